@@ -1,0 +1,18 @@
+/** @type {import('jest').Config} */
+module.exports = {
+	testEnvironment: 'node',
+	roots: ['<rootDir>/test'],
+	testMatch: ['**/*.test.mts'],
+	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+	setupFiles: ['<rootDir>/test/setup.mts'],
+	transform: {
+		'\\.m?ts$': [
+			'@swc/jest',
+			{
+				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+				module: { type: 'commonjs' },
+				sourceMaps: 'inline',
+			},
+		],
+	},
+};
