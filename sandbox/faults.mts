@@ -1,0 +1,119 @@
+import type { ReceivedRequest, RouteName } from './partner-api.mts';
+
+/** An answer that replaces the service's own. */
+export interface CannedAnswer {
+	status: number;
+	headers?: Record<string, string>;
+	body?: string;
+}
+
+/** What goes wrong with one request. */
+export interface Fault {
+	/** Whether the service does the work (pays, provisions, ...) before it answers. */
+	process: 'before-answer' | 'never';
+	/**
+	 * `normal`: the service's own answer; `none`: no answer, the connection stays open;
+	 * `reset`: TCP reset; `cut`: half of the body under the full Content-Length, then closed.
+	 * Work that is never done has no answer of its own: `normal` and `cut` then use a 503.
+	 */
+	answer: 'normal' | 'none' | 'reset' | 'cut' | CannedAnswer;
+	/** Wait before the answer, in ms. */
+	delayMs?: number;
+}
+
+const jsonError = (code: string, message: string) => JSON.stringify({ error: { code, message } });
+const error500: CannedAnswer = {
+	status: 500,
+	body: jsonError('internal_error', 'Something went wrong. Please try again later.'),
+};
+
+/** The answer of a service that is down for a moment. */
+export const unavailable: CannedAnswer = {
+	status: 503,
+	body: jsonError('unavailable', 'The service is temporarily unavailable.'),
+};
+
+/** Faults by name. */
+export const presets = {
+	timeoutAfterPaying: { process: 'before-answer', answer: 'none' },
+	timeoutBeforePaying: { process: 'never', answer: 'none' },
+	error500AfterPaying: { process: 'before-answer', answer: error500 },
+	error500BeforePaying: { process: 'never', answer: error500 },
+	resetAfterPaying: { process: 'before-answer', answer: 'reset' },
+	resetBeforePaying: { process: 'never', answer: 'reset' },
+	tooManyRequests: {
+		process: 'never',
+		answer: {
+			status: 429,
+			headers: { 'retry-after': '1' },
+			body: jsonError('too_many_requests', 'Too many requests. Slow down.'),
+		},
+	},
+	serviceUnavailable: { process: 'never', answer: unavailable },
+	slow: { process: 'before-answer', answer: 'normal', delayMs: 1500 },
+	cutBody: { process: 'before-answer', answer: 'cut' },
+	emptyBody: { process: 'before-answer', answer: { status: 200, body: '' } },
+	invalidJson: { process: 'before-answer', answer: { status: 200, body: '{"success": tru' } },
+	htmlError: {
+		process: 'never',
+		answer: {
+			status: 500,
+			headers: { 'content-type': 'text/html; charset=utf-8' },
+			body: '<!doctype html><html><head><title>500 Internal Server Error</title></head><body><h1>Internal Server Error</h1></body></html>',
+		},
+	},
+} satisfies Record<string, Fault>;
+
+export type PresetName = keyof typeof presets;
+export type FaultRoute = RouteName | '*';
+export type FaultPlan = (request: ReceivedRequest) => Fault | PresetName | undefined;
+
+/** Whether a text names a preset. */
+export function isPresetName(name: string): name is PresetName {
+	return Object.hasOwn(presets, name);
+}
+
+interface QueuedFault {
+	route: FaultRoute;
+	fault: Fault | PresetName;
+	times: number;
+}
+
+/** Decides which fault, if any, hits a request to the partner API. */
+export class Faults {
+	private queue: QueuedFault[] = [];
+	private readonly plans = new Map<FaultRoute, FaultPlan>();
+
+	/** Queues a fault for the next `times` requests to a route (`*`: to any route). */
+	next(route: FaultRoute, fault: Fault | PresetName, times = 1): void {
+		this.queue.push({ route, fault, times });
+	}
+
+	/** Asks `plan` at each request to a route that no queued fault hits. One plan per route. */
+	plan(route: FaultRoute, plan: FaultPlan): void {
+		this.plans.set(route, plan);
+	}
+
+	/** Forgets queued faults and plans. */
+	clear(): void {
+		this.queue = [];
+		this.plans.clear();
+	}
+
+	/** The queued faults, first to hit first, with how many requests each will still hit. */
+	queued(): readonly QueuedFault[] {
+		return this.queue;
+	}
+
+	/** The fault for this request; takes it off the queue. */
+	take(route: RouteName, request: ReceivedRequest): Fault | undefined {
+		const queued = this.queue.find((entry) => entry.route === route || entry.route === '*');
+		if (queued) {
+			queued.times -= 1;
+			if (queued.times <= 0) this.queue = this.queue.filter((entry) => entry !== queued);
+		}
+		const chosen =
+			queued?.fault ?? this.plans.get(route)?.(request) ?? this.plans.get('*')?.(request);
+		return typeof chosen === 'string' ? presets[chosen] : chosen;
+	}
+}

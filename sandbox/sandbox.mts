@@ -1,0 +1,177 @@
+import { timingSafeEqual } from 'node:crypto';
+import fastify from 'fastify';
+import { Books, randomHex, type Delivery } from './books.mts';
+import { systemClock, type Clock } from './clock.mts';
+import { Deliveries, DELIVERY_TIMEOUT_MS } from './deliveries.mts';
+import { Faults } from './faults.mts';
+import { addPartnerApi, type ReceivedRequest } from './partner-api.mts';
+
+export { ManualClock, systemClock, type Clock } from './clock.mts';
+export type { Attempt, Balance, Books, Delivery, Disbursement, User } from './books.mts';
+export type { Fault, FaultRoute, Faults, PresetName } from './faults.mts';
+export type { ReceivedRequest, RouteName } from './partner-api.mts';
+
+export const DEFAULT_API_KEY = 'sandbox-api-key';
+export const DEFAULT_WEBHOOK_SECRET = 'sandbox-webhook-secret';
+
+export interface SandboxOptions {
+	/** Default 127.0.0.1. */
+	host?: string;
+	/** Default 0: any free port. */
+	port?: number;
+	/** Path of the database; default `:memory:`. */
+	databaseFile?: string;
+	apiKey?: string;
+	webhookSecret?: string;
+	/** For the retry schedule and timestamps; default the machine's clock. */
+	clock?: Clock;
+	/** Factor on the retry delays; 0.01 makes them 100 times shorter. Default 1. */
+	timeFactor?: number;
+	/** ETB in the treasury when the database is new; default 1,000,000. */
+	treasuryBalance?: number;
+	/** How long a webhook receiver may take, in real ms; default 10,000. */
+	deliveryTimeoutMs?: number;
+	/** How many of the newest partner requests to keep; default all. */
+	keepRequests?: number;
+}
+
+/** A simulated deposit or transfer and the delivery of its event. */
+export interface Simulated {
+	id: string;
+	/** ETB */
+	amountEtb: number;
+	txHash?: string;
+	toUserId?: string;
+	deliveryId: string;
+}
+
+export interface SimulationInput {
+	/** ETB; default 100. */
+	amountEtb?: number;
+	toUserId?: string;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+	/** `http://host:port`, without a slash at the end. */
+	url: string;
+	apiKey: string;
+	webhookSecret: string;
+	/** Every request to the partner API, in order of arrival. */
+	requests: ReceivedRequest[];
+	books: Books;
+	faults: Faults;
+	/** Queues an event of any name to the registered URL; `body` is sent as it is, correctly signed. */
+	emit(event: string, data: object, options?: { body?: string }): { deliveryId: string };
+	/** Simulates a deposit: emits `deposit.mint_queued`; without `toUserId` it credits the treasury. */
+	deposit(input?: SimulationInput): Simulated;
+	/** Simulates a transfer between users: emits `transfer.completed`. */
+	transfer(input?: SimulationInput): Simulated;
+	/** The delivery once delivered or finally failed; rejects when the sandbox stops before. */
+	deliverySettled(id: string): Promise<Delivery>;
+	/** Resolves when no delivery attempt is in flight and none is due now. */
+	idle(): Promise<void>;
+	/** Answers 401 to every API key, or stops doing so. */
+	refuseApiKey(refuse: boolean): void;
+	/** Constant latency of partner calls, in ms. */
+	setLatency(latencyMs: number): void;
+	/** Closes at once, hung connections included; pending deliveries stay in the database. */
+	stop(): Promise<void>;
+}
+
+const bytesEqual = (left: Buffer, right: Buffer): boolean =>
+	left.length === right.length && timingSafeEqual(left, right);
+
+/** Starts the local partner service. Rejects when the port is taken (`code: 'EADDRINUSE'`). */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+	const {
+		host = '127.0.0.1',
+		port = 0,
+		databaseFile = ':memory:',
+		apiKey = DEFAULT_API_KEY,
+		webhookSecret = DEFAULT_WEBHOOK_SECRET,
+		clock = systemClock,
+		timeFactor = 1,
+		treasuryBalance = 1_000_000,
+		deliveryTimeoutMs = DELIVERY_TIMEOUT_MS,
+		keepRequests = Infinity,
+	} = options;
+
+	const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+
+	const books = new Books(databaseFile, clock, treasuryBalance);
+	const faults = new Faults();
+	const deliveries = new Deliveries({
+		books,
+		clock,
+		webhookSecret,
+		timeFactor,
+		timeoutMs: deliveryTimeoutMs,
+	});
+	const requests: ReceivedRequest[] = [];
+	const stopping = new AbortController();
+	const bearer = Buffer.from(`Bearer ${apiKey}`);
+	let refused = false;
+	let latency = 0;
+
+	addPartnerApi(app, {
+		books,
+		faults,
+		now: () => clock.now(),
+		accepts: (authorization) =>
+			!refused && authorization !== undefined && bytesEqual(Buffer.from(authorization), bearer),
+		record(request) {
+			requests.push(request);
+			if (requests.length > keepRequests) requests.shift();
+		},
+		latencyMs: () => latency,
+		onDisbursed({ id, toUserId, amountEtb, txHash }) {
+			deliveries.queue('disburse.completed', { id, toUserId, amountEtb, txHash });
+		},
+		stopping: stopping.signal,
+	});
+
+	const sandbox: Sandbox = {
+		url: '',
+		apiKey,
+		webhookSecret,
+		requests,
+		books,
+		faults,
+		emit: (event, data, { body } = {}) => ({ deliveryId: deliveries.queue(event, data, body) }),
+		deposit({ amountEtb = 100, toUserId } = {}) {
+			const deposit = { id: randomHex('dep_', 12), amountEtb, ...(toUserId && { toUserId }) };
+			if (!toUserId) books.creditTreasury(amountEtb);
+			return { ...deposit, deliveryId: deliveries.queue('deposit.mint_queued', deposit) };
+		},
+		transfer({ amountEtb = 100, toUserId } = {}) {
+			const transfer = { id: randomHex('trf_', 12), amountEtb, txHash: randomHex('0x', 32) };
+			const deliveryId = deliveries.queue('transfer.completed', transfer);
+			return { ...transfer, ...(toUserId && { toUserId }), deliveryId };
+		},
+		deliverySettled: (id) => deliveries.settled(id),
+		idle: () => deliveries.idle(),
+		refuseApiKey(refuse) {
+			refused = refuse;
+		},
+		setLatency(latencyMs) {
+			latency = latencyMs;
+		},
+		async stop() {
+			stopping.abort();
+			await Promise.all([app.close(), deliveries.stop()]);
+			books.close();
+		},
+	};
+
+	try {
+		sandbox.url = await app.listen({ host, port });
+	} catch (error) {
+		books.close();
+		throw error;
+	}
+	deliveries.resume();
+	return sandbox;
+}
