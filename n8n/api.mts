@@ -1,0 +1,266 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { decodeFlatted } from './flatted.mts';
+
+export interface Login {
+	email: string;
+	password: string;
+}
+
+/** A workflow as the editor exports it; what is not named here passes through untouched. */
+export const WorkflowFile = z
+	.object({
+		name: z.string(),
+		nodes: z.array(
+			z
+				.object({
+					name: z.string(),
+					type: z.string(),
+					credentials: z.record(z.object({ id: z.string(), name: z.string() })).optional(),
+				})
+				.passthrough(),
+		),
+		connections: z.record(z.unknown()),
+	})
+	.passthrough();
+export type WorkflowFile = z.infer<typeof WorkflowFile>;
+
+export interface NodeRun {
+	/** The json of each item of each output. */
+	outputs: Array<Array<Record<string, unknown>>>;
+	/** Why the node failed, in the words the editor shows. */
+	error?: string;
+}
+
+export interface Execution {
+	id: string;
+	workflowId: string;
+	status: string;
+	mode: string;
+	/** Each node's runs, by the node's name. */
+	nodes: Record<string, NodeRun[]>;
+	/** Why the execution failed, with the node's name when one is known. */
+	error?: string;
+}
+
+/** What n8n answered when it did not do what was asked. */
+export class N8nApiError extends Error {
+	readonly status: number;
+
+	constructor(message: string, status: number) {
+		super(message);
+		this.status = status;
+	}
+}
+
+const EXECUTION_ENDED = new Set(['success', 'error', 'crashed', 'canceled']);
+const POLL_EVERY_MS = 200;
+
+const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
+const WithId = z.object({ id: z.string() });
+const Workflow = WithId.extend({ name: z.string(), versionId: z.string() });
+const CredentialTest = z.object({ status: z.enum(['OK', 'Error']), message: z.string() });
+const ExecutionRow = WithId.extend({
+	workflowId: z.string(),
+	status: z.string(),
+	mode: z.string(),
+});
+const ExecutionWithData = ExecutionRow.extend({ data: z.string() });
+const NodeType = z
+	.object({
+		name: z.string(),
+		displayName: z.string(),
+		version: z.union([z.number(), z.array(z.number())]),
+	})
+	.passthrough();
+export type NodeType = z.infer<typeof NodeType>;
+
+const RunError = z
+	.object({
+		message: z.string(),
+		description: z.string().nullish(),
+		node: z.object({ name: z.string() }).nullish(),
+	})
+	.passthrough();
+const Item = z.object({ json: z.record(z.unknown()) }).passthrough();
+const RunData = z.record(
+	z.array(
+		z.object({
+			data: z
+				.object({ main: z.array(z.array(Item).nullable()) })
+				.partial()
+				.optional(),
+			error: RunError.optional(),
+		}),
+	),
+);
+const ExecutionData = z.object({
+	resultData: z.object({ runData: RunData, error: RunError.optional() }),
+});
+
+const reason = ({ message, description }: z.infer<typeof RunError>) =>
+	description && description !== message ? `${message} (${description})` : message;
+
+function readExecution(row: z.infer<typeof ExecutionWithData>): Execution {
+	const { resultData } = ExecutionData.parse(decodeFlatted(row.data));
+	const nodes: Record<string, NodeRun[]> = {};
+	for (const [name, runs] of Object.entries(resultData.runData)) {
+		nodes[name] = runs.map((run) => ({
+			outputs: (run.data?.main ?? []).map((items) => (items ?? []).map(({ json }) => json)),
+			error: run.error && reason(run.error),
+		}));
+	}
+	const { error } = resultData;
+	const where = error?.node ? `${error.node.name}: ` : '';
+	return {
+		id: row.id,
+		workflowId: row.workflowId,
+		status: row.status,
+		mode: row.mode,
+		nodes,
+		error: error && where + reason(error),
+	};
+}
+
+/** n8n's own REST interface, the one the editor uses. Log in or set up the owner first. */
+export class N8nApi {
+	private cookie = '';
+	readonly url: string;
+
+	constructor(url: string) {
+		this.url = url;
+	}
+
+	/** True until somebody has set up the owner account. */
+	async needsOwner(): Promise<boolean> {
+		const settings = await this.request('GET', '/rest/settings', Settings);
+		return settings.userManagement.showSetupOnFirstLoad;
+	}
+
+	async setUpOwner({ email, password }: Login): Promise<void> {
+		await this.request('POST', '/rest/owner/setup', z.unknown(), {
+			email,
+			password,
+			firstName: 'Workflow',
+			lastName: 'Builder',
+		});
+	}
+
+	/** Rejects with an N8nApiError of status 401 when email and password do not fit. */
+	async logIn({ email, password }: Login): Promise<void> {
+		await this.request('POST', '/rest/login', z.unknown(), {
+			emailOrLdapLoginId: email,
+			password,
+		});
+	}
+
+	/** Every node type that this n8n offers. */
+	async nodeTypes(): Promise<NodeType[]> {
+		return await this.request('GET', '/types/nodes.json', z.array(NodeType));
+	}
+
+	/** Resolves to the new credential's id. */
+	async createCredential(name: string, type: string, data: object): Promise<string> {
+		const body = { name, type, data };
+		return (await this.request('POST', '/rest/credentials', WithId, body)).id;
+	}
+
+	async updateCredential(id: string, name: string, type: string, data: object): Promise<void> {
+		await this.request('PATCH', `/rest/credentials/${id}`, WithId, { name, type, data });
+	}
+
+	/** The editor's "Retry" in a credential: resolves to what it shows. */
+	async testCredential(
+		id: string,
+		name: string,
+		type: string,
+		data: object,
+	): Promise<{ ok: boolean; message: string }> {
+		const credentials = { id, name, type, data };
+		const result = await this.request('POST', '/rest/credentials/test', CredentialTest, {
+			credentials,
+		});
+		return { ok: result.status === 'OK', message: result.message };
+	}
+
+	/** Resolves to the new workflow's id. */
+	async createWorkflow(workflow: WorkflowFile): Promise<string> {
+		return (await this.request('POST', '/rest/workflows', Workflow, workflow)).id;
+	}
+
+	/** False when the workflow was deleted. */
+	async workflowExists(id: string): Promise<boolean> {
+		const Exists = z.object({ exists: z.boolean() });
+		return (await this.request('GET', `/rest/workflows/${id}/exists`, Exists)).exists;
+	}
+
+	/** Publishes the newest version; rejects with the node's reason when a trigger cannot register. */
+	async activate(id: string): Promise<void> {
+		const { versionId } = await this.request('GET', `/rest/workflows/${id}`, Workflow);
+		await this.request('POST', `/rest/workflows/${id}/activate`, WithId, { versionId });
+	}
+
+	async deactivate(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, WithId, {});
+	}
+
+	/** Runs a workflow from the named trigger as a click in the editor does; resolves to the execution's id. */
+	async run(workflowId: string, trigger: string): Promise<string> {
+		const Started = z.object({ executionId: z.string() });
+		const body = { triggerToStartFrom: { name: trigger } };
+		return (await this.request('POST', `/rest/workflows/${workflowId}/run`, Started, body))
+			.executionId;
+	}
+
+	/** The execution once it has ended; rejects when that takes longer than `withinMs`. */
+	async endedExecution(id: string, withinMs = 60_000): Promise<Execution> {
+		const deadline = Date.now() + withinMs;
+		for (;;) {
+			const row = await this.request('GET', `/rest/executions/${id}`, ExecutionWithData);
+			if (EXECUTION_ENDED.has(row.status)) return readExecution(row);
+			if (Date.now() > deadline) {
+				throw new Error(`Execution ${id} is still "${row.status}" after ${withinMs / 1000} s`);
+			}
+			await sleep(POLL_EVERY_MS);
+		}
+	}
+
+	/** Ids of a workflow's executions, newest first. */
+	async executionIds(workflowId: string): Promise<string[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const Page = z.object({ results: z.array(ExecutionRow) });
+		const page = await this.request('GET', `/rest/executions?filter=${filter}&limit=100`, Page);
+		return page.results.map(({ id }) => id);
+	}
+
+	private async request<T>(
+		method: string,
+		path: string,
+		answer: z.ZodType<T, z.ZodTypeDef, unknown>,
+		body?: object,
+	): Promise<T> {
+		const response = await fetch(this.url + path, {
+			method,
+			headers: { 'content-type': 'application/json', cookie: this.cookie },
+			body: body && JSON.stringify(body),
+		});
+		const login = response.headers.getSetCookie().find((cookie) => cookie.startsWith('n8n-auth='));
+		if (login) this.cookie = login.split(';')[0] ?? '';
+		const text = await response.text();
+		if (!response.ok) throw new N8nApiError(messageOf(text), response.status);
+		const parsed: unknown = JSON.parse(text);
+		// Its REST paths wrap every answer in `data`; the list of node types is a plain file.
+		return answer.parse(path.startsWith('/rest/') ? Wrapped.parse(parsed).data : parsed);
+	}
+}
+
+const Wrapped = z.object({ data: z.unknown() });
+const Failure = z.object({ message: z.string() });
+
+function messageOf(body: string): string {
+	try {
+		return Failure.parse(JSON.parse(body)).message;
+	} catch {
+		return body.slice(0, 500);
+	}
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { N8nApi, N8nApiError, type Login } from './api.mts';
+import { recordCommunityPackage } from './community-package-record.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	credentialFor,
+	exampleFiles,
+	importWorkflow,
+	readExample,
+	startsWithEvent,
+} from './examples.mts';
+import type { Stack } from './stack.mts';
+
+/** What was set up in this data folder; saved after each step, so that an interrupted first run goes on. */
+const State = z.object({
+	email: z.string(),
+	password: z.string(),
+	credentialId: z.string().optional(),
+	sandboxUrl: z.string().optional(),
+	/** Workflow ids by example file. A deleted example is not imported again. */
+	examples: z.record(z.string()),
+});
+type State = z.infer<typeof State>;
+
+const newState = (): State => ({
+	email: 'owner@example.com',
+	// n8n wants a capital letter and a digit.
+	password: `Etb1-${randomBytes(9).toString('base64url')}`,
+	examples: {},
+});
+
+async function readState(file: string): Promise<State> {
+	const text = await readFile(file, 'utf8').catch(() => undefined);
+	return text === undefined ? newState() : State.parse(JSON.parse(text));
+}
+
+/**
+ * Prepares a new n8n for a person: owner account, credential for the sandbox, example workflows with
+ * those that wait for events active. Later starts only add what is new.
+ * Resolves to the login, or to undefined when the person changed it.
+ */
+export async function prepareForPerson(
+	folder: string,
+	{ n8n, sandbox, packageChanged }: Stack,
+	print: (line: string) => void,
+): Promise<Login | undefined> {
+	const stateFile = join(folder, 'start.json');
+	const state = await readState(stateFile);
+	const save = async () =>
+		await writeFile(stateFile, JSON.stringify(state, null, '\t') + '\n', { mode: 0o600 });
+	const api = new N8nApi(n8n.url);
+
+	if (await api.needsOwner()) {
+		await save(); // before the account exists: its password must never be lost
+		await api.setUpOwner(state);
+		print('Created the owner account');
+	} else {
+		try {
+			await api.logIn(state);
+		} catch (error) {
+			if (error instanceof N8nApiError && error.status === 401) return undefined;
+			throw error;
+		}
+	}
+
+	if (packageChanged) await recordCommunityPackage(folder, await api.nodeTypes());
+
+	const data = credentialFor(sandbox);
+	if (state.credentialId === undefined) {
+		state.credentialId = await api.createCredential(CREDENTIAL_NAME, CREDENTIAL_TYPE, data);
+		state.sandboxUrl = sandbox.url;
+		await save();
+		print(`Created the credential "${CREDENTIAL_NAME}"`);
+	}
+	const sandboxMoved = state.sandboxUrl !== sandbox.url;
+	if (sandboxMoved) {
+		await api.updateCredential(state.credentialId, CREDENTIAL_NAME, CREDENTIAL_TYPE, data);
+		state.sandboxUrl = sandbox.url;
+		await save();
+	}
+
+	for (const file of await exampleFiles()) {
+		const workflow = await readExample(file);
+		let id = state.examples[file];
+		const imported = id === undefined;
+		if (id === undefined) {
+			id = await importWorkflow(api, workflow, state.credentialId);
+			state.examples[file] = id;
+			await save();
+			print(`Imported the workflow "${workflow.name}"`);
+		}
+		if (!startsWithEvent(workflow)) continue;
+		if (imported || (sandboxMoved && (await api.workflowExists(id)))) {
+			await api.activate(id);
+			print(`Activated the workflow "${workflow.name}"`);
+		}
+	}
+	return { email: state.email, password: state.password };
+}
