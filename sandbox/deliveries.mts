@@ -117,6 +117,7 @@ export class Deliveries {
 	}
 
 	private enqueue(id: string): void {
+		if (this.stopped) return;
 		this.due.push(id);
 		// Only after the current work: the transaction that queued the event must be complete.
 		queueMicrotask(() => this.startDue());

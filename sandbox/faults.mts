@@ -1,4 +1,5 @@
 import type { ReceivedRequest, RouteName } from './partner-api.mts';
+import { errorBody } from './refusal.mts';
 
 /** An answer that replaces the service's own. */
 export interface CannedAnswer {
@@ -21,7 +22,7 @@ export interface Fault {
 	delayMs?: number;
 }
 
-const jsonError = (code: string, message: string) => JSON.stringify({ error: { code, message } });
+const jsonError = (code: string, message: string) => JSON.stringify(errorBody(code, message));
 const error500: CannedAnswer = {
 	status: 500,
 	body: jsonError('internal_error', 'Something went wrong. Please try again later.'),
@@ -68,10 +69,10 @@ export type PresetName = keyof typeof presets;
 export type FaultRoute = RouteName | '*';
 export type FaultPlan = (request: ReceivedRequest) => Fault | PresetName | undefined;
 
-/** Whether a text names a preset. */
-export function isPresetName(name: string): name is PresetName {
-	return Object.hasOwn(presets, name);
-}
+const isPresetName = (name: string): name is PresetName => Object.hasOwn(presets, name);
+
+/** The names of the presets. */
+export const presetNames: readonly PresetName[] = Object.keys(presets).filter(isPresetName);
 
 interface QueuedFault {
 	route: FaultRoute;

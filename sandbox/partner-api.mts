@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { BooksError, type Books, type Disbursement } from './books.mts';
+import type { Books, Disbursement } from './books.mts';
 import { unavailable, type CannedAnswer, type Fault, type Faults } from './faults.mts';
 import { parseEtb } from './money.mts';
+import { errorAnswer, errorBody, parseBody, parseJson, Refusal } from './refusal.mts';
 
 /** Path prefix of every endpoint (service document §1). */
 export const PARTNER_PREFIX = '/api/v1/partners';
@@ -50,24 +51,6 @@ interface Answer {
 	body: unknown;
 }
 
-/** An answer other than success. */
-class Refusal extends Error {
-	readonly status: number;
-	readonly code: string;
-
-	constructor(status: number, code: string, message: string) {
-		super(message);
-		this.status = status;
-		this.code = code;
-	}
-}
-
-const BOOKS_REFUSAL_STATUS: Record<BooksError['reason'], number> = {
-	unknown_user: 404,
-	duplicate_external_id: 409,
-	insufficient_treasury: 422,
-};
-
 const httpUrl = z
 	.string()
 	.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http(s) URL');
@@ -94,16 +77,6 @@ const bodies = {
 	}),
 };
 
-function parseBody<Body>(schema: z.ZodType<Body>, request: ReceivedRequest): Body {
-	if (request.body === undefined) throw new Refusal(400, 'invalid_json', 'The body is not JSON.');
-	const parsed = schema.safeParse(request.body);
-	if (parsed.success) return parsed.data;
-	const reasons = parsed.error.issues.map(
-		(issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`,
-	);
-	throw new Refusal(422, 'invalid_body', reasons.join('; '));
-}
-
 /** The decimal text of the top-level `amountEtb` in a JSON object, as it was sent. */
 function amountTextOf(bodyText: string): string {
 	const sources = new Map<unknown, string>();
@@ -118,7 +91,7 @@ function amountTextOf(bodyText: string): string {
 }
 
 function disburse(request: ReceivedRequest, { books, onDisbursed }: PartnerApiOptions): Answer {
-	const { toUserId, amountEtb } = parseBody(bodies.disbursement, request);
+	const { toUserId, amountEtb } = parseBody(bodies.disbursement, request.body);
 	const amountText = amountTextOf(request.bodyText);
 	try {
 		parseEtb(amountText);
@@ -143,21 +116,21 @@ const endpoints: Record<RouteName, Endpoint> = {
 		body: { data: { feePercent: books.fee() } },
 	}),
 	'PUT /fee': (request, { books }) => {
-		books.setFee(parseBody(bodies.fee, request).feePercent);
+		books.setFee(parseBody(bodies.fee, request.body).feePercent);
 		return { status: 200, body: { data: { feePercent: books.fee() } } };
 	},
 	'PUT /webhook': (request, { books }) => {
-		const { webhookUrl } = parseBody(bodies.webhook, request);
+		const { webhookUrl } = parseBody(bodies.webhook, request.body);
 		books.setWebhookUrl(webhookUrl);
 		return { status: 200, body: { data: { webhookUrl } } };
 	},
 	'PUT /treasury/payout-destination': (request, { books }) => {
-		const destination = parseBody(bodies.payoutDestination, request);
+		const destination = parseBody(bodies.payoutDestination, request.body);
 		books.setPayoutDestination(destination);
 		return { status: 200, body: { data: destination } };
 	},
 	'POST /users': (request, { books }) => {
-		const { id, externalId, walletAddress } = books.addUser(parseBody(bodies.user, request));
+		const { id, externalId, walletAddress } = books.addUser(parseBody(bodies.user, request.body));
 		return { status: 201, body: { id, externalId, walletAddress } };
 	},
 	'POST /disburse': disburse,
@@ -168,35 +141,23 @@ const isRouteName = (name: string): name is RouteName => Object.hasOwn(endpoints
 /** The routes of the partner API, as faults name them. */
 export const routeNames: readonly RouteName[] = Object.keys(endpoints).filter(isRouteName);
 
-const refusalAnswer = (status: number, code: string, message: string): Answer => ({
-	status,
-	body: { error: { code, message } },
-});
+const isJson = (contentType = '') => /^application\/json\s*(;|$)/i.test(contentType);
 
 function answerOf(
 	endpoint: Endpoint,
 	request: ReceivedRequest,
 	options: PartnerApiOptions,
 ): Answer {
-	if (!options.accepts(request.headers.authorization)) {
-		return refusalAnswer(401, 'unauthorized', 'The API key is missing or not valid.');
-	}
 	try {
+		if (!options.accepts(request.headers.authorization)) {
+			throw new Refusal(401, 'unauthorized', 'The API key is missing or not valid.');
+		}
+		if (request.bodyText !== '' && !isJson(request.headers['content-type'])) {
+			throw new Refusal(415, 'not_json', 'The Content-Type must be application/json.');
+		}
 		return endpoint(request, options);
 	} catch (error) {
-		if (error instanceof Refusal) return refusalAnswer(error.status, error.code, error.message);
-		if (error instanceof BooksError) {
-			return refusalAnswer(BOOKS_REFUSAL_STATUS[error.reason], error.reason, error.message);
-		}
-		throw error;
-	}
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
+		return errorAnswer(error);
 	}
 }
 
@@ -267,9 +228,15 @@ export function addPartnerApi(app: FastifyInstance, options: PartnerApiOptions):
 		});
 	}
 
+	app.setErrorHandler(async (error, _request, reply) => {
+		const { status, body } = errorAnswer(error);
+		await reply.code(status).send(body);
+		return reply;
+	});
+
 	app.setNotFoundHandler(async (request, reply) => {
 		if (request.url.startsWith(PARTNER_PREFIX)) receive(request);
-		await reply.code(404).send({ error: { code: 'not_found', message: 'No such endpoint.' } });
+		await reply.code(404).send(errorBody('not_found', 'No such endpoint.'));
 		return reply;
 	});
 }

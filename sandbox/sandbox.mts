@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import fastify from 'fastify';
 import { Books, randomHex, type Delivery } from './books.mts';
 import { systemClock, type Clock } from './clock.mts';
+import { addControlApi, isLoopback } from './control-api.mts';
 import { Deliveries, DELIVERY_TIMEOUT_MS } from './deliveries.mts';
 import { Faults } from './faults.mts';
 import { addPartnerApi, type ReceivedRequest } from './partner-api.mts';
@@ -75,6 +76,9 @@ export interface Sandbox {
 	refuseApiKey(refuse: boolean): void;
 	/** Constant latency of partner calls, in ms. */
 	setLatency(latencyMs: number): void;
+	settings(): { refuseApiKey: boolean; latencyMs: number };
+	/** How many partner requests arrived since the start, those no longer kept included. */
+	requestCount(): number;
 	/** Closes at once, hung connections included; pending deliveries stay in the database. */
 	stop(): Promise<void>;
 }
@@ -115,6 +119,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const bearer = Buffer.from(`Bearer ${apiKey}`);
 	let refused = false;
 	let latency = 0;
+	let requestCount = 0;
 
 	addPartnerApi(app, {
 		books,
@@ -123,6 +128,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		accepts: (authorization) =>
 			!refused && authorization !== undefined && bytesEqual(Buffer.from(authorization), bearer),
 		record(request) {
+			requestCount += 1;
 			requests.push(request);
 			if (requests.length > keepRequests) requests.shift();
 		},
@@ -159,6 +165,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		setLatency(latencyMs) {
 			latency = latencyMs;
 		},
+		settings: () => ({ refuseApiKey: refused, latencyMs: latency }),
+		requestCount: () => requestCount,
 		async stop() {
 			stopping.abort();
 			await Promise.all([app.close(), deliveries.stop()]);
@@ -167,6 +175,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	};
 
 	try {
+		if (isLoopback(host)) await addControlApi(app, sandbox);
 		sandbox.url = await app.listen({ host, port });
 	} catch (error) {
 		books.close();

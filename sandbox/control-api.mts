@@ -1,0 +1,137 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Delivery, Disbursement, User } from './books.mts';
+import { presetNames } from './faults.mts';
+import { addPage } from './page/page.mts';
+import { routeNames } from './partner-api.mts';
+import { parseBody, parseJson, Refusal } from './refusal.mts';
+import type { Sandbox } from './sandbox.mts';
+
+/** How many rows of each kind the state shows. */
+const NEWEST_ROWS = 200;
+const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]', '::1']);
+
+/** Whether a host to listen on is reachable from this machine only. */
+export const isLoopback = (host: string): boolean =>
+	LOOPBACK_NAMES.has(host) || host.startsWith('127.');
+
+/** The sandbox at one moment, as `GET /sandbox/state` gives it. Rows are newest first. */
+export interface SandboxState {
+	url: string;
+	balance: { treasuryBalance: number; ethBalance: number; treasuryAddress: string };
+	/** Percent. */
+	fee: number;
+	webhookUrl: string | undefined;
+	payoutDestination: object | undefined;
+	users: User[];
+	disbursements: Disbursement[];
+	deliveries: Delivery[];
+	totals: { users: number; disbursements: number; deliveries: number; requests: number };
+	faults: { route: string; fault: string; times: number }[];
+	settings: { refuseApiKey: boolean; latencyMs: number };
+}
+
+/** What is shown of a running sandbox. */
+export function stateOf(sandbox: Sandbox): SandboxState {
+	const { books, faults } = sandbox;
+	return {
+		url: sandbox.url,
+		balance: books.balance(),
+		fee: books.fee(),
+		webhookUrl: books.webhookUrl(),
+		payoutDestination: books.payoutDestination(),
+		users: books.users(NEWEST_ROWS),
+		disbursements: books.disbursements(NEWEST_ROWS),
+		deliveries: books.deliveries(NEWEST_ROWS),
+		totals: { ...books.totals(), requests: sandbox.requestCount() },
+		faults: faults.queued().map(({ route, fault, times }) => ({
+			route,
+			fault: typeof fault === 'string' ? fault : JSON.stringify(fault),
+			times,
+		})),
+		settings: sandbox.settings(),
+	};
+}
+
+const route = z.string().transform((name, context) => {
+	const found = ['*' as const, ...routeNames].find((known) => known === name);
+	if (found) return found;
+	context.addIssue({ code: 'custom', message: `must be * or one of ${routeNames.join(', ')}` });
+	return z.NEVER;
+});
+
+const preset = z.string().transform((name, context) => {
+	const found = presetNames.find((known) => known === name);
+	if (found) return found;
+	context.addIssue({ code: 'custom', message: `must be one of ${presetNames.join(', ')}` });
+	return z.NEVER;
+});
+
+const amountEtb = z.number().finite().positive();
+
+const bodies = {
+	simulation: z.object({ amountEtb: amountEtb.optional(), toUserId: z.string().min(1).optional() }),
+	event: z.object({ event: z.string().min(1), data: z.record(z.unknown()).default({}) }),
+	fault: z.object({ route, preset, times: z.number().int().min(1).max(1_000_000).default(1) }),
+	settings: z.object({
+		treasuryBalance: z.number().finite().min(0).optional(),
+		refuseApiKey: z.boolean().optional(),
+		latencyMs: z.number().min(0).max(600_000).optional(),
+	}),
+};
+
+/** The JSON of a body that arrived as text; an empty body counts as an empty object. */
+const json = (body: unknown): unknown =>
+	typeof body === 'string' && body !== '' ? parseJson(body) : {};
+
+/**
+ * Adds the control interface under `/sandbox` and the page at `/`. They ask for no key, so a
+ * sandbox that other machines can reach must not have them.
+ */
+export async function addControlApi(app: FastifyInstance, sandbox: Sandbox): Promise<void> {
+	await app.register((control, _options, done) => {
+		// Keeps web pages of other origins, and host names that point here, from driving the sandbox.
+		control.addHook('onRequest', (request, _reply, next) => {
+			const site = request.headers['sec-fetch-site'] ?? 'none';
+			if (LOOPBACK_NAMES.has(request.hostname) && ['none', 'same-origin'].includes(String(site))) {
+				next();
+			} else {
+				next(new Refusal(403, 'forbidden', 'Only for pages and programs on this machine.'));
+			}
+		});
+
+		control.get('/sandbox/state', () => stateOf(sandbox));
+		control.get('/sandbox/requests', () => sandbox.requests);
+		control.post('/sandbox/deposit', (request) =>
+			sandbox.deposit(parseBody(bodies.simulation, json(request.body))),
+		);
+		control.post('/sandbox/transfer', (request) =>
+			sandbox.transfer(parseBody(bodies.simulation, json(request.body))),
+		);
+		control.post('/sandbox/events', (request) => {
+			const { event, data } = parseBody(bodies.event, json(request.body));
+			return sandbox.emit(event, data);
+		});
+		control.post('/sandbox/faults', (request) => {
+			const fault = parseBody(bodies.fault, json(request.body));
+			sandbox.faults.next(fault.route, fault.preset, fault.times);
+			return { faults: stateOf(sandbox).faults };
+		});
+		control.delete('/sandbox/faults', () => {
+			sandbox.faults.clear();
+			return { faults: [] };
+		});
+		control.put('/sandbox/settings', (request) => {
+			const settings = parseBody(bodies.settings, json(request.body));
+			if (settings.treasuryBalance !== undefined) {
+				sandbox.books.setTreasuryBalance(settings.treasuryBalance);
+			}
+			if (settings.refuseApiKey !== undefined) sandbox.refuseApiKey(settings.refuseApiKey);
+			if (settings.latencyMs !== undefined) sandbox.setLatency(settings.latencyMs);
+			return { treasuryBalance: sandbox.books.balance().treasuryBalance, ...sandbox.settings() };
+		});
+
+		addPage(control, sandbox, () => stateOf(sandbox));
+		done();
+	});
+}

@@ -1,0 +1,342 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Attempt, Delivery } from '../books.mts';
+import type { SandboxState } from '../control-api.mts';
+import type { FaultRoute, PresetName } from '../faults.mts';
+import type { Sandbox } from '../sandbox.mts';
+import { html, type Html } from './html.mts';
+
+const FOLDER = import.meta.dirname;
+const POLICY =
+	"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+const ROUTE_LABELS: Record<FaultRoute, string> = {
+	'POST /disburse': 'Pay a user',
+	'POST /users': 'Create a user',
+	'GET /balance': 'Read the balance',
+	'GET /fee': 'Read the fee',
+	'PUT /fee': 'Set the fee',
+	'PUT /webhook': 'Set the webhook URL',
+	'PUT /treasury/payout-destination': 'Set the payout destination',
+	'*': 'Any request',
+};
+
+const PRESET_LABELS: Record<PresetName, string> = {
+	timeoutAfterPaying: 'Done, but no answer comes',
+	timeoutBeforePaying: 'Not done, and no answer comes',
+	error500AfterPaying: 'Done, but the answer is error 500',
+	error500BeforePaying: 'Not done, error 500',
+	resetAfterPaying: 'Done, but the connection breaks',
+	resetBeforePaying: 'Not done, the connection breaks',
+	tooManyRequests: 'Not done, “too many requests” (429)',
+	serviceUnavailable: 'Not done, “unavailable” (503)',
+	slow: 'Done, but the answer takes 1.5 seconds',
+	cutBody: 'Done, but the answer is cut in half',
+	emptyBody: 'Done, but the answer is empty',
+	invalidJson: 'Done, but the answer is not valid JSON',
+	htmlError: 'Not done, error 500 with a web page',
+};
+
+const labelOf = (labels: Record<string, string>, name: string): string => labels[name] ?? name;
+
+const EVENT_LABELS: Record<string, string> = {
+	'disburse.completed': 'A payment was made',
+	'deposit.mint_queued': 'A deposit was queued',
+	'transfer.completed': 'A transfer completed',
+};
+
+const thousands = (amount: number | string): string => {
+	const [whole = '', fraction] = String(amount).split('.');
+	return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? `.${fraction}` : '');
+};
+
+// Shown in the reader's own time zone by page.js.
+const time = (ms: number): Html => {
+	const iso = new Date(ms).toISOString();
+	return html`<time datetime="${iso}">${iso.slice(11, 19)} UTC</time>`;
+};
+
+const short = (value: string): Html =>
+	html`<code title="${value}"
+		>${value.length > 16 ? `${value.slice(0, 8)}…${value.slice(-6)}` : value}</code
+	>`;
+
+const empty = (text: string): Html => html`<p class="empty">${text}</p>`;
+
+const card = (title: string, value: Html, note: Html): Html =>
+	html`<div class="card">
+		<h2>${title}</h2>
+		<p class="value">${value}</p>
+		<p class="note">${note}</p>
+	</div>`;
+
+const payoutText = (destination: object): string =>
+	Object.entries(destination)
+		.map(([name, value]) => `${name}: ${String(value)}`)
+		.join(', ');
+
+const cards = (state: SandboxState): Html =>
+	html`<section class="cards" aria-label="Overview">
+		${card(
+			'Treasury balance',
+			html`${thousands(state.balance.treasuryBalance)} <small>ETB</small>`,
+			html`${state.balance.ethBalance} coin for fees · ${short(state.balance.treasuryAddress)}`,
+		)}
+		${card('Platform fee', html`${state.fee} <small>%</small>`, html`0.25 % until one is set`)}
+		${card(
+			'Webhook URL',
+			state.webhookUrl === undefined
+				? html`<span class="none">Not set</span>`
+				: html`<span class="url">${state.webhookUrl}</span>`,
+			html`Events are sent to this address`,
+		)}
+		${card(
+			'Payout destination',
+			state.payoutDestination === undefined
+				? html`<span class="none">Not set</span>`
+				: html`<span class="url">${payoutText(state.payoutDestination)}</span>`,
+			html`Where the treasury is paid out to`,
+		)}
+	</section>`;
+
+const notices = (state: SandboxState): Html => {
+	const lines = [
+		...(state.settings.refuseApiKey ? ['Every API key is refused at the moment.'] : []),
+		...(state.settings.latencyMs > 0
+			? [`Every answer is delayed by ${state.settings.latencyMs} ms.`]
+			: []),
+		...state.faults.map(
+			({ route, fault, times }) =>
+				`Waiting to go wrong, ${times === 1 ? 'once' : `${times} times`}: ` +
+				`${labelOf(ROUTE_LABELS, route)} → ${labelOf(PRESET_LABELS, fault)}`,
+		),
+	];
+	return html`${lines.map((line) => html`<p class="notice">${line}</p>`)}`;
+};
+
+const attemptText = ({ status, error }: Attempt): string =>
+	status === undefined ? (error ?? 'no answer') : `answer ${status}`;
+
+const attemptItem = (attempt: Attempt, index: number): Html => {
+	const good = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300;
+	return html`<li class="${good ? 'good' : 'bad'}">
+		<b>Try ${index + 1}</b> ${time(attempt.at)} <span>${attemptText(attempt)}</span>
+	</li>`;
+};
+
+const deliveryState = (delivery: Delivery): Html => {
+	if (delivery.state === 'delivered') return html`<span class="chip good">Delivered</span>`;
+	if (delivery.state === 'failed') {
+		return html`<span class="chip bad">${delivery.url === '' ? 'Not sent' : 'Gave up'}</span>`;
+	}
+	if (delivery.attempts.length === 0) return html`<span class="chip wait">Sending</span>`;
+	return html`<span class="chip wait"
+		>Next try <span data-until="${delivery.nextAttemptAt ?? 0}">soon</span></span
+	>`;
+};
+
+const deliveryRow = (delivery: Delivery): Html =>
+	html`<tr>
+		<td><b>${labelOf(EVENT_LABELS, delivery.event)}</b><br /><code>${delivery.event}</code></td>
+		<td>${deliveryState(delivery)}</td>
+		<td>
+			${delivery.url === ''
+				? html`<span class="none">No webhook URL was set</span>`
+				: html`<ol class="attempts">
+						${delivery.attempts.map(attemptItem)}
+					</ol>`}
+			<details data-id="${delivery.id}">
+				<summary>What was sent</summary>
+				<dl>
+					<dt>To</dt>
+					<dd><code>${delivery.url || 'nowhere'}</code></dd>
+					<dt>Signature</dt>
+					<dd><code>${delivery.signature}</code></dd>
+					<dt>Body</dt>
+					<dd><code>${delivery.body}</code></dd>
+				</dl>
+			</details>
+		</td>
+	</tr>`;
+
+const table = (title: string, total: number, rows: Html[], head: Html, none: string): Html =>
+	html`<section class="panel">
+		<h2>${title} <span class="count">${thousands(total)}</span></h2>
+		${rows.length === 0
+			? empty(none)
+			: html`<div class="scroll" data-scroll="${title}" tabindex="0">
+					<table>
+						<thead>
+							<tr>
+								${head}
+							</tr>
+						</thead>
+						<tbody>
+							${rows}
+						</tbody>
+					</table>
+				</div>`}
+		${total > rows.length && rows.length > 0
+			? html`<p class="note">The newest ${rows.length} are shown.</p>`
+			: ''}
+	</section>`;
+
+/** The part of the page that follows the sandbox. */
+export const renderLive = (state: SandboxState): Html =>
+	html`${notices(state)} ${cards(state)}
+		<div class="columns">
+			${table(
+				'Payments',
+				state.totals.disbursements,
+				state.disbursements.map(
+					(payment) =>
+						html`<tr>
+							<td>${time(payment.createdAt)}</td>
+							<td class="break">${payment.toUserId}</td>
+							<td class="number">${thousands(payment.amountText)}</td>
+							<td>${short(payment.txHash)}</td>
+						</tr>`,
+				),
+				html`<th>When</th>
+					<th>To user</th>
+					<th class="number">ETB</th>
+					<th>Transaction</th>`,
+				'No payment yet. Run the ETB Wallet node in n8n with Disbursement → Create.',
+			)}
+			${table(
+				'Users',
+				state.totals.users,
+				state.users.map(
+					(user) =>
+						html`<tr>
+							<td class="break"><b>${user.externalId}</b><br /><code>${user.id}</code></td>
+							<td class="break">${user.email ?? html`<span class="none">none</span>`}</td>
+							<td>${short(user.walletAddress)}</td>
+						</tr>`,
+				),
+				html`<th>User</th>
+					<th>Email</th>
+					<th>Wallet</th>`,
+				'No user yet. Run the ETB Wallet node in n8n with User → Create.',
+			)}
+		</div>
+		${table(
+			'Events sent to your webhook',
+			state.totals.deliveries,
+			state.deliveries.map(deliveryRow),
+			html`<th>Event</th>
+				<th>State</th>
+				<th>Tries</th>`,
+			'No event yet. Every payment sends one; or simulate a deposit above.',
+		)}
+		<p class="note">${thousands(state.totals.requests)} requests received since the start.</p>`;
+
+const options = (labels: Record<string, string>): Html[] =>
+	Object.entries(labels).map(([name, label]) => html`<option value="${name}">${label}</option>`);
+
+const amountField = html`<label
+	>Amount in ETB
+	<input name="amountEtb" type="number" min="0.01" step="any" value="100" required />
+</label>`;
+
+const controls = (sandbox: Sandbox): Html =>
+	html`<section class="controls" aria-label="Try things">
+		<form data-post="/sandbox/deposit" data-done="Deposit simulated">
+			<h2>Simulate a deposit</h2>
+			<p class="note">Money comes in. n8n hears of it as <code>deposit.mint_queued</code>.</p>
+			${amountField}
+			<button>Deposit</button>
+		</form>
+		<form data-post="/sandbox/transfer" data-done="Transfer simulated">
+			<h2>Simulate a transfer</h2>
+			<p class="note">Users pay each other. n8n hears of it as <code>transfer.completed</code>.</p>
+			${amountField}
+			<button>Transfer</button>
+		</form>
+		<form data-post="/sandbox/faults" data-done="The next such request will go wrong">
+			<h2>Make something go wrong</h2>
+			<p class="note">See how a workflow copes when the service or the network fails.</p>
+			<label
+				>When n8n asks to
+				<select name="route">
+					${options(ROUTE_LABELS)}
+				</select></label
+			>
+			<label
+				>this happens
+				<select name="preset">
+					${options(PRESET_LABELS)}
+				</select></label
+			>
+			<label
+				>Times <input name="times" type="number" min="1" max="1000" value="1" required
+			/></label>
+			<div class="buttons">
+				<button>Break it</button>
+				<button type="button" class="quiet" data-delete="/sandbox/faults" data-done="All is well">
+					Undo all
+				</button>
+			</div>
+		</form>
+		<div class="form">
+			<h2>Connect n8n</h2>
+			<p class="note">Put these in the “ETB Wallet API” credential.</p>
+			<dl>
+				<dt>Base URL</dt>
+				<dd><code>${sandbox.url}</code></dd>
+				<dt>API key</dt>
+				<dd><code>${sandbox.apiKey}</code></dd>
+				<dt>Webhook secret</dt>
+				<dd><code>${sandbox.webhookSecret}</code></dd>
+			</dl>
+		</div>
+	</section>`;
+
+/** The whole page. */
+export const renderPage = (sandbox: Sandbox, state: SandboxState): Html =>
+	html`<!doctype html>
+		<html lang="en">
+			<head>
+				<meta charset="utf-8" />
+				<meta name="viewport" content="width=device-width, initial-scale=1" />
+				<meta name="color-scheme" content="light dark" />
+				<title>ETB Wallet Sandbox</title>
+				<link rel="icon" href="data:," />
+				<link rel="stylesheet" href="/sandbox/page.css" />
+				<script src="/sandbox/page.js" defer></script>
+			</head>
+			<body>
+				<header>
+					<h1>ETB Wallet Sandbox</h1>
+					<p>A pretend partner service on your own computer. No real money moves.</p>
+					<p id="connection" role="status">Live</p>
+				</header>
+				<main>
+					${controls(sandbox)}
+					<p id="message" role="status"></p>
+					<div id="live">${renderLive(state)}</div>
+				</main>
+			</body>
+		</html>`;
+
+/** Serves the page at `/`, its live part and its two files. */
+export function addPage(app: FastifyInstance, sandbox: Sandbox, state: () => SandboxState): void {
+	app.get('/', (_request, reply) =>
+		reply
+			.headers({ 'content-security-policy': POLICY, 'cache-control': 'no-store' })
+			.type('text/html; charset=utf-8')
+			.send(renderPage(sandbox, state()).text),
+	);
+	app.get('/sandbox/live', (_request, reply) =>
+		reply.type('text/html; charset=utf-8').send(renderLive(state()).text),
+	);
+	for (const [name, type] of [
+		['page.css', 'text/css; charset=utf-8'],
+		['page.js', 'text/javascript; charset=utf-8'],
+	] as const) {
+		const content = readFileSync(join(FOLDER, name));
+		app.get(`/sandbox/${name}`, (_request, reply) => reply.type(type).send(content));
+	}
+}
