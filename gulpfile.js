@@ -2,7 +2,7 @@ const { dest, src } = require('gulp');
 
 // What TypeScript does not copy: icons, codex files and output schemas, at the paths n8n looks for them.
 const assets = [
-	'{credentials,nodes}/**/*.svg',
+	'nodes/**/*.svg',
 	'nodes/**/*.node.json',
 	'nodes/**/__schema__/**/*.json',
 ];

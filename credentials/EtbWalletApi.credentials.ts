@@ -1,0 +1,71 @@
+import type {
+	IAuthenticate,
+	ICredentialDataDecryptedObject,
+	ICredentialType,
+	Icon,
+	IHttpRequestOptions,
+	INodeProperties,
+} from 'n8n-workflow';
+
+/** Access to one partner account of the ETB wallet service (service document §5). */
+export class EtbWalletApi implements ICredentialType {
+	name = 'etbWalletApi';
+
+	displayName = 'ETB Wallet API';
+
+	icon: Icon = {
+		light: 'file:../nodes/EtbWallet/etbWallet.svg',
+		dark: 'file:../nodes/EtbWallet/etbWallet.dark.svg',
+	};
+
+	documentationUrl = 'https://github.com/n8n-nodes-etb-wallet/n8n-nodes-etb-wallet#credentials';
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'https://partners.example.com',
+			description:
+				'Address of the partner service. A trailing slash or the path /api/v1/partners may be included or left out.',
+		},
+		{
+			displayName: 'API Key',
+			name: 'apiKey',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			required: true,
+			description: 'Sent as a bearer token with every request',
+		},
+		{
+			displayName: 'Webhook Secret',
+			name: 'webhookSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			description:
+				'Needed by the ETB Wallet Trigger only. It proves that an event was sent by the service: without it the trigger does not start.',
+		},
+		{
+			displayName: 'Allow Insecure HTTP',
+			name: 'allowInsecureHttp',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to allow http:// addresses outside this machine. Turn this on only for a sandbox in a private network: the API key travels unencrypted.',
+		},
+	];
+
+	// A function, because an expression block would be evaluated again for every request.
+	authenticate: IAuthenticate = (
+		credentials: ICredentialDataDecryptedObject,
+		requestOptions: IHttpRequestOptions,
+	): Promise<IHttpRequestOptions> => {
+		const apiKey = typeof credentials.apiKey === 'string' ? credentials.apiKey.trim() : '';
+		const headers = { ...requestOptions.headers, Authorization: `Bearer ${apiKey}` };
+		return Promise.resolve({ ...requestOptions, headers });
+	};
+}

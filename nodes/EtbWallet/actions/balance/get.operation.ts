@@ -1,0 +1,13 @@
+import type { Operation } from '../operation';
+
+/** Endpoint 1 of the service document §4. */
+export const getBalance: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		action: 'Get the treasury balance',
+		description: 'Read the treasury balance in ETB, its native coin balance and its address',
+	},
+	fields: [],
+	request: () => ({ method: 'GET', path: '/balance' }),
+};

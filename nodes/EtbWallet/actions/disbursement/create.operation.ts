@@ -1,0 +1,118 @@
+import { disburse } from '../../disbursement/batch';
+import type { Operation } from '../operation';
+
+/** Endpoint 7 of the service document §4. */
+export const createDisbursement: Operation = {
+	option: {
+		name: 'Create',
+		value: 'create',
+		action: 'Create a disbursement',
+		description: 'Pay ETB from the treasury to a user',
+	},
+	mappable: ['toUserId', 'amountEtb', 'reference'],
+	fields: [
+		{
+			displayName: 'To User ID',
+			name: 'toUserId',
+			type: 'string',
+			required: true,
+			default: '',
+			description: 'The ID that User → Create returned, not your external ID',
+		},
+		{
+			displayName: 'Amount (ETB)',
+			name: 'amountEtb',
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 15 },
+			required: true,
+			default: 0,
+			description: 'Amount to pay in ETB, above zero',
+		},
+		{
+			displayName: 'Reference',
+			name: 'reference',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. payroll-2026-11-employee-1042',
+			description:
+				'Your own unique key for this payment. With a reference, this node never pays the same one twice, not even in a later execution.',
+		},
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Check Balance First',
+					name: 'checkBalance',
+					type: 'boolean',
+					default: true,
+					description:
+						'Whether to read the treasury balance before the first payment, and pay nobody if it does not cover the whole run',
+				},
+				{
+					displayName: 'Concurrency',
+					name: 'concurrency',
+					type: 'number',
+					typeOptions: { minValue: 1, maxValue: 100 },
+					default: 10,
+					description:
+						'How many payments may be under way at once. After a crash, at most this many references are reported as unknown.',
+				},
+				{
+					displayName: 'If Reference Was Used',
+					name: 'ifReferenceUsed',
+					type: 'options',
+					options: [
+						{
+							name: 'Fail',
+							value: 'fail',
+							description: 'Treat the item as an error. Nothing is sent for it.',
+						},
+						{
+							name: 'Pay Again',
+							value: 'payAgain',
+							description: 'Send the payment again, even if it was paid before',
+						},
+						{
+							name: 'Skip',
+							value: 'skip',
+							description:
+								'Pass the item on with the outcome alreadyPaid or unknown. Nothing is sent for it.',
+						},
+					],
+					default: 'skip',
+					description: 'What to do with an item whose reference was sent before',
+				},
+				{
+					displayName: 'Maximum per Payment (ETB)',
+					name: 'maxAmountEtb',
+					type: 'number',
+					typeOptions: { minValue: 0, numberPrecision: 15 },
+					default: 0,
+					description: 'If any payment of the run is larger, nobody is paid',
+				},
+				{
+					displayName: 'Maximum per Run (ETB)',
+					name: 'maxTotalEtb',
+					type: 'number',
+					typeOptions: { minValue: 0, numberPrecision: 15 },
+					default: 0,
+					description: 'If the payments of the run add up to more, nobody is paid',
+				},
+				{
+					displayName: 'Timeout (Ms)',
+					name: 'timeout',
+					type: 'number',
+					typeOptions: { minValue: 1000 },
+					default: 60000,
+					description:
+						'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
+				},
+			],
+		},
+	],
+	execute: disburse,
+};

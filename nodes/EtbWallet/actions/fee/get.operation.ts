@@ -1,0 +1,13 @@
+import type { Operation } from '../operation';
+
+/** Endpoint 2 of the service document §4. */
+export const getFee: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		action: 'Get the platform fee',
+		description: 'Read the platform fee in percent',
+	},
+	fields: [],
+	request: () => ({ method: 'GET', path: '/fee' }),
+};

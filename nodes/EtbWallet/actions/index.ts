@@ -1,0 +1,118 @@
+import { updateDisplayOptions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
+import { getBalance } from './balance/get.operation';
+import { createDisbursement } from './disbursement/create.operation';
+import { getFee } from './fee/get.operation';
+import { updateFee } from './fee/update.operation';
+import type { Operation } from './operation';
+import { setPayoutDestination } from './payoutDestination/set.operation';
+import { createUser } from './user/create.operation';
+import { setWebhook } from './webhook/set.operation';
+
+interface Resource {
+	name: string;
+	value: string;
+	description: string;
+	operations: Operation[];
+}
+
+/** All endpoints of the service by resource: the order is the one in the editor. */
+export const resources: Resource[] = [
+	{
+		name: 'Balance',
+		value: 'balance',
+		description: 'What the partner treasury holds',
+		operations: [getBalance],
+	},
+	{
+		name: 'Disbursement',
+		value: 'disbursement',
+		description: 'Payments of ETB to users',
+		operations: [createDisbursement],
+	},
+	{
+		name: 'Fee',
+		value: 'fee',
+		description: 'The platform fee in percent',
+		operations: [getFee, updateFee],
+	},
+	{
+		name: 'Payout Destination',
+		value: 'payoutDestination',
+		description: 'Where payouts of the partner treasury go',
+		operations: [setPayoutDestination],
+	},
+	{
+		name: 'User',
+		value: 'user',
+		description: 'Wallets of your users',
+		operations: [createUser],
+	},
+	{
+		name: 'Webhook',
+		value: 'webhook',
+		description: 'The address that receives events',
+		operations: [setWebhook],
+	},
+];
+
+/** @throws {Error} for a name the editor never offers */
+export function findOperation(resource: string, operation: string): Operation {
+	const found = resources
+		.find(({ value }) => value === resource)
+		?.operations.find(({ option }) => option.value === operation);
+	if (found === undefined) throw new Error(`There is no operation ${operation} of ${resource}`);
+	return found;
+}
+
+function mappingField(mappable: string[]): INodeProperties {
+	return {
+		displayName: 'Mapping Mode',
+		name: 'mappingMode',
+		type: 'options',
+		noDataExpression: true,
+		options: [
+			{
+				name: 'Define Below',
+				value: 'defineBelow',
+				description: 'Set each field here, with fixed values or expressions',
+			},
+			{
+				name: 'Map Automatically',
+				value: 'autoMapInputData',
+				description: `Take ${mappable.join(', ')} from the fields of the same name of each item`,
+			},
+		],
+		default: 'defineBelow',
+		description: 'Where the values of each item come from',
+	};
+}
+
+function fieldsOf({ fields, mappable = [] }: Operation): INodeProperties[] {
+	if (mappable.length === 0) return fields;
+	const definedBelow = fields.filter(({ name }) => mappable.includes(name));
+	return [
+		mappingField(mappable),
+		...updateDisplayOptions({ show: { mappingMode: ['defineBelow'] } }, definedBelow),
+		...fields.filter((field) => !definedBelow.includes(field)),
+	];
+}
+
+/** The Operation list of each resource, and the fields of each operation. */
+export const operationProperties: INodeProperties[] = resources.flatMap((resource) => [
+	{
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options' as const,
+		noDataExpression: true,
+		displayOptions: { show: { resource: [resource.value] } },
+		options: resource.operations.map(({ option }) => option),
+		default: resource.operations[0]?.option.value ?? '',
+	},
+	...resource.operations.flatMap((operation) =>
+		updateDisplayOptions(
+			{ show: { resource: [resource.value], operation: [operation.option.value] } },
+			fieldsOf(operation),
+		),
+	),
+]);

@@ -1,0 +1,114 @@
+import {
+	InvalidValueError,
+	internationalPhone,
+	requiredText,
+	show,
+} from '../../../shared/validation';
+import type { Operation } from '../operation';
+
+/** Endpoint 5 of the service document §4. The fields of a bank destination are not shown there. */
+export const setPayoutDestination: Operation = {
+	option: {
+		name: 'Set',
+		value: 'set',
+		action: 'Set the payout destination',
+		description: 'Set where payouts of the partner treasury go',
+	},
+	fields: [
+		{
+			displayName: 'Type',
+			name: 'type',
+			type: 'options',
+			options: [
+				{ name: 'Bank Account', value: 'bank' },
+				{ name: 'Mobile Money', value: 'mobile' },
+			],
+			default: 'mobile',
+			description: 'The kind of account that receives the payouts',
+		},
+		{
+			displayName: 'Phone',
+			name: 'phone',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. +251911234567',
+			description: 'Telephone number of the mobile-money wallet, in international format',
+			displayOptions: { show: { type: ['mobile'] } },
+		},
+		{
+			displayName: 'Bank Fields',
+			name: 'bankFields',
+			type: 'fixedCollection',
+			typeOptions: { multipleValues: true },
+			default: {},
+			placeholder: 'Add Bank Field',
+			description:
+				'The fields that your partner service asks for, by name, for example an account number. They are sent as they are.',
+			displayOptions: { show: { type: ['bank'] } },
+			options: [
+				{
+					displayName: 'Bank Field',
+					name: 'field',
+					values: [
+						{
+							displayName: 'Name',
+							name: 'name',
+							type: 'string',
+							default: '',
+							placeholder: 'e.g. accountNumber',
+							description: 'Name of the field as the partner service spells it',
+						},
+						{
+							displayName: 'Value',
+							name: 'value',
+							type: 'string',
+							default: '',
+							description: 'Value of the field',
+						},
+					],
+				},
+			],
+		},
+	],
+	request: (read, itemIndex) => {
+		const type = payoutType(read('type', itemIndex));
+		const body =
+			type === 'mobile'
+				? { type, phone: internationalPhone(read('phone', itemIndex)) }
+				: { ...bankFields(read('bankFields', itemIndex)), type };
+		return { method: 'PUT', path: '/treasury/payout-destination', body, confirms: body };
+	},
+};
+
+function payoutType(value: unknown): 'bank' | 'mobile' {
+	if (value === 'bank' || value === 'mobile') return value;
+	throw new InvalidValueError(
+		`Type is ${show(value)}, which is not a payout destination`,
+		'Choose mobile or bank.',
+	);
+}
+
+function bankFields(value: unknown): Record<string, string> {
+	const rows: unknown = Reflect.get(Object(value), 'field');
+	const fields = new Map<string, string>();
+	for (const row of Array.isArray(rows) ? rows : []) {
+		const { name, value: content } = Object(row) as Record<string, unknown>;
+		const key = requiredText(
+			'Name of a bank field',
+			name,
+			'Enter the name of the field, or remove the row.',
+		);
+		if (key === 'type' || fields.has(key)) {
+			throw new InvalidValueError(
+				`Name of a bank field is ${show(key)}, which is ${key === 'type' ? 'the payout type itself' : 'used twice'}`,
+				'Give each bank field its own name.',
+			);
+		}
+		fields.set(
+			key,
+			requiredText(`Bank field ${show(key)}`, content, 'Enter a value, or remove the row.'),
+		);
+	}
+	return Object.fromEntries(fields);
+}

@@ -1,0 +1,47 @@
+import { optionalEmail, requiredText } from '../../../shared/validation';
+import type { Operation } from '../operation';
+
+/** Endpoint 6 of the service document §4. Whether it needs an email is not shown, so it may be left out. */
+export const createUser: Operation = {
+	option: {
+		name: 'Create',
+		value: 'create',
+		action: 'Create a user wallet',
+		description: 'Provision a wallet for a user, identified by an ID of your own',
+	},
+	mappable: ['externalId', 'email'],
+	fields: [
+		{
+			displayName: 'External ID',
+			name: 'externalId',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. employee-1042',
+			description: 'Your own ID for the user. The service answers with the ID to pay to.',
+		},
+		{
+			displayName: 'Email',
+			name: 'email',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. abebe@example.com',
+			description: 'Email address of the user',
+		},
+	],
+	request: (read, itemIndex) => {
+		const email = optionalEmail(read('email', itemIndex));
+		return {
+			method: 'POST',
+			path: '/users',
+			body: {
+				externalId: requiredText(
+					'External ID',
+					read('externalId', itemIndex),
+					'Enter your own ID for the user, for example employee-1042.',
+				),
+				...(email !== undefined && { email }),
+			},
+		};
+	},
+};

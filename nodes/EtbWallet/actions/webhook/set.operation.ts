@@ -1,0 +1,34 @@
+import { webhookUrl } from '../../../shared/url';
+import type { Operation } from '../operation';
+
+/** Endpoint 4 of the service document §4. */
+export const setWebhook: Operation = {
+	option: {
+		name: 'Set',
+		value: 'set',
+		action: 'Set the webhook URL',
+		description: 'Set the one address that receives all events of the account',
+	},
+	fields: [
+		{
+			displayName:
+				'The account has one webhook URL. Setting it here takes the events away from an active ETB Wallet Trigger, which registers its own URL.',
+			name: 'webhookNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'Webhook URL',
+			name: 'webhookUrl',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. https://n8n.example.com/webhook/etb-wallet',
+			description: 'Public https address that receives the events',
+		},
+	],
+	request: (read, itemIndex, account) => {
+		const body = { webhookUrl: webhookUrl(read('webhookUrl', itemIndex), account) };
+		return { method: 'PUT', path: '/webhook', body, confirms: body };
+	},
+};

@@ -1,0 +1,102 @@
+import { decimalText } from '../../shared/decimal';
+import {
+	InvalidValueError,
+	amountInEtb,
+	asInvalidValue,
+	requiredText,
+	show,
+} from '../../shared/validation';
+import type { Run } from '../run';
+import type { Payment } from './outcome';
+
+export interface InvalidItem {
+	itemIndex: number;
+	error: InvalidValueError;
+}
+
+/**
+ * Reads and checks the payments of all items, so that a bad row is known before the first payment.
+ * @param maxAmountEtb the most that one payment may be
+ */
+export function readPayments(
+	run: Run,
+	maxAmountEtb: number | undefined,
+): { payments: Payment[]; invalid: InvalidItem[] } {
+	const payments: Payment[] = [];
+	const invalid: InvalidItem[] = [];
+	const referenceExpected = expectsReference(run);
+	const firstUse = new Map<string, number>();
+	for (let itemIndex = 0; itemIndex < run.itemCount; itemIndex++) {
+		try {
+			const payment = readPayment(run, itemIndex, referenceExpected);
+			refuseAbove(payment, maxAmountEtb);
+			if (payment.reference !== undefined) refuseSecondUse(payment.reference, itemIndex, firstUse);
+			payments.push(payment);
+		} catch (error) {
+			invalid.push({ itemIndex, error: asInvalidValue(error) });
+		}
+	}
+	return { payments, invalid };
+}
+
+function readPayment({ read }: Run, itemIndex: number, referenceExpected: boolean): Payment {
+	const toUserId = requiredText(
+		'To User ID',
+		read('toUserId', itemIndex),
+		'Enter the ID that User → Create returned.',
+	);
+	const amountEtb = amountInEtb(read('amountEtb', itemIndex));
+	const reference = readReference(read('reference', itemIndex), referenceExpected);
+	return {
+		itemIndex,
+		toUserId,
+		amountEtb,
+		amount: decimalText(amountEtb) ?? '0',
+		...(reference !== undefined && { reference }),
+	};
+}
+
+function readReference(value: unknown, expected: boolean): string | undefined {
+	const given = typeof value === 'string' ? value.trim() : (value ?? '');
+	if (given === '' && !expected) return undefined;
+	return requiredText(
+		'Reference',
+		value,
+		'Give this item a reference of its own, or leave the field out for all items.',
+	);
+}
+
+/** Whether an empty reference is a mistake: an item without one would not be protected, and nobody would see it. */
+function expectsReference({ context, read, itemCount }: Run): boolean {
+	const { reference, mappingMode } = context.getNode().parameters;
+	if (mappingMode !== 'autoMapInputData') {
+		return typeof reference === 'string' && /^=\s*\S/.test(reference);
+	}
+	return Array.from({ length: itemCount }, (_, itemIndex) => read('reference', itemIndex)).some(
+		(value) => value !== undefined && value !== null && value !== '',
+	);
+}
+
+function refuseAbove({ amountEtb }: Payment, maxAmountEtb: number | undefined): void {
+	if (maxAmountEtb === undefined || amountEtb <= maxAmountEtb) return;
+	throw new InvalidValueError(
+		`Amount (ETB) is ${show(amountEtb)}, which is above the Maximum per Payment of ${show(maxAmountEtb)}`,
+		'Check the amount, or raise the maximum under Options.',
+	);
+}
+
+function refuseSecondUse(
+	reference: string,
+	itemIndex: number,
+	firstUse: Map<string, number>,
+): void {
+	const first = firstUse.get(reference);
+	if (first === undefined) {
+		firstUse.set(reference, itemIndex);
+		return;
+	}
+	throw new InvalidValueError(
+		`Reference is ${show(reference)}, which item ${first} has too`,
+		'Give each payment its own reference, or remove the duplicate row.',
+	);
+}

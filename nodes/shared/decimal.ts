@@ -1,0 +1,90 @@
+/**
+ * Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros.
+ * Amounts are compared and added as such texts, because sums of binary numbers drift.
+ */
+export type Decimal = string;
+
+/** Digits that a number carries faithfully. */
+const faithfulDigits = 15;
+
+/**
+ * The decimal text of a number or numeric text. Binary noise of calculations is removed: 0.1 + 0.2 gives
+ * `0.3`. Thousands separators are not guessed.
+ * @returns undefined when the value is not a plain decimal number
+ */
+export function decimalText(value: unknown): Decimal | undefined {
+	if (typeof value === 'number') {
+		if (!Number.isFinite(value)) return undefined;
+		// What follows the faithful digits is noise, unless all of them are used: then it may be meant.
+		const rounded = plainText(Number(value.toPrecision(faithfulDigits)));
+		return significantDigits(rounded) < faithfulDigits ? rounded : plainText(value);
+	}
+	if (typeof value !== 'string') return undefined;
+	const match = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/.exec(value.trim());
+	const [, sign = '', whole = '', fraction = ''] = match ?? [];
+	if (match === null || value.trim().endsWith('.')) return undefined;
+	const text = fraction === '' ? whole : `${whole}.${fraction}`;
+	return text === '0' ? text : sign + text;
+}
+
+/** The number that carries a decimal exactly, or undefined when none does (more than 15 digits, or out of range). */
+export function fromDecimal(text: Decimal): number | undefined {
+	const value = Number(text);
+	return significantDigits(text) <= faithfulDigits && plainText(value) === text ? value : undefined;
+}
+
+function significantDigits(text: Decimal): number {
+	return text.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '').length;
+}
+
+function plainText(value: number): Decimal {
+	const [mantissa = '', exponentText] = String(Math.abs(value)).split('e');
+	const sign = value < 0 ? '-' : '';
+	if (exponentText === undefined) return sign + mantissa;
+	const [whole = '', fraction = ''] = mantissa.split('.');
+	const digits = whole + fraction;
+	const point = whole.length + Number(exponentText);
+	if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+	return sign + digits.padEnd(point, '0');
+}
+
+/** As a whole number of 10^-places. */
+function scaled(text: Decimal, places: number): bigint {
+	const [whole = '', fraction = ''] = text.split('.');
+	return BigInt(whole + fraction.padEnd(places, '0'));
+}
+
+function placesOf(texts: Decimal[]): number {
+	return Math.max(0, ...texts.map((text) => text.split('.')[1]?.length ?? 0));
+}
+
+function unscaled(value: bigint, places: number): Decimal {
+	const digits = String(value < 0n ? -value : value).padStart(places + 1, '0');
+	const text =
+		places === 0
+			? digits
+			: `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, '');
+	return value < 0n ? `-${text}` : text;
+}
+
+/** The exact sum. */
+export function sum(texts: Decimal[]): Decimal {
+	const places = texts.reduce((most, text) => Math.max(most, placesOf([text])), 0);
+	return unscaled(
+		texts.reduce((total, text) => total + scaled(text, places), 0n),
+		places,
+	);
+}
+
+/** The exact difference `left - right`. */
+export function subtract(left: Decimal, right: Decimal): Decimal {
+	const places = placesOf([left, right]);
+	return unscaled(scaled(left, places) - scaled(right, places), places);
+}
+
+/** For people: `96,000.5 ETB`. */
+export function formatEtb(text: Decimal): string {
+	const [whole = '', fraction] = text.split('.');
+	const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+	return `${fraction === undefined ? grouped : `${grouped}.${fraction}`} ETB`;
+}
