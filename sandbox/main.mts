@@ -62,8 +62,8 @@ function readSettings() {
 const hasCode = (error: unknown, code: string): boolean =>
 	error instanceof Error && 'code' in error && error.code === code;
 
+const { data, ...settings } = readSettings();
 try {
-	const { data, ...settings } = readSettings();
 	if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true });
 	const sandbox = await startSandbox({ ...settings, databaseFile: data, keepRequests: 10_000 });
 	for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -76,7 +76,7 @@ try {
   Data            ${data === ':memory:' ? 'in memory' : data}`);
 } catch (error) {
 	if (hasCode(error, 'EADDRINUSE')) {
-		fail('The port is taken. Choose another one, for example SANDBOX_PORT=4401.');
+		fail(`Port ${settings.port} is taken. Choose another one, for example SANDBOX_PORT=4401.`);
 	}
 	fail(error instanceof Error ? error.message : String(error));
 }

@@ -194,6 +194,12 @@ async function send(
 	await reply.code(status).headers(headers).send(text);
 }
 
+/** Waits, in ms, or until the service stops. */
+const wait = (ms: number, stopping: AbortSignal): Promise<unknown> =>
+	delay(ms, undefined, { signal: stopping }).catch((error: unknown) => {
+		if (!stopping.aborted) throw error;
+	});
+
 /** Adds the partner API to a server whose bodies arrive as text. */
 export function addPartnerApi(app: FastifyInstance, options: PartnerApiOptions): void {
 	const receive = (request: FastifyRequest): ReceivedRequest => {
@@ -221,8 +227,9 @@ export function addPartnerApi(app: FastifyInstance, options: PartnerApiOptions):
 				const fault = options.faults.take(name, received);
 				const own = fault?.process === 'never' ? undefined : answerOf(endpoint, received, options);
 				const delayMs = options.latencyMs() + (fault?.delayMs ?? 0);
-				if (delayMs > 0) await delay(delayMs, undefined, { signal: options.stopping });
-				await send(reply, fault?.answer ?? 'normal', own);
+				if (delayMs > 0) await wait(delayMs, options.stopping);
+				const answer = options.stopping.aborted ? 'reset' : (fault?.answer ?? 'normal');
+				await send(reply, answer, own);
 				return reply;
 			},
 		});

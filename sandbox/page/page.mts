@@ -59,7 +59,7 @@ const time = (ms: number): Html => {
 };
 
 const short = (value: string): Html =>
-	html`<code title="${value}"
+	html`<code class="short" title="${value}"
 		>${value.length > 16 ? `${value.slice(0, 8)}…${value.slice(-6)}` : value}</code
 	>`;
 
@@ -74,7 +74,7 @@ const card = (title: string, value: Html, note: Html): Html =>
 
 const payoutText = (destination: object): string =>
 	Object.entries(destination)
-		.map(([name, value]) => `${name}: ${String(value)}`)
+		.map(([name, value]) => (name === 'type' ? String(value) : `${name} ${String(value)}`))
 		.join(', ');
 
 const cards = (state: SandboxState): Html =>
@@ -141,7 +141,7 @@ const deliveryRow = (delivery: Delivery): Html =>
 	html`<tr>
 		<td><b>${labelOf(EVENT_LABELS, delivery.event)}</b><br /><code>${delivery.event}</code></td>
 		<td>${deliveryState(delivery)}</td>
-		<td>
+		<td class="tries">
 			${delivery.url === ''
 				? html`<span class="none">No webhook URL was set</span>`
 				: html`<ol class="attempts">

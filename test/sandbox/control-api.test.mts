@@ -1,0 +1,158 @@
+import { request } from 'node:http';
+import { z } from 'zod';
+import { presetNames } from '../../sandbox/faults.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { call, receiverForTest, sandboxForTest, send, stopAll } from './start.mts';
+
+afterEach(stopAll);
+
+const state = async (sandbox: Sandbox): Promise<unknown> =>
+	(await send(`${sandbox.url}/sandbox/state`, 'GET')).json;
+
+const rows = z.object({
+	users: z.array(z.object({ externalId: z.string() })),
+	deliveries: z.array(z.object({ id: z.string() })),
+	totals: z.record(z.number()),
+});
+
+test('the state shows balance, settings, users, payments and deliveries', async () => {
+	const receiver = await receiverForTest();
+	const sandbox = await sandboxForTest();
+	await call(sandbox, 'PUT', '/webhook', { webhookUrl: receiver.url });
+	const { id } = sandbox.books.addUser({ externalId: 'a' });
+	await call(sandbox, 'POST', '/disburse', { toUserId: id, amountEtb: 10 });
+	await sandbox.idle();
+	expect(await state(sandbox)).toMatchObject({
+		balance: { treasuryBalance: 999_990 },
+		fee: 0.25,
+		webhookUrl: receiver.url,
+		users: [{ id, externalId: 'a' }],
+		disbursements: [{ toUserId: id, amountEtb: 10, amountText: '10' }],
+		deliveries: [{ event: 'disburse.completed', state: 'delivered', attempts: [{ status: 200 }] }],
+		totals: { users: 1, disbursements: 1, deliveries: 1, requests: 2 },
+		faults: [],
+		settings: { refuseApiKey: false, latencyMs: 0 },
+	});
+});
+
+test('the state holds the newest 200 rows and the totals', async () => {
+	const sandbox = await sandboxForTest();
+	for (let n = 0; n < 250; n += 1) {
+		sandbox.books.addUser({ externalId: `u${n}` });
+		sandbox.emit('transfer.completed', { n });
+	}
+	const { users, deliveries, totals } = rows.parse(await state(sandbox));
+	expect([users.length, users[0]?.externalId, users[199]?.externalId]).toEqual([
+		200,
+		'u249',
+		'u50',
+	]);
+	expect([deliveries.length, deliveries[0]?.id]).toEqual([200, '250']);
+	expect(totals).toEqual({ users: 250, disbursements: 0, deliveries: 250, requests: 0 });
+});
+
+test('deposits, transfers and events of any name can be sent', async () => {
+	const receiver = await receiverForTest();
+	const sandbox = await sandboxForTest();
+	sandbox.books.setWebhookUrl(receiver.url);
+	const post = (path: string, body?: unknown) =>
+		send(`${sandbox.url}/sandbox${path}`, 'POST', body);
+	const answers = [
+		await post('/deposit', { amountEtb: 40 }),
+		await post('/transfer'),
+		await post('/events', { event: 'future.event', data: { x: 1 } }),
+	];
+	expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+	await sandbox.idle();
+	const events = sandbox.books.deliveries().map(({ id, event, state: now }) => [id, event, now]);
+	expect(events).toEqual([
+		['1', 'deposit.mint_queued', 'delivered'],
+		['2', 'transfer.completed', 'delivered'],
+		['3', 'future.event', 'delivered'],
+	]);
+	expect(answers.map(({ json }) => json)).toMatchObject([
+		{ deliveryId: '1' },
+		{ deliveryId: '2' },
+		{ deliveryId: '3' },
+	]);
+	expect(sandbox.books.balance().treasuryBalance).toBe(1_000_040);
+	for (const body of ['{', { amountEtb: -1 }, { amountEtb: 'x' }]) {
+		expect([400, 422]).toContain((await post('/deposit', body)).status);
+	}
+});
+
+test('faults can be queued and cleared', async () => {
+	const sandbox = await sandboxForTest();
+	const faults = `${sandbox.url}/sandbox/faults`;
+	const fault = { route: 'GET /fee', preset: 'serviceUnavailable', times: 2 };
+	expect((await send(faults, 'POST', fault)).json).toEqual({
+		faults: [{ route: 'GET /fee', fault: 'serviceUnavailable', times: 2 }],
+	});
+	expect((await call(sandbox, 'GET', '/fee')).status).toBe(503);
+	await send(faults, 'DELETE');
+	expect((await call(sandbox, 'GET', '/fee')).status).toBe(200);
+	for (const bad of [{ ...fault, route: 'GET /x' }, { ...fault, preset: 'toString' }, {}]) {
+		expect((await send(faults, 'POST', bad)).status).toBe(422);
+	}
+	for (const preset of presetNames) {
+		expect((await send(faults, 'POST', { route: '*', preset })).status).toBe(200);
+	}
+});
+
+test('settings change the treasury, the key check and the latency', async () => {
+	const sandbox = await sandboxForTest();
+	const settings = `${sandbox.url}/sandbox/settings`;
+	expect((await send(settings, 'PUT', { treasuryBalance: 5, refuseApiKey: true })).json).toEqual({
+		treasuryBalance: 5,
+		refuseApiKey: true,
+		latencyMs: 0,
+	});
+	expect((await call(sandbox, 'GET', '/balance')).status).toBe(401);
+	await send(settings, 'PUT', { refuseApiKey: false, latencyMs: 60_000 });
+	// With this latency only stop() ends the call.
+	const slow = call(sandbox, 'GET', '/balance').catch(() => 'cut off');
+	while (sandbox.requests.length < 2) await state(sandbox);
+	expect(await Promise.race([slow, state(sandbox)])).toMatchObject({
+		settings: { latencyMs: 60_000 },
+		balance: { treasuryBalance: 5 },
+	});
+	await sandbox.stop();
+	expect(await slow).toBe('cut off');
+});
+
+test('requests are listed', async () => {
+	const sandbox = await sandboxForTest();
+	await call(sandbox, 'PUT', '/fee', { feePercent: 3 });
+	expect((await send(`${sandbox.url}/sandbox/requests`, 'GET')).json).toMatchObject([
+		{ method: 'PUT', path: '/api/v1/partners/fee', body: { feePercent: 3 } },
+	]);
+});
+
+/** Status of a request whose Host header names another host, which fetch cannot send. */
+const statusFor = (sandbox: Sandbox, path: string, headers: Record<string, string>) =>
+	new Promise<number | undefined>((resolve, reject) => {
+		request(sandbox.url + path, { headers }, (response) => {
+			response.resume();
+			resolve(response.statusCode);
+		})
+			.on('error', reject)
+			.end();
+	});
+
+test('pages of other sites and foreign host names are turned away', async () => {
+	const sandbox = await sandboxForTest();
+	for (const path of ['/', '/sandbox/state', '/sandbox/live']) {
+		expect(await statusFor(sandbox, path, {})).toBe(200);
+		expect(await statusFor(sandbox, path, { host: 'attacker.example' })).toBe(403);
+		expect(await statusFor(sandbox, path, { 'sec-fetch-site': 'cross-site' })).toBe(403);
+	}
+});
+
+test('a sandbox that other machines can reach has no control interface and no page', async () => {
+	const sandbox = await sandboxForTest({ host: '0.0.0.0' });
+	const url = `http://127.0.0.1:${new URL(sandbox.url).port}`;
+	for (const path of ['/', '/sandbox/state', '/sandbox/requests']) {
+		expect((await send(url + path, 'GET')).status).toBe(404);
+	}
+	expect((await call({ ...sandbox, url }, 'GET', '/balance')).status).toBe(200);
+});

@@ -1,0 +1,308 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManualClock } from '../../sandbox/clock.mts';
+import { call, receiverForTest, sandboxForTest, stopAll } from './start.mts';
+
+afterEach(stopAll);
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** Minutes or seconds between consecutive attempts, in ms. */
+const gaps = (attempts: { at: number }[]): number[] =>
+	attempts.slice(1).map(({ at }, index) => at - (attempts[index]?.at ?? NaN));
+
+describe('retry schedule (service document §6)', () => {
+	test('30 s, 2 min and 8 min after each failure, and no fourth retry', async () => {
+		const clock = new ManualClock();
+		const receiver = await receiverForTest([500, 404, 302, 503]);
+		const sandbox = await sandboxForTest({ clock });
+		sandbox.books.setWebhookUrl(receiver.url);
+		const { deliveryId } = sandbox.emit('transfer.completed', { id: 'x' });
+		await sandbox.idle();
+		expect(receiver.received).toHaveLength(1);
+
+		const delays = [30 * SECOND, 2 * MINUTE, 8 * MINUTE];
+		for (const [retry, delay] of delays.entries()) {
+			expect(sandbox.books.delivery(deliveryId)).toMatchObject({
+				state: 'pending',
+				nextAttemptAt: clock.now() + delay,
+			});
+			await clock.advance(delay - 1);
+			await sandbox.idle();
+			expect(receiver.received).toHaveLength(retry + 1);
+			await clock.advance(1);
+			await sandbox.idle();
+			expect(receiver.received).toHaveLength(retry + 2);
+		}
+
+		const settled = await sandbox.deliverySettled(deliveryId);
+		expect(settled.state).toBe('failed');
+		expect(settled.nextAttemptAt).toBeUndefined();
+		expect(settled.attempts.map(({ status }) => status)).toEqual([500, 404, 302, 503]);
+		expect(gaps(settled.attempts)).toEqual(delays);
+		await clock.advance(24 * 60 * MINUTE);
+		await sandbox.idle();
+		expect(receiver.received).toHaveLength(4);
+		const [first, ...later] = receiver.received;
+		for (const retry of later) {
+			expect(retry.body).toEqual(first?.body);
+			expect(retry.headers['x-webhook-signature']).toBe(first?.headers['x-webhook-signature']);
+		}
+	});
+
+	test('ends with the first 2xx', async () => {
+		const clock = new ManualClock();
+		const receiver = await receiverForTest([500, 204]);
+		const sandbox = await sandboxForTest({ clock });
+		sandbox.books.setWebhookUrl(receiver.url);
+		const { deliveryId } = sandbox.emit('transfer.completed', {});
+		await sandbox.idle();
+		const settled = sandbox.deliverySettled(deliveryId);
+		await clock.advance(30 * SECOND);
+		expect(await settled).toMatchObject({
+			state: 'delivered',
+			attempts: [{ status: 500 }, { status: 204 }],
+		});
+		expect(clock.pending).toBe(0);
+	});
+
+	test('the time factor shortens the waits', async () => {
+		const clock = new ManualClock();
+		const receiver = await receiverForTest([500]);
+		const sandbox = await sandboxForTest({ clock, timeFactor: 0.01 });
+		sandbox.books.setWebhookUrl(receiver.url);
+		const { deliveryId } = sandbox.emit('transfer.completed', {});
+		await sandbox.idle();
+		expect(sandbox.books.delivery(deliveryId)?.nextAttemptAt).toBe(clock.now() + 300);
+	});
+
+	test('a receiver that refuses, resets or never answers failed', async () => {
+		const hung = await receiverForTest(['hang']);
+		const gone = await receiverForTest();
+		await gone.close();
+		const resetting = createServer((socket) => socket.resetAndDestroy());
+		await new Promise<void>((resolve) => resetting.listen(0, '127.0.0.1', resolve));
+		const address = resetting.address();
+		const port = typeof address === 'object' ? address?.port : undefined;
+		const sandbox = await sandboxForTest({ clock: new ManualClock(), deliveryTimeoutMs: 50 });
+		const errors: (string | undefined)[] = [];
+		for (const url of [hung.url, gone.url, `http://127.0.0.1:${port}/`]) {
+			sandbox.books.setWebhookUrl(url);
+			const { deliveryId } = sandbox.emit('transfer.completed', {});
+			await sandbox.idle();
+			const delivery = sandbox.books.delivery(deliveryId);
+			expect(delivery).toMatchObject({ state: 'pending', url });
+			errors.push(delivery?.attempts[0]?.error);
+		}
+		resetting.close();
+		expect(errors).toEqual([
+			expect.stringContaining('No answer within 50 ms'),
+			expect.stringContaining('ECONNREFUSED'),
+			expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/),
+		]);
+	});
+});
+
+describe('restart', () => {
+	let folder = '';
+	beforeEach(() => {
+		folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+	});
+	afterEach(async () => {
+		await stopAll();
+		rmSync(folder, { recursive: true });
+	});
+
+	test('between two retries: the delivery goes on at its due time', async () => {
+		const clock = new ManualClock();
+		const receiver = await receiverForTest([500, 500, 500, 500]);
+		const options = { clock, databaseFile: join(folder, 'sandbox.db') };
+		const first = await sandboxForTest(options);
+		first.books.setWebhookUrl(receiver.url);
+		const { deliveryId } = first.emit('transfer.completed', { id: 'x' });
+		await first.idle();
+		await clock.advance(30 * SECOND);
+		await first.idle();
+		await first.stop();
+		expect(receiver.received).toHaveLength(2);
+
+		await clock.advance(MINUTE);
+		const second = await sandboxForTest(options);
+		await second.idle();
+		expect(receiver.received).toHaveLength(2);
+		await clock.advance(MINUTE);
+		await second.idle();
+		expect(receiver.received).toHaveLength(3);
+		const settled = second.deliverySettled(deliveryId);
+		await clock.advance(8 * MINUTE);
+		const delivery = await settled;
+		expect(delivery.state).toBe('failed');
+		expect(gaps(delivery.attempts)).toEqual([30 * SECOND, 2 * MINUTE, 8 * MINUTE]);
+		expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(1);
+	});
+
+	test('after the due time: at once', async () => {
+		const clock = new ManualClock();
+		const receiver = await receiverForTest([500]);
+		const options = { clock, databaseFile: join(folder, 'sandbox.db') };
+		const first = await sandboxForTest(options);
+		first.books.setWebhookUrl(receiver.url);
+		const { deliveryId } = first.emit('transfer.completed', {});
+		await first.idle();
+		await first.stop();
+		await clock.advance(60 * MINUTE);
+		const second = await sandboxForTest(options);
+		expect((await second.deliverySettled(deliveryId)).state).toBe('delivered');
+	});
+
+	test('with an attempt in flight: it is made again', async () => {
+		const receiver = await receiverForTest(['hang']);
+		const options = { databaseFile: join(folder, 'sandbox.db') };
+		const first = await sandboxForTest(options);
+		first.books.setWebhookUrl(receiver.url);
+		const { deliveryId } = first.emit('transfer.completed', {});
+		const unsettled = first.deliverySettled(deliveryId);
+		const rejected = expect(unsettled).rejects.toThrow('stopped');
+		await receiver.first;
+		await first.stop();
+		await rejected;
+		const second = await sandboxForTest(options);
+		expect(await second.deliverySettled(deliveryId)).toMatchObject({
+			state: 'delivered',
+			attempts: [{ status: 200 }],
+		});
+	});
+
+	test('the books survive', async () => {
+		const options = { databaseFile: join(folder, 'sandbox.db'), treasuryBalance: 50 };
+		const first = await sandboxForTest(options);
+		const user = first.books.addUser({ externalId: 'a', email: 'a@example.com' });
+		await call(first, 'POST', '/disburse', { toUserId: user.id, amountEtb: 20 });
+		await call(first, 'PUT', '/fee', { feePercent: 2 });
+		await call(first, 'PUT', '/webhook', { webhookUrl: 'https://a.example' });
+		const before = [first.books.balance(), first.books.users(), first.books.disbursements()];
+		await first.stop();
+		const { books } = await sandboxForTest(options);
+		expect([books.balance(), books.users(), books.disbursements()]).toEqual(before);
+		expect(books.balance().treasuryBalance).toBe(30);
+		expect([books.fee(), books.webhookUrl()]).toEqual([2, 'https://a.example']);
+	});
+});
+
+describe('what is sent (service document §5 and §6)', () => {
+	test('a payment sends disburse.completed', async () => {
+		const receiver = await receiverForTest();
+		const sandbox = await sandboxForTest();
+		await call(sandbox, 'PUT', '/webhook', { webhookUrl: receiver.url });
+		const { id: toUserId } = sandbox.books.addUser({ externalId: 'a' });
+		await call(sandbox, 'POST', '/disburse', { toUserId, amountEtb: 7.25 });
+		await sandbox.idle();
+		const [disbursement] = sandbox.books.disbursements();
+		expect(receiver.received).toHaveLength(1);
+		expect(JSON.parse(receiver.received[0]?.body.toString() ?? '')).toEqual({
+			event: 'disburse.completed',
+			timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown,
+			data: {
+				id: disbursement?.id,
+				toUserId,
+				amountEtb: 7.25,
+				txHash: disbursement?.txHash,
+			},
+		});
+		expect(receiver.received[0]?.headers['content-type']).toBe('application/json');
+	});
+
+	test('a simulated transfer and deposit send their events; a deposit credits the treasury', async () => {
+		const receiver = await receiverForTest();
+		const sandbox = await sandboxForTest();
+		sandbox.books.setWebhookUrl(receiver.url);
+		const transfer = sandbox.transfer({ amountEtb: 3 });
+		await sandbox.deliverySettled(transfer.deliveryId);
+		const deposit = sandbox.deposit({ amountEtb: 0.1 });
+		await sandbox.deliverySettled(deposit.deliveryId);
+		const events = receiver.received.map(({ body }) => JSON.parse(body.toString()) as unknown);
+		expect(events).toEqual([
+			{
+				event: 'transfer.completed',
+				timestamp: expect.any(String) as unknown,
+				data: { id: transfer.id, amountEtb: 3, txHash: transfer.txHash },
+			},
+			{
+				event: 'deposit.mint_queued',
+				timestamp: expect.any(String) as unknown,
+				data: { id: deposit.id, amountEtb: 0.1 },
+			},
+		]);
+		expect(sandbox.books.treasuryBalanceText()).toBe('1000000.1');
+	});
+
+	test('the signature is the one openssl computes over the raw body', async () => {
+		const receiver = await receiverForTest();
+		const webhookSecret = 'geheim ሚስጥር 1';
+		const sandbox = await sandboxForTest({ webhookSecret });
+		sandbox.books.setWebhookUrl(receiver.url);
+		const body = '{ "event" : "future.event",\n "data": {"name": "አበበ", "n": 1.0, "m": 1e3} }';
+		const { deliveryId } = sandbox.emit('future.event', {}, { body });
+		await sandbox.deliverySettled(deliveryId);
+		const [received] = receiver.received;
+		if (!received) throw new Error('Nothing received');
+		expect(received.body.toString()).toBe(body);
+
+		const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+		const file = join(folder, 'body');
+		writeFileSync(file, received.body);
+		const printed = execFileSync(
+			'openssl',
+			['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `key:${webhookSecret}`, file],
+			{ encoding: 'utf8' },
+		);
+		rmSync(folder, { recursive: true });
+		const digest = printed.trim().split('= ').at(-1);
+		expect(received.headers['x-webhook-signature']).toBe(`sha256=${digest}`);
+		const other = createHmac('sha256', 'another secret').update(received.body).digest('hex');
+		expect(digest).not.toBe(other);
+	});
+
+	test('a retry goes to the URL that is registered then', async () => {
+		const clock = new ManualClock();
+		const old = await receiverForTest([500]);
+		const current = await receiverForTest();
+		const sandbox = await sandboxForTest({ clock });
+		sandbox.books.setWebhookUrl(old.url);
+		const { deliveryId } = sandbox.emit('transfer.completed', {});
+		await sandbox.idle();
+		sandbox.books.setWebhookUrl(current.url);
+		await clock.advance(30 * SECOND);
+		expect(await sandbox.deliverySettled(deliveryId)).toMatchObject({
+			state: 'delivered',
+			url: current.url,
+		});
+		expect([old.received.length, current.received.length]).toEqual([1, 1]);
+	});
+
+	test('without a registered URL the event is recorded as failed and never sent', async () => {
+		const sandbox = await sandboxForTest();
+		const { deliveryId } = sandbox.emit('transfer.completed', {});
+		expect(await sandbox.deliverySettled(deliveryId)).toMatchObject({
+			state: 'failed',
+			url: '',
+			attempts: [],
+		});
+	});
+
+	test('a thousand events arrive once each', async () => {
+		const receiver = await receiverForTest();
+		const sandbox = await sandboxForTest();
+		sandbox.books.setWebhookUrl(receiver.url);
+		for (let n = 0; n < 1000; n += 1) sandbox.emit('transfer.completed', { id: `t${n}` });
+		await sandbox.idle();
+		expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(1000);
+		expect(receiver.received).toHaveLength(1000);
+		expect(sandbox.books.deliveries().every(({ state }) => state === 'delivered')).toBe(true);
+	});
+});
