@@ -1,0 +1,429 @@
+/** Runs the built nodes in n8n-core's real engine: real WorkflowExecute, real contexts, real HTTP. */
+import { resolve } from 'node:path';
+import type { IncomingMessage } from 'node:http';
+import express from 'express';
+import type { Request, Response } from 'express';
+import {
+	DataDeduplicationService,
+	ExecutionLifecycleHooks,
+	HookContext,
+	PackageDirectoryLoader,
+	WebhookContext,
+	WorkflowExecute,
+} from 'n8n-core';
+import { Workflow, createRunExecutionData, jsonParse } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialType,
+	ICredentialsHelper,
+	IDataDeduplicator,
+	IDataObject,
+	IHttpRequestOptions,
+	INode,
+	INodeExecutionData,
+	INodeParameters,
+	INodeType,
+	INodeTypes,
+	IRun,
+	ITaskData,
+	IWebhookData,
+	IWorkflowBase,
+	IWorkflowExecuteAdditionalData,
+	IWorkflowSettings,
+	WebhookSetupMethodNames,
+	WorkflowActivateMode,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+
+const actionType = 'n8n-nodes-etb-wallet.etbWallet';
+const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
+
+/** n8n's own storage of processed entries, in memory, with the same race: a read, a pause, a write of all. */
+class MemoryDeduplicator
+	implements Pick<IDataDeduplicator, 'checkProcessedAndRecord' | 'removeProcessed'>
+{
+	readonly rows = new Map<string, string[]>();
+
+	checkProcessedAndRecord: IDataDeduplicator['checkProcessedAndRecord'] = async (
+		items,
+		_scope,
+		context,
+	) => {
+		const key = `${context.workflow.id}:${context.node?.id}`;
+		const entries = [...(this.rows.get(key) ?? [])];
+		const known = new Set(entries);
+		await new Promise(setImmediate);
+		const isKnown = (item: unknown): boolean => known.has(String(item));
+		this.rows.set(key, [...entries, ...items.filter((item) => !isKnown(item)).map(String)]);
+		return { new: items.filter((item) => !isKnown(item)), processed: items.filter(isKnown) };
+	};
+
+	removeProcessed: IDataDeduplicator['removeProcessed'] = async (items, _scope, context) => {
+		const key = `${context.workflow.id}:${context.node?.id}`;
+		const gone = new Set(items.map(String));
+		const entries = (this.rows.get(key) ?? []).filter((entry) => !gone.has(entry));
+		await new Promise(setImmediate);
+		this.rows.set(key, entries);
+	};
+}
+
+/** The entries of the ledger, as n8n's database would hold them. */
+export const deduplicator = new MemoryDeduplicator();
+
+const manualTrigger: INodeType = {
+	description: {
+		displayName: 'Manual Trigger',
+		name: 'manualTrigger',
+		group: ['trigger'],
+		version: 1,
+		description: '',
+		defaults: { name: 'Manual Trigger' },
+		inputs: [],
+		outputs: ['main'],
+		properties: [],
+	},
+	async execute() {
+		return await Promise.resolve([this.getInputData()]);
+	},
+};
+
+interface Package {
+	types: Map<string, INodeType>;
+	credential: ICredentialType;
+}
+
+let loaded: Promise<Package> | undefined;
+
+async function load(): Promise<Package> {
+	// n8n-core asks for the whole interface; nodes reach only these two.
+	await DataDeduplicationService.init(deduplicator as IDataDeduplicator);
+	const loader = new PackageDirectoryLoader(resolve('.'));
+	await loader.loadAll();
+	const types = new Map<string, INodeType>([['n8n-nodes-base.manualTrigger', manualTrigger]]);
+	for (const [name, { type }] of Object.entries(loader.nodeTypes)) {
+		if ('execute' in type || 'webhook' in type)
+			types.set(`${loader.packageName}.${name}`, type as INodeType);
+	}
+	const credential = loader.credentialTypes.etbWalletApi?.type;
+	if (credential === undefined) throw new Error('the package has no credential etbWalletApi');
+	return { types, credential };
+}
+
+/** The package as n8n's own loader sees it in the built folder. */
+export function loadPackage(): Promise<Package> {
+	loaded ??= load();
+	return loaded;
+}
+
+export type CredentialData = ICredentialDataDecryptedObject;
+
+/** What the credential holds for a sandbox. */
+export function credentialFor(sandbox: Sandbox, changes: CredentialData = {}): CredentialData {
+	return {
+		baseUrl: sandbox.url,
+		apiKey: sandbox.apiKey,
+		webhookSecret: sandbox.webhookSecret,
+		allowInsecureHttp: false,
+		...changes,
+	};
+}
+
+function nodeTypesOf({ types }: Package): INodeTypes {
+	const get = (name: string): INodeType => {
+		const type = types.get(name);
+		if (type === undefined) throw new Error(`unknown node type ${name}`);
+		return type;
+	};
+	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
+}
+
+function credentialsHelper({ credential }: Package, data: CredentialData): ICredentialsHelper {
+	const helper: Partial<ICredentialsHelper> = {
+		getParentTypes: () => [],
+		isCredentialUsableByNode: () => true,
+		getCredentialsProperties: () => credential.properties,
+		getDecrypted: () => Promise.resolve({ ...data }),
+		preAuthentication: () => Promise.resolve(undefined),
+		authenticate: async (decrypted, _name, request) => {
+			const { authenticate } = credential;
+			if (typeof authenticate !== 'function') throw new Error('authenticate is not a function');
+			return await authenticate(decrypted, request as IHttpRequestOptions);
+		},
+	};
+	return helper as ICredentialsHelper;
+}
+
+let executions = 0;
+
+function additionalData(
+	nodePackage: Package,
+	credential: CredentialData,
+	executionId: string,
+): IWorkflowExecuteAdditionalData {
+	const base = 'http://127.0.0.1:5678';
+	return {
+		credentialsHelper: credentialsHelper(nodePackage, credential),
+		executionId,
+		currentNodeExecutionIndex: 0,
+		restApiUrl: `${base}/rest`,
+		instanceBaseUrl: base,
+		webhookBaseUrl: `${base}/webhook`,
+		webhookTestBaseUrl: `${base}/webhook-test`,
+		webhookWaitingBaseUrl: `${base}/webhook-waiting`,
+		formBaseUrl: `${base}/form`,
+		formTestBaseUrl: `${base}/form-test`,
+		formWaitingBaseUrl: `${base}/form-waiting`,
+		mcpBaseUrl: `${base}/mcp`,
+		mcpTestBaseUrl: `${base}/mcp-test`,
+		variables: {},
+		hooks: new ExecutionLifecycleHooks('manual', executionId, {} as IWorkflowBase),
+	} as unknown as IWorkflowExecuteAdditionalData;
+}
+
+export interface RunOptions {
+	credential: CredentialData;
+	parameters: INodeParameters;
+	/** One empty item when left out. */
+	items?: IDataObject[];
+	onError?: INode['onError'];
+	retryOnFail?: boolean;
+	maxTries?: number;
+	/** Executions with the same ID share the node's ledger. */
+	nodeId?: string;
+	settings?: IWorkflowSettings;
+	/** Gets the running engine, to stop it. */
+	started?: (engine: { cancel(): void }) => void;
+}
+
+export interface RunResult {
+	/** Items of the success output. */
+	output: INodeExecutionData[];
+	/** Items of the error output, when the node has one. */
+	errorOutput: INodeExecutionData[];
+	/** The error that stopped the workflow. */
+	error?: {
+		message: string;
+		description?: string | null;
+		context?: IDataObject;
+		httpCode?: string | null;
+	};
+	hints: string[];
+	/** The whole run as text, to search it for what must not be there. */
+	everything: string;
+}
+
+/** Runs the action node behind a trigger that emits `items`. */
+export async function runNode(options: RunOptions): Promise<RunResult> {
+	const nodePackage = await loadPackage();
+	const start: INode = {
+		id: 'start',
+		name: 'Start',
+		type: 'n8n-nodes-base.manualTrigger',
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: {},
+	};
+	const node: INode = {
+		id: options.nodeId ?? 'etb-wallet',
+		name: 'ETB Wallet',
+		type: actionType,
+		typeVersion: 1,
+		position: [200, 0],
+		parameters: options.parameters,
+		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+		...(options.onError && { onError: options.onError }),
+		...(options.retryOnFail && {
+			retryOnFail: true,
+			maxTries: options.maxTries ?? 3,
+			waitBetweenTries: 1,
+		}),
+	};
+	const workflow = new Workflow({
+		id: 'wf1',
+		name: 'test',
+		nodes: [start, node],
+		connections: { Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] } },
+		active: false,
+		nodeTypes: nodeTypesOf(nodePackage),
+		settings: { executionOrder: 'v1' },
+	});
+	const data = createRunExecutionData({
+		startData: {},
+		executionData: {
+			nodeExecutionStack: [
+				{
+					node: start,
+					data: { main: [(options.items ?? [{}]).map((json) => ({ json }))] },
+					source: null,
+				},
+			],
+		},
+	});
+	const engine = new WorkflowExecute(
+		additionalData(nodePackage, options.credential, String(++executions)),
+		'manual',
+		data,
+	);
+	const running = engine.processRunExecutionData(workflow);
+	options.started?.(running);
+	return resultOf(await running, node.name);
+}
+
+function resultOf(run: IRun, name: string): RunResult {
+	const task: ITaskData | undefined = run.data.resultData.runData[name]?.at(-1);
+	const error = run.data.resultData.error ?? task?.error;
+	return {
+		output: task?.data?.main?.[0] ?? [],
+		errorOutput: task?.data?.main?.[1] ?? [],
+		...(error && { error: error as RunResult['error'] }),
+		hints: (task?.hints ?? []).map(({ message }) => message),
+		everything: JSON.stringify(run, (_key, value: unknown) =>
+			value instanceof Error ? { ...value, message: value.message, stack: value.stack } : value,
+		),
+	};
+}
+
+/** The JSON of the only output item. */
+export function onlyJson({ output, error }: RunResult): IDataObject {
+	if (output.length !== 1 || output[0] === undefined) {
+		throw new Error(`expected one item, got ${output.length}; ${error?.message ?? 'no error'}`);
+	}
+	return output[0].json;
+}
+
+export interface TriggerOptions {
+	credential: CredentialData;
+	parameters?: INodeParameters;
+	/** The base of n8n's webhook URLs. */
+	webhookBaseUrl?: string;
+	staticData?: IDataObject;
+	workflow?: { id: string; name: string };
+}
+
+interface TriggerWorld {
+	nodePackage: Package;
+	type: INodeType;
+	node: INode;
+	workflow: Workflow;
+	additional: IWorkflowExecuteAdditionalData;
+	webhookData: IWebhookData;
+}
+
+async function triggerWorld(options: TriggerOptions): Promise<TriggerWorld> {
+	const nodePackage = await loadPackage();
+	const types = nodeTypesOf(nodePackage);
+	const type = types.getByNameAndVersion(triggerType);
+	const node: INode = {
+		id: 'etb-wallet-trigger',
+		name: 'ETB Wallet Trigger',
+		type: triggerType,
+		typeVersion: 1,
+		position: [0, 0],
+		webhookId: 'f3b0c442-98fc-4c14-9afb-f4c8996fb924',
+		parameters: options.parameters ?? {},
+		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+	};
+	const workflow = new Workflow({
+		id: options.workflow?.id ?? 'wf1',
+		name: options.workflow?.name ?? 'test',
+		nodes: [node],
+		connections: {},
+		active: true,
+		nodeTypes: types,
+		staticData: options.staticData,
+		settings: { executionOrder: 'v1' },
+	});
+	const webhookDescription = type.description.webhooks?.find(({ name }) => name === 'default');
+	if (webhookDescription === undefined) throw new Error('the trigger describes no webhook');
+	const additional = additionalData(nodePackage, options.credential, '1');
+	if (options.webhookBaseUrl !== undefined) additional.webhookBaseUrl = options.webhookBaseUrl;
+	const webhookData = {
+		webhookDescription,
+		node: node.name,
+		path: 'x',
+		httpMethod: 'POST',
+		workflowId: workflow.id,
+		workflowExecuteAdditionalData: additional,
+	} satisfies IWebhookData;
+	return {
+		nodePackage,
+		type,
+		node: workflow.getNode(node.name) ?? node,
+		workflow,
+		additional,
+		webhookData,
+	};
+}
+
+/** Calls what n8n calls when a workflow is activated or deactivated. */
+export async function callTriggerHook(
+	options: TriggerOptions,
+	method: WebhookSetupMethodNames,
+	mode: WorkflowExecuteMode = 'trigger',
+	activation: WorkflowActivateMode = 'activate',
+): Promise<boolean> {
+	const { type, node, workflow, additional, webhookData } = await triggerWorld(options);
+	const hook = type.webhookMethods?.default?.[method];
+	if (hook === undefined) throw new Error(`the trigger has no ${method}`);
+	const isTest = mode === 'manual';
+	return await hook.call(
+		new HookContext(workflow, node, additional, mode, activation, { ...webhookData, isTest }),
+	);
+}
+
+/** A trigger that listens on a port of this machine, as n8n does for it. */
+export interface ListeningTrigger {
+	url: string;
+	/** What each delivery that started a workflow handed over: a list of items for each output. */
+	started: INodeExecutionData[][][];
+	stop(): Promise<void>;
+}
+
+type RawRequest = Request & { rawBody?: Buffer; readRawBody(): Promise<void> };
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+	const chunks: Buffer[] = [];
+	for await (const chunk of request) chunks.push(chunk as Buffer);
+	return Buffer.concat(chunks);
+}
+
+export async function listen(options: TriggerOptions): Promise<ListeningTrigger> {
+	const { type, node, workflow, additional, webhookData } = await triggerWorld(options);
+	const started: INodeExecutionData[][][] = [];
+	const app = express();
+	app.post('/webhook', async (plain: Request, response: Response) => {
+		const request = plain as RawRequest;
+		// As n8n does before it asks the node.
+		request.readRawBody = async () => {
+			request.rawBody ??= await readAll(request);
+		};
+		await request.readRawBody();
+		const text = request.rawBody?.toString() ?? '';
+		request.body = text === '' ? {} : jsonParse(text, { fallbackValue: {} });
+		const context = new WebhookContext(
+			workflow,
+			node,
+			{ ...additional, httpRequest: request, httpResponse: response },
+			'webhook',
+			webhookData,
+			[],
+			null,
+		);
+		const result = await type.webhook?.call(context);
+		if (result?.workflowData) started.push(result.workflowData);
+		if (result?.noWebhookResponse !== true) response.json({ message: 'Workflow was started' });
+	});
+	const server = app.listen(0, '127.0.0.1');
+	await new Promise((done) => server.once('listening', done));
+	const address = server.address();
+	if (address === null || typeof address === 'string') throw new Error('no port');
+	return {
+		url: `http://127.0.0.1:${address.port}/webhook`,
+		started,
+		stop: async () => {
+			server.closeAllConnections();
+			await new Promise((done) => server.close(done));
+		},
+	};
+}
