@@ -2,17 +2,16 @@ import { decimalText, fromDecimal } from './decimal';
 
 /** A value the user gave that cannot be used. The caller adds the item it belongs to. */
 export class InvalidValueError extends Error {
+	readonly remedy: string;
+
 	/**
 	 * @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number`
 	 * @param remedy what to do about it
 	 */
-	constructor(
-		problem: string,
-		readonly remedy: string,
-		options?: ErrorOptions,
-	) {
+	constructor(problem: string, remedy: string, options?: ErrorOptions) {
 		super(problem, options);
 		this.name = 'InvalidValueError';
+		this.remedy = remedy;
 	}
 }
 
