@@ -169,7 +169,7 @@ describe.each(rows.map((row) => [name(row), row] as const))('%s', (_name, row) =
 			parameters.toUserId = sandbox.books.addUser({ externalId: 'worker' }).id;
 		}
 		if (parameters.resource === 'user')
-			parameters.externalId = `${String(parameters.externalId)}-live`;
+			parameters.externalId = `live-${sandbox.books.users().length}`;
 		if (parameters.resource === 'webhook') parameters.webhookUrl = 'https://n8n.example.com/other';
 		const output = onlyJson(await runNode({ credential: credentialFor(sandbox), parameters }));
 		expect(Object.keys(output)).toEqual(

@@ -66,6 +66,13 @@ class MemoryDeduplicator
 		await new Promise(setImmediate);
 		this.rows.set(key, entries);
 	};
+
+	clearAllProcessedItems: IDataDeduplicator['clearAllProcessedItems'] = async (_scope, context) => {
+		await Promise.resolve(this.rows.delete(`${context.workflow.id}:${context.node?.id}`));
+	};
+
+	getProcessedDataCount: IDataDeduplicator['getProcessedDataCount'] = async (_scope, context) =>
+		await Promise.resolve(this.rows.get(`${context.workflow.id}:${context.node?.id}`)?.length ?? 0);
 }
 
 /** The entries of the ledger, as n8n's database would hold them. */
@@ -96,14 +103,12 @@ interface Package {
 let loaded: Promise<Package> | undefined;
 
 async function load(): Promise<Package> {
-	// n8n-core asks for the whole interface; nodes reach only these two.
-	await DataDeduplicationService.init(deduplicator as IDataDeduplicator);
+	await DataDeduplicationService.init(deduplicator);
 	const loader = new PackageDirectoryLoader(resolve('.'));
 	await loader.loadAll();
 	const types = new Map<string, INodeType>([['n8n-nodes-base.manualTrigger', manualTrigger]]);
 	for (const [name, { type }] of Object.entries(loader.nodeTypes)) {
-		if ('execute' in type || 'webhook' in type)
-			types.set(`${loader.packageName}.${name}`, type as INodeType);
+		if ('execute' in type || 'webhook' in type) types.set(`${loader.packageName}.${name}`, type);
 	}
 	const credential = loader.credentialTypes.etbWalletApi?.type;
 	if (credential === undefined) throw new Error('the package has no credential etbWalletApi');
