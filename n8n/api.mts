@@ -59,6 +59,10 @@ const POLL_EVERY_MS = 200;
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
 const WithId = z.object({ id: z.string() });
 const Workflow = WithId.extend({ name: z.string(), versionId: z.string() });
+const Publication = z.object({
+	status: z.string(),
+	triggers: z.array(z.object({ status: z.string(), errorMessage: z.string().nullable() })),
+});
 const CredentialTest = z.object({ status: z.enum(['OK', 'Error']), message: z.string() });
 const ExecutionRow = WithId.extend({
 	workflowId: z.string(),
@@ -194,10 +198,27 @@ export class N8nApi {
 		return (await this.request('GET', `/rest/workflows/${id}/exists`, Exists)).exists;
 	}
 
-	/** Publishes the newest version; rejects with the node's reason when a trigger cannot register. */
-	async activate(id: string): Promise<void> {
+	/**
+	 * Publishes the newest version and resolves once its triggers are live, which n8n does in the background.
+	 * Rejects with the node's reason when one cannot register: n8n tries 5 times, in about 16 s, before it says so.
+	 */
+	async activate(id: string, withinMs = 60_000): Promise<void> {
+		const deadline = Date.now() + withinMs;
 		const { versionId } = await this.request('GET', `/rest/workflows/${id}`, Workflow);
 		await this.request('POST', `/rest/workflows/${id}/activate`, WithId, { versionId });
+		for (;;) {
+			const path = `/rest/workflows/${id}/publication-status`;
+			const { status, triggers } = await this.request('GET', path, Publication);
+			// While a new attempt is in progress, the triggers' statuses are those of the one before.
+			const settled = status !== 'in_progress';
+			const failed = settled && triggers.find((trigger) => trigger.status === 'failed');
+			if (failed) throw new N8nApiError(failed.errorMessage ?? 'The trigger failed', 200);
+			if (status === 'published') return;
+			if (Date.now() > deadline) {
+				throw new Error(`Workflow ${id} is still "${status}" after ${withinMs / 1000} s`);
+			}
+			await sleep(POLL_EVERY_MS);
+		}
 	}
 
 	async deactivate(id: string): Promise<void> {

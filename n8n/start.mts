@@ -63,6 +63,11 @@ Ctrl-C stops everything. "npm start" goes on from there.
 async function start(signal: AbortSignal): Promise<void> {
 	const n8nPort = portFromEnvironment('N8N_PORT', 5678);
 	const sandboxPort = portFromEnvironment('SANDBOX_PORT', 4400);
+	if (n8nPort === sandboxPort) {
+		throw new StartError(
+			`N8N_PORT and SANDBOX_PORT are both ${n8nPort}. Choose another one: SANDBOX_PORT=4400 npm start`,
+		);
+	}
 	await requireFreePort(n8nPort, 'N8N_PORT', 'the n8n editor');
 	await requireFreePort(sandboxPort, 'SANDBOX_PORT', 'the sandbox');
 	const folder = resolve(projectFolder, process.env.DATA_FOLDER || '.data');
