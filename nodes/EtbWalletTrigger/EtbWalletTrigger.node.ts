@@ -1,16 +1,13 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
 import type {
-	IDataObject,
 	IHookFunctions,
 	INodeType,
 	INodeTypeDescription,
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { loadAccount } from '../shared/account';
-import { allEvents, eventOptions, isWanted, parseEvent } from './events';
-import { registerUrl } from './registration';
-import { isSigned, signatureHeader } from './signature';
+import { allEvents, eventOptions, outputsExpression } from './events';
+import { receive } from './delivery';
+import { register, unregister } from './registration';
 
 /** Starts a workflow for each verified event of the partner service. */
 export class EtbWalletTrigger implements INodeType {
@@ -25,66 +22,177 @@ export class EtbWalletTrigger implements INodeType {
 		version: 1,
 		subtitle: '={{ $parameter["events"].join(", ").replace("*", "all events") }}',
 		description: 'Starts the workflow when the partner service sends a verified event',
+		eventTriggerDescription: 'Waiting for the partner service to send an event',
+		activationMessage: 'The events of the account now start this workflow.',
 		defaults: { name: 'ETB Wallet Trigger' },
 		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
+		outputs: outputsExpression,
 		credentials: [{ name: 'etbWalletApi', required: true, testedBy: 'etbWalletApiTest' }],
 		webhooks: [
 			{
 				name: 'default',
 				httpMethod: 'POST',
-				responseMode: 'onReceived',
+				responseMode: '={{ $parameter["acknowledge"] }}',
+				// The answer goes to the service: it must not carry what the workflow made.
+				responseData: 'noData',
 				path: 'webhook',
 			},
 		],
 		properties: [
+			{
+				displayName:
+					'The service sends all events of an account to one address. Publishing this workflow sets that address; a test leaves it with a published workflow that has it.',
+				name: 'urlNotice',
+				type: 'notice',
+				default: '',
+			},
 			{
 				displayName: 'Events',
 				name: 'events',
 				type: 'multiOptions',
 				required: true,
 				options: [
-					{ name: 'All Events', value: allEvents, description: 'Also events that are added later' },
+					{
+						name: 'All Events',
+						value: allEvents,
+						description: 'Every event, also those that are added later',
+					},
 					...eventOptions,
 				],
 				default: [allEvents],
 				description: 'The events that start the workflow',
+			},
+			{
+				displayName: 'Acknowledge',
+				name: 'acknowledge',
+				type: 'options',
+				options: [
+					{
+						name: 'Immediately',
+						value: 'onReceived',
+						description: 'Tell the service that the event arrived, then run the workflow',
+					},
+					{
+						name: 'When the Workflow Finishes',
+						value: 'lastNode',
+						description:
+							'If the workflow fails, tell the service: it sends the event again after 30 seconds, 2 minutes and 8 minutes',
+					},
+				],
+				default: 'onReceived',
+				description: 'When to tell the service that the event was handled',
+			},
+			{
+				displayName: 'One Output per Event',
+				name: 'outputPerEvent',
+				type: 'boolean',
+				default: false,
+				description: 'Whether each event leaves on an output of its own',
+			},
+			{
+				displayName: 'Options',
+				name: 'additionalOptions',
+				type: 'collection',
+				placeholder: 'Add Option',
+				default: {},
+				options: [
+					{
+						displayName: 'Include Headers',
+						name: 'includeHeaders',
+						type: 'boolean',
+						default: false,
+						description: 'Whether to add the headers of the request to the output, for auditing',
+					},
+					{
+						displayName: 'Maximum Age (Minutes)',
+						name: 'maximumAge',
+						type: 'number',
+						typeOptions: { minValue: 1 },
+						default: 15,
+						description:
+							'Older events, by their timestamp, do not start the workflow. The service sends an event again until 10.5 minutes later.',
+					},
+					{
+						displayName: 'Take Over',
+						name: 'takeOver',
+						type: 'boolean',
+						default: false,
+						description:
+							'Whether to take the events away from another published workflow that receives those of the same account',
+					},
+					{
+						displayName: 'URL After Deactivation',
+						name: 'urlAfterDeactivation',
+						type: 'string',
+						default: '',
+						placeholder: 'e.g. https://example.com/events',
+						description:
+							'Address to send the events to when this workflow is no longer published. Without it the service keeps sending to this workflow, which then does not answer.',
+					},
+					{
+						displayName: 'While Testing',
+						name: 'whileTesting',
+						type: 'options',
+						options: [
+							{
+								name: 'Leave the URL Alone',
+								value: 'leaveUrl',
+								description: 'Listen at the test URL only, for events that you send yourself',
+							},
+							{
+								name: 'Refuse',
+								value: 'refuse',
+								description: 'Do not test while a published workflow receives the events',
+							},
+							{
+								name: 'Share',
+								value: 'share',
+								description:
+									'Get the events that a published workflow receives as well. It misses nothing.',
+							},
+						],
+						default: 'share',
+						description:
+							'What a test does when a published workflow receives the events of the account',
+					},
+				],
+			},
+			{
+				// With this n8n hands over the body as it arrived. It would otherwise parse it before it is verified.
+				displayName: 'Raw Body',
+				name: 'options',
+				type: 'hidden',
+				default: { binaryData: true },
+			},
+		],
+		hints: [
+			{
+				message:
+					'The service still sends events to the test address, where nothing listens now. Publish the workflow, or set URL After Deactivation under Options.',
+				location: 'outputPane',
+				whenToDisplay: 'afterExecution',
+				displayCondition:
+					'={{ !$workflow.active && !$parameter["additionalOptions"]["urlAfterDeactivation"] }}',
 			},
 		],
 	};
 
 	webhookMethods = {
 		default: {
-			// The service's URL cannot be read, so it is always registered anew, which heals what else was set.
+			// The service's URL cannot be read (service document §4), so it is set each time.
 			checkExists: () => Promise.resolve(false),
 			async create(this: IHookFunctions): Promise<boolean> {
-				await registerUrl(this);
+				await register(this);
 				return true;
 			},
-			// The service has no way to remove a URL.
-			delete: () => Promise.resolve(true),
+			async delete(this: IHookFunctions): Promise<boolean> {
+				await unregister(this);
+				return true;
+			},
 		},
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		const { webhookSecret } = await loadAccount(this);
-		const request = this.getRequestObject();
-		await request.readRawBody();
-		const body = request.rawBody ?? Buffer.alloc(0);
-		if (!isSigned(body, request.headers[signatureHeader], webhookSecret)) {
-			return answer(this, 401, 'The signature is missing or wrong');
-		}
-		const event = parseEvent(body);
-		if (event === undefined) return answer(this, 400, 'The body is not an event');
-		if (!isWanted(event, this.getNodeParameter('events', []) as string[])) {
-			return answer(this, 200, 'Not asked for');
-		}
-		return { workflowData: [[{ json: event as IDataObject }]] };
+		return await receive(this);
 	}
-}
-
-/** Answers without starting an execution. */
-function answer(context: IWebhookFunctions, status: number, message: string): IWebhookResponseData {
-	context.getResponseObject().status(status).json({ message });
-	return { noWebhookResponse: true };
 }

@@ -1,4 +1,4 @@
-import type { INodePropertyOptions } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, INodePropertyOptions } from 'n8n-workflow';
 
 /** The events of the service document §6. */
 export const eventOptions: INodePropertyOptions[] = [
@@ -23,20 +23,22 @@ export const eventOptions: INodePropertyOptions[] = [
 export const allEvents = '*';
 
 /** A notification as the service sent it. Only `event` is certain, since the document shows part of it. */
-export interface PartnerEvent {
+export interface PartnerEvent extends IDataObject {
 	event: string;
-	[field: string]: unknown;
 }
 
-/** @returns undefined when the body is not a JSON object with a string `event` */
+/** Deeper bodies are refused, because what handles them later may recurse. */
+const deepest = 64;
+
+/** @returns undefined when the body is not a JSON object with a string `event`, or could harm what handles it */
 export function parseEvent(body: Buffer): PartnerEvent | undefined {
 	let value: unknown;
 	try {
-		value = JSON.parse(body.toString('utf8'));
+		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
 	} catch {
 		return undefined;
 	}
-	return isPartnerEvent(value) ? value : undefined;
+	return isPartnerEvent(value) && isHarmless(value) ? value : undefined;
 }
 
 function isPartnerEvent(value: unknown): value is PartnerEvent {
@@ -50,7 +52,77 @@ function isPartnerEvent(value: unknown): value is PartnerEvent {
 	);
 }
 
-/** Whether an event was asked for. */
-export function isWanted(event: PartnerEvent, wanted: string[]): boolean {
-	return wanted.includes(allEvents) || wanted.includes(event.event);
+/** Whether copying the object key by key could change the prototype of others. */
+function pollutes(value: object): boolean {
+	const constructor: unknown = Object.hasOwn(value, 'constructor') && value.constructor;
+	return (
+		Object.hasOwn(value, '__proto__') || Object.hasOwn(Object(constructor) as object, 'prototype')
+	);
 }
+
+function isHarmless(event: PartnerEvent): boolean {
+	let level: unknown[] = [event];
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > deepest) return false;
+		const next: unknown[] = [];
+		for (const value of level) {
+			if (typeof value !== 'object' || value === null) continue;
+			if (pollutes(value)) return false;
+			for (const child of Object.values(value) as unknown[]) next.push(child);
+		}
+		level = next;
+	}
+	return true;
+}
+
+/** Whether an event was asked for. */
+export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
+	return wanted.includes(allEvents) || wanted.includes(event);
+}
+
+/**
+ * Age of an event in ms by its `timestamp` (service document §6), or undefined when it has none that can be read.
+ */
+export function ageOf({ timestamp }: PartnerEvent, now: number): number | undefined {
+	const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
+	return Number.isNaN(time) ? undefined : now - time;
+}
+
+/** The outputs of the node when each event has its own: the chosen events in the editor's order, then all others. */
+export function eventOutputs(wanted: string[]): string[] {
+	const all = wanted.includes(allEvents);
+	const known = eventOptions.map(({ value }) => String(value));
+	return [...known.filter((event) => all || wanted.includes(event)), ...(all ? [allEvents] : [])];
+}
+
+/** Position of the output for an event. */
+export function outputIndex({ event }: PartnerEvent, wanted: string[]): number {
+	const outputs = eventOutputs(wanted);
+	const index = outputs.indexOf(event);
+	return index >= 0 ? index : outputs.indexOf(allEvents);
+}
+
+const outputNames = Object.fromEntries([
+	...eventOptions.map(({ name, value }) => [String(value), name]),
+	[allEvents, 'Other Events'],
+]) as Record<string, string>;
+
+/**
+ * Describes the outputs to n8n. It is evaluated as an expression, so it can use nothing from outside itself.
+ */
+function describeOutputs(
+	parameters: INodeParameters,
+	names: Record<string, string>,
+	everything: string,
+): Array<{ type: 'main'; displayName?: string }> {
+	const wanted = Array.isArray(parameters.events) ? parameters.events.map(String) : [];
+	if (parameters.outputPerEvent !== true || wanted.length === 0) return [{ type: 'main' }];
+	const all = wanted.includes(everything);
+	return Object.keys(names)
+		.filter((event) => all || wanted.includes(event))
+		.map((event) => ({ type: 'main', displayName: names[event] }));
+}
+
+/** The `outputs` of the node description. */
+export const outputsExpression =
+	`={{ (${describeOutputs.toString()})($parameter, ${JSON.stringify(outputNames)}, ${JSON.stringify(allEvents)}) }}` as const;

@@ -1,23 +1,36 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Carries `sha256=<hex>` (service document §5). */
-export const signatureHeader = 'x-webhook-signature';
+export const signatureHeader = 'X-Webhook-Signature';
 
 /**
- * The signature of a body. The document does not show what is signed nor how the secret is encoded: this
- * is the one place that decides it, for the raw body and the secret as UTF-8.
+ * The digest of a body. The document does not show what is signed nor how the secret is encoded: this is
+ * the one place that decides it, for the raw body and the secret as UTF-8.
  */
 function digest(body: Buffer, secret: string): Buffer {
 	return createHmac('sha256', Buffer.from(secret, 'utf8')).update(body).digest();
 }
 
+/** The header value for a body. */
+export function sign(body: Buffer, secret: string): string {
+	return `sha256=${digest(body, secret).toString('hex')}`;
+}
+
 /**
- * Whether the service sent this body. Anything missing, malformed or doubled is refused.
+ * The signature in a header value, or undefined when it is missing, malformed or doubled: Node joins repeated
+ * headers with a comma, which no signature has.
+ */
+export function signatureIn(header: unknown): Buffer | undefined {
+	const hex = typeof header === 'string' ? /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1] : undefined;
+	return hex === undefined ? undefined : Buffer.from(hex, 'hex');
+}
+
+/**
+ * Whether the service sent this body, compared in constant time. Without a secret nothing is.
  * @param body the bytes as they arrived
- * @param header the value as Node gives it: repeated headers are joined with a comma, which no signature has
  */
 export function isSigned(body: Buffer, header: unknown, secret: string): boolean {
-	const hex = typeof header === 'string' ? /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1] : undefined;
-	if (hex === undefined || secret === '') return false;
-	return timingSafeEqual(Buffer.from(hex, 'hex'), digest(body, secret));
+	const signature = signatureIn(header);
+	if (signature === undefined || secret.trim() === '') return false;
+	return timingSafeEqual(signature, digest(body, secret));
 }

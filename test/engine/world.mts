@@ -11,7 +11,7 @@ import {
 	WebhookContext,
 	WorkflowExecute,
 } from 'n8n-core';
-import { Workflow, createRunExecutionData, jsonParse } from 'n8n-workflow';
+import { Workflow, createRunExecutionData } from 'n8n-workflow';
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialType,
@@ -304,6 +304,10 @@ export interface TriggerOptions {
 	webhookBaseUrl?: string;
 	staticData?: IDataObject;
 	workflow?: { id: string; name: string };
+	/** Whether a hook is called for a test; by default `create` in mode `manual` is. */
+	isTest?: boolean;
+	/** How the started workflow ends: the status of the answer. */
+	finish?: () => Promise<number>;
 }
 
 interface TriggerWorld {
@@ -325,7 +329,7 @@ async function triggerWorld(options: TriggerOptions): Promise<TriggerWorld> {
 		type: triggerType,
 		typeVersion: 1,
 		position: [0, 0],
-		webhookId: 'f3b0c442-98fc-4c14-9afb-f4c8996fb924',
+		webhookId: `webhook-of-${options.workflow?.id ?? 'wf1'}`,
 		parameters: options.parameters ?? {},
 		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
 	};
@@ -371,7 +375,7 @@ export async function callTriggerHook(
 	const { type, node, workflow, additional, webhookData } = await triggerWorld(options);
 	const hook = type.webhookMethods?.default?.[method];
 	if (hook === undefined) throw new Error(`the trigger has no ${method}`);
-	const isTest = mode === 'manual';
+	const isTest = options.isTest ?? mode === 'manual';
 	return await hook.call(
 		new HookContext(workflow, node, additional, mode, activation, { ...webhookData, isTest }),
 	);
@@ -382,7 +386,7 @@ export interface ListeningTrigger {
 	url: string;
 	/** What each delivery that started a workflow handed over: a list of items for each output. */
 	started: INodeExecutionData[][][];
-	stop(): Promise<void>;
+	stop: () => Promise<void>;
 }
 
 type RawRequest = Request & { rawBody?: Buffer; readRawBody(): Promise<void> };
@@ -399,13 +403,10 @@ export async function listen(options: TriggerOptions): Promise<ListeningTrigger>
 	const app = express();
 	app.post('/webhook', async (plain: Request, response: Response) => {
 		const request = plain as RawRequest;
-		// As n8n does before it asks the node.
+		// As n8n does for each request.
 		request.readRawBody = async () => {
 			request.rawBody ??= await readAll(request);
 		};
-		await request.readRawBody();
-		const text = request.rawBody?.toString() ?? '';
-		request.body = text === '' ? {} : jsonParse(text, { fallbackValue: {} });
 		const context = new WebhookContext(
 			workflow,
 			node,
@@ -417,7 +418,8 @@ export async function listen(options: TriggerOptions): Promise<ListeningTrigger>
 		);
 		const result = await type.webhook?.call(context);
 		if (result?.workflowData) started.push(result.workflowData);
-		if (result?.noWebhookResponse !== true) response.json({ message: 'Workflow was started' });
+		if (result?.noWebhookResponse === true) return;
+		response.status((await options.finish?.()) ?? 200).json({ message: 'Workflow was started' });
 	});
 	const server = app.listen(0, '127.0.0.1');
 	await new Promise((done) => server.once('listening', done));

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { sign, signatureHeader } from './signature';
+
+/** One verified request of the service, as it arrived. */
+export interface Delivery {
+	body: Buffer;
+	signature: string;
+}
+
+/** In ms. */
+const timeout = 10_000;
+
+/**
+ * Sends a delivery on, byte for byte and with its signature.
+ * @returns the status of the answer, or undefined when there was none
+ */
+export async function forward(
+	context: IHookFunctions | IWebhookFunctions,
+	url: string,
+	{ body, signature }: Delivery,
+	headers: Record<string, string> = {},
+): Promise<number | undefined> {
+	try {
+		const response: unknown = await context.helpers.httpRequest({
+			method: 'POST',
+			url,
+			body,
+			headers: { 'Content-Type': 'application/json', [signatureHeader]: signature, ...headers },
+			encoding: 'text',
+			timeout,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			disableFollowRedirect: true,
+		});
+		const status: unknown = Reflect.get(Object(response), 'statusCode');
+		return typeof status === 'number' ? status : undefined;
+	} catch (error) {
+		context.logger.warn('A delivery could not be forwarded', {
+			url,
+			reason: error instanceof Error ? error.message : String(error),
+		});
+		return undefined;
+	}
+}
+
+/** Marks a request with which n8n asks itself which process handles a production URL. */
+export const probeHeader = 'x-etb-wallet-probe';
+
+const openProbes = new Set<string>();
+
+/** Whether a probe was sent by this process. */
+export function isOwnProbe(value: unknown): boolean {
+	return typeof value === 'string' && openProbes.has(value);
+}
+
+/** Statuses that the answer to a probe can have. */
+export const probeStatus = { sameProcess: 200, otherProcess: 202 };
+
+/** Which process handles the deliveries of a production URL. `unreachable`: n8n cannot reach its own address. */
+export async function probe(
+	context: IHookFunctions,
+	url: string,
+	secret: string,
+): Promise<'sameProcess' | 'otherProcess' | 'unreachable'> {
+	const token = randomUUID();
+	const body = Buffer.from(JSON.stringify({ event: 'n8n.probe', token }));
+	openProbes.add(token);
+	try {
+		const status = await forward(
+			context,
+			url,
+			{ body, signature: sign(body, secret) },
+			{ [probeHeader]: token },
+		);
+		if (status === probeStatus.sameProcess) return 'sameProcess';
+		return status === probeStatus.otherProcess ? 'otherProcess' : 'unreachable';
+	} finally {
+		openProbes.delete(token);
+	}
+}

@@ -1,0 +1,428 @@
+/** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
+import { createHmac } from 'node:crypto';
+import type { INodeParameters } from 'n8n-workflow';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import type { ListeningTrigger, TriggerOptions } from './world.mts';
+import { callTriggerHook, credentialFor, listen } from './world.mts';
+
+const secret = 'trigger-test-secret';
+const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };
+const listening: ListeningTrigger[] = [];
+let triggers = 0;
+
+/** Each call is another trigger, so that none remembers what another received. */
+async function trigger(
+	parameters: INodeParameters = {},
+	options: Partial<TriggerOptions> = {},
+): Promise<ListeningTrigger> {
+	const started = await listen({
+		credential,
+		parameters: { events: ['*'], acknowledge: 'onReceived', ...parameters },
+		workflow: { id: `wf-${++triggers}`, name: 'test' },
+		...options,
+	});
+	listening.push(started);
+	return started;
+}
+
+afterEach(async () => {
+	await Promise.all(listening.splice(0).map(async ({ stop }) => await stop()));
+});
+
+const sign = (body: string | Buffer): string =>
+	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+async function send(
+	{ url }: Pick<ListeningTrigger, 'url'>,
+	body: string | object,
+	headers: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	const response = await fetch(url, {
+		method: 'POST',
+		body: text,
+		headers: { 'content-type': 'application/json', 'x-webhook-signature': sign(text), ...headers },
+	});
+	return { status: response.status, text: await response.text() };
+}
+
+const transfer = (id: string, more: object = {}): object => ({
+	event: 'transfer.completed',
+	timestamp: '2026-11-21T10:00:00Z',
+	data: { id, amountEtb: 10, txHash: `0x${id}` },
+	...more,
+});
+
+describe('events', () => {
+	test('an event that was not asked for is answered 200 and starts nothing', async () => {
+		const node = await trigger({ events: ['disburse.completed'] });
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect((await send(node, { event: 'disburse.completed', data: { id: '1' } })).status).toBe(200);
+		expect(node.started).toEqual([
+			[[{ json: { event: 'disburse.completed', data: { id: '1' } } }]],
+		]);
+	});
+
+	test('"All Events" includes events that nobody knows yet', async () => {
+		const node = await trigger();
+		const body = { event: 'wallet.closed', extra: [1, { deep: true }] };
+		await send(node, body);
+		expect(node.started).toEqual([[[{ json: body }]]]);
+	});
+
+	test('each event can leave on an output of its own', async () => {
+		const node = await trigger({
+			events: ['disburse.completed', 'transfer.completed'],
+			outputPerEvent: true,
+		});
+		await send(node, transfer('1'));
+		await send(node, { event: 'disburse.completed', data: {} });
+		expect(node.started.map((outputs) => outputs.map((items) => items.length))).toEqual([
+			[0, 1],
+			[1, 0],
+		]);
+	});
+
+	test('with all events, unknown ones leave on the last output', async () => {
+		const node = await trigger({ events: ['*'], outputPerEvent: true });
+		await send(node, { event: 'wallet.closed' });
+		await send(node, { event: 'deposit.mint_queued' });
+		expect(node.started.map((outputs) => outputs.map((items) => items.length))).toEqual([
+			[0, 0, 0, 1],
+			[1, 0, 0, 0],
+		]);
+	});
+
+	test('headers are added on request', async () => {
+		const node = await trigger({ additionalOptions: { includeHeaders: true } });
+		await send(node, transfer('1'), { 'x-request-id': 'abc' });
+		expect(node.started[0]?.[0]?.[0]?.json).toMatchObject({
+			event: 'transfer.completed',
+			headers: { 'x-request-id': 'abc' },
+		});
+	});
+
+	test('events above the maximum age start nothing; without a timestamp they are refused', async () => {
+		const node = await trigger({ additionalOptions: { maximumAge: 15 } });
+		const at = (minutesAgo: number) => ({
+			timestamp: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+		});
+		expect((await send(node, transfer('1', at(16)))).status).toBe(200);
+		expect(node.started).toHaveLength(0);
+		expect((await send(node, transfer('2', at(14)))).status).toBe(200);
+		expect(node.started).toHaveLength(1);
+		expect((await send(node, transfer('3', { timestamp: 'soon' }))).status).toBe(400);
+		expect(node.started).toHaveLength(1);
+	});
+});
+
+describe('bodies', () => {
+	const deep = `{"event":"x","data":${'['.repeat(100)}${']'.repeat(100)}}`;
+	test.each([
+		['empty', ''],
+		['not JSON', '{"event":'],
+		['a list', '[]'],
+		['text', '"transfer.completed"'],
+		['null', 'null'],
+		['no event', '{"data":{}}'],
+		['an event that is no text', '{"event":1}'],
+		['an empty event', '{"event":""}'],
+		['deeply nested', deep],
+		['a __proto__ key', '{"event":"x","data":{"__proto__":{"polluted":true}}}'],
+		['an escaped __proto__ key', '{"event":"x","\\u005f_proto__":{"polluted":true}}'],
+		['a constructor.prototype key', '{"event":"x","constructor":{"prototype":{"polluted":true}}}'],
+	])('%s is answered 400 and starts nothing', async (_name, body) => {
+		const node = await trigger();
+		const { status, text } = await send(node, body);
+		expect(status).toBe(400);
+		expect(node.started).toHaveLength(0);
+		expect(text).toBe('{"message":"The body is not an event"}');
+		expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+	});
+
+	test('bytes that are no UTF-8 are answered 400', async () => {
+		const node = await trigger();
+		const body = Buffer.from([...Buffer.from('{"event":"'), 0xff, ...Buffer.from('"}')]);
+		const response = await fetch(node.url, {
+			method: 'POST',
+			body,
+			headers: { 'x-webhook-signature': sign(body) },
+		});
+		expect(response.status).toBe(400);
+		expect(node.started).toHaveLength(0);
+	});
+
+	test('a "constructor" key that cannot pollute is data like any other', async () => {
+		const node = await trigger();
+		expect(
+			(await send(node, { event: 'x', data: { constructor: 'Sunshine Builders' } })).status,
+		).toBe(200);
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('the raw bytes are verified, not a re-serialisation', async () => {
+		const node = await trigger();
+		const body =
+			' { "event" : "transfer.completed",\n"data": {"id":"1","amountEtb": 1.0, "big":1e3, "name":"አበበ"}} ';
+		expect((await send(node, body)).status).toBe(200);
+		expect(node.started[0]?.[0]?.[0]?.json).toEqual({
+			event: 'transfer.completed',
+			data: { id: '1', amountEtb: 1, big: 1000, name: 'አበበ' },
+		});
+	});
+
+	test('the content type does not matter', async () => {
+		const node = await trigger();
+		expect((await send(node, transfer('1'), { 'content-type': 'text/plain' })).status).toBe(200);
+		expect(node.started).toHaveLength(1);
+	});
+});
+
+describe('duplicates', () => {
+	test('the same event again starts nothing and is answered 200', async () => {
+		const node = await trigger();
+		for (let attempt = 0; attempt < 4; attempt++) {
+			expect((await send(node, transfer('1'))).status).toBe(200);
+		}
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('a transfer is the same by its id, whatever else the service sends', async () => {
+		const node = await trigger();
+		await send(node, transfer('1'));
+		await send(node, transfer('1', { timestamp: '2026-11-21T10:00:30Z', attempt: 2 }));
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('other events with one data.id are different events: it may name a user', async () => {
+		const node = await trigger();
+		const paid = (txHash: string, timestamp: string) => ({
+			event: 'disburse.completed',
+			timestamp,
+			data: { id: 'user-1', amountEtb: 100, txHash },
+		});
+		await send(node, paid('0x1', '2026-11-21T10:00:00Z'));
+		await send(node, paid('0x2', '2026-11-21T11:00:00Z'));
+		expect(node.started).toHaveLength(2);
+		await send(node, paid('0x2', '2026-11-21T11:00:30Z'));
+		expect(node.started).toHaveLength(2);
+	});
+
+	test('events without an identity are the same when the body is', async () => {
+		const node = await trigger();
+		const queued = (timestamp: string) => ({
+			event: 'deposit.mint_queued',
+			timestamp,
+			data: { amountEtb: 5 },
+		});
+		await send(node, queued('2026-11-21T10:00:00Z'));
+		await send(node, queued('2026-11-21T10:00:00Z'));
+		await send(node, queued('2026-11-21T10:00:01Z'));
+		expect(node.started).toHaveLength(2);
+	});
+
+	test('two at the same instant start one workflow and both get 200', async () => {
+		const node = await trigger();
+		const answers = await Promise.all(
+			Array.from({ length: 20 }, async () => await send(node, transfer('1'))),
+		);
+		expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('an event whose workflow failed is new again when it was to be acknowledged at the end', async () => {
+		let status = 500;
+		const node = await trigger(
+			{ acknowledge: 'lastNode' },
+			{ finish: () => Promise.resolve(status) },
+		);
+		expect((await send(node, transfer('1'))).status).toBe(500);
+		expect((await send(node, transfer('1'))).status).toBe(500);
+		status = 200;
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(3);
+	});
+
+	test('a duplicate that comes while the workflow runs gets the answer of the first', async () => {
+		let finish = (): void => {};
+		const finished = new Promise<void>((resolve) => (finish = resolve));
+		let begin = (): void => {};
+		const begun = new Promise<void>((resolve) => (begin = resolve));
+		const node = await trigger(
+			{ acknowledge: 'lastNode' },
+			{
+				finish: async () => {
+					begin();
+					await finished;
+					return 200;
+				},
+			},
+		);
+		const first = send(node, transfer('1'));
+		await begun;
+		const second = send(node, transfer('1'));
+		finish();
+		expect([(await first).status, (await second).status]).toEqual([200, 200]);
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('a sender that hangs up does not make a successful workflow run again', async () => {
+		let begin = (): void => {};
+		const begun = new Promise<void>((resolve) => (begin = resolve));
+		let finish = (): void => {};
+		const finished = new Promise<void>((resolve) => (finish = resolve));
+		const node = await trigger(
+			{ acknowledge: 'lastNode' },
+			{
+				finish: async () => {
+					begin();
+					await finished;
+					return 200;
+				},
+			},
+		);
+		const hangUp = new AbortController();
+		const body = JSON.stringify(transfer('1'));
+		const first = fetch(node.url, {
+			method: 'POST',
+			body,
+			signal: hangUp.signal,
+			headers: { 'x-webhook-signature': sign(body) },
+		}).catch(() => undefined);
+		await begun;
+		hangUp.abort();
+		await first;
+		finish();
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(1);
+	});
+});
+
+describe('registration', () => {
+	let sandbox: Sandbox;
+	beforeEach(async () => {
+		sandbox = await startSandbox();
+	});
+	afterEach(async () => await sandbox.stop());
+
+	const options = (more: Partial<TriggerOptions> = {}): TriggerOptions => ({
+		credential: credentialFor(sandbox),
+		parameters: { events: ['*'] },
+		webhookBaseUrl: 'http://127.0.0.1:5678/webhook',
+		workflow: { id: `wf-${++triggers}`, name: 'Payments' },
+		...more,
+	});
+
+	test('publishing sets the URL each time', async () => {
+		const published = options();
+		await callTriggerHook(published, 'create');
+		await callTriggerHook(published, 'create', 'trigger', 'init');
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(2);
+		expect(sandbox.books.webhookUrl()).toMatch(/^http:\/\/127\.0\.0\.1:5678\/webhook\//);
+		expect(await callTriggerHook(published, 'checkExists')).toBe(false);
+	});
+
+	test.each([
+		['no secret', { webhookSecret: ' ' }, {}, 'has no Webhook Secret'],
+		['no API key', { apiKey: '' }, {}, 'API Key is empty'],
+		['a wrong API key', { apiKey: 'wrong' }, {}, 'does not accept the API key (401)'],
+		[
+			'an address that is not public',
+			{ baseUrl: 'https://partners.example.com' },
+			{},
+			'The webhook URL of this n8n is "http://127.0.0.1:5678/webhook',
+		],
+		[
+			'a URL After Deactivation that is none',
+			{},
+			{ additionalOptions: { urlAfterDeactivation: 'nowhere' } },
+			'URL After Deactivation is "nowhere"',
+		],
+	])('publishing fails with %s', async (_name, changes, parameters, message) => {
+		const refused = options({
+			credential: credentialFor(sandbox, changes),
+			parameters: { events: ['*'], ...parameters },
+		});
+		await expect(callTriggerHook(refused, 'create')).rejects.toThrow(message);
+		expect(sandbox.books.webhookUrl()).toBeUndefined();
+	});
+
+	test('a second workflow of the account fails with the name of the first, unless it takes over', async () => {
+		const first = options();
+		await callTriggerHook(first, 'create');
+		const firstUrl = sandbox.books.webhookUrl();
+		const second = options();
+		await expect(callTriggerHook(second, 'create')).rejects.toThrow(
+			'The workflow "Payments" already receives the events of this account',
+		);
+		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
+
+		const takingOver = {
+			...second,
+			parameters: { events: ['*'], additionalOptions: { takeOver: true } },
+		};
+		await callTriggerHook(takingOver, 'create');
+		expect(sandbox.books.webhookUrl()).not.toBe(firstUrl);
+		const secondUrl = sandbox.books.webhookUrl();
+		await callTriggerHook(first, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe(secondUrl);
+	});
+
+	test('a workflow that could not be published does not hold the account', async () => {
+		const first = options();
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { status: 400, body: '{}' } });
+		await expect(callTriggerHook(first, 'create')).rejects.toThrow('refused the request (400)');
+		await callTriggerHook(options(), 'create');
+	});
+
+	test('after unpublishing another workflow may have the account', async () => {
+		const first = options();
+		await callTriggerHook(first, 'create');
+		await callTriggerHook(first, 'delete', 'internal', 'update');
+		await callTriggerHook(options(), 'create');
+	});
+
+	test('unpublishing sets the URL After Deactivation, or leaves the URL', async () => {
+		const plain = options();
+		await callTriggerHook(plain, 'create');
+		await callTriggerHook(plain, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+		const after = options({
+			parameters: {
+				events: ['*'],
+				additionalOptions: { urlAfterDeactivation: 'http://127.0.0.1:9/later' },
+			},
+		});
+		await callTriggerHook(after, 'create');
+		await callTriggerHook(after, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe('http://127.0.0.1:9/later');
+	});
+
+	test('a test without a published workflow sets the test URL, and the URL After Deactivation when it ends', async () => {
+		const tested = options({
+			parameters: {
+				events: ['*'],
+				additionalOptions: { urlAfterDeactivation: 'http://127.0.0.1:9/later' },
+			},
+		});
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
+		await callTriggerHook({ ...tested, isTest: true }, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe('http://127.0.0.1:9/later');
+	});
+
+	test('a test can refuse, or leave the URL alone', async () => {
+		await callTriggerHook(options(), 'create');
+		const testing = (whileTesting: string) =>
+			options({ parameters: { events: ['*'], additionalOptions: { whileTesting } } });
+		await expect(callTriggerHook(testing('refuse'), 'create', 'manual', 'manual')).rejects.toThrow(
+			'The published workflow "Payments" receives the events',
+		);
+		const alone = testing('leaveUrl');
+		await callTriggerHook(alone, 'create', 'manual', 'manual');
+		await callTriggerHook({ ...alone, isTest: true }, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	});
+});
