@@ -16,8 +16,9 @@ export function decimalText(value: unknown): Decimal | undefined {
 	if (typeof value === 'number') {
 		if (!Number.isFinite(value)) return undefined;
 		// What follows the faithful digits is noise, unless all of them are used: then it may be meant.
-		const rounded = plainText(Number(value.toPrecision(faithfulDigits)));
-		return significantDigits(rounded) < faithfulDigits ? rounded : plainText(value);
+		const rounded = Number(value.toPrecision(faithfulDigits));
+		const text = Number.isFinite(rounded) ? plainText(rounded) : '';
+		return text !== '' && significantDigits(text) < faithfulDigits ? text : plainText(value);
 	}
 	if (typeof value !== 'string') return undefined;
 	const match = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/.exec(value.trim());
@@ -27,10 +28,13 @@ export function decimalText(value: unknown): Decimal | undefined {
 	return text === '0' ? text : sign + text;
 }
 
-/** The number that carries a decimal exactly, or undefined when none does (more than 15 digits, or out of range). */
+/**
+ * The number that carries a decimal exactly and that JSON writes the same way, or undefined when there is
+ * none: more than 15 digits, or so small or large that JSON needs an exponent.
+ */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);
-	return significantDigits(text) <= faithfulDigits && plainText(value) === text ? value : undefined;
+	return significantDigits(text) <= faithfulDigits && String(value) === text ? value : undefined;
 }
 
 function significantDigits(text: Decimal): number {

@@ -29,8 +29,17 @@ const longestShown = 80;
 /** Shows a value as the user would recognise it, shortened. */
 export function show(value: unknown): string {
 	if (value === undefined || value === null || value === '') return 'empty';
-	const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value);
+	const text = typeof value === 'number' ? String(value) : jsonOf(value);
 	return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+/** The kind of value, for those that JSON has no text for, such as 10n. */
+function jsonOf(value: unknown): string {
+	try {
+		return JSON.stringify(value) ?? typeof value;
+	} catch {
+		return typeof value;
+	}
 }
 
 /**
@@ -49,6 +58,9 @@ export function requiredText(field: string, value: unknown, remedy: string): str
 	return text.trim();
 }
 
+/** In ETB. JSON writes smaller numbers with an exponent, which not every reader of amounts expects. */
+const leastAmount = 0.000001;
+
 /**
  * An amount in ETB: above zero, at most 15 significant digits. Thousands separators are not guessed.
  * @throws {InvalidValueError}
@@ -66,6 +78,8 @@ export function amountInEtb(value: unknown, field = 'Amount (ETB)'): number {
 	const amount = fromDecimal(text);
 	if (text === '0' || text.startsWith('-'))
 		throw new InvalidValueError(`${field} is ${show(value)}, which is not above zero`, remedy);
+	if (Number(text) < leastAmount)
+		throw new InvalidValueError(`${field} is ${show(value)}, which is below 0.000001`, remedy);
 	if (amount === undefined) {
 		throw new InvalidValueError(
 			`${field} is ${show(value)}, which has more than 15 digits`,

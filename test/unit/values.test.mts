@@ -1,0 +1,255 @@
+/** Checks of what users enter: telephone numbers, addresses, texts and how values are shown. */
+import fc from 'fast-check';
+import { partnersUrl, webhookUrl } from '../../nodes/shared/url.ts';
+import {
+	InvalidValueError,
+	amountInEtb,
+	feeInPercent,
+	internationalPhone,
+	optionalEmail,
+	requiredText,
+	show,
+} from '../../nodes/shared/validation.ts';
+
+describe('the base URL', () => {
+	const secure = { allowInsecureHttp: false };
+	const insecure = { allowInsecureHttp: true };
+
+	test.each([
+		['https://partners.example.com', 'https://partners.example.com/api/v1/partners'],
+		['https://partners.example.com/', 'https://partners.example.com/api/v1/partners'],
+		['https://partners.example.com///', 'https://partners.example.com/api/v1/partners'],
+		[' https://partners.example.com ', 'https://partners.example.com/api/v1/partners'],
+		['https://example.com/wallet', 'https://example.com/wallet/api/v1/partners'],
+		['https://example.com/wallet/api/v1/partners/', 'https://example.com/wallet/api/v1/partners'],
+		['HTTPS://EXAMPLE.COM', 'https://example.com/api/v1/partners'],
+		['http://localhost:4000', 'http://localhost:4000/api/v1/partners'],
+		['http://127.0.0.1:4000', 'http://127.0.0.1:4000/api/v1/partners'],
+		['http://[::1]:4000', 'http://[::1]:4000/api/v1/partners'],
+		['http://2130706433', 'http://127.0.0.1/api/v1/partners'],
+	])('%p leads to %s', (baseUrl, href) => {
+		expect(partnersUrl(baseUrl, secure).href).toBe(href);
+	});
+
+	test.each([
+		['http://partners.example.com'],
+		['http://localhost.example.com'],
+		['http://127.0.0.1.example.com'],
+		['http://10.0.0.5:4000'],
+		['http://sandbox:4000'],
+	])('%s is allowed only with Allow Insecure HTTP', (baseUrl) => {
+		expect(() => partnersUrl(baseUrl, secure)).toThrow(/Base URL is ".*", which is not encrypted/);
+		expect(partnersUrl(baseUrl, insecure).protocol).toBe('http:');
+	});
+
+	test.each([
+		[''],
+		['partners.example.com'],
+		['https://'],
+		['https:// space'],
+		['ftp://partners.example.com'],
+		['javascript:alert(1)'],
+		['file:///etc/passwd'],
+		['//partners.example.com'],
+		[42],
+		[{}],
+		[undefined],
+	])('%p is refused', (baseUrl) => {
+		expect(() => partnersUrl(baseUrl, insecure)).toThrow(/^Base URL is /);
+	});
+
+	test.each([
+		['https://user:hunter2@partners.example.com'],
+		['https://hunter2@partners.example.com'],
+		['https://partners.example.com?key=hunter2'],
+		['https://partners.example.com#hunter2'],
+	])('%s is refused without showing it', (baseUrl) => {
+		expect(() => partnersUrl(baseUrl, insecure)).toThrow(
+			/^Base URL has a user name, a password, a query or a fragment$/,
+		);
+	});
+
+	test('is refused with a reason, or leads to its own host, whatever it is', () => {
+		fc.assert(
+			fc.property(
+				fc.oneof(fc.webUrl({ validSchemes: ['http', 'https'] }), fc.anything()),
+				(value) => {
+					try {
+						const url = partnersUrl(value, insecure);
+						expect(url.host).toBe(new URL(String(value)).host);
+						expect(url.pathname.endsWith('/api/v1/partners')).toBe(true);
+					} catch (error) {
+						expect(error).toBeInstanceOf(InvalidValueError);
+					}
+				},
+			),
+		);
+	});
+});
+
+describe('the webhook URL', () => {
+	const publicService = { url: new URL('https://partners.example.com'), allowInsecureHttp: false };
+	const localService = { url: new URL('http://127.0.0.1:4000'), allowInsecureHttp: false };
+	const insecureService = { url: new URL('http://10.0.0.1'), allowInsecureHttp: true };
+
+	test.each([
+		['http://n8n.example.com/hook', 'which is not https'],
+		['http://localhost:5678/hook', 'which is not https'],
+		['https://localhost/hook', 'cannot reach'],
+		['https://app.localhost/hook', 'cannot reach'],
+		['https://127.1/hook', 'cannot reach'],
+		['https://10.1.2.3/hook', 'cannot reach'],
+		['https://192.168.1.2/hook', 'cannot reach'],
+		['https://172.16.0.1/hook', 'cannot reach'],
+		['https://172.31.0.1/hook', 'cannot reach'],
+		['https://169.254.169.254/hook', 'cannot reach'],
+		['https://0.0.0.0/hook', 'cannot reach'],
+		['https://[::1]/hook', 'cannot reach'],
+		['https://[fd00::1]/hook', 'cannot reach'],
+		['https://[fe80::1]/hook', 'cannot reach'],
+		['n8n.example.com/hook', 'which is not a web address'],
+		['ftp://n8n.example.com/hook', 'which is not a web address'],
+		['', 'Webhook URL is empty'],
+		[7, 'Webhook URL is 7'],
+	])('%p is refused for a public service', (value, problem) => {
+		expect(() => webhookUrl(value, publicService)).toThrow(problem);
+	});
+
+	test.each([
+		['https://n8n.example.com/hook'],
+		['https://172.32.0.1/hook'],
+		['https://8.8.8.8/hook'],
+	])('%s is accepted', (value) => {
+		expect(webhookUrl(value, publicService)).toBe(value);
+	});
+
+	test('of this machine is accepted when the service is on it too', () => {
+		expect(webhookUrl('http://localhost:5678/hook', localService)).toBe(
+			'http://localhost:5678/hook',
+		);
+		expect(() => webhookUrl('http://n8n.example.com/hook', localService)).toThrow('not https');
+	});
+
+	test('may be any web address with Allow Insecure HTTP', () => {
+		expect(webhookUrl('http://n8n:5678/hook', insecureService)).toBe('http://n8n:5678/hook');
+		expect(() => webhookUrl('ftp://n8n/hook', insecureService)).toThrow('not a web address');
+	});
+});
+
+describe('a telephone number', () => {
+	test('is a plus sign and 7 to 15 digits that start with none of 0', () => {
+		fc.assert(
+			fc.property(fc.stringMatching(/^\+[1-9][0-9]{6,14}$/), (phone) => {
+				expect(internationalPhone(phone)).toBe(phone);
+				expect(internationalPhone(` ${phone} `)).toBe(phone);
+				expect(() => internationalPhone(phone.slice(1))).toThrow(InvalidValueError);
+				expect(() => internationalPhone(`${phone}x`)).toThrow(InvalidValueError);
+			}),
+		);
+	});
+
+	test.each([
+		['+251 911 234567'],
+		['+0911234567'],
+		['+251911'],
+		['+2519112345678901'],
+		['+٢٥١٩١١٢٣٤٥٦٧'],
+		[251911234567],
+	])('%p is refused', (phone) => {
+		expect(() => internationalPhone(phone)).toThrow(/^Phone is .*not an international telephone/);
+	});
+});
+
+describe('an email address', () => {
+	test.each([[''], ['   '], [undefined], [null]])('%p counts as none', (value) => {
+		expect(optionalEmail(value)).toBeUndefined();
+	});
+
+	test.each([['abebe@example.com'], ["o'neil+x@mail.example.co.et"], ['አበበ@example.com']])(
+		'%s is accepted',
+		(email) => {
+			expect(optionalEmail(` ${email} `)).toBe(email);
+		},
+	);
+
+	test.each([
+		['abebe'],
+		['abebe@'],
+		['@example.com'],
+		['abebe@example'],
+		['abebe@@example.com'],
+		['abebe@example..com'],
+		['a b@example.com'],
+		['a@example.com, b@example.com'],
+		['Abebe <abebe@example.com>'],
+		['abebe@example.com\r\nBcc: x@example.com'],
+		[0],
+		[false],
+		[{}],
+		[['abebe@example.com']],
+	])('%p is refused', (email) => {
+		expect(() => optionalEmail(email)).toThrow(/^Email is .*which is not an email address/);
+	});
+});
+
+test.each([
+	[0, 0],
+	[100, 100],
+	['0.25', 0.25],
+	[' 12.50 ', 12.5],
+])('the fee %p is %p percent', (value, percent) => {
+	expect(feeInPercent(value)).toBe(percent);
+});
+
+test.each([
+	[42, '42'],
+	[0, '0'],
+	[' a ', 'a'],
+])('the identifier %p is sent as %p', (value, text) => {
+	expect(requiredText('External ID', value, '')).toBe(text);
+});
+
+const circular: Record<string, unknown> = {};
+circular.self = circular;
+
+test.each([
+	[undefined, 'empty'],
+	[null, 'empty'],
+	['', 'empty'],
+	['  ', '"  "'],
+	[NaN, 'NaN'],
+	[-Infinity, '-Infinity'],
+	[{ a: 1 }, '{"a":1}'],
+	['a\nb', '"a\\nb"'],
+	[10n, 'bigint'],
+	[circular, 'object'],
+	['x'.repeat(5000), `"${'x'.repeat(79)}…`],
+])('a value is shown as the user would recognise it', (value, shown) => {
+	expect(show(value)).toBe(shown);
+});
+
+test('any value is checked without any other error than one with a problem and a remedy', () => {
+	const checks = [
+		amountInEtb,
+		feeInPercent,
+		internationalPhone,
+		optionalEmail,
+		(value: unknown) => requiredText('External ID', value, 'Enter it.'),
+	];
+	fc.assert(
+		fc.property(
+			fc.constantFrom(...checks),
+			fc.anything({ withBigInt: true, withDate: true, withMap: true }),
+			(check, value) => {
+				try {
+					check(value);
+				} catch (error) {
+					if (!(error instanceof InvalidValueError)) throw error;
+					expect(error.message).toMatch(/ is /);
+					expect(error.message.length).toBeLessThan(200);
+					expect(error.remedy).not.toBe('');
+				}
+			},
+		),
+	);
+});
