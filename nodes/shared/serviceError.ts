@@ -31,9 +31,12 @@ export function redact(
 		.reduce((redacted, secret) => redacted.replaceAll(secret, '[hidden]'), text);
 }
 
-/** The reason in an error body, whatever its shape, in one line. Empty when there is none. */
-export function reasonIn(body: string): string {
-	const reason = reasonOf(parseJson(body) ?? textOf(body))
+/**
+ * The reason in an error body, whatever its shape, in one line. Empty when there is none.
+ * @param hide removes secrets, before shortening could leave a part of one
+ */
+export function reasonIn(body: string, hide: (text: string) => string = (text) => text): string {
+	const reason = hide(reasonOf(parseJson(body) ?? textOf(body)))
 		.replace(/\s+/g, ' ')
 		.trim();
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
@@ -176,7 +179,7 @@ export function describeFailure(
 		};
 	}
 	const { problem, remedy } = remedyFor(attempt.status);
-	const reason = redact(reasonIn(attempt.text), account);
+	const reason = reasonIn(attempt.text, (text) => redact(text, account));
 	return {
 		outcome,
 		httpCode: String(attempt.status),

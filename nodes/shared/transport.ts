@@ -70,7 +70,7 @@ export async function callService(
 	if (verdict !== 'done' || last.kind !== 'answer') {
 		return { ok: false, failure: describeFailure(last, verdict, account) };
 	}
-	const fields = flatFields(redact(last.text, account, shortestSecretInAnswers));
+	const fields = flatFields(last.text, (text) => redact(text, account, shortestSecretInAnswers));
 	if (fields === undefined && request.confirms === undefined) {
 		return { ok: false, failure: describeUnreadable(last, request.method) };
 	}
@@ -148,17 +148,29 @@ export function noAnswerFrom(error: unknown): Attempt {
 	};
 }
 
-/** The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object. */
-export function flatFields(text: string): IDataObject | undefined {
+/**
+ * The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object.
+ * @param hide removes secrets from each text; the body as a whole could hold them in escaped form
+ */
+export function flatFields(
+	text: string,
+	hide: (text: string) => string = (unchanged) => unchanged,
+): IDataObject | undefined {
 	let body: unknown;
 	try {
-		body = JSON.parse(text);
+		body = JSON.parse(text, (_key, value: unknown) => withHidden(value, hide));
 	} catch {
 		return undefined;
 	}
 	if (!isObject(body)) return undefined;
 	const { data, ...rest } = body;
 	return isObject(data) ? { ...rest, ...data } : body;
+}
+
+function withHidden(value: unknown, hide: (text: string) => string): unknown {
+	if (typeof value === 'string') return hide(value);
+	if (!isObject(value)) return value;
+	return Object.fromEntries(Object.entries(value).map(([key, entry]) => [hide(key), entry]));
 }
 
 function isObject(value: unknown): value is IDataObject {

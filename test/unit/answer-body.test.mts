@@ -1,0 +1,146 @@
+/** What is made of the bodies of answers, whatever they hold. */
+import fc from 'fast-check';
+import { reasonIn, redact } from '../../nodes/shared/serviceError.ts';
+import { flatFields } from '../../nodes/shared/transport.ts';
+
+const anyBody = fc.oneof(
+	fc.string({ maxLength: 2000 }),
+	fc.json({ maxDepth: 8 }),
+	fc.json({ maxDepth: 4 }).map((json) => json.slice(0, -1)),
+	fc.string().map((text) => `<html><body><p>${text}</p></body></html>`),
+	fc
+		.array(fc.record({ message: fc.string(), field: fc.string() }), { maxLength: 50 })
+		.map((errors) => JSON.stringify({ errors })),
+);
+
+describe('the reason in an error body', () => {
+	test('is one line of at most 300 characters, and an ellipsis', () => {
+		fc.assert(
+			fc.property(anyBody, (body) => {
+				const reason = reasonIn(body);
+				expect(reason.length).toBeLessThanOrEqual(301);
+				expect(reason).not.toMatch(/[\r\n\t]|^ | $/);
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+
+	test.each([
+		['message', { message: 'No' }, 'No'],
+		['error', { error: 'No' }, 'No'],
+		['error.message', { error: { code: 'x', message: 'No' } }, 'No'],
+		['errors of texts', { errors: ['No', 'Never'] }, 'No; Never'],
+		[
+			'errors of objects',
+			{ errors: [{ field: 'phone', message: 'too short' }, { message: 'No' }] },
+			'phone: too short; No',
+		],
+		[
+			'errors by field',
+			{ errors: { phone: ['too short', 'no plus'] } },
+			'phone: too short; no plus',
+		],
+		['detail', { type: 'about:blank', detail: 'No' }, 'No'],
+		['title', { title: 'No', status: 422 }, 'No'],
+		['error_description', { error_description: 'No' }, 'No'],
+		['message before error', { error: 'Bad Request', message: 'No' }, 'No'],
+		['empty message', { message: '', error: 'No' }, 'No'],
+		['message of many lines', { message: 'No\n  way' }, 'No way'],
+		['nothing known', { code: 17, ok: false }, ''],
+		['a list', ['No', 'Never'], 'No; Never'],
+		['a text', 'No', 'No'],
+		['a number', 17, ''],
+	])('is found in %s', (_shape, body, reason) => {
+		expect(reasonIn(JSON.stringify(body))).toBe(reason);
+	});
+
+	test.each([
+		['plain text', 'Upstream is down\n', 'Upstream is down'],
+		['nothing', '', ''],
+		[
+			'HTML with a title',
+			'<!doctype html><html><head><title>502 Bad Gateway</title><style>p{}</style></head><body><p>nginx</p></body></html>',
+			'502 Bad Gateway',
+		],
+		[
+			'HTML without one',
+			'<style>p{}</style><p>Bad <b>gateway</b></p><script>x()</script>',
+			'Bad gateway',
+		],
+		['a cut JSON', '{"message": "No', '{"message": "No'],
+	])('is found in %s', (_shape, body, reason) => {
+		expect(reasonIn(body)).toBe(reason);
+	});
+
+	test('shows no part of a secret, even where it is shortened or its white space changes', () => {
+		const account = { apiKey: 'key/0123456789', webhookSecret: 'two  words\tand more' };
+		fc.assert(
+			fc.property(
+				fc.integer({ min: 0, max: 320 }),
+				fc.constantFrom(account.apiKey, account.webhookSecret),
+				(before, secret) => {
+					const body = JSON.stringify({ message: `${'x'.repeat(before)}${secret} is wrong` });
+					const reason = reasonIn(body, (text) => redact(text, account));
+					expect(reason.replace('[hidden]', '')).toMatch(
+						/^x*…?$|^x+(\[h?i?d?d?e?n?…)?$|^x* is wrong$|^x* .*…$/,
+					);
+					expect(reason).not.toMatch(/key|two|0123|words/);
+				},
+			),
+		);
+	});
+});
+
+describe('the fields of a success body', () => {
+	test('are an object or nothing, for any body', () => {
+		fc.assert(
+			fc.property(anyBody, (body) => {
+				const fields = flatFields(body);
+				if (fields !== undefined) expect(Array.isArray(fields)).toBe(false);
+			}),
+		);
+	});
+
+	test('are the same with and without the wrapper', () => {
+		const fields = fc.dictionary(
+			fc.string().filter((key) => key !== 'data' && key !== '__proto__'),
+			fc.jsonValue(),
+		);
+		fc.assert(
+			fc.property(fields, (data) => {
+				const plain: unknown = JSON.parse(JSON.stringify(data));
+				expect(flatFields(JSON.stringify(data))).toEqual(plain);
+				expect(flatFields(JSON.stringify({ data }))).toEqual(plain);
+			}),
+		);
+	});
+
+	test.each([
+		['{"data":[1],"a":2}', { data: [1], a: 2 }],
+		['{"data":null}', { data: null }],
+		['{"data":{"a":1},"a":2,"b":3}', { a: 1, b: 3 }],
+		['[1]', undefined],
+		['null', undefined],
+		['"text"', undefined],
+		['', undefined],
+		['{"a":', undefined],
+	])('%s gives %p', (body, fields) => {
+		expect(flatFields(body)).toEqual(fields);
+	});
+
+	test('change no prototype', () => {
+		const fields = flatFields('{"data":{"__proto__":{"polluted":1},"constructor":{"a":1}}}');
+		expect(Reflect.get({}, 'polluted')).toBeUndefined();
+		expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
+		expect(Object.keys(fields ?? {})).toEqual(['__proto__', 'constructor']);
+	});
+
+	test('show no secret, however JSON writes it, as a value or as a name', () => {
+		const account = { apiKey: 'key/with"quotes', webhookSecret: 'gehéim+secret' };
+		const hide = (text: string): string => redact(text, account, 12);
+		const body = JSON.stringify({ a: account.apiKey, [account.apiKey]: [account.webhookSecret] })
+			.replaceAll('/', '\\/')
+			.replaceAll('é', '\\u00e9');
+		expect(flatFields(body, hide)).toEqual({ a: '[hidden]', '[hidden]': ['[hidden]'] });
+	});
+});
