@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import type { Attempt, Verdict } from '../../nodes/shared/retry.ts';
+import { attemptWithRetries, judge, retryDelay, retryLimits } from '../../nodes/shared/retry.ts';
+import { noAnswerFrom } from '../../nodes/shared/transport.ts';
+
+const answer = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
+	kind: 'answer',
+	status,
+	headers,
+	text: '',
+});
+const notSent: Attempt = { kind: 'noAnswer', code: 'ECONNREFUSED', sent: false };
+const cutOff: Attempt = { kind: 'noAnswer', code: 'ECONNRESET', sent: true };
+const range = (from: number, to: number): number[] =>
+	Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+const table: { what: string; attempts: Attempt[]; idempotent: Verdict; post: Verdict }[] = [
+	{
+		what: 'success',
+		attempts: range(200, 299).map((s) => answer(s)),
+		idempotent: 'done',
+		post: 'done',
+	},
+	{ what: 'never sent', attempts: [notSent], idempotent: 'retry', post: 'retry' },
+	{ what: 'too many requests', attempts: [answer(429)], idempotent: 'retry', post: 'retry' },
+	{
+		what: 'a passing failure',
+		attempts: [500, 502, 503, 504].map((s) => answer(s)),
+		idempotent: 'retry',
+		post: 'unknown',
+	},
+	{ what: 'reset or timeout', attempts: [cutOff], idempotent: 'retry', post: 'unknown' },
+	{
+		what: 'another failure of the service',
+		attempts: [501, ...range(505, 599)].map((s) => answer(s)),
+		idempotent: 'rejected',
+		post: 'unknown',
+	},
+	{
+		what: 'a refusal',
+		attempts: range(400, 499)
+			.filter((status) => status !== 429)
+			.map((s) => answer(s)),
+		idempotent: 'rejected',
+		post: 'rejected',
+	},
+	{
+		what: 'a redirect that keeps the method',
+		attempts: [301, 307, 308].map((s) => answer(s)),
+		idempotent: 'rejected',
+		post: 'rejected',
+	},
+	{
+		what: 'a redirect that may follow a carried out POST',
+		attempts: [302, 303].map((s) => answer(s)),
+		idempotent: 'rejected',
+		post: 'unknown',
+	},
+];
+
+test.each(table)('$what: GET and PUT $idempotent, POST $post', ({ attempts, idempotent, post }) => {
+	for (const attempt of attempts) {
+		expect(judge('GET', attempt)).toBe(idempotent);
+		expect(judge('PUT', attempt)).toBe(idempotent);
+		expect(judge('POST', attempt)).toBe(post);
+	}
+});
+
+test('a POST is sent again only when it was certainly not carried out', () => {
+	const anyAttempt: fc.Arbitrary<Attempt> = fc.oneof(
+		fc.integer({ min: 0, max: 999 }).map((status) => answer(status)),
+		fc.record({
+			kind: fc.constant('noAnswer' as const),
+			code: fc.string(),
+			sent: fc.boolean(),
+		}),
+	);
+	fc.assert(
+		fc.property(anyAttempt, (attempt) => {
+			const certainlyNot =
+				attempt.kind === 'answer' ? attempt.status === 429 : attempt.sent === false;
+			if (!certainlyNot) expect(judge('POST', attempt)).not.toBe('retry');
+		}),
+	);
+});
+
+describe('the pause before a retry', () => {
+	const now = Date.parse('2026-03-01T12:00:00Z');
+
+	test.each([
+		[1, 500],
+		[2, 1000],
+		[3, 2000],
+	])('retry %i comes within %i ms, at random', (retry, most) => {
+		expect(retryDelay(retry, undefined, 1, now)).toBe(most);
+		expect(retryDelay(retry, undefined, 0.5, now)).toBe(most / 2);
+		expect(retryDelay(retry, undefined, 0, now)).toBe(0);
+	});
+
+	test.each([
+		['0', 0],
+		['2', 2000],
+		[' 2 ', 2000],
+		[3, 3000],
+		['Sun, 01 Mar 2026 12:00:10 GMT', 10_000],
+		['Sun, 01 Mar 2026 11:59:00 GMT', 0],
+		['soon', 0],
+		['', 0],
+		['-5', 0],
+		[['5'], 0],
+		[null, 0],
+	])('Retry-After %p asks for %i ms', (header, delay) => {
+		expect(retryDelay(1, header, 0, now)).toBe(delay);
+	});
+
+	test('is the longer of the two', () => {
+		expect(retryDelay(3, '1', 1, now)).toBe(2000);
+		expect(retryDelay(1, '1', 1, now)).toBe(1000);
+	});
+
+	test('is never negative, whatever the header says', () => {
+		fc.assert(
+			fc.property(fc.oneof(fc.string(), fc.double(), fc.anything()), (header) => {
+				expect(retryDelay(1, header, 0, now)).toBeGreaterThanOrEqual(0);
+			}),
+		);
+	});
+});
+
+describe('attempts', () => {
+	const tooMany = (retryAfter: string): Attempt => answer(429, { 'retry-after': retryAfter });
+
+	test('end with the first that is not to be repeated', async () => {
+		const results = [answer(429), answer(503), answer(404), answer(200)];
+		const left = [...results];
+		const { last, verdict } = await attemptWithRetries('GET', () =>
+			Promise.resolve(left.shift() ?? answer(0)),
+		);
+		expect([last, verdict, left.length]).toEqual([results[2], 'rejected', 1]);
+	});
+
+	test('end at once when the service asks for more than the longest wait', async () => {
+		let count = 0;
+		const { verdict } = await attemptWithRetries('POST', () => {
+			count++;
+			return Promise.resolve(tooMany(String(retryLimits.totalWait / 1000 + 1)));
+		});
+		expect([count, verdict]).toEqual([1, 'retry']);
+	});
+
+	test('end when the execution is stopped during a pause', async () => {
+		const stop = new AbortController();
+		let count = 0;
+		const attempts = attemptWithRetries(
+			'GET',
+			() => {
+				count++;
+				setImmediate(() => stop.abort());
+				return Promise.resolve(tooMany('1'));
+			},
+			stop.signal,
+		);
+		expect(await attempts).toMatchObject({ verdict: 'retry' });
+		expect(count).toBe(1);
+	});
+
+	test('end when the execution was stopped during an attempt', async () => {
+		const stop = new AbortController();
+		let count = 0;
+		await attemptWithRetries(
+			'GET',
+			() => {
+				count++;
+				stop.abort();
+				return Promise.resolve(answer(503));
+			},
+			stop.signal,
+		);
+		expect(count).toBe(1);
+	});
+});
+
+describe('a network error', () => {
+	const wrapped = (inner: object): Error =>
+		new Error('outer', {
+			cause: new Error('middle', { cause: Object.assign(new Error(), inner) }),
+		});
+
+	test.each([
+		['refused', { code: 'ECONNREFUSED', syscall: 'connect' }],
+		['host name unknown', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
+		['host name not looked up', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
+		['no connection in time', { code: 'ETIMEDOUT', syscall: 'connect' }],
+		['no route', { code: 'EHOSTUNREACH', syscall: 'connect' }],
+		['certificate expired', { code: 'CERT_HAS_EXPIRED' }],
+		['certificate self-signed', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
+		['certificate of another host', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
+		['address blocked by n8n', { name: 'SsrfBlockedIpError' }],
+	])('%s: was not sent', (_what, inner) => {
+		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: false });
+	});
+
+	test.each([
+		['reset', { code: 'ECONNRESET', syscall: 'read' }],
+		['broken pipe', { code: 'EPIPE', syscall: 'write' }],
+		['timeout', { code: 'ECONNABORTED' }],
+		['no packet in time', { code: 'ETIMEDOUT', syscall: 'read' }],
+		['stopped', { code: 'ERR_CANCELED' }],
+		['unheard of', { code: 'E_NEW' }],
+		['without a code', {}],
+	])('%s: may have been sent', (_what, inner) => {
+		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: true });
+	});
+
+	test('of any kind is taken without an error, and counts as sent', () => {
+		fc.assert(
+			fc.property(fc.anything(), (thrown) => {
+				expect(noAnswerFrom(thrown)).toMatchObject({ kind: 'noAnswer', sent: true });
+			}),
+		);
+	});
+});
