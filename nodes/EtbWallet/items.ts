@@ -1,27 +1,32 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { failureError, invalidValueError } from '../shared/serviceError';
-import type { ServiceResult } from '../shared/transport';
+import type { ServiceRequest, ServiceResult } from '../shared/transport';
 import { callService } from '../shared/transport';
-import { asInvalidValue } from '../shared/validation';
+import { InvalidValueError, asInvalidValue } from '../shared/validation';
 import type { ItemOperation } from './actions/operation';
-import { retryMemory } from './retryMemory';
+import { RetryMemory } from './retryMemory';
 import type { Run } from './run';
 import { errorItem } from './run';
 
+/** What earlier tries of a node run did, or may have done. */
+const memory = new RetryMemory<ServiceResult>();
+
 /**
- * Calls an endpoint once for each item, in order.
+ * Calls an endpoint once for each item, in order. The fields of all items are checked before the first call.
  * @throws {NodeApiError | NodeOperationError} for the first item that fails, unless the node continues on fail
  */
 export async function callForEachItem(
 	operation: ItemOperation,
 	run: Run,
 ): Promise<INodeExecutionData[]> {
-	const { context, account, read, itemCount } = run;
+	const { context, account } = run;
+	const requests = readRequests(operation, run);
 	const signal = context.getExecutionCancelSignal();
-	const memory = retryMemory<ServiceResult>(context, isServiceResult);
+	const doneBefore = memory.of(context);
 	const output: INodeExecutionData[] = [];
-	for (let itemIndex = 0; itemIndex < itemCount && signal?.aborted !== true; itemIndex++) {
-		const result = await callOnce(itemIndex);
+	for (const [itemIndex, request] of requests.entries()) {
+		if (signal?.aborted === true) break;
+		const result = await callOnce(request, itemIndex);
 		if (result.ok) {
 			output.push({ json: result.output, pairedItem: { item: itemIndex } });
 		} else if (context.continueOnFail()) {
@@ -31,29 +36,38 @@ export async function callForEachItem(
 			throw failureError(context.getNode(), result.failure, itemIndex);
 		}
 	}
-	if (!output.some(({ json }) => 'error' in json)) memory?.forget();
 	return output;
 
-	async function callOnce(itemIndex: number): Promise<ServiceResult> {
-		const recalled = memory?.recall(itemIndex);
+	async function callOnce(
+		request: ServiceRequest | InvalidValueError,
+		itemIndex: number,
+	): Promise<ServiceResult> {
+		const recalled = doneBefore.get(itemIndex);
 		if (recalled !== undefined) return recalled;
-		let request;
-		try {
-			request = operation.request(read, itemIndex, account);
-		} catch (error) {
-			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-			const { message, remedy: description } = asInvalidValue(error);
+		if (request instanceof InvalidValueError) {
+			const { message, remedy: description } = request;
 			return { ok: false, failure: { outcome: 'notDone', message, description } };
 		}
 		const result = await callService(context, account, request, { signal });
 		// A POST that was or may have been carried out must not be repeated by "Retry On Fail".
 		if (request.method === 'POST' && (result.ok || result.failure.outcome === 'unknown')) {
-			memory?.remember(itemIndex, result);
+			doneBefore.set(itemIndex, result);
 		}
 		return result;
 	}
 }
 
-function isServiceResult(value: unknown): value is ServiceResult {
-	return typeof value === 'object' && value !== null && 'ok' in value;
+/** @throws {Error} for the first item with a value that cannot be used, unless the node continues on fail */
+function readRequests(
+	operation: ItemOperation,
+	{ context, account, read, itemCount }: Run,
+): (ServiceRequest | InvalidValueError)[] {
+	return Array.from({ length: itemCount }, (_, itemIndex) => {
+		try {
+			return operation.request(read, itemIndex, account);
+		} catch (error) {
+			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
+			return asInvalidValue(error);
+		}
+	});
 }
