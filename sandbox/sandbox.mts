@@ -76,6 +76,8 @@ export interface Sandbox {
 	refuseApiKey(refuse: boolean): void;
 	/** Constant latency of partner calls, in ms. */
 	setLatency(latencyMs: number): void;
+	/** Factor on the retry delays from now on. */
+	setTimeFactor(timeFactor: number): void;
 	settings(): { refuseApiKey: boolean; latencyMs: number };
 	/** How many partner requests arrived since the start, those no longer kept included. */
 	requestCount(): number;
@@ -107,13 +109,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 	const books = new Books(databaseFile, clock, treasuryBalance);
 	const faults = new Faults();
-	const deliveries = new Deliveries({
+	const deliveryOptions = {
 		books,
 		clock,
 		webhookSecret,
 		timeFactor,
 		timeoutMs: deliveryTimeoutMs,
-	});
+	};
+	const deliveries = new Deliveries(deliveryOptions);
 	const requests: ReceivedRequest[] = [];
 	const stopping = new AbortController();
 	const bearer = Buffer.from(`Bearer ${apiKey}`);
@@ -161,6 +164,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		idle: () => deliveries.idle(),
 		refuseApiKey(refuse) {
 			refused = refuse;
+		},
+		setTimeFactor(factor) {
+			deliveryOptions.timeFactor = factor;
 		},
 		setLatency(latencyMs) {
 			latency = latencyMs;

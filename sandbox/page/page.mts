@@ -139,7 +139,9 @@ const deliveryState = (delivery: Delivery): Html => {
 
 const deliveryRow = (delivery: Delivery): Html =>
 	html`<tr>
-		<td><b>${labelOf(EVENT_LABELS, delivery.event)}</b><br /><code>${delivery.event}</code></td>
+		<td class="event">
+			<b>${labelOf(EVENT_LABELS, delivery.event)}</b><br /><code>${delivery.event}</code>
+		</td>
 		<td>${deliveryState(delivery)}</td>
 		<td class="tries">
 			${delivery.url === ''
@@ -212,7 +214,7 @@ export const renderLive = (state: SandboxState): Html =>
 					(user) =>
 						html`<tr>
 							<td class="break"><b>${user.externalId}</b><br /><code>${user.id}</code></td>
-							<td class="break">${user.email ?? html`<span class="none">none</span>`}</td>
+							<td class="break email">${user.email ?? html`<span class="none">none</span>`}</td>
 							<td>${short(user.walletAddress)}</td>
 						</tr>`,
 				),
