@@ -1,0 +1,113 @@
+/** What may have been carried out is never sent again: by the sandbox's own count. */
+import type { Fault, PresetName } from '../../sandbox/faults.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import { calls, withShortTimeouts, withoutPauses } from './calls.mts';
+import type { RunOptions, RunResult } from './world.mts';
+import { credentialFor, runNode } from './world.mts';
+
+let sandbox: Sandbox;
+let userId: string;
+
+beforeEach(async () => {
+	withoutPauses();
+	withShortTimeouts(60);
+	sandbox = await startSandbox();
+	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.stop();
+});
+
+const status = (code: number): Fault => ({
+	process: 'before-answer',
+	answer: { status: code, body: '{"message":"Try again"}' },
+});
+
+/** Each leaves it open whether the service did it; `done` is what it did. */
+const faults: [name: string, fault: Fault | PresetName, done: number][] = [
+	['a timeout, done', 'timeoutAfterPaying', 1],
+	['a timeout, not done', 'timeoutBeforePaying', 0],
+	['a reset, done', 'resetAfterPaying', 1],
+	['a reset, not done', 'resetBeforePaying', 0],
+	['a cut body', 'cutBody', 1],
+	['an empty body', 'emptyBody', 1],
+	['a body that is not JSON', 'invalidJson', 1],
+	['500, done', 'error500AfterPaying', 1],
+	['500, not done', 'error500BeforePaying', 0],
+	['500 with HTML', 'htmlError', 0],
+	['503, not done', 'serviceUnavailable', 0],
+	...[501, 502, 503, 504, 520, 302, 303].map((code): (typeof faults)[number] => [
+		`${code}, done`,
+		status(code),
+		1,
+	]),
+];
+
+const posts = [
+	['POST /users', calls.createUser],
+	['POST /disburse', calls.disburse],
+] as const;
+
+const modes: [name: string, options: Partial<RunOptions>][] = [
+	['stops on an error', {}],
+	['continues on the error output', { onError: 'continueErrorOutput' }],
+	['continues on the regular output', { onError: 'continueRegularOutput' }],
+	['retries on fail', { retryOnFail: true }],
+	['retries on fail, then continues', { retryOnFail: true, onError: 'continueErrorOutput' }],
+];
+
+const doneBy = (route: string): number =>
+	route === 'POST /users' ? sandbox.books.users().length - 1 : sandbox.books.disbursements().length;
+
+const unknown = expect.stringMatching(
+	/^It may have been done\. Check with the partner service/,
+) as unknown;
+
+function expectUnknown(result: RunResult, options: Partial<RunOptions>): void {
+	if (options.onError === undefined) {
+		expect(result.error).toMatchObject({ description: unknown });
+		return;
+	}
+	const items = options.onError === 'continueErrorOutput' ? result.errorOutput : result.output;
+	expect(items).toMatchObject([{ json: { error: { outcome: 'unknown', description: unknown } } }]);
+}
+
+describe.each(posts)('%s', (route, { parameters }) => {
+	describe.each(modes)('when the node %s', (_mode, options) => {
+		test.each(faults)(
+			'is sent once and reported as unknown after %s',
+			async (_name, fault, done) => {
+				sandbox.faults.next(route, fault, 10);
+				const result = await runNode({
+					credential: credentialFor(sandbox),
+					parameters,
+					items: [{ userId }],
+					...options,
+				});
+				expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+					route.replace('/', '/api/v1/partners/'),
+				]);
+				expect(doneBy(route)).toBe(done);
+				expectUnknown(result, options);
+			},
+		);
+	});
+
+	test('is sent again after 429, which says that it was not done', async () => {
+		sandbox.faults.next(
+			route,
+			{ process: 'never', answer: { status: 429, headers: { 'retry-after': '0' } } },
+			3,
+		);
+		const { output } = await runNode({
+			credential: credentialFor(sandbox),
+			parameters,
+			items: [{ userId }],
+		});
+		expect(output).toHaveLength(1);
+		expect(sandbox.requests).toHaveLength(4);
+		expect(doneBy(route)).toBe(1);
+	});
+});
