@@ -1,0 +1,444 @@
+/** What the user sees of each answer that is no success, and how many requests were made for it. */
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Fault, PresetName } from '../../sandbox/faults.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import type { CallName } from './calls.mts';
+import { calls, withShortTimeouts, withoutPauses } from './calls.mts';
+import type { CredentialData, RunOptions, RunResult } from './world.mts';
+import { credentialFor, onlyJson, runNode } from './world.mts';
+
+let sandbox: Sandbox;
+let userId: string;
+
+beforeEach(async () => {
+	withoutPauses();
+	withShortTimeouts(60);
+	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws K4nV8tR1' });
+	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.stop();
+});
+
+async function run(
+	call: CallName,
+	options: Partial<RunOptions> = {},
+	credential: CredentialData = {},
+): Promise<RunResult> {
+	const result = await runNode({
+		credential: credentialFor(sandbox, credential),
+		parameters: calls[call].parameters,
+		items: [{ userId, note: 'kept' }],
+		...options,
+	});
+	expect(result.everything).not.toContain(sandbox.apiKey);
+	expect(result.everything).not.toContain(sandbox.webhookSecret);
+	expect(result.everything).not.toContain('Bearer');
+	return result;
+}
+
+const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
+	process: 'never',
+	answer: { status, body, headers },
+});
+
+const everyCall: CallName[] = ['read', 'write', 'createUser', 'disburse'];
+const repeated: CallName[] = ['read', 'write'];
+const posts: CallName[] = ['createUser', 'disburse'];
+
+interface Seen {
+	/** How often the request is made while the service keeps answering like this. */
+	requests: number;
+	message: RegExp;
+	description: RegExp;
+	httpCode?: string;
+	/** Only where it may have been done. */
+	unknown?: true;
+}
+
+interface Row {
+	what: string;
+	fault: Fault | PresetName;
+	calls: CallName[];
+	seen: Seen;
+}
+
+const mayBeDone =
+	/^It may have been done\. Check with the partner service before sending it again\.$/;
+const cut =
+	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the connection was closed before the answer was complete/;
+const tooLong =
+	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
+const unreachableService =
+	/^Check the Base URL in the ETB Wallet API credential and that the service is running\. It was tried up to 4 times\.$/;
+const json = (message: string): string => JSON.stringify({ message });
+const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+
+const refusals: [status: number, message: RegExp, description: RegExp][] = [
+	[400, /^The service refused the request \(400\): No way/, /Check the values/],
+	[401, /^The service does not accept the API key \(401\): No way/, /Check the API key in the/],
+	[402, /^The service refused the request \(402\): No way/, /treasury balance/],
+	[403, /^The API key is not allowed to do this \(403\): No way/, /which permissions/],
+	[404, /^The service did not find what was asked for \(404\): No way/, /identifiers.*Base URL/],
+	[409, /^The service reports a conflict \(409\): No way/, /may exist already/],
+	[418, /^The service refused the request \(418\): No way/, /Check the values/],
+	[422, /^The service refused the request \(422\): No way/, /Check the values/],
+];
+
+const rows: Row[] = [
+	...refusals.map(
+		([status, message, description]): Row => ({
+			what: String(status),
+			fault: answer(status, json('No way')),
+			calls: everyCall,
+			seen: { requests: 1, message, description, httpCode: String(status) },
+		}),
+	),
+	...['0', new Date(0).toUTCString()].map(
+		(retryAfter): Row => ({
+			what: `429 with Retry-After ${retryAfter}`,
+			fault: answer(429, json('Slow down'), { 'retry-after': retryAfter }),
+			calls: everyCall,
+			seen: {
+				requests: 4,
+				message: /^The service is receiving too many requests \(429\): Slow down/,
+				description:
+					/^Wait, then run the workflow again, with fewer items at a time\. It was tried/,
+				httpCode: '429',
+			},
+		}),
+	),
+	...['3600', inAnHour].map(
+		(retryAfter): Row => ({
+			what: `429 with Retry-After in an hour (${retryAfter === '3600' ? 'seconds' : 'date'})`,
+			fault: answer(429, json('Slow down'), { 'retry-after': retryAfter }),
+			calls: everyCall,
+			seen: {
+				requests: 1,
+				message: /\(429\): Slow down/,
+				description: /^Wait, then/,
+				httpCode: '429',
+			},
+		}),
+	),
+	{
+		what: '500 with HTML',
+		fault: 'htmlError',
+		calls: repeated,
+		seen: {
+			requests: 4,
+			message: /^The service failed \(500\): 500 Internal Server Error/,
+			description: /^Wait a while, then run the workflow again\. It was tried up to 4 times\.$/,
+			httpCode: '500',
+		},
+	},
+	{
+		what: '500 with HTML',
+		fault: 'htmlError',
+		calls: posts,
+		seen: {
+			requests: 1,
+			message: /^The service failed \(500\): 500 Internal Server Error/,
+			description: mayBeDone,
+			httpCode: '500',
+			unknown: true,
+		},
+	},
+	{
+		what: '501',
+		fault: answer(501),
+		calls: repeated,
+		seen: {
+			requests: 1,
+			message: /^The service failed \(501\)( \[|$)/,
+			description: /^Wait a while/,
+			httpCode: '501',
+		},
+	},
+	{
+		what: '200 with an empty body',
+		fault: answer(200),
+		calls: repeated,
+		seen: {
+			requests: 1,
+			message: /^The service answered 200 with an empty body/,
+			description: /Check the Base URL/,
+			httpCode: '200',
+		},
+	},
+	{
+		what: '200 with an empty body',
+		fault: answer(200),
+		calls: posts,
+		seen: {
+			requests: 1,
+			message: /^The service answered 200 with an empty body/,
+			description: mayBeDone,
+			httpCode: '200',
+			unknown: true,
+		},
+	},
+	...['{"feePercent": tru', '<html></html>', '[]', 'null', '"ok"'].flatMap((body): Row[] => {
+		const message = /^The service answered 200 with a body that is not a JSON object/;
+		return [
+			{
+				what: `200 with the body ${body}`,
+				fault: answer(200, body),
+				calls: repeated,
+				seen: { requests: 1, message, description: /Check the Base URL/, httpCode: '200' },
+			},
+			{
+				what: `200 with the body ${body}`,
+				fault: answer(200, body),
+				calls: posts,
+				seen: { requests: 1, message, description: mayBeDone, httpCode: '200', unknown: true },
+			},
+		];
+	}),
+	{
+		what: 'a body cut in the middle',
+		fault: 'cutBody',
+		calls: repeated,
+		seen: { requests: 4, message: cut, description: unreachableService },
+	},
+	{
+		what: 'a body cut in the middle',
+		fault: 'cutBody',
+		calls: posts,
+		seen: { requests: 1, message: cut, description: mayBeDone, unknown: true },
+	},
+	{
+		what: 'a reset connection',
+		fault: 'resetBeforePaying',
+		calls: repeated,
+		seen: { requests: 4, message: cut, description: unreachableService },
+	},
+	{
+		what: 'a reset connection',
+		fault: 'resetBeforePaying',
+		calls: posts,
+		seen: { requests: 1, message: cut, description: mayBeDone, unknown: true },
+	},
+	{
+		what: 'no answer in time',
+		fault: 'timeoutBeforePaying',
+		calls: ['read'],
+		seen: { requests: 4, message: tooLong, description: unreachableService },
+	},
+	{
+		what: 'no answer in time',
+		fault: 'timeoutBeforePaying',
+		calls: posts,
+		seen: { requests: 1, message: tooLong, description: mayBeDone, unknown: true },
+	},
+];
+
+const cases = rows.flatMap(({ what, fault, calls: names, seen }) =>
+	names.map((call) => [what, call, fault, seen] as const),
+);
+
+describe.each(cases)('%s to %s', (_what, call, fault, seen) => {
+	beforeEach(() => sandbox.faults.plan(calls[call].route, () => fault));
+
+	test('stops the workflow with the reason and what to do', async () => {
+		const { error } = await run(call);
+		expect(error?.message).toMatch(seen.message);
+		expect(error?.message).toMatch(/ \[item 0\]$/);
+		expect(error?.description).toMatch(seen.description);
+		expect(sandbox.requests).toHaveLength(seen.requests);
+	});
+
+	test('leaves on the error output with the fields of the item', async () => {
+		const { error, output, errorOutput } = await run(call, { onError: 'continueErrorOutput' });
+		expect(error).toBeUndefined();
+		expect(output).toEqual([]);
+		expect(errorOutput).toHaveLength(1);
+		const [item] = errorOutput;
+		expect(Object.keys(item?.json ?? {}).sort()).toEqual(['error', 'note', 'userId']);
+		expect(item?.pairedItem).toEqual({ item: 0 });
+		const details = item?.json.error;
+		expect(details).toMatchObject({
+			message: expect.stringMatching(seen.message) as unknown,
+			description: expect.stringMatching(seen.description) as unknown,
+			...(seen.httpCode && { httpCode: seen.httpCode }),
+		});
+		const outcome: unknown = Reflect.get(Object(details), 'outcome');
+		const notDone = call === 'disburse' ? 'notPaid' : undefined;
+		expect(outcome).toBe(seen.unknown ? 'unknown' : notDone);
+		expect(sandbox.requests).toHaveLength(seen.requests);
+	});
+});
+
+describe('a passing failure of a read or a write', () => {
+	const passing: (Fault | PresetName)[] = [
+		'cutBody',
+		'resetAfterPaying',
+		'timeoutAfterPaying',
+		...[429, 500, 502, 503, 504].map((status) => answer(status)),
+	];
+
+	test.each(repeated)('is not seen when a retry of the %s succeeds', async (call) => {
+		for (const fault of passing) {
+			sandbox.requests.length = 0;
+			sandbox.faults.next(calls[call].route, fault);
+			expect(onlyJson(await run(call))).toHaveProperty('feePercent');
+			expect(sandbox.requests).toHaveLength(2);
+		}
+	});
+});
+
+describe('an unshown answer of a setting', () => {
+	const settings = [
+		['PUT /webhook', { resource: 'webhook', webhookUrl: 'https://n8n.example.com/hook' }],
+		[
+			'PUT /treasury/payout-destination',
+			{ resource: 'payoutDestination', type: 'mobile', phone: '+251911234567' },
+		],
+	] as const;
+
+	test.each(settings)('%s may be anything: the output is what was set', async (route, fields) => {
+		for (const [status, body] of [
+			[200, ''],
+			[204, ''],
+			[200, 'OK'],
+			[200, '[]'],
+			[201, '{}'],
+			[200, 'null'],
+		] as const) {
+			sandbox.faults.next(route, answer(status, body));
+			const { resource, ...sent } = fields;
+			const result = await run('read', { parameters: { ...fields, operation: 'set' } });
+			expect([resource, onlyJson(result)]).toEqual([resource, sent]);
+		}
+	});
+});
+
+describe('the reason of the service', () => {
+	test.each([
+		['message', json('No way')],
+		['error', '{"error":"No way"}'],
+		['error.message', '{"error":{"code":"x","message":"No way"}}'],
+		['errors', '{"errors":[{"message":"No way"}]}'],
+		['errors by field', '{"errors":{"phone":["No way"]}}'],
+		['detail', '{"detail":"No way"}'],
+		['plain text', 'No way'],
+		['HTML', '<html><body><h1>No way</h1></body></html>'],
+	])('is shown from a body with %s', async (_shape, body) => {
+		sandbox.faults.plan('*', () => answer(422, body));
+		for (const call of everyCall) {
+			const { error } = await run(call);
+			expect(error?.message).toMatch(/^The service refused the request \(422\): (phone: )?No way/);
+		}
+	});
+
+	test('is left out when there is none', async () => {
+		for (const body of ['', '{}', '{"code":17}', '[]']) {
+			sandbox.faults.next('*', answer(422, body));
+			const { error } = await run('createUser');
+			expect(error?.message).toBe('The service refused the request (422) [item 0]');
+		}
+	});
+
+	test('never repeats a secret, also not a part of one that was shortened', async () => {
+		const secrets = `${sandbox.apiKey} and ${sandbox.webhookSecret}`;
+		for (const [status, message] of [
+			[401, `The key ${secrets} is wrong`],
+			[422, 'x'.repeat(290) + secrets],
+			[500, secrets],
+		] as const) {
+			for (const call of everyCall) {
+				sandbox.faults.plan('*', () => answer(status, json(message).replaceAll('/', '\\/')));
+				const stopped = await run(call);
+				const continued = await run(call, { onError: 'continueErrorOutput' });
+				for (const { everything } of [stopped, continued]) {
+					expect(everything).not.toMatch(/Q7mZ|K4nV/);
+					expect(everything).toMatch(/\[hidden\]|x\[?h?i?d?d?e?…/);
+				}
+			}
+		}
+	});
+
+	test('holds no secret in the output of a success either', async () => {
+		const body = JSON.stringify({ id: 'u1', debug: [sandbox.apiKey] }).replaceAll('/', '\\/');
+		sandbox.faults.next('*', answer(200, body));
+		expect(onlyJson(await run('createUser'))).toEqual({ id: 'u1', debug: ['[hidden]'] });
+	});
+});
+
+describe('a redirect', () => {
+	const redirects = [301, 302, 303, 307, 308].flatMap((status) =>
+		everyCall.map((call) => [status, call] as const),
+	);
+	let others: IncomingMessage[];
+	let other: ReturnType<typeof createServer>;
+	let otherUrl: string;
+
+	beforeAll(async () => {
+		other = createServer((request, response) => {
+			others.push(request);
+			response.end('{"feePercent":99,"success":true}');
+		});
+		await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+		const address = other.address();
+		if (address === null || typeof address === 'string') throw new Error('no port');
+		otherUrl = `http://127.0.0.1:${address.port}/`;
+	});
+	afterAll(() => void other.close());
+	beforeEach(() => {
+		others = [];
+	});
+
+	test.each(redirects)('%i to another host is not followed for a %s', async (status, call) => {
+		sandbox.faults.plan('*', () => answer(status, '', { location: otherUrl }));
+		const { error, everything } = await run(call);
+		expect(others).toEqual([]);
+		expect(sandbox.requests).toHaveLength(1);
+		expect(error?.message).toMatch(/^The service answered with a redirect, which is not followed/);
+		const mayFollowDone = posts.includes(call) && (status === 302 || status === 303);
+		expect(error?.description).toMatch(mayFollowDone ? mayBeDone : /^Check the Base URL/);
+		expect(everything).not.toContain('"success":true');
+	});
+
+	test.each(redirects)('%i on the same host is not followed for a %s', async (status, call) => {
+		const location = `${sandbox.url}/api/v1/partners/balance`;
+		sandbox.faults.next(calls[call].route, answer(status, '', { location }));
+		const { error } = await run(call);
+		expect(sandbox.requests).toHaveLength(1);
+		expect(error?.message).toMatch(/redirect, which is not followed .* API key .*\(30\d\)/);
+	});
+});
+
+describe('a service that cannot be reached', () => {
+	async function abandonedUrl(): Promise<string> {
+		const { url, stop } = await startSandbox();
+		await stop();
+		return url;
+	}
+
+	test.each(everyCall)('because nothing listens: a %s says so', async (call) => {
+		const url = await abandonedUrl();
+		const { error } = await run(call, {}, { baseUrl: url });
+		expect(error?.message).toBe(
+			`The service at ${url} cannot be reached: nothing answers at that address [item 0]`,
+		);
+		expect(error?.description).toMatch(unreachableService);
+	});
+
+	test.each(everyCall)('because the host name is unknown: a %s says so', async (call) => {
+		const { error } = await run(call, {}, { baseUrl: 'https://partners.invalid' });
+		expect(error?.message).toMatch(
+			/^The service at https:\/\/partners\.invalid cannot be reached: the host name (is not known|could not be looked up) \[item 0\]$/,
+		);
+		expect(error?.description).toMatch(unreachableService);
+	});
+
+	test.each(posts)('has not done a %s', async (call) => {
+		const baseUrl = await abandonedUrl();
+		const { errorOutput } = await run(call, { onError: 'continueErrorOutput' }, { baseUrl });
+		const outcome: unknown = Reflect.get(Object(errorOutput[0]?.json.error), 'outcome');
+		expect(outcome).toBe(call === 'disburse' ? 'notPaid' : undefined);
+	});
+});
