@@ -413,9 +413,9 @@ describe('a redirect', () => {
 
 describe('a service that cannot be reached', () => {
 	async function abandonedUrl(): Promise<string> {
-		const { url, stop } = await startSandbox();
-		await stop();
-		return url;
+		const gone = await startSandbox();
+		await gone.stop();
+		return gone.url;
 	}
 
 	test.each(everyCall)('because nothing listens: a %s says so', async (call) => {

@@ -1,0 +1,247 @@
+/** Many items: expressions, pairing, error branches, retries and stopping. */
+import type { IDataObject } from 'n8n-workflow';
+import type { Fault } from '../../sandbox/faults.mts';
+import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import type { RunOptions, RunResult } from './world.mts';
+import { credentialFor, runNode } from './world.mts';
+
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+	sandbox = await startSandbox();
+});
+afterEach(async () => await sandbox.stop());
+
+const createFromItem = {
+	resource: 'user',
+	operation: 'create',
+	externalId: '={{ $json.name }}',
+	email: '={{ $json.name }}@example.com',
+};
+
+async function run(
+	items: IDataObject[],
+	options: Partial<RunOptions> = {},
+	parameters: RunOptions['parameters'] = createFromItem,
+): Promise<RunResult> {
+	return await runNode({ credential: credentialFor(sandbox), parameters, items, ...options });
+}
+
+const named = (...names: string[]): IDataObject[] => names.map((name) => ({ name }));
+const nameIn = ({ body }: ReceivedRequest): unknown =>
+	new Map(Object.entries(Object(body) as object)).get('externalId');
+const sentNames = (): unknown[] => sandbox.requests.map(nameIn);
+const paired = (items: { pairedItem?: unknown }[]): unknown[] =>
+	items.map(({ pairedItem }) => pairedItem);
+const pairs = (...items: number[]): unknown[] => items.map((item) => ({ item }));
+
+/** Answers 500 without doing anything for the users of these names. */
+const failFor = (...names: string[]): void =>
+	sandbox.faults.plan('POST /users', (request) =>
+		names.includes(String(nameIn(request))) ? 'error500BeforePaying' : undefined,
+	);
+
+test('each item is sent with its own values and its result is paired with it, in order', async () => {
+	const names = Array.from({ length: 40 }, (_, index) => `u${index}`);
+	const { output } = await run(named(...names));
+	expect(sandbox.requests.map(({ body }) => body)).toEqual(
+		names.map((name) => ({ externalId: name, email: `${name}@example.com` })),
+	);
+	expect(output.map(({ json }) => json.externalId)).toEqual(names);
+	expect(paired(output)).toEqual(pairs(...names.keys()));
+});
+
+test('no items, no requests', async () => {
+	const { output, error } = await run([]);
+	expect([output, error, sandbox.requests]).toEqual([[], undefined, []]);
+});
+
+test('a static value is sent for every item', async () => {
+	await run([{}, {}, {}], {}, { resource: 'fee', operation: 'update', feePercent: 3 });
+	expect(sandbox.requests.map(({ body }) => body)).toEqual(Array(3).fill({ feePercent: 3 }));
+});
+
+test('an expression inside a bank field is evaluated for each item', async () => {
+	const bankFields = { field: [{ name: 'accountNumber', value: '={{ $json.account }}' }] };
+	await run(
+		[{ account: '1' }, { account: '2' }],
+		{},
+		{ resource: 'payoutDestination', operation: 'set', type: 'bank', bankFields },
+	);
+	expect(sandbox.requests.map(({ body }) => body)).toEqual([
+		{ type: 'bank', accountNumber: '1' },
+		{ type: 'bank', accountNumber: '2' },
+	]);
+});
+
+test('an expression may choose the payout type of each item', async () => {
+	await run(
+		[{ type: 'mobile' }, { type: 'bank' }],
+		{},
+		{
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: '={{ $json.type }}',
+			phone: '+251911234567',
+		},
+	);
+	expect(sandbox.requests.map(({ body }) => body)).toEqual([
+		{ type: 'mobile', phone: '+251911234567' },
+		{ type: 'bank' },
+	]);
+});
+
+describe('an item that fails', () => {
+	test('stops the workflow; those behind it are not sent', async () => {
+		failFor('b');
+		const { error, output } = await run(named('a', 'b', 'c'));
+		expect(error?.message).toMatch(/^The service failed \(500\).* \[item 1\]$/);
+		expect(error?.context).toMatchObject({ itemIndex: 1 });
+		expect(output).toEqual([]);
+		expect(sentNames()).toEqual(['a', 'b']);
+	});
+
+	test('leaves on the error output with its fields; the others keep their pairs', async () => {
+		failFor('b', 'd');
+		const items = named('a', 'b', 'c', 'd', 'e').map((item, row) => ({ ...item, row }));
+		const { error, output, errorOutput } = await run(items, { onError: 'continueErrorOutput' });
+		expect(error).toBeUndefined();
+		expect(output.map(({ json }) => json.externalId)).toEqual(['a', 'c', 'e']);
+		expect(paired(output)).toEqual(pairs(0, 2, 4));
+		expect(errorOutput.map(({ json }) => ({ name: json.name, row: json.row }))).toEqual([
+			{ name: 'b', row: 1 },
+			{ name: 'd', row: 3 },
+		]);
+		expect(paired(errorOutput)).toEqual(pairs(1, 3));
+		expect(sentNames()).toEqual(['a', 'b', 'c', 'd', 'e']);
+	});
+
+	test('stays in its place on the regular output', async () => {
+		failFor('b');
+		const { output, errorOutput } = await run(named('a', 'b', 'c'), {
+			onError: 'continueRegularOutput',
+		});
+		expect(output.map(({ json }) => Object.keys(json))).toEqual([
+			expect.arrayContaining(['walletAddress']),
+			['error'],
+			expect.arrayContaining(['walletAddress']),
+		]);
+		expect(paired(output)).toEqual(pairs(0, 1, 2));
+		expect(errorOutput).toEqual([]);
+	});
+
+	test('because of its expression fails alone', async () => {
+		const { output, errorOutput } = await run(
+			[{ name: 'a' }, {}, { name: 'c' }],
+			{ onError: 'continueErrorOutput' },
+			{ ...createFromItem, externalId: '={{ $json.name.toUpperCase() }}', email: '' },
+		);
+		expect(output.map(({ json }) => json.externalId)).toEqual(['A', 'C']);
+		expect(errorOutput).toHaveLength(1);
+		expect(sentNames()).toEqual(['A', 'C']);
+	});
+});
+
+describe('Map Automatically', () => {
+	const mapped = { resource: 'user', operation: 'create', mappingMode: 'autoMapInputData' };
+
+	test('takes the fields from the items and sends nothing else of them', async () => {
+		const { output } = await run(
+			[
+				{ externalId: 'a', email: 'a@example.com', salary: 5 },
+				{ externalId: 1042, email: '' },
+				{ externalId: ' c ' },
+			],
+			{},
+			mapped,
+		);
+		expect(sandbox.requests.map(({ body }) => body)).toEqual([
+			{ externalId: 'a', email: 'a@example.com' },
+			{ externalId: '1042' },
+			{ externalId: 'c' },
+		]);
+		expect(paired(output)).toEqual(pairs(0, 1, 2));
+	});
+
+	test('does not use what is still set under Define Below', async () => {
+		const { error } = await run(
+			[{}],
+			{},
+			{ ...mapped, externalId: 'below', email: 'b@example.com' },
+		);
+		expect(error?.message).toBe('External ID is empty [item 0]');
+		expect(sandbox.requests).toEqual([]);
+	});
+
+	test('names the item whose field cannot be used', async () => {
+		const { error } = await run([{ externalId: 'a' }, { externalid: 'b' }], {}, mapped);
+		expect(error?.message).toBe('External ID is empty [item 1]');
+		expect(sandbox.requests).toEqual([]);
+	});
+});
+
+describe('Retry On Fail', () => {
+	test('goes on behind the users that exist, and creates none twice', async () => {
+		let tries = 0;
+		sandbox.faults.plan('POST /users', (request) => {
+			const isSecond = nameIn(request) === 'b';
+			return isSecond && ++tries < 3 ? { process: 'never', answer: { status: 403 } } : undefined;
+		});
+		const { error, output } = await run(named('a', 'b', 'c'), { retryOnFail: true, maxTries: 3 });
+		expect(error).toBeUndefined();
+		expect(sentNames()).toEqual(['a', 'b', 'b', 'b', 'c']);
+		expect(output.map(({ json }) => json.externalId)).toEqual(['a', 'b', 'c']);
+		expect(paired(output)).toEqual(pairs(0, 1, 2));
+	});
+
+	test('does not repeat a user that may have been created', async () => {
+		sandbox.faults.plan('POST /users', () => 'error500AfterPaying');
+		const { error } = await run(named('a', 'b'), { retryOnFail: true, maxTries: 3 });
+		expect(error?.message).toMatch(/\[item 0\]$/);
+		expect(sentNames()).toEqual(['a']);
+	});
+
+	test('with an error output, where n8n tries again when the first item failed', async () => {
+		sandbox.faults.next('POST /users', 'error500AfterPaying');
+		const { output, errorOutput } = await run(named('a', 'b', 'c'), {
+			retryOnFail: true,
+			maxTries: 3,
+			onError: 'continueErrorOutput',
+		});
+		expect(sentNames()).toEqual(['a', 'b', 'c']);
+		expect(output.map(({ json }) => json.externalId)).toEqual(['b', 'c']);
+		expect(errorOutput.map(({ json }) => json.name)).toEqual(['a']);
+		expect(sandbox.books.users()).toHaveLength(3);
+	});
+
+	test('starts anew in another execution', async () => {
+		sandbox.faults.next('POST /users', { process: 'never', answer: { status: 403 } });
+		await run(named('a', 'b'), { retryOnFail: true, maxTries: 2 });
+		await run(named('c', 'd'), { retryOnFail: true, maxTries: 2 });
+		expect(sentNames()).toEqual(['a', 'a', 'b', 'c', 'd']);
+	});
+});
+
+describe('stopping the execution', () => {
+	test.each([
+		['during a request', { process: 'never', answer: 'none' }],
+		[
+			'in the pause before a retry',
+			{ process: 'never', answer: { status: 429, headers: { 'retry-after': '1' } } },
+		],
+	] satisfies [string, Fault][])('%s sends nothing more', async (_when, fault) => {
+		let stop = (): void => {};
+		sandbox.faults.plan('POST /users', (request) => {
+			if (nameIn(request) !== 'b') return undefined;
+			setImmediate(stop);
+			return fault;
+		});
+		await run(named('a', 'b', 'c', 'd'), {
+			started: (engine) => {
+				stop = () => engine.cancel();
+			},
+		}).catch(() => undefined);
+		expect(sentNames()).toEqual(['a', 'b']);
+	});
+});
