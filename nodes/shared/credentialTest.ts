@@ -7,8 +7,9 @@ import type { Account } from './account';
 import { parseAccount } from './account';
 import type { Attempt } from './retry';
 import { judge } from './retry';
-import { describeFailure } from './serviceError';
-import { answerFrom, noAnswerFrom } from './transport';
+import type { ServiceFailure } from './serviceError';
+import { describeFailure, describeUnreadable } from './serviceError';
+import { answerFrom, flatFields, noAnswerFrom } from './transport';
 import { asInvalidValue } from './validation';
 
 /** In ms. */
@@ -27,10 +28,16 @@ export async function testCredential(
 		return { status: 'Error', message: `${message}. ${remedy}` };
 	}
 	const attempt = await readBalance(this.helpers, account);
-	const verdict = judge('GET', attempt);
-	if (verdict === 'done') return { status: 'OK', message: 'Connection successful' };
-	const { message, description } = describeFailure(attempt, 'rejected', account);
-	return { status: 'Error', message: `${message}. ${description}` };
+	if (attempt.kind === 'noAnswer' || judge('GET', attempt) !== 'done') {
+		return failed(describeFailure(attempt, 'rejected', account));
+	}
+	// Any web page answers 200.
+	if (flatFields(attempt.text) === undefined) return failed(describeUnreadable(attempt, 'GET'));
+	return { status: 'OK', message: 'Connection successful' };
+}
+
+function failed({ message, description }: ServiceFailure): INodeCredentialTestResult {
+	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
 }
 
 /** This request function is the only one that n8n gives to a credential test. */

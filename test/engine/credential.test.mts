@@ -1,0 +1,169 @@
+/** The credential's test button: what it says, and that it shows no secret. */
+import { createServer } from 'node:http';
+import { CredentialTestContext } from 'n8n-core';
+import type {
+	INodeCredentialTestResult,
+	IWorkflowExecuteAdditionalData,
+	INodeType,
+} from 'n8n-workflow';
+import type { Fault } from '../../sandbox/faults.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import type { CredentialData } from './world.mts';
+import { credentialFor, loadPackage } from './world.mts';
+
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9', webhookSecret: 'ws-K4nV8tR1' });
+});
+afterEach(async () => await sandbox.stop());
+
+/** The test that n8n runs for a credential in a node that names it in `testedBy`. */
+function testOf({ description, methods }: INodeType) {
+	const use = description.credentials?.find(({ name }) => name === 'etbWalletApi');
+	const name = typeof use?.testedBy === 'string' ? use.testedBy : '';
+	const test = methods?.credentialTest?.[name];
+	if (test === undefined) throw new Error(`${description.name} does not test its credential`);
+	return test;
+}
+
+async function press(changes: CredentialData = {}): Promise<INodeCredentialTestResult> {
+	const { types } = await loadPackage();
+	const node = types.get('n8n-nodes-etb-wallet.etbWallet');
+	if (node === undefined) throw new Error('no action node');
+	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
+	const data = credentialFor(sandbox, changes);
+	const result = await testOf(node).call(context, {
+		id: '1',
+		name: 'ETB Wallet account',
+		type: 'etbWalletApi',
+		data,
+	});
+	const told = JSON.stringify(result);
+	for (const secret of [data.apiKey, data.webhookSecret, sandbox.apiKey]) {
+		if (typeof secret === 'string' && secret !== '') expect(told).not.toContain(secret);
+	}
+	expect(told).not.toContain('Bearer');
+	return result;
+}
+
+test('reads the balance once, with the key', async () => {
+	expect(await press()).toEqual({ status: 'OK', message: 'Connection successful' });
+	expect(sandbox.requests).toMatchObject([
+		{
+			method: 'GET',
+			path: '/api/v1/partners/balance',
+			headers: { authorization: `Bearer ${sandbox.apiKey}` },
+		},
+	]);
+});
+
+test('takes a key with white space around it', async () => {
+	expect(await press({ apiKey: ` ${sandbox.apiKey}\n` })).toMatchObject({ status: 'OK' });
+});
+
+test('shows the reason of the service for a wrong key', async () => {
+	expect(await press({ apiKey: 'wrong-key' })).toEqual({
+		status: 'Error',
+		message:
+			'The service does not accept the API key (401): The API key is missing or not valid. Check the API key in the ETB Wallet API credential.',
+	});
+});
+
+test.each([
+	['403', 403, '{"error":"Scope missing"}', /^The API key is not allowed .*\(403\): Scope missing/],
+	['404', 404, 'Not here', /^The service did not find .*\(404\): Not here.*Base URL/],
+	['429', 429, '', /^The service is receiving too many requests \(429\)/],
+	['500 with HTML', 500, '<html><title>Oops</title></html>', /^The service failed \(500\): Oops/],
+	['a redirect', 302, '', /redirect, which is not followed .* \(302\).*Check the Base URL/],
+])('tells of %s', async (_what, status, body, message) => {
+	sandbox.faults.next('GET /balance', { process: 'never', answer: { status, body } });
+	const result = await press();
+	expect(result.status).toBe('Error');
+	expect(result.message).toMatch(message);
+});
+
+test('tells of a reset connection', async () => {
+	sandbox.faults.next('GET /balance', 'resetBeforePaying');
+	const { status, message } = await press();
+	expect(status).toBe('Error');
+	expect(message).toMatch(/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: /);
+});
+
+test('hides secrets that the service repeats', async () => {
+	const body = JSON.stringify({ message: `${sandbox.apiKey} and ${sandbox.webhookSecret}` });
+	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 401, body } });
+	expect((await press()).message).toMatch(/\[hidden\] and \[hidden\]/);
+});
+
+test.each([
+	['200 with a web page', { status: 200, body: '<html><title>Welcome</title></html>' }],
+	['200 without a body', { status: 200, body: '' }],
+	['200 with a list', { status: 200, body: '[]' }],
+	['200 with a body cut in the middle', 'cut'],
+] satisfies [string, Fault['answer']][])(
+	'does not take %s for the service',
+	async (_what, answer) => {
+		sandbox.faults.next('GET /balance', { process: 'before-answer', answer });
+		const { status, message } = await press();
+		expect(status).toBe('Error');
+		expect(message).toMatch(/Check the Base URL/);
+	},
+);
+
+test('never follows a redirect to another host', async () => {
+	let arrived = 0;
+	const other = createServer((_request, response) => {
+		arrived++;
+		response.end('{"data":{"treasuryBalance":1}}');
+	});
+	await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+	const address = other.address();
+	if (address === null || typeof address === 'string') throw new Error('no port');
+	const location = `http://127.0.0.1:${address.port}/`;
+	for (const status of [301, 302, 303, 307, 308]) {
+		const answer = { status, headers: { location } };
+		sandbox.faults.next('GET /balance', { process: 'never', answer });
+		expect((await press()).status).toBe('Error');
+	}
+	expect(arrived).toBe(0);
+	await new Promise((closed) => other.close(closed));
+});
+
+test('tells when nothing listens', async () => {
+	const gone = await startSandbox();
+	await gone.stop();
+	expect((await press({ baseUrl: gone.url })).message).toMatch(
+		/^The service at .* cannot be reached: nothing answers at that address\. Check the Base URL/,
+	);
+});
+
+test('tells when the host name is unknown', async () => {
+	expect((await press({ baseUrl: 'https://partners.invalid' })).message).toMatch(
+		/^The service at https:\/\/partners\.invalid cannot be reached: the host name/,
+	);
+});
+
+const unusable: [CredentialData, RegExp][] = [
+	[{ baseUrl: '' }, /^Base URL is empty\. Enter the full address/],
+	[{ baseUrl: 'partners' }, /^Base URL is "partners", which is not a web address\. Enter/],
+	[{ baseUrl: 'http://partners.example.com' }, /^Base URL is .* not encrypted\. Use an https/],
+	[{ baseUrl: 'https://u:p@example.com' }, /^Base URL has a user name.*\. Enter only the address/],
+	[{ apiKey: '' }, /^API Key is empty\. Enter the API key in the ETB Wallet API credential\.$/],
+	[{ apiKey: 'two\r\nX-Injected: lines' }, /^API Key contains a space, a line break .*\. Paste/],
+];
+test.each(unusable)('refuses %j before anything is sent', async (changes, message) => {
+	const result = await press(changes);
+	expect(result.status).toBe('Error');
+	expect(result.message).toMatch(message);
+	expect(sandbox.requests).toEqual([]);
+});
+
+test('is the same for both nodes', async () => {
+	const { types } = await loadPackage();
+	const uses = [...types.values()].flatMap(({ description }) => description.credentials ?? []);
+	expect(uses.map(({ name, required, testedBy }) => ({ name, required, testedBy }))).toEqual(
+		Array(2).fill({ name: 'etbWalletApi', required: true, testedBy: 'etbWalletApiTest' }),
+	);
+});
