@@ -233,6 +233,18 @@ export class N8nApi {
 			.executionId;
 	}
 
+	/** "Listen for test event" in the editor, which waits for 2 minutes. */
+	async listenForTestEvent(workflowId: string, trigger: string): Promise<void> {
+		const Waiting = z.object({ waitingForWebhook: z.literal(true) });
+		const body = { triggerToStartFrom: { name: trigger } };
+		await this.request('POST', `/rest/workflows/${workflowId}/run`, Waiting, body);
+	}
+
+	/** "Stop listening" in the editor. */
+	async stopListening(workflowId: string): Promise<void> {
+		await this.request('DELETE', `/rest/test-webhook/${workflowId}`, z.unknown());
+	}
+
 	/** The execution once it has ended; rejects when that takes longer than `withinMs`. */
 	async endedExecution(id: string, withinMs = 60_000): Promise<Execution> {
 		const deadline = Date.now() + withinMs;

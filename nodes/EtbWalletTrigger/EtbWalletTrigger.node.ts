@@ -1,11 +1,14 @@
 import type {
+	IExecuteFunctions,
 	IHookFunctions,
+	INodeExecutionData,
 	INodeType,
 	INodeTypeDescription,
+	ITriggerResponse,
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { allEvents, eventOptions, outputsExpression } from './events';
+import { allEvents, eventOptions, outputCount, outputsExpression } from './events';
 import { receive } from './delivery';
 import { register, unregister } from './registration';
 
@@ -191,6 +194,20 @@ export class EtbWalletTrigger implements INodeType {
 			},
 		},
 	};
+
+	/**
+	 * When it starts, n8n registers only those triggers again that live in its memory. This makes ours one of
+	 * them: the service's URL is set again, and this process knows who has it.
+	 */
+	trigger(): Promise<ITriggerResponse> {
+		return Promise.resolve({});
+	}
+
+	/** Passes on what the webhook received. Without it n8n would call `trigger` in a test and wait for it. */
+	execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const outputs = outputCount(this.getNode().parameters);
+		return Promise.resolve(Array.from({ length: outputs }, (_, index) => this.getInputData(index)));
+	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receive(this);

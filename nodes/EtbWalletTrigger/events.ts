@@ -95,6 +95,13 @@ export function eventOutputs(wanted: string[]): string[] {
 	return [...known.filter((event) => all || wanted.includes(event)), ...(all ? [allEvents] : [])];
 }
 
+/** How many outputs a node with these parameters has. */
+export function outputCount({ events, outputPerEvent }: INodeParameters): number {
+	return outputPerEvent === true && Array.isArray(events)
+		? eventOutputs(events.map(String)).length
+		: 1;
+}
+
 /** Position of the output for an event. */
 export function outputIndex({ event }: PartnerEvent, wanted: string[]): number {
 	const outputs = eventOutputs(wanted);

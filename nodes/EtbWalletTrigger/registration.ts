@@ -51,9 +51,22 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 	try {
 		await setUrl(context, account, url);
 	} catch (error) {
+		if (wasPublishedBefore(context)) {
+			// n8n would stop listening, although the service very likely still has this URL.
+			context.logger.error('The webhook URL could not be set again at the partner service', {
+				workflow: context.getWorkflow().name,
+				reason: error instanceof Error ? error.message : String(error),
+			});
+			return;
+		}
 		undo();
 		throw asNodeError(context, error);
 	}
+}
+
+/** Whether n8n is only starting, or another of its processes is taking the lead. */
+function wasPublishedBefore(context: IHookFunctions): boolean {
+	return ['init', 'leadershipChange'].includes(context.getActivationMode());
 }
 
 function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOperationError {
