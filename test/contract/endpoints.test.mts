@@ -1,108 +1,11 @@
-/** The endpoint table of the service document §4: what is sent, and what becomes of the answer. */
-import type { INodeParameters } from 'n8n-workflow';
-import type { RouteName, Sandbox } from '../../sandbox/sandbox.mts';
+/** Each row of the endpoint table: what is sent, and what becomes of the answer. */
+import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import { credentialFor, onlyJson, runNode } from '../engine/world.mts';
+import type { EndpointRow } from './endpoint-table.mts';
+import { endpointRows } from './endpoint-table.mts';
 
-interface Row {
-	route: RouteName;
-	parameters: INodeParameters;
-	sent?: object;
-	/** The service's fields, as it may or may not wrap them in `data`. */
-	answer: object;
-	/** What the node adds to them. */
-	added?: object;
-}
-
-const rows: Row[] = [
-	{
-		route: 'GET /balance',
-		parameters: { resource: 'balance', operation: 'get' },
-		answer: { treasuryBalance: 1234.5, ethBalance: 0.25, treasuryAddress: '0xabc' },
-	},
-	{
-		route: 'GET /fee',
-		parameters: { resource: 'fee', operation: 'get' },
-		answer: { feePercent: 0.25 },
-	},
-	{
-		route: 'PUT /fee',
-		parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 },
-		sent: { feePercent: 1.5 },
-		answer: { feePercent: 1.5 },
-	},
-	{
-		route: 'PUT /webhook',
-		parameters: {
-			resource: 'webhook',
-			operation: 'set',
-			webhookUrl: 'https://n8n.example.com/hook',
-		},
-		sent: { webhookUrl: 'https://n8n.example.com/hook' },
-		answer: { registered: true },
-		added: { webhookUrl: 'https://n8n.example.com/hook' },
-	},
-	{
-		route: 'PUT /treasury/payout-destination',
-		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'mobile',
-			phone: '+251911234567',
-		},
-		sent: { type: 'mobile', phone: '+251911234567' },
-		answer: { saved: true },
-		added: { type: 'mobile', phone: '+251911234567' },
-	},
-	{
-		route: 'PUT /treasury/payout-destination',
-		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'bank',
-			bankFields: {
-				field: [
-					{ name: 'bankCode', value: 'CBETETAA' },
-					{ name: 'accountNumber', value: '1000123456789' },
-				],
-			},
-		},
-		sent: { type: 'bank', bankCode: 'CBETETAA', accountNumber: '1000123456789' },
-		answer: {},
-		added: { type: 'bank', bankCode: 'CBETETAA', accountNumber: '1000123456789' },
-	},
-	{
-		route: 'POST /users',
-		parameters: {
-			resource: 'user',
-			operation: 'create',
-			externalId: 'employee-1',
-			email: 'abebe@example.com',
-		},
-		sent: { externalId: 'employee-1', email: 'abebe@example.com' },
-		answer: { id: 'etb_employee-1', externalId: 'employee-1', walletAddress: '0xdef' },
-	},
-	{
-		route: 'POST /users',
-		parameters: { resource: 'user', operation: 'create', externalId: 'employee-2' },
-		sent: { externalId: 'employee-2' },
-		answer: { id: 'etb_employee-2', externalId: 'employee-2', walletAddress: '0xdef' },
-	},
-	{
-		route: 'POST /disburse',
-		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
-			toUserId: 'etb_employee-1',
-			amountEtb: 250.75,
-		},
-		sent: { toUserId: 'etb_employee-1', amountEtb: 250.75 },
-		answer: { success: true, amountEtb: 250.75, txHash: '0x123' },
-		added: { outcome: 'paid', toUserId: 'etb_employee-1' },
-	},
-];
-
-const name = ({ route, sent }: Row): string =>
+const name = ({ route, sent }: EndpointRow): string =>
 	`${route} ${sent === undefined ? '' : JSON.stringify(sent)}`;
 
 let sandbox: Sandbox;
@@ -121,7 +24,7 @@ const reply = (body: object) => ({
 	answer: { status: 200, body: JSON.stringify(body) },
 });
 
-describe.each(rows.map((row) => [name(row), row] as const))('%s', (_name, row) => {
+describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name, row) => {
 	const run = async () =>
 		await runNode({ credential: credentialFor(sandbox), parameters: row.parameters });
 

@@ -1,0 +1,101 @@
+/** The endpoint table of the service document §4, as the node's operations use it. */
+import type { INodeParameters } from 'n8n-workflow';
+import type { RouteName } from '../../sandbox/sandbox.mts';
+
+export interface EndpointRow {
+	route: RouteName;
+	parameters: INodeParameters;
+	sent?: object;
+	/** The service's fields, as it may or may not wrap them in `data`. */
+	answer: object;
+	/** What the node adds to them. */
+	added?: object;
+}
+
+export const endpointRows: EndpointRow[] = [
+	{
+		route: 'GET /balance',
+		parameters: { resource: 'balance', operation: 'get' },
+		answer: { treasuryBalance: 1234.5, ethBalance: 0.25, treasuryAddress: '0xabc' },
+	},
+	{
+		route: 'GET /fee',
+		parameters: { resource: 'fee', operation: 'get' },
+		answer: { feePercent: 0.25 },
+	},
+	{
+		route: 'PUT /fee',
+		parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 },
+		sent: { feePercent: 1.5 },
+		answer: { feePercent: 1.5 },
+	},
+	{
+		route: 'PUT /webhook',
+		parameters: {
+			resource: 'webhook',
+			operation: 'set',
+			webhookUrl: 'https://n8n.example.com/hook',
+		},
+		sent: { webhookUrl: 'https://n8n.example.com/hook' },
+		answer: { registered: true },
+		added: { webhookUrl: 'https://n8n.example.com/hook' },
+	},
+	{
+		route: 'PUT /treasury/payout-destination',
+		parameters: {
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: 'mobile',
+			phone: '+251911234567',
+		},
+		sent: { type: 'mobile', phone: '+251911234567' },
+		answer: { saved: true },
+		added: { type: 'mobile', phone: '+251911234567' },
+	},
+	{
+		route: 'PUT /treasury/payout-destination',
+		parameters: {
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: 'bank',
+			bankFields: {
+				field: [
+					{ name: 'bankCode', value: 'CBETETAA' },
+					{ name: 'accountNumber', value: '1000123456789' },
+				],
+			},
+		},
+		sent: { type: 'bank', bankCode: 'CBETETAA', accountNumber: '1000123456789' },
+		answer: {},
+		added: { type: 'bank', bankCode: 'CBETETAA', accountNumber: '1000123456789' },
+	},
+	{
+		route: 'POST /users',
+		parameters: {
+			resource: 'user',
+			operation: 'create',
+			externalId: 'employee-1',
+			email: 'abebe@example.com',
+		},
+		sent: { externalId: 'employee-1', email: 'abebe@example.com' },
+		answer: { id: 'etb_employee-1', externalId: 'employee-1', walletAddress: '0xdef' },
+	},
+	{
+		route: 'POST /users',
+		parameters: { resource: 'user', operation: 'create', externalId: 'employee-2' },
+		sent: { externalId: 'employee-2' },
+		answer: { id: 'etb_employee-2', externalId: 'employee-2', walletAddress: '0xdef' },
+	},
+	{
+		route: 'POST /disburse',
+		parameters: {
+			resource: 'disbursement',
+			operation: 'create',
+			toUserId: 'etb_employee-1',
+			amountEtb: 250.75,
+		},
+		sent: { toUserId: 'etb_employee-1', amountEtb: 250.75 },
+		answer: { success: true, amountEtb: 250.75, txHash: '0x123' },
+		added: { outcome: 'paid', toUserId: 'etb_employee-1' },
+	},
+];
