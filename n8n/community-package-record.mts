@@ -39,8 +39,9 @@ export async function recordCommunityPackage(
 		database.prepare('DELETE FROM installed_packages WHERE packageName = ?').run(name);
 		database
 			.prepare(
-				`INSERT INTO installed_packages (packageName, installedVersion, authorName, authorEmail)
-				VALUES (?, ?, ?, ?)`,
+				`INSERT INTO installed_packages
+				(packageName, installedVersion, authorName, authorEmail, createdAt, updatedAt)
+				VALUES (?, ?, ?, ?, datetime('now'), datetime('now'))`,
 			)
 			.run(name, version, author.name, author.email);
 		const addNode = database.prepare(

@@ -14,6 +14,7 @@ import {
 } from './examples.mts';
 import { freePort } from './ports.mts';
 import { startStack, type Stack } from './stack.mts';
+import { stopRequested } from './stopping.mts';
 
 /** A step of the demo that did not do what it should; its message says which and why. */
 class DemoFailure extends Error {}
@@ -219,10 +220,7 @@ async function demo({ n8n, sandbox }: Stack): Promise<void> {
 }
 
 const { values: options } = parseArgs({ options: { 'refuse-api-key': { type: 'boolean' } } });
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-	process.on(signal, () => stopping.abort(new DemoFailure('Interrupted')));
-}
+const stopping = stopRequested();
 const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-demo-'));
 let stack: Stack | undefined;
 try {
@@ -230,11 +228,11 @@ try {
 		folder,
 		n8nPort: await freePort(),
 		print: (line) => console.log(line),
-		signal: stopping.signal,
+		signal: stopping,
 	});
 	if (options['refuse-api-key']) stack.sandbox.refuseApiKey(true);
 	const interrupted = new Promise<never>((_resolve, reject) => {
-		stopping.signal.addEventListener('abort', () => reject(new DemoFailure('Interrupted')));
+		stopping.addEventListener('abort', () => reject(new DemoFailure('Interrupted')));
 	});
 	await Promise.race([demo(stack), interrupted]);
 	console.log('\nDemo done: 7 results and 1 verified event, all from the real n8n.');

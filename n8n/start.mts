@@ -7,6 +7,7 @@ import { prepareForPerson } from './first-run.mts';
 import { portFromEnvironment, requireFreePort } from './ports.mts';
 import { sandboxDatabase, startStack, type Stack } from './stack.mts';
 import { StartError } from './start-error.mts';
+import { stopRequested } from './stopping.mts';
 
 /** A sandbox that runs for days must not keep every request in memory. */
 const REQUESTS_KEPT = 1_000;
@@ -49,7 +50,7 @@ Ready.
 
   Editor    ${n8n.url}
   Login     ${login ? `${login.email}   password: ${login.password}` : 'the one you chose in n8n'}
-  Sandbox   ${sandbox.url}   (the pretend partner service; no real money)
+  Sandbox   ${sandbox.url}   (a pretend partner service: no real money)
   Data      ${relative(projectFolder, folder)}   (n8n's log: ${relative(projectFolder, n8n.logFile)})
 
 Try this
@@ -107,15 +108,12 @@ const aborted = async (signal: AbortSignal) =>
 		signal.addEventListener('abort', () => done(undefined));
 	});
 
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-	process.on(signal, () => stopping.abort());
-}
+const stopping = stopRequested();
 try {
-	await start(stopping.signal);
+	await start(stopping);
 	print('Stopped');
 } catch (error) {
-	if (stopping.signal.aborted) {
+	if (stopping.aborted) {
 		print('Stopped');
 	} else {
 		const reason = error instanceof Error ? error.message : String(error);
