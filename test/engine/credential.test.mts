@@ -112,23 +112,31 @@ test.each([
 	},
 );
 
-test('never follows a redirect to another host', async () => {
-	let arrived = 0;
-	const other = createServer((_request, response) => {
-		arrived++;
-		response.end('{"data":{"treasuryBalance":1}}');
+describe('a redirect to another host', () => {
+	let arrived: number;
+	let other: ReturnType<typeof createServer>;
+
+	beforeEach(async () => {
+		arrived = 0;
+		other = createServer((_request, response) => {
+			arrived++;
+			response.end('{"data":{"treasuryBalance":1}}');
+		});
+		await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
 	});
-	await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
-	const address = other.address();
-	if (address === null || typeof address === 'string') throw new Error('no port');
-	const location = `http://127.0.0.1:${address.port}/`;
-	for (const status of [301, 302, 303, 307, 308]) {
-		const answer = { status, headers: { location } };
-		sandbox.faults.next('GET /balance', { process: 'never', answer });
+	afterEach(async () => {
+		other.closeAllConnections();
+		await new Promise((closed) => other.close(closed));
+	});
+
+	test.each([301, 302, 303, 307, 308])('with %i is not followed', async (status) => {
+		const address = other.address();
+		if (address === null || typeof address === 'string') throw new Error('no port');
+		const headers = { location: `http://127.0.0.1:${address.port}/` };
+		sandbox.faults.next('GET /balance', { process: 'never', answer: { status, headers } });
 		expect((await press()).status).toBe('Error');
-	}
-	expect(arrived).toBe(0);
-	await new Promise((closed) => other.close(closed));
+		expect(arrived).toBe(0);
+	});
 });
 
 test('tells when nothing listens', async () => {

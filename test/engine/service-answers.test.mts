@@ -386,7 +386,10 @@ describe('a redirect', () => {
 		if (address === null || typeof address === 'string') throw new Error('no port');
 		otherUrl = `http://127.0.0.1:${address.port}/`;
 	});
-	afterAll(() => void other.close());
+	afterAll(async () => {
+		other.closeAllConnections();
+		await new Promise((closed) => other.close(closed));
+	});
 	beforeEach(() => {
 		others = [];
 	});
