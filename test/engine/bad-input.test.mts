@@ -175,12 +175,12 @@ const rows: FieldRow[] = [
 		remedy: /an amount in ETB above zero/,
 		bad: [
 			...noNumbers,
-			[0, '0'],
-			['0.00', '"0.00"'],
-			[-5, '-5'],
-			['-5', '"-5"'],
-			['-0', '"-0"'],
-			[1e-9, '1e-9'],
+			[0, '0, which is not above zero'],
+			['0.00', '"0.00", which is not above zero'],
+			[-5, '-5, which is not above zero'],
+			['-5', '"-5", which is not above zero'],
+			['-0', '"-0", which is not above zero'],
+			[1e-9, '1e-9, which is below 0.000001'],
 		],
 	},
 	{
