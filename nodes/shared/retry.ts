@@ -64,17 +64,18 @@ export async function attemptWithRetries(
 	method: 'GET' | 'PUT' | 'POST',
 	attempt: () => Promise<Attempt>,
 	signal?: AbortSignal,
-): Promise<{ last: Attempt; verdict: Verdict }> {
+): Promise<{ last: Attempt; verdict: Verdict; attempts: number }> {
 	let waited = 0;
 	for (let retry = 1; ; retry++) {
 		const last = await attempt();
 		const verdict = judge(method, last);
-		if (verdict !== 'retry' || retry > retryLimits.retries) return { last, verdict };
+		const ended = { last, verdict, attempts: retry };
+		if (verdict !== 'retry' || retry > retryLimits.retries) return ended;
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delay = retryDelay(retry, retryAfter, Math.random(), Date.now());
 		waited += delay;
-		if (waited > retryLimits.totalWait) return { last, verdict };
-		if (await interrupted(delay, signal)) return { last, verdict };
+		if (waited > retryLimits.totalWait) return ended;
+		if (await interrupted(delay, signal)) return ended;
 	}
 }
 

@@ -2,7 +2,6 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 import type { Account } from './account';
 import type { Attempt, Verdict } from './retry';
-import { retryLimits } from './retry';
 import { asInvalidValue } from './validation';
 
 /** A call that did not succeed, in words for the user. Holds no secret. */
@@ -162,9 +161,10 @@ export function describeFailure(
 	attempt: Attempt,
 	verdict: Verdict,
 	account: Account,
+	attempts = 1,
 ): ServiceFailure {
 	const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
-	const tried = verdict === 'retry' ? ` It was tried up to ${retryLimits.retries + 1} times.` : '';
+	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
 	if (attempt.kind === 'noAnswer') {
 		const why = unreachable[attempt.code] ?? `the connection failed (${attempt.code})`;
 		return {

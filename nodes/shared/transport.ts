@@ -62,13 +62,13 @@ export async function callService(
 		// Following would hand the API key to whatever host the answer names.
 		disableFollowRedirect: true,
 	};
-	const { last, verdict } = await attemptWithRetries(
+	const { last, verdict, attempts } = await attemptWithRetries(
 		request.method,
 		async () => await attempt(context, account, options),
 		signal,
 	);
 	if (verdict !== 'done' || last.kind !== 'answer') {
-		return { ok: false, failure: describeFailure(last, verdict, account) };
+		return { ok: false, failure: describeFailure(last, verdict, account, attempts) };
 	}
 	const fields = flatFields(last.text, (text) => redact(text, account, shortestSecretInAnswers));
 	if (fields === undefined && request.confirms === undefined) {

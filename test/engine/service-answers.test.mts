@@ -73,7 +73,7 @@ const cut =
 const tooLong =
 	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
 const unreachableService =
-	/^Check the Base URL in the ETB Wallet API credential and that the service is running\. It was tried up to 4 times\.$/;
+	/^Check the Base URL in the ETB Wallet API credential and that the service is running\. It was tried 4 times\.$/;
 const json = (message: string): string => JSON.stringify({ message });
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
 
@@ -119,7 +119,7 @@ const rows: Row[] = [
 			seen: {
 				requests: 1,
 				message: /\(429\): Slow down/,
-				description: /^Wait, then/,
+				description: /fewer items at a time\.$/,
 				httpCode: '429',
 			},
 		}),
@@ -131,7 +131,7 @@ const rows: Row[] = [
 		seen: {
 			requests: 4,
 			message: /^The service failed \(500\): 500 Internal Server Error/,
-			description: /^Wait a while, then run the workflow again\. It was tried up to 4 times\.$/,
+			description: /^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
 			httpCode: '500',
 		},
 	},
