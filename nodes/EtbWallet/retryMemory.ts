@@ -1,53 +1,32 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-/** What a node run already settled, by item index. */
-export interface RetryMemory<Settled> {
-	recall(itemIndex: number): Settled | undefined;
-	remember(itemIndex: number, settled: Settled): void;
-	/** To be called when n8n has no reason to try again. */
-	forget(): void;
-}
-
-interface RememberedRun {
-	lastUsed: number;
-	settled: Map<number, unknown>;
-}
-
-/** n8n waits at most 5 s between tries, so a run that nobody used for this long (ms) is over. */
-const longestPause = 60 * 60_000;
-
-const runs = new Map<string, RememberedRun>();
-
-function dropAbandonedRuns(now: number): void {
-	for (const [key, run] of runs) if (now - run.lastUsed > longestPause) runs.delete(key);
-}
-
 /**
- * The memory that lets n8n's "Retry On Fail" resume. That setting runs the whole node again with the same
- * items in the same execution; without a memory it would repeat what already happened. In process only.
- * @returns undefined when the node is not retried
+ * What n8n's "Retry On Fail" must not repeat. That setting runs the whole node again with the same items;
+ * without a memory it would do again what was done already. In process only, and gone with the node run.
  */
-export function retryMemory<Settled>(
-	context: IExecuteFunctions,
-	isSettled: (value: unknown) => value is Settled,
-): RetryMemory<Settled> | undefined {
-	const node = context.getNode();
-	if (node.retryOnFail !== true) return undefined;
-	const runIndex: unknown = context.evaluateExpression('{{ $runIndex }}', 0);
-	const key = JSON.stringify([context.getExecutionId(), node.id, node.name, runIndex]);
-	dropAbandonedRuns(Date.now());
-	const run = runs.get(key) ?? { lastUsed: 0, settled: new Map<number, unknown>() };
-	run.lastUsed = Date.now();
-	runs.set(key, run);
-	return {
-		recall(itemIndex) {
-			const value = run.settled.get(itemIndex);
-			return isSettled(value) ? value : undefined;
-		},
-		remember(itemIndex, settled) {
-			run.lastUsed = Date.now();
-			run.settled.set(itemIndex, settled);
-		},
-		forget: () => runs.delete(key),
-	};
+export class RetryMemory<Settled> {
+	/**
+	 * A node run and its tries share n8n's execute data and the objects of its items; names and numbers would
+	 * not do: the calls of an AI tool share the execute data, and their tries differ in run index.
+	 */
+	private readonly runs = new WeakMap<object, WeakMap<object, Map<number, Settled>>>();
+
+	/** What the tries of this node run settled, by item index. Entries that are added are kept for the next try. */
+	of(context: IExecuteFunctions): Map<number, Settled> {
+		const items = context.getInputData();
+		const inRun = getOrAdd(
+			this.runs,
+			context.getExecuteData(),
+			() => new WeakMap<object, Map<number, Settled>>(),
+		);
+		return getOrAdd(inRun, items[0]?.json ?? items, () => new Map<number, Settled>());
+	}
+}
+
+function getOrAdd<Value>(map: WeakMap<object, Value>, key: object, make: () => Value): Value {
+	const known = map.get(key);
+	if (known !== undefined) return known;
+	const made = make();
+	map.set(key, made);
+	return made;
 }

@@ -1,15 +1,22 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /**
- * What the ledger knows of a reference. `inDoubt`: it was sent, or was about to be, and how that ended was
- * not recorded.
+ * What the ledger knows of a reference. `inFlight`: another execution in this process is sending it. `inDoubt`:
+ * it was sent, or was about to be, and how that ended was not recorded.
  */
-export type ReferenceState = 'unused' | 'paid' | 'inDoubt';
+export type ReferenceState = 'unused' | 'paid' | 'inDoubt' | 'inFlight';
 
-/** A reference taken for sending, with what was known of it before. */
+/** A reference, with what was known of it before. */
 export interface Claim {
 	reference: string;
 	before: ReferenceState;
+	/** Whether it was taken for sending, and has to be settled. */
+	taken: boolean;
+}
+
+/** How a claimed payment ended; `notPaid` also when it was not sent. */
+export interface Ended extends Claim {
+	outcome: 'paid' | 'notPaid' | 'unknown';
 }
 
 /** No limit of entries: an entry that is dropped would let its reference be paid again. */
@@ -26,31 +33,37 @@ const doubtMark = (reference: string): string => `doubt:${reference}`;
 /** The last ledger access of each node in this process; n8n's read and write of the record are not atomic. */
 const queues = new Map<string, Promise<unknown>>();
 
+/** References that this process is sending, by node. One execution must not settle what another has in flight. */
+const inFlight = new Map<string, Set<string>>();
+
 /** References of payments in n8n's database, kept for the node in its workflow, across executions and restarts. */
 export interface Ledger {
 	/**
-	 * Marks references as in flight before they are sent. Those used before keep their state, unless `again`.
+	 * Marks references as in flight before they are sent: the unused ones, with `again` also those used before.
 	 * @throws whatever n8n's database throws; then nothing may be sent
 	 */
 	claim(references: string[], again: boolean): Promise<Claim[]>;
-	/** Records how claimed references ended; those in neither list stay in doubt. */
-	settle(ended: { paid: Claim[]; notPaid: Claim[] }): Promise<void>;
+	/**
+	 * Records how the taken references ended; those with outcome `unknown` stay in doubt.
+	 * @throws whatever n8n's database throws; then all of them stay in doubt
+	 */
+	settle(ended: Ended[]): Promise<void>;
 }
 
 export function ledgerOf(context: IExecuteFunctions): Ledger {
-	const queue = JSON.stringify([context.getWorkflow().id, context.getNode().id]);
+	const key = JSON.stringify([context.getWorkflow().id, context.getNode().id]);
 
 	async function exclusively<Result>(access: () => Promise<Result>): Promise<Result> {
-		const previous = queues.get(queue);
+		const previous = queues.get(key);
 		const current = (async () => {
 			await previous?.catch(() => undefined);
 			return await access();
 		})();
-		queues.set(queue, current);
+		queues.set(key, current);
 		try {
 			return await current;
 		} finally {
-			if (queues.get(queue) === current) queues.delete(queue);
+			if (queues.get(key) === current) queues.delete(key);
 		}
 	}
 
@@ -58,34 +71,67 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 		if (marks.length > 0) await context.helpers.removeProcessed(marks, 'node', options);
 	};
 
+	async function claim(references: string[], again: boolean): Promise<Claim[]> {
+		const flying = inFlight.get(key) ?? new Set<string>();
+		const asked = references.filter((reference) => !flying.has(reference));
+		const found = new Set(asked.length === 0 ? [] : await recordAll(asked));
+		const claims = references.map((reference): Claim => {
+			if (flying.has(reference)) return { reference, before: 'inFlight', taken: false };
+			const doubt = found.has(doubtMark(reference));
+			const before = doubt ? 'inDoubt' : found.has(sentMark(reference)) ? 'paid' : 'unused';
+			return { reference, before, taken: again || before === 'unused' };
+		});
+		for (const { reference, taken } of claims) if (taken) flying.add(reference);
+		if (flying.size > 0) inFlight.set(key, flying);
+		const onlyRead = claims.filter(({ before, taken }) => before === 'paid' && !taken);
+		try {
+			await remove(onlyRead.map(({ reference }) => doubtMark(reference)));
+		} catch (error) {
+			// They will be reported as in doubt from now on, which errs to the safe side.
+			warn(context, 'Asking for references left some of them in doubt', onlyRead, error);
+		}
+		return claims;
+	}
+
+	async function recordAll(references: string[]): Promise<unknown[]> {
+		const marks = references.flatMap((reference) => [sentMark(reference), doubtMark(reference)]);
+		const { processed } = await context.helpers.checkProcessedAndRecord(marks, 'node', options);
+		return processed;
+	}
+
+	async function settle(ended: Ended[]): Promise<void> {
+		try {
+			await remove(ended.flatMap(marksToRemove));
+		} finally {
+			const flying = inFlight.get(key);
+			for (const { reference } of ended) flying?.delete(reference);
+			if (flying?.size === 0) inFlight.delete(key);
+		}
+	}
+
 	return {
 		claim: async (references, again) =>
-			await exclusively(async () => {
-				const marks = references.flatMap((reference) => [
-					sentMark(reference),
-					doubtMark(reference),
-				]);
-				if (marks.length === 0) return [];
-				const { processed } = await context.helpers.checkProcessedAndRecord(marks, 'node', options);
-				const found = new Set(processed);
-				const claims = references.map((reference): Claim => {
-					const sent = found.has(sentMark(reference));
-					const doubt = found.has(doubtMark(reference));
-					return { reference, before: doubt ? 'inDoubt' : sent ? 'paid' : 'unused' };
-				});
-				const untouched = again ? [] : claims.filter(({ before }) => before === 'paid');
-				await remove(untouched.map(({ reference }) => doubtMark(reference)));
-				return claims;
-			}),
-		settle: async ({ paid, notPaid }) => {
-			const marks = [
-				...paid.map(({ reference }) => doubtMark(reference)),
-				...notPaid.flatMap(({ reference, before }) => {
-					if (before === 'unused') return [sentMark(reference), doubtMark(reference)];
-					return before === 'paid' ? [doubtMark(reference)] : [];
-				}),
-			];
-			await exclusively(async () => await remove(marks));
-		},
+			await exclusively(async () => await claim(references, again)),
+		settle: async (ended) => await exclusively(async () => await settle(ended)),
 	};
+}
+
+function marksToRemove({ reference, before, outcome }: Ended): string[] {
+	if (outcome === 'paid') return [doubtMark(reference)];
+	if (outcome === 'unknown' || before === 'inDoubt') return [];
+	// What was paid before stays paid, however another payment of it ended.
+	return before === 'paid' ? [doubtMark(reference)] : [sentMark(reference), doubtMark(reference)];
+}
+
+/** Leaves a trace in n8n's log of what no output can tell. */
+export function warn(
+	context: IExecuteFunctions,
+	message: string,
+	claims: Claim[],
+	error: unknown,
+): void {
+	context.logger.warn(message, {
+		references: claims.map(({ reference }) => reference),
+		reason: error instanceof Error ? error.message : String(error),
+	});
 }

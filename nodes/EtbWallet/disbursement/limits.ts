@@ -11,23 +11,26 @@ const isAbove = (left: Decimal, right: Decimal): boolean =>
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
 
 /** Why the run may not start because its sum is above the limit in ETB, if so. */
-export function aboveRunLimit(payments: Payment[], maxTotalEtb: number): Failure | undefined {
+export function aboveRunLimit(
+	payments: Payment[],
+	maxTotalEtb: number | undefined,
+): Failure | undefined {
+	if (maxTotalEtb === undefined) return undefined;
 	const total = totalOf(payments);
 	const limit = decimalText(maxTotalEtb) ?? '0';
 	if (!isAbove(total, limit)) return undefined;
 	return {
 		message: `The payments of this run add up to ${formatEtb(total)}, which is ${formatEtb(subtract(total, limit))} above the Maximum per Run of ${formatEtb(limit)}`,
-		description: 'Nobody was paid. Check the amounts, or raise the maximum under Options.',
+		description: 'Check the amounts, or raise the maximum under Options.',
 	};
 }
 
-/** Why the run may not start because the treasury does not cover it, or cannot be read. */
-export async function notCovered(
+/** The treasury balance in ETB, or why it cannot be read. */
+export async function readBalance(
 	context: IExecuteFunctions,
 	account: Account,
-	payments: Payment[],
 	signal?: AbortSignal,
-): Promise<Failure | undefined> {
+): Promise<Decimal | Failure> {
 	const result = await callService(
 		context,
 		account,
@@ -38,22 +41,24 @@ export async function notCovered(
 		const { message, description, httpCode } = result.failure;
 		return {
 			message: `The treasury balance could not be read: ${message}`,
-			description: `Nobody was paid. ${description}`,
+			description,
 			httpCode,
 		};
 	}
-	const balance = decimalText(result.output.treasuryBalance);
-	if (balance === undefined) {
-		return {
+	return (
+		decimalText(result.output.treasuryBalance) ?? {
 			message: 'The service answered without a treasury balance',
-			description:
-				'Nobody was paid. Turn off Check Balance First under Options to pay without this check.',
-		};
-	}
+			description: 'Turn off Check Balance First under Options to pay without this check.',
+		}
+	);
+}
+
+/** Why the run may not start because the treasury does not cover it, if so. */
+export function notCovered(balance: Decimal, payments: Payment[]): Failure | undefined {
 	const total = totalOf(payments);
 	if (!isAbove(total, balance)) return undefined;
 	return {
 		message: `The treasury holds ${formatEtb(balance)}, but this run needs ${formatEtb(total)}: ${formatEtb(subtract(total, balance))} are missing`,
-		description: 'Nobody was paid. Top up the treasury, or pay fewer items.',
+		description: 'Top up the treasury, or pay fewer items.',
 	};
 }

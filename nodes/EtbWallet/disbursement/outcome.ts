@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { Decimal } from '../../shared/decimal';
-import { formatEtb, sum } from '../../shared/decimal';
+import { decimalText } from '../../shared/decimal';
 import type { ServiceResult } from '../../shared/transport';
 import { errorItem } from '../run';
 
@@ -25,6 +25,7 @@ export type Settlement =
 
 export interface Failure {
 	message: string;
+	/** What to do about it. */
 	description: string;
 	httpCode?: string;
 }
@@ -65,8 +66,22 @@ export function settle(result: ServiceResult): Settlement {
 	};
 }
 
-function identity({ reference, toUserId }: Payment): { reference?: string; toUserId: string } {
-	return { ...(reference !== undefined && { reference }), toUserId };
+/** What tells a person which payment is meant. */
+export function identity({ reference, toUserId }: Partial<Payment>): {
+	reference?: string;
+	toUserId?: string;
+} {
+	return {
+		...(reference !== undefined && { reference }),
+		...(toUserId !== undefined && { toUserId }),
+	};
+}
+
+/** Whether the service says that it paid another amount, for example less a fee. */
+export function paidOtherAmount(payment: Payment, settlement: Settlement | undefined): boolean {
+	if (settlement === undefined || !('answer' in settlement)) return false;
+	const amount = decimalText(settlement.answer.amountEtb);
+	return amount !== undefined && amount !== payment.amount;
 }
 
 /** The output item of a payment: on the error output when it failed. */
@@ -77,71 +92,15 @@ export function outputItem(payment: Payment, settlement: Settlement): INodeExecu
 		return errorItem({ ...error, outcome, ...identity(payment), amountEtb }, itemIndex);
 	}
 	const { outcome } = settlement;
-	const fields =
-		'answer' in settlement ? settlement.answer : { amountEtb, message: settlement.skipped };
+	const fields = 'answer' in settlement ? settlement.answer : { message: settlement.skipped };
 	return {
-		json: { ...fields, outcome, ...identity(payment) },
+		json: {
+			amountEtb,
+			...fields,
+			...(paidOtherAmount(payment, settlement) && { requestedAmountEtb: amountEtb }),
+			outcome,
+			...identity(payment),
+		},
 		pairedItem: { item: itemIndex },
-	};
-}
-
-const outcomeTexts = {
-	paid: 'paid',
-	alreadyPaid: 'already paid',
-	notPaid: 'not paid',
-	unknown: 'unknown',
-} as const;
-
-/** One payment of a report. */
-export interface ReportLine {
-	item: number;
-	reference?: string;
-	toUserId: string;
-	amountEtb: number;
-	txHash?: string;
-	reason?: string;
-}
-
-function reportLine(payment: Payment, settlement: Settlement | undefined): ReportLine {
-	const txHash =
-		settlement !== undefined && 'answer' in settlement ? settlement.answer.txHash : undefined;
-	return {
-		item: payment.itemIndex,
-		...identity(payment),
-		amountEtb: payment.amountEtb,
-		...(typeof txHash === 'string' && { txHash }),
-		...(settlement !== undefined && isFailed(settlement) && { reason: settlement.error.message }),
-	};
-}
-
-/** All payments of a run by how they ended. */
-export interface Report {
-	/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
-	summary: string;
-	/** Each payment under its outcome. */
-	lists: Record<string, ReportLine[]>;
-}
-
-/** Reports every payment of a run, also those that were not attempted. */
-export function report(payments: Payment[], settlements: Map<number, Settlement>): Report {
-	const byOutcome = new Map<string, Payment[]>();
-	for (const payment of payments) {
-		const outcome = settlements.get(payment.itemIndex)?.outcome ?? 'notAttempted';
-		byOutcome.set(outcome, [...(byOutcome.get(outcome) ?? []), payment]);
-	}
-	const texts = { ...outcomeTexts, notAttempted: 'not attempted' };
-	const counts = Object.entries(texts).flatMap(([outcome, text]) => {
-		const count = byOutcome.get(outcome)?.length ?? 0;
-		return count > 0 || outcome === 'paid' ? [`${count} ${text}`] : [];
-	});
-	const total = sum((byOutcome.get('paid') ?? []).map(({ amount }) => amount));
-	return {
-		summary: `${counts.join(', ')}, total ${formatEtb(total)}`,
-		lists: Object.fromEntries(
-			[...byOutcome].map(([outcome, list]) => [
-				outcome,
-				list.map((payment) => reportLine(payment, settlements.get(payment.itemIndex))),
-			]),
-		),
 	};
 }

@@ -9,51 +9,63 @@ import {
 import type { Run } from '../run';
 import type { Payment } from './outcome';
 
+/** An item that cannot be paid as it is. */
 export interface InvalidItem {
 	itemIndex: number;
 	error: InvalidValueError;
+	/** Those of its fields that can be used. */
+	known: Partial<Payment>;
 }
 
 /**
  * Reads and checks the payments of all items, so that a bad row is known before the first payment.
  * @param maxAmountEtb the most that one payment may be
+ * @param sentBefore payments by item index that are taken as they were sent
  */
 export function readPayments(
 	run: Run,
 	maxAmountEtb: number | undefined,
+	sentBefore: ReadonlyMap<number, { payment: Payment }>,
 ): { payments: Payment[]; invalid: InvalidItem[] } {
 	const payments: Payment[] = [];
 	const invalid: InvalidItem[] = [];
 	const referenceExpected = expectsReference(run);
 	const firstUse = new Map<string, number>();
 	for (let itemIndex = 0; itemIndex < run.itemCount; itemIndex++) {
+		const known: Partial<Payment> = {};
 		try {
-			const payment = readPayment(run, itemIndex, referenceExpected);
-			refuseAbove(payment, maxAmountEtb);
+			const payment =
+				sentBefore.get(itemIndex)?.payment ??
+				readPayment(run, itemIndex, referenceExpected, maxAmountEtb, known);
 			if (payment.reference !== undefined) refuseSecondUse(payment.reference, itemIndex, firstUse);
 			payments.push(payment);
 		} catch (error) {
-			invalid.push({ itemIndex, error: asInvalidValue(error) });
+			invalid.push({ itemIndex, error: asInvalidValue(error), known });
 		}
 	}
 	return { payments, invalid };
 }
 
-function readPayment({ read }: Run, itemIndex: number, referenceExpected: boolean): Payment {
+/** @param known gets each field as soon as it is read */
+function readPayment(
+	{ read }: Run,
+	itemIndex: number,
+	referenceExpected: boolean,
+	maxAmountEtb: number | undefined,
+	known: Partial<Payment>,
+): Payment {
+	const reference = readReference(read('reference', itemIndex), referenceExpected);
+	if (reference !== undefined) known.reference = reference;
 	const toUserId = requiredText(
 		'To User ID',
 		read('toUserId', itemIndex),
 		'Enter the ID that User → Create returned.',
 	);
+	known.toUserId = toUserId;
 	const amountEtb = amountInEtb(read('amountEtb', itemIndex));
-	const reference = readReference(read('reference', itemIndex), referenceExpected);
-	return {
-		itemIndex,
-		toUserId,
-		amountEtb,
-		amount: decimalText(amountEtb) ?? '0',
-		...(reference !== undefined && { reference }),
-	};
+	known.amountEtb = amountEtb;
+	refuseAbove(amountEtb, maxAmountEtb);
+	return { ...known, itemIndex, toUserId, amountEtb, amount: decimalText(amountEtb) ?? '0' };
 }
 
 function readReference(value: unknown, expected: boolean): string | undefined {
@@ -77,7 +89,7 @@ function expectsReference({ context, read, itemCount }: Run): boolean {
 	);
 }
 
-function refuseAbove({ amountEtb }: Payment, maxAmountEtb: number | undefined): void {
+function refuseAbove(amountEtb: number, maxAmountEtb: number | undefined): void {
 	if (maxAmountEtb === undefined || amountEtb <= maxAmountEtb) return;
 	throw new InvalidValueError(
 		`Amount (ETB) is ${show(amountEtb)}, which is above the Maximum per Payment of ${show(maxAmountEtb)}`,

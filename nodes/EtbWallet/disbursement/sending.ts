@@ -1,0 +1,175 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { callService } from '../../shared/transport';
+import type { Run } from '../run';
+import type { Claim, Ended, Ledger, ReferenceState } from './ledger';
+import { warn } from './ledger';
+import type { DisbursementOptions } from './options';
+import type { Failure, Payment, Settlement } from './outcome';
+import { settle } from './outcome';
+
+/** What sending the payments of a run needs. */
+export interface Batch extends Run {
+	options: DisbursementOptions;
+	ledger: Ledger;
+	/** How each item ended, by item index. */
+	settlements: ReadonlyMap<number, Settlement>;
+	/** Called once for each payment that ended. */
+	record(payment: Payment, settlement: Settlement): void;
+	/** Whether nothing more may be sent. */
+	isStopping(): boolean;
+}
+
+/** Sends payments with bounded concurrency; those with references in windows, claimed just ahead of sending. */
+export async function sendAll(batch: Batch, payments: Payment[]): Promise<void> {
+	if (payments.every(({ reference }) => reference === undefined)) {
+		await sendConcurrently(batch, payments);
+		return;
+	}
+	for (const window of windows(batch, payments)) {
+		if (batch.isStopping()) return;
+		await sendWindow(batch, window);
+	}
+}
+
+function windows({ options }: Batch, payments: Payment[]): Payment[][] {
+	const size = options.concurrency;
+	return Array.from({ length: Math.ceil(payments.length / size) }, (_, index) =>
+		payments.slice(index * size, (index + 1) * size),
+	);
+}
+
+async function sendConcurrently(batch: Batch, payments: Payment[]): Promise<void> {
+	// Shared by all senders: each takes the next payment.
+	const queue = payments.values();
+	const sendQueued = async (): Promise<void> => {
+		while (!batch.isStopping()) {
+			const { value: payment, done } = queue.next();
+			if (done === true) return;
+			batch.record(payment, await send(batch, payment));
+		}
+	};
+	const senders = Math.min(batch.options.concurrency, payments.length);
+	await Promise.all(Array.from({ length: senders }, sendQueued));
+}
+
+/** Endpoint 7 of the service document §4. */
+async function send(
+	{ context, account, options }: Batch,
+	{ toUserId, amountEtb }: Payment,
+): Promise<Settlement> {
+	return settle(
+		await callService(
+			withoutAbort(context),
+			account,
+			{ method: 'POST', path: '/disburse', body: { toUserId, amountEtb } },
+			{ timeout: options.timeout, signal: context.getExecutionCancelSignal() },
+		),
+	);
+}
+
+/** n8n would abort payments in flight when the execution is stopped, and how they end would never be known. */
+function withoutAbort(context: IExecuteFunctions): IExecuteFunctions {
+	return Object.create(context, {
+		getExecutionCancelSignal: { value: () => undefined },
+	}) as IExecuteFunctions;
+}
+
+async function sendWindow(batch: Batch, window: Payment[]): Promise<void> {
+	const { ledger, options, context, settlements } = batch;
+	let claims: Map<string, Claim>;
+	try {
+		claims = await claimAll(batch, window);
+	} catch (error) {
+		for (const payment of window)
+			batch.record(payment, { outcome: 'notPaid', error: notRecorded(error) });
+		return;
+	}
+	const toSend: Payment[] = [];
+	for (const payment of window) {
+		const claim = claims.get(payment.reference ?? '');
+		if (claim === undefined || claim.taken) toSend.push(payment);
+		else batch.record(payment, usedBefore(claim.before, options.ifReferenceUsed === 'fail'));
+	}
+	const ended: Ended[] = [];
+	try {
+		await sendConcurrently(batch, toSend);
+	} finally {
+		for (const { reference, itemIndex } of toSend) {
+			const claim = claims.get(reference ?? '');
+			const outcome = settlements.get(itemIndex)?.outcome ?? 'notPaid';
+			if (claim !== undefined && outcome !== 'alreadyPaid') ended.push({ ...claim, outcome });
+		}
+		await ledger.settle(ended).catch((error: unknown) => {
+			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
+			warn(context, 'How payments ended could not be recorded', ended, error);
+		});
+	}
+}
+
+async function claimAll(
+	{ ledger, options }: Batch,
+	payments: Payment[],
+): Promise<Map<string, Claim>> {
+	const references = payments.flatMap(({ reference }) => reference ?? []);
+	const claims = await ledger.claim(references, options.ifReferenceUsed === 'payAgain');
+	return new Map(claims.map((claim) => [claim.reference, claim]));
+}
+
+/**
+ * The payments whose references are unused. Asking the ledger also writes, so it is done in windows, as for
+ * sending: a crash leaves no more than one of them in doubt.
+ * @throws {Error} with the reason, when n8n's database fails
+ */
+export async function unusedOnes(batch: Batch, payments: Payment[]): Promise<Payment[]> {
+	const unused: Payment[] = [];
+	for (const window of windows(batch, payments)) {
+		const claims = await claimAll(batch, window);
+		const taken = [...claims.values()].filter((claim) => claim.taken);
+		await batch.ledger.settle(taken.map((claim) => ({ ...claim, outcome: 'notPaid' })));
+		unused.push(...window.filter(({ reference }) => claims.get(reference ?? '')?.taken ?? true));
+	}
+	return unused;
+}
+
+/** Why nothing is sent when n8n's database fails. */
+export function notRecorded(error: unknown): Failure {
+	return {
+		message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
+		description: `Run the workflow again. The database said: ${error instanceof Error ? error.message : String(error)}`,
+	};
+}
+
+interface UsedReference {
+	outcome: 'alreadyPaid' | 'unknown';
+	found: string;
+	remedy: string;
+}
+
+const whenInDoubt = 'Check with the partner service whether it was paid.';
+
+const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedReference>> = {
+	paid: {
+		outcome: 'alreadyPaid',
+		found: 'This reference was paid before',
+		remedy: 'Use a new reference for a new payment.',
+	},
+	inDoubt: {
+		outcome: 'unknown',
+		found: 'This reference was sent before, and how that ended is not known',
+		remedy: `${whenInDoubt} If not, send it once with Pay Again under Options.`,
+	},
+	inFlight: {
+		outcome: 'unknown',
+		found: 'Another execution is sending this reference right now',
+		remedy: 'Look at that execution for how it ended, or run this one again later.',
+	},
+};
+
+function usedBefore(before: ReferenceState, fails: boolean): Settlement {
+	const { outcome, found, remedy } = usedReferences[before === 'unused' ? 'inDoubt' : before];
+	if (!fails) return { outcome, skipped: `${found}. It was not sent again. ${remedy}` };
+	return {
+		outcome,
+		error: { message: `${found}, so it was not sent again`, description: remedy },
+	};
+}
