@@ -21,7 +21,8 @@ export function sign(body: Buffer, secret: string): string {
  * headers with a comma, which no signature has.
  */
 export function signatureIn(header: unknown): Buffer | undefined {
-	const hex = typeof header === 'string' ? /^sha256=([0-9a-fA-F]{64})$/.exec(header)?.[1] : undefined;
+	const hex =
+		typeof header === 'string' ? /^sha256=([0-9a-fA-F]{64})$/.exec(header)?.[1] : undefined;
 	return hex === undefined ? undefined : Buffer.from(hex, 'hex');
 }
 
