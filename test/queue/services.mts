@@ -1,0 +1,192 @@
+/** PostgreSQL, Redis and a reverse proxy on loopback, each with its own data, for n8n in queue mode. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, open, readdir, readFile } from 'node:fs/promises';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '../real/world.mts';
+
+const run = promisify(execFile);
+
+/** Something that runs until it is stopped. */
+export interface Service {
+	stop(): Promise<void>;
+}
+
+export interface Postgres extends Service {
+	host: string;
+	port: number;
+	database: string;
+	user: string;
+	password: string;
+	/** Runs a query that selects one JSON value; resolves to it. */
+	json(sql: string): Promise<unknown>;
+}
+
+const DEBIAN_PACKAGES =
+	'The queue test needs PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
+
+/** Ends a child with `signal`, waits for it, and leaves nothing behind should this program end first. */
+function stopping(child: ChildProcess, signal: NodeJS.Signals): () => Promise<void> {
+	const exited = once(child, 'exit');
+	exited.catch(() => undefined);
+	const kill = () => void child.kill('SIGKILL');
+	process.once('exit', kill);
+	return async () => {
+		child.kill(signal);
+		if (child.exitCode === null && child.signalCode === null) await exited;
+		process.off('exit', kill);
+	};
+}
+
+async function logged(
+	program: string,
+	args: string[],
+	folder: string,
+	options: { uid?: number; gid?: number } = {},
+): Promise<ChildProcess> {
+	const log = await open(join(folder, 'log'), 'w');
+	const child = spawn(program, args, {
+		...options,
+		cwd: folder,
+		stdio: ['ignore', log.fd, log.fd],
+	});
+	await once(child, 'spawn').catch((cause: unknown) => {
+		throw new Error(DEBIAN_PACKAGES, { cause });
+	});
+	await log.close();
+	return child;
+}
+
+/** Debian keeps PostgreSQL's programs out of the PATH. */
+async function postgresPrograms(): Promise<string> {
+	const root = '/usr/lib/postgresql';
+	const versions = (await readdir(root).catch(() => [])).map(Number).sort((a, b) => b - a);
+	if (versions[0] === undefined) throw new Error(DEBIAN_PACKAGES);
+	return join(root, String(versions[0]), 'bin');
+}
+
+/** PostgreSQL refuses to run as root, so root runs it as the user that Debian made for it. */
+async function postgresUser(): Promise<{ uid: number; gid: number } | undefined> {
+	if (process.getuid?.() !== 0) return undefined;
+	const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
+	return { uid: await id('-u'), gid: await id('-g') };
+}
+
+/** Starts PostgreSQL with an empty database for n8n; its files go to `folder`. */
+export async function startPostgres(folder: string, port: number): Promise<Postgres> {
+	const programs = await postgresPrograms();
+	const user = await postgresUser();
+	await mkdir(folder, { recursive: true });
+	await chmod(folder, 0o700);
+	if (user) await chown(folder, user.uid, user.gid);
+	const data = join(folder, 'data');
+	await run(
+		join(programs, 'initdb'),
+		['-D', data, '-U', 'n8n', '--auth=trust', '-E', 'UTF8', '--no-locale'],
+		{ ...user, cwd: folder },
+	);
+	const child = await logged(
+		join(programs, 'postgres'),
+		['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder],
+		folder,
+		user,
+	);
+	// SIGINT is its fast shutdown: it ends the connections that are still open.
+	const stop = stopping(child, 'SIGINT');
+	const psql = async (sql: string, database: string) =>
+		(
+			await run(
+				join(programs, 'psql'),
+				['-h', '127.0.0.1', '-p', String(port), '-U', 'n8n', '-d', database, '-Atqc', sql],
+				{ maxBuffer: 1024 ** 3 },
+			)
+		).stdout.trim();
+	try {
+		await eventually('an answer from PostgreSQL', async () => {
+			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
+			return await psql('select 1', 'postgres').catch(() => undefined);
+		});
+		await psql('create database n8n', 'postgres');
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+	return {
+		host: '127.0.0.1',
+		port,
+		database: 'n8n',
+		user: 'n8n',
+		password: 'not-checked',
+		json: async (sql) => JSON.parse(await psql(sql, 'n8n')) as unknown,
+		stop,
+	};
+}
+
+/** Starts a Redis that keeps nothing on disk. */
+export async function startRedis(
+	folder: string,
+	port: number,
+): Promise<Service & { host: string; port: number }> {
+	await mkdir(folder, { recursive: true });
+	const child = await logged(
+		'redis-server',
+		['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'],
+		folder,
+	);
+	const stop = stopping(child, 'SIGTERM');
+	try {
+		await eventually('an answer from Redis', async () => {
+			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
+			const socket = connect(port, '127.0.0.1');
+			return await once(socket, 'connect').then(
+				() => socket.destroy(),
+				() => undefined,
+			);
+		});
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+	return { host: '127.0.0.1', port, stop };
+}
+
+/** Which port gets a request, as the reverse proxy of deploy/queue decides it. */
+const targetOf = (path: string, ports: { main: number; webhook: number }) =>
+	/^\/(webhook|webhook-waiting|form|form-waiting|mcp)(\/|$)/.test(path)
+		? ports.webhook
+		: ports.main;
+
+/** One public address for the main process and the webhook process; a process that is down answers 502. */
+export async function startProxy(
+	port: number,
+	ports: { main: number; webhook: number },
+): Promise<Service & { url: string }> {
+	const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+		const { method, headers, url = '/' } = incoming;
+		const options = { host: '127.0.0.1', port: targetOf(url, ports), path: url, method, headers };
+		const upstream = request(options, (answer) => {
+			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+			answer.pipe(outgoing);
+			// An answer that breaks off must not look complete.
+			answer.once('error', () => outgoing.destroy());
+		});
+		upstream.once('error', () => {
+			if (!outgoing.headersSent) outgoing.writeHead(502);
+			outgoing.end();
+		});
+		incoming.pipe(upstream);
+	};
+	const server = createServer(pass).listen(port, '127.0.0.1');
+	await once(server, 'listening');
+	return {
+		url: `http://127.0.0.1:${port}/`,
+		async stop() {
+			server.closeAllConnections();
+			server.close();
+			await once(server, 'close');
+		},
+	};
+}
