@@ -18,6 +18,12 @@ export type Verdict = 'done' | 'retry' | 'rejected' | 'unknown';
 const passing = new Set([429, 500, 502, 503, 504]);
 
 /**
+ * Client errors and redirects that can also follow a POST that was carried out: 408 and 499 are how a proxy says
+ * that it gave up waiting, 302 and 303 where to see what was done.
+ */
+const undecided = new Set([302, 303, 408, 499]);
+
+/**
  * Decides by method and by what is known. A POST is not idempotent (service document §4 endpoints 6 and 7):
  * once it may have been carried out it is never sent again.
  */
@@ -30,8 +36,8 @@ export function judge(method: 'GET' | 'PUT' | 'POST', attempt: Attempt): Verdict
 	if (status >= 200 && status < 300) return 'done';
 	if (idempotent) return passing.has(status) ? 'retry' : 'rejected';
 	if (status === 429) return 'retry';
-	// "302 Found" and "303 See Other" also follow a POST that was carried out.
-	return status >= 500 || status === 302 || status === 303 || status < 200 ? 'unknown' : 'rejected';
+	const isRefusal = status >= 300 && status < 500 && !undecided.has(status);
+	return isRefusal ? 'rejected' : 'unknown';
 }
 
 /**

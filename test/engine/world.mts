@@ -197,6 +197,8 @@ export interface RunOptions {
 	/** Executions with the same ID share the node's ledger. */
 	nodeId?: string;
 	settings?: IWorkflowSettings;
+	/** What started the execution; `manual` when left out. */
+	mode?: WorkflowExecuteMode;
 	/** Gets the running engine, to stop it. */
 	started?: (engine: { cancel(): void }) => void;
 }
@@ -267,7 +269,7 @@ export async function runNode(options: RunOptions): Promise<RunResult> {
 	});
 	const engine = new WorkflowExecute(
 		additionalData(nodePackage, options.credential, String(++executions)),
-		'manual',
+		options.mode ?? 'manual',
 		data,
 	);
 	const running = engine.processRunExecutionData(workflow);

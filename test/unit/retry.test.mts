@@ -39,10 +39,16 @@ const table: { what: string; attempts: Attempt[]; idempotent: Verdict; post: Ver
 	{
 		what: 'a refusal',
 		attempts: range(400, 499)
-			.filter((status) => status !== 429)
+			.filter((status) => ![408, 429, 499].includes(status))
 			.map((s) => answer(s)),
 		idempotent: 'rejected',
 		post: 'rejected',
+	},
+	{
+		what: 'a proxy that gave up waiting',
+		attempts: [408, 499].map((s) => answer(s)),
+		idempotent: 'rejected',
+		post: 'unknown',
 	},
 	{
 		what: 'a redirect that keeps the method',
