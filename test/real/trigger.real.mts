@@ -96,7 +96,7 @@ const post = async (
 ): Promise<Response> =>
 	await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(20_000) });
 
-describe('publishing', () => {
+void describe('publishing', () => {
 	test('registers the production URL, and again when n8n starts', async () => {
 		const { id, url } = await publish(eventWorkflow());
 		assert.match(url, /\/webhook\/00000000-/);
@@ -148,7 +148,7 @@ describe('publishing', () => {
 	});
 });
 
-describe('a test while a workflow is published', () => {
+void describe('a test while a workflow is published', () => {
 	const endings = ['an event', 'cancelling', 'a timeout of 2 minutes'] as const;
 	for (const onOther of [false, true]) {
 		for (const ending of endings.slice(0, onOther ? 2 : 3)) {
@@ -217,7 +217,7 @@ test('without a published workflow a test gets the event at its own URL', async 
 	);
 });
 
-describe('duplicates', () => {
+void describe('duplicates', () => {
 	test('the same event starts one execution, at the same instant, later, and after a restart', async () => {
 		const { id, url } = await publish(eventWorkflow());
 		const body = JSON.stringify({ event: 'transfer.completed', data: { id: 'same' } });
@@ -262,7 +262,7 @@ describe('duplicates', () => {
 	});
 });
 
-describe('acknowledgement', () => {
+void describe('acknowledgement', () => {
 	for (const [acknowledge, runs] of [
 		['lastNode', 3],
 		['onReceived', 1],
