@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import type { IDataObject } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
@@ -196,8 +195,7 @@ async function runOnce(number: number): Promise<void> {
 		.filter((id) => !fresh.some(({ toUserId }) => toUserId === id))
 		.map((id) => ({ toUserId: id, amountEtb: 1, reference: `ref-${id}` }));
 	const items = [...fresh, ...repeated].sort(
-		(left, right) =>
-			pick('order', left.toUserId as string) - pick('order', right.toUserId as string),
+		(left, right) => pick('order', left.toUserId) - pick('order', right.toUserId),
 	);
 	counts.repeated += repeated.length;
 
