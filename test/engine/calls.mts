@@ -1,6 +1,8 @@
 /** Calls of the node that tests of answers and of repeats have in common. */
 import { ClientRequest } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
+import type { Fault, PresetName } from '../../sandbox/faults.mts';
+import { presets } from '../../sandbox/faults.mts';
 import type { RouteName } from '../../sandbox/sandbox.mts';
 
 /** One call of each kind that is treated in its own way. */
@@ -35,8 +37,13 @@ export function withoutPauses(): void {
 	jest.spyOn(Math, 'random').mockReturnValue(0);
 }
 
-/** Lets requests of n8n wait `ms` at most for an answer, whatever longer time they ask for. */
-export function withShortTimeouts(ms: number): void {
+/** In ms: ample for a request on this machine to arrive, even when it is busy. */
+const shortTimeout = 500;
+
+/** When a fault leaves a request without an answer, lets n8n wait for it only shortly. */
+export function withShortTimeoutsFor(fault: Fault | PresetName): void {
+	const answer = typeof fault === 'string' ? presets[fault].answer : fault.answer;
+	if (answer !== 'none') return;
 	// eslint-disable-next-line @typescript-eslint/unbound-method -- called with its own `this` below
 	const { setTimeout } = ClientRequest.prototype;
 	jest.spyOn(ClientRequest.prototype, 'setTimeout').mockImplementation(function (
@@ -44,6 +51,6 @@ export function withShortTimeouts(ms: number): void {
 		timeout,
 		callback,
 	) {
-		return setTimeout.call(this, Math.min(timeout, ms), callback);
+		return setTimeout.call(this, Math.min(timeout, shortTimeout), callback);
 	});
 }

@@ -4,7 +4,7 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withShortTimeouts, withoutPauses } from './calls.mts';
+import { withShortTimeoutsFor, withoutPauses } from './calls.mts';
 import type { RunOptions, RunResult } from './world.mts';
 import { credentialFor, deduplicator, runNode } from './world.mts';
 
@@ -739,7 +739,7 @@ describe('amounts', () => {
 });
 
 test('a timeout is unknown, and another payment is not delayed by it', async () => {
-	withShortTimeouts(80);
+	withShortTimeoutsFor('timeoutAfterPaying');
 	failFor(['u0'], 'timeoutAfterPaying');
 	const { output, errorOutput } = await pay(itemsFor(names(4)), { onError: 'continueErrorOutput' });
 	expect([outcomes(errorOutput), outcomes(output)]).toEqual([

@@ -2,7 +2,7 @@
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { calls, withShortTimeouts, withoutPauses } from './calls.mts';
+import { calls, withShortTimeoutsFor, withoutPauses } from './calls.mts';
 import type { RunOptions, RunResult } from './world.mts';
 import { credentialFor, runNode } from './world.mts';
 
@@ -11,7 +11,6 @@ let userId: string;
 
 beforeEach(async () => {
 	withoutPauses();
-	withShortTimeouts(60);
 	sandbox = await startSandbox();
 	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
 });
@@ -79,6 +78,7 @@ describe.each(posts)('%s', (route, { parameters }) => {
 		test.each(faults)(
 			'is sent once and reported as unknown after %s',
 			async (_name, fault, done) => {
+				withShortTimeoutsFor(fault);
 				sandbox.faults.next(route, fault, 10);
 				const result = await runNode({
 					credential: credentialFor(sandbox),

@@ -5,7 +5,7 @@ import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { CallName } from './calls.mts';
-import { calls, withShortTimeouts, withoutPauses } from './calls.mts';
+import { calls, withShortTimeoutsFor, withoutPauses } from './calls.mts';
 import type { CredentialData, RunOptions, RunResult } from './world.mts';
 import { credentialFor, onlyJson, runNode } from './world.mts';
 
@@ -14,7 +14,6 @@ let userId: string;
 
 beforeEach(async () => {
 	withoutPauses();
-	withShortTimeouts(60);
 	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws K4nV8tR1' });
 	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
 });
@@ -241,7 +240,10 @@ const cases = rows.flatMap(({ what, fault, calls: names, seen }) =>
 );
 
 describe.each(cases)('%s to %s', (_what, call, fault, seen) => {
-	beforeEach(() => sandbox.faults.plan(calls[call].route, () => fault));
+	beforeEach(() => {
+		withShortTimeoutsFor(fault);
+		sandbox.faults.plan(calls[call].route, () => fault);
+	});
 
 	test('stops the workflow with the reason and what to do', async () => {
 		const { error } = await run(call);
@@ -283,6 +285,7 @@ describe('a passing failure of a read or a write', () => {
 	test.each(repeated)('is not seen when a retry of the %s succeeds', async (call) => {
 		for (const fault of passing) {
 			sandbox.requests.length = 0;
+			withShortTimeoutsFor(fault);
 			sandbox.faults.next(calls[call].route, fault);
 			expect(onlyJson(await run(call))).toHaveProperty('feePercent');
 			expect(sandbox.requests).toHaveLength(2);
