@@ -46,6 +46,7 @@ export class EtbWalletApi implements ICredentialType {
 			type: 'string',
 			typeOptions: { password: true },
 			default: '',
+			hint: 'Only the ETB Wallet Trigger needs it',
 			description:
 				'Needed by the ETB Wallet Trigger only. It proves that an event was sent by the service: without it the trigger does not start.',
 		},
@@ -54,6 +55,7 @@ export class EtbWalletApi implements ICredentialType {
 			name: 'allowInsecureHttp',
 			type: 'boolean',
 			default: false,
+			hint: 'Only for a sandbox in a private network',
 			description:
 				'Whether to allow http:// addresses outside this machine. Turn this on only for a sandbox in a private network: the API key travels unencrypted.',
 		},

@@ -22,7 +22,8 @@ export class EtbWallet implements INodeType {
 		icon: { light: 'file:etbWallet.svg', dark: 'file:etbWallet.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle:
+			'={{ $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',
 		defaults: { name: 'ETB Wallet' },
 		usableAsTool: true,

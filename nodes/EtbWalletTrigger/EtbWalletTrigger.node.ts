@@ -23,7 +23,9 @@ export class EtbWalletTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ $parameter["events"].join(", ").replace("*", "all events") }}',
+		// Names of several events would be cut off on the canvas.
+		subtitle:
+			'={{ $parameter["events"].includes("*") ? "all events" : $parameter["events"].length === 1 ? $parameter["events"][0] : $parameter["events"].length + " events" }}',
 		description: 'Starts the workflow when the partner service sends a verified event',
 		eventTriggerDescription: 'Waiting for the partner service to send an event',
 		activationMessage: 'The events of the account now start this workflow.',
@@ -44,7 +46,7 @@ export class EtbWalletTrigger implements INodeType {
 		properties: [
 			{
 				displayName:
-					'The service sends all events of an account to one address. Publishing this workflow sets that address; a test leaves it with a published workflow that has it.',
+					'The service sends all events of an account to one address. Once you publish this workflow, that is its address. Testing takes no events away from a published workflow.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',

@@ -12,18 +12,27 @@ export const createDisbursement: Operation = {
 	mappable: ['toUserId', 'amountEtb', 'reference'],
 	fields: [
 		{
+			displayName:
+				'Each item has to have <code>toUserId</code> and <code>amountEtb</code>, and should have <code>reference</code>. Its other fields are not used.',
+			name: 'mappingNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { mappingMode: ['autoMapInputData'] } },
+		},
+		{
 			displayName: 'To User ID',
 			name: 'toUserId',
 			type: 'string',
 			required: true,
 			default: '',
 			description: 'The ID that User → Create returned, not your external ID',
+			hint: 'The ID that User → Create returned',
 		},
 		{
 			displayName: 'Amount (ETB)',
 			name: 'amountEtb',
 			type: 'number',
-			typeOptions: { minValue: 0, numberPrecision: 15 },
+			typeOptions: { minValue: 0 },
 			required: true,
 			default: 0,
 			description: 'Amount to pay in ETB, above zero',
@@ -36,6 +45,7 @@ export const createDisbursement: Operation = {
 			placeholder: 'e.g. payroll-2026-11-employee-1042',
 			description:
 				'Your own unique key for this payment. With a reference, this node never pays the same one twice, not even in a later execution.',
+			hint: 'Your own key for this payment. Without it, a later run can pay it again.',
 		},
 		{
 			displayName: 'Options',
@@ -90,7 +100,7 @@ export const createDisbursement: Operation = {
 					displayName: 'Maximum per Payment (ETB)',
 					name: 'maxAmountEtb',
 					type: 'number',
-					typeOptions: { minValue: 0, numberPrecision: 15 },
+					typeOptions: { minValue: 0 },
 					default: 0,
 					description: 'If any payment of the run is larger, nobody is paid',
 				},
@@ -98,7 +108,7 @@ export const createDisbursement: Operation = {
 					displayName: 'Maximum per Run (ETB)',
 					name: 'maxTotalEtb',
 					type: 'number',
-					typeOptions: { minValue: 0, numberPrecision: 15 },
+					typeOptions: { minValue: 0 },
 					default: 0,
 					description: 'If the payments of the run add up to more, nobody is paid',
 				},

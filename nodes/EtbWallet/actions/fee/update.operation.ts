@@ -14,7 +14,7 @@ export const updateFee: Operation = {
 			displayName: 'Fee Percent',
 			name: 'feePercent',
 			type: 'number',
-			typeOptions: { minValue: 0, maxValue: 100, numberPrecision: 6 },
+			typeOptions: { minValue: 0, maxValue: 100 },
 			required: true,
 			default: 0.25,
 			description: 'The platform fee in percent, from 0 to 100',

@@ -37,6 +37,14 @@ export const setPayoutDestination: Operation = {
 			displayOptions: { show: { type: ['mobile'] } },
 		},
 		{
+			displayName:
+				'Ask your partner service which fields a bank account needs, and enter their names exactly as it spells them.',
+			name: 'bankNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { type: ['bank'] } },
+		},
+		{
 			displayName: 'Bank Fields',
 			name: 'bankFields',
 			type: 'fixedCollection',

@@ -12,6 +12,14 @@ export const createUser: Operation = {
 	mappable: ['externalId', 'email'],
 	fields: [
 		{
+			displayName:
+				'Each item has to have <code>externalId</code>, and can have <code>email</code>. Its other fields are not used.',
+			name: 'mappingNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { mappingMode: ['autoMapInputData'] } },
+		},
+		{
 			displayName: 'External ID',
 			name: 'externalId',
 			type: 'string',

@@ -12,7 +12,7 @@ export const setWebhook: Operation = {
 	fields: [
 		{
 			displayName:
-				'The account has one webhook URL. Setting it here takes the events away from an active ETB Wallet Trigger, which registers its own URL.',
+				'An account has one webhook URL. Setting it here takes the events away from a published ETB Wallet Trigger, which sets its own URL by itself.',
 			name: 'webhookNotice',
 			type: 'notice',
 			default: '',
