@@ -233,6 +233,16 @@ export class N8nApi {
 			.executionId;
 	}
 
+	/** "Stop execution" in the editor. */
+	async stopExecution(id: string): Promise<void> {
+		await this.request('POST', `/rest/executions/${id}/stop`, z.unknown(), {});
+	}
+
+	/** "Retry with original workflow" in the list of executions; resolves to the new execution's id. */
+	async retryExecution(id: string): Promise<string> {
+		return (await this.request('POST', `/rest/executions/${id}/retry`, WithId, {})).id;
+	}
+
 	/** "Listen for test event" in the editor, which waits for 2 minutes. */
 	async listenForTestEvent(workflowId: string, trigger: string): Promise<void> {
 		const Waiting = z.object({ waitingForWebhook: z.literal(true) });
