@@ -88,11 +88,18 @@ export function ageOf({ timestamp }: PartnerEvent, now: number): number | undefi
 	return Number.isNaN(time) ? undefined : now - time;
 }
 
-/** The outputs of the node when each event has its own: the chosen events in the editor's order, then all others. */
+/** Short, because the editor cuts the label of an output after 14 characters. */
+const outputNames: Record<string, string> = {
+	'deposit.mint_queued': 'Deposit',
+	'disburse.completed': 'Disbursement',
+	'transfer.completed': 'Transfer',
+	[allEvents]: 'Other',
+};
+
+/** The outputs of the node when each event has its own: the chosen events in this order, then all others. */
 export function eventOutputs(wanted: string[]): string[] {
 	const all = wanted.includes(allEvents);
-	const known = eventOptions.map(({ value }) => String(value));
-	return [...known.filter((event) => all || wanted.includes(event)), ...(all ? [allEvents] : [])];
+	return Object.keys(outputNames).filter((event) => all || wanted.includes(event));
 }
 
 /** How many outputs a node with these parameters has. */
@@ -108,11 +115,6 @@ export function outputIndex({ event }: PartnerEvent, wanted: string[]): number {
 	const index = outputs.indexOf(event);
 	return index >= 0 ? index : outputs.indexOf(allEvents);
 }
-
-const outputNames = Object.fromEntries([
-	...eventOptions.map(({ name, value }) => [String(value), name]),
-	[allEvents, 'Other Events'],
-]) as Record<string, string>;
 
 /**
  * Describes the outputs to n8n. It is evaluated as an expression, so it can use nothing from outside itself.
