@@ -1,4 +1,5 @@
 /** n8n in queue mode as users run it: a main process, two workers and a webhook process behind one address. */
+import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,9 @@ const ports = {
 /** How long a webhook process and its worker may need for all that the tests send. */
 const ALL_ENDED_WITHIN_MS = 180_000;
 
+/** Longer than usual, so that a slow machine does not make retries that a test does not ask for. */
+const DELIVERY_TIMEOUT_MS = 30_000;
+
 /** One of n8n's processes, which can be ended and started again on its own data. */
 export class Process {
 	private readonly options: N8nOptions;
@@ -45,14 +49,20 @@ export class Process {
 		this.instance = await startN8n(this.options);
 	}
 
+	async startIfEnded(): Promise<void> {
+		if (this.instance === undefined) await this.start();
+	}
+
 	async stop(): Promise<void> {
 		await this.instance?.stop();
+		this.instance = undefined;
 	}
 
 	/** SIGKILL, as a power cut would. */
 	async kill(): Promise<void> {
 		this.instance?.kill();
 		await this.instance?.exited;
+		this.instance = undefined;
 	}
 
 	/** What it logged since it was started. */
@@ -114,6 +124,8 @@ export interface QueueWorld {
 	add(workflow: WorkflowFile): Promise<string>;
 	/** All executions of a workflow, oldest first, once there are `count` and none is unfinished. */
 	executions(workflowId: string, count: number, withinMs?: number): Promise<ExecutionRow[]>;
+	/** The executions of a workflow at this moment, oldest first; of one status, if given. */
+	executionsNow(workflowId: string, status?: string): Promise<ExecutionRow[]>;
 	/** The index of the worker that ran an execution. */
 	workerOf(executionId: string): Promise<number | undefined>;
 	stop(): Promise<void>;
@@ -125,9 +137,17 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-queue-'));
 	await chmod(folder, 0o711); // the user of PostgreSQL has to reach its own folder in it
 	const started: Service[] = [];
+	// On a signal Node would end at once; as an exit it also ends every process that was started here.
+	const interrupted = () => process.exit(1);
+	const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+	for (const signal of signals) process.once(signal, interrupted);
+	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+	process.once('exit', removeFolder);
 	const stop = async () => {
-		for (const service of started.reverse()) await service.stop();
+		for (const service of started.splice(0).reverse()) await service.stop();
 		await rm(folder, { recursive: true, force: true });
+		process.off('exit', removeFolder);
+		for (const signal of signals) process.off(signal, interrupted);
 	};
 	const keep = <Started extends Service>(service: Started): Started => {
 		started.push(service);
@@ -138,7 +158,9 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 		const postgres = keep(await startPostgres(join(folder, 'postgres'), ports.postgres));
 		const redis = keep(await startRedis(join(folder, 'redis'), ports.redis));
 		const proxy = keep(await startProxy(ports.proxy, ports));
-		const sandbox = keep(await startSandbox({ port: ports.sandbox }));
+		const sandbox = keep(
+			await startSandbox({ port: ports.sandbox, deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }),
+		);
 
 		const shared = sharedEnvironment({
 			publicUrl: proxy.url,
@@ -170,8 +192,8 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 			credentialFor(sandbox),
 		);
 
-		const rows = async (workflowId: string) =>
-			z.array(Row).parse(
+		const rows = async (workflowId: string): Promise<ExecutionRow[]> => {
+			const found = z.array(Row).parse(
 				await postgres.json(
 					`select coalesce(json_agg(json_build_object('id', e.id, 'status', e.status, 'mode', e.mode,
 					'data', d.data) order by e.id), '[]') from execution_entity e
@@ -179,6 +201,13 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 					where e."workflowId" = '${workflowId}'`,
 				),
 			);
+			return found.map(({ id, status, mode, data }) => ({
+				id: String(id),
+				status,
+				mode,
+				itemsOf: (node) => itemsIn(data, node),
+			}));
+		};
 		const statuses = async (workflowId: string) =>
 			z.record(z.number()).parse(
 				await postgres.json(
@@ -212,12 +241,11 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 					},
 					withinMs,
 				);
-				return (await rows(workflowId)).map(({ id, status, mode, data }) => ({
-					id: String(id),
-					status,
-					mode,
-					itemsOf: (node) => itemsIn(data, node),
-				}));
+				return await rows(workflowId);
+			},
+			async executionsNow(workflowId, status) {
+				const found = await rows(workflowId);
+				return found.filter((row) => status === undefined || row.status === status);
 			},
 			async workerOf(executionId) {
 				const line = `Worker started execution ${executionId} `;

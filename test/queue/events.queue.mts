@@ -1,0 +1,142 @@
+/** Events in queue mode: through the webhook process, through its restarts, and while a test listens. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { eventually } from '../real/world.mts';
+import { eventWorkflow, TRIGGER } from './workflows.mts';
+import { startQueueWorld, type ExecutionRow, type QueueWorld } from './world.mts';
+
+let world: QueueWorld;
+before(async () => {
+	world = await startQueueWorld();
+});
+after(async () => await world?.stop());
+
+const names = (prefix: string, count: number): string[] =>
+	Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+const send = (id: string): string =>
+	world.sandbox.emit('transfer.completed', { id, amountEtb: 1, txHash: '0x1' }).deliveryId;
+
+/** Waits until the service has given up or delivered; resolves to how many attempts that took in all. */
+async function delivered(deliveryIds: string[]): Promise<number> {
+	const deliveries = await Promise.all(
+		deliveryIds.map(async (id) => await world.sandbox.deliverySettled(id)),
+	);
+	const failed = deliveries.filter(({ state }) => state !== 'delivered');
+	assert.deepEqual(
+		failed.map(({ body, attempts }) => [body, attempts]),
+		[],
+	);
+	return deliveries.reduce((sum, { attempts }) => sum + attempts.length, 0);
+}
+
+const eventIdOf = (execution: ExecutionRow): string => {
+	const [item] = execution.itemsOf(TRIGGER) as Array<{ data: { id: string } }>;
+	return item?.data.id ?? `none in execution ${execution.id}`;
+};
+
+/** Event ids that do not have exactly one successful execution, with how many they have. */
+function notOnce(ids: string[], executions: ExecutionRow[]): Array<[string, number]> {
+	const counts = new Map(ids.map((id) => [id, 0]));
+	for (const execution of executions) {
+		const id = eventIdOf(execution);
+		counts.set(id, (counts.get(id) ?? 0) + (execution.status === 'success' ? 1 : 100));
+	}
+	return [...counts].filter(([, count]) => count !== 1);
+}
+
+const registeredUrl = () => world.sandbox.books.webhookUrl() ?? '';
+
+async function postSigned(url: string, body: string): Promise<number> {
+	const hex = createHmac('sha256', world.sandbox.webhookSecret).update(body).digest('hex');
+	const response = await fetch(url, {
+		method: 'POST',
+		body,
+		headers: { 'content-type': 'application/json', 'x-webhook-signature': `sha256=${hex}` },
+	});
+	await response.arrayBuffer();
+	return response.status;
+}
+
+void test('1,000 events are executed once each; what comes again starts nothing', async (context) => {
+	const workflow = await world.publish(eventWorkflow());
+	assert.ok(registeredUrl().startsWith(`${world.publicUrl}webhook/`), registeredUrl());
+	const ids = names('event', 1000);
+	const startedAt = Date.now();
+	const deliveryIds = ids.map(send);
+	const attempts = await delivered(deliveryIds);
+	const answered = Date.now() - startedAt;
+	const executions = await world.executions(workflow, ids.length);
+	const seconds = (ms: number) => (ms / 1000).toFixed(1);
+	context.diagnostic(
+		`1,000 events: answered in ${seconds(answered)} s with ${attempts} attempts, executed within ${seconds(Date.now() - startedAt)} s`,
+	);
+	assert.deepEqual(notOnce(ids, executions), []);
+
+	const bodies = deliveryIds.slice(-100).map((id) => world.sandbox.books.delivery(id)?.body ?? '');
+	const url = registeredUrl();
+	const again = await Promise.all(
+		[...bodies, ...bodies].map(async (body) => await postSigned(url, body)),
+	);
+	assert.deepEqual(new Set(again), new Set([200]));
+	const fresh = JSON.stringify({ event: 'transfer.completed', data: { id: 'fresh' } });
+	const atOnce = await Promise.all(Array.from({ length: 20 }, () => postSigned(url, fresh)));
+	assert.deepEqual(new Set(atOnce), new Set([200]));
+	assert.deepEqual(
+		notOnce([...ids, 'fresh'], await world.executions(workflow, ids.length + 1)),
+		[],
+	);
+	await world.api.deactivate(workflow);
+});
+
+void describe('the webhook process under load', () => {
+	for (const how of ['restarted', 'killed'] as const) {
+		void test(`${how}: no event is lost, each is executed once`, async (context) => {
+			// Retries after 6 s, 24 s and 96 s.
+			world.sandbox.setTimeFactor(0.2);
+			const workflow = await world.publish(eventWorkflow());
+			const ids = names(how, 400);
+			const deliveryIds = ids.map(send);
+			await eventually('100 executions', async () =>
+				(await world.executionsNow(workflow)).length >= 100 ? true : undefined,
+			);
+			await (how === 'restarted' ? world.webhook.stop() : world.webhook.kill());
+			await world.webhook.start();
+			const attempts = await delivered(deliveryIds);
+			const executions = await world.executions(workflow, ids.length);
+			context.diagnostic(
+				`${how}: ${ids.length} events, ${attempts} attempts, ${executions.length} executions`,
+			);
+			assert.deepEqual(notOnce(ids, executions), []);
+			await world.api.deactivate(workflow);
+			world.sandbox.setTimeFactor(1);
+		});
+	}
+});
+
+void describe('a test while the workflow is published', () => {
+	for (const ending of ['an event', 'cancelling'] as const) {
+		void test(`ended by ${ending}: production misses nothing and has its URL again`, async () => {
+			const workflow = await world.publish(eventWorkflow());
+			const production = registeredUrl();
+			await world.api.listenForTestEvent(workflow, TRIGGER);
+			assert.match(registeredUrl(), /\/webhook-test\//);
+			const ids = ending === 'an event' ? ['during', 'after'] : ['after'];
+			if (ending === 'an event') {
+				await delivered([send('during')]);
+			} else {
+				await world.api.stopListening(workflow);
+			}
+			await eventually('the production URL', () =>
+				registeredUrl() === production ? true : undefined,
+			);
+			await delivered([send('after')]);
+			const executions = await world.executions(workflow, ending === 'an event' ? 3 : 1);
+			const ofMode = (mode: string) => executions.filter((row) => row.mode === mode);
+			assert.deepEqual(notOnce(ids, ofMode('webhook')), []);
+			assert.deepEqual(ofMode('manual').map(eventIdOf), ending === 'an event' ? ['during'] : []);
+			await world.api.deactivate(workflow);
+		});
+	}
+});
