@@ -1,0 +1,85 @@
+/** What the documentation refers to exists. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { resources } from '../nodes/EtbWallet/actions/index.ts';
+
+const markdown = globSync(['*.md', 'docs/*.md', 'sandbox/*.md']).sort();
+
+const { scripts } = z
+	.object({ scripts: z.record(z.string()) })
+	.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+
+/** A document without its code blocks and inline code, where brackets mean something else. */
+const prose = (file: string): string =>
+	readFileSync(file, 'utf8')
+		.replaceAll(/^```[\s\S]*?^```/gm, '')
+		.replaceAll(/`[^`\n]*`/g, 'code');
+
+/** GitHub's name for a heading. */
+const anchorOf = (heading: string): string =>
+	heading
+		.toLowerCase()
+		.replaceAll(/[^\p{L}\p{N} -]/gu, '')
+		.replaceAll(' ', '-');
+
+const anchorsIn = (file: string): string[] =>
+	[...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+		anchorOf(heading ?? ''),
+	);
+
+/** Links and images that point nowhere. */
+function broken(file: string): string[] {
+	const targets = [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? '');
+	const sources = [...prose(file).matchAll(/\b(?:src|srcset)="([^"]+)"/g)].map(
+		([, source]) => source ?? '',
+	);
+	return [...targets, ...sources]
+		.filter((target) => !/^[a-z]+:/.test(target))
+		.filter((target) => {
+			const [path = '', anchor] = target.split('#');
+			const linked = path === '' ? file : join(dirname(file), path);
+			if (!existsSync(linked)) return true;
+			return anchor !== undefined && !anchorsIn(linked).includes(anchor);
+		});
+}
+
+test('there are documents', () => {
+	expect(markdown).toEqual(expect.arrayContaining(['README.md', 'docs/events.md']));
+});
+
+describe.each(markdown)('%s', (file) => {
+	test('links to files, headings and images that exist', () => {
+		expect(broken(file)).toEqual([]);
+	});
+
+	test('describes its images', () => {
+		expect(prose(file)).not.toMatch(/!\[\s*\]/);
+	});
+
+	test('mentions npm scripts that exist', () => {
+		const text = readFileSync(file, 'utf8');
+		const mentioned = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script ?? '');
+		if (/npm test\b/.test(text)) mentioned.push('test');
+		if (/npm start\b/.test(text)) mentioned.push('start');
+		expect(mentioned.filter((script) => !(script in scripts))).toEqual([]);
+	});
+});
+
+test('every operation that a document names exists', () => {
+	const existing = resources.flatMap(({ name, operations }) =>
+		operations.map(({ option }) => `${name} → ${option.name}`),
+	);
+	const names = resources.map(({ name }) => name).join('|');
+	const pattern = new RegExp(`(?:${names}) → \\p{Lu}\\p{L}*`, 'gu');
+	const named = markdown.flatMap((file) => readFileSync(file, 'utf8').match(pattern) ?? []);
+	expect(named.length).toBeGreaterThanOrEqual(existing.length);
+	expect(existing).toEqual(expect.arrayContaining(named));
+});
+
+test('every picture is used and light enough to load', () => {
+	const all = markdown.map((file) => readFileSync(file, 'utf8')).join('\n');
+	const pictures = globSync('docs/images/*');
+	expect(pictures.filter((picture) => !all.includes(picture.replace('docs/', '')))).toEqual([]);
+	expect(pictures.filter((picture) => statSync(picture).size >= 200_000)).toEqual([]);
+});
