@@ -173,7 +173,7 @@ export class EtbWalletTrigger implements INodeType {
 		hints: [
 			{
 				message:
-					'The service still sends events to the test address, where nothing listens now. Publish the workflow, or set URL After Deactivation under Options.',
+					'If no workflow is published for this account, the service still sends its events to the test address, where nothing listens now. Publish the workflow, or set URL After Deactivation under Options.',
 				location: 'outputPane',
 				whenToDisplay: 'afterExecution',
 				displayCondition:

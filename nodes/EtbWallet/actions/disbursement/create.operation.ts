@@ -13,7 +13,7 @@ export const createDisbursement: Operation = {
 	fields: [
 		{
 			displayName:
-				'Each item has to have <code>toUserId</code> and <code>amountEtb</code>, and should have <code>reference</code>. Its other fields are not used.',
+				'Takes "toUserId", "amountEtb" and, if there is one, "reference" from each item. Its other fields are not sent.',
 			name: 'mappingNotice',
 			type: 'notice',
 			default: '',

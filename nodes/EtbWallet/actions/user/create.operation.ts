@@ -13,7 +13,7 @@ export const createUser: Operation = {
 	fields: [
 		{
 			displayName:
-				'Each item has to have <code>externalId</code>, and can have <code>email</code>. Its other fields are not used.',
+				'Takes "externalId" and, if there is one, "email" from each item. Its other fields are not sent.',
 			name: 'mappingNotice',
 			type: 'notice',
 			default: '',
