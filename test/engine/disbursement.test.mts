@@ -190,9 +190,7 @@ describe('a reference', () => {
 			reference: 'pay-u0',
 			toUserId: 'etbw_u0',
 			amountEtb: 10,
-			message: expect.stringMatching(
-				/^This reference was paid before\. It was not sent/,
-			) as unknown,
+			message: 'Paid before, not sent again',
 		});
 		expect(hints).toEqual(['2 paid, 3 already paid, total 20 ETB']);
 		expect(paidNames()).toEqual(names(5));
@@ -215,7 +213,9 @@ describe('a reference', () => {
 			for (let run = 0; run < 2; run++) {
 				const { output } = await pay(referenced(names(3)));
 				expect(outcomes(output)).toEqual(['alreadyPaid', 'unknown', 'alreadyPaid']);
-				expect(output[1]?.json.message).toMatch(/how that ended is not known/);
+				expect(output[1]?.json.message).toMatch(
+					/^Sent before and how that ended is not known, not sent again\. Check with the partner/,
+				);
 			}
 			expect(payments()).toHaveLength(3);
 		},
@@ -232,7 +232,7 @@ describe('a reference', () => {
 		expect(outcomes(errorOutput)).toEqual(['alreadyPaid', 'unknown']);
 		expect(outcomes(output)).toEqual(['paid']);
 		const stopped = await pay(referenced(names(4)), { options });
-		expect(stopped.error?.message).toMatch(/^This reference was paid before, so it was not sent/);
+		expect(stopped.error?.message).toMatch(/^Paid before, not sent again\. This run/);
 		expect(paidNames()).toEqual(['u0', 'u2']);
 	});
 
@@ -326,15 +326,15 @@ describe('a reference', () => {
 		for (let round = 0; round < 100; round++) {
 			nodeId = `race-${round}`;
 			const left = referenced(names(8, round * 100));
-			const right = referenced(names(8, round * 100 + 4));
+			const right = referenced(names(8, round * 100 + 2));
 			const options = { concurrency: 3 };
 			const results = await Promise.all([pay(left, { options }), pay(right, { options })]);
 			expect(results.flatMap(({ output }) => output)).toHaveLength(16);
 			expect(results.map(({ error }) => error)).toEqual([undefined, undefined]);
 		}
 		const paid = paidNames();
-		expect(paid).toHaveLength(1200);
-		expect(new Set(paid).size).toBe(1200);
+		expect(paid).toHaveLength(1000);
+		expect(new Set(paid).size).toBe(1000);
 	}, 120_000);
 
 	test('in flight is not paid by another execution that pays again', async () => {
@@ -458,7 +458,7 @@ describe('a run that stops', () => {
 		);
 		const [first] = sandbox.books.disbursements();
 		expect(error?.description).toContain(`item 0 pay-u0 (etbw_u0, 10 ETB, ${first?.txHash})`);
-		expect(error?.description).toContain('and 9 more, listed under Error data');
+		expect(error?.description).toContain('and 9 more, see the error details');
 		expect(error?.description).toContain('Unknown, check with the partner service: item 29');
 		const data = errorData(error);
 		expect(rows(data.paid)).toHaveLength(29);
@@ -741,7 +741,10 @@ describe('amounts', () => {
 test('a timeout is unknown, and another payment is not delayed by it', async () => {
 	withShortTimeoutsFor('timeoutAfterPaying');
 	failFor(['u0'], 'timeoutAfterPaying');
-	const { output, errorOutput } = await pay(itemsFor(names(4)), { onError: 'continueErrorOutput' });
+	const { output, errorOutput } = await pay(itemsFor(names(4)), {
+		onError: 'continueErrorOutput',
+		options: { timeout: 1500 },
+	});
 	expect([outcomes(errorOutput), outcomes(output)]).toEqual([
 		['unknown'],
 		['paid', 'paid', 'paid'],

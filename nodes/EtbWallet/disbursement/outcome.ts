@@ -87,19 +87,18 @@ export function paidOtherAmount(payment: Payment, settlement: Settlement | undef
 /** The output item of a payment: on the error output when it failed. */
 export function outputItem(payment: Payment, settlement: Settlement): INodeExecutionData {
 	const { itemIndex, amountEtb } = payment;
-	if (isFailed(settlement)) {
-		const { outcome, error } = settlement;
-		return errorItem({ ...error, outcome, ...identity(payment), amountEtb }, itemIndex);
-	}
-	const { outcome } = settlement;
+	// In this order, because the editor's table shows it so.
+	const ours = { outcome: settlement.outcome, ...identity(payment) };
+	if (isFailed(settlement))
+		return errorItem({ ...ours, amountEtb, ...settlement.error }, itemIndex);
 	const fields = 'answer' in settlement ? settlement.answer : { message: settlement.skipped };
 	return {
 		json: {
+			...ours,
 			amountEtb,
-			...fields,
 			...(paidOtherAmount(payment, settlement) && { requestedAmountEtb: amountEtb }),
-			outcome,
-			...identity(payment),
+			...fields,
+			...ours,
 		},
 		pairedItem: { item: itemIndex },
 	};

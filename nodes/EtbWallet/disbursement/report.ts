@@ -148,7 +148,7 @@ function listTexts(lists: Report['lists']): string[] {
 		if (list.length === 0) return [];
 		const rest = list.length - longestList;
 		const shown = list.slice(0, longestList).map(describeLine).join('; ');
-		return [`${title}: ${shown}${rest > 0 ? `; and ${rest} more, listed under Error data` : ''}`];
+		return [`${title}: ${shown}${rest > 0 ? `; and ${rest} more, see the error details` : ''}`];
 	});
 }
 

@@ -145,31 +145,28 @@ interface UsedReference {
 	remedy: string;
 }
 
-const whenInDoubt = 'Check with the partner service whether it was paid.';
-
 const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedReference>> = {
 	paid: {
 		outcome: 'alreadyPaid',
-		found: 'This reference was paid before',
+		found: 'Paid before, not sent again',
 		remedy: 'Use a new reference for a new payment.',
 	},
 	inDoubt: {
 		outcome: 'unknown',
-		found: 'This reference was sent before, and how that ended is not known',
-		remedy: `${whenInDoubt} If not, send it once with Pay Again under Options.`,
+		found: 'Sent before and how that ended is not known, not sent again',
+		remedy:
+			'Check with the partner service whether it was paid. If not, send it once with Pay Again under Options.',
 	},
 	inFlight: {
 		outcome: 'unknown',
-		found: 'Another execution is sending this reference right now',
+		found: 'Another execution is sending this reference right now, not sent again',
 		remedy: 'Look at that execution for how it ended, or run this one again later.',
 	},
 };
 
 function usedBefore(before: ReferenceState, fails: boolean): Settlement {
 	const { outcome, found, remedy } = usedReferences[before === 'unused' ? 'inDoubt' : before];
-	if (!fails) return { outcome, skipped: `${found}. It was not sent again. ${remedy}` };
-	return {
-		outcome,
-		error: { message: `${found}, so it was not sent again`, description: remedy },
-	};
+	return fails
+		? { outcome, error: { message: found, description: remedy } }
+		: { outcome, skipped: outcome === 'unknown' ? `${found}. ${remedy}` : found };
 }
