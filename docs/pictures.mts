@@ -188,6 +188,9 @@ export async function takePictures(
 	}
 }
 
+/** How long a page may take for one step, in ms: a busy machine is slow. */
+const stepMs = 90_000;
+
 /** For fonts and transitions, which announce nothing. In ms. */
 const settleMs = 600;
 
@@ -277,6 +280,7 @@ async function openBrowser(browser: Browser, n8nUrl: string): Promise<BrowserCon
 		data: { emailOrLdapLoginId: login.email, password: login.password },
 	});
 	if (!answer.ok()) throw new Error(`n8n refused the login: ${answer.status()}`);
+	context.setDefaultTimeout(stepMs);
 	return context;
 }
 
@@ -338,8 +342,9 @@ async function parametersBox(page: Page): Promise<Box> {
 	const panel = await boxOf(page.getByTestId('node-parameters'));
 	let bottom = y;
 	for (const item of await page.getByTestId('parameter-item').all()) {
-		const box = await boxOf(item);
-		bottom = Math.max(bottom, box.y + box.height);
+		// What is hidden for now has no box.
+		const box = await item.boundingBox();
+		if (box !== null) bottom = Math.max(bottom, box.y + box.height);
 	}
 	return { x: panel.x, y, width: panel.width, height: bottom + 16 - y };
 }
