@@ -6,6 +6,9 @@ import { eventually } from '../real/world.mts';
 import { eventWorkflow, TRIGGER } from './workflows.mts';
 import { startQueueWorld, type ExecutionRow, type QueueWorld } from './world.mts';
 
+/** How many deliveries the sandbox makes at once (its README). */
+const ATTEMPTS_AT_ONCE = 64;
+
 let world: QueueWorld;
 before(async () => {
 	world = await startQueueWorld();
@@ -46,6 +49,17 @@ function notOnce(ids: string[], executions: ExecutionRow[]): Array<[string, numb
 	return [...counts].filter(([, count]) => count !== 1);
 }
 
+/** Publishes an event workflow while `use` runs. An account's events go to one workflow, so the next test needs it gone. */
+async function whilePublished(use: (workflowId: string) => Promise<void>): Promise<void> {
+	const id = await world.add(eventWorkflow());
+	try {
+		await world.api.activate(id);
+		await use(id);
+	} finally {
+		await world.api.deactivate(id);
+	}
+}
+
 const registeredUrl = () => world.sandbox.books.webhookUrl() ?? '';
 
 async function postSigned(url: string, body: string): Promise<number> {
@@ -60,56 +74,64 @@ async function postSigned(url: string, body: string): Promise<number> {
 }
 
 void test('1,000 events are executed once each; what comes again starts nothing', async (context) => {
-	const workflow = await world.publish(eventWorkflow());
-	assert.ok(registeredUrl().startsWith(`${world.publicUrl}webhook/`), registeredUrl());
-	const ids = names('event', 1000);
-	const startedAt = Date.now();
-	const deliveryIds = ids.map(send);
-	const attempts = await delivered(deliveryIds);
-	const answered = Date.now() - startedAt;
-	const executions = await world.executions(workflow, ids.length);
-	const seconds = (ms: number) => (ms / 1000).toFixed(1);
-	context.diagnostic(
-		`1,000 events: answered in ${seconds(answered)} s with ${attempts} attempts, executed within ${seconds(Date.now() - startedAt)} s`,
-	);
-	assert.deepEqual(notOnce(ids, executions), []);
+	await whilePublished(async (workflow) => {
+		assert.ok(registeredUrl().startsWith(`${world.publicUrl}webhook/`), registeredUrl());
+		const ids = names('event', 1000);
+		const startedAt = Date.now();
+		const deliveryIds = ids.map(send);
+		const attempts = await delivered(deliveryIds);
+		const answered = Date.now() - startedAt;
+		const executions = await world.executions(workflow, ids.length);
+		const seconds = (ms: number) => (ms / 1000).toFixed(1);
+		context.diagnostic(
+			`1,000 events: answered in ${seconds(answered)} s with ${attempts} attempts, executed within ${seconds(Date.now() - startedAt)} s`,
+		);
+		assert.deepEqual(notOnce(ids, executions), []);
 
-	const bodies = deliveryIds.slice(-100).map((id) => world.sandbox.books.delivery(id)?.body ?? '');
-	const url = registeredUrl();
-	const again = await Promise.all(
-		[...bodies, ...bodies].map(async (body) => await postSigned(url, body)),
-	);
-	assert.deepEqual(new Set(again), new Set([200]));
-	const fresh = JSON.stringify({ event: 'transfer.completed', data: { id: 'fresh' } });
-	const atOnce = await Promise.all(Array.from({ length: 20 }, () => postSigned(url, fresh)));
-	assert.deepEqual(new Set(atOnce), new Set([200]));
-	assert.deepEqual(
-		notOnce([...ids, 'fresh'], await world.executions(workflow, ids.length + 1)),
-		[],
-	);
-	await world.api.deactivate(workflow);
+		const bodies = deliveryIds
+			.slice(-100)
+			.map((id) => world.sandbox.books.delivery(id)?.body ?? '');
+		const url = registeredUrl();
+		const again = await Promise.all(
+			[...bodies, ...bodies].map(async (body) => await postSigned(url, body)),
+		);
+		assert.deepEqual(new Set(again), new Set([200]));
+		const fresh = JSON.stringify({ event: 'transfer.completed', data: { id: 'fresh' } });
+		const atOnce = await Promise.all(Array.from({ length: 20 }, () => postSigned(url, fresh)));
+		assert.deepEqual(new Set(atOnce), new Set([200]));
+		assert.deepEqual(
+			notOnce([...ids, 'fresh'], await world.executions(workflow, ids.length + 1)),
+			[],
+		);
+	});
 });
 
 void describe('the webhook process under load', () => {
 	for (const how of ['restarted', 'killed'] as const) {
-		void test(`${how}: no event is lost, each is executed once`, async (context) => {
+		void test(`${how}: no event is lost, only those in flight may run twice`, async (context) => {
 			// Retries after 6 s, 24 s and 96 s.
 			world.sandbox.setTimeFactor(0.2);
-			const workflow = await world.publish(eventWorkflow());
-			const ids = names(how, 400);
-			const deliveryIds = ids.map(send);
-			await eventually('100 executions', async () =>
-				(await world.executionsNow(workflow)).length >= 100 ? true : undefined,
-			);
-			await (how === 'restarted' ? world.webhook.stop() : world.webhook.kill());
-			await world.webhook.start();
-			const attempts = await delivered(deliveryIds);
-			const executions = await world.executions(workflow, ids.length);
-			context.diagnostic(
-				`${how}: ${ids.length} events, ${attempts} attempts, ${executions.length} executions`,
-			);
-			assert.deepEqual(notOnce(ids, executions), []);
-			await world.api.deactivate(workflow);
+			await whilePublished(async (workflow) => {
+				const ids = names(how, 400);
+				const deliveryIds = ids.map(send);
+				await eventually('100 executions', async () =>
+					(await world.executionsNow(workflow)).length >= 100 ? true : undefined,
+				);
+				await (how === 'restarted' ? world.webhook.stop() : world.webhook.kill());
+				await world.webhook.start();
+				const attempts = await delivered(deliveryIds);
+				const executions = await world.executions(workflow, ids.length);
+				const counts = notOnce(ids, executions);
+				context.diagnostic(
+					`${how}: ${ids.length} events, ${attempts} attempts, ${counts.length} events executed twice`,
+				);
+				assert.deepEqual(
+					counts.filter(([, count]) => count !== 2),
+					[],
+				);
+				// n8n ends without answering those whose execution it has started, so the service sends them again.
+				assert.ok(counts.length <= ATTEMPTS_AT_ONCE);
+			});
 			world.sandbox.setTimeFactor(1);
 		});
 	}
@@ -118,25 +140,25 @@ void describe('the webhook process under load', () => {
 void describe('a test while the workflow is published', () => {
 	for (const ending of ['an event', 'cancelling'] as const) {
 		void test(`ended by ${ending}: production misses nothing and has its URL again`, async () => {
-			const workflow = await world.publish(eventWorkflow());
-			const production = registeredUrl();
-			await world.api.listenForTestEvent(workflow, TRIGGER);
-			assert.match(registeredUrl(), /\/webhook-test\//);
-			const ids = ending === 'an event' ? ['during', 'after'] : ['after'];
-			if (ending === 'an event') {
-				await delivered([send('during')]);
-			} else {
-				await world.api.stopListening(workflow);
-			}
-			await eventually('the production URL', () =>
-				registeredUrl() === production ? true : undefined,
-			);
-			await delivered([send('after')]);
-			const executions = await world.executions(workflow, ending === 'an event' ? 3 : 1);
-			const ofMode = (mode: string) => executions.filter((row) => row.mode === mode);
-			assert.deepEqual(notOnce(ids, ofMode('webhook')), []);
-			assert.deepEqual(ofMode('manual').map(eventIdOf), ending === 'an event' ? ['during'] : []);
-			await world.api.deactivate(workflow);
+			await whilePublished(async (workflow) => {
+				const production = registeredUrl();
+				await world.api.listenForTestEvent(workflow, TRIGGER);
+				assert.match(registeredUrl(), /\/webhook-test\//);
+				const ids = ending === 'an event' ? ['during', 'after'] : ['after'];
+				if (ending === 'an event') {
+					await delivered([send('during')]);
+				} else {
+					await world.api.stopListening(workflow);
+				}
+				await eventually('the production URL', () =>
+					registeredUrl() === production ? true : undefined,
+				);
+				await delivered([send('after')]);
+				const executions = await world.executions(workflow, ending === 'an event' ? 3 : 1);
+				const ofMode = (mode: string) => executions.filter((row) => row.mode === mode);
+				assert.deepEqual(notOnce(ids, ofMode('webhook')), []);
+				assert.deepEqual(ofMode('manual').map(eventIdOf), ending === 'an event' ? ['during'] : []);
+			});
 		});
 	}
 });
