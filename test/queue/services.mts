@@ -153,11 +153,11 @@ export async function startRedis(
 	return { host: '127.0.0.1', port, stop };
 }
 
-/** Which port gets a request, as the reverse proxy of deploy/queue decides it. */
+/** First parts of the paths that go to the webhook process, as in deploy/queue/Caddyfile. */
+export const WEBHOOK_PATHS = ['webhook', 'webhook-waiting', 'form', 'form-waiting', 'mcp'];
+
 const targetOf = (path: string, ports: { main: number; webhook: number }) =>
-	/^\/(webhook|webhook-waiting|form|form-waiting|mcp)(\/|$)/.test(path)
-		? ports.webhook
-		: ports.main;
+	WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`)) ? ports.webhook : ports.main;
 
 /** One public address for the main process and the webhook process; a process that is down answers 502. */
 export async function startProxy(

@@ -15,20 +15,11 @@ import { decodeFlatted } from '../../n8n/flatted.mts';
 import { ensureN8nInstalled } from '../../n8n/install.mts';
 import { startN8n, type N8nInstance, type N8nOptions } from '../../n8n/instance.mts';
 import { installPackage } from '../../n8n/package-tarball.mts';
+import { freePort } from '../../n8n/ports.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
 import { eventually } from '../real/world.mts';
 import { startPostgres, startProxy, startRedis, type Postgres, type Service } from './services.mts';
 import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
-
-const ports = {
-	proxy: 5900,
-	main: 5901,
-	webhook: 5902,
-	workers: [5903, 5904],
-	postgres: 5440,
-	redis: 6390,
-	sandbox: 4780,
-};
 
 /** How long a webhook process and its worker may need for all that the tests send. */
 const ALL_ENDED_WITHIN_MS = 180_000;
@@ -155,12 +146,11 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 	};
 
 	try {
-		const postgres = keep(await startPostgres(join(folder, 'postgres'), ports.postgres));
-		const redis = keep(await startRedis(join(folder, 'redis'), ports.redis));
-		const proxy = keep(await startProxy(ports.proxy, ports));
-		const sandbox = keep(
-			await startSandbox({ port: ports.sandbox, deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }),
-		);
+		const postgres = keep(await startPostgres(join(folder, 'postgres'), await freePort()));
+		const redis = keep(await startRedis(join(folder, 'redis'), await freePort()));
+		const ports = { main: await freePort(), webhook: await freePort() };
+		const proxy = keep(await startProxy(await freePort(), ports));
+		const sandbox = keep(await startSandbox({ deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }));
 
 		const shared = sharedEnvironment({
 			publicUrl: proxy.url,
@@ -176,10 +166,9 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 		};
 		const main = await prepare('main', { port: ports.main, env: mainEnvironment });
 		const webhook = await prepare('webhook', { port: ports.webhook, command: 'webhook' });
-		const [first = 0, second = 0] = ports.workers;
-		const worker = async (port: number) =>
-			await prepare(`worker-${port}`, { port, command: 'worker', env: workerEnvironment });
-		const workers: [Process, Process] = [await worker(first), await worker(second)];
+		const worker = async (name: string) =>
+			await prepare(name, { port: await freePort(), command: 'worker', env: workerEnvironment });
+		const workers: [Process, Process] = [await worker('worker-1'), await worker('worker-2')];
 
 		// The main process creates the tables, so it goes first.
 		await main.start();
