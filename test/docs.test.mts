@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { resources } from '../nodes/EtbWallet/actions/index.ts';
 
-const markdown = globSync(['*.md', 'docs/*.md', 'sandbox/*.md']).sort();
+const markdown = globSync(['*.md', '{docs,sandbox,deploy,bench}/**/*.md']).sort();
 
 const { scripts } = z
 	.object({ scripts: z.record(z.string()) })
