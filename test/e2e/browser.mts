@@ -1,0 +1,52 @@
+/** Debian's Chromium, without a window. */
+import { existsSync } from 'node:fs';
+import { chromium, selectors } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** Why there is no browser to drive, in one line, or undefined when there is one. */
+export function missingChromium(): string | undefined {
+	if (existsSync(executablePath)) return undefined;
+	return (
+		`There is no Chromium at ${executablePath}. Install it with: sudo apt-get install chromium ` +
+		'(or say where it is: CHROMIUM=/path/to/chromium)'
+	);
+}
+
+export interface BrowserWindow {
+	page: Page;
+	close(): Promise<void>;
+}
+
+/** What a person would wait before thinking that it hangs, in ms. */
+const PATIENCE_MS = 20_000;
+
+/** Opens a window of 1440 × 900 that reaches nothing outside this machine. */
+export async function openBrowser(): Promise<BrowserWindow> {
+	// n8n's own spelling of the attribute.
+	selectors.setTestIdAttribute('data-test-id');
+	const browser: Browser = await chromium.launch({
+		executablePath,
+		args: [
+			'--no-sandbox',
+			'--headless',
+			'--disable-gpu',
+			'--disable-quic',
+			'--no-first-run',
+			'--disable-background-networking',
+			'--disable-component-update',
+			'--disable-sync',
+			// Not by intercepting requests, which would turn the browser's cache off.
+			'--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+		],
+	});
+	const context = await browser.newContext({
+		viewport: { width: 1440, height: 900 },
+		colorScheme: 'light',
+		reducedMotion: 'reduce',
+	});
+	const page = await context.newPage();
+	page.setDefaultTimeout(PATIENCE_MS);
+	return { page, close: async () => await browser.close() };
+}
