@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { newEvent } from './deliveries.mts';
+import { Sender } from './load.mts';
+import { cpuMs } from './process-usage.mts';
+import type { CpuProfile } from './profile.mts';
+import type { Section, Sizes, Target } from './section.mts';
+import type { Stack } from './stack.mts';
+import { quantile, ratios, shown, spread, table } from './statistics.mts';
+import { triggerWorkflow, webhookCryptoIfWorkflow, webhookWorkflow } from './workflows.mts';
+
+/** Something that receives events. */
+export interface Receiver {
+	name: string;
+	url: string;
+	/** Undefined outside n8n. */
+	workflowId?: string;
+	/** The process whose CPU counts. */
+	pid(): number;
+}
+
+export interface Receivers {
+	trigger: Receiver;
+	handWired: Receiver;
+	webhook: Receiver;
+}
+
+/** Publishes our trigger and what a builder would wire instead. */
+export async function publishReceivers(stack: Stack): Promise<Receivers> {
+	const secret = await stack.addCredential('Webhook secret', 'crypto', {
+		hmacSecret: stack.service.events.webhookSecret,
+	});
+	const pid = () => stack.n8n.pid;
+	const url = (path: string) => `${stack.n8n.url}/webhook/${path}`;
+	const trigger = triggerWorkflow();
+	return {
+		trigger: {
+			name: 'ETB Wallet Trigger',
+			workflowId: await stack.publish(trigger.workflow, 'events'),
+			url: url(`${trigger.webhookId}/webhook`),
+			pid,
+		},
+		handWired: {
+			name: 'Webhook + Crypto + IF',
+			workflowId: await stack.publish(webhookCryptoIfWorkflow('hand-wired', secret)),
+			url: url('hand-wired'),
+			pid,
+		},
+		webhook: {
+			name: 'Webhook alone',
+			workflowId: await stack.publish(webhookWorkflow('alone')),
+			url: url('alone'),
+			pid,
+		},
+	};
+}
+
+/** Starts a server that does nothing but verify. */
+export async function startBareReceiver(
+	secret: string,
+): Promise<{ receiver: Receiver; stop(): Promise<void> }> {
+	const program = fileURLToPath(new URL('./bare-verification.mts', import.meta.url));
+	const child = spawn(process.execPath, [program], {
+		env: { ...process.env, WEBHOOK_SECRET: secret },
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	const ended = once(child, 'exit');
+	const kill = () => void child.kill();
+	process.once('exit', kill);
+	const [line] = (await once(child.stdout, 'data')) as [Buffer];
+	return {
+		receiver: {
+			name: 'bare verification in Node',
+			url: String(line).trim(),
+			pid: () => child.pid ?? 0,
+		},
+		async stop() {
+			process.off('exit', kill);
+			kill();
+			await ended;
+		},
+	};
+}
+
+interface EventRun {
+	/** Events whose execution ended, each second. */
+	perSecond: number;
+	p50: number;
+	p99: number;
+	/** CPU time of the receiver for each event. */
+	cpuMs: number;
+}
+
+/** Bare Node answers so fast that more deliveries are needed to measure it. */
+const BARE_FACTOR = 20;
+
+async function receiveAll(
+	{ executions, service }: Stack,
+	receiver: Receiver,
+	concurrency: number,
+	count: number,
+): Promise<EventRun> {
+	const { url, workflowId } = receiver;
+	const deliveries = Array.from({ length: count }, () => newEvent(service.events.webhookSecret));
+	const sender = new Sender(url);
+	const before = executions.newest();
+	const cpuBefore = cpuMs(receiver.pid());
+	const startedAt = Date.now();
+	const answers = await sender.sendInTurn(deliveries, concurrency);
+	let endedAt = Date.now();
+	const refused = answers.find(({ status }) => status !== 200);
+	if (refused) throw new Error(`${url} answered ${refused.status}`);
+	if (workflowId !== undefined) {
+		const ended = await executions.ended(workflowId, before, count);
+		endedAt = Math.max(...ended.map(({ stoppedAt }) => stoppedAt));
+	}
+	const cpu = cpuMs(receiver.pid()) - cpuBefore;
+	await sender.close();
+	const latencies = answers.map(({ ms }) => ms);
+	return {
+		perSecond: (count / (endedAt - startedAt)) * 1000,
+		p50: quantile(latencies, 0.5),
+		p99: quantile(latencies, 0.99),
+		cpuMs: cpu / count,
+	};
+}
+
+/** Events a second of each receiver, one run of each per round. */
+export async function measureEvents(
+	stack: Stack,
+	receivers: Receivers,
+	bare: Receiver,
+	engine: string,
+	{ rounds, loads }: Sizes['events'],
+	print: (line: string) => void,
+): Promise<Section> {
+	const { trigger, handWired, webhook } = receivers;
+	const all = [trigger, handWired, webhook, bare];
+	for (const receiver of all) await receiveAll(stack, receiver, 5, 20);
+	const rows: string[][] = [];
+	const targets: Target[] = [];
+	for (const { concurrency, deliveries } of loads) {
+		const runs = new Map(all.map((receiver): [Receiver, EventRun[]] => [receiver, []]));
+		for (let round = 0; round < rounds; round++) {
+			for (const [receiver, done] of runs) {
+				const count = receiver === bare ? deliveries * BARE_FACTOR : deliveries;
+				done.push(await receiveAll(stack, receiver, concurrency, count));
+			}
+		}
+		const of = (receiver: Receiver, key: keyof EventRun) =>
+			(runs.get(receiver) ?? []).map((run) => run[key]);
+		for (const receiver of all) {
+			rows.push([
+				`${receiver.name}, ${concurrency} at once`,
+				shown(spread(of(receiver, 'perSecond'))),
+				shown(ratios(of(receiver, 'perSecond'), of(webhook, 'perSecond'))),
+				shown(spread(of(receiver, 'p50'))),
+				shown(spread(of(receiver, 'p99'))),
+				shown(spread(of(receiver, 'cpuMs'))),
+			]);
+			print(rows.at(-1)?.join(' | ') ?? '');
+		}
+		for (const [other, least] of [
+			[webhook, 0.95],
+			[handWired, 1],
+		] as const) {
+			const ratio = ratios(of(trigger, 'perSecond'), of(other, 'perSecond'));
+			targets.push({
+				wanted: `${concurrency} at once, ${engine} engine: the trigger at least ${least} × the events/s of ${other.name}`,
+				measured: shown(ratio),
+				met: ratio.median >= least,
+			});
+		}
+	}
+	const header = ['', 'events/s', '× Webhook alone', 'p50, ms', 'p99, ms', 'CPU for each, ms'];
+	return {
+		title: `Events, ${engine} engine`,
+		text: `Each event is new and correctly signed. Events/s counts until the last execution ended; p50 and p99 are the times to the answer. ${rounds} rounds.\n\n${table(header, rows)}`,
+		targets,
+	};
+}
+
+/** Where the CPU time of n8n goes when it receives events. */
+export async function profileReceiving(
+	stack: Stack,
+	{ trigger, handWired, webhook }: Receivers,
+	deliveries: number,
+): Promise<Map<string, CpuProfile>> {
+	const profiles = new Map<string, CpuProfile>();
+	for (const receiver of [webhook, trigger, handWired]) {
+		const profile = await stack.inspector.profile(
+			async () => await receiveAll(stack, receiver, 10, deliveries),
+		);
+		profiles.set(receiver.name, profile);
+	}
+	return profiles;
+}

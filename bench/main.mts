@@ -1,0 +1,149 @@
+// `npm run bench`: this package side by side with what a builder would wire by hand, in one n8n and one run.
+import { writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { projectFolder } from '../n8n/folders.mts';
+import { measureEvents, profileReceiving, publishReceivers, startBareReceiver } from './events.mts';
+import { measureFlood } from './flood.mts';
+import { commit, load, machine } from './machine.mts';
+import { measureGrowth, measurePaying, profilePaying, publishWays } from './paying.mts';
+import { profileTable } from './profile.mts';
+import { fullSizes, quickSizes, type Section } from './section.mts';
+import { startStack, type Stack } from './stack.mts';
+import { measureStartup } from './startup.mts';
+import { digits, table } from './statistics.mts';
+
+const PARTS = ['paying', 'growth', 'events', 'flood', 'profile', 'startup'] as const;
+const HELP = `npm run bench                     all parts, about 20 minutes; writes bench/RESULTS.md
+npm run bench -- --quick          small sizes, to see that it works; writes nothing
+npm run bench -- --only=paying    some parts (${PARTS.join(', ')}); writes nothing`;
+
+const { values: flags } = parseArgs({
+	options: {
+		quick: { type: 'boolean', default: false },
+		only: { type: 'string' },
+		help: { type: 'boolean', default: false },
+	},
+});
+const sizes = flags.quick ? quickSizes : fullSizes;
+const wanted = new Set(flags.only?.split(',') ?? PARTS);
+const PROFILED = flags.quick
+	? { payments: 200, deliveries: 20 }
+	: { payments: 2_000, deliveries: 150 };
+
+/** Ways to run n8n's expression engine. The second makes an isolate only for a workflow that evaluates something. */
+const ENGINES = [
+	{ name: 'default', env: {} },
+	{ name: 'lazy', env: { N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' } },
+	{ name: 'legacy', env: { N8N_EXPRESSION_ENGINE: 'legacy' } },
+] as const;
+
+const print = (line: string) => console.log(line);
+
+async function profile(stack: Stack, measure: Measured): Promise<Section> {
+	const paying = await profilePaying(stack, await measure.ways(), PROFILED.payments);
+	const receiving = await profileReceiving(stack, await measure.receivers(), PROFILED.deliveries);
+	return {
+		title: 'Where n8n spends its CPU',
+		text: [
+			`Main thread of n8n, sampled, by whose code is innermost. Paying ${PROFILED.payments} items at 0 ms:`,
+			profileTable(paying, PROFILED.payments),
+			`Receiving ${PROFILED.deliveries} events:`,
+			profileTable(receiving, PROFILED.deliveries),
+		].join('\n\n'),
+		targets: [],
+	};
+}
+
+/** The workflows to measure, published when a part asks for them. */
+interface Measured {
+	ways(): ReturnType<typeof publishWays>;
+	receivers(): ReturnType<typeof publishReceivers>;
+}
+
+async function measureAll(): Promise<Section[]> {
+	const sections: Section[] = [];
+	const add = async (part: (typeof PARTS)[number], measure: () => Promise<Section>) => {
+		if (!wanted.has(part)) return;
+		const section = await measure();
+		print(`\n## ${section.title}\n\n${section.text}\n`);
+		sections.push(section);
+	};
+	const stack = await startStack(print);
+	const bare = await startBareReceiver(stack.service.events.webhookSecret);
+	let ways: ReturnType<Measured['ways']> | undefined;
+	let receivers: ReturnType<Measured['receivers']> | undefined;
+	const measured: Measured = {
+		ways: async () => await (ways ??= publishWays(stack)),
+		receivers: async () => await (receivers ??= publishReceivers(stack)),
+	};
+	const events = async (engine: string) =>
+		await measureEvents(
+			stack,
+			await measured.receivers(),
+			bare.receiver,
+			engine,
+			sizes.events,
+			print,
+		);
+	try {
+		await add('paying', async () => measurePaying(stack, await measured.ways(), sizes.pay, print));
+		await add('growth', async () =>
+			measureGrowth(stack, await measured.ways(), sizes.growth, print),
+		);
+		await add('profile', async () => await profile(stack, measured));
+		for (const { name, env } of ENGINES) {
+			if (!wanted.has('events') && !wanted.has('flood')) break;
+			await measured.receivers();
+			if (name !== 'default') await stack.restart(env);
+			await add('events', async () => await events(name));
+			if (name === 'legacy') continue;
+			await add('flood', async () =>
+				measureFlood(stack, await measured.receivers(), name, sizes.flood, print),
+			);
+		}
+	} finally {
+		await bare.stop();
+		await stack.stop();
+	}
+	await add('startup', async () => await measureStartup(sizes.startup));
+	return sections;
+}
+
+// Only an orderly exit ends n8n too.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+	process.once(signal, () => process.exit(1));
+}
+
+if (flags.help) {
+	print(HELP);
+} else {
+	const startedAt = new Date();
+	const loadBefore = load();
+	const sections = await measureAll();
+	const minutes = (Date.now() - startedAt.getTime()) / 60_000;
+	const targets = sections.flatMap((section) => section.targets);
+	const results = [
+		'# Results',
+		'Written by `npm run bench`; `docs/performance.md` explains them. Each figure is a median, with the lowest and highest of the rounds in parentheses; the ways alternate within each round, and a ratio is taken within its round.',
+		`- Commit ${commit()}, ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, ${digits(minutes)} minutes\n- ${machine()}; n8n, the partner service and the sender of events share it\n- Load of the machine before the run: ${digits(loadBefore)}`,
+		'## Targets',
+		table(
+			['wanted', 'measured', ''],
+			targets.map((target) => [target.wanted, target.measured, target.met ? 'met' : 'missed']),
+		),
+		...sections.map(({ title, text }) => `## ${title}\n\n${text}`),
+	].join('\n\n');
+	if (flags.quick || flags.only !== undefined) {
+		print(
+			results.slice(
+				results.indexOf('## Targets'),
+				results.indexOf('## ', results.indexOf('## Targets') + 3),
+			),
+		);
+	} else {
+		const file = join(projectFolder, 'bench', 'RESULTS.md');
+		await writeFile(file, results + '\n');
+		print(`Written to ${relative(process.cwd(), file)}`);
+	}
+}

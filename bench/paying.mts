@@ -1,0 +1,313 @@
+import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from './process-usage.mts';
+import type { CpuProfile } from './profile.mts';
+import type { Section, Sizes, Target } from './section.mts';
+import type { Counts } from './service.mts';
+import type { Stack } from './stack.mts';
+import { digits, ratios, shown, spread, table } from './statistics.mts';
+import { PAY, etbWallet, httpRequest, noOperation, payingWorkflow } from './workflows.mts';
+
+/** A published workflow that pays. */
+interface Way {
+	name: string;
+	url: string;
+	workflowId: string;
+}
+
+/** One run of a way. */
+interface PayRun extends Counts {
+	/** Time of the paying node. */
+	nodeMs: number;
+	/** CPU time of n8n for the whole execution. */
+	cpuMs: number;
+	/** Peak of n8n's resident memory, and how much that was above what it had before. */
+	peakMb: number;
+	grownMb: number;
+}
+
+interface Row {
+	toUserId: string;
+	/** ETB */
+	amountEtb: number;
+	reference?: string;
+}
+
+/** The latency at which the service, and not CPU, is to be the limit, and how many payments at once that takes. */
+const SLOW = { latencyMs: 50, concurrency: 50 };
+
+export interface Ways {
+	http: Way;
+	expressions: Way;
+	mapped: Way;
+	expressionsSlow: Way;
+	mappedSlow: Way;
+	nothing: Way;
+}
+
+export async function publishWays(stack: Stack): Promise<Ways> {
+	const { service } = stack;
+	const header = await stack.addCredential('Service key', 'httpHeaderAuth', {
+		name: 'Authorization',
+		value: `Bearer ${service.payments.apiKey}`,
+	});
+	const publish = async (
+		path: string,
+		name: string,
+		pay: Parameters<typeof payingWorkflow>[1],
+	): Promise<Way> => ({
+		name,
+		url: `${stack.n8n.url}/webhook/${path}`,
+		workflowId: await stack.publish(payingWorkflow(path, pay)),
+	});
+	const slow = { concurrency: SLOW.concurrency };
+	return {
+		http: await publish('http', 'HTTP Request', httpRequest(service.payments.url, header)),
+		expressions: await publish('expressions', 'ETB Wallet, expressions', etbWallet('expressions')),
+		mapped: await publish('mapped', 'ETB Wallet, Map Automatically', etbWallet('mapped')),
+		expressionsSlow: await publish(
+			'expressions-slow',
+			'ETB Wallet, expressions, 50 at once',
+			etbWallet('expressions', slow),
+		),
+		mappedSlow: await publish(
+			'mapped-slow',
+			'ETB Wallet, Map Automatically, 50 at once',
+			etbWallet('mapped', slow),
+		),
+		nothing: await publish('nothing', 'No Operation (n8n itself)', noOperation),
+	};
+}
+
+let referencesMade = 0;
+
+const rowsFor = ({ userIds }: Stack['service'], items: number, withReferences: boolean): Row[] =>
+	Array.from({ length: items }, (_, index) => ({
+		toUserId: userIds[index % userIds.length] ?? '',
+		amountEtb: 100 + (index % 50),
+		...(withReferences && { reference: `payroll-${++referencesMade}` }),
+	}));
+
+/** Starts the workflow and resolves to the execution's id when all is done. */
+async function execute({ executions }: Stack, way: Way, rows: Row[]): Promise<number> {
+	const before = executions.newest();
+	const response = await fetch(way.url, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify({ rows }),
+	});
+	await response.arrayBuffer();
+	const [execution] = await executions.ended(way.workflowId, before, 1);
+	return execution?.id ?? 0;
+}
+
+async function pay(
+	stack: Stack,
+	way: Way,
+	{ items, latencyMs, withReferences = false }: PayOptions,
+): Promise<PayRun> {
+	const { pid } = stack.n8n;
+	await stack.service.begin(latencyMs);
+	await stack.inspector.collectGarbage();
+	const rows = rowsFor(stack.service, items, withReferences);
+	const memoryBefore = memoryMb(pid);
+	resetPeakMemory(pid);
+	const cpuBefore = cpuMs(pid);
+	const executionId = await execute(stack, way, rows);
+	const cpu = cpuMs(pid) - cpuBefore;
+	const peakMb = peakMemoryMb(pid);
+	const run = stack.executions.nodeRun(executionId, PAY);
+	if (run.items !== items) throw new Error(`${way.name}: ${run.items} of ${items} items`);
+	const counts = await stack.service.counts();
+	return { ...counts, nodeMs: run.ms, cpuMs: cpu, peakMb, grownMb: peakMb - memoryBefore };
+}
+
+interface PayOptions {
+	items: number;
+	latencyMs: number;
+	withReferences?: boolean;
+}
+
+/** Runs of each way, one of each per round. */
+async function alternate(
+	stack: Stack,
+	ways: Way[],
+	rounds: number,
+	options: PayOptions,
+): Promise<Map<Way, PayRun[]>> {
+	const runs = new Map<Way, PayRun[]>(ways.map((way) => [way, []]));
+	for (let round = 0; round < rounds; round++) {
+		for (const [way, done] of runs) done.push(await pay(stack, way, options));
+	}
+	return runs;
+}
+
+const rates = (runs: PayRun[], items: number) => runs.map(({ nodeMs }) => (items / nodeMs) * 1000);
+
+function rowOf({ name }: Way, runs: PayRun[], items: number, http: PayRun[]): string[] {
+	const of = (key: keyof PayRun) => runs.map((run) => run[key]);
+	const rate = rates(runs, items);
+	return [
+		name,
+		shown(spread(of('nodeMs').map((ms) => ms / 1000))),
+		shown(spread(rate)),
+		shown(ratios(rate, rates(http, items))),
+		shown(spread(of('cpuMs').map((ms) => ms / 1000))),
+		shown(spread(of('peakMb'))),
+		shown(spread(of('grownMb'))),
+		shown(spread(of('connections'))),
+		shown(spread(of('mostInFlight'))),
+	];
+}
+
+const HEADER = [
+	'',
+	'time of the node, s',
+	'items/s',
+	'× HTTP Request',
+	'CPU of n8n, s',
+	'peak memory, MB',
+	'of it new, MB',
+	'connections',
+	'in flight',
+];
+
+/** Paying, ours against the HTTP Request node. */
+export async function measurePaying(
+	stack: Stack,
+	ways: Ways,
+	sizes: Sizes['pay'],
+	print: (line: string) => void,
+): Promise<Section> {
+	const { http, expressions, mapped, expressionsSlow, mappedSlow, nothing } = ways;
+	const allWays = [http, expressions, mapped, expressionsSlow, mappedSlow, nothing];
+	// What runs for the first time is compiled first.
+	for (const way of allWays) {
+		await pay(stack, way, { items: Math.min(1_000, sizes.at(-1)?.items ?? 0), latencyMs: 0 });
+	}
+	const text: string[] = [];
+	const targets: Target[] = [];
+	const largest = sizes.at(-1)?.items;
+	for (const { items, rounds } of sizes) {
+		const fastWays = [http, expressions, mapped, nothing];
+		const fast = await alternate(stack, fastWays, rounds, { items, latencyMs: 0 });
+		const slowWays = [http, expressionsSlow, mappedSlow];
+		const slow = await alternate(stack, slowWays, rounds, { items, latencyMs: SLOW.latencyMs });
+		const of = (runs: Map<Way, PayRun[]>, way: Way) => runs.get(way) ?? [];
+		for (const [latencyMs, runs] of [
+			[0, fast],
+			[SLOW.latencyMs, slow],
+		] as const) {
+			const rows = [...runs].map(([way, done]) => rowOf(way, done, items, of(runs, http)));
+			const heading = `${items.toLocaleString('en-US')} items, service answers after ${latencyMs} ms, ${rounds} rounds`;
+			text.push(`### ${heading}\n\n${table(HEADER, rows)}`);
+			print(text.at(-1) ?? '');
+		}
+		if (items !== largest) continue;
+		for (const [way, least] of [
+			[expressions, 2],
+			[mapped, 5],
+		] as const) {
+			const ratio = ratios(rates(of(fast, way), items), rates(of(fast, http), items));
+			targets.push({
+				wanted: `${items} items at 0 ms: ${way.name} at least ${least} × the items/s of HTTP Request`,
+				measured: shown(ratio),
+				met: ratio.median >= least,
+			});
+		}
+		for (const [way, atOnce] of [
+			[expressions, expressionsSlow],
+			[mapped, mappedSlow],
+		] as const) {
+			const ideal = (items * SLOW.latencyMs) / SLOW.concurrency;
+			const limits = of(fast, way).map(({ nodeMs }) => Math.max(nodeMs, ideal));
+			const ratio = ratios(
+				of(slow, atOnce).map(({ nodeMs }) => nodeMs),
+				limits,
+			);
+			targets.push({
+				wanted: `${items} items at ${SLOW.latencyMs} ms: ${atOnce.name}, at most 1.15 × the limit, which is the larger of N × latency / concurrency and the time at 0 ms`,
+				measured: shown(ratio),
+				met: ratio.median <= 1.15,
+			});
+		}
+		for (const way of [expressions, mapped]) {
+			const grown = (runs: PayRun[]) => runs.map(({ grownMb }) => grownMb);
+			const ratio = ratios(grown(of(fast, way)), grown(of(fast, http)));
+			targets.push({
+				wanted: `${items} items: ${way.name} takes at most the memory of HTTP Request`,
+				measured: `× ${shown(ratio)}`,
+				met: ratio.median <= 1,
+			});
+		}
+	}
+	return { title: 'Paying', text: text.join('\n\n'), targets };
+}
+
+/** How the cost of an item grows with the items of a run, and with what the ledger of references holds. */
+export async function measureGrowth(
+	stack: Stack,
+	ways: Ways,
+	{ items: sizes, rounds, ledger }: Sizes['growth'],
+	print: (line: string) => void,
+): Promise<Section> {
+	const { expressions, mapped, mappedSlow } = ways;
+	const fill = async (way: Way) => {
+		await stack.service.begin(0);
+		await execute(stack, way, rowsFor(stack.service, ledger, true));
+		return stack.executions.ledgerOf(way.workflowId);
+	};
+	const filled = new Map([
+		[mapped, await fill(mapped)],
+		[mappedSlow, await fill(mappedSlow)],
+	]);
+	const kinds: Array<{ name: string; way: Way; withReferences: boolean }> = [
+		{ name: expressions.name, way: expressions, withReferences: false },
+		{ name: mapped.name, way: mapped, withReferences: false },
+		{ name: `${mapped.name}, with references`, way: mapped, withReferences: true },
+		{ name: `${mappedSlow.name}, with references`, way: mappedSlow, withReferences: true },
+	];
+	const rows: string[][] = [];
+	const targets: Target[] = [];
+	for (const { name, way, withReferences } of kinds) {
+		const costs = new Map(sizes.map((items): [number, number[]] => [items, []]));
+		for (let round = 0; round < rounds; round++) {
+			for (const [items, done] of costs) {
+				if (withReferences) filled.get(way)?.restore();
+				const { nodeMs } = await pay(stack, way, { items, latencyMs: 0, withReferences });
+				done.push(nodeMs / items);
+			}
+		}
+		const first = costs.get(sizes[0] ?? 0) ?? [];
+		const last = costs.get(sizes.at(-1) ?? 0) ?? [];
+		const growth = ratios(last, first);
+		rows.push([name, ...[...costs.values()].map((ms) => shown(spread(ms))), shown(growth)]);
+		print(rows.at(-1)?.join(' | ') ?? '');
+		targets.push({
+			wanted: `${name}: an item of ${sizes.at(-1)} costs at most 1.1 × one of ${sizes[0]}`,
+			measured: shown(growth),
+			met: growth.median <= 1.1,
+		});
+	}
+	const heading = `Time of the node for one item, in ms. Where references are given, the ledger holds ${digits(ledger)} others at the start of each run. ${rounds} rounds.`;
+	const header = ['', ...sizes.map((items) => `${digits(items)} items`), 'growth'];
+	return {
+		title: 'Growth',
+		text: `${heading}\n\n${table(header, rows)}`,
+		targets,
+	};
+}
+
+/** Where the CPU time of n8n goes when it pays. */
+export async function profilePaying(
+	stack: Stack,
+	{ http, expressions, mapped }: Ways,
+	items: number,
+): Promise<Map<string, CpuProfile>> {
+	const profiles = new Map<string, CpuProfile>();
+	for (const way of [http, expressions, mapped]) {
+		await stack.service.begin(0);
+		const rows = rowsFor(stack.service, items, false);
+		const profile = await stack.inspector.profile(async () => await execute(stack, way, rows));
+		profiles.set(way.name, profile);
+	}
+	return profiles;
+}

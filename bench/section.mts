@@ -1,0 +1,59 @@
+/** What is to be reached, what was measured, and whether that is enough. */
+export interface Target {
+	wanted: string;
+	measured: string;
+	met: boolean;
+}
+
+/** One part of the results. */
+export interface Section {
+	title: string;
+	/** Markdown */
+	text: string;
+	targets: Target[];
+}
+
+/** How much is measured. */
+export interface Sizes {
+	pay: Array<{ items: number; rounds: number }>;
+	growth: { items: number[]; rounds: number; ledger: number };
+	events: { rounds: number; loads: Array<{ concurrency: number; deliveries: number }> };
+	flood: { rounds: number; seconds: number; handWiredSeconds: number; each: number };
+	startup: { loads: number; starts: number };
+}
+
+export const fullSizes: Sizes = {
+	pay: [
+		{ items: 100, rounds: 5 },
+		{ items: 1_000, rounds: 5 },
+		{ items: 5_000, rounds: 3 },
+	],
+	growth: { items: [100, 1_000, 10_000], rounds: 3, ledger: 10_000 },
+	events: {
+		rounds: 3,
+		loads: [
+			{ concurrency: 1, deliveries: 60 },
+			{ concurrency: 10, deliveries: 120 },
+			{ concurrency: 50, deliveries: 150 },
+		],
+	},
+	flood: { rounds: 2, seconds: 8, handWiredSeconds: 3, each: 1_000 },
+	startup: { loads: 15, starts: 3 },
+};
+
+export const quickSizes: Sizes = {
+	pay: [
+		{ items: 50, rounds: 2 },
+		{ items: 200, rounds: 2 },
+	],
+	growth: { items: [50, 200], rounds: 1, ledger: 200 },
+	events: {
+		rounds: 1,
+		loads: [
+			{ concurrency: 1, deliveries: 10 },
+			{ concurrency: 10, deliveries: 20 },
+		],
+	},
+	flood: { rounds: 1, seconds: 2, handWiredSeconds: 1, each: 100 },
+	startup: { loads: 2, starts: 1 },
+};

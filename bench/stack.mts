@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { N8nApi, type WorkflowFile } from '../n8n/api.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	credentialFor,
+	importWorkflow,
+} from '../n8n/examples.mts';
+import { ensureN8nInstalled } from '../n8n/install.mts';
+import { startN8n, type N8nInstance } from '../n8n/instance.mts';
+import { installPackage } from '../n8n/package-tarball.mts';
+import { freePort } from '../n8n/ports.mts';
+import { Executions } from './executions.mts';
+import { INSPECTABLE, Inspector } from './inspector.mts';
+import { startService, type Service } from './service.mts';
+import type { CredentialReference } from './workflows.mts';
+
+const owner = { email: 'owner@example.com', password: 'Bench-of-n8n-1' };
+
+/** A real n8n with the packed package in it, its database, and the partner service beside it. */
+export interface Stack {
+	n8n: N8nInstance;
+	api: N8nApi;
+	inspector: Inspector;
+	executions: Executions;
+	service: Service;
+	/** Creates a credential of one of n8n's own types. */
+	addCredential(name: string, type: string, data: object): Promise<CredentialReference>;
+	/** Publishes a workflow whose nodes of this package use an account of the service; resolves to its id. */
+	publish(workflow: WorkflowFile, account?: 'payments' | 'events'): Promise<string>;
+	/** Starts n8n again on the same data with these changes to its environment. */
+	restart(env: Record<string, string>): Promise<void>;
+	stop(): Promise<void>;
+}
+
+export async function startStack(print: (line: string) => void): Promise<Stack> {
+	await ensureN8nInstalled(print);
+	const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-bench-'));
+	await installPackage(folder);
+	const service = await startService();
+	const port = await freePort();
+	const start = async (env: Record<string, string> = {}) =>
+		await startN8n({ userFolder: folder, port, env: { ...INSPECTABLE, ...env } });
+
+	const n8n = await start();
+	const api = new N8nApi(n8n.url);
+	await api.setUpOwner(owner);
+	const accounts = {
+		payments: await api.createCredential(
+			CREDENTIAL_NAME,
+			CREDENTIAL_TYPE,
+			credentialFor(service.payments),
+		),
+		events: await api.createCredential(
+			CREDENTIAL_NAME,
+			CREDENTIAL_TYPE,
+			credentialFor(service.events),
+		),
+	};
+	const stack: Stack = {
+		n8n,
+		api,
+		inspector: await Inspector.ofLog(n8n.logFile),
+		executions: new Executions(folder),
+		service,
+		addCredential: async (name, type, data) => ({
+			id: await api.createCredential(name, type, data),
+			name,
+		}),
+		async publish(workflow, account = 'payments') {
+			const id = await importWorkflow(api, workflow, accounts[account]);
+			await api.activate(id);
+			return id;
+		},
+		async restart(env) {
+			stack.inspector.close();
+			await stack.n8n.stop();
+			stack.n8n = await start(env);
+			stack.inspector = await Inspector.ofLog(stack.n8n.logFile);
+			await api.logIn(owner);
+		},
+		async stop() {
+			stack.inspector.close();
+			stack.executions.close();
+			await stack.n8n.stop();
+			await service.stop();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+	return stack;
+}
