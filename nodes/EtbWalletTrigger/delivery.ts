@@ -5,6 +5,7 @@ import { ageOf, eventOutputs, isWanted, outputIndex, parseEvent } from './events
 import type { PartnerEvent } from './events';
 import type { Delivery } from './forwarding';
 import { forward, isOwnProbe, probeHeader, probeStatus } from './forwarding';
+import { option } from './options';
 import { registry, triggerKey } from './registry';
 import { isSigned, signatureHeader, signatureIn } from './signature';
 
@@ -95,10 +96,6 @@ async function reachedProduction(context: IWebhookFunctions, delivery: Delivery)
 /** Not awaited: a test must not slow production down, and `forward` never rejects. */
 function copyToTests(context: IWebhookFunctions, delivery: Delivery): void {
 	for (const url of registry.copiesFor(triggerKey(context))) void forward(context, url, delivery);
-}
-
-function option(context: IWebhookFunctions, name: string): unknown {
-	return Reflect.get(Object(context.getNodeParameter('additionalOptions', {})) as object, name);
 }
 
 function wantedEvents(context: IWebhookFunctions): string[] {

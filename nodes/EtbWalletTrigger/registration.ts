@@ -6,6 +6,7 @@ import { failureError, invalidValueError } from '../shared/serviceError';
 import { callService } from '../shared/transport';
 import { webhookUrl } from '../shared/url';
 import { probe } from './forwarding';
+import { option } from './options';
 import type { Holder } from './registry';
 import { accountKey, registry, triggerKey } from './registry';
 
@@ -162,10 +163,6 @@ async function load(context: IHookFunctions): Promise<Account> {
 
 const asNodeError = (context: IHookFunctions, error: unknown): Error =>
 	invalidValueError(context.getNode(), error);
-
-function option(context: IHookFunctions, name: string): unknown {
-	return Reflect.get(Object(context.getNodeParameter('additionalOptions', {})) as object, name);
-}
 
 function ownUrl(context: IHookFunctions): string {
 	return context.getNodeWebhookUrl('default') ?? '';

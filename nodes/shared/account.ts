@@ -3,7 +3,6 @@ import type {
 	ICredentialsDecrypted,
 	IExecuteFunctions,
 	IHookFunctions,
-	IWebhookFunctions,
 } from 'n8n-workflow';
 import { partnersUrl } from './url';
 import { InvalidValueError } from './validation';
@@ -58,9 +57,7 @@ export function parseAccount(
  * Loads the node's credential, once per run.
  * @throws {InvalidValueError} when a field of the credential cannot be used
  */
-export async function loadAccount(
-	context: IExecuteFunctions | IHookFunctions | IWebhookFunctions,
-): Promise<Account> {
+export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
 	const reference = context.getNode().credentials?.[credentialType];
 	return parseAccount(data, { id: reference?.id ?? '', name: reference?.name ?? '' });

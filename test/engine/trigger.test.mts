@@ -179,6 +179,20 @@ describe('bodies', () => {
 	});
 });
 
+/** A workflow that begins with an event and succeeds once it is told to finish. */
+function slowWorkflow(): { run: () => Promise<number>; begun: Promise<void>; finish: () => void } {
+	let begin = (): void => {};
+	const begun = new Promise<void>((resolve) => (begin = resolve));
+	let finish = (): void => {};
+	const finished = new Promise<void>((resolve) => (finish = resolve));
+	const run = async (): Promise<number> => {
+		begin();
+		await finished;
+		return 200;
+	};
+	return { run, begun, finish: () => finish() };
+}
+
 describe('duplicates', () => {
 	test('the same event again starts nothing and is answered 200', async () => {
 		const node = await trigger();
@@ -246,43 +260,19 @@ describe('duplicates', () => {
 	});
 
 	test('a duplicate that comes while the workflow runs gets the answer of the first', async () => {
-		let finish = (): void => {};
-		const finished = new Promise<void>((resolve) => (finish = resolve));
-		let begin = (): void => {};
-		const begun = new Promise<void>((resolve) => (begin = resolve));
-		const node = await trigger(
-			{ acknowledge: 'lastNode' },
-			{
-				finish: async () => {
-					begin();
-					await finished;
-					return 200;
-				},
-			},
-		);
+		const workflow = slowWorkflow();
+		const node = await trigger({ acknowledge: 'lastNode' }, { finish: workflow.run });
 		const first = send(node, transfer('1'));
-		await begun;
+		await workflow.begun;
 		const second = send(node, transfer('1'));
-		finish();
+		workflow.finish();
 		expect([(await first).status, (await second).status]).toEqual([200, 200]);
 		expect(node.started).toHaveLength(1);
 	});
 
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
-		let begin = (): void => {};
-		const begun = new Promise<void>((resolve) => (begin = resolve));
-		let finish = (): void => {};
-		const finished = new Promise<void>((resolve) => (finish = resolve));
-		const node = await trigger(
-			{ acknowledge: 'lastNode' },
-			{
-				finish: async () => {
-					begin();
-					await finished;
-					return 200;
-				},
-			},
-		);
+		const workflow = slowWorkflow();
+		const node = await trigger({ acknowledge: 'lastNode' }, { finish: workflow.run });
 		const hangUp = new AbortController();
 		const body = JSON.stringify(transfer('1'));
 		const first = fetch(node.url, {
@@ -291,10 +281,10 @@ describe('duplicates', () => {
 			signal: hangUp.signal,
 			headers: { 'x-webhook-signature': sign(body) },
 		}).catch(() => undefined);
-		await begun;
+		await workflow.begun;
 		hangUp.abort();
 		await first;
-		finish();
+		workflow.finish();
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
 	});

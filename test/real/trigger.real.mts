@@ -96,6 +96,13 @@ const post = async (
 ): Promise<Response> =>
 	await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(20_000) });
 
+/** n8n answers 404 until it has registered its webhooks. */
+const postAfterRestart = async (url: string, body: string): Promise<Response> =>
+	await eventually('the webhook after the restart', async () => {
+		const response = await post(url, body, signed(body)).catch(() => undefined);
+		return response?.status === 404 ? undefined : response;
+	});
+
 void describe('publishing', () => {
 	test('registers the production URL, and again when n8n starts', async () => {
 		const { id, url } = await publish(eventWorkflow());
@@ -234,10 +241,7 @@ void describe('duplicates', () => {
 		await executionsOf(world, id, 1);
 		await world.n8n.stop();
 		await world.restartN8n();
-		const again = await eventually('the webhook after the restart', async () => {
-			const response = await post(url, body, signed(body)).catch(() => undefined);
-			return response?.status === 404 ? undefined : response;
-		});
+		const again = await postAfterRestart(url, body);
 		assert.equal(again.status, 200);
 		assert.equal(await deliver('other'), 200);
 		assert.deepEqual(await eventIds(id, 2), ['same', 'other']);
@@ -251,10 +255,7 @@ void describe('duplicates', () => {
 		await executionsOf(world, id, 1);
 		world.n8n.kill();
 		await world.restartN8n();
-		const again = await eventually('the webhook after the restart', async () => {
-			const response = await post(url, body, signed(body)).catch(() => undefined);
-			return response?.status === 404 ? undefined : response;
-		});
+		const again = await postAfterRestart(url, body);
 		assert.equal(again.status, 200);
 		assert.equal(await deliver('other'), 200);
 		assert.deepEqual(await eventIds(id, 2), ['killed', 'other']);
