@@ -214,7 +214,7 @@ describe('a reference', () => {
 				const { output } = await pay(referenced(names(3)));
 				expect(outcomes(output)).toEqual(['alreadyPaid', 'unknown', 'alreadyPaid']);
 				expect(output[1]?.json.message).toMatch(
-					/^Sent before and how that ended is not known, not sent again\. Check with the partner/,
+					/^Sent before and how that ended is not known, not sent again\. Wait until no other execution/,
 				);
 			}
 			expect(payments()).toHaveLength(3);
@@ -297,13 +297,14 @@ describe('a reference', () => {
 	});
 
 	test('is not sent when it cannot be recorded', async () => {
-		jest
+		const broken = jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
-			.mockRejectedValueOnce(new Error('database is locked'));
+			.mockRejectedValue(new Error('database is locked'));
 		const { error } = await pay(referenced(names(3)));
 		expect(error?.message).toMatch(/could not be recorded in the database of n8n/);
 		expect(error?.description).toMatch(/database is locked/);
 		expect(payments()).toEqual([]);
+		broken.mockRestore();
 		expect(outcomes((await pay(referenced(names(3)))).output)).toEqual(Array(3).fill('paid'));
 	});
 

@@ -16,7 +16,6 @@ import type {
 	ICredentialDataDecryptedObject,
 	ICredentialType,
 	ICredentialsHelper,
-	IDataDeduplicator,
 	IDataObject,
 	IHttpRequestOptions,
 	INode,
@@ -35,45 +34,10 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { MemoryDeduplicator } from './deduplicator.mts';
 
 const actionType = 'n8n-nodes-etb-wallet.etbWallet';
 const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
-
-/** n8n's own storage of processed entries, in memory, with the same race: a read, a pause, a write of all. */
-class MemoryDeduplicator
-	implements Pick<IDataDeduplicator, 'checkProcessedAndRecord' | 'removeProcessed'>
-{
-	readonly rows = new Map<string, string[]>();
-
-	checkProcessedAndRecord: IDataDeduplicator['checkProcessedAndRecord'] = async (
-		items,
-		_scope,
-		context,
-	) => {
-		const key = `${context.workflow.id}:${context.node?.id}`;
-		const entries = [...(this.rows.get(key) ?? [])];
-		const known = new Set(entries);
-		await new Promise(setImmediate);
-		const isKnown = (item: unknown): boolean => known.has(String(item));
-		this.rows.set(key, [...entries, ...items.filter((item) => !isKnown(item)).map(String)]);
-		return { new: items.filter((item) => !isKnown(item)), processed: items.filter(isKnown) };
-	};
-
-	removeProcessed: IDataDeduplicator['removeProcessed'] = async (items, _scope, context) => {
-		const key = `${context.workflow.id}:${context.node?.id}`;
-		const gone = new Set(items.map(String));
-		const entries = (this.rows.get(key) ?? []).filter((entry) => !gone.has(entry));
-		await new Promise(setImmediate);
-		this.rows.set(key, entries);
-	};
-
-	clearAllProcessedItems: IDataDeduplicator['clearAllProcessedItems'] = async (_scope, context) => {
-		await Promise.resolve(this.rows.delete(`${context.workflow.id}:${context.node?.id}`));
-	};
-
-	getProcessedDataCount: IDataDeduplicator['getProcessedDataCount'] = async (_scope, context) =>
-		await Promise.resolve(this.rows.get(`${context.workflow.id}:${context.node?.id}`)?.length ?? 0);
-}
 
 /** The entries of the ledger, as n8n's database would hold them. */
 export const deduplicator = new MemoryDeduplicator();

@@ -28,11 +28,15 @@ export interface Postgres extends Service {
 const DEBIAN_PACKAGES =
 	'The queue test needs PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
 
-/** Ends a child with `signal`, waits for it, and leaves nothing behind should this program end first. */
-function stopping(child: ChildProcess, signal: NodeJS.Signals): () => Promise<void> {
+/** Ends a child with `signal`, waits for it, and should this program end first, ends it with `atExit`. */
+function stopping(
+	child: ChildProcess,
+	signal: NodeJS.Signals,
+	atExit: NodeJS.Signals = 'SIGKILL',
+): () => Promise<void> {
 	const exited = once(child, 'exit');
 	exited.catch(() => undefined);
-	const kill = () => void child.kill('SIGKILL');
+	const kill = () => void child.kill(atExit);
 	process.once('exit', kill);
 	return async () => {
 		child.kill(signal);
@@ -94,8 +98,8 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		folder,
 		user,
 	);
-	// SIGINT is its fast shutdown: it ends the connections that are still open.
-	const stop = stopping(child, 'SIGINT');
+	// Its fast shutdown, which ends open connections, and its immediate one; SIGKILL would leave its children.
+	const stop = stopping(child, 'SIGINT', 'SIGQUIT');
 	const psql = async (sql: string, database: string) =>
 		(
 			await run(

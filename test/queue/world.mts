@@ -133,7 +133,6 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 	const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 	for (const signal of signals) process.once(signal, interrupted);
 	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
-	process.once('exit', removeFolder);
 	const stop = async () => {
 		for (const service of started.splice(0).reverse()) await service.stop();
 		await rm(folder, { recursive: true, force: true });
@@ -173,6 +172,7 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 		// The main process creates the tables, so it goes first.
 		await main.start();
 		await Promise.all([webhook, ...workers].map(async (process) => await process.start()));
+		process.once('exit', removeFolder); // after what was started above has been ended
 		const api = new N8nApi(proxy.url.slice(0, -1));
 		await api.setUpOwner({ email: 'owner@example.com', password: 'Queue-n8n-test-1' });
 		const credentialId = await api.createCredential(

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { exclusively } from './lock';
 
 /**
  * What the ledger knows of a reference. `inFlight`: another execution in this process is sending it. `inDoubt`:
@@ -30,9 +31,6 @@ const options = { mode: 'entries' } as const;
 const sentMark = (reference: string): string => `sent:${reference}`;
 const doubtMark = (reference: string): string => `doubt:${reference}`;
 
-/** The last ledger access of each node in this process; n8n's read and write of the record are not atomic. */
-const queues = new Map<string, Promise<unknown>>();
-
 /** References that this process is sending, by node. One execution must not settle what another has in flight. */
 const inFlight = new Map<string, Set<string>>();
 
@@ -52,20 +50,6 @@ export interface Ledger {
 
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const key = JSON.stringify([context.getWorkflow().id, context.getNode().id]);
-
-	async function exclusively<Result>(access: () => Promise<Result>): Promise<Result> {
-		const previous = queues.get(key);
-		const current = (async () => {
-			await previous?.catch(() => undefined);
-			return await access();
-		})();
-		queues.set(key, current);
-		try {
-			return await current;
-		} finally {
-			if (queues.get(key) === current) queues.delete(key);
-		}
-	}
 
 	const remove = async (marks: string[]): Promise<void> => {
 		if (marks.length > 0) await context.helpers.removeProcessed(marks, 'node', options);
@@ -99,20 +83,32 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 		return processed;
 	}
 
-	async function settle(ended: Ended[]): Promise<void> {
-		try {
-			await remove(ended.flatMap(marksToRemove));
-		} finally {
-			const flying = inFlight.get(key);
-			for (const { reference } of ended) flying?.delete(reference);
-			if (flying?.size === 0) inFlight.delete(key);
-		}
+	function land(claims: Claim[]): void {
+		const flying = inFlight.get(key);
+		for (const { reference } of claims) flying?.delete(reference);
+		if (flying?.size === 0) inFlight.delete(key);
 	}
 
 	return {
-		claim: async (references, again) =>
-			await exclusively(async () => await claim(references, again)),
-		settle: async (ended) => await exclusively(async () => await settle(ended)),
+		async claim(references, again) {
+			let claims: Claim[] = [];
+			try {
+				await exclusively(context, async () => {
+					claims = await claim(references, again);
+				});
+				return claims;
+			} catch (error) {
+				land(claims.filter(({ taken }) => taken));
+				throw error;
+			}
+		},
+		async settle(ended) {
+			try {
+				await exclusively(context, async () => await remove(ended.flatMap(marksToRemove)));
+			} finally {
+				land(ended);
+			}
+		},
 	};
 }
 

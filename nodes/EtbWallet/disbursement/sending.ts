@@ -155,7 +155,7 @@ const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedRef
 		outcome: 'unknown',
 		found: 'Sent before and how that ended is not known, not sent again',
 		remedy:
-			'Check with the partner service whether it was paid. If not, send it once with Pay Again under Options.',
+			'Wait until no other execution is sending, and ask the partner service whether it was paid. If not, send it once with Pay Again under Options.',
 	},
 	inFlight: {
 		outcome: 'unknown',

@@ -1,0 +1,114 @@
+import { sleep } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/**
+ * What n8n offers a node to remember entries by is a read and then a write, which two processes can mix up. But
+ * its first write is an insert, which the database lets only one of them do. So the row of the workflow's own
+ * entries is the lock between the processes of n8n: it exists exactly while the lock is held.
+ */
+const options = { mode: 'entries' } as const;
+const mark = 'etb-wallet-lock';
+
+/** In ms. The lock is held for a few database accesses; one held for longer is of a process that ended. */
+const abandonedAfter = 30_000;
+
+/** In ms, at random on top of it: two that wait must not both take an abandoned lock. */
+const abandonedSpread = 10_000;
+
+/** In ms, well below. Who held the lock for longer may have lost it, and must not act on what it read. */
+const safeFor = 15_000;
+
+/** In ms, at random: processes that wait must not keep in step. */
+const pollEvery = { least: 5, spread: 20 };
+
+/** One alone may be an insert that another process did first and whose row is gone already. */
+const failuresToBelieve = 5;
+
+/** The last access to each workflow's entries in this process, which needs no polling to take turns. */
+const queues = new Map<string, Promise<unknown>>();
+
+/**
+ * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow.
+ * @throws {Error} when the lock cannot be taken, or was held for too long; what `access` did then does not count
+ */
+export async function exclusively<Result>(
+	context: IExecuteFunctions,
+	access: () => Promise<Result>,
+): Promise<Result> {
+	const key = context.getWorkflow().id ?? '';
+	const previous = queues.get(key);
+	const current = (async () => {
+		await previous?.catch(() => undefined);
+		return await whileLocked(context, access);
+	})();
+	queues.set(key, current);
+	try {
+		return await current;
+	} finally {
+		if (queues.get(key) === current) queues.delete(key);
+	}
+}
+
+async function whileLocked<Result>(
+	context: IExecuteFunctions,
+	access: () => Promise<Result>,
+): Promise<Result> {
+	await take(context);
+	// The time of day, because other clocks stand still while a machine is paused.
+	const takenAt = Date.now();
+	const heldFor = (): number => Date.now() - takenAt;
+	try {
+		const result = await access();
+		if (heldFor() > safeFor) throw new Error('The database took too long to answer');
+		return result;
+	} finally {
+		// Later the lock may be another's.
+		if (heldFor() < abandonedAfter) await release(context);
+	}
+}
+
+async function take(context: IExecuteFunctions): Promise<void> {
+	const patience = abandonedAfter + Math.random() * abandonedSpread;
+	let waitingSince = performance.now();
+	let failures = 0;
+	for (;;) {
+		const attempt = await tryToTake(context);
+		if (attempt === 'taken') return;
+		failures = attempt instanceof Error ? failures + 1 : 0;
+		if (attempt instanceof Error && failures === failuresToBelieve) throw attempt;
+		if (performance.now() - waitingSince > patience) {
+			await release(context);
+			waitingSince = performance.now();
+		}
+		await sleep(pollEvery.least + Math.random() * pollEvery.spread);
+	}
+}
+
+/** @returns an error when nobody holds the lock and yet it could not be taken */
+async function tryToTake(context: IExecuteFunctions): Promise<'taken' | 'held' | Error> {
+	const { helpers } = context;
+	try {
+		const { new: added } = await helpers.checkProcessedAndRecord([mark], 'workflow', options);
+		if (added.length === 0) return 'held';
+	} catch (error) {
+		// Most likely another process did the insert at the same instant.
+		if ((await helpers.getProcessedDataCount('workflow', options)) > 0) return 'held';
+		return error instanceof Error ? error : new Error(String(error));
+	}
+	await refuseForeignEntries(context);
+	return 'taken';
+}
+
+async function release(context: IExecuteFunctions): Promise<void> {
+	await refuseForeignEntries(context);
+	await context.helpers.clearAllProcessedItems('workflow', options);
+}
+
+/** @throws {Error} when the row holds more than the mark: then others need it, and it cannot be the lock */
+async function refuseForeignEntries({ helpers }: IExecuteFunctions): Promise<void> {
+	if ((await helpers.getProcessedDataCount('workflow', options)) <= 1) return;
+	await helpers.removeProcessed([mark], 'workflow', options);
+	throw new Error(
+		'Another node of this workflow, such as Remove Duplicates, has its Scope set to Workflow. Set it to Node',
+	);
+}

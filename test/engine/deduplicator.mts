@@ -1,0 +1,51 @@
+import type {
+	DeduplicationScope,
+	ICheckProcessedContextData,
+	IDataDeduplicator,
+} from 'n8n-workflow';
+
+/** Where n8n keeps entries: a row for each node, and one for the workflow. */
+const rowOf = (
+	scope: DeduplicationScope,
+	{ workflow, node }: ICheckProcessedContextData,
+): string => (scope === 'node' ? `${workflow.id}:${node?.id}` : `${workflow.id}:`);
+
+/**
+ * n8n's own storage of processed entries, in memory, with the same race: a read, a pause, a write of all. As in
+ * its database, a row can be inserted only once, and updating one that is gone does nothing.
+ */
+export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcessedItemsAndRecord'> {
+	readonly rows = new Map<string, string[]>();
+
+	checkProcessedAndRecord: IDataDeduplicator['checkProcessedAndRecord'] = async (
+		items,
+		scope,
+		context,
+	) => {
+		const key = rowOf(scope, context);
+		const found = this.rows.get(key);
+		const known = new Set(found);
+		await new Promise(setImmediate);
+		const isKnown = (item: unknown): boolean => known.has(String(item));
+		if (found === undefined && this.rows.has(key)) throw new Error('duplicate key');
+		if (found === undefined || this.rows.has(key)) {
+			this.rows.set(key, [...known, ...items.filter((item) => !isKnown(item)).map(String)]);
+		}
+		return { new: items.filter((item) => !isKnown(item)), processed: items.filter(isKnown) };
+	};
+
+	removeProcessed: IDataDeduplicator['removeProcessed'] = async (items, scope, context) => {
+		const key = rowOf(scope, context);
+		const gone = new Set(items.map(String));
+		const entries = (this.rows.get(key) ?? []).filter((entry) => !gone.has(entry));
+		await new Promise(setImmediate);
+		if (this.rows.has(key)) this.rows.set(key, entries);
+	};
+
+	clearAllProcessedItems: IDataDeduplicator['clearAllProcessedItems'] = async (scope, context) => {
+		await Promise.resolve(this.rows.delete(rowOf(scope, context)));
+	};
+
+	getProcessedDataCount: IDataDeduplicator['getProcessedDataCount'] = async (scope, context) =>
+		await Promise.resolve(this.rows.get(rowOf(scope, context))?.length ?? 0);
+}

@@ -1,0 +1,136 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { MemoryDeduplicator } from '../engine/deduplicator.mts';
+
+const workflow = { id: 'payroll', active: true };
+const owner = { workflow, node: undefined };
+const options = { mode: 'entries' } as const;
+
+let database: MemoryDeduplicator;
+beforeEach(() => {
+	database = new MemoryDeduplicator();
+});
+
+const entries = (): string[] | undefined => database.rows.get(`${workflow.id}:`);
+
+type Exclusively = <Result>(access: () => Promise<Result>) => Promise<Result>;
+
+/** A process of n8n: a copy of the module, and the database that all share. */
+async function startProcess(): Promise<Exclusively> {
+	const helpers: Partial<IExecuteFunctions['helpers']> = {
+		checkProcessedAndRecord: (items) =>
+			database.checkProcessedAndRecord(items, 'workflow', owner, options),
+		removeProcessed: (items) => database.removeProcessed(items, 'workflow', owner, options),
+		clearAllProcessedItems: () => database.clearAllProcessedItems('workflow', owner, options),
+		getProcessedDataCount: () => database.getProcessedDataCount('workflow', owner, options),
+	};
+	const context = { helpers, getWorkflow: () => workflow } as unknown as IExecuteFunctions;
+	let run: Exclusively | undefined;
+	await jest.isolateModulesAsync(async () => {
+		const { exclusively } = await import('../../nodes/EtbWallet/disbursement/lock.ts');
+		run = async (access) => await exclusively(context, access);
+	});
+	if (run === undefined) throw new Error('the lock was not loaded');
+	return run;
+}
+
+async function startProcesses(count: number): Promise<Exclusively[]> {
+	const processes: Exclusively[] = [];
+	while (processes.length < count) processes.push(await startProcess());
+	return processes;
+}
+
+test.each([
+	['one process', 1],
+	['four processes', 4],
+])('accesses that read and then write lose nothing, %s', async (_name, count) => {
+	const processes = await startProcesses(count);
+	let total = 0;
+	const add = async () => {
+		const read = total;
+		await new Promise(setImmediate);
+		total = read + 1;
+	};
+	const accesses = Array.from({ length: 40 }, async (_, index) => {
+		await processes[index % count]?.(add);
+	});
+	await Promise.all(accesses);
+	expect(total).toBe(40);
+	expect(entries()).toBeUndefined();
+});
+
+test('a failure gives the lock back', async () => {
+	const exclusively = await startProcess();
+	await expect(exclusively(() => Promise.reject(new Error('no database')))).rejects.toThrow(
+		'no database',
+	);
+	expect(entries()).toBeUndefined();
+	await expect(exclusively(() => Promise.resolve('next'))).resolves.toBe('next');
+});
+
+test('a database that fails is not waited for', async () => {
+	const exclusively = await startProcess();
+	jest
+		.spyOn(database, 'checkProcessedAndRecord')
+		.mockRejectedValue(new Error('database is locked'));
+	const access = jest.fn();
+	await expect(exclusively(access)).rejects.toThrow('database is locked');
+	expect(access).not.toHaveBeenCalled();
+});
+
+describe('entries of another node with Scope "Workflow"', () => {
+	const foreign = 'seen by Remove Duplicates';
+
+	test('are left alone, and nothing is done', async () => {
+		database.rows.set(`${workflow.id}:`, [foreign]);
+		const exclusively = await startProcess();
+		const access = jest.fn();
+		await expect(exclusively(access)).rejects.toThrow('Set it to Node');
+		expect(access).not.toHaveBeenCalled();
+		expect(entries()).toEqual([foreign]);
+	});
+
+	test('that come while the lock is held are left alone, and what was done does not count', async () => {
+		const exclusively = await startProcess();
+		const access = async () =>
+			await database.checkProcessedAndRecord([foreign], 'workflow', owner, options);
+		await expect(exclusively(access)).rejects.toThrow('Set it to Node');
+		expect(entries()).toEqual([foreign]);
+	});
+});
+
+describe('with time', () => {
+	beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
+	afterEach(() => jest.useRealTimers());
+
+	const pass = async (seconds: number) => {
+		for (let step = 0; step < seconds * 20; step++) {
+			await jest.advanceTimersByTimeAsync(50);
+			for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+		}
+	};
+
+	test('the lock of a process that ended is taken over after 30 to 40 s, not before', async () => {
+		const [dead, left, right] = await startProcesses(3);
+		void dead?.(() => new Promise(() => undefined));
+		const taken: string[] = [];
+		const waiting = Promise.all([
+			left?.(() => Promise.resolve(taken.push('left'))),
+			right?.(() => Promise.resolve(taken.push('right'))),
+		]);
+		await pass(29);
+		expect(taken).toEqual([]);
+		await pass(12);
+		await waiting;
+		expect(taken.toSorted()).toEqual(['left', 'right']);
+	});
+
+	test('what took longer than 15 s does not count', async () => {
+		const exclusively = await startProcess();
+		const slow = exclusively(async () => {
+			jest.setSystemTime(Date.now() + 15_001);
+			return await Promise.resolve('done');
+		});
+		await expect(slow).rejects.toThrow('too long');
+		expect(entries()).toBeUndefined();
+	});
+});
