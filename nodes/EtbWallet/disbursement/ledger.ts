@@ -92,14 +92,15 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 	return {
 		async claim(references, again) {
 			let claims: Claim[] = [];
+			let isCertain = false;
 			try {
 				await exclusively(context, async () => {
 					claims = await claim(references, again);
 				});
+				isCertain = true;
 				return claims;
-			} catch (error) {
-				land(claims.filter(({ taken }) => taken));
-				throw error;
+			} finally {
+				if (!isCertain) land(claims.filter(({ taken }) => taken));
 			}
 		},
 		async settle(ended) {
