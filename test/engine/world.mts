@@ -34,6 +34,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { actionSchemaFile, checkOutput, triggerSchemaFile } from '../schemas/files.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 
 const actionType = 'n8n-nodes-etb-wallet.etbWallet';
@@ -184,8 +185,15 @@ export interface RunResult {
 	everything: string;
 }
 
-/** Runs the action node behind a trigger that emits `items`. */
+/** The same as `executeNode`; fails when what the user gets is not what the schemas of the output say. */
 export async function runNode(options: RunOptions): Promise<RunResult> {
+	const result = await executeNode(options);
+	checkOutput(actionSchemaFile(options.parameters), result.output);
+	return result;
+}
+
+/** Runs the action node behind a trigger that emits `items`. */
+export async function executeNode(options: RunOptions): Promise<RunResult> {
 	const nodePackage = await loadPackage();
 	const start: INode = {
 		id: 'start',
@@ -363,7 +371,17 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
+/** The same as `openTrigger`; stopping it fails when it handed over what the output schema does not say. */
 export async function listen(options: TriggerOptions): Promise<ListeningTrigger> {
+	const trigger = await openTrigger(options);
+	const stop = async (): Promise<void> => {
+		await trigger.stop();
+		checkOutput(triggerSchemaFile, trigger.started.flat(2));
+	};
+	return { ...trigger, stop };
+}
+
+export async function openTrigger(options: TriggerOptions): Promise<ListeningTrigger> {
 	const { type, node, workflow, additional, webhookData } = await triggerWorld(options);
 	const started: INodeExecutionData[][][] = [];
 	const app = express();

@@ -1,0 +1,36 @@
+/** The output schemas say what the nodes really output. The engine tests hold all of their outputs against them. */
+import { globSync } from 'node:fs';
+import type { Schema } from '../../scripts/output-schema.mts';
+import { schemaOf } from '../../scripts/output-schema.mts';
+import { actionSchemaFile, readSchema } from './files.mts';
+import type { Outputs } from './outputs.mts';
+import { realOutputs } from './outputs.mts';
+
+let outputs: Outputs;
+beforeAll(async () => {
+	outputs = await realOutputs();
+});
+
+const files = globSync('nodes/**/__schema__/**/*.json').sort();
+
+/** With the properties as a list, because n8n shows them in this order. */
+const inOrder = ({ properties, items, ...schema }: Schema): unknown => ({
+	...schema,
+	properties: Object.entries(properties ?? {}).map(([name, property]) => [name, inOrder(property)]),
+	...(items && { items: inOrder(items) }),
+});
+
+test('every schema is made from real output, and every real output has one', () => {
+	expect([...outputs.keys()].sort()).toEqual(files);
+});
+
+test.each(files)('%s is what "node scripts/schemas.mts" writes', (file) => {
+	expect(inOrder(readSchema(file))).toEqual(inOrder(schemaOf(outputs.get(file) ?? [])));
+});
+
+test('a payment shows its outcome first, in every shape', () => {
+	const file = actionSchemaFile({ resource: 'disbursement', operation: 'create' });
+	expect(Object.keys(readSchema(file).properties ?? {})[0]).toBe('outcome');
+	const shapes = new Set((outputs.get(file) ?? []).map(({ outcome }) => outcome));
+	expect(shapes).toEqual(new Set(['paid', 'alreadyPaid', 'unknown']));
+});
