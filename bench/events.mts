@@ -8,7 +8,7 @@ import type { CpuProfile } from './profile.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Stack } from './stack.mts';
 import { quantile, ratios, shown, spread, table } from './statistics.mts';
-import { triggerWorkflow, webhookCryptoIfWorkflow, webhookWorkflow } from './workflows.mts';
+import { DONE, triggerWorkflow, webhookCryptoIfWorkflow, webhookWorkflow } from './workflows.mts';
 
 /** Something that receives events. */
 export interface Receiver {
@@ -114,6 +114,8 @@ async function receiveAll(
 	if (workflowId !== undefined) {
 		const ended = await executions.ended(workflowId, before, count);
 		endedAt = Math.max(...ended.map(({ stoppedAt }) => stoppedAt));
+		// That the last one was found to be genuine.
+		executions.nodeRun(ended.at(-1)?.id ?? 0, DONE);
 	}
 	const cpu = cpuMs(receiver.pid()) - cpuBefore;
 	await sender.close();

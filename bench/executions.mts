@@ -50,16 +50,6 @@ export class Executions {
 		return Count.parse(row).n;
 	}
 
-	/** How many executions after the one with the id `after` have not ended. */
-	unfinished(after: number): number {
-		const row = this.database
-			.prepare(
-				`SELECT count(*) n FROM execution_entity WHERE id > ? AND (stoppedAt IS NULL OR status IN ('new', 'running'))`,
-			)
-			.get(after);
-		return Count.parse(row).n;
-	}
-
 	/**
 	 * The executions of a workflow after the one with the id `after`, once there are `count` and all have ended.
 	 * Rejects when one did not succeed, or when that takes longer than `withinMs`.
@@ -92,23 +82,26 @@ export class Executions {
 		}
 	}
 
-	/** How long a node of an execution took, in ms, and how many items it gave out. */
+	/** How long a node of an execution took, in ms, and how many items it gave out. Throws when it did not run. */
 	nodeRun(executionId: number, node: string): { ms: number; items: number } {
 		const run = this.resultOf(executionId).runData[node]?.[0];
 		if (run === undefined) throw new Error(`"${node}" did not run in execution ${executionId}`);
 		return { ms: run.executionTime, items: run.data?.main[0]?.length ?? 0 };
 	}
 
-	/** What n8n keeps for `checkProcessedAndRecord` of a node, and a way to have it again as it was. */
-	ledgerOf(workflowId: string): { restore(): void } {
+	/** What n8n keeps for the `checkProcessedAndRecord` of the workflow's only node that uses it. */
+	ledger(workflowId: string): string {
 		const row = this.database
-			.prepare('SELECT value FROM processed_data WHERE workflowId = ?')
+			.prepare("SELECT value FROM processed_data WHERE workflowId = ? AND context <> ''")
 			.get(workflowId);
-		const { value } = Ledger.parse(row);
-		const update = this.database.prepare(
-			'UPDATE processed_data SET value = ? WHERE workflowId = ?',
-		);
-		return { restore: () => void update.run(value, workflowId) };
+		return Ledger.parse(row).value;
+	}
+
+	/** Replaces it. */
+	setLedger(workflowId: string, value: string): void {
+		this.database
+			.prepare("UPDATE processed_data SET value = ? WHERE workflowId = ? AND context <> ''")
+			.run(value, workflowId);
 	}
 
 	close(): void {

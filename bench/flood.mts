@@ -11,16 +11,58 @@ const FLOOD_PER_SECOND = 200;
 const REAL_PER_SECOND = 4;
 /** Slow enough that each execution ends before the next one starts. */
 const ALONE_PER_SECOND = 8;
+const IDLE_MS = 2_000;
+
+/** Deliveries of one kind, and what is to become of each. */
+interface Kind {
+	name: string;
+	delivery: () => Delivery;
+	status: number;
+}
+
+/** What the trigger refuses. */
+function refusedKinds(secret: string, known: Delivery): Kind[] {
+	return [
+		{
+			name: 'without a signature',
+			delivery: () => ({ ...newEvent(secret), signature: '' }),
+			status: 401,
+		},
+		{ name: 'forged', delivery: forged, status: 401 },
+		{ name: 'duplicate', delivery: () => known, status: 200 },
+		{
+			name: 'unselected',
+			delivery: () => newEvent(secret, 'deposit.mint_queued'),
+			status: 200,
+		},
+	];
+}
 
 const make = (count: number, delivery: () => Delivery) => Array.from({ length: count }, delivery);
 
-/** Resolves to n8n's CPU time in ms while `work` runs and all executions it starts end. */
-async function cpuOf({ n8n, executions }: Stack, work: () => Promise<void>): Promise<number> {
-	const newest = executions.newest();
-	const before = cpuMs(n8n.pid);
+function requireStatus(answers: Answer[], status: number, name: string): void {
+	const other = answers.find((answer) => answer.status !== status);
+	if (other) throw new Error(`${name}: answered ${other.status} and not ${status}`);
+}
+
+/**
+ * n8n's CPU time in ms while `work` runs and until the executions that it starts have ended.
+ * Rejects when there are not exactly `executions` of them, or one fails.
+ */
+async function cpuOf(
+	stack: Stack,
+	{ workflowId = '' }: Receiver,
+	executions: number,
+	work: () => Promise<void>,
+): Promise<number> {
+	const newest = stack.executions.newest();
+	const before = cpuMs(stack.n8n.pid);
 	await work();
-	while (executions.unfinished(newest) > 0) await sleep(50);
-	return cpuMs(n8n.pid) - before;
+	const ended = await stack.executions.ended(workflowId, newest, executions);
+	if (ended.length !== executions) {
+		throw new Error(`${ended.length} executions where ${executions} were expected`);
+	}
+	return cpuMs(stack.n8n.pid) - before;
 }
 
 /** CPU of n8n for one delivery of each kind: refused ones, and for comparison those that start an execution. */
@@ -28,59 +70,44 @@ async function measureEach(
 	stack: Stack,
 	{ trigger, handWired }: Receivers,
 	{ rounds, each }: Sizes['flood'],
-	print: (line: string) => void,
 ): Promise<{ text: string; targets: Target[] }> {
 	const secret = stack.service.events.webhookSecret;
 	const known = newEvent(secret);
-	const refused: Array<[string, () => Delivery]> = [
-		['without a signature', () => ({ ...newEvent(secret), signature: '' })],
-		['forged', forged],
-		['duplicate', () => known],
-		['unselected', () => newEvent(secret, 'deposit.mint_queued')],
-	];
-	const kinds: Array<{
-		name: string;
-		receiver: Receiver;
-		perSecond: number;
-		count: number;
-		delivery: () => Delivery;
-	}> = [
-		...refused.map(([name, delivery]) => ({
-			name: `${trigger.name}: ${name}`,
+	await new Sender(trigger.url).send(known);
+	const refused = refusedKinds(secret, known);
+	const starting = { delivery: () => newEvent(secret), status: 200 };
+	const kinds = [
+		...refused.map((kind) => ({
+			...kind,
 			receiver: trigger,
 			perSecond: FLOOD_PER_SECOND,
 			count: each,
-			delivery,
+			executions: 0,
 		})),
-		...[trigger, handWired].map((receiver) => ({
-			name: `${receiver.name}: starts an execution`,
-			receiver,
-			perSecond: ALONE_PER_SECOND,
-			count: Math.ceil(each / 25),
-			delivery: () => newEvent(secret),
-		})),
+		...[trigger, handWired].map((receiver) => {
+			const count = Math.ceil(each / 25);
+			const name = `${receiver.name}: starts an execution`;
+			return { ...starting, name, receiver, perSecond: ALONE_PER_SECOND, count, executions: count };
+		}),
 	];
-	await new Sender(trigger.url).send(known);
 	const cpu = new Map(kinds.map(({ name }): [string, number[]] => [name, []]));
 	for (let round = 0; round < rounds; round++) {
-		const idleMs = 2_000;
-		const idle = (await cpuOf(stack, async () => void (await sleep(idleMs)))) / idleMs;
-		for (const { name, receiver, perSecond, count, delivery } of kinds) {
+		const idle = await cpuOf(stack, trigger, 0, async () => await sleep(IDLE_MS));
+		for (const { name, receiver, perSecond, count, delivery, status, executions } of kinds) {
 			const sender = new Sender(receiver.url);
 			const deliveries = make(count, delivery);
 			const startedAt = Date.now();
-			const used = await cpuOf(stack, async () => {
-				await sender.sendAtRate(deliveries, perSecond);
+			const used = await cpuOf(stack, receiver, executions, async () => {
+				requireStatus(await sender.sendAtRate(deliveries, perSecond), status, name);
 			});
-			cpu.get(name)?.push((used - idle * (Date.now() - startedAt)) / count);
+			cpu.get(name)?.push((used - (idle * (Date.now() - startedAt)) / IDLE_MS) / count);
 			await sender.close();
 		}
 	}
 	const started = cpu.get(`${trigger.name}: starts an execution`) ?? [];
 	const rows = [...cpu].map(([name, ms]) => [name, shown(spread(ms)), shown(ratios(ms, started))]);
-	for (const row of rows) print(row.join(' | '));
-	const targets = refused.map(([name]): Target => {
-		const ratio = ratios(cpu.get(`${trigger.name}: ${name}`) ?? [], started);
+	const targets = refused.map(({ name }): Target => {
+		const ratio = ratios(cpu.get(name) ?? [], started);
 		return {
 			wanted: `A delivery that is ${name} costs at most a tenth of the CPU of one that starts an execution`,
 			measured: shown(ratio),
@@ -92,7 +119,6 @@ async function measureEach(
 
 interface FloodRun {
 	sent: number;
-	answered: number;
 	/** Until the last answer and the last execution, in s. */
 	seconds: number;
 	/** n8n's, for the whole flood and the real events. */
@@ -107,37 +133,38 @@ async function receiveDuring(
 	stack: Stack,
 	receiver: Receiver,
 	seconds: number,
-	flooded: boolean,
+	{ flooded, refuses }: { flooded: boolean; refuses: boolean },
 ): Promise<FloodRun> {
 	const secret = stack.service.events.webhookSecret;
 	const sender = new Sender(receiver.url);
 	const known = newEvent(secret);
-	await sender.send(known);
-	const unwanted = [forged, () => known, () => newEvent(secret, 'deposit.mint_queued')];
-	const flood = Array.from(
-		{ length: flooded ? FLOOD_PER_SECOND * seconds : 0 },
-		(_, index) => unwanted[index % unwanted.length]?.() ?? known,
-	);
+	await cpuOf(stack, receiver, 1, async () => void (await sender.send(known)));
+	const kinds = refusedKinds(secret, known).slice(1);
+	const perKind = flooded ? Math.round((FLOOD_PER_SECOND * seconds) / kinds.length) : 0;
+	const floods = kinds.map((kind) => ({ ...kind, deliveries: make(perKind, kind.delivery) }));
+	const sent = perKind * kinds.length;
 	const real = make(REAL_PER_SECOND * seconds, () => newEvent(secret));
-	const before = stack.executions.newest();
+	const executions = real.length + (refuses ? 0 : sent);
 	const startedAt = Date.now();
-	let answers: [Answer[], Answer[]] = [[], []];
-	const cpu = await cpuOf(stack, async () => {
-		answers = await Promise.all([
-			sender.sendAtRate(flood, FLOOD_PER_SECOND),
-			sender.sendAtRate(real, REAL_PER_SECOND),
-		]);
+	let times: number[] = [];
+	const cpu = await cpuOf(stack, receiver, executions, async () => {
+		const toReal = sender.sendAtRate(real, REAL_PER_SECOND);
+		const toFloods = floods.map(async ({ deliveries, name, status }) => {
+			const answers = await sender.sendAtRate(deliveries, FLOOD_PER_SECOND / kinds.length);
+			requireStatus(answers, refuses ? status : 200, `${receiver.name}, ${name}`);
+		});
+		const answers = await toReal;
+		requireStatus(answers, 200, `${receiver.name}, real events`);
+		times = answers.map(({ ms }) => ms);
+		await Promise.all(toFloods);
 	});
 	const elapsed = Date.now() - startedAt;
 	await sender.close();
-	const [toFlood, toReal] = answers;
-	const times = toReal.map(({ ms }) => ms);
 	return {
-		sent: flood.length,
-		answered: toFlood.length,
+		sent,
 		seconds: elapsed / 1000,
 		cpuSeconds: cpu / 1000,
-		executions: stack.executions.newest() - before,
+		executions,
 		realP50: quantile(times, 0.5),
 		realP99: quantile(times, 0.99),
 	};
@@ -149,48 +176,41 @@ export async function measureFlood(
 	receivers: Receivers,
 	engine: string,
 	sizes: Sizes['flood'],
-	print: (line: string) => void,
 ): Promise<Section> {
-	const each = await measureEach(stack, receivers, sizes, print);
+	const each = await measureEach(stack, receivers, sizes);
 	const { trigger, handWired } = receivers;
-	const runs = new Map<string, FloodRun[]>();
-	const add = async (name: string, receiver: Receiver, seconds: number, flooded: boolean) => {
-		const run = await receiveDuring(stack, receiver, seconds, flooded);
-		runs.set(name, [...(runs.get(name) ?? []), run]);
-	};
-	const names = {
-		quiet: `${trigger.name}, quiet`,
-		flooded: `${trigger.name}, flooded`,
-		handWiredQuiet: `${handWired.name}, quiet`,
-		handWiredFlooded: `${handWired.name}, flooded`,
-	};
+	const ways = [
+		{ receiver: trigger, seconds: sizes.seconds, refuses: true },
+		{ receiver: handWired, seconds: sizes.handWiredSeconds, refuses: false },
+	].flatMap((way) => [
+		{ ...way, flooded: false, name: `${way.receiver.name}, quiet` },
+		{ ...way, flooded: true, name: `${way.receiver.name}, flooded` },
+	]);
+	const runs = new Map(ways.map((way): [typeof way, FloodRun[]] => [way, []]));
 	for (let round = 0; round < sizes.rounds; round++) {
-		await add(names.quiet, trigger, sizes.seconds, false);
-		await add(names.flooded, trigger, sizes.seconds, true);
-		await add(names.handWiredQuiet, handWired, sizes.handWiredSeconds, false);
-		await add(names.handWiredFlooded, handWired, sizes.handWiredSeconds, true);
+		for (const [way, done] of runs) {
+			done.push(await receiveDuring(stack, way.receiver, way.seconds, way));
+		}
 	}
-	const of = (name: string, key: keyof FloodRun) => (runs.get(name) ?? []).map((run) => run[key]);
 	const columns: Array<[string, keyof FloodRun]> = [
 		['unwanted sent', 'sent'],
-		['answered', 'answered'],
 		['executions', 'executions'],
 		['until all ended, s', 'seconds'],
 		['CPU of n8n, s', 'cpuSeconds'],
 		['real events p50, ms', 'realP50'],
 		['p99, ms', 'realP99'],
 	];
-	const rows = [...runs.keys()].map((name) => [
+	const rows = [...runs].map(([{ name }, done]) => [
 		name,
-		...columns.map(([, key]) => shown(spread(of(name, key)))),
+		...columns.map(([, key]) => shown(spread(done.map((run) => run[key])))),
 	]);
-	for (const row of rows) print(row.join(' | '));
-	const slower = ratios(of(names.flooded, 'realP50'), of(names.quiet, 'realP50'));
+	const p50 = [...runs.values()].map((done) => done.map(({ realP50 }) => realP50));
+	const slower = ratios(p50[1] ?? [], p50[0] ?? []);
 	return {
 		title: `A flood of deliveries that should start nothing, ${engine} engine`,
 		text: [
-			`${each.text}`,
-			`${FLOOD_PER_SECOND} unwanted deliveries a second, a third each forged, duplicate and unselected, and ${REAL_PER_SECOND} real events a second, for ${sizes.seconds} s (${handWired.name}: ${sizes.handWiredSeconds} s, because n8n needs much longer to work them off). ${sizes.rounds} rounds.`,
+			each.text,
+			`${FLOOD_PER_SECOND} unwanted deliveries a second, a third each forged, duplicate and unselected, and ${REAL_PER_SECOND} real events a second, for ${sizes.seconds} s (${handWired.name}: ${sizes.handWiredSeconds} s, because n8n needs much longer to work them off). All were answered, with the status that was expected. ${sizes.rounds} rounds.`,
 			table(['', ...columns.map(([title]) => title)], rows),
 		].join('\n\n'),
 		targets: [

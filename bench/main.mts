@@ -99,7 +99,7 @@ async function measureAll(): Promise<Section[]> {
 			await add('events', async () => await events(name));
 			if (name === 'legacy') continue;
 			await add('flood', async () =>
-				measureFlood(stack, await measured.receivers(), name, sizes.flood, print),
+				measureFlood(stack, await measured.receivers(), name, sizes.flood),
 			);
 		}
 	} finally {

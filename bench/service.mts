@@ -48,7 +48,7 @@ export async function startService(): Promise<Service> {
 		begin: async (latencyMs) => void (await ask({ do: 'begin', latencyMs })),
 		counts: async () => Counts.parse(await ask({ do: 'report' })),
 		async stop() {
-			child.disconnect();
+			if (child.connected) child.disconnect();
 			await exited;
 		},
 	};

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { N8nApi, type WorkflowFile } from '../n8n/api.mts';
 import {
 	CREDENTIAL_NAME,
@@ -15,6 +12,7 @@ import { freePort } from '../n8n/ports.mts';
 import { Executions } from './executions.mts';
 import { INSPECTABLE, Inspector } from './inspector.mts';
 import { startService, type Service } from './service.mts';
+import { temporaryFolder } from './temporary-folder.mts';
 import type { CredentialReference } from './workflows.mts';
 
 const owner = { email: 'owner@example.com', password: 'Bench-of-n8n-1' };
@@ -37,7 +35,7 @@ export interface Stack {
 
 export async function startStack(print: (line: string) => void): Promise<Stack> {
 	await ensureN8nInstalled(print);
-	const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-bench-'));
+	const folder = temporaryFolder();
 	await installPackage(folder);
 	const service = await startService();
 	const port = await freePort();
@@ -86,7 +84,6 @@ export async function startStack(print: (line: string) => void): Promise<Stack> 
 			stack.executions.close();
 			await stack.n8n.stop();
 			await service.stop();
-			await rm(folder, { recursive: true, force: true });
 		},
 	};
 	return stack;

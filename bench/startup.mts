@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,6 +9,7 @@ import { freePort } from '../n8n/ports.mts';
 import { cpuMs } from './process-usage.mts';
 import type { Section, Sizes } from './section.mts';
 import { shown, spread, table } from './statistics.mts';
+import { temporaryFolder } from './temporary-folder.mts';
 
 const run = promisify(execFile);
 const Loaded = z.object({ ms: z.number(), heapMb: z.number() });
@@ -24,7 +23,7 @@ export async function measureStartup({ loads, starts }: Sizes['startup']): Promi
 		loaded.push(Loaded.parse(JSON.parse(stdout)));
 	}
 
-	const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-bench-'));
+	const folder = temporaryFolder();
 	const kinds = ['with the package', 'without it'] as const;
 	const times = new Map(
 		kinds.map((kind) => [kind, { ready: [] as number[], cpu: [] as number[] }]),
@@ -43,7 +42,6 @@ export async function measureStartup({ loads, starts }: Sizes['startup']): Promi
 			cpu.push(cpuSeconds);
 		}
 	}
-	await rm(folder, { recursive: true, force: true });
 	const rows = [...times].map(([kind, { ready, cpu }]) => [
 		`n8n ${kind}`,
 		shown(spread(ready)),

@@ -116,7 +116,10 @@ export const etbWallet = (
 /** What n8n itself costs for the same items. */
 export const noOperation: Omit<NodeShape, 'name'> = { type: 'n8n-nodes-base.noOp' };
 
-const done: NodeShape = { name: 'Done', type: 'n8n-nodes-base.noOp' };
+/** The node that a verified event reaches. */
+export const DONE = 'Done';
+
+const done: NodeShape = { name: DONE, type: 'n8n-nodes-base.noOp' };
 
 /** Our trigger for transfers, answered when the execution has started, and the id its URL has. */
 export function triggerWorkflow(): { workflow: WorkflowFile; webhookId: string } {

@@ -1,3 +1,4 @@
+import { fromParameter, webhookDescriptionFields } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,
 	IHookFunctions,
@@ -11,6 +12,12 @@ import type {
 import { allEvents, eventOptions, outputCount, outputsExpression } from './events';
 import { receive } from './delivery';
 import { register, unregister } from './registration';
+
+/** Read by n8n for each delivery: where it can, without its expression engine, which costs as much as an execution. */
+const responseMode =
+	typeof webhookDescriptionFields === 'function'
+		? webhookDescriptionFields({ responseMode: fromParameter('acknowledge') })
+		: { responseMode: '={{ $parameter["acknowledge"] }}' };
 
 /** Starts a workflow for each verified event of the partner service. */
 export class EtbWalletTrigger implements INodeType {
@@ -37,7 +44,7 @@ export class EtbWalletTrigger implements INodeType {
 			{
 				name: 'default',
 				httpMethod: 'POST',
-				responseMode: '={{ $parameter["acknowledge"] }}',
+				...responseMode,
 				// The answer goes to the service: it must not carry what the workflow made.
 				responseData: 'noData',
 				path: 'webhook',

@@ -1,5 +1,4 @@
 import type { IWebhookFunctions, IWebhookResponseData, INodeExecutionData } from 'n8n-workflow';
-import { credentialType } from '../shared/account';
 import { admit, deliveryKey } from './deduplication';
 import { ageOf, eventOutputs, isWanted, outputIndex, parseEvent } from './events';
 import type { PartnerEvent } from './events';
@@ -7,6 +6,7 @@ import type { Delivery } from './forwarding';
 import { forward, isOwnProbe, probeHeader, probeStatus } from './forwarding';
 import { option } from './options';
 import { registry, triggerKey } from './registry';
+import { webhookSecret } from './secret';
 import { isSigned, signatureHeader, signatureIn } from './signature';
 
 /** An answer that starts no execution. It says nothing about why a signature was refused. */
@@ -69,18 +69,19 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 	// Before anything is read: what has no signature at all costs next to nothing.
 	if (typeof signature !== 'string' || signatureIn(signature) === undefined)
 		return refusals.notSigned;
-	let secret: unknown;
-	try {
-		({ webhookSecret: secret } = await context.getCredentials(credentialType));
-	} catch {
-		return refusals.noCredential;
-	}
 	try {
 		await request.readRawBody();
 	} catch (error) {
 		return Reflect.get(Object(error), 'status') === 413 ? refusals.tooLarge : refusals.unreadable;
 	}
 	const body = request.rawBody ?? Buffer.alloc(0);
+	// After the body, which a sender may take long to send.
+	let secret: unknown;
+	try {
+		secret = await webhookSecret(context);
+	} catch {
+		return refusals.noCredential;
+	}
 	if (typeof secret !== 'string' || !isSigned(body, signature, secret)) return refusals.notSigned;
 	return { body, signature };
 }

@@ -30,8 +30,8 @@ afterEach(async () => {
 	await Promise.all(listening.splice(0).map(async ({ stop }) => await stop()));
 });
 
-const sign = (body: string | Buffer): string =>
-	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+const sign = (body: string | Buffer, key = secret): string =>
+	`sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
 
 async function send(
 	{ url }: Pick<ListeningTrigger, 'url'>,
@@ -287,6 +287,51 @@ describe('duplicates', () => {
 		workflow.finish();
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
+	});
+});
+
+describe('the secret', () => {
+	test('once a changed secret counts, the one before does not', async () => {
+		const changing = { ...credential };
+		const node = await trigger({}, { credential: changing });
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		changing.webhookSecret = 'another-secret';
+		const body = JSON.stringify(transfer('2'));
+		const signature = { 'x-webhook-signature': sign(body, changing.webhookSecret) };
+		let status = 401;
+		while (status === 401) ({ status } = await send(node, body, signature));
+		expect(status).toBe(200);
+		expect((await send(node, transfer('3'))).status).toBe(401);
+		expect(node.started).toHaveLength(2);
+	});
+
+	test('a flood of forged deliveries does not load the credential for each', async () => {
+		let loads = 0;
+		const counted = {
+			...credential,
+			get webhookSecret() {
+				loads++;
+				return secret;
+			},
+		};
+		const node = await trigger({}, { credential: counted });
+		loads = 0;
+		const forged = { 'x-webhook-signature': sign('{}', 'forged') };
+		const answers = await Promise.all(
+			Array.from({ length: 50 }, async (_, id) => await send(node, transfer(`${id}`), forged)),
+		);
+		expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(401));
+		expect(loads).toBeGreaterThan(0);
+		expect(loads).toBeLessThan(25);
+	});
+
+	test('each trigger has its own', async () => {
+		const [one, other] = await Promise.all([
+			trigger(),
+			trigger({}, { credential: { ...credential, webhookSecret: 'another-secret' } }),
+		]);
+		expect((await send(one, transfer('1'))).status).toBe(200);
+		expect((await send(other, transfer('1'))).status).toBe(401);
 	});
 });
 
