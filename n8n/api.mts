@@ -78,6 +78,15 @@ const NodeType = z
 	})
 	.passthrough();
 export type NodeType = z.infer<typeof NodeType>;
+const CommunityPackage = z.object({
+	packageName: z.string(),
+	installedVersion: z.string(),
+	installedNodes: z.array(z.object({ type: z.string() })),
+	/** The newer version that the registry has, if it has one. */
+	updateAvailable: z.string().optional(),
+	failedLoading: z.boolean().optional(),
+});
+export type CommunityPackage = z.infer<typeof CommunityPackage>;
 
 const RunError = z
 	.object({
@@ -161,6 +170,21 @@ export class N8nApi {
 	/** Every node type that this n8n offers. */
 	async nodeTypes(): Promise<NodeType[]> {
 		return await this.request('GET', '/types/nodes.json', z.array(NodeType));
+	}
+
+	/** "Install" under Settings > Community nodes: the newest version from the package registry. */
+	async installCommunityPackage(name: string): Promise<CommunityPackage> {
+		return await this.request('POST', '/rest/community-packages', CommunityPackage, { name });
+	}
+
+	/** "Update" there, while n8n runs. */
+	async updateCommunityPackage(name: string): Promise<CommunityPackage> {
+		return await this.request('PATCH', '/rest/community-packages', CommunityPackage, { name });
+	}
+
+	/** The packages that are listed there. */
+	async communityPackages(): Promise<CommunityPackage[]> {
+		return await this.request('GET', '/rest/community-packages', z.array(CommunityPackage));
 	}
 
 	/** Resolves to the new credential's id. */

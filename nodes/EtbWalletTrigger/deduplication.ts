@@ -69,6 +69,7 @@ export async function admit(
 	memory.running.set(key, promise);
 	// n8n saves this when the execution was accepted, and not when it could not be started.
 	store(stored, memory, onlyOnceSucceeded ? undefined : key);
+	keepMarkedAsChanged(context);
 	return {
 		end(succeeded) {
 			memory.running.delete(key);
@@ -96,4 +97,16 @@ function store(stored: IDataObject, { done }: Memory, key?: string): void {
 	stored.deliveries = (
 		key === undefined ? newest : [...newest.slice(1 - rememberedOnDisk), key]
 	).join(' ');
+}
+
+/**
+ * n8n saves static data that is marked as changed. Starting the execution wraps the same object once more, which
+ * takes the mark away before n8n looks at it. A copy is out of its reach.
+ */
+function keepMarkedAsChanged(context: IWebhookFunctions): void {
+	const workflow: unknown = Reflect.get(context, 'workflow');
+	const override: unknown = Reflect.get(Object(workflow), 'overrideStaticData');
+	if (typeof override !== 'function') return;
+	const copy: unknown = JSON.parse(JSON.stringify(Reflect.get(Object(workflow), 'staticData')));
+	Reflect.apply(override, workflow, [copy]);
 }

@@ -16,7 +16,8 @@ import { freePort } from '../../n8n/ports.mts';
 import { startStack } from '../../n8n/stack.mts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.mts';
 
-const owner = { email: 'owner@example.com', password: 'Real-n8n-test-1' };
+/** The account that the tests set up in n8n. */
+export const owner = { email: 'owner@example.com', password: 'Real-n8n-test-1' };
 
 export interface RealWorld {
 	sandbox: Sandbox;

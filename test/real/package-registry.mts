@@ -1,0 +1,102 @@
+/** A package registry on this machine: whatever https address npm asks for, a proxy setting leads it here. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+const run = promisify(execFile);
+
+const Manifest = z.object({ name: z.string(), version: z.string() }).passthrough();
+
+export interface PackageRegistry {
+	/** What n8n's environment needs for its npm to come here. */
+	env: Record<string, string>;
+	/** Adds a version from its tarball and makes it the latest; resolves to its name and version. */
+	publish(tarball: string): Promise<{ name: string; version: string }>;
+	/** Paths that npm asked for. */
+	requests: string[];
+	stop(): Promise<void>;
+}
+
+async function certificate(folder: string) {
+	const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+	const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+	const files = ['-keyout', keyFile, '-out', certFile];
+	await run('openssl', ['req', '-x509', ...key, ...files, '-days', '2', '-subj', '/CN=registry']);
+	return { key: await readFile(keyFile), cert: await readFile(certFile) };
+}
+
+/** Starts without a package in it. */
+export async function startPackageRegistry(): Promise<PackageRegistry> {
+	const folder = await mkdtemp(join(tmpdir(), 'package-registry-'));
+	const tarballs = new Map<string, Buffer>();
+	const packages = new Map<string, { latest: string; versions: Record<string, unknown> }>();
+	const requests: string[] = [];
+
+	const registry = createTlsServer(await certificate(folder), (request, response) => {
+		const path = decodeURIComponent(request.url ?? '/');
+		requests.push(path);
+		const tarball = tarballs.get(basename(path));
+		const found = packages.get(path.slice(1));
+		if (tarball !== undefined) return response.end(tarball);
+		if (found === undefined) return response.writeHead(404).end('{}');
+		const { latest, versions } = found;
+		response.setHeader('content-type', 'application/json');
+		response.end(JSON.stringify({ name: path.slice(1), 'dist-tags': { latest }, versions }));
+	});
+	const proxy = createServer();
+	const sockets = new Set<Socket>();
+	proxy.on('connect', (_request, socket: Socket) => {
+		sockets.add(socket.once('close', () => sockets.delete(socket)));
+		socket.on('error', () => socket.destroy());
+		socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+		registry.emit('connection', socket);
+	});
+	proxy.listen(0, '127.0.0.1');
+	await once(proxy, 'listening');
+	const address = z.object({ port: z.number() }).parse(proxy.address());
+	const url = `http://127.0.0.1:${address.port}`;
+
+	return {
+		requests,
+		env: {
+			// n8n's own requests: they end here too, at a certificate that n8n does not accept.
+			HTTPS_PROXY: url,
+			https_proxy: url,
+			NO_PROXY: '127.0.0.1',
+			no_proxy: '127.0.0.1',
+			npm_config_https_proxy: url,
+			npm_config_strict_ssl: 'false',
+			npm_config_cache: join(folder, 'cache'),
+		},
+		async publish(tarball) {
+			const content = await readFile(tarball);
+			const { stdout } = await run('tar', ['-xzOf', tarball, 'package/package.json']);
+			const manifest = Manifest.parse(JSON.parse(stdout));
+			const { name, version } = manifest;
+			const file = `${name}-${version}.tgz`;
+			tarballs.set(file, content);
+			const digest = (algorithm: string) => createHash(algorithm).update(content);
+			const dist = {
+				tarball: `https://registry.invalid/${name}/-/${file}`,
+				shasum: digest('sha1').digest('hex'),
+				integrity: `sha512-${digest('sha512').digest('base64')}`,
+			};
+			const versions = { ...packages.get(name)?.versions, [version]: { ...manifest, dist } };
+			packages.set(name, { latest: version, versions });
+			return { name, version };
+		},
+		async stop() {
+			for (const socket of sockets) socket.destroy();
+			await new Promise((closed) => proxy.close(closed));
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+}
