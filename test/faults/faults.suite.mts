@@ -101,7 +101,7 @@ class Gate {
 	close(): void {
 		this.server?.close();
 		this.server = undefined;
-		for (const socket of this.sockets) socket.resetAndDestroy();
+		for (const socket of this.sockets) socket.destroy();
 	}
 }
 
