@@ -1,10 +1,17 @@
 /** What the documentation refers to exists. */
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { resources } from '../nodes/EtbWallet/actions/index.ts';
 
-const markdown = globSync(['*.md', '{docs,sandbox,deploy,bench}/**/*.md']).sort();
+const folders = readdirSync('.', { withFileTypes: true })
+	.filter((entry) => entry.isDirectory())
+	.map(({ name }) => name)
+	.filter((name) => !['.git', '.data', 'coverage', 'dist', 'node_modules'].includes(name));
+
+const markdown = globSync(['*.md', `{${folders.join(',')}}/**/*.md`], {
+	exclude: (path) => path.includes('node_modules'),
+}).sort();
 
 const { scripts } = z
 	.object({ scripts: z.record(z.string()) })
@@ -20,7 +27,7 @@ const prose = (file: string): string =>
 const anchorOf = (heading: string): string =>
 	heading
 		.toLowerCase()
-		.replaceAll(/[^\p{L}\p{N} -]/gu, '')
+		.replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
 		.replaceAll(' ', '-');
 
 const anchorsIn = (file: string): string[] =>
@@ -44,8 +51,37 @@ function broken(file: string): string[] {
 		});
 }
 
+/** Paths below this project's folders in code, whole or in a command. */
+function pathsIn(file: string): string[] {
+	const text = readFileSync(file, 'utf8');
+	const code = [...text.matchAll(/^```(?!mermaid)[\s\S]*?^```|`[^`\n]+`/gm)].map(
+		([match]) => match,
+	);
+	const path = new RegExp(
+		`(?<![\\w./:@~-])(?:${folders.join('|').replaceAll('.', '\\.')})/[\\w./-]*`,
+		'g',
+	);
+	return code.filter((part) => !/[<…*{]/.test(part)).flatMap((part) => part.match(path) ?? []);
+}
+
+/** Whether `npx` finds it here; those with a scope it fetches. */
+const isInstalled = (command: string): boolean =>
+	command.startsWith('@') || existsSync(join('node_modules/.bin', command));
+
 test('there are documents', () => {
-	expect(markdown).toEqual(expect.arrayContaining(['README.md', 'docs/events.md']));
+	expect(markdown).toEqual(
+		expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/events.md', 'sandbox/README.md']),
+	);
+});
+
+test('every document is reached from the README', () => {
+	const reached = new Set(['README.md']);
+	for (const file of reached) {
+		for (const [, target = ''] of prose(file).matchAll(/\]\(([^)\s#]+\.md)[^)]*\)/g)) {
+			if (!/^[a-z]+:/.test(target)) reached.add(join(dirname(file), target));
+		}
+	}
+	expect(markdown.filter((file) => !reached.has(file))).toEqual([]);
 });
 
 describe.each(markdown)('%s', (file) => {
@@ -63,6 +99,17 @@ describe.each(markdown)('%s', (file) => {
 		if (/npm test\b/.test(text)) mentioned.push('test');
 		if (/npm start\b/.test(text)) mentioned.push('start');
 		expect(mentioned.filter((script) => !(script in scripts))).toEqual([]);
+	});
+
+	test('mentions commands and files of this project that exist', () => {
+		const commands = [...readFileSync(file, 'utf8').matchAll(/\bnpx ([\w@/-]+)/g)];
+		const names = commands.map(([, name]) => name ?? '');
+		expect(names.filter((name) => !isInstalled(name))).toEqual([]);
+		// Without the option npm would install n8n's own libraries a second time.
+		expect(readFileSync(file, 'utf8')).not.toMatch(
+			/npm install (?!--omit=peer).*n8n-nodes-etb-wallet/,
+		);
+		expect(pathsIn(file).filter((path) => !existsSync(path))).toEqual([]);
 	});
 });
 

@@ -161,10 +161,12 @@ describe('each operation that the editor offers', () => {
 		});
 	});
 
-	test('has its section in the README', async () => {
+	test('has its section in the documentation, and a line in the README', async () => {
+		const sections = readFileSync('docs/operations.md', 'utf8').split('\n');
 		const readme = readFileSync('README.md', 'utf8');
 		await forEachOffered((_operation, title) => {
-			expect(readme.split('\n')).toContain(`#### ${title}`);
+			expect(sections).toContain(`#### ${title}`);
+			expect(readme).toContain(`| [${title}](docs/operations.md#`);
 		});
 	});
 });
