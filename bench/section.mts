@@ -18,7 +18,14 @@ export interface Sizes {
 	pay: Array<{ items: number; rounds: number }>;
 	growth: { items: number[]; rounds: number; ledger: number };
 	events: { rounds: number; loads: Array<{ concurrency: number; deliveries: number }> };
-	flood: { rounds: number; seconds: number; handWiredSeconds: number; each: number };
+	flood: {
+		rounds: number;
+		seconds: number;
+		handWiredSeconds: number;
+		/** Deliveries of each kind whose CPU is measured. */
+		refused: number;
+		starting: number;
+	};
 	startup: { loads: number; starts: number };
 }
 
@@ -26,18 +33,18 @@ export const fullSizes: Sizes = {
 	pay: [
 		{ items: 100, rounds: 5 },
 		{ items: 1_000, rounds: 5 },
-		{ items: 5_000, rounds: 3 },
+		{ items: 5_000, rounds: 5 },
 	],
-	growth: { items: [100, 1_000, 10_000], rounds: 3, ledger: 10_000 },
+	growth: { items: [100, 1_000, 10_000], rounds: 5, ledger: 10_000 },
 	events: {
-		rounds: 3,
+		rounds: 5,
 		loads: [
-			{ concurrency: 1, deliveries: 60 },
-			{ concurrency: 10, deliveries: 120 },
-			{ concurrency: 50, deliveries: 150 },
+			{ concurrency: 1, deliveries: 20 },
+			{ concurrency: 10, deliveries: 40 },
+			{ concurrency: 50, deliveries: 60 },
 		],
 	},
-	flood: { rounds: 2, seconds: 8, handWiredSeconds: 3, each: 1_000 },
+	flood: { rounds: 5, seconds: 2, handWiredSeconds: 0.5, refused: 50, starting: 12 },
 	startup: { loads: 15, starts: 3 },
 };
 
@@ -54,6 +61,6 @@ export const quickSizes: Sizes = {
 			{ concurrency: 10, deliveries: 20 },
 		],
 	},
-	flood: { rounds: 1, seconds: 2, handWiredSeconds: 1, each: 100 },
+	flood: { rounds: 1, seconds: 1, handWiredSeconds: 0.5, refused: 20, starting: 4 },
 	startup: { loads: 2, starts: 1 },
 };

@@ -148,10 +148,13 @@ const rawWebhook = (path: string): NodeShape => ({
 	},
 });
 
-/** A webhook that verifies nothing. */
-export function webhookWorkflow(path: string): WorkflowFile {
-	const webhook = rawWebhook(path);
-	return workflow('Events: Webhook', [webhook, done], chain([webhook, done]));
+/**
+ * A webhook that verifies nothing.
+ * @param typeVersion version 1 gets the treatment that n8n gives to each trigger that is not its own Webhook node
+ */
+export function webhookWorkflow(path: string, typeVersion: 1 | 2): WorkflowFile {
+	const webhook = { ...rawWebhook(path), typeVersion };
+	return workflow(`Events: Webhook ${typeVersion}`, [webhook, done], chain([webhook, done]));
 }
 
 /** What a builder wires to verify a signature: Webhook, Crypto and IF. */

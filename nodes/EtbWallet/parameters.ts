@@ -1,23 +1,45 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
 
 /** Reads a field for an item. */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
+/** `{{ $json.field }}` or `{{ $json['field'] }}` and nothing else. */
+const itemField = /^=\{\{\s*\$json(?:\.([A-Za-z_]\w*)|\[(['"])([^'"\\]+)\2\])\s*\}\}$/;
+
 /**
- * Reads node parameters through n8n, those without an expression only once: reading them is what costs
- * most per item.
+ * Reads node parameters through n8n, which is what costs most per item. So those without an expression are read
+ * once, and text and numbers that an expression only takes from the item are taken from it here.
  */
 export function parameterReader(context: IExecuteFunctions): ParameterReader {
 	const { parameters } = context.getNode();
-	const isStatic = (name: string): boolean =>
-		!JSON.stringify(parameters[name] ?? '').includes('"=');
-	const known = new Map<string, unknown>();
+	const readItem = itemReader(context);
+	const readers = new Map<string, (itemIndex: number) => unknown>();
+
+	function readerOf(name: string): (itemIndex: number) => unknown {
+		const read = (itemIndex: number): unknown =>
+			context.getNodeParameter(name, itemIndex, undefined);
+		const field = fieldIn(parameters[name]);
+		if (field !== undefined) {
+			return (itemIndex) => {
+				const value = readItem(field, itemIndex);
+				return typeof value === 'string' || typeof value === 'number' ? value : read(itemIndex);
+			};
+		}
+		if (JSON.stringify(parameters[name] ?? '').includes('"=')) return read;
+		const value = read(0);
+		return () => value;
+	}
+
 	return (name, itemIndex) => {
-		if (known.has(name)) return known.get(name);
-		const value: unknown = context.getNodeParameter(name, itemIndex, undefined);
-		if (isStatic(name)) known.set(name, value);
-		return value;
+		const reader = readers.get(name) ?? readerOf(name);
+		readers.set(name, reader);
+		return reader(itemIndex);
 	};
+}
+
+function fieldIn(parameter: NodeParameterValueType | undefined): string | undefined {
+	const match = typeof parameter === 'string' ? itemField.exec(parameter) : null;
+	return match?.[1] ?? match?.[3];
 }
 
 /** Reads the fields straight from the items ("Map Automatically"). */

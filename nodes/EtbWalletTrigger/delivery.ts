@@ -79,7 +79,11 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 	let secret: unknown;
 	try {
 		secret = await webhookSecret(context);
-	} catch {
+	} catch (error) {
+		context.logger.warn('The credential of the ETB Wallet Trigger cannot be used', {
+			workflow: context.getWorkflow().name,
+			reason: error instanceof Error ? error.message : String(error),
+		});
 		return refusals.noCredential;
 	}
 	if (typeof secret !== 'string' || !isSigned(body, signature, secret)) return refusals.notSigned;

@@ -57,6 +57,24 @@ test('no items, no requests', async () => {
 	expect([output, error, sandbox.requests]).toEqual([[], undefined, []]);
 });
 
+test.each(['$json.value', "$json['the value']", '$json["the value"]'])(
+	'%s is read as n8n evaluates it',
+	async (expression) => {
+		const values = ['text', ' padded ', '={{ 1 }}', 12, 1.5, '', true, null, ['a'], { a: 1 }];
+		const items = [...values.map((value) => ({ value, 'the value': value })), {}];
+		const sentAndRefused = async (externalId: string) => {
+			const parameters = { ...createFromItem, externalId: `={{ ${externalId} }}`, email: '' };
+			const { errorOutput } = await run(items, { onError: 'continueErrorOutput' }, parameters);
+			const refused = errorOutput.filter(({ json }) => !('httpCode' in Object(json.error)));
+			return [sandbox.requests.splice(0).map(nameIn), refused];
+		};
+		// Parentheses leave it to n8n.
+		const evaluated = await sentAndRefused('($json.value)');
+		expect(evaluated.flat()).toHaveLength(items.length);
+		expect(await sentAndRefused(expression)).toEqual(evaluated);
+	},
+);
+
 test('a static value is sent for every item', async () => {
 	await run([{}, {}, {}], {}, { resource: 'fee', operation: 'update', feePercent: 3 });
 	expect(sandbox.requests.map(({ body }) => body)).toEqual(Array(3).fill({ feePercent: 3 }));
