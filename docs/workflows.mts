@@ -6,6 +6,11 @@ type Parameters = Record<string, unknown>;
 const ACTION = 'n8n-nodes-etb-wallet.etbWallet';
 const TRIGGER = 'n8n-nodes-etb-wallet.etbWalletTrigger';
 
+/** The nodes that are shown, by their names. */
+export const PAY = 'Pay salaries';
+export const RECORD = 'Keep a record';
+export const TRIGGER_NAME = 'ETB Wallet Trigger';
+
 const node = (
 	name: string,
 	type: string,
@@ -111,7 +116,23 @@ export interface PayrollRow {
 }
 
 /** A list of people who are paid. */
-export function payrollWorkflow(name: string, people: PayrollRow[]): WorkflowFile {
+export function payrollWorkflow(
+	people: PayrollRow[],
+	{ concurrency, onError }: { concurrency?: number; onError?: 'continueErrorOutput' },
+): WorkflowFile {
+	const pay = node(
+		PAY,
+		ACTION,
+		{
+			resource: 'disbursement',
+			operation: 'create',
+			toUserId: '={{ $json.userId }}',
+			amountEtb: '={{ $json.salary }}',
+			reference: '={{ $json.payment }}',
+			options: { checkBalance: true, concurrency },
+		},
+		[660, 0],
+	);
 	const nodes = [
 		manual(),
 		node(
@@ -127,23 +148,10 @@ export function payrollWorkflow(name: string, people: PayrollRow[]): WorkflowFil
 			{ fieldToSplitOut: 'people', options: {} },
 			[440, 0],
 		),
-		node(
-			'Pay salaries',
-			ACTION,
-			{
-				resource: 'disbursement',
-				operation: 'create',
-				toUserId: '={{ $json.userId }}',
-				amountEtb: '={{ $json.salary }}',
-				reference: '={{ $json.payment }}',
-				options: { checkBalance: true },
-			},
-			[660, 0],
-		),
-		node('Keep a record', 'n8n-nodes-base.set', { options: {} }, [880, 0], 3.4),
+		{ ...pay, onError },
+		node(RECORD, 'n8n-nodes-base.set', { options: {} }, [880, 0], 3.4),
 	];
-	const names = nodes.map((each) => each.name);
-	return workflow(name, nodes, chain(...names));
+	return workflow('Payroll', nodes, chain(...nodes.map(({ name }) => name)));
 }
 
 /** A trigger with one branch per event. */
@@ -153,13 +161,13 @@ export function eventsWorkflow(name: string, parameters: Parameters): WorkflowFi
 			? ['Tell the cashier', 'Mark as paid', 'Thank the sender']
 			: ['What happened'];
 	const trigger = {
-		...node('ETB Wallet Trigger', TRIGGER, parameters, [0, 0]),
+		...node(TRIGGER_NAME, TRIGGER, parameters, [0, 0]),
 		webhookId: `pictures-${idOf(name)}`,
 	};
 	const handlers = branches.map((branch, index) =>
 		node(branch, 'n8n-nodes-base.noOp', {}, [360, (index - (branches.length - 1) / 2) * 180]),
 	);
 	return workflow(name, [trigger, ...handlers], {
-		'ETB Wallet Trigger': { main: branches.map((branch) => link(branch)) },
+		[TRIGGER_NAME]: { main: branches.map((branch) => link(branch)) },
 	});
 }

@@ -213,7 +213,9 @@ export class N8nApi {
 
 	/** Resolves to the new workflow's id. */
 	async createWorkflow(workflow: WorkflowFile): Promise<string> {
-		return (await this.request('POST', '/rest/workflows', Workflow, workflow)).id;
+		// Without pinned data, n8n fails when a person executes a step of it for the second time.
+		const complete = { pinData: {}, ...workflow };
+		return (await this.request('POST', '/rest/workflows', Workflow, complete)).id;
 	}
 
 	/** False when the workflow was deleted. */

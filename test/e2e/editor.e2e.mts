@@ -93,8 +93,11 @@ void describe('the list of nodes', () => {
 			await editor.search('a word that finds nothing');
 			await editor.listed(ENTRY).waitFor({ state: 'hidden' });
 			await editor.search(word);
-			await editor.listed(ENTRY).waitFor();
+			await editor.openEntry(ENTRY);
+			await editor.listed('Create a disbursement').waitFor();
+			await editor.listed('On all events').waitFor();
 			await picture(`search-${word}`);
+			await editor.leaveEntry();
 		});
 	}
 
@@ -114,12 +117,18 @@ void describe('the list of nodes', () => {
 });
 
 void describe('payments', () => {
-	/** Sees the fields that a node usually outputs, before anything was run. */
+	/** Sees the fields that the node before usually outputs, these first, before anything was run. */
 	async function assertPreview(fields: string[]) {
 		await seen('Usually outputs the following fields', editor.input);
+		for (const field of fields) await seen(field, editor.input);
 		const shown = Object.keys(await editor.schema(editor.input));
-		for (const field of fields)
-			assert.ok(shown.includes(field), `${field} is not in ${shown.join(', ')}`);
+		assert.deepEqual(shown.slice(0, fields.length), fields);
+	}
+
+	/** Sees the red mark on a node of the canvas, and what it says. */
+	async function assertIssue(node: string, text: RegExp) {
+		await editor.canvasIssues(node).hover();
+		await seen(text);
 	}
 
 	test('balance, user wallet and payment, built by hand', async () => {
@@ -142,10 +151,21 @@ void describe('payments', () => {
 		await editor.addAfterLast();
 		await editor.chooseNode('payroll', ENTRY, 'Create a disbursement');
 		await assertPreview(['id', 'externalId', 'walletAddress']);
+		await editor.closeNode();
+		await assertIssue('Create a disbursement', /Parameter .To User ID. is required/);
+		await picture('disbursement-incomplete');
+		await editor.openNode('Create a disbursement');
 		await editor.fillExpression('toUserId', '{{ $json.id }}');
 		await editor.fillExpression('amountEtb', '{{ 50 * 25.01 }}');
 		await editor.fillExpression('reference', '{{ "payroll-" + $json.externalId }}');
 		await picture('disbursement-with-preview');
+		await editor.closeNode();
+		await editor.canvasIssues('Create a disbursement').waitFor({ state: 'hidden' });
+
+		await editor.addAfterLast();
+		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
+		await assertPreview(['outcome', 'reference', 'toUserId', 'amountEtb', 'success', 'txHash']);
+		await picture('balance-with-preview');
 		await editor.closeNode();
 
 		await editor.executeWorkflow();
@@ -192,6 +212,10 @@ void describe('payments', () => {
 		await seen(/Enter an amount in ETB above zero/, editor.output);
 		await picture('amount-zero');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
+		await editor.closeNode();
+		await assertIssue('Create a disbursement', /which is not above zero/);
+		await picture('canvas-amount-zero');
+		await editor.openNode('Create a disbursement');
 	});
 
 	test('with the error output the bad item leaves on a branch of its own', async () => {
@@ -274,12 +298,15 @@ void describe('events', () => {
 		await picture('published');
 		await editor.confirmPublished();
 		stack.sandbox.deposit({ amountEtb: 20 });
-		stack.sandbox.transfer({ amountEtb: 30 });
 		await editor.openExecutions();
-		await editor.page
-			.getByText(/Succe(ss|eded)/)
-			.nth(1)
-			.waitFor();
+		await editor.succeeded.waitFor();
+		stack.sandbox.transfer({ amountEtb: 30 });
+		await editor.succeeded.nth(1).waitFor();
+		assert.equal(await editor.succeeded.count(), 2);
 		await picture('executions');
+		await editor.succeeded.last().click();
+		await editor.canvasNode(TRIGGER).dblclick();
+		await seen('deposit.mint_queued', editor.output);
+		await picture('execution');
 	});
 });

@@ -78,13 +78,23 @@ export class Editor {
 	/** Opens an entry of the list, such as "ETB Wallet", with all it can do. */
 	async openEntry(entry: string): Promise<void> {
 		await this.listed(entry).first().click();
-		const actions = this.page
-			.getByTestId('node-creator-category-item')
-			.filter({ hasText: 'Actions' });
+		const actions = this.actions;
 		await actions.or(this.page.getByTestId('node-creator-item-name')).first().waitFor();
 		// Of an empty canvas, n8n shows triggers first and keeps the actions folded.
 		const folded = (await this.listed('Get the treasury balance').count()) === 0;
 		if (folded && (await actions.isVisible())) await actions.click();
+	}
+
+	/** Goes back from an entry to the list. */
+	async leaveEntry(): Promise<void> {
+		await this.page.getByTestId('nodes-list-header').getByRole('button').first().click();
+		// The entry moves out of view while the list moves in.
+		await this.actions.waitFor({ state: 'hidden' });
+	}
+
+	/** The title above the actions of the open entry. */
+	private get actions(): Locator {
+		return this.page.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' });
 	}
 
 	/** Looks for a node, chooses what it is to do, and waits for its fields. */
@@ -105,6 +115,11 @@ export class Editor {
 
 	canvasNode(name: string): Locator {
 		return this.page.getByTestId('canvas-node').filter({ hasText: name });
+	}
+
+	/** The mark on a node that something is wrong with; it says what when the mouse is over it. */
+	canvasIssues(name: string): Locator {
+		return this.canvasNode(name).getByTestId('node-issues');
 	}
 
 	async openNode(name: string): Promise<void> {
@@ -131,6 +146,11 @@ export class Editor {
 	async openExecutions(): Promise<void> {
 		await this.page.getByTestId('radio-button-executions').click();
 		await this.page.getByTestId('executions-sidebar').waitFor();
+	}
+
+	/** The executions in the open list that succeeded, the newest first. */
+	get succeeded(): Locator {
+		return this.page.getByTestId('executions-sidebar').getByText(/^Succeeded in/);
 	}
 
 	// The open node
@@ -166,7 +186,11 @@ export class Editor {
 		await this.leaveField();
 		const preview = `[data-test-id="parameter-expression-preview-${name}"]`;
 		const before = await this.page.locator(preview).innerText();
-		await this.field(name).locator('.cm-content').fill(expression);
+		const content = this.field(name).locator('.cm-content');
+		await content.click();
+		// By the keyboard, as the field learns of a selection made in any other way only later.
+		await this.page.keyboard.press('ControlOrMeta+a');
+		await this.page.keyboard.insertText(expression);
 		await this.leaveField();
 		await this.page.waitForFunction(
 			([selector, text]) => document.querySelector<HTMLElement>(selector)?.innerText !== text,
@@ -232,17 +256,21 @@ export class Editor {
 		return Items.parse(JSON.parse(text.replaceAll('\u00a0', ' ')));
 	}
 
-	/** The fields of the schema view of a panel, with the values of the first item if there are any. */
+	/** The fields of the schema view of a panel from top to bottom, with the values of the first item if there are any. */
 	async schema(panel: Locator = this.output): Promise<Record<string, string>> {
 		await this.show('schema', panel);
-		const fields = panel.getByTestId('run-data-schema-item');
-		await fields.first().waitFor();
-		const found: Record<string, string> = {};
-		for (const field of await fields.all()) {
-			const name = await field.getByTestId('run-data-schema-node-name').first().innerText();
-			found[name] = await field.getByTestId('run-data-schema-item-value').first().innerText();
+		const items = panel.getByTestId('run-data-schema-item');
+		await items.first().waitFor();
+		const found: Array<{ y: number; name: string; value: string }> = [];
+		for (const item of await items.all()) {
+			const name = await item.getByTestId('run-data-schema-node-name').first().innerText();
+			const value = await item.getByTestId('run-data-schema-item-value').first().innerText();
+			found.push({ y: (await item.boundingBox())?.y ?? 0, name, value });
 		}
-		return found;
+		// The page holds them in an order of its own, and above the window those that it does not show now.
+		const shown = found.filter(({ y }) => y > 0);
+		shown.sort((one, other) => one.y - other.y);
+		return Object.fromEntries(shown.map(({ name, value }) => [name, value]));
 	}
 
 	/** A field shows its switch between "Fixed" and "Expression" while the mouse is over it. */
