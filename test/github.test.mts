@@ -1,65 +1,88 @@
 /** GitHub runs what this project has, with as few rights and as little foreign code as possible. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { z } from 'zod';
 
 const { scripts } = z
 	.object({ scripts: z.record(z.string()) })
 	.parse(JSON.parse(readFileSync('package.json', 'utf8')));
 
-const workflows = globSync('.github/workflows/*.yml').sort();
-
-/** What follows each `key:` in the file. */
-const valuesOf = (file: string, key: string): string[] =>
-	[...readFileSync(file, 'utf8').matchAll(new RegExp(`^[\\s-]*${key}: (.+)$`, 'gm'))].map(
-		([, value]) => value ?? '',
-	);
-
-test('there are workflows for testing and publishing', () => {
-	expect(workflows).toEqual(['.github/workflows/publish.yml', '.github/workflows/test.yml']);
+const Permissions = z.record(z.string());
+const Step = z.object({
+	uses: z.string().optional(),
+	run: z.string().optional(),
+	with: z.record(z.unknown()).optional(),
+});
+const Job = z.object({
+	needs: z.string().optional(),
+	uses: z.string().optional(),
+	permissions: Permissions,
+	steps: z.array(Step).default([]),
+});
+const Workflow = z.object({
+	on: z.record(z.unknown()),
+	permissions: Permissions,
+	jobs: z.record(Job),
 });
 
-describe.each(workflows)('%s', (file) => {
+const files = globSync('.github/workflows/*.yml').sort();
+const workflowIn = (file: string) => Workflow.parse(parse(readFileSync(file, 'utf8')));
+const jobsIn = (file: string) => Object.values(workflowIn(file).jobs);
+const stepsIn = (file: string) => jobsIn(file).flatMap(({ steps }) => steps);
+const commandsIn = (file: string): string[] => stepsIn(file).flatMap(({ run }) => run ?? []);
+
+test('there are workflows for testing and publishing', () => {
+	expect(files).toEqual(['.github/workflows/publish.yml', '.github/workflows/test.yml']);
+});
+
+describe.each(files)('%s', (file) => {
 	test('takes actions by full commit hash, with the version beside it, or from this project', () => {
-		const used = valuesOf(file, 'uses');
+		const text = readFileSync(file, 'utf8');
+		const used = [...jobsIn(file), ...stepsIn(file)].flatMap(({ uses }) => uses ?? []);
 		expect(used.length).toBeGreaterThan(0);
-		const pinned = /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
-		const own = (action: string): boolean => action.startsWith('./') && existsSync(action);
-		expect(used.filter((action) => !pinned.test(action) && !own(action))).toEqual([]);
+		for (const action of used) {
+			if (action.startsWith('./')) expect(existsSync(action)).toBe(true);
+			else {
+				expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+				expect(text).toMatch(new RegExp(`uses: ${action} # v\\d+\\.\\d+\\.\\d+$`, 'm'));
+			}
+		}
 	});
 
-	test('runs scripts and files that exist', () => {
-		const commands = valuesOf(file, 'run');
+	test('runs scripts and files that exist, with nothing from outside in the command', () => {
+		const commands = commandsIn(file);
 		expect(commands.length).toBeGreaterThan(0);
-		const missing = commands.filter((command) => {
-			const [, script] = /^npm run ([\w:-]+)$/.exec(command) ?? [];
-			const [, program] = /^bash (\S+)$/.exec(command) ?? [];
-			if (script !== undefined) return !(script in scripts);
-			if (program !== undefined) return !existsSync(program);
-			return !/^(npm (ci|publish)\b|test )/.test(command);
-		});
-		expect(missing).toEqual([]);
-	});
-
-	test('puts nothing from outside into a command', () => {
-		expect(valuesOf(file, 'run').filter((command) => command.includes('${{'))).toEqual([]);
-		expect(valuesOf(file, 'run')).not.toContain('|');
-		expect(readFileSync(file, 'utf8')).not.toContain('pull_request_target');
+		for (const command of commands) {
+			expect(command).not.toContain('${{');
+			const [, script] = /^npm run (.+)$/.exec(command) ?? [];
+			const [, program] = /^bash (.+)$/.exec(command) ?? [];
+			if (script !== undefined) expect(scripts).toHaveProperty([script]);
+			else if (program !== undefined) expect(existsSync(program)).toBe(true);
+			else expect(command).toMatch(/^(npm ci|npm publish .*|test .*)$/);
+		}
 	});
 
 	test('keeps no credentials and has no rights but those that a job names', () => {
-		const text = readFileSync(file, 'utf8');
-		expect(text).toMatch(/^permissions: \{\}$/m);
-		const checkouts = valuesOf(file, 'uses').filter((action) => action.includes('/checkout@'));
-		expect(valuesOf(file, 'persist-credentials')).toEqual(checkouts.map(() => 'false'));
-		expect(text).not.toContain('secrets.');
+		expect(workflowIn(file).permissions).toEqual({});
+		expect(workflowIn(file).on).not.toHaveProperty('pull_request_target');
+		expect(readFileSync(file, 'utf8')).not.toContain('secrets.');
+		const checkouts = stepsIn(file).filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+		expect(checkouts.length).toBeGreaterThan(0);
+		for (const checkout of checkouts) {
+			expect(checkout.with).toMatchObject({ 'persist-credentials': false });
+		}
 	});
 });
 
 test('only publishing may sign, and it publishes a tested commit with provenance', () => {
-	const signing = workflows.filter((file) => valuesOf(file, 'id-token').length > 0);
-	expect(signing).toEqual(['.github/workflows/publish.yml']);
-	const [publish = ''] = signing;
-	expect(valuesOf(publish, 'needs')).toEqual(['test']);
-	expect(valuesOf(publish, 'uses')).toContain('./.github/workflows/test.yml');
-	expect(valuesOf(publish, 'run').at(-1)).toBe('npm publish --provenance --access public');
+	const jobs = files.flatMap((file) => Object.entries(workflowIn(file).jobs));
+	const allowed = jobs.filter(([, { permissions }]) =>
+		Object.values(permissions).some((right) => right !== 'read'),
+	);
+	expect(allowed.map(([name]) => name)).toEqual(['publish']);
+	const { publish, test: tested } = workflowIn('.github/workflows/publish.yml').jobs;
+	expect(publish?.permissions).toEqual({ contents: 'read', 'id-token': 'write' });
+	expect(publish?.needs).toBe('test');
+	expect(tested?.uses).toBe('./.github/workflows/test.yml');
+	expect(publish?.steps.at(-1)?.run).toBe('npm publish --provenance --access public');
 });
