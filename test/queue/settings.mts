@@ -20,7 +20,7 @@ export const sharedEnvironment = ({ publicUrl, postgres, redis, encryptionKey }:
 	DB_POSTGRESDB_DATABASE: postgres.database,
 	DB_POSTGRESDB_USER: postgres.user,
 	DB_POSTGRESDB_PASSWORD: postgres.password,
-	// n8n's default of 2 lets executions fail when many events come at once: "timeout exceeded when trying to connect".
+	// n8n's default is 2: too few when many events come at once.
 	DB_POSTGRESDB_POOL_SIZE: '10',
 	N8N_ENCRYPTION_KEY: encryptionKey,
 	WEBHOOK_URL: publicUrl,
