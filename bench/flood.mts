@@ -207,7 +207,7 @@ export async function measureFlood(
 		{ ...way, flooded: true, name: `${way.receiver.name}, flooded` },
 	]);
 	const runs = new Map(ways.map((way): [typeof way, FloodRun[]] => [way, []]));
-	for (let round = 0; round < sizes.rounds; round++) {
+	for (let round = 0; round < sizes.floods; round++) {
 		for (const [way, done] of runs) {
 			done.push(await receiveDuring(stack, way.receiver, way.seconds, way));
 		}
@@ -231,7 +231,7 @@ export async function measureFlood(
 		title: `A flood of deliveries that should start nothing, ${engine} engine`,
 		text: [
 			each.text,
-			`${FLOOD_PER_SECOND} unwanted deliveries a second, a third each forged, duplicate and unselected, and ${REAL_PER_SECOND} real events a second, for ${sizes.seconds} s (${handWired.name}: ${sizes.handWiredSeconds} s, because n8n needs much longer to work them off). All were answered with the status that was expected, save those that n8n itself turned away as too busy (503). ${sizes.rounds} rounds.`,
+			`${FLOOD_PER_SECOND} unwanted deliveries a second, a third each forged, duplicate and unselected, and ${REAL_PER_SECOND} real events a second, for ${sizes.seconds} s (${handWired.name}: ${sizes.handWiredSeconds} s, because n8n needs much longer to work them off). All were answered with the status that was expected, save those that n8n itself turned away as too busy (503). ${sizes.floods} rounds.`,
 			table(['', ...columns.map(([title]) => title)], rows),
 		].join('\n\n'),
 		targets: [
