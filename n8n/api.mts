@@ -43,6 +43,12 @@ export interface Execution {
 	error?: string;
 }
 
+export interface DataTableColumn {
+	name: string;
+	/** `string`, `number`, `boolean` or `date`. */
+	type: string;
+}
+
 /** What n8n answered when it did not do what was asked. */
 export class N8nApiError extends Error {
 	readonly status: number;
@@ -211,6 +217,17 @@ export class N8nApi {
 		return { ok: result.status === 'OK', message: result.message };
 	}
 
+	/** Creates a data table in the person's own project, unless there is one of this name. */
+	async createDataTable(name: string, columns: DataTableColumn[]): Promise<void> {
+		const { id } = await this.request('GET', '/rest/projects/personal', WithId);
+		const path = `/rest/projects/${id}/data-tables`;
+		try {
+			await this.request('POST', path, WithId, { name, columns });
+		} catch (error) {
+			if (!(error instanceof N8nApiError && error.status === 409)) throw error;
+		}
+	}
+
 	/** Resolves to the new workflow's id. */
 	async createWorkflow(workflow: WorkflowFile): Promise<string> {
 		// Without pinned data, n8n fails when a person executes a step of it for the second time.
@@ -255,6 +272,30 @@ export class N8nApi {
 	async run(workflowId: string, trigger: string): Promise<string> {
 		const Started = z.object({ executionId: z.string() });
 		const body = { triggerToStartFrom: { name: trigger } };
+		return (await this.request('POST', `/rest/workflows/${workflowId}/run`, Started, body))
+			.executionId;
+	}
+
+	/** Sends a message in the editor's chat; resolves to the execution's id. */
+	async chat(
+		workflowId: string,
+		trigger: string,
+		message: { sessionId: string; chatInput: string },
+	): Promise<string> {
+		const Started = z.object({ executionId: z.string() });
+		const item = { json: { ...message, action: 'sendMessage' } };
+		const data = {
+			startTime: Date.now(),
+			executionTime: 0,
+			executionIndex: 0,
+			executionStatus: 'success',
+			source: [],
+			data: { main: [[item]] },
+		};
+		const body = {
+			triggerToStartFrom: { name: trigger, data },
+			chatSessionId: message.sessionId,
+		};
 		return (await this.request('POST', `/rest/workflows/${workflowId}/run`, Started, body))
 			.executionId;
 	}

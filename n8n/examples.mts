@@ -1,11 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WorkflowFile, type N8nApi } from './api.mts';
+import { z } from 'zod';
+import { WorkflowFile, type DataTableColumn, type N8nApi } from './api.mts';
 import { projectFolder } from './folders.mts';
 
 const EXAMPLES = join(projectFolder, 'examples');
 const PACKAGE = 'n8n-nodes-etb-wallet';
-const TRIGGER = `${PACKAGE}.etbWalletTrigger`;
+
+/** The one example that `npm start` publishes: only one workflow at a time gets the events of an account. */
+export const PUBLISHED_EXAMPLE = 'receive-events.json';
 
 /** The credential's name in n8n. */
 export const CREDENTIAL_NAME = 'ETB Wallet sandbox';
@@ -30,10 +33,6 @@ export async function readExample(file: string): Promise<WorkflowFile> {
 	return WorkflowFile.parse(JSON.parse(await readFile(join(EXAMPLES, file), 'utf8')));
 }
 
-/** True when the workflow waits for events, so that it has to be active to do anything. */
-export const startsWithEvent = (workflow: WorkflowFile) =>
-	workflow.nodes.some(({ type }) => type === TRIGGER);
-
 /** Creates the workflow with the credential chosen in each of our nodes; resolves to its id. */
 export async function importWorkflow(
 	api: N8nApi,
@@ -45,4 +44,20 @@ export async function importWorkflow(
 		node.type.startsWith(`${PACKAGE}.`) ? { ...node, credentials } : node,
 	);
 	return await api.createWorkflow({ ...workflow, nodes });
+}
+
+const CreateTable = z.object({
+	resource: z.literal('table'),
+	operation: z.literal('create'),
+	tableName: z.string(),
+	columns: z.object({ column: z.array(z.object({ name: z.string(), type: z.string() })) }),
+});
+
+/** The data tables that a workflow makes when it runs, by name. */
+export function tablesOf({ nodes }: WorkflowFile): Map<string, DataTableColumn[]> {
+	const tables = nodes.flatMap(({ parameters }) => {
+		const { success, data } = CreateTable.safeParse(parameters);
+		return success ? [data] : [];
+	});
+	return new Map(tables.map(({ tableName, columns }) => [tableName, columns.column]));
 }

@@ -7,11 +7,12 @@ import { recordCommunityPackage } from './community-package-record.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
+	PUBLISHED_EXAMPLE,
 	credentialFor,
 	exampleFiles,
 	importWorkflow,
 	readExample,
-	startsWithEvent,
+	tablesOf,
 } from './examples.mts';
 import type { Stack } from './stack.mts';
 
@@ -40,7 +41,7 @@ async function readState(file: string): Promise<State> {
 
 /**
  * Prepares a new n8n for a person: owner account, credential for the sandbox, example workflows with
- * those that wait for events active. Later starts only add what is new.
+ * their data tables, one of them active. Later starts only add what is new.
  * Resolves to the login, or to undefined when the person changed it.
  */
 export async function prepareForPerson(
@@ -88,12 +89,13 @@ export async function prepareForPerson(
 		let id = state.examples[file];
 		const imported = id === undefined;
 		if (id === undefined) {
+			for (const [name, columns] of tablesOf(workflow)) await api.createDataTable(name, columns);
 			id = await importWorkflow(api, workflow, state.credentialId);
 			state.examples[file] = id;
 			await save();
 			print(`Imported the workflow "${workflow.name}"`);
 		}
-		if (!startsWithEvent(workflow)) continue;
+		if (file !== PUBLISHED_EXAMPLE) continue;
 		if (imported || (sandboxMoved && (await api.workflowExists(id)))) {
 			await api.activate(id);
 			print(`Activated the workflow "${workflow.name}"`);

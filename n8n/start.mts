@@ -57,6 +57,7 @@ Try this
   1. Open the editor, log in, open the workflow "Pay a user" and choose "Execute workflow".
   2. Open the workflow "Receive events" and its Executions tab: the payment's event has arrived, verified.
   3. On the sandbox page, simulate a deposit or make the service fail, and watch the same tab.
+  4. The other workflows are examples for your own: each explains itself, and docs/examples.md describes them.
 
 Ctrl-C stops everything. "npm start" goes on from there.
 `;

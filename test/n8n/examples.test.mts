@@ -1,21 +1,101 @@
-import { exampleFiles, readExample, startsWithEvent } from '../../n8n/examples.mts';
+/** What can be seen in the files of the examples, without n8n. */
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../n8n/examples.mts';
 
-test('every example is a workflow whose connections lead from and to its own nodes', async () => {
-	const files = await exampleFiles();
-	expect(files).toEqual(expect.arrayContaining(['pay-a-user.json', 'receive-events.json']));
+const files = globSync('examples/*').map((path) => basename(path));
+
+const OWN_NODES = /^(?:n8n-nodes-etb-wallet|n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./;
+const NOTE = 'n8n-nodes-base.stickyNote';
+
+const Placed = z.object({
+	name: z.string(),
+	type: z.string(),
+	position: z.tuple([z.number(), z.number()]),
+	parameters: z.object({ content: z.string(), width: z.number(), height: z.number() }).partial(),
+});
+type Placed = z.infer<typeof Placed>;
+
+const placedNodes = async (file: string): Promise<Placed[]> =>
+	z.array(Placed).parse((await readExample(file)).nodes);
+
+/** Where a node is on the canvas in pixels, with its label. */
+function areaOf({ type, position: [left, top], parameters }: Placed) {
+	if (type === NOTE) {
+		const { width = 0, height = 0 } = parameters;
+		return { left, top, right: left + width, bottom: top + height };
+	}
+	const width = type.endsWith('.agent') ? 256 : 96;
+	return { left: left - 16, top, right: left + width + 16, bottom: top + 160 };
+}
+
+function overlap(one: Placed, other: Placed): boolean {
+	const [a, b] = [areaOf(one), areaOf(other)];
+	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+test('all files are examples, and one of them is published by npm start', async () => {
+	expect(await exampleFiles()).toEqual(files.sort());
+	expect(files).toContain(PUBLISHED_EXAMPLE);
+	const names = await Promise.all(files.map(async (file) => (await readExample(file)).name));
+	expect(new Set(names).size).toBe(names.length);
+});
+
+test('docs/examples.md describes every example, by the name of its file and of its workflow', async () => {
+	const text = readFileSync('docs/examples.md', 'utf8');
 	for (const file of files) {
-		const workflow = await readExample(file);
-		const names = workflow.nodes.map(({ name }) => name);
-		expect(new Set(names).size).toBe(names.length);
-		const targets = [...JSON.stringify(workflow.connections).matchAll(/"node":"([^"]*)"/g)];
-		const used = [...Object.keys(workflow.connections), ...targets.map(([, name]) => name)];
-		expect(names).toEqual(expect.arrayContaining(used));
-		expect(names.filter((name) => name.startsWith('About')).length).toBeGreaterThan(0);
-		expect(JSON.stringify(workflow)).not.toContain('"credentials"');
+		expect(text).toContain(`../examples/${file}`);
+		expect(text).toContain((await readExample(file)).name);
 	}
 });
 
-test('only the example that waits for events has to be active', async () => {
-	expect(startsWithEvent(await readExample('receive-events.json'))).toBe(true);
-	expect(startsWithEvent(await readExample('pay-a-user.json'))).toBe(false);
+describe.each(files)('%s', (file) => {
+	test('connects its own nodes only', async () => {
+		const { nodes, connections } = await readExample(file);
+		const names = nodes.map(({ name }) => name);
+		expect(new Set(names).size).toBe(names.length);
+		const targets = [...JSON.stringify(connections).matchAll(/"node":"([^"]*)"/g)];
+		const used = [...Object.keys(connections), ...targets.map(([, name]) => name)];
+		expect(names).toEqual(expect.arrayContaining(used));
+		const mentioned = [...JSON.stringify(nodes).matchAll(/\$\('([^']*)'\)/g)];
+		expect(names).toEqual(expect.arrayContaining(mentioned.map(([, name]) => name)));
+	});
+
+	test('uses our nodes and those that come with n8n, and at least one of ours', async () => {
+		const types = (await readExample(file)).nodes.map(({ type }) => type);
+		expect(types.filter((type) => !OWN_NODES.test(type))).toEqual([]);
+		expect(types.some((type) => type.startsWith('n8n-nodes-etb-wallet.'))).toBe(true);
+	});
+
+	test('holds no credential, no secret and nothing of the n8n that it was made in', async () => {
+		const workflow = await readExample(file);
+		expect(Object.keys(workflow).sort()).toEqual(['connections', 'name', 'nodes', 'settings']);
+		expect(workflow.nodes.filter((node) => 'credentials' in node)).toEqual([]);
+		expect(JSON.stringify(workflow)).not.toMatch(
+			/bearer|api.?key"|webhook-secret|sandbox-|password|instanceId|127\.0\.0\.1|localhost/i,
+		);
+	});
+
+	test('explains itself in notes that cover neither nodes nor each other', async () => {
+		const nodes = await placedNodes(file);
+		const notes = nodes.filter(({ type }) => type === NOTE);
+		expect(notes.map(({ name }) => name)).toContain('About this workflow');
+		const overlapping = notes.flatMap((note) =>
+			nodes
+				.filter((node) => node !== note && overlap(note, node))
+				.map(({ name }) => [note.name, name]),
+		);
+		expect(overlapping).toEqual([]);
+	});
+});
+
+test('the data tables that a workflow makes are known before it runs', async () => {
+	const tables = tablesOf(await readExample('reconcile-payments.json'));
+	expect([...tables.keys()]).toEqual(['ETB reconciliation payments', 'ETB reconciliation events']);
+	expect(tables.get('ETB reconciliation events')).toContainEqual({
+		name: 'txHash',
+		type: 'string',
+	});
+	expect(tablesOf(await readExample('pay-a-user.json')).size).toBe(0);
 });
