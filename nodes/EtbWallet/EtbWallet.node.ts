@@ -54,7 +54,7 @@ export class EtbWallet implements INodeType {
 		try {
 			account = await loadAccount(this);
 		} catch (error) {
-			return [failEachItem(this, error)];
+			return ['refuse' in operation ? operation.refuse(this, error) : failEachItem(this, error)];
 		}
 		const mapsItems =
 			operation.mappable !== undefined &&

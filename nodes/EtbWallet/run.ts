@@ -32,14 +32,10 @@ export function errorItem(error: ItemError, itemIndex: number): INodeExecutionDa
  * What cannot be used for the whole run, such as the credential, fails each item alike.
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function failEachItem(
-	context: IExecuteFunctions,
-	error: unknown,
-	details: { outcome?: string } = {},
-): INodeExecutionData[] {
+export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 	const { message, remedy: description } = asInvalidValue(error);
 	return context
 		.getInputData()
-		.map((_, itemIndex) => errorItem({ message, description, ...details }, itemIndex));
+		.map((_, itemIndex) => errorItem({ message, description }, itemIndex));
 }

@@ -101,7 +101,7 @@ const refused = 'The service refused the request';
 const failed = 'The service failed';
 
 const remedies: Readonly<Record<number, Remedy>> = {
-	400: { problem: refused, remedy: 'Check the values of this item.' },
+	400: { problem: refused, remedy: 'Check the values that were sent.' },
 	401: {
 		problem: 'The service does not accept the API key',
 		remedy: 'Check the API key in the ETB Wallet API credential.',
@@ -114,13 +114,13 @@ const remedies: Readonly<Record<number, Remedy>> = {
 	404: {
 		problem: 'The service did not find what was asked for',
 		remedy:
-			'Check the identifiers of this item, and the Base URL in the ETB Wallet API credential.',
+			'Check the identifiers that were sent, and the Base URL in the ETB Wallet API credential.',
 	},
 	409: {
 		problem: 'The service reports a conflict',
 		remedy: 'It may exist already. Check before sending it again.',
 	},
-	422: { problem: refused, remedy: 'Check the values of this item.' },
+	422: { problem: refused, remedy: 'Check the values that were sent.' },
 	429: {
 		problem: 'The service is receiving too many requests',
 		remedy: 'Wait, then run the workflow again, with fewer items at a time.',
@@ -139,7 +139,7 @@ function remedyFor(status: number): Remedy {
 			remedy: 'Check the Base URL in the ETB Wallet API credential.',
 		};
 	}
-	return { problem: refused, remedy: 'Check the values of this item.' };
+	return { problem: refused, remedy: 'Check the values that were sent.' };
 }
 
 const unreachable: Readonly<Record<string, string>> = {

@@ -19,9 +19,13 @@ export class InvalidValueError extends Error {
 export function asInvalidValue(error: unknown): InvalidValueError {
 	if (error instanceof InvalidValueError) return error;
 	const problem = error instanceof Error ? error.message : String(error);
-	return new InvalidValueError(problem, 'Check the expressions in the fields of the node.', {
-		cause: error,
-	});
+	return new InvalidValueError(
+		problem,
+		'Check the expressions in the fields of the node, and its credential.',
+		{
+			cause: error,
+		},
+	);
 }
 
 const longestShown = 80;

@@ -9,6 +9,7 @@ import type {
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
+import { isDocumented } from '../troubleshooting/documented.mts';
 import type { CredentialData } from './world.mts';
 import { credentialFor, loadPackage } from './world.mts';
 
@@ -45,6 +46,7 @@ async function press(changes: CredentialData = {}): Promise<INodeCredentialTestR
 		if (typeof secret === 'string' && secret !== '') expect(told).not.toContain(secret);
 	}
 	expect(told).not.toContain('Bearer');
+	expect(isDocumented(result.message)).toBe(true);
 	return result;
 }
 

@@ -288,6 +288,7 @@ describe('a reference', () => {
 		const items = [...referenced(names(2)), ...referenced(['u0'])];
 		const { error } = await pay(items);
 		expect(error?.message).toBe('Reference is "pay-u0", which item 0 has too [item 2]');
+		expect(error?.description).toMatch(/^Nobody was paid\. Give each payment its own reference/);
 		expect(payments()).toEqual([]);
 		const continued = await pay(items, { onError: 'continueErrorOutput' });
 		expect(outcomes(continued.output)).toEqual(['paid', 'paid']);
@@ -569,6 +570,45 @@ describe('Retry On Fail', () => {
 		const paid = rows(errorData(error).paid);
 		expect(paid).toHaveLength(sandbox.books.disbursements().length);
 		expect(paid.length).toBeGreaterThanOrEqual(3);
+	});
+
+	describe('whose credential fails at the second try', () => {
+		/** The payment to `rejected` is refused, and one that reaches the service spoils the credential. */
+		const spoil = async (
+			list: string[],
+			rejected: string,
+			onError?: RunOptions['onError'],
+		): Promise<RunResult> => {
+			const credential = credentialFor(sandbox);
+			sandbox.faults.plan('POST /disburse', (request) => {
+				credential.apiKey = '';
+				return userOf(request) === rejected ? rejection : undefined;
+			});
+			return await pay(itemsFor(list), {
+				credential,
+				retryOnFail: true,
+				maxTries: 2,
+				options: { concurrency: 1 },
+				onError,
+			});
+		};
+
+		test.each([2, 3])('lists what the first paid, of %i items', async (count) => {
+			const { error } = await spoil(names(count), `u${count - 1}`);
+			expect(error?.message).toMatch(/^API Key is empty\. This run: \d paid/);
+			expect(error?.description).toMatch(
+				/^Enter the API key.*<br\/>Paid: item 0 \(etbw_u0, 10 ETB/,
+			);
+			expect(rows(errorData(error).paid)).toHaveLength(count - 1);
+			expect(sandbox.books.disbursements()).toHaveLength(count - 1);
+		});
+
+		test('says of each item how it ended', async () => {
+			const { output, errorOutput } = await spoil(names(2), 'u0', 'continueErrorOutput');
+			expect(outcomes(output)).toEqual(['paid']);
+			expect(outcomes(errorOutput)).toEqual(['notPaid']);
+			expect(errorOutput[0] && errorIn(errorOutput[0]).message).toBe('API Key is empty');
+		});
 	});
 
 	test('never sends again what is unknown', async () => {

@@ -33,8 +33,10 @@ import type {
 	WorkflowActivateMode,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
+import { z } from 'zod';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from '../schemas/files.mts';
+import { isDocumented } from '../troubleshooting/documented.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 
 const actionType = 'n8n-nodes-etb-wallet.etbWallet';
@@ -185,11 +187,26 @@ export interface RunResult {
 	everything: string;
 }
 
-/** The same as `executeNode`; fails when what the user gets is not what the schemas of the output say. */
+/** The same as `executeNode`; fails when output does not fit its schema, or an error does not say what to do. */
 export async function runNode(options: RunOptions): Promise<RunResult> {
 	const result = await executeNode(options);
 	checkOutput(actionSchemaFile(options.parameters), result.output);
+	const failed = [...result.output, ...result.errorOutput].map(({ json }) => json.error);
+	for (const error of [result.error, ...failed]) checkError(error);
 	return result;
+}
+
+const explained = z.object({
+	message: z.string().refine(isDocumented, 'is not in the documentation'),
+	description: z.string().min(1),
+});
+
+/** n8n's own errors, such as those of expressions and stopped executions, are as they are. */
+function checkError(error: unknown): void {
+	if (error === undefined) return;
+	if (error instanceof Error && !/^Node\w+Error$/.test(error.name)) return;
+	const problems = explained.safeParse(error).error?.issues ?? [];
+	if (problems.length > 0) throw new Error(`${JSON.stringify(error)}: ${JSON.stringify(problems)}`);
 }
 
 /** Runs the action node behind a trigger that emits `items`. */
@@ -350,9 +367,16 @@ export async function callTriggerHook(
 	const hook = type.webhookMethods?.default?.[method];
 	if (hook === undefined) throw new Error(`the trigger has no ${method}`);
 	const isTest = options.isTest ?? mode === 'manual';
-	return await hook.call(
-		new HookContext(workflow, node, additional, mode, activation, { ...webhookData, isTest }),
-	);
+	const context = new HookContext(workflow, node, additional, mode, activation, {
+		...webhookData,
+		isTest,
+	});
+	try {
+		return await hook.call(context);
+	} catch (error) {
+		checkError(error);
+		throw error;
+	}
 }
 
 /** A trigger that listens on a port of this machine, as n8n does for it. */

@@ -1,4 +1,4 @@
-import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
 import type { ServiceRequest } from '../../shared/transport';
 import type { ParameterReader } from '../parameters';
@@ -26,6 +26,8 @@ export interface ItemOperation extends OperationEntry {
 export interface BatchOperation extends OperationEntry {
 	/** Output items in input order, each paired with its input item. */
 	execute(run: Run): Promise<INodeExecutionData[]>;
+	/** What to tell when the run cannot start, because the credential cannot be used. */
+	refuse(context: IExecuteFunctions, error: unknown): INodeExecutionData[];
 }
 
 /** One endpoint of the service, as the editor offers it. */

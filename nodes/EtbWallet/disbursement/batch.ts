@@ -1,7 +1,8 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { asInvalidValue } from '../../shared/validation';
 import { RetryMemory } from '../retryMemory';
 import type { Run } from '../run';
-import { errorItem, failEachItem } from '../run';
+import { errorItem } from '../run';
 import { ledgerOf } from './ledger';
 import { aboveRunLimit, notCovered, readBalance } from './limits';
 import type { DisbursementOptions } from './options';
@@ -10,7 +11,7 @@ import type { Failure, Payment, Settlement } from './outcome';
 import { identity, isFailed, outputItem } from './outcome';
 import type { InvalidItem } from './payments';
 import { readPayments } from './payments';
-import { invalidItems, invalidItemsError, report, stoppedError } from './report';
+import { invalidItems, invalidItemsError, invalidRunError, report, stoppedError } from './report';
 import type { Batch } from './sending';
 import { notRecorded, sendAll, unusedOnes } from './sending';
 
@@ -30,7 +31,7 @@ export async function disburse(run: Run): Promise<INodeExecutionData[]> {
 	try {
 		options = readOptions(context);
 	} catch (error) {
-		return failEachItem(context, error, { outcome: 'notPaid' });
+		return refuse(context, error);
 	}
 	const sentBefore = memory.of(context);
 	const settlements = new Map<number, Settlement>();
@@ -88,6 +89,37 @@ export async function disburse(run: Run): Promise<INodeExecutionData[]> {
 		throw stoppedError(context, error, finalReport, { itemIndex, outcome });
 	}
 	return outputItems(payments, settlements, invalid);
+}
+
+/**
+ * What cannot be used for the whole run, such as the credential or an option. Earlier tries of "Retry On Fail" may
+ * have paid all the same: what they did is told.
+ * @throws {NodeOperationError} unless the node continues on fail
+ */
+export function refuse(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
+	const sentBefore = memory.of(context);
+	const { message, remedy: description } = asInvalidValue(error);
+	if (context.continueOnFail()) {
+		return context.getInputData().map((_, itemIndex) => {
+			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
+			return payment !== undefined && settlement !== undefined
+				? outputItem(payment, settlement)
+				: errorItem({ message, description, outcome: 'notPaid' }, itemIndex);
+		});
+	}
+	if (sentBefore.size === 0) throw invalidRunError(context.getNode(), error);
+	const sent = [...sentBefore.values()];
+	const settlements = new Map(
+		sent.map(({ payment, settlement }) => [payment.itemIndex, settlement]),
+	);
+	throw stoppedError(
+		context,
+		{ message, description },
+		report(
+			sent.map(({ payment }) => payment),
+			settlements,
+		),
+	);
 }
 
 function firstFailed(

@@ -2,6 +2,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { invalidValueError } from '../../shared/serviceError';
+import { InvalidValueError, asInvalidValue } from '../../shared/validation';
 import type { Failure, Payment, Settlement } from './outcome';
 import { identity, isFailed, paidOtherAmount } from './outcome';
 import type { InvalidItem } from './payments';
@@ -81,11 +82,18 @@ function reportLine(payment: Payment, settlement: Settlement | undefined): Repor
 	};
 }
 
+/** One thing that cannot be used, before anything was sent. */
+export function invalidRunError(node: INode, error: unknown, itemIndex?: number): Error {
+	const { message, remedy, cause } = asInvalidValue(error);
+	const nobody = new InvalidValueError(message, `Nobody was paid. ${remedy}`, { cause });
+	return invalidValueError(node, nobody, itemIndex);
+}
+
 /** Names every bad row, so that a spreadsheet can be corrected in one go. */
 export function invalidItemsError(node: INode, invalid: InvalidItem[]): Error {
 	const [first] = invalid;
 	if (first !== undefined && invalid.length === 1) {
-		return invalidValueError(node, first.error, first.itemIndex);
+		return invalidRunError(node, first.error, first.itemIndex);
 	}
 	const { message, description } = invalidItems(invalid);
 	return new NodeOperationError(node, `Nobody was paid, because ${message}`, { description });
@@ -97,7 +105,7 @@ export function invalidItems(invalid: InvalidItem[]): Failure {
 		({ itemIndex, error }) => `Item ${itemIndex}: ${error.message}. ${error.remedy}`,
 	);
 	return {
-		message: `${invalid.length} items cannot be used`,
+		message: `${invalid.length === 1 ? '1 item' : `${invalid.length} items`} cannot be used`,
 		description: rows.join('<br/>'),
 	};
 }
@@ -125,7 +133,8 @@ export function stoppedError(
 ): Error {
 	const isBatch = Object.values(lists).flat().length > 1;
 	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
-	const tells = isBatch && isStarted;
+	// Of a run that was refused after an earlier try, only what that sent is known.
+	const tells = isStarted && (isBatch || failed === undefined);
 	const error = new NodeOperationError(
 		context.getNode(),
 		`${failure.message}${tells ? `. This run: ${summary}` : ''}${failed === undefined ? '' : ` [item ${failed.itemIndex}]`}`,

@@ -1,4 +1,4 @@
-import { disburse } from '../../disbursement/batch';
+import { disburse, refuse } from '../../disbursement/batch';
 import type { Operation } from '../operation';
 
 /** Endpoint 7 of the service document §4. */
@@ -125,4 +125,5 @@ export const createDisbursement: Operation = {
 		},
 	],
 	execute: disburse,
+	refuse,
 };

@@ -1,0 +1,98 @@
+/** The texts that the code of the nodes shows to users, read from the code itself. */
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/** Stands for what the code fills in. */
+export const open = '…';
+
+/** Calls that show a text: the argument it is. */
+const calls = new Map([
+	['InvalidValueError', 0],
+	['NodeOperationError', 1],
+	['Error', 0],
+	['context.logger.warn', 0],
+	['context.logger.error', 0],
+	['warn', 1],
+]);
+
+/** Properties of failures, refusals and hints that hold a text. */
+const properties = new Set(['message', 'problem', 'found']);
+
+function programOf(files: string[]): ts.Program {
+	const { config } = ts.parseConfigFileTextToJson(
+		'tsconfig.json',
+		readFileSync('tsconfig.json', 'utf8'),
+	) as { config: { compilerOptions: object } };
+	const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.');
+	return ts.createProgram(files, options);
+}
+
+/** All variants of a text: each branch of a condition, and each value of a type that lists them. */
+function variants(expression: ts.Expression, checker: ts.TypeChecker): string[] {
+	if (ts.isConditionalExpression(expression)) {
+		return [expression.whenTrue, expression.whenFalse].flatMap((branch) =>
+			variants(branch, checker),
+		);
+	}
+	if (ts.isTemplateExpression(expression)) {
+		return expression.templateSpans.reduce(
+			(starts, span) =>
+				starts.flatMap((start) =>
+					variants(span.expression, checker).map((value) => start + value + span.literal.text),
+				),
+			[expression.head.text],
+		);
+	}
+	const type = checker.getTypeAtLocation(expression);
+	const types = type.isUnion() ? type.types : [type];
+	return types.every((member) => member.isStringLiteral())
+		? types.map((member) => member.value)
+		: [open];
+}
+
+/** As the documentation has it: without the item, which every error of an item ends with. */
+const documented = (text: string): string => text.replace(` [item ${open}]`, '');
+
+const hasWords = (text: string): boolean => /\p{L}/u.test(text);
+
+interface Found {
+	/** Every text, with `…` for what the code fills in. */
+	messages: Set<string>;
+	/** Where an error for users is made without a description. */
+	withoutDescription: string[];
+}
+
+/** Every text that the nodes show as an error, a refusal, a hint or in n8n's log. */
+export function messagesInCode(): Found {
+	const program = programOf(globSync('nodes/**/*.ts'));
+	const checker = program.getTypeChecker();
+	const found: Found = { messages: new Set(), withoutDescription: [] };
+	const add = (expression?: ts.Expression): void => {
+		if (expression === undefined) return;
+		const texts = variants(expression, checker).map(documented).filter(hasWords);
+		for (const text of texts) found.messages.add(text);
+	};
+	const visit = (node: ts.Node): void => {
+		if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
+			const name = node.expression.getText();
+			const position = calls.get(name);
+			if (position !== undefined) add(node.arguments?.[position]);
+			if (/^Node\w+Error$/.test(name) && !describes(node.arguments?.at(-1)))
+				found.withoutDescription.push(node.getText());
+		}
+		if (ts.isPropertyAssignment(node) && properties.has(node.name.getText())) add(node.initializer);
+		ts.forEachChild(node, visit);
+	};
+	for (const source of program.getSourceFiles()) {
+		if (!source.fileName.includes('node_modules')) visit(source);
+	}
+	return found;
+}
+
+function describes(options?: ts.Expression): boolean {
+	return (
+		options !== undefined &&
+		ts.isObjectLiteralExpression(options) &&
+		options.properties.some((property) => property.name?.getText() === 'description')
+	);
+}
