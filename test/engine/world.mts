@@ -201,10 +201,12 @@ const explained = z.object({
 	description: z.string().min(1),
 });
 
-/** n8n's own errors, such as those of expressions and stopped executions, are as they are. */
+/** n8n's own, which are as they are. */
+const foreignErrors: unknown[] = ['ExpressionError', 'ManualExecutionCancelledError'];
+
 function checkError(error: unknown): void {
 	if (error === undefined) return;
-	if (error instanceof Error && !/^Node\w+Error$/.test(error.name)) return;
+	if (foreignErrors.includes(Reflect.get(Object(error), 'name'))) return;
 	const problems = explained.safeParse(error).error?.issues ?? [];
 	if (problems.length > 0) throw new Error(`${JSON.stringify(error)}: ${JSON.stringify(problems)}`);
 }
