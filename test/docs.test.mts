@@ -123,16 +123,6 @@ test('the picture of the architecture shows files that exist', () => {
 	expect(names.filter((name) => globSync(`nodes/**/${name}`).length === 0)).toEqual([]);
 });
 
-test('every message that goes to the log of n8n is explained', () => {
-	const logged = /(?:logger\.\w+\(|\bwarn\(context,)\s*['`]([^'`$]+)/g;
-	const messages = globSync('nodes/**/*.ts').flatMap((file) =>
-		[...readFileSync(file, 'utf8').matchAll(logged)].map(([, message = '']) => message.trim()),
-	);
-	expect(messages.length).toBeGreaterThan(3);
-	const explained = readFileSync('docs/operating.md', 'utf8');
-	expect(messages.filter((message) => !explained.includes(message))).toEqual([]);
-});
-
 test('every operation that a document names exists', () => {
 	const existing = resources.flatMap(({ name, operations }) =>
 		operations.map(({ option }) => `${name} → ${option.name}`),
