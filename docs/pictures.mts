@@ -59,12 +59,14 @@ const wide = 2100;
 const login: Login = { email: 'owner@example.com', password: 'Pictures-1' };
 
 /** External id and salary in ETB. */
-const threePeople: Array<[string, number | string]> = [
+type Person = [string, number | string];
+
+const threePeople: Person[] = [
 	['abebe-1041', 12_400],
 	['almaz-1042', 9_500.5],
 	['dawit-1043', 15_250.75],
 ];
-const sixPeople: Array<[string, number | string]> = [
+const sixPeople: Person[] = [
 	['abebe', 12_500],
 	['almaz', 9_800.5],
 	['bekele', 15_000],
@@ -143,17 +145,17 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		await scene.editor.output.getByText('paid', { exact: true }).first().waitFor();
 		return await tableBox(scene);
 	},
-	workflow: async ({ page, editor, ...scene }) => {
-		const id = await payroll({ page, editor, ...scene }, threePeople);
-		await page.goto(`${scene.n8nUrl}/workflow/${id}`);
+	workflow: async (scene) => {
+		const { page, editor, n8nUrl } = scene;
+		await page.goto(`${n8nUrl}/workflow/${await payroll(scene, threePeople)}`);
 		await page.getByTestId('canvas-node').first().waitFor();
 		await editor.executeWorkflow();
 		await page.getByText('Workflow executed successfully').waitFor();
 		return await canvasBox(page);
 	},
 	error: async (scene) => {
-		const people = threePeople.map(([id, salary], index): [string, number | string] =>
-			index === 1 ? [id, '9,500.50'] : [id, salary],
+		const people = threePeople.map(
+			([id, salary], index): Person => (index === 1 ? [id, '9,500.50'] : [id, salary]),
 		);
 		await openNode(scene, await payroll(scene, people), PAY);
 		await scene.editor.executeStep();
@@ -322,7 +324,7 @@ async function setUp(place: Place, page: Page): Promise<Scene> {
 /** A new workflow that pays these people; resolves to its id. */
 async function payroll(
 	{ add }: Scene,
-	people: Array<[string, number | string]>,
+	people: Person[],
 	options: Parameters<typeof payrollWorkflow>[1] = {},
 ): Promise<string> {
 	const rows = people.map(([externalId, salary]) => ({
