@@ -1,7 +1,7 @@
 /** Each example, imported as a person would and run in the real n8n against the sandbox. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import { z } from 'zod';
 import { WorkflowFile, type Execution } from '../../n8n/api.mts';
 import { readExample } from '../../n8n/examples.mts';
@@ -18,6 +18,9 @@ before(async () => {
 after(async () => await world.stop());
 
 type Item = Record<string, unknown>;
+
+/** n8n's own name for the start by hand. */
+const START = 'When clicking ‘Execute workflow’';
 
 /** n8n's answer to a form that is sent. */
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
@@ -43,12 +46,20 @@ async function importExample(file: string, change = (workflow: WorkflowFile) => 
 	return await world.add(change(await readExample(file)));
 }
 
+/** Publishes an example until the test ends, so that the next one can have the account's events. */
+async function publishExample(test: TestContext, file: string): Promise<string> {
+	const id = await importExample(file);
+	test.after(async () => await world.api.deactivate(id));
+	await world.api.activate(id);
+	return id;
+}
+
 async function run(workflowId: string, trigger: string): Promise<Execution> {
 	return await world.api.endedExecution(await world.api.run(workflowId, trigger));
 }
 
 /** Each payment in the books but the first `since`, as "user amount", in order of user. */
-const paid = (since = 0): string[] =>
+const paid = (since: number): string[] =>
 	world.sandbox.books
 		.disbursements()
 		.slice(since)
@@ -66,6 +77,20 @@ function userId(externalId: string): string {
 
 test('every example fits the installed nodes: each type and parameter is known, none is missing', async () => {
 	assert.deepEqual(await unfitNodes(world.api), []);
+});
+
+test('pay-a-user.json pays a new user, and receive-events.json gets the event of it', async (t) => {
+	const receiver = await publishExample(t, 'receive-events.json');
+	const already = payments();
+	const execution = await run(await importExample('pay-a-user.json'), START);
+	assert.equal(execution.error, undefined);
+	assert.deepEqual(paid(already), [
+		`${String(only(itemsOf(execution, 'Create the wallet')).id)} 250.5`,
+	]);
+	const [event] = await executionsOf(world, receiver, 1);
+	assert.ok(event);
+	const { message } = only(itemsOf(event, 'What happened'));
+	assert.equal(message, 'A payment was completed: 250.5 ETB');
 });
 
 void describe('payroll.json', () => {
@@ -88,9 +113,10 @@ void describe('payroll.json', () => {
 			`${userId('E-1043')} 15250.75`,
 		];
 
+		const already = payments();
 		const first = await run(id, 'Every 25th');
 		assert.equal(first.error, undefined);
-		assert.deepEqual(paid(), salaries);
+		assert.deepEqual(paid(already), salaries);
 		assert.deepEqual(report(first).numbers, {
 			month: month(first),
 			paid: 3,
@@ -112,7 +138,7 @@ void describe('payroll.json', () => {
 		const second = await run(id, 'Every 25th');
 		assert.equal(second.error, undefined);
 		assert.equal(report(second).numbers.alreadyPaid, 3);
-		assert.deepEqual(paid(), salaries);
+		assert.deepEqual(paid(already), salaries);
 	});
 
 	test('ends in red with who was not paid and who may have been, and pays neither again by itself', async () => {
@@ -175,9 +201,8 @@ void describe('wallet-from-a-form.json', () => {
 		return page;
 	}
 
-	test('gives a new member one wallet, and says so', async () => {
-		const id = await importExample('wallet-from-a-form.json');
-		await world.api.activate(id);
+	test('gives a new member one wallet, and says so', async (t) => {
+		const id = await publishExample(t, 'wallet-from-a-form.json');
 		const welcome = await fillIn('Selam Bekele', 'M-2001', 'Welcome, Selam Bekele!');
 		const { walletAddress } =
 			world.sandbox.books.users().find(({ externalId }) => externalId === 'M-2001') ?? {};
@@ -194,7 +219,6 @@ void describe('wallet-from-a-form.json', () => {
 			executions.map(({ status }) => status),
 			['success', 'success', 'success'],
 		);
-		await world.api.deactivate(id);
 	});
 });
 
@@ -222,9 +246,8 @@ void describe('low-treasury-alert.json', () => {
 });
 
 void describe('deposit-and-transfer-notifications.json', () => {
-	test('each event takes its own branch, and others start nothing', async () => {
-		const id = await importExample('deposit-and-transfer-notifications.json');
-		await world.api.activate(id);
+	test('each event takes its own branch, and others start nothing', async (t) => {
+		const id = await publishExample(t, 'deposit-and-transfer-notifications.json');
 		const transfer = world.sandbox.transfer({ amountEtb: 320.5 });
 		await world.sandbox.deliverySettled(transfer.deliveryId);
 		const other = world.sandbox.emit('disburse.completed', { id: 'other' });
@@ -248,7 +271,6 @@ void describe('deposit-and-transfer-notifications.json', () => {
 			new RegExp(`^A deposit is on its way .*${deposit.id}`),
 		);
 		assert.ok(!reached(first, 'Tell the treasurer') && !reached(second, 'Tell the bookkeeper'));
-		await world.api.deactivate(id);
 	});
 });
 
