@@ -178,7 +178,7 @@ export class N8nApi {
 		return await this.request('GET', '/types/nodes.json', z.array(NodeType));
 	}
 
-	/** "Install" under Settings > Community nodes: the newest version from the package registry. */
+	/** "Install" under Settings > Community nodes: from the package registry, the newest unless `name` ends in a version. */
 	async installCommunityPackage(name: string): Promise<CommunityPackage> {
 		return await this.request('POST', '/rest/community-packages', CommunityPackage, { name });
 	}
@@ -186,6 +186,10 @@ export class N8nApi {
 	/** "Update" there, while n8n runs. */
 	async updateCommunityPackage(name: string): Promise<CommunityPackage> {
 		return await this.request('PATCH', '/rest/community-packages', CommunityPackage, { name });
+	}
+
+	async uninstallCommunityPackage(name: string): Promise<void> {
+		await this.request('DELETE', `/rest/community-packages?name=${name}`, z.unknown());
 	}
 
 	/** The packages that are listed there. */

@@ -28,7 +28,8 @@ import { eventually, owner } from './world.mts';
 const NAME = 'n8n-nodes-etb-wallet';
 const fixtures = join(projectFolder, 'test', 'real', 'fixtures');
 /** An older version of the package, and workflows that were saved with it. */
-const previousTarball = join(fixtures, `${NAME}-0.0.9.tgz`);
+const previousVersion = '0.0.9';
+const previousTarball = join(fixtures, `${NAME}-${previousVersion}.tgz`);
 const nodeTypes = [`${NAME}.etbWallet`, `${NAME}.etbWalletTrigger`];
 
 let folder: string;
@@ -176,13 +177,17 @@ test('and after a restart of n8n', async () => {
 
 /** The payroll was paid, the events were received, and the published workflow has the URL. */
 async function stillWorks(executionsBefore: number): Promise<void> {
+	await nobodyIsPaidAgain();
+	await deliver('first', executionsBefore);
+	await deliver(`new-${executionsBefore}`, executionsBefore + 1);
+}
+
+async function nobodyIsPaidAgain(): Promise<void> {
 	assert.deepEqual(outcomes(await runToEnd('payroll')), [
 		'alreadyPaid',
 		'alreadyPaid',
 		'alreadyPaid',
 	]);
-	await deliver('first', executionsBefore);
-	await deliver(`new-${executionsBefore}`, executionsBefore + 1);
 }
 
 test('a test in the editor leaves the URL with the published workflow', async () => {
@@ -201,4 +206,12 @@ test('every operation with every field still does what it did', async () => {
 	assert.equal(outputOf('Payment')?.outcome, 'paid');
 	assert.equal(outputOf('Payment Mapped')?.outcome, 'paid');
 	assert.equal(outputOf('Payment Mapped')?.amountEtb, 12.25);
+});
+
+test('going back: uninstall, then install the older version by its number', async () => {
+	await api.uninstallCommunityPackage(NAME);
+	assert.deepEqual(await ourTypes(), []);
+	const older = await api.installCommunityPackage(`${NAME}@${previousVersion}`);
+	assert.equal(older.installedVersion, previousVersion);
+	await nobodyIsPaidAgain();
 });
