@@ -1,3 +1,4 @@
+import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callService } from '../../shared/transport';
 import type { Run } from '../run';
@@ -41,8 +42,11 @@ function windows({ options }: Batch, payments: Payment[]): Payment[][] {
 async function sendConcurrently(batch: Batch, payments: Payment[]): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
+	const pass = turnstile();
 	const sendQueued = async (): Promise<void> => {
-		while (!batch.isStopping()) {
+		for (;;) {
+			await pass();
+			if (batch.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
 			batch.record(payment, await send(batch, payment));
@@ -50,6 +54,27 @@ async function sendConcurrently(batch: Batch, payments: Payment[]): Promise<void
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
 	await Promise.all(Array.from({ length: senders }, sendQueued));
+}
+
+/** Payments that begin before Node looks after their connections. */
+const begunAtOnce = 4;
+
+/**
+ * Lets few pass at once. A request leaves only when Node has opened its connection, which it does once all answers
+ * that have arrived are dealt with: payments would gather, and all wait for the last of them.
+ */
+function turnstile(): () => Promise<void> {
+	let begun = 0;
+	let nextTurn: Promise<void> | undefined;
+	const turn = async (): Promise<void> => {
+		await sleep(0);
+		begun = 0;
+		nextTurn = undefined;
+	};
+	return async () => {
+		while (begun === begunAtOnce) await (nextTurn ??= turn());
+		begun++;
+	};
 }
 
 /** Endpoint 7 of the service document §4. */
