@@ -105,8 +105,9 @@ export class Editor {
 		await this.page.getByTestId('node-parameters').waitFor();
 	}
 
-	/** Clicks the plus behind the last node. */
+	/** Clicks the plus behind the last node, which may be outside of the window. */
 	async addAfterLast(): Promise<void> {
+		await this.page.getByTestId('zoom-to-fit').click();
 		await this.page.getByTestId('canvas-handle-plus').last().click();
 		await this.page.getByTestId('node-creator-search-bar').waitFor();
 	}
