@@ -14,7 +14,7 @@ import { measureStartup } from './startup.mts';
 import { digits, table } from './statistics.mts';
 
 const PARTS = ['paying', 'growth', 'events', 'flood', 'profile', 'startup'] as const;
-const HELP = `npm run bench                     all parts, about 20 minutes; writes bench/RESULTS.md
+const HELP = `npm run bench                     all parts, about 15 minutes; writes bench/RESULTS.md
 npm run bench -- --quick          small sizes, to see that it works; writes nothing
 npm run bench -- --only=paying    some parts (${PARTS.join(', ')}); writes nothing`;
 
