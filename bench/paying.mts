@@ -149,14 +149,14 @@ async function alternate(
 
 const rates = (runs: PayRun[], items: number) => runs.map(({ nodeMs }) => (items / nodeMs) * 1000);
 
-function rowOf({ name }: Way, runs: PayRun[], items: number, http: PayRun[]): string[] {
+function rowOf({ name, pays }: Way, runs: PayRun[], items: number, http: PayRun[]): string[] {
 	const of = (key: keyof PayRun) => runs.map((run) => run[key]);
 	const rate = rates(runs, items);
 	return [
 		name,
 		shown(spread(of('nodeMs').map((ms) => ms / 1000))),
-		shown(spread(rate)),
-		shown(ratios(rate, rates(http, items))),
+		pays ? shown(spread(rate)) : '-',
+		pays ? shown(ratios(rate, rates(http, items))) : '-',
 		shown(spread(of('cpuMs').map((ms) => ms / 1000))),
 		shown(spread(of('peakMb'))),
 		shown(spread(of('grownMb'))),
