@@ -151,7 +151,7 @@ export class Editor {
 
 	/** The executions in the open list that succeeded, the newest first. */
 	get succeeded(): Locator {
-		return this.page.getByTestId('executions-sidebar').getByText(/^Succeeded in/);
+		return this.page.getByTestId(/^execution-details-/).filter({ hasText: /Succeeded\s+in/ });
 	}
 
 	// The open node
