@@ -92,6 +92,9 @@ function reasonOf(value: unknown, depth = 0): string {
 				.join('; ');
 }
 
+/** What to do about an error status. */
+export type Remedies = Readonly<Record<number, string>>;
+
 interface Remedy {
 	problem: string;
 	remedy: string;
@@ -156,12 +159,16 @@ const unreachable: Readonly<Record<string, string>> = {
 const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 
-/** Words for an attempt that was not `done`. */
+/**
+ * Words for an attempt that was not `done`.
+ * @param ownRemedies of the endpoint; they come before the general ones
+ */
 export function describeFailure(
 	attempt: Attempt,
 	verdict: Verdict,
 	account: Account,
 	attempts = 1,
+	ownRemedies: Remedies = {},
 ): ServiceFailure {
 	const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
@@ -184,7 +191,8 @@ export function describeFailure(
 		outcome,
 		httpCode: String(attempt.status),
 		message: `${problem} (${attempt.status})${reason === '' ? '' : `: ${reason}`}`,
-		description: outcome === 'unknown' ? unknownRemedy : remedy + tried,
+		description:
+			outcome === 'unknown' ? unknownRemedy : (ownRemedies[attempt.status] ?? remedy) + tried,
 	};
 }
 

@@ -8,7 +8,7 @@ import type { Account } from './account';
 import { credentialType } from './account';
 import type { Attempt } from './retry';
 import { attemptWithRetries } from './retry';
-import type { ServiceFailure } from './serviceError';
+import type { Remedies, ServiceFailure } from './serviceError';
 import { describeFailure, describeUnreadable, redact } from './serviceError';
 
 /** One call of an endpoint of the service document §4. */
@@ -19,6 +19,8 @@ export interface ServiceRequest {
 	body?: IDataObject;
 	/** Output for the endpoints whose response body is not shown (4 and 5); the body's fields are added to it. */
 	confirms?: IDataObject;
+	/** For statuses of which this endpoint allows to say more than in general. */
+	remedies?: Remedies;
 }
 
 export type ServiceResult =
@@ -68,7 +70,10 @@ export async function callService(
 		signal,
 	);
 	if (verdict !== 'done' || last.kind !== 'answer') {
-		return { ok: false, failure: describeFailure(last, verdict, account, attempts) };
+		return {
+			ok: false,
+			failure: describeFailure(last, verdict, account, attempts, request.remedies),
+		};
 	}
 	const fields = flatFields(last.text, (text) => redact(text, account, shortestSecretInAnswers));
 	if (fields === undefined && request.confirms === undefined) {

@@ -46,6 +46,7 @@ const answer = (status: number, body = '', headers: Record<string, string> = {})
 
 const everyCall: CallName[] = ['read', 'write', 'createUser', 'disburse'];
 const repeated: CallName[] = ['read', 'write'];
+const noUser: CallName[] = ['read', 'write', 'disburse'];
 const posts: CallName[] = ['createUser', 'disburse'];
 
 interface Seen {
@@ -76,23 +77,29 @@ const unreachableService =
 const json = (message: string): string => JSON.stringify({ message });
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
 
-const refusals: [status: number, message: RegExp, description: RegExp][] = [
+const refusals: [status: number, message: RegExp, description: RegExp, calls?: CallName[]][] = [
 	[400, /^The service refused the request \(400\): No way/, /Check the values/],
 	[401, /^The service does not accept the API key \(401\): No way/, /Check the API key in the/],
 	[402, /^The service refused the request \(402\): No way/, /treasury balance/],
 	[403, /^The API key is not allowed to do this \(403\): No way/, /which permissions/],
 	[404, /^The service did not find what was asked for \(404\): No way/, /identifiers.*Base URL/],
-	[409, /^The service reports a conflict \(409\): No way/, /may exist already/],
+	[409, /^The service reports a conflict \(409\): No way/, /may exist already/, noUser],
+	[
+		409,
+		/^The service reports a conflict \(409\): No way/,
+		/may have a wallet already: use the ID that you got.*another External ID/,
+		['createUser'],
+	],
 	[418, /^The service refused the request \(418\): No way/, /Check the values/],
 	[422, /^The service refused the request \(422\): No way/, /Check the values/],
 ];
 
 const rows: Row[] = [
 	...refusals.map(
-		([status, message, description]): Row => ({
+		([status, message, description, names = everyCall]): Row => ({
 			what: String(status),
 			fault: answer(status, json('No way')),
-			calls: everyCall,
+			calls: names,
 			seen: { requests: 1, message, description, httpCode: String(status) },
 		}),
 	),

@@ -1,5 +1,10 @@
+import type { Remedies } from '../../../shared/serviceError';
 import { optionalEmail, requiredText } from '../../../shared/validation';
 import type { Operation } from '../operation';
+
+const remedies: Remedies = {
+	409: 'This user may have a wallet already: use the ID that you got when it was created, or enter another External ID. While testing, pin the output of this node.',
+};
 
 /** Endpoint 6 of the service document §4. Whether it needs an email is not shown, so it may be left out. */
 export const createUser: Operation = {
@@ -7,7 +12,7 @@ export const createUser: Operation = {
 		name: 'Create',
 		value: 'create',
 		action: 'Create a user wallet',
-		description: 'Provision a wallet for a user, identified by an ID of your own',
+		description: 'Give a user a wallet',
 	},
 	mappable: ['externalId', 'email'],
 	fields: [
@@ -26,7 +31,8 @@ export const createUser: Operation = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. employee-1042',
-			description: 'Your own ID for the user. The service answers with the ID to pay to.',
+			description:
+				'Your own ID for the user. Create each one once: a second time can fail. The service answers with the ID to pay to.',
 		},
 		{
 			displayName: 'Email',
@@ -50,6 +56,7 @@ export const createUser: Operation = {
 				),
 				...(email !== undefined && { email }),
 			},
+			remedies,
 		};
 	},
 };
