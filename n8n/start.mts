@@ -48,7 +48,7 @@ async function claimFolder(folder: string): Promise<() => Promise<void>> {
 const readyText = (folder: string, { n8n, sandbox }: Stack, login: Login | undefined) => `
 Ready.
 
-  Editor    ${n8n.url}
+  Editor    ${n8n.url}/home/workflows
   Login     ${login ? `${login.email}   password: ${login.password}` : 'the one you chose in n8n'}
   Sandbox   ${sandbox.url}   (a pretend partner service: no real money)
   Data      ${relative(projectFolder, folder)}   (n8n's log: ${relative(projectFolder, n8n.logFile)})
@@ -56,6 +56,7 @@ Ready.
 Try this
   1. Open the editor, log in, open the workflow "Pay a user" and choose "Execute workflow".
   2. Open the workflow "Receive events" and its Executions tab: the payment's event has arrived, verified.
+     Double-click "What happened".
   3. On the sandbox page, simulate a deposit or make the service fail, and watch the same tab.
   4. The other workflows are examples for your own: each explains itself, and docs/examples.md describes them.
 

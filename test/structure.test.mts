@@ -106,7 +106,7 @@ describe('each operation that the editor offers', () => {
 	test('has an action label of its own and a description', async () => {
 		const operations = await offered();
 		await forEachOffered(({ action, description, resource }) => {
-			expect(action).toMatch(/^[A-Z][a-z]+ (a|an|the) [a-z]/);
+			expect(action).toMatch(/^[A-Z][a-z]+ (a|an|the|where) [a-z]/);
 			expect(description).toMatch(/^[A-Z].*[^.]$/);
 			expect(resource.description).toMatch(/^[A-Z].*[^.]$/);
 		});

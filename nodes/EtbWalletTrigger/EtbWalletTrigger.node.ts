@@ -33,7 +33,9 @@ export class EtbWalletTrigger implements INodeType {
 		// Names of several events would be cut off on the canvas.
 		subtitle:
 			'={{ $parameter["events"].includes("*") ? "all events" : $parameter["events"].length === 1 ? $parameter["events"][0] : $parameter["events"].length + " events" }}',
-		description: 'Starts the workflow when the partner service sends a verified event',
+		// n8n shows it in the list of nodes, for both nodes of this package.
+		description:
+			'Pays users in Ethiopian birr, or starts a workflow when a payment, a transfer or a deposit happens',
 		eventTriggerDescription: 'Waiting for the partner service to send an event',
 		activationMessage: 'The events of the account now start this workflow.',
 		defaults: { name: 'ETB Wallet Trigger' },

@@ -257,9 +257,12 @@ const controls = (sandbox: Sandbox): Html =>
 			${amountField}
 			<button>Transfer</button>
 		</form>
-		<form data-post="/sandbox/faults" data-done="The next such request will go wrong">
+		<form data-post="/sandbox/faults" data-done="Set: a line below says so until it has happened">
 			<h2>Make something go wrong</h2>
-			<p class="note">See how a workflow copes when the service or the network fails.</p>
+			<p class="note">
+				See how a workflow copes when the service or the network fails. Without an answer, n8n waits
+				60 seconds before it goes on.
+			</p>
 			<label
 				>When n8n asks to
 				<select name="route">
@@ -284,7 +287,10 @@ const controls = (sandbox: Sandbox): Html =>
 		</form>
 		<div class="form">
 			<h2>Connect n8n</h2>
-			<p class="note">Put these in the “ETB Wallet API” credential.</p>
+			<p class="note">
+				<code>npm start</code> has done this. In another n8n, put these in the “ETB Wallet API”
+				credential.
+			</p>
 			<dl>
 				<dt>Base URL</dt>
 				<dd><code>${sandbox.url}</code></dd>

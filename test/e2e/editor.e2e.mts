@@ -109,7 +109,7 @@ void describe('the list of nodes', () => {
 			...['On all events', 'On deposit mint queued'],
 			...['On disbursement completed', 'On transfer completed'],
 			...['Get the treasury balance', 'Create a disbursement', 'Get the platform fee'],
-			...['Update the platform fee', 'Set the payout destination', 'Create a user wallet'],
+			...['Update the platform fee', 'Set where treasury payouts go', 'Create a user wallet'],
 			'Set the webhook URL',
 		];
 		for (const entry of expected) await editor.listed(entry).waitFor();
@@ -237,7 +237,7 @@ void describe('payments', () => {
 
 	test('a telephone number without a plus is refused with the format to use', async () => {
 		await editor.newWorkflow();
-		await editor.chooseNode('payout', ENTRY, 'Set the payout destination');
+		await editor.chooseNode('payout', ENTRY, 'Set where treasury payouts go');
 		await editor.fill('phone', '0911234567');
 		await editor.executeStep();
 		await seen(/Phone is "0911234567", which is not an international telephone number/);

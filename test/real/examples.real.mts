@@ -84,13 +84,14 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	const already = payments();
 	const execution = await run(await importExample('pay-a-user.json'), START);
 	assert.equal(execution.error, undefined);
-	assert.deepEqual(paid(already), [
-		`${String(only(itemsOf(execution, 'Create the wallet')).id)} 250.5`,
-	]);
+	const { id, externalId } = only(itemsOf(execution, 'Create the wallet'));
+	assert.deepEqual(paid(already), [`${String(id)} 250.5`]);
+	assert.equal(only(itemsOf(execution, 'Pay')).reference, `welcome-${String(externalId)}`);
 	const [event] = await executionsOf(world, receiver, 1);
 	assert.ok(event);
-	const { message } = only(itemsOf(event, 'What happened'));
-	assert.equal(message, 'A payment was completed: 250.5 ETB');
+	assert.deepEqual(only(itemsOf(event, 'What happened')), {
+		message: 'A payment was completed: 250.5 ETB',
+	});
 });
 
 void describe('payroll.json', () => {

@@ -11,7 +11,7 @@ export const setPayoutDestination: Operation = {
 	option: {
 		name: 'Set',
 		value: 'set',
-		action: 'Set the payout destination',
+		action: 'Set where treasury payouts go',
 		description: 'Set where payouts of the partner treasury go',
 	},
 	fields: [
