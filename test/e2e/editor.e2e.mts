@@ -95,7 +95,7 @@ void describe('the list of nodes', () => {
 			await editor.listed(ENTRY).waitFor({ state: 'hidden' });
 			await editor.search(word);
 			await editor.openEntry(ENTRY);
-			await editor.listed('Create a disbursement').waitFor();
+			await editor.listed('Pay a user (create a disbursement)').waitFor();
 			await editor.listed('On all events').waitFor();
 			await picture(`search-${word}`);
 			await editor.leaveEntry();
@@ -108,7 +108,7 @@ void describe('the list of nodes', () => {
 		const expected = [
 			...['On all events', 'On deposit mint queued'],
 			...['On disbursement completed', 'On transfer completed'],
-			...['Get the treasury balance', 'Create a disbursement', 'Get the platform fee'],
+			...['Get the treasury balance', 'Pay a user (create a disbursement)', 'Get the platform fee'],
 			...['Update the platform fee', 'Set where treasury payouts go', 'Create a user wallet'],
 			'Set the webhook URL',
 		];
@@ -153,18 +153,18 @@ void describe('payments', () => {
 		await editor.closeNode();
 
 		await editor.addAfterLast();
-		await editor.chooseNode('payroll', ENTRY, 'Create a disbursement');
+		await editor.chooseNode('payroll', ENTRY, 'Pay a user (create a disbursement)');
 		await assertPreview(['id', 'externalId', 'walletAddress']);
 		await editor.closeNode();
-		await assertIssue('Create a disbursement', /Parameter .To User ID. is required/);
+		await assertIssue('Pay a user (create a disbursement)', /Parameter .To User ID. is required/);
 		await picture('disbursement-incomplete');
-		await editor.openNode('Create a disbursement');
+		await editor.openNode('Pay a user (create a disbursement)');
 		await editor.fillExpression('toUserId', '{{ $json.id }}');
 		await editor.fillExpression('amountEtb', '{{ 50 * 25.01 }}');
 		await editor.fillExpression('reference', '{{ "payroll-" + $json.externalId }}');
 		await picture('disbursement-with-preview');
 		await editor.closeNode();
-		await editor.canvasIssues('Create a disbursement').waitFor({ state: 'hidden' });
+		await editor.canvasIssues('Pay a user (create a disbursement)').waitFor({ state: 'hidden' });
 
 		await editor.addAfterLast();
 		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
@@ -176,7 +176,7 @@ void describe('payments', () => {
 		await seen('Workflow executed successfully');
 		await picture('canvas-executed');
 
-		await editor.openNode('Create a disbursement');
+		await editor.openNode('Pay a user (create a disbursement)');
 		const [paid] = stack.sandbox.books.disbursements();
 		assert.ok(paid !== undefined, 'nothing was paid');
 		const expected = {
@@ -217,9 +217,9 @@ void describe('payments', () => {
 		await picture('amount-zero');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 		await editor.closeNode();
-		await assertIssue('Create a disbursement', /which is not above zero/);
+		await assertIssue('Pay a user (create a disbursement)', /which is not above zero/);
 		await picture('canvas-amount-zero');
-		await editor.openNode('Create a disbursement');
+		await editor.openNode('Pay a user (create a disbursement)');
 	});
 
 	test('with the error output the bad item leaves on a branch of its own', async () => {
@@ -231,7 +231,7 @@ void describe('payments', () => {
 		await seen('notPaid', editor.output);
 		await picture('error-branch');
 		await editor.closeNode();
-		await editor.canvasNode('Create a disbursement').getByText('Error').waitFor();
+		await editor.canvasNode('Pay a user (create a disbursement)').getByText('Error').waitFor();
 		await picture('canvas-error-branch');
 	});
 
