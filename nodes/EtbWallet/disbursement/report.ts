@@ -139,7 +139,10 @@ export function stoppedError(
 		context.getNode(),
 		`${failure.message}${tells ? `. This run: ${summary}` : ''}${failed === undefined ? '' : ` [item ${failed.itemIndex}]`}`,
 		{
-			description: [failure.description, ...(tells ? listTexts(lists) : [])].join('<br/>'),
+			description: [
+				certainty(lists, failed?.outcome, failure.description),
+				...(tells ? listTexts(lists) : []),
+			].join('<br/>'),
 			...(failed && { itemIndex: failed.itemIndex }),
 		},
 	);
@@ -149,6 +152,17 @@ export function stoppedError(
 		...lists,
 	};
 	return error;
+}
+
+/** Says in words how the payment ended at which the run stopped, where no list does. */
+function certainty(
+	lists: Report['lists'],
+	outcome: string | undefined,
+	description: string,
+): string {
+	if (outcome === 'unknown') return `${description} Its outcome is unknown.`;
+	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((name) => name in lists);
+	return outcome === 'notPaid' && !mayBePaid ? `Nobody was paid. ${description}` : description;
 }
 
 function listTexts(lists: Report['lists']): string[] {

@@ -2,7 +2,7 @@ import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callService } from '../../shared/transport';
 import type { Run } from '../run';
-import type { Claim, Ended, Ledger, ReferenceState } from './ledger';
+import type { Claim, Ended, Ledger, ReferencedPayment, ReferenceState } from './ledger';
 import { warn } from './ledger';
 import type { DisbursementOptions } from './options';
 import type { Failure, Payment, Settlement } from './outcome';
@@ -135,8 +135,10 @@ async function claimAll(
 	{ ledger, options }: Batch,
 	payments: Payment[],
 ): Promise<Map<string, Claim>> {
-	const references = payments.flatMap(({ reference }) => reference ?? []);
-	const claims = await ledger.claim(references, options.ifReferenceUsed === 'payAgain');
+	const referenced = payments.flatMap(({ reference, toUserId, amount }): ReferencedPayment[] =>
+		reference === undefined ? [] : [{ reference, toUserId, amount }],
+	);
+	const claims = await ledger.claim(referenced, options.ifReferenceUsed === 'payAgain');
 	return new Map(claims.map((claim) => [claim.reference, claim]));
 }
 
@@ -165,7 +167,7 @@ export function notRecorded(error: unknown): Failure {
 }
 
 interface UsedReference {
-	outcome: 'alreadyPaid' | 'unknown';
+	outcome: 'alreadyPaid' | 'unknown' | 'notPaid';
 	found: string;
 	remedy: string;
 }
@@ -187,11 +189,17 @@ const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedRef
 		found: 'Another execution is sending this reference right now, not sent again',
 		remedy: 'Look at that execution for how it ended, or run this one again later.',
 	},
+	otherPayment: {
+		outcome: 'notPaid',
+		found: 'The reference was used before for another person or amount, so nothing was sent',
+		remedy:
+			'Give each payment a reference of its own. If it is the same payment with another amount, ask the partner service what was paid.',
+	},
 };
 
 function usedBefore(before: ReferenceState, fails: boolean): Settlement {
 	const { outcome, found, remedy } = usedReferences[before === 'unused' ? 'inDoubt' : before];
-	return fails
+	return fails || outcome === 'notPaid'
 		? { outcome, error: { message: found, description: remedy } }
 		: { outcome, skipped: outcome === 'unknown' ? `${found}. ${remedy}` : found };
 }

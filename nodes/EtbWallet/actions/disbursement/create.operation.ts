@@ -31,11 +31,12 @@ export const createDisbursement: Operation = {
 		{
 			displayName: 'Amount (ETB)',
 			name: 'amountEtb',
-			type: 'number',
-			typeOptions: { minValue: 0 },
+			// As text, because n8n drops what it does not know from a number: "12,50" would become 1250.
+			type: 'string',
 			required: true,
-			default: 0,
-			description: 'Amount to pay in ETB, above zero',
+			default: '',
+			placeholder: 'e.g. 1250.50',
+			description: 'Amount to pay in ETB, above zero, with a point for decimals',
 		},
 		{
 			displayName: 'Reference',
@@ -44,8 +45,8 @@ export const createDisbursement: Operation = {
 			default: '',
 			placeholder: 'e.g. payroll-2026-11-employee-1042',
 			description:
-				'Your own unique key for this payment. With a reference, this node never pays the same one twice, not even in a later execution.',
-			hint: 'Your own key for this payment. Without it, a later run can pay it again.',
+				'Your own unique key for this payment, different for each person and payment. With a reference, this node never pays the same one twice, not even in a later execution.',
+			hint: 'Your own key, different for each payment. Without it, a later run can pay it again.',
 		},
 		{
 			displayName: 'Options',
@@ -99,17 +100,17 @@ export const createDisbursement: Operation = {
 				{
 					displayName: 'Maximum per Payment (ETB)',
 					name: 'maxAmountEtb',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 0,
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. 5000',
 					description: 'If any payment of the run is larger, nobody is paid',
 				},
 				{
 					displayName: 'Maximum per Run (ETB)',
 					name: 'maxTotalEtb',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 0,
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. 100000',
 					description: 'If the payments of the run add up to more, nobody is paid',
 				},
 				{

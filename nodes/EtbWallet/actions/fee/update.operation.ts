@@ -13,11 +13,11 @@ export const updateFee: Operation = {
 		{
 			displayName: 'Fee Percent',
 			name: 'feePercent',
-			type: 'number',
-			typeOptions: { minValue: 0, maxValue: 100 },
+			// As text, because n8n drops what it does not know from a number: "0,25" would become 25.
+			type: 'string',
 			required: true,
-			default: 0.25,
-			description: 'The platform fee in percent, from 0 to 100',
+			default: '0.25',
+			description: 'The platform fee in percent, from 0 to 100, with a point for decimals',
 		},
 	],
 	request: (read, itemIndex) => ({
