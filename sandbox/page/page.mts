@@ -257,7 +257,10 @@ const controls = (sandbox: Sandbox): Html =>
 			${amountField}
 			<button>Transfer</button>
 		</form>
-		<form data-post="/sandbox/faults" data-done="Set: the line at the top says so until it has happened">
+		<form
+			data-post="/sandbox/faults"
+			data-done="Set: the line at the top says so until it has happened"
+		>
 			<h2>Make something go wrong</h2>
 			<p class="note">
 				See how a workflow copes when the service or the network fails. Without an answer, n8n waits
