@@ -95,7 +95,7 @@ void describe('the list of nodes', () => {
 			await editor.listed(ENTRY).waitFor({ state: 'hidden' });
 			await editor.search(word);
 			await editor.openEntry(ENTRY);
-			await editor.listed('Pay a user (create a disbursement)').waitFor();
+			await editor.listed('Pay a user').waitFor();
 			await editor.listed('On all events').waitFor();
 			await picture(`search-${word}`);
 			await editor.leaveEntry();
@@ -108,7 +108,7 @@ void describe('the list of nodes', () => {
 		const expected = [
 			...['On all events', 'On deposit mint queued'],
 			...['On disbursement completed', 'On transfer completed'],
-			...['Get the treasury balance', 'Pay a user (create a disbursement)', 'Get the platform fee'],
+			...['Get the treasury balance', 'Pay a user', 'Get the platform fee'],
 			...['Update the platform fee', 'Set where treasury payouts go', 'Create a user wallet'],
 			'Set the webhook URL',
 		];
@@ -153,18 +153,18 @@ void describe('payments', () => {
 		await editor.closeNode();
 
 		await editor.addAfterLast();
-		await editor.chooseNode('payroll', ENTRY, 'Pay a user (create a disbursement)');
+		await editor.chooseNode('payroll', ENTRY, 'Pay a user');
 		await assertPreview(['id', 'externalId', 'walletAddress']);
 		await editor.closeNode();
-		await assertIssue('Pay a user (create a disbursement)', /Parameter .To User ID. is required/);
+		await assertIssue('Pay a user', /Parameter .To User ID. is required/);
 		await picture('disbursement-incomplete');
-		await editor.openNode('Pay a user (create a disbursement)');
+		await editor.openNode('Pay a user');
 		await editor.fillExpression('toUserId', '{{ $json.id }}');
 		await editor.fillExpression('amountEtb', '{{ 50 * 25.01 }}');
 		await editor.fillExpression('reference', '{{ "payroll-" + $json.externalId }}');
 		await picture('disbursement-with-preview');
 		await editor.closeNode();
-		await editor.canvasIssues('Pay a user (create a disbursement)').waitFor({ state: 'hidden' });
+		await editor.canvasIssues('Pay a user').waitFor({ state: 'hidden' });
 
 		await editor.addAfterLast();
 		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
@@ -176,7 +176,7 @@ void describe('payments', () => {
 		await seen('Workflow executed successfully');
 		await picture('canvas-executed');
 
-		await editor.openNode('Pay a user (create a disbursement)');
+		await editor.openNode('Pay a user');
 		const [paid] = stack.sandbox.books.disbursements();
 		assert.ok(paid !== undefined, 'nothing was paid');
 		const expected = {
@@ -208,18 +208,18 @@ void describe('payments', () => {
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 	});
 
-	test('an amount of zero is an error on the node that says what to enter', async () => {
-		await editor.fill('amountEtb', '0');
+	test('an amount with a comma is an error on the node that says what to enter', async () => {
+		await editor.fill('amountEtb', '12,50');
 		await editor.fillExpression('reference', 'another-payment');
 		await editor.executeStep();
-		await seen(/Amount \(ETB\) is 0, which is not above zero/, editor.output);
+		await seen(/Amount \(ETB\) is "12,50", which is not a plain number/, editor.output);
 		await seen(/Enter an amount in ETB above zero/, editor.output);
-		await picture('amount-zero');
+		await picture('amount-with-a-comma');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 		await editor.closeNode();
-		await assertIssue('Pay a user (create a disbursement)', /which is not above zero/);
+		await assertIssue('Pay a user', /which is not a plain number/);
 		await picture('canvas-amount-zero');
-		await editor.openNode('Pay a user (create a disbursement)');
+		await editor.openNode('Pay a user');
 	});
 
 	test('with the error output the bad item leaves on a branch of its own', async () => {
@@ -227,11 +227,11 @@ void describe('payments', () => {
 		await editor.choose('onError', 'Continue (using error output)');
 		await editor.executeStep();
 		await editor.openBranch('Error Branch (1 item)');
-		await seen(/which is not above zero/, editor.output);
+		await seen(/which is not a plain number/, editor.output);
 		await seen('notPaid', editor.output);
 		await picture('error-branch');
 		await editor.closeNode();
-		await editor.canvasNode('Pay a user (create a disbursement)').getByText('Error').waitFor();
+		await editor.canvasNode('Pay a user').getByText('Error').waitFor();
 		await picture('canvas-error-branch');
 	});
 

@@ -6,7 +6,7 @@ export const createDisbursement: Operation = {
 	option: {
 		name: 'Create',
 		value: 'create',
-		action: 'Pay a user (create a disbursement)',
+		action: 'Pay a user',
 		description: 'Pay ETB from the treasury to a user',
 	},
 	mappable: ['toUserId', 'amountEtb', 'reference'],
