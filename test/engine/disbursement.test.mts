@@ -214,7 +214,7 @@ describe('a reference', () => {
 				const { output } = await pay(referenced(names(3)));
 				expect(outcomes(output)).toEqual(['alreadyPaid', 'unknown', 'alreadyPaid']);
 				expect(output[1]?.json.message).toMatch(
-					/^Sent before and how that ended is not known, not sent again\. Wait until no other execution/,
+					/^Sent before and how that ended is not known, not sent again\. Ask the partner service/,
 				);
 			}
 			expect(payments()).toHaveLength(3);
@@ -315,6 +315,7 @@ describe('a reference', () => {
 			.mockRejectedValueOnce(new Error('database is locked'));
 		expect(outcomes((await pay(referenced(names(2)))).output)).toEqual(['paid', 'paid']);
 		expect(outcomes((await pay(referenced(names(2)))).output)).toEqual(['unknown', 'unknown']);
+		expect((await pay(referenced(['u0']))).hints).toEqual([expect.stringContaining('1 unknown')]);
 		expect(payments()).toHaveLength(2);
 	});
 

@@ -79,7 +79,8 @@ export async function disburse(run: Run): Promise<INodeExecutionData[]> {
 			...finalReport.lists,
 		});
 	}
-	if (run.itemCount > 1)
+	// A reference in doubt is passed on as a normal item: nobody must take it for paid.
+	if (run.itemCount > 1 || 'unknown' in finalReport.lists)
 		context.addExecutionHints({ message: finalReport.summary, location: 'outputPane' });
 	const stoppedAt = continues ? undefined : firstFailed(payments, settlements);
 	const settlement = stoppedAt && settlements.get(stoppedAt.itemIndex);

@@ -182,7 +182,7 @@ const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedRef
 		outcome: 'unknown',
 		found: 'Sent before and how that ended is not known, not sent again',
 		remedy:
-			'Wait until no other execution is sending, and ask the partner service whether it was paid. If not, send it once with Pay Again under Options.',
+			'Ask the partner service whether it was paid. If it was not, and no other execution is sending it, set If Reference Was Used under Options to Pay Again for one run.',
 	},
 	inFlight: {
 		outcome: 'unknown',
