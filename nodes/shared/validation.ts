@@ -98,7 +98,7 @@ export function amountInEtb(value: unknown, field = 'Amount (ETB)'): number {
  * @throws {InvalidValueError}
  */
 export function feeInPercent(value: unknown): number {
-	const remedy = 'Enter a number from 0 to 100, for example 0.25.';
+	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const text = decimalText(value);
 	if (text === undefined) {
 		throw new InvalidValueError(

@@ -33,6 +33,7 @@ export const createUser: Operation = {
 			placeholder: 'e.g. employee-1042',
 			description:
 				'Your own ID for the user. Create each one once: a second time can fail. The service answers with the ID to pay to.',
+			hint: 'Your own ID for the user, a new one for each wallet',
 		},
 		{
 			displayName: 'Email',
@@ -40,7 +41,7 @@ export const createUser: Operation = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. abebe@example.com',
-			description: 'Email address of the user',
+			description: 'Email address of the user. You can leave it empty.',
 		},
 	],
 	request: (read, itemIndex) => {
