@@ -1,7 +1,7 @@
 /** Paying in queue mode: overlapping executions on two workers, and a worker that is killed. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../real/world.mts';
+import { eventually, timesPaid } from '../real/world.mts';
 import { PAY, payrollWorkflow, type PayrollRow } from './workflows.mts';
 import { startQueueWorld, type ExecutionRow, type QueueWorld } from './world.mts';
 
@@ -18,16 +18,6 @@ function payroll(name: string, count: number, withReferences = true): PayrollRow
 		const { id: toUserId } = world.sandbox.books.addUser({ externalId });
 		return { toUserId, amountEtb: 1, ...(withReferences && { reference: externalId }) };
 	});
-}
-
-/** How often each row was paid, by the sandbox's books. */
-function timesPaid(rows: PayrollRow[]): number[] {
-	const times = new Map(rows.map(({ toUserId }) => [toUserId, 0]));
-	for (const { toUserId } of world.sandbox.books.disbursements()) {
-		const before = times.get(toUserId);
-		if (before !== undefined) times.set(toUserId, before + 1);
-	}
-	return [...times.values()];
 }
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -68,7 +58,9 @@ async function payAndKill(
 ): Promise<string> {
 	await pay(path, rows);
 	const { id, worker } = await running(workflowId);
-	await eventually(`${count} payments`, () => (sum(timesPaid(rows)) >= count ? true : undefined));
+	await eventually(`${count} payments`, () =>
+		sum(timesPaid(world.sandbox, rows)) >= count ? true : undefined,
+	);
 	await world.workers[worker]?.kill();
 	await world.sandbox.idle();
 	return id;
@@ -93,7 +85,7 @@ void test('500 references in two executions at once, one on each worker: nobody 
 		const workers = await Promise.all(pair.map(async ({ id }) => await world.workerOf(id)));
 		// n8n shares the jobs out as it likes; two on one worker are another test's concern.
 		if (workers[0] === workers[1]) continue;
-		const times = timesPaid(rows);
+		const times = timesPaid(world.sandbox, rows);
 		const doubles = sum(times.map((paid) => Math.max(0, paid - 1)));
 		context.diagnostic(
 			`round ${round}: ${doubles} of ${size} paid twice; ${pair.map((execution) => JSON.stringify(outcomes(execution))).join(' and ')}`,
@@ -126,7 +118,7 @@ void describe('a worker that is killed in the middle of a run', () => {
 		const workflow = await world.publish(payrollWorkflow('killed'));
 		const rows = payroll('killed', size);
 		const execution = await payAndKill(workflow, 'killed', rows, killAfter);
-		const before = timesPaid(rows);
+		const before = timesPaid(world.sandbox, rows);
 
 		world.sandbox.setLatency(0);
 		await pay('killed', rows);
@@ -135,7 +127,7 @@ void describe('a worker that is killed in the middle of a run', () => {
 			async () => (await world.executionsNow(workflow, 'success')).at(-1),
 			120_000,
 		);
-		const times = timesPaid(rows);
+		const times = timesPaid(world.sandbox, rows);
 		const found = outcomes(again);
 		context.diagnostic(
 			`${sum(before)} of ${size} paid before the kill; the second run said ${JSON.stringify(found)}`,
@@ -178,9 +170,9 @@ void describe('a worker that is killed in the middle of a run', () => {
 				`execution ${executionId} is "${status}" ${seconds} s after the last kill`,
 			);
 			assert.notEqual(status, 'success');
-			assert.ok(timesPaid(theirs).every((paid) => paid <= 1));
+			assert.ok(timesPaid(world.sandbox, theirs).every((paid) => paid <= 1));
 		}
-		const unpaid = timesPaid(rows).filter((paid) => paid === 0).length;
+		const unpaid = timesPaid(world.sandbox, rows).filter((paid) => paid === 0).length;
 		context.diagnostic(`without references, ${unpaid} of ${size} are left unpaid`);
 		assert.ok(unpaid > 0);
 		world.sandbox.setLatency(0);

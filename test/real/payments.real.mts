@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Execution, WorkflowFile } from '../../n8n/api.mts';
 import type { Fault } from '../../sandbox/faults.mts';
-import { eventually, executionsOf, startRealWorld } from './world.mts';
+import { eventually, executionsOf, startRealWorld, timesPaid } from './world.mts';
 import type { RealWorld } from './world.mts';
 
 const PAY = 'Pay';
@@ -120,15 +120,6 @@ const itemsOf = (execution: Execution, name: string, output = 0): Item[] =>
 	execution.nodes[name]?.[0]?.outputs[output] ?? [];
 const detailsOf = (item: Item): Item => ({ ...(Object(item.error) as Item) });
 
-/** How often each row was paid, by the sandbox's books. */
-function timesPaid(rows: Row[]): number[] {
-	const times = new Map(rows.map(({ toUserId }) => [toUserId, 0]));
-	for (const { toUserId } of world.sandbox.books.disbursements()) {
-		const known = times.get(toUserId);
-		if (known !== undefined) times.set(toUserId, known + 1);
-	}
-	return [...times.values()];
-}
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
 const countOf = (values: unknown[]): Record<string, number> => {
 	const counts: Record<string, number> = {};
@@ -161,17 +152,19 @@ void test('killed in the middle of 200 payments with references, started and run
 	const rows = payroll('killed', size, { references: true });
 	world.sandbox.setLatency(100);
 	await pay('killed', rows);
-	await eventually('60 payments', () => (sum(timesPaid(rows)) >= 60 ? true : undefined));
+	await eventually('60 payments', () =>
+		sum(timesPaid(world.sandbox, rows)) >= 60 ? true : undefined,
+	);
 	world.n8n.kill();
 	await world.n8n.exited;
-	const before = sum(timesPaid(rows));
+	const before = sum(timesPaid(world.sandbox, rows));
 
 	world.sandbox.setLatency(0);
 	await world.restartN8n();
 	await pay('killed', rows);
 	const again = await newest(workflow, 2);
 	const items = itemsOf(again, PAY);
-	const times = timesPaid(rows);
+	const times = timesPaid(world.sandbox, rows);
 	const found = countOf(items.map(({ outcome }) => outcome));
 	context.diagnostic(
 		`${before} of ${size} paid before the kill; the second run said ${JSON.stringify(found)}`,
@@ -205,7 +198,7 @@ void test('Retry On Fail over 50 items, of which item 30 is rejected twice: ever
 		itemsOf(execution, PAY).map(({ toUserId, outcome }) => [toUserId, outcome]),
 		rows.map(({ toUserId }) => [toUserId, 'paid']),
 	);
-	assert.deepEqual(timesPaid(rows), Array(50).fill(1));
+	assert.deepEqual(timesPaid(world.sandbox, rows), Array(50).fill(1));
 });
 
 void test('two executions at once with overlapping references, 40 times: nobody is paid twice', async (context) => {
@@ -230,7 +223,7 @@ void test('two executions at once with overlapping references, 40 times: nobody 
 		executions.flatMap((execution) => itemsOf(execution, PAY).map(({ outcome }) => outcome)),
 	);
 	context.diagnostic(`${rounds} pairs of executions said ${JSON.stringify(found)}`);
-	assert.deepEqual(timesPaid(all), Array(all.length).fill(1));
+	assert.deepEqual(timesPaid(world.sandbox, all), Array(all.length).fill(1));
 });
 
 void test('On Error: error output', async () => {
@@ -292,10 +285,10 @@ void test('On Error: stop. A retry of the execution pays again only what has a r
 		const retried = await world.api.endedExecution(await world.api.retryExecution(execution.id));
 		if (references) {
 			assert.equal(retried.status, 'success', retried.error);
-			assert.deepEqual(timesPaid(rows), Array(12).fill(1));
+			assert.deepEqual(timesPaid(world.sandbox, rows), Array(12).fill(1));
 		} else {
 			assert.match(retried.error ?? '', /This execution is a retry of an earlier one/);
-			assert.equal(sum(timesPaid(rows)), 5);
+			assert.equal(sum(timesPaid(world.sandbox, rows)), 5);
 		}
 		world.sandbox.faults.clear();
 	}
@@ -307,19 +300,21 @@ void test('stopping an execution stops sending within those in flight', async (c
 	const rows = payroll('halted', 100, { references: true });
 	world.sandbox.setLatency(150);
 	await pay('halted', rows);
-	await eventually('13 payments', () => (sum(timesPaid(rows)) >= 13 ? true : undefined));
+	await eventually('13 payments', () =>
+		sum(timesPaid(world.sandbox, rows)) >= 13 ? true : undefined,
+	);
 	const [id] = await world.api.executionIds(workflow);
 	assert.ok(id);
 	await world.api.stopExecution(id);
-	const atStop = sum(timesPaid(rows));
+	const atStop = sum(timesPaid(world.sandbox, rows));
 	assert.equal((await world.api.endedExecution(id)).status, 'canceled');
 
 	// Run again: what was in flight has ended by its own, as paid, and the rest is paid now.
 	world.sandbox.setLatency(0);
 	const lastOfThem = await eventually('those in flight', async () => {
-		const paid = sum(timesPaid(rows));
+		const paid = sum(timesPaid(world.sandbox, rows));
 		await new Promise((passed) => setTimeout(passed, 500));
-		return sum(timesPaid(rows)) === paid ? paid : undefined;
+		return sum(timesPaid(world.sandbox, rows)) === paid ? paid : undefined;
 	});
 	context.diagnostic(`${atStop} were paid when it was stopped, ${lastOfThem} in the end`);
 	assert.ok(lastOfThem < atStop + concurrency);
@@ -329,5 +324,5 @@ void test('stopping an execution stops sending within those in flight', async (c
 		alreadyPaid: lastOfThem,
 		paid: rows.length - lastOfThem,
 	});
-	assert.deepEqual(timesPaid(rows), Array(rows.length).fill(1));
+	assert.deepEqual(timesPaid(world.sandbox, rows), Array(rows.length).fill(1));
 });

@@ -95,6 +95,16 @@ export async function eventually<Answer>(
 	}
 }
 
+/** How often the user of each row was paid, by the sandbox's books. */
+export function timesPaid(sandbox: Sandbox, rows: Array<{ toUserId: string }>): number[] {
+	const times = new Map(rows.map(({ toUserId }) => [toUserId, 0]));
+	for (const { toUserId } of sandbox.books.disbursements()) {
+		const before = times.get(toUserId);
+		if (before !== undefined) times.set(toUserId, before + 1);
+	}
+	return [...times.values()];
+}
+
 /** All executions of a workflow once there are `count`, ended, oldest first. */
 export async function executionsOf(
 	{ api }: RealWorld,
