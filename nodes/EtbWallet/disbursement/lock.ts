@@ -9,7 +9,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 const options = { mode: 'entries' } as const;
 const mark = 'etb-wallet-lock';
 
-/** In ms. The lock is held for a few database accesses; one held for longer is of a process that ended. */
+/** Who waits puts one of these beside the mark. While it stays there, the lock has not changed hands. */
+const waitingMark = (index: number): string => `etb-wallet-waiting-${index}`;
+const waitingMarks = 100;
+
+/** In ms. How often who waits looks for its own mark. */
+const lookEvery = 2_000;
+
+/** In ms. The lock is held for a few database accesses; one that is held for longer is of a process that ended. */
 const abandonedAfter = 30_000;
 
 /** In ms, at random on top of it: two that wait must not both take an abandoned lock. */
@@ -18,11 +25,11 @@ const abandonedSpread = 10_000;
 /** In ms, well below. Who held the lock for longer may have lost it, and must not act on what it read. */
 const safeFor = 15_000;
 
-/** In ms, at random: processes that wait must not keep in step. */
-const pollEvery = { least: 5, spread: 20 };
-
 /** One alone may be an insert that another process did first and whose row is gone already. */
 const failuresToBelieve = 5;
+
+/** At random: processes that wait must not keep in step. */
+const pause = async (): Promise<void> => await sleep(5 + Math.random() * 20);
 
 /** The last access to each workflow's entries in this process, which needs no polling to take turns. */
 const queues = new Map<string, Promise<unknown>>();
@@ -38,7 +45,11 @@ export async function exclusively<Result>(
 	const key = context.getWorkflow().id ?? '';
 	const previous = queues.get(key);
 	const current = (async () => {
-		await previous?.catch(() => undefined);
+		if (previous !== undefined) {
+			await previous.catch(() => undefined);
+			// Other processes get their turn.
+			await pause();
+		}
 		return await whileLocked(context, access);
 	})();
 	queues.set(key, current);
@@ -69,45 +80,71 @@ async function whileLocked<Result>(
 
 async function take(context: IExecuteFunctions): Promise<void> {
 	const patience = abandonedAfter + Math.random() * abandonedSpread;
-	let waitingSince = performance.now();
+	const own = waitingMark(Math.floor(Math.random() * waitingMarks));
+	let sameHolderSince = performance.now();
 	let failures = 0;
+	let marks = [mark];
 	for (;;) {
-		const attempt = await tryToTake(context);
+		const attempt = await tryToTake(context, marks);
 		if (attempt === 'taken') return;
 		failures = attempt instanceof Error ? failures + 1 : 0;
 		if (attempt instanceof Error && failures === failuresToBelieve) throw attempt;
-		if (performance.now() - waitingSince > patience) {
-			await release(context);
-			waitingSince = performance.now();
-		}
-		await sleep(pollEvery.least + Math.random() * pollEvery.spread);
+		const now = performance.now();
+		if (attempt !== 'heldBySame') sameHolderSince = now;
+		else if (now - sameHolderSince > patience) await release(context);
+		marks = (await isFreeBefore(context, now + lookEvery)) ? [mark] : [mark, own];
 	}
 }
 
-/** @returns an error when nobody holds the lock and yet it could not be taken */
-async function tryToTake(context: IExecuteFunctions): Promise<'taken' | 'held' | Error> {
+/** Waits until nobody holds the lock, at most until `time`. It only reads: a write could bring back an earlier holder's row. */
+async function isFreeBefore({ helpers }: IExecuteFunctions, time: number): Promise<boolean> {
+	do {
+		await pause();
+		if ((await helpers.getProcessedDataCount('workflow', options)) === 0) return true;
+	} while (performance.now() < time);
+	return false;
+}
+
+/**
+ * @param marks that of the lock, and that of who waits to see whether it is `heldBySame` since it looked before
+ * @returns an error when nobody holds the lock and yet it could not be taken
+ */
+async function tryToTake(
+	context: IExecuteFunctions,
+	marks: string[],
+): Promise<'taken' | 'held' | 'heldBySame' | Error> {
 	const { helpers } = context;
 	try {
-		const { new: added } = await helpers.checkProcessedAndRecord([mark], 'workflow', options);
-		if (added.length === 0) return 'held';
+		const { new: added } = await helpers.checkProcessedAndRecord(marks, 'workflow', options);
+		if (!added.includes(mark))
+			return added.length === 0 && marks.length > 1 ? 'heldBySame' : 'held';
 	} catch (error) {
 		// Most likely another process did the insert at the same instant.
 		if ((await helpers.getProcessedDataCount('workflow', options)) > 0) return 'held';
 		return error instanceof Error ? error : new Error(String(error));
 	}
-	await refuseForeignEntries(context);
+	await refuseForeignEntries(context, marks);
 	return 'taken';
 }
 
 async function release(context: IExecuteFunctions): Promise<void> {
-	await refuseForeignEntries(context);
+	await refuseForeignEntries(context, [mark]);
 	await context.helpers.clearAllProcessedItems('workflow', options);
 }
 
-/** @throws {Error} when the row holds more than the mark: then others need it, and it cannot be the lock */
-async function refuseForeignEntries({ helpers }: IExecuteFunctions): Promise<void> {
-	if ((await helpers.getProcessedDataCount('workflow', options)) <= 1) return;
-	await helpers.removeProcessed([mark], 'workflow', options);
+/** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
+async function refuseForeignEntries(
+	{ helpers }: IExecuteFunctions,
+	expected: string[],
+): Promise<void> {
+	const count = async (): Promise<number> =>
+		await helpers.getProcessedDataCount('workflow', options);
+	if ((await count()) <= expected.length) return;
+	// n8n does not tell which entries there are. With all marks among them, the others can be counted.
+	const marks = [mark, ...Array.from({ length: waitingMarks }, (_, index) => waitingMark(index))];
+	await helpers.checkProcessedAndRecord(marks, 'workflow', options);
+	if ((await count()) <= marks.length) return;
+	await helpers.removeProcessed(marks, 'workflow', options);
 	throw new Error(
 		'Another node of this workflow, such as Remove Duplicates, has its Scope set to Workflow. Set it to Node',
 	);
