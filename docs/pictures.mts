@@ -1,14 +1,16 @@
 /** The pictures of the documentation, taken from the real editor. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { N8nApi, type Login, type WorkflowFile } from '../n8n/api.mts';
 import {
 	credentialFor,
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
+	exampleFiles,
 	importWorkflow,
+	readExample,
 } from '../n8n/examples.mts';
 import type { Fault, PresetName, Sandbox } from '../sandbox/sandbox.mts';
 import { openBrowser } from '../test/e2e/browser.mts';
@@ -84,7 +86,7 @@ const troubles: Record<string, Fault | PresetName> = {
 	dawit: 'error500AfterPaying',
 };
 
-/** Each picture by its file name, and what to show for it. Resolves to the part that is taken, or to nothing for all. */
+/** Each picture by its file name below the folder, and what to show for it. Resolves to the part that is taken, or to nothing for all. */
 const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	nodes: async (scene) => {
 		const { page } = scene;
@@ -228,6 +230,20 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		await page.goto(sandbox.url);
 		return undefined;
 	},
+	...Object.fromEntries(
+		(await exampleFiles()).map((file) => [
+			`examples/${basename(file, '.json')}`,
+			async ({ page, n8nUrl, add }: Scene) => {
+				await page.setViewportSize({ width: 1900, height: 1050 });
+				await page.goto(`${n8nUrl}/workflow/${await add(await readExample(file))}`);
+				await page.getByTestId('canvas-node').first().waitFor();
+				await page.getByTestId('zoom-to-fit').click();
+				await page.mouse.move(0, 0);
+				await settled(page);
+				return await canvasBox(page);
+			},
+		]),
+	),
 };
 
 /** Taken in the dark theme as well. */
@@ -252,7 +268,6 @@ export async function takePictures(
 	names: string[],
 	taken: (name: string) => void,
 ): Promise<void> {
-	await mkdir(place.folder, { recursive: true });
 	const browser = await openBrowser();
 	try {
 		const scene = await setUp(place, browser.page);
@@ -271,7 +286,9 @@ export async function takePictures(
 			});
 			const shoot = async (file: string) => {
 				await closeMessages(page);
-				await writeFile(join(place.folder, `${file}.png`), await settled(page, clip));
+				const path = join(place.folder, `${file}.png`);
+				await mkdir(dirname(path), { recursive: true });
+				await writeFile(path, await settled(page, clip));
 				taken(file);
 			};
 			await shoot(name);
@@ -286,7 +303,7 @@ export async function takePictures(
 }
 
 /** A picture as soon as two in a row are the same: fonts and transitions announce nothing. */
-async function settled(page: Page, clip: Box | undefined): Promise<Buffer> {
+async function settled(page: Page, clip?: Box): Promise<Buffer> {
 	const shoot = async () => await page.screenshot({ clip, animations: 'disabled' });
 	let [before, now] = [await shoot(), await shoot()];
 	for (let tries = 0; !now.equals(before); tries += 1) {
@@ -422,12 +439,13 @@ async function tableBox({ editor }: Scene): Promise<Box> {
 	return { ...panel, height: Math.min(panel.height, table.y + table.height + 16 - panel.y) };
 }
 
-/** All nodes on the canvas, with their names below them and the plus behind the last. */
+/** All nodes and notes on the canvas, with their names below them and the plus behind the last. */
 async function canvasBox(page: Page): Promise<Box> {
 	const margin = 64;
-	const boxes = await Promise.all((await page.getByTestId('canvas-node').all()).map(boxOf));
-	const x = Math.min(...boxes.map((box) => box.x)) - margin;
-	const y = Math.min(...boxes.map((box) => box.y)) - margin;
+	const shown = page.getByTestId(/^(canvas-node|sticky)$/);
+	const boxes = await Promise.all((await shown.all()).map(boxOf));
+	const x = Math.max(0, Math.min(...boxes.map((box) => box.x)) - margin);
+	const y = Math.max(0, Math.min(...boxes.map((box) => box.y)) - margin);
 	const right = Math.max(...boxes.map((box) => box.x + box.width)) + 2 * margin;
 	const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + margin;
 	return { x, y, width: right - x, height: bottom - y };

@@ -431,6 +431,14 @@ void describe('agent-with-approval.json', () => {
 		assert.equal(payments(), already);
 	});
 
+	test('a payment whose answer was lost is told to the agent as unknown', async () => {
+		const already = payments();
+		world.sandbox.faults.next('POST /disburse', 'error500AfterPaying');
+		const { answer } = await chat(`Pay 65 ETB to ${toUserId}`, 'Approve');
+		assert.match(answer, /"outcome":"unknown"/);
+		assert.deepEqual(paid(already), [`${toUserId} 65`]);
+	});
+
 	test('a second call for the same person in the same message pays nothing more', async () => {
 		const already = payments();
 		const { answer } = await chat(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
