@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { isLoopback } from './control-api.mts';
 import { DEFAULT_API_KEY, DEFAULT_WEBHOOK_SECRET, startSandbox } from './sandbox.mts';
 
 const HELP = `The local partner service. Each setting is an environment variable or a flag:
@@ -69,8 +70,9 @@ try {
 	for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 		process.once(signal, () => void sandbox.stop());
 	}
+	const page = isLoopback(settings.host) ? `${sandbox.url}/` : 'only when listening on 127.0.0.1';
 	console.log(`ETB Wallet sandbox: ${sandbox.url}
-  Page            ${sandbox.url}/
+  Page            ${page}
   API key         ${sandbox.apiKey}
   Webhook secret  ${sandbox.webhookSecret}
   Data            ${data === ':memory:' ? 'in memory' : data}`);

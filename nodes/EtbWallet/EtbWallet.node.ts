@@ -9,8 +9,9 @@ import type { Account } from '../shared/account';
 import { loadAccount } from '../shared/account';
 import { testCredential } from '../shared/credentialTest';
 import { findOperation, operationProperties, resources } from './actions';
+import type { Operation } from './actions/operation';
 import { callForEachItem } from './items';
-import { itemReader, parameterReader } from './parameters';
+import { mappedReader, parameterReader } from './parameters';
 import type { Run } from './run';
 import { failEachItem } from './run';
 
@@ -46,10 +47,15 @@ export class EtbWallet implements INodeType {
 	methods = { credentialTest: { etbWalletApiTest: testCredential } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const operation = findOperation(
-			this.getNodeParameter('resource', 0),
-			this.getNodeParameter('operation', 0),
-		);
+		let operation: Operation;
+		try {
+			operation = findOperation(
+				this.getNodeParameter('resource', 0),
+				this.getNodeParameter('operation', 0),
+			);
+		} catch (error) {
+			return [failEachItem(this, error)];
+		}
 		let account: Account;
 		try {
 			account = await loadAccount(this);
@@ -62,7 +68,7 @@ export class EtbWallet implements INodeType {
 		const run: Run = {
 			context: this,
 			account,
-			read: mapsItems ? itemReader(this) : parameterReader(this),
+			read: mapsItems ? mappedReader(this) : parameterReader(this),
 			itemCount: this.getInputData().length,
 		};
 		return [

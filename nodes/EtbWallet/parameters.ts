@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
+import { InvalidValueError, show } from '../shared/validation';
 
 /** Reads a field for an item. */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
@@ -42,8 +43,27 @@ function fieldIn(parameter: NodeParameterValueType | undefined): string | undefi
 	return match?.[1] ?? match?.[3];
 }
 
-/** Reads the fields straight from the items ("Map Automatically"). */
-export function itemReader(context: IExecuteFunctions): ParameterReader {
+function itemReader(context: IExecuteFunctions): ParameterReader {
 	const items = context.getInputData();
 	return (name, itemIndex) => items[itemIndex]?.json[name];
+}
+
+const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
+
+/**
+ * Reads the fields straight from the items ("Map Automatically"). What is almost the name of a field is refused: a
+ * payment whose "Reference" was overlooked would have no protection.
+ */
+export function mappedReader(context: IExecuteFunctions): ParameterReader {
+	const items = context.getInputData();
+	return (name, itemIndex) => {
+		const { json = {} } = items[itemIndex] ?? {};
+		if (Object.hasOwn(json, name)) return json[name];
+		const similar = Object.keys(json).find((key) => withoutCase(key) === withoutCase(name));
+		if (similar === undefined) return undefined;
+		throw new InvalidValueError(
+			`The item has ${show(similar)} where Map Automatically takes "${name}"`,
+			`Rename the field or column to ${name}: upper and lower case matter.`,
+		);
+	};
 }

@@ -4,6 +4,9 @@
  */
 export type Decimal = string;
 
+/** In characters. Longer text is no amount, and only costs time. */
+const longestText = 1_000;
+
 /** Digits that a number carries faithfully. */
 const faithfulDigits = 15;
 
@@ -20,7 +23,7 @@ export function decimalText(value: unknown): Decimal | undefined {
 		const text = Number.isFinite(rounded) ? plainText(rounded) : '';
 		return text !== '' && significantDigits(text) < faithfulDigits ? text : plainText(value);
 	}
-	if (typeof value !== 'string') return undefined;
+	if (typeof value !== 'string' || value.length > longestText) return undefined;
 	const match = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/.exec(value.trim());
 	const [, sign = '', whole = '', fraction = ''] = match ?? [];
 	if (match === null || value.trim().endsWith('.')) return undefined;

@@ -147,6 +147,8 @@ function remedyFor(status: number): Remedy {
 
 const unreachable: Readonly<Record<string, string>> = {
 	ECONNREFUSED: 'nothing answers at that address',
+	EHOSTUNREACH: 'no network connection leads there',
+	ENETUNREACH: 'no network connection leads there',
 	ENOTFOUND: 'the host name is not known',
 	EAI_AGAIN: 'the host name could not be looked up',
 	ECONNABORTED: 'the service took too long to answer',
@@ -216,6 +218,22 @@ function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
 
+/**
+ * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error code is
+ * anywhere in it, such as "EPERM" in "housePermit".
+ * @param description what to do about it
+ */
+export function operationError(
+	node: INode,
+	message: string,
+	description: string,
+	itemIndex?: number,
+): NodeOperationError {
+	const error = new NodeOperationError(node, message, { description, itemIndex });
+	error.message = message;
+	return error;
+}
+
 /** The n8n error for a failed call. */
 export function failureError(
 	node: INode,
@@ -223,19 +241,19 @@ export function failureError(
 	itemIndex?: number,
 ): NodeApiError {
 	const message = withItem(failure.message, itemIndex);
-	return new NodeApiError(
+	const error = new NodeApiError(
 		node,
 		{ message },
 		{ message, description: failure.description, httpCode: failure.httpCode, itemIndex },
 	);
+	// As in `operationError`.
+	error.message = message;
+	return error;
 }
 
 /** The n8n error for a value that cannot be used; other errors, such as those of expressions, stay what they are. */
 export function invalidValueError(node: INode, error: unknown, itemIndex?: number): Error {
 	const { cause, message, remedy } = asInvalidValue(error);
 	if (cause instanceof Error) return cause;
-	return new NodeOperationError(node, withItem(message, itemIndex), {
-		description: remedy,
-		itemIndex,
-	});
+	return operationError(node, withItem(message, itemIndex), remedy, itemIndex);
 }

@@ -113,7 +113,7 @@ export function answerFrom(response: unknown): Attempt {
 }
 
 // Each of these can only happen before the first byte of the request left.
-const notSentCodes = new Set([
+const notSentCodes = new Set<unknown>([
 	'ECONNREFUSED',
 	'ENOTFOUND',
 	'EAI_AGAIN',
@@ -129,7 +129,7 @@ const notSentCodes = new Set([
 ]);
 /** n8n's own protection of private addresses refuses a request before it connects. */
 const blockedByN8n = /^SsrfBlocked/;
-const notSentSystemCalls = new Set(['connect', 'getaddrinfo']);
+const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /** What a network error holds. n8n wraps it; its code and system call are somewhere in the chain of causes. */
 export function noAnswerFrom(error: unknown): Attempt {
@@ -141,16 +141,22 @@ export function noAnswerFrom(error: unknown): Attempt {
 			const value: unknown = Reflect.get(Object(link), key);
 			return typeof value === 'string' ? [value] : [];
 		});
-	const codes = texts('code');
 	return {
 		kind: 'noAnswer',
-		code: codes.at(-1) ?? texts('message').at(-1) ?? 'no reason given',
-		sent: !(
-			codes.some((code) => notSentCodes.has(code)) ||
-			texts('syscall').some((call) => notSentSystemCalls.has(call)) ||
-			texts('name').some((name) => blockedByN8n.test(name))
-		),
+		code: texts('code').at(-1) ?? texts('message').at(-1) ?? 'no reason given',
+		sent: !chain.some(wasNotSent),
 	};
+}
+
+function wasNotSent(error: unknown): boolean {
+	const { code, syscall, name, errors } = Object(error) as Record<string, unknown>;
+	return (
+		notSentCodes.has(code) ||
+		notSentSystemCalls.has(syscall) ||
+		(typeof name === 'string' && blockedByN8n.test(name)) ||
+		// A host with several addresses: one for each that was tried.
+		(Array.isArray(errors) && errors.length > 0 && errors.every(wasNotSent))
+	);
 }
 
 /**

@@ -26,20 +26,13 @@ function isPrivateHost(hostname: string): boolean {
 	);
 }
 
-function parseUrl(field: string, value: unknown, example: string): URL {
+/** The web address that a value is, if it is one. */
+function parseUrl(value: unknown): URL | undefined {
 	const text = typeof value === 'string' ? value.trim() : '';
 	const url = URL.canParse(text) ? new URL(text) : undefined;
-	if (
-		url === undefined ||
-		(url.protocol !== 'https:' && url.protocol !== 'http:') ||
-		url.hostname === ''
-	) {
-		throw new InvalidValueError(
-			`${field} is ${show(value)}${text === '' ? '' : ', which is not a web address'}`,
-			`Enter the full address, for example ${example}.`,
-		);
-	}
-	return url;
+	return url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== ''
+		? url
+		: undefined;
 }
 
 const partnersPath = '/api/v1/partners';
@@ -51,7 +44,14 @@ const partnersPath = '/api/v1/partners';
  * @throws {InvalidValueError} when it is not a URL, or plain http to another machine that was not allowed
  */
 export function partnersUrl(baseUrl: unknown, { allowInsecureHttp }: InsecureHttpPolicy): URL {
-	const url = parseUrl('Base URL', baseUrl, 'https://partners.example.com');
+	const url = parseUrl(baseUrl);
+	if (url === undefined) {
+		// The value is not shown: it may be an API key in the wrong field.
+		throw new InvalidValueError(
+			(baseUrl ?? '') === '' ? 'Base URL is empty' : 'Base URL is not a web address',
+			'Enter the full address, for example https://partners.example.com.',
+		);
+	}
 	if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
 		// The value is not shown: it may carry a password.
 		throw new InvalidValueError(
@@ -80,7 +80,13 @@ export function webhookUrl(
 	field = 'Webhook URL',
 	remedy = 'Enter a public https:// address, for example https://n8n.example.com/webhook/etb-wallet.',
 ): string {
-	const url = parseUrl(field, value, 'https://n8n.example.com/webhook/etb-wallet');
+	const url = parseUrl(value);
+	if (url === undefined) {
+		throw new InvalidValueError(
+			`${field} is ${show(value)}${value === '' ? '' : ', which is not a web address'}`,
+			'Enter the full address, for example https://n8n.example.com/webhook/etb-wallet.',
+		);
+	}
 	if (service.allowInsecureHttp) return url.href;
 	if (isLoopbackHost(service.url.hostname) && isLoopbackHost(url.hostname)) return url.href;
 	if (url.protocol === 'http:') {

@@ -76,7 +76,7 @@ export function amountInEtb(value: unknown, field = 'Amount (ETB)'): number {
 	if (text === undefined) {
 		throw new InvalidValueError(
 			`${field} is ${show(value)}${isAbsent(value) ? '' : ', which is not a plain number'}`,
-			remedy,
+			hasComma(value) ? commaRemedy : remedy,
 		);
 	}
 	const amount = fromDecimal(text);
@@ -103,7 +103,7 @@ export function feeInPercent(value: unknown): number {
 	if (text === undefined) {
 		throw new InvalidValueError(
 			`Fee Percent is ${show(value)}${isAbsent(value) ? '' : ', which is not a number'}`,
-			remedy,
+			hasComma(value) ? commaRemedy : remedy,
 		);
 	}
 	const percent = Number(text);
@@ -114,6 +114,13 @@ export function feeInPercent(value: unknown): number {
 		);
 	}
 	return percent;
+}
+
+const commaRemedy =
+	'Write a point for decimals instead of a comma, such as 12.50, and nothing between thousands, such as 1250.';
+
+function hasComma(value: unknown): boolean {
+	return typeof value === 'string' && value.includes(',');
 }
 
 function isAbsent(value: unknown): boolean {

@@ -63,7 +63,7 @@ async function send(method, path, body, done) {
 			body: body && JSON.stringify(body),
 		});
 		const answer = await response.json();
-		message.textContent = response.ok ? `${done}.` : answer.error.message;
+		message.textContent = response.ok ? done : answer.error.message;
 		message.className = response.ok ? 'good' : 'bad';
 	} catch {
 		message.textContent = 'The sandbox does not answer. Is it still running?';

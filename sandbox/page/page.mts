@@ -205,7 +205,7 @@ export const renderLive = (state: SandboxState): Html =>
 					<th>To user</th>
 					<th class="number">ETB</th>
 					<th>Transaction</th>`,
-				'No payment yet. Run the ETB Wallet node in n8n with Disbursement → Create.',
+				'No payment yet. Run the ETB Wallet node in n8n with “Pay a user” (Disbursement → Create).',
 			)}
 			${table(
 				'Users',
@@ -221,7 +221,7 @@ export const renderLive = (state: SandboxState): Html =>
 				html`<th>User</th>
 					<th>Email</th>
 					<th>Wallet</th>`,
-				'No user yet. Run the ETB Wallet node in n8n with User → Create.',
+				'No user yet. Run the ETB Wallet node in n8n with “Create a user wallet” (User → Create).',
 			)}
 		</div>
 		${table(
@@ -245,26 +245,23 @@ const amountField = html`<label
 
 const controls = (sandbox: Sandbox): Html =>
 	html`<section class="controls" aria-label="Try things">
-		<form data-post="/sandbox/deposit" data-done="Deposit simulated">
+		<form data-post="/sandbox/deposit" data-done="Deposit simulated.">
 			<h2>Simulate a deposit</h2>
 			<p class="note">Money comes in. n8n hears of it as <code>deposit.mint_queued</code>.</p>
 			${amountField}
 			<button>Deposit</button>
 		</form>
-		<form data-post="/sandbox/transfer" data-done="Transfer simulated">
+		<form data-post="/sandbox/transfer" data-done="Transfer simulated.">
 			<h2>Simulate a transfer</h2>
 			<p class="note">Users pay each other. n8n hears of it as <code>transfer.completed</code>.</p>
 			${amountField}
 			<button>Transfer</button>
 		</form>
-		<form
-			data-post="/sandbox/faults"
-			data-done="Set: the line at the top says so until it has happened"
-		>
+		<form data-post="/sandbox/faults" data-done="">
 			<h2>Make something go wrong</h2>
 			<p class="note">
-				See how a workflow copes when the service or the network fails. Without an answer, n8n waits
-				60 seconds before it goes on.
+				See how a workflow copes when the service or the network fails. Without an answer, a payment
+				waits 60 seconds before it goes on; reading is tried again, for up to 4 minutes.
 			</p>
 			<label
 				>When n8n asks to
@@ -283,7 +280,7 @@ const controls = (sandbox: Sandbox): Html =>
 			/></label>
 			<div class="buttons">
 				<button>Break it</button>
-				<button type="button" class="quiet" data-delete="/sandbox/faults" data-done="All is well">
+				<button type="button" class="quiet" data-delete="/sandbox/faults" data-done="All is well.">
 					Undo all
 				</button>
 			</div>

@@ -43,7 +43,6 @@ const noNumbers: FieldRow['bad'] = [
 	['', 'empty'],
 	[null, 'empty'],
 	['abc', '"abc"'],
-	['1,000', '"1,000"'],
 	['1e3', '"1e3"'],
 	['0x10', '"0x10"'],
 	['١٢', '"١٢"'],
@@ -59,6 +58,16 @@ const noNumbers: FieldRow['bad'] = [
 	[[5], '[5]'],
 	['constructor'.repeat(10_000), '"constructor'],
 ];
+
+/** Numbers as many people write them: the remedy is about the comma. */
+const withComma: Pick<FieldRow, 'remedy' | 'bad'> = {
+	remedy: /point for decimals instead of a comma/,
+	bad: [
+		['12,50', '"12,50", which is not a'],
+		['1,000', '"1,000", which is not a'],
+		['0,25', '"0,25", which is not a'],
+	],
+};
 
 /** Refused wherever text is wanted. */
 const noTexts: FieldRow['bad'] = [
@@ -88,6 +97,13 @@ const rows: FieldRow[] = [
 			[1e300, '1e+300'],
 			[huge, '"9999'],
 		],
+	},
+	{
+		field: 'Fee Percent',
+		parameter: 'feePercent',
+		parameters: { resource: 'fee', operation: 'update' },
+		good: '0.25',
+		...withComma,
 	},
 	{
 		field: 'Phone',
@@ -181,7 +197,18 @@ const rows: FieldRow[] = [
 			['-5', '"-5", which is not above zero'],
 			['-0', '"-0", which is not above zero'],
 			[1e-9, '1e-9, which is below 0.000001'],
+			[huge, '"9999'],
+			[`1.${'0'.repeat(100_000)}1`, '"1.00'],
 		],
+	},
+	{
+		field: 'Amount (ETB)',
+		parameter: 'amountEtb',
+		get parameters() {
+			return { resource: 'disbursement', operation: 'create', toUserId: userId };
+		},
+		good: '12.50',
+		...withComma,
 	},
 	{
 		field: 'Amount (ETB)',
@@ -196,7 +223,7 @@ const rows: FieldRow[] = [
 			['0.1234567890123456', '"0.1234567890123456"'],
 			[0.1234567890123456, '0.1234567890123456'],
 			[Number.MAX_VALUE, '1.7976931348623157e+308'],
-			[huge, '"9999'],
+			['9'.repeat(100), '"9999'],
 		],
 	},
 	{
@@ -341,8 +368,8 @@ describe('a credential that cannot be used', () => {
 	const notShown = 'Base URL has a user name, a password, a query or a fragment';
 	const badCredentials: [CredentialData, message: string, remedy: RegExp][] = [
 		[{ baseUrl: '' }, 'Base URL is empty', /full address/],
-		[{ baseUrl: 'partners' }, 'Base URL is "partners", which is not a web address', /full address/],
-		[{ baseUrl: 'ftp://example.com' }, 'Base URL is "ftp://example.com"', /full address/],
+		[{ baseUrl: 'ak-live-pasted' }, 'Base URL is not a web address', /full address/],
+		[{ baseUrl: 'ftp://example.com' }, 'Base URL is not a web address', /full address/],
 		[
 			{ baseUrl: 'http://partners.example.com' },
 			'Base URL is "http://partners.example.com", which is not encrypted',

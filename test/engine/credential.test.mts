@@ -157,7 +157,7 @@ test('tells when the host name is unknown', async () => {
 
 const unusable: [CredentialData, RegExp][] = [
 	[{ baseUrl: '' }, /^Base URL is empty\. Enter the full address/],
-	[{ baseUrl: 'partners' }, /^Base URL is "partners", which is not a web address\. Enter/],
+	[{ baseUrl: 'ak-live-pasted' }, /^Base URL is not a web address\. Enter/],
 	[{ baseUrl: 'http://partners.example.com' }, /^Base URL is .* not encrypted\. Use an https/],
 	[{ baseUrl: 'https://u:p@example.com' }, /^Base URL has a user name.*\. Enter only the address/],
 	[{ apiKey: '' }, /^API Key is empty\. Enter the API key in the ETB Wallet API credential\.$/],

@@ -126,6 +126,13 @@ describe('outcomes', () => {
 			/did not make the disbursement: Not enough funds/,
 		],
 		['no success field', reply(202, { state: 'queued' }), 'unknown', /without saying whether/],
+		[
+			'success: false with a nested reason',
+			reply(200, { success: false, error: { message: 'Not enough funds' } }),
+			'notPaid',
+			/did not make the disbursement: Not enough funds/,
+		],
+		['a conflict', reply(409, { message: 'Duplicate' }), 'notPaid', /conflict \(409\): Duplicate/],
 		['success as text', reply(200, { success: 'true' }), 'unknown', /without saying whether/],
 		['an array', reply(200, [{ success: true }]), 'unknown', /not a JSON object/],
 		['204 without a body', { process: 'before-answer', answer: { status: 204 } }, 'unknown', /204/],
@@ -178,6 +185,25 @@ describe('outcomes', () => {
 			requestedAmountEtb: 10,
 		});
 		expect(hints[0]).toMatch(/^2 paid, total 20 ETB\. For 1 of them .*requestedAmountEtb$/);
+	});
+
+	test.each([null, 'ten', {}])(
+		'an answer with the amount %j keeps the amount that was asked for',
+		async (amountEtb) => {
+			failFor(['u0'], reply(200, { success: true, amountEtb, txHash: '0x1' }, 'before-answer'));
+			const { output } = await pay(itemsFor(['u0']));
+			expect(output[0]?.json).toMatchObject({ outcome: 'paid', amountEtb: 10 });
+			expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
+		},
+	);
+
+	test('a reason that repeats a short API key does not show it', async () => {
+		await sandbox.stop();
+		sandbox = await startSandbox({ apiKey: 'k-7x' });
+		failFor(['u0'], reply(200, { success: false, message: 'Key k-7x is blocked' }));
+		const { error, everything } = await pay(itemsFor(['u0']));
+		expect(error?.message).toContain('Key [hidden] is blocked');
+		expect(everything).not.toContain('k-7x');
 	});
 });
 
@@ -232,7 +258,7 @@ describe('a reference', () => {
 		expect(outcomes(errorOutput)).toEqual(['alreadyPaid', 'unknown']);
 		expect(outcomes(output)).toEqual(['paid']);
 		const stopped = await pay(referenced(names(4)), { options });
-		expect(stopped.error?.message).toMatch(/^Paid before, not sent again\. This run/);
+		expect(stopped.error?.message).toMatch(/^Paid before, not sent again: "pay-u0"\. This run/);
 		expect(paidNames()).toEqual(['u0', 'u2']);
 	});
 
@@ -330,7 +356,7 @@ describe('a reference', () => {
 			for (let round = 0; round < 2; round++) {
 				const { error } = await pay([other]);
 				expect(error?.message).toMatch(
-					/^The reference was used before for another person or amount/,
+					/^Nothing was sent, because another person or amount had this reference before: "pay-u0"/,
 				);
 				const { errorOutput } = await pay([other], { onError: 'continueErrorOutput' });
 				expect(errorOutput.map(errorIn)).toMatchObject([{ outcome: 'notPaid' }]);
@@ -473,18 +499,60 @@ describe('Map Automatically', () => {
 		const again = await pay(items, { fields: { mappingMode: 'autoMapInputData' } });
 		expect(outcomes(again.output)).toEqual(Array(3).fill('alreadyPaid'));
 	});
+
+	test.each([
+		['Reference', 'reference'],
+		['to user id', 'toUserId'],
+	])('pays nobody when a column is called %s', async (column, field) => {
+		const items = itemsFor(names(2)).map(({ userId, name }) => {
+			const { [field]: value, ...others }: IDataObject = {
+				toUserId: userId,
+				amountEtb: 10,
+				reference: `pay-${name}`,
+			};
+			return { ...others, [column]: value };
+		});
+		const mapping = { fields: { mappingMode: 'autoMapInputData' } };
+		const { error } = await pay(items, mapping);
+		expect(error?.message).toBe('Nobody was paid, because 2 items cannot be used');
+		expect(error?.description).toContain(
+			`Item 1: The item has "${column}" where Map Automatically takes "${field}". Rename`,
+		);
+		const { errorOutput } = await pay(items, { ...mapping, onError: 'continueErrorOutput' });
+		expect(outcomes(errorOutput)).toEqual(['notPaid', 'notPaid']);
+		expect(payments()).toEqual([]);
+	});
 });
 
 describe('a run that stops', () => {
+	test.each(['eperm', 'EHOSTUNREACH'])(
+		'tells all of it, also when the service mentions %s, which n8n takes for an error code',
+		async (word) => {
+			failFor(['u1'], reply(400, { message: `No housing (${word})` }));
+			const options = { concurrency: 1 };
+			const { error } = await pay(itemsFor(names(3)), { options });
+			expect(error?.message).toBe(
+				`The service refused the request (400): No housing (${word}). This run: 1 paid, 1 not paid, 1 not attempted, total 10 ETB [item 1]`,
+			);
+			const alone = await pay(itemsFor(['u1']));
+			expect(alone.error?.message).toBe(
+				`The service refused the request (400): No housing (${word}) [item 0]`,
+			);
+		},
+	);
+
 	test('lists what was paid, is unknown and was not attempted, all of it in the error data', async () => {
 		failFor(['u29'], 'error500AfterPaying');
 		const { error, output } = await pay(referenced(names(60)), { options: { concurrency: 5 } });
 		expect(output).toEqual([]);
 		expect(error?.message).toMatch(
-			/^The service failed \(500\).*\. This run: 29 paid, 1 unknown, 30 not attempted, total 290 ETB \[item 29\]$/,
+			/^It is unknown whether etbw_u29 was paid 10 ETB\. The service failed \(500\).*\. This run: 29 paid, 1 unknown, 30 not attempted, total 290 ETB \[item 29\]$/,
 		);
 		const [first] = sandbox.books.disbursements();
 		expect(error?.description).toContain(`item 0 pay-u0 (etbw_u0, 10 ETB, ${first?.txHash})`);
+		expect(error?.description).toMatch(
+			/^It may have been done\. .* It has a Reference, so another run does not pay it again/,
+		);
 		expect(error?.description).toContain('and 9 more, see the error details');
 		expect(error?.description).toContain('Unknown, check with the partner service: item 29');
 		const data = errorData(error);
@@ -663,6 +731,26 @@ describe('Retry On Fail', () => {
 			),
 		);
 		expect(paidNames()).toEqual(['u0', 'u1']);
+	});
+
+	test('keeps to what was paid when an expression gives its reference to another item', async () => {
+		sandbox.faults.plan('POST /disburse', (request) => {
+			if (userOf(request) === 'u0') return rejection;
+			// From now on, both items ask for the reference of the one that is paid.
+			jest.spyOn(Math, 'random').mockReturnValue(0.9);
+			return undefined;
+		});
+		const { output } = await pay(itemsFor(names(2)), {
+			retryOnFail: true,
+			maxTries: 2,
+			onError: 'continueRegularOutput',
+			options: { concurrency: 1 },
+			fields: { reference: "={{ Math.random() < 0.5 ? 'pay-' + $json.name : 'pay-u1' }}" },
+		});
+		expect(output.map((item) => errorIn(item).message ?? item.json.outcome)).toEqual([
+			'Reference is "pay-u1", which item 1 has too',
+			'paid',
+		]);
 	});
 
 	test('that meets a treasury without cover still lists what was paid', async () => {

@@ -9,6 +9,7 @@ export const open = '…';
 const calls = new Map([
 	['InvalidValueError', 0],
 	['NodeOperationError', 1],
+	['operationError', 1],
 	['Error', 0],
 	['context.logger.warn', 0],
 	['context.logger.error', 0],

@@ -187,6 +187,8 @@ describe('attempts', () => {
 });
 
 describe('a network error', () => {
+	const timedOut = { code: 'ETIMEDOUT', syscall: 'connect' };
+	const noRoute = { code: 'EHOSTUNREACH', syscall: 'connect' };
 	const wrapped = (inner: object): Error =>
 		new Error('outer', {
 			cause: new Error('middle', { cause: Object.assign(new Error(), inner) }),
@@ -202,6 +204,10 @@ describe('a network error', () => {
 		['certificate self-signed', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 		['certificate of another host', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
 		['address blocked by n8n', { name: 'SsrfBlockedIpError' }],
+		[
+			'no connection to any address of the host',
+			{ code: 'ETIMEDOUT', errors: [timedOut, noRoute] },
+		],
 	])('%s: was not sent', (_what, inner) => {
 		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: false });
 	});
@@ -213,6 +219,11 @@ describe('a network error', () => {
 		['no packet in time', { code: 'ETIMEDOUT', syscall: 'read' }],
 		['stopped', { code: 'ERR_CANCELED' }],
 		['unheard of', { code: 'E_NEW' }],
+		[
+			'several, one after connecting',
+			{ code: 'ETIMEDOUT', errors: [noRoute, { syscall: 'read' }] },
+		],
+		['several, of which nothing is known', { code: 'ETIMEDOUT', errors: [] }],
 		['without a code', {}],
 	])('%s: may have been sent', (_what, inner) => {
 		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: true });

@@ -1,5 +1,6 @@
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
+import { InvalidValueError } from '../../shared/validation';
 import { getBalance } from './balance/get.operation';
 import { createDisbursement } from './disbursement/create.operation';
 import { getFee } from './fee/get.operation';
@@ -56,12 +57,17 @@ export const resources: Resource[] = [
 	},
 ];
 
-/** @throws {Error} for a name the editor never offers */
+/** @throws {InvalidValueError} for a name the editor never offers */
 export function findOperation(resource: string, operation: string): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)
 		?.operations.find(({ option }) => option.value === operation);
-	if (found === undefined) throw new Error(`There is no operation ${operation} of ${resource}`);
+	if (found === undefined) {
+		throw new InvalidValueError(
+			`There is no operation ${operation} of ${resource}`,
+			'Choose the operation again in the node, or update this package.',
+		);
+	}
 	return found;
 }
 

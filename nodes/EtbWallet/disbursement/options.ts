@@ -25,10 +25,10 @@ export function readOptions(context: IExecuteFunctions): DisbursementOptions {
 	const limit = (name: string, field: string): number | undefined =>
 		given.has(name) ? amountInEtb(given.get(name), field) : undefined;
 	return {
-		timeout: wholeNumber(given.get('timeout'), 'Timeout (Ms)', 1, 3_600_000),
+		timeout: wholeNumber(given.get('timeout'), 'Timeout (Ms)', 1_000, 3_600_000),
 		concurrency: wholeNumber(given.get('concurrency'), 'Concurrency', 1, 100) ?? 10,
-		maxAmountEtb: limit('maxAmountEtb', 'Maximum per Payment (ETB)'),
-		maxTotalEtb: limit('maxTotalEtb', 'Maximum per Run (ETB)'),
+		maxAmountEtb: limit('maxAmountEtb', 'Maximum per Payment'),
+		maxTotalEtb: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: given.get('checkBalance') === true,
 		ifReferenceUsed: usedReferencePolicy(given.get('ifReferenceUsed') ?? 'skip'),
 	};

@@ -1,6 +1,8 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { Decimal } from '../../shared/decimal';
 import { decimalText } from '../../shared/decimal';
+import type { Remedies } from '../../shared/serviceError';
+import { reasonIn } from '../../shared/serviceError';
 import type { ServiceResult } from '../../shared/transport';
 import { errorItem } from '../run';
 
@@ -36,8 +38,21 @@ export function isFailed(settlement: Settlement): settlement is FailedSettlement
 	return 'error' in settlement;
 }
 
-/** What the answer of the disburse endpoint means: only `success: true` is a payment (service document §2). */
-export function settle(result: ServiceResult): Settlement {
+const whatToCheck = 'Check the user ID, the amount and the treasury balance.';
+
+/** What to do when the service refuses a payment. It does not say by which status too little money is refused. */
+export const remedies: Remedies = {
+	400: whatToCheck,
+	402: whatToCheck,
+	409: 'If an earlier payment may be the same, check with the partner service before sending it again.',
+	422: whatToCheck,
+};
+
+/**
+ * What the answer of the disburse endpoint means: only `success: true` is a payment (service document §2).
+ * @param hide removes secrets from the service's reason
+ */
+export function settle(result: ServiceResult, hide: (text: string) => string): Settlement {
 	if (!result.ok) {
 		const { outcome, message, description, httpCode } = result.failure;
 		return {
@@ -48,12 +63,12 @@ export function settle(result: ServiceResult): Settlement {
 	const { success } = result.output;
 	if (success === true) return { outcome: 'paid', answer: result.output };
 	if (success === false) {
-		const reason = result.output.message ?? result.output.error;
+		const reason = reasonIn(JSON.stringify(result.output), hide);
 		return {
 			outcome: 'notPaid',
 			error: {
-				message: `The service did not make the disbursement${typeof reason === 'string' ? `: ${reason}` : ''}`,
-				description: 'Check the user ID, the amount and the treasury balance.',
+				message: `The service did not make the disbursement${reason === '' ? '' : `: ${reason}`}`,
+				description: whatToCheck,
 			},
 		};
 	}
@@ -92,13 +107,16 @@ export function outputItem(payment: Payment, settlement: Settlement): INodeExecu
 	if (isFailed(settlement))
 		return errorItem({ ...ours, amountEtb, ...settlement.error }, itemIndex);
 	const fields = 'answer' in settlement ? settlement.answer : { message: settlement.skipped };
+	const isOther = paidOtherAmount(payment, settlement);
 	return {
 		json: {
 			...ours,
 			amountEtb,
-			...(paidOtherAmount(payment, settlement) && { requestedAmountEtb: amountEtb }),
+			...(isOther && { requestedAmountEtb: amountEtb }),
 			...fields,
 			...ours,
+			// Whatever else the service may say there.
+			...(!isOther && { amountEtb }),
 		},
 		pairedItem: { item: itemIndex },
 	};

@@ -30,7 +30,10 @@ export function readPayments(
 	const payments: Payment[] = [];
 	const invalid: InvalidItem[] = [];
 	const referenceExpected = expectsReference(run);
+	// Those that were sent keep theirs, whatever an expression gives another item now.
 	const firstUse = new Map<string, number>();
+	for (const [itemIndex, { payment }] of sentBefore)
+		if (payment.reference !== undefined) firstUse.set(payment.reference, itemIndex);
 	for (let itemIndex = 0; itemIndex < run.itemCount; itemIndex++) {
 		const known: Partial<Payment> = {};
 		try {
@@ -84,9 +87,14 @@ function expectsReference({ context, read, itemCount }: Run): boolean {
 	if (mappingMode !== 'autoMapInputData') {
 		return typeof reference === 'string' && /^=\s*\S/.test(reference);
 	}
-	return Array.from({ length: itemCount }, (_, itemIndex) => read('reference', itemIndex)).some(
-		(value) => value !== undefined && value !== null && value !== '',
-	);
+	return Array.from({ length: itemCount }, (_, itemIndex) => itemIndex).some((itemIndex) => {
+		try {
+			return (read('reference', itemIndex) ?? '') !== '';
+		} catch {
+			// Reading the payment tells why.
+			return true;
+		}
+	});
 }
 
 function refuseAbove(amountEtb: number, maxAmountEtb: number | undefined): void {
@@ -103,10 +111,8 @@ function refuseSecondUse(
 	firstUse: Map<string, number>,
 ): void {
 	const first = firstUse.get(reference);
-	if (first === undefined) {
-		firstUse.set(reference, itemIndex);
-		return;
-	}
+	if (first === undefined) firstUse.set(reference, itemIndex);
+	if (first === undefined || first === itemIndex) return;
 	throw new InvalidValueError(
 		`Reference is ${show(reference)}, which item ${first} has too`,
 		'Give each payment its own reference, or remove the duplicate row.',

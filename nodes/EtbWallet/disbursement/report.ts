@@ -1,7 +1,6 @@
-import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
-import { invalidValueError } from '../../shared/serviceError';
+import { invalidValueError, operationError } from '../../shared/serviceError';
 import { InvalidValueError, asInvalidValue } from '../../shared/validation';
 import type { Failure, Payment, Settlement } from './outcome';
 import { identity, isFailed, paidOtherAmount } from './outcome';
@@ -96,7 +95,7 @@ export function invalidItemsError(node: INode, invalid: InvalidItem[]): Error {
 		return invalidRunError(node, first.error, first.itemIndex);
 	}
 	const { message, description } = invalidItems(invalid);
-	return new NodeOperationError(node, `Nobody was paid, because ${message}`, { description });
+	return operationError(node, `Nobody was paid, because ${message}`, description);
 }
 
 /** The same as a reason. */
@@ -135,16 +134,24 @@ export function stoppedError(
 	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
 	// Of a run that was refused after an earlier try, only what that sent is known.
 	const tells = isStarted && (isBatch || failed === undefined);
-	const error = new NodeOperationError(
+	const inDoubt =
+		failed?.outcome === 'unknown'
+			? lists.unknown?.find(({ item }) => item === failed.itemIndex)
+			: undefined;
+	const description = [
+		[
+			...(failed?.outcome === 'notPaid' && !mayBePaid(lists) ? ['Nobody was paid.'] : []),
+			failure.description,
+			...(inDoubt ? [protection(inDoubt)] : []),
+		].join(' '),
+		...(tells ? listTexts(lists) : []),
+	].join('<br/>');
+	const error = operationError(
 		context.getNode(),
-		`${failure.message}${tells ? `. This run: ${summary}` : ''}${failed === undefined ? '' : ` [item ${failed.itemIndex}]`}`,
-		{
-			description: [
-				certainty(lists, failed?.outcome, failure.description),
-				...(tells ? listTexts(lists) : []),
-			].join('<br/>'),
-			...(failed && { itemIndex: failed.itemIndex }),
-		},
+		// All of it in the message, because n8n tells an AI agent nothing else.
+		`${inDoubt ? `It is unknown whether ${inDoubt.toUserId} was paid ${inDoubt.amountEtb} ETB. ` : ''}${failure.message}${tells ? `. This run: ${summary}` : ''}${failed === undefined ? '' : ` [item ${failed.itemIndex}]`}`,
+		description,
+		failed?.itemIndex,
 	);
 	error.context.data = {
 		outcome: failed?.outcome ?? 'notAttempted',
@@ -154,15 +161,14 @@ export function stoppedError(
 	return error;
 }
 
-/** Says in words how the payment ended at which the run stopped, where no list does. */
-function certainty(
-	lists: Report['lists'],
-	outcome: string | undefined,
-	description: string,
-): string {
-	if (outcome === 'unknown') return `${description} Its outcome is unknown.`;
-	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((name) => name in lists);
-	return outcome === 'notPaid' && !mayBePaid ? `Nobody was paid. ${description}` : description;
+const mayBePaid = (lists: Report['lists']): boolean =>
+	['paid', 'unknown', 'alreadyPaid'].some((outcome) => outcome in lists);
+
+/** Whether another run would pay it again. */
+function protection({ reference }: ReportLine): string {
+	return reference === undefined
+		? 'It has no Reference, so another run would pay it again.'
+		: 'It has a Reference, so another run does not pay it again, unless If Reference Was Used is set to Pay Again.';
 }
 
 function listTexts(lists: Report['lists']): string[] {

@@ -1,12 +1,14 @@
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { redact } from '../../shared/serviceError';
 import { callService } from '../../shared/transport';
+import { show } from '../../shared/validation';
 import type { Run } from '../run';
 import type { Claim, Ended, Ledger, ReferencedPayment, ReferenceState } from './ledger';
 import { warn } from './ledger';
 import type { DisbursementOptions } from './options';
 import type { Failure, Payment, Settlement } from './outcome';
-import { settle } from './outcome';
+import { remedies, settle } from './outcome';
 
 /** What sending the payments of a run needs. */
 export interface Batch extends Run {
@@ -86,9 +88,10 @@ async function send(
 		await callService(
 			withoutAbort(context),
 			account,
-			{ method: 'POST', path: '/disburse', body: { toUserId, amountEtb } },
+			{ method: 'POST', path: '/disburse', body: { toUserId, amountEtb }, remedies },
 			{ timeout: options.timeout, signal: context.getExecutionCancelSignal() },
 		),
+		(text) => redact(text, account),
 	);
 }
 
@@ -113,15 +116,18 @@ async function sendWindow(batch: Batch, window: Payment[]): Promise<void> {
 	for (const payment of window) {
 		const claim = claims.get(payment.reference ?? '');
 		if (claim === undefined || claim.taken) toSend.push(payment);
-		else batch.record(payment, usedBefore(claim.before, options.ifReferenceUsed === 'fail'));
+		else batch.record(payment, usedBefore(claim, options.ifReferenceUsed === 'fail'));
 	}
 	const ended: Ended[] = [];
+	// Should sending itself fail, some may be under way.
+	let others: 'notPaid' | 'unknown' = 'unknown';
 	try {
 		await sendConcurrently(batch, toSend);
+		others = 'notPaid';
 	} finally {
 		for (const { reference, itemIndex } of toSend) {
 			const claim = claims.get(reference ?? '');
-			const outcome = settlements.get(itemIndex)?.outcome ?? 'notPaid';
+			const outcome = settlements.get(itemIndex)?.outcome ?? others;
 			if (claim !== undefined && outcome !== 'alreadyPaid') ended.push({ ...claim, outcome });
 		}
 		await ledger.settle(ended).catch((error: unknown) => {
@@ -162,7 +168,7 @@ export async function unusedOnes(batch: Batch, payments: Payment[]): Promise<Pay
 export function notRecorded(error: unknown): Failure {
 	return {
 		message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
-		description: `Run the workflow again. The database said: ${error instanceof Error ? error.message : String(error)}`,
+		description: `Run the workflow again. If it then reports references as unknown that were not used before, this run did not send them. The database said: ${error instanceof Error ? error.message : String(error)}`,
 	};
 }
 
@@ -191,15 +197,15 @@ const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedRef
 	},
 	otherPayment: {
 		outcome: 'notPaid',
-		found: 'The reference was used before for another person or amount, so nothing was sent',
+		found: 'Nothing was sent, because another person or amount had this reference before',
 		remedy:
-			'Give each payment a reference of its own. If it is the same payment with another amount, ask the partner service what was paid.',
+			'The earlier payment stays as it was. Give each payment a reference of its own. If it is the same payment with another amount, ask the partner service what was paid.',
 	},
 };
 
-function usedBefore(before: ReferenceState, fails: boolean): Settlement {
+function usedBefore({ reference, before }: Claim, fails: boolean): Settlement {
 	const { outcome, found, remedy } = usedReferences[before === 'unused' ? 'inDoubt' : before];
 	return fails || outcome === 'notPaid'
-		? { outcome, error: { message: found, description: remedy } }
+		? { outcome, error: { message: `${found}: ${show(reference)}`, description: remedy } }
 		: { outcome, skipped: outcome === 'unknown' ? `${found}. ${remedy}` : found };
 }

@@ -98,20 +98,21 @@ export const createDisbursement: Operation = {
 					description: 'What to do with an item whose reference was sent before',
 				},
 				{
-					displayName: 'Maximum per Payment (ETB)',
+					displayName: 'Maximum per Payment',
 					name: 'maxAmountEtb',
 					type: 'string',
 					default: '',
-					placeholder: 'e.g. 5000',
-					description: 'If any payment of the run is larger, nobody is paid',
+					placeholder: 'e.g. 5000 (in ETB)',
+					description:
+						'In ETB. A larger payment is not made: nobody is paid, or with On Error on Continue only the others.',
 				},
 				{
-					displayName: 'Maximum per Run (ETB)',
+					displayName: 'Maximum per Run',
 					name: 'maxTotalEtb',
 					type: 'string',
 					default: '',
-					placeholder: 'e.g. 100000',
-					description: 'If the payments of the run add up to more, nobody is paid',
+					placeholder: 'e.g. 100000 (in ETB)',
+					description: 'In ETB. If the payments of the run add up to more, nobody is paid.',
 				},
 				{
 					displayName: 'Timeout (Ms)',
