@@ -240,7 +240,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 				await page.getByTestId('zoom-to-fit').click();
 				await page.mouse.move(0, 0);
 				await settled(page);
-				return await canvasBox(page);
+				return await canvasBox(page, 90);
 			},
 		]),
 	),
@@ -440,13 +440,13 @@ async function tableBox({ editor }: Scene): Promise<Box> {
 }
 
 /** All nodes and notes on the canvas, with their names below them and the plus behind the last. */
-async function canvasBox(page: Page): Promise<Box> {
+async function canvasBox(page: Page, toTheRight = 128): Promise<Box> {
 	const margin = 64;
 	const shown = page.getByTestId(/^(canvas-node|sticky)$/);
 	const boxes = await Promise.all((await shown.all()).map(boxOf));
 	const x = Math.max(0, Math.min(...boxes.map((box) => box.x)) - margin);
 	const y = Math.max(0, Math.min(...boxes.map((box) => box.y)) - margin);
-	const right = Math.max(...boxes.map((box) => box.x + box.width)) + 2 * margin;
+	const right = Math.max(...boxes.map((box) => box.x + box.width)) + toTheRight;
 	const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + margin;
 	return { x, y, width: right - x, height: bottom - y };
 }

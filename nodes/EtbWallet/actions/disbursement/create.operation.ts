@@ -102,17 +102,19 @@ export const createDisbursement: Operation = {
 					name: 'maxAmountEtb',
 					type: 'string',
 					default: '',
-					placeholder: 'e.g. 5000 (in ETB)',
+					placeholder: 'e.g. 5000',
+					hint: 'In ETB',
 					description:
-						'In ETB. A larger payment is not made: nobody is paid, or with On Error on Continue only the others.',
+						'A larger payment is not made: nobody is paid, or with On Error on Continue only the others',
 				},
 				{
 					displayName: 'Maximum per Run',
 					name: 'maxTotalEtb',
 					type: 'string',
 					default: '',
-					placeholder: 'e.g. 100000 (in ETB)',
-					description: 'In ETB. If the payments of the run add up to more, nobody is paid.',
+					placeholder: 'e.g. 100000',
+					hint: 'In ETB',
+					description: 'If the payments of the run add up to more, nobody is paid',
 				},
 				{
 					displayName: 'Timeout (Ms)',
