@@ -213,7 +213,7 @@ void describe('payments', () => {
 		await editor.fillExpression('reference', 'another-payment');
 		await editor.executeStep();
 		await seen(/Amount \(ETB\) is "12,50", which is not a plain number/, editor.output);
-		await seen(/Enter an amount in ETB above zero/, editor.output);
+		await seen(/Write a point for decimals instead of a comma/, editor.output);
 		await picture('amount-with-a-comma');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 		await editor.closeNode();
