@@ -50,7 +50,7 @@ export interface Admission {
 
 /**
  * Decides whether a delivery is new. A second one that comes while the first is being handled waits for it.
- * @param onlyOnceSucceeded whether a crash or failure must leave it unknown, so that it is handled again
+ * @param onlyOnceSucceeded whether a failure or a restart must leave it unknown, so that it is handled again
  * @returns the admission, or how the same delivery ended before
  */
 export async function admit(
@@ -59,17 +59,20 @@ export async function admit(
 	onlyOnceSucceeded: boolean,
 ): Promise<Admission | 'succeeded' | 'failed'> {
 	const memory = memoryOf(context);
-	const stored = context.getWorkflowStaticData('node');
-	recallStored(memory, stored);
+	// When the answer waits for the workflow, n8n would save static data as it was before the workflow changed it.
+	const stored = onlyOnceSucceeded ? undefined : context.getWorkflowStaticData('node');
+	if (stored !== undefined) recallStored(memory, stored);
 	if (memory.done.has(key)) return 'succeeded';
 	const running = memory.running.get(key);
 	if (running !== undefined) return (await running) ? 'succeeded' : 'failed';
 
 	const { promise, resolve } = context.helpers.createDeferredPromise<boolean>();
 	memory.running.set(key, promise);
-	// n8n saves this when the execution was accepted, and not when it could not be started.
-	store(stored, memory, onlyOnceSucceeded ? undefined : key);
-	keepMarkedAsChanged(context);
+	if (stored !== undefined) {
+		// n8n saves this when the execution was accepted, and not when it could not be started.
+		store(stored, memory, key);
+		keepMarkedAsChanged(context);
+	}
 	return {
 		end(succeeded) {
 			memory.running.delete(key);
@@ -92,11 +95,8 @@ function recallStored(memory: Memory, stored: IDataObject): void {
 	for (const key of keys) if (key !== '' && !memory.done.has(key)) remember(memory, key);
 }
 
-function store(stored: IDataObject, { done }: Memory, key?: string): void {
-	const newest = [...done].slice(-rememberedOnDisk);
-	stored.deliveries = (
-		key === undefined ? newest : [...newest.slice(1 - rememberedOnDisk), key]
-	).join(' ');
+function store(stored: IDataObject, { done }: Memory, key: string): void {
+	stored.deliveries = [...done, key].slice(-rememberedOnDisk).join(' ');
 }
 
 /**

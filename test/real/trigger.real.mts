@@ -288,6 +288,36 @@ void describe('acknowledgement', () => {
 	}
 });
 
+test('lastNode: what the workflow keeps in its static data stays', async () => {
+	const workflow = eventWorkflow({ acknowledge: 'lastNode' });
+	const counter = {
+		id: 'counter',
+		name: 'Counter',
+		type: 'n8n-nodes-base.code',
+		typeVersion: 2,
+		position: [220, 0],
+		parameters: {
+			jsCode: [
+				"const data = $getWorkflowStaticData('global');",
+				'data.count = (data.count ?? 0) + 1;',
+				'return [{ json: { count: data.count } }];',
+			].join('\n'),
+		},
+	};
+	const { id } = await publish({
+		...workflow,
+		nodes: [...workflow.nodes, counter],
+		connections: { [TRIGGER]: { main: [[{ node: 'Counter', type: 'main', index: 0 }]] } },
+	});
+	for (const event of ['count-1', 'count-2', 'count-3']) assert.equal(await deliver(event), 200);
+	const executions = await executionsOf(world, id, 3);
+	assert.deepEqual(
+		executions.map(({ nodes }) => nodes.Counter?.[0]?.outputs[0]?.[0]?.count),
+		[1, 2, 3],
+	);
+	await world.api.deactivate(id);
+});
+
 test('events that are sent while n8n is down arrive when it is back, once each', async () => {
 	const { id } = await publish(eventWorkflow());
 	await world.n8n.stop();
