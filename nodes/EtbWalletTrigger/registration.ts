@@ -8,7 +8,7 @@ import { webhookUrl } from '../shared/url';
 import { probe } from './forwarding';
 import { option } from './options';
 import type { Holder } from './registry';
-import { accountKey, registry, triggerKey } from './registry';
+import { identify, registry, triggerKey } from './registry';
 
 /**
  * Called by n8n when the workflow is published, when n8n starts, and when "Listen for test event" begins.
@@ -21,48 +21,86 @@ export async function register(context: IHookFunctions): Promise<void> {
 	await (context.getMode() === 'manual' ? startTest(context, account) : publish(context, account));
 }
 
-/** Called by n8n when the workflow is unpublished or changed, and when a test ends in whatever way. */
+/**
+ * Called by n8n when the workflow is unpublished or changed, when a test ends in whatever way, and after a failed
+ * `register`. If it fails, n8n calls it again.
+ * @throws {NodeOperationError | NodeApiError} when the URL could not be handed over
+ */
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
+	const url = ownUrl(context);
 	const test = registry.testListener(trigger);
-	const endsTest = test !== undefined && test.url === ownUrl(context);
-	if (endsTest) {
-		registry.endTest(trigger);
-		if (!test.registered) return;
-	} else if (!registry.release(trigger)) {
-		// Another workflow took the account over: its URL must stay.
-		return;
+	if (test?.url === url) {
+		// Until that is done, the test goes on forwarding what arrives.
+		if (test.registered) await handOver(context);
+		registry.endTest(trigger, test);
+	} else if (registry.release(trigger, url)) {
+		await handOver(context);
+		registry.forget(trigger);
 	}
+}
+
+/** Gives the account's URL to whoever is next. The service has no way to remove it, so there may be nothing to do. */
+async function handOver(context: IHookFunctions): Promise<void> {
 	const account = await load(context);
-	// The service has no way to remove a URL, so there may be nothing to do.
-	const next =
-		registry.holderOf(accountKey(account))?.url ?? urlAfterDeactivation(context, account);
+	const next = registry.holderOf(identify(account))?.url ?? urlAfterDeactivation(context, account);
 	if (next !== undefined) await setUrl(context, account, next);
 }
 
 async function publish(context: IHookFunctions, account: Account): Promise<void> {
 	const url = publicUrl(context, account);
+	try {
+		await takeUrl(context, account, url);
+	} catch (error) {
+		if (!wasPublishedBefore(context)) throw asNodeError(context, error);
+		// n8n would stop listening, although the service very likely still has this URL.
+		logUrlNotSet(context, context.getWorkflow().name, error);
+	}
+}
+
+async function takeUrl(context: IHookFunctions, account: Account, url: string): Promise<void> {
 	const trigger = triggerKey(context);
-	const key = accountKey(account);
-	const holder = registry.holderOf(key);
+	const identity = identify(account);
+	const holder = registry.holderOf(identity);
 	if (holder !== undefined && holder.trigger !== trigger && !option(context, 'takeOver')) {
 		throw heldByOther(context, holder);
 	}
-	const undo = registry.hold(key, { trigger, url, workflowName: context.getWorkflow().name ?? '' });
+	const workflowName = context.getWorkflow().name ?? '';
+	const undo = registry.hold({ trigger, account: identity, workflowName, url });
 	try {
 		await setUrl(context, account, url);
 	} catch (error) {
-		if (wasPublishedBefore(context)) {
-			// n8n would stop listening, although the service very likely still has this URL.
-			context.logger.error('The webhook URL could not be set again at the partner service', {
-				workflow: context.getWorkflow().name,
-				reason: error instanceof Error ? error.message : String(error),
-			});
-			return;
-		}
-		undo();
+		if (!wasPublishedBefore(context)) undo();
 		throw asNodeError(context, error);
+	} finally {
+		await restoreUrl(context, account, url);
 	}
+}
+
+/**
+ * Once `attempted` was sent, answered or not, the service may have it although another trigger holds the account:
+ * one that took over meanwhile, or one that could not be replaced.
+ */
+async function restoreUrl(
+	context: IHookFunctions,
+	account: Account,
+	attempted: string,
+): Promise<void> {
+	const holder = registry.holderOf(identify(account));
+	if (holder === undefined || holder.url === attempted) return;
+	try {
+		await setUrl(context, account, holder.url);
+	} catch (error) {
+		logUrlNotSet(context, holder.workflowName, error);
+	}
+}
+
+/** @param workflow name of the one that is to have the URL */
+function logUrlNotSet(context: IHookFunctions, workflow: unknown, error: unknown): void {
+	context.logger.error('The webhook URL could not be set again at the partner service', {
+		workflow,
+		reason: error instanceof Error ? error.message : String(error),
+	});
 }
 
 /** Whether n8n is only starting, or another of its processes is taking the lead. */
@@ -85,7 +123,7 @@ function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOpe
 async function startTest(context: IHookFunctions, account: Account): Promise<void> {
 	const whileTesting = option(context, 'whileTesting') ?? 'share';
 	const trigger = triggerKey(context);
-	const listener = { account: accountKey(account), url: ownUrl(context), registered: false };
+	const listener = { account: identify(account), url: ownUrl(context), registered: false };
 	const holder = registry.holderOf(listener.account);
 	if (whileTesting === 'leaveUrl') {
 		registry.startTest(trigger, listener);
@@ -112,7 +150,7 @@ async function startTest(context: IHookFunctions, account: Account): Promise<voi
 			`n8n cannot reach its own address ${holder.url}, so a test cannot share the events of "${holder.workflowName}"`,
 			{
 				description:
-					'Make that address reachable from n8n itself, or choose Leave the URL Alone for While Testing under Options.',
+					'Make that address reachable from n8n itself, and see that both workflows use the same Webhook Secret. Or choose Leave the URL Alone for While Testing under Options.',
 			},
 		);
 	}
@@ -122,25 +160,30 @@ async function startTest(context: IHookFunctions, account: Account): Promise<voi
 
 	async function listenAtTestUrl(forwardTo?: string): Promise<void> {
 		const url = publicUrl(context, account);
-		registry.startTest(trigger, { ...listener, registered: true, ...(forwardTo && { forwardTo }) });
+		const test = { ...listener, registered: true, ...(forwardTo && { forwardTo }) };
+		registry.startTest(trigger, test);
 		try {
 			await setUrl(context, account, url);
 		} catch (error) {
-			registry.endTest(trigger);
+			registry.endTest(trigger, test);
+			await restoreUrl(context, account, url);
 			throw asNodeError(context, error);
 		}
 	}
 }
 
+/** In ms. n8n gives up on a publication after 84 s; two calls with all their retries take less. */
+const timeout = 8_000;
+
 /** Endpoint 4 of the service document. */
 async function setUrl(context: IHookFunctions, account: Account, url: string): Promise<void> {
 	const body = { webhookUrl: url };
-	const result = await callService(context, account, {
-		method: 'PUT',
-		path: '/webhook',
-		body,
-		confirms: body,
-	});
+	const result = await callService(
+		context,
+		account,
+		{ method: 'PUT', path: '/webhook', body, confirms: body },
+		{ timeout },
+	);
 	if (!result.ok) throw failureError(context.getNode(), result.failure);
 }
 
@@ -164,8 +207,10 @@ async function load(context: IHookFunctions): Promise<Account> {
 const asNodeError = (context: IHookFunctions, error: unknown): Error =>
 	invalidValueError(context.getNode(), error);
 
+/** As `webhookUrl` writes it, so that the two can be compared. */
 function ownUrl(context: IHookFunctions): string {
-	return context.getNodeWebhookUrl('default') ?? '';
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	return URL.canParse(url) ? new URL(url).href : url;
 }
 
 function publicUrl(context: IHookFunctions, account: Account): string {

@@ -1,5 +1,11 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import express from 'express';
+import type { Express } from 'express';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
@@ -172,6 +178,27 @@ describe('bodies', () => {
 		});
 	});
 
+	test('a compressed body that is cut off is given up', async () => {
+		const node = await trigger();
+		const handled = node.nextHandled();
+		const { hostname, port } = new URL(node.url);
+		const socket = connect(Number(port), hostname);
+		const lines = [
+			'POST /webhook HTTP/1.1',
+			'Host: n8n',
+			`X-Webhook-Signature: ${sign('')}`,
+			'Content-Encoding: gzip',
+			'Content-Length: 1000',
+			'Expect: 100-continue',
+		];
+		socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+		await once(socket, 'data');
+		socket.write(gzipSync('{"event":"x"}').subarray(0, 10));
+		socket.destroy();
+		await handled;
+		expect(node.started).toHaveLength(0);
+	});
+
 	test('the content type does not matter', async () => {
 		const node = await trigger();
 		expect((await send(node, transfer('1'), { 'content-type': 'text/plain' })).status).toBe(200);
@@ -179,8 +206,8 @@ describe('bodies', () => {
 	});
 });
 
-/** A workflow that begins with an event and succeeds once it is told to finish. */
-function slowWorkflow(): { run: () => Promise<number>; begun: Promise<void>; finish: () => void } {
+/** Something that says when it has begun, and succeeds once it is told to finish. */
+function slowWork(): { run: () => Promise<number>; begun: Promise<void>; finish: () => void } {
 	let begin = (): void => {};
 	const begun = new Promise<void>((resolve) => (begin = resolve));
 	let finish = (): void => {};
@@ -260,7 +287,7 @@ describe('duplicates', () => {
 	});
 
 	test('a duplicate that comes while the workflow runs gets the answer of the first', async () => {
-		const workflow = slowWorkflow();
+		const workflow = slowWork();
 		const node = await trigger({ acknowledge: 'lastNode' }, { finish: workflow.run });
 		const first = send(node, transfer('1'));
 		await workflow.begun;
@@ -271,7 +298,7 @@ describe('duplicates', () => {
 	});
 
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
-		const workflow = slowWorkflow();
+		const workflow = slowWork();
 		const node = await trigger({ acknowledge: 'lastNode' }, { finish: workflow.run });
 		const hangUp = new AbortController();
 		const body = JSON.stringify(transfer('1'));
@@ -287,6 +314,22 @@ describe('duplicates', () => {
 		workflow.finish();
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
+	});
+});
+
+describe('static data', () => {
+	test('has what was received when it is acknowledged immediately', async () => {
+		const node = await trigger();
+		await send(node, transfer('1'));
+		expect(JSON.stringify(node.changedStaticData())).toContain('deliveries');
+	});
+
+	test('is left to the workflow when it is acknowledged at the end', async () => {
+		const node = await trigger({ acknowledge: 'lastNode' });
+		await send(node, transfer('1'));
+		await send(node, transfer('2'));
+		expect(node.started).toHaveLength(2);
+		expect(node.changedStaticData()).toBeUndefined();
 	});
 });
 
@@ -335,16 +378,64 @@ describe('the secret', () => {
 	});
 });
 
+const refusal = { status: 400, body: '{}' };
+
+/** Serves on a free port until the test ends. */
+async function serve(app: Express): Promise<string> {
+	const server = app.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	closing.push(() => server.close());
+	const { port } = server.address() as AddressInfo;
+	return `http://127.0.0.1:${port}`;
+}
+
+const closing: Array<() => void> = [];
+afterEach(() => {
+	for (const close of closing.splice(0)) close();
+});
+
+/** A partner service that keeps each URL at once, and answers the first request when it is told to. */
+async function partnerService(): Promise<{
+	url: string;
+	urls: string[];
+	first: ReturnType<typeof slowWork>;
+}> {
+	const urls: string[] = [];
+	const first = slowWork();
+	const app = express().use(express.json());
+	app.put('/api/v1/partners/webhook', async (request, response) => {
+		const { webhookUrl } = request.body as { webhookUrl: string };
+		if (urls.push(webhookUrl) === 1) await first.run();
+		response.json({});
+	});
+	return { url: await serve(app), urls, first };
+}
+
+/** Another process of n8n, which handles the published workflow: what reached it, by body. */
+async function otherProcess(): Promise<{ url: string; received: string[] }> {
+	const received: string[] = [];
+	const app = express().use(express.text({ type: '*/*' }));
+	app.post('/{*path}', (request, response) => {
+		const isProbe = 'x-etb-wallet-probe' in request.headers;
+		if (!isProbe) received.push(String(request.body));
+		response.status(isProbe ? 202 : 200).end();
+	});
+	return { url: await serve(app), received };
+}
+
 describe('registration', () => {
 	let sandbox: Sandbox;
 	beforeEach(async () => {
-		sandbox = await startSandbox();
+		sandbox = await startSandbox({ webhookSecret: secret });
 	});
 	afterEach(async () => await sandbox.stop());
 
-	const options = (more: Partial<TriggerOptions> = {}): TriggerOptions => ({
+	const options = ({
+		additionalOptions = {},
+		...more
+	}: Partial<TriggerOptions> & { additionalOptions?: INodeParameters } = {}): TriggerOptions => ({
 		credential: credentialFor(sandbox),
-		parameters: { events: ['*'] },
+		parameters: { events: ['*'], additionalOptions },
 		webhookBaseUrl: 'http://127.0.0.1:5678/webhook',
 		workflow: { id: `wf-${++triggers}`, name: 'Payments' },
 		...more,
@@ -405,9 +496,59 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBe(secondUrl);
 	});
 
+	test('a failed Take Over leaves the account to the first, whatever the service made of it', async () => {
+		const first = options();
+		await callTriggerHook(first, 'create');
+		const firstUrl = sandbox.books.webhookUrl();
+		sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal });
+		const second = options({ additionalOptions: { takeOver: true } });
+		await expect(callTriggerHook(second, 'create')).rejects.toThrow('refused the request (400)');
+		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
+		await expect(callTriggerHook(options(), 'create')).rejects.toThrow('already receives');
+	});
+
+	test('the error of a failed Take Over is the first one, also when nothing can be repaired', async () => {
+		await callTriggerHook(options(), 'create');
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { ...refusal, status: 409 } });
+		const second = options({ additionalOptions: { takeOver: true } });
+		await expect(callTriggerHook(second, 'create')).rejects.toThrow('refused the request (400)');
+	});
+
+	test('of two that n8n publishes at once, the service ends with the URL of the holder', async () => {
+		const service = await partnerService();
+		const credential = credentialFor(sandbox, { baseUrl: service.url });
+		const first = callTriggerHook(options({ credential }), 'create', 'trigger', 'init');
+		await service.first.begun;
+		const second = options({ credential, additionalOptions: { takeOver: true } });
+		await callTriggerHook(second, 'create', 'trigger', 'init');
+		service.first.finish();
+		await first;
+		const [firstUrl, secondUrl, last] = service.urls;
+		expect(secondUrl).not.toBe(firstUrl);
+		expect(last).toBe(secondUrl);
+	});
+
+	test('when n8n starts, a workflow whose account another one holds goes on without an error', async () => {
+		await callTriggerHook(options(), 'create');
+		const second = options();
+		await callTriggerHook(second, 'create', 'trigger', 'init');
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+		await callTriggerHook(second, 'delete', 'internal', 'update');
+		await expect(callTriggerHook(second, 'create')).rejects.toThrow('already receives');
+	});
+
+	test('a credential whose API key was replaced is still the same account', async () => {
+		await callTriggerHook(options(), 'create');
+		const credential = credentialFor(sandbox, { apiKey: 'replaced-api-key' });
+		await expect(callTriggerHook(options({ credential }), 'create')).rejects.toThrow(
+			'already receives',
+		);
+	});
+
 	test('a workflow that could not be published does not hold the account', async () => {
 		const first = options();
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { status: 400, body: '{}' } });
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
 		await expect(callTriggerHook(first, 'create')).rejects.toThrow('refused the request (400)');
 		await callTriggerHook(options(), 'create');
 	});
@@ -458,6 +599,115 @@ describe('registration', () => {
 		const alone = testing('leaveUrl');
 		await callTriggerHook(alone, 'create', 'manual', 'manual');
 		await callTriggerHook({ ...alone, isTest: true }, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	});
+
+	test('what a refused test leaves alone: the published workflow, which is its own, holds the account', async () => {
+		const published = options();
+		await callTriggerHook(published, 'create');
+		const tested = {
+			...published,
+			parameters: { events: ['*'], additionalOptions: { whileTesting: 'refuse' } },
+		};
+		const message = 'The published workflow "Payments" receives the events';
+		await expect(callTriggerHook(tested, 'create', 'manual', 'manual')).rejects.toThrow(message);
+		await callTriggerHook({ ...tested, isTest: true }, 'delete', 'internal', 'update');
+		await expect(callTriggerHook(tested, 'create', 'manual', 'manual')).rejects.toThrow(message);
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	});
+
+	test('a failed URL After Deactivation is tried again, and holds up no other workflow', async () => {
+		const additionalOptions = { urlAfterDeactivation: 'http://127.0.0.1:9/later' };
+		const unpublished = options({ additionalOptions });
+		await callTriggerHook(unpublished, 'create');
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
+		const unpublish = async () =>
+			await callTriggerHook(unpublished, 'delete', 'internal', 'update');
+		await expect(unpublish()).rejects.toThrow('refused the request (400)');
+		await expect(unpublish()).rejects.toThrow('refused the request (400)');
+		await unpublish();
+		expect(sandbox.books.webhookUrl()).toBe('http://127.0.0.1:9/later');
+
+		await callTriggerHook(unpublished, 'create');
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
+		await expect(unpublish()).rejects.toThrow('refused the request (400)');
+		await callTriggerHook(options(), 'create');
+		const url = sandbox.books.webhookUrl();
+		await unpublish();
+		expect(sandbox.books.webhookUrl()).toBe(url);
+	});
+
+	describe('a test while another process handles the published workflow', () => {
+		const testing = async () => {
+			const production = await otherProcess();
+			const published = options({ webhookBaseUrl: `${production.url}/webhook` });
+			await callTriggerHook(published, 'create');
+			const tested = { ...options(), isTest: true };
+			const { credential, workflow } = tested;
+			const node = await trigger({}, { credential, workflow, isTest: true });
+			return {
+				production,
+				publishedUrl: sandbox.books.webhookUrl(),
+				node,
+				begin: async () => await callTriggerHook(tested, 'create', 'manual', 'manual'),
+				end: async () => await callTriggerHook(tested, 'delete', 'internal', 'update'),
+			};
+		};
+
+		test('sends events on until the URL was given back, and then says that it cannot', async () => {
+			const { production, publishedUrl, node, begin, end } = await testing();
+			await begin();
+			expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
+			await expect(end()).rejects.toThrow('refused the request (400)');
+			expect((await send(node, transfer('2'))).status).toBe(200);
+			expect(production.received).toEqual(
+				[transfer('1'), transfer('2')].map((body) => JSON.stringify(body)),
+			);
+			await end();
+			expect(sandbox.books.webhookUrl()).toBe(publishedUrl);
+			expect(node.started).toHaveLength(2);
+			expect((await send(node, transfer('3'))).status).toBe(502);
+			expect(node.started).toHaveLength(2);
+		});
+
+		test('that could not begin leaves the URL to the published workflow', async () => {
+			const { publishedUrl, begin } = await testing();
+			sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal });
+			await expect(begin()).rejects.toThrow('refused the request (400)');
+			expect(sandbox.books.webhookUrl()).toBe(publishedUrl);
+		});
+	});
+
+	test.each([
+		['without a published workflow', 'share'],
+		['that leaves the URL alone', 'leaveUrl'],
+	])('a test %s gets the events itself', async (_name, whileTesting) => {
+		const tested = { ...options({ additionalOptions: { whileTesting } }), isTest: true };
+		const node = await trigger({}, tested);
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('a test in the process of the published workflow gets copies, also with a replaced API key', async () => {
+		const published = options();
+		const production = await trigger({}, published);
+		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
+		const credential = credentialFor(sandbox, { apiKey: 'replaced-api-key' });
+		const tested = { ...options({ credential }), isTest: true };
+		const node = await trigger({}, tested);
+		await callTriggerHook(
+			{ ...tested, webhookTestBaseUrl: node.url },
+			'create',
+			'manual',
+			'manual',
+		);
+		const copied = node.nextHandled();
+		expect((await send(production, transfer('1'))).status).toBe(200);
+		await copied;
+		expect(node.started).toEqual(production.started);
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
 	});
 });

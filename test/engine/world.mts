@@ -1,6 +1,8 @@
 /** Runs the built nodes in n8n-core's real engine: real WorkflowExecute, real contexts, real HTTP. */
+import { EventEmitter, once } from 'node:events';
 import { resolve } from 'node:path';
 import type { IncomingMessage } from 'node:http';
+import { createGunzip } from 'node:zlib';
 import express from 'express';
 import type { Request, Response } from 'express';
 import {
@@ -295,9 +297,10 @@ export interface TriggerOptions {
 	parameters?: INodeParameters;
 	/** The base of n8n's webhook URLs. */
 	webhookBaseUrl?: string;
+	webhookTestBaseUrl?: string;
 	staticData?: IDataObject;
 	workflow?: { id: string; name: string };
-	/** Whether a hook is called for a test; by default `create` in mode `manual` is. */
+	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
 	isTest?: boolean;
 	/** How the started workflow ends: the status of the answer. */
 	finish?: () => Promise<number>;
@@ -340,6 +343,8 @@ async function triggerWorld(options: TriggerOptions): Promise<TriggerWorld> {
 	if (webhookDescription === undefined) throw new Error('the trigger describes no webhook');
 	const additional = additionalData(nodePackage, options.credential, '1');
 	if (options.webhookBaseUrl !== undefined) additional.webhookBaseUrl = options.webhookBaseUrl;
+	if (options.webhookTestBaseUrl !== undefined)
+		additional.webhookTestBaseUrl = options.webhookTestBaseUrl;
 	const webhookData = {
 		webhookDescription,
 		node: node.name,
@@ -386,6 +391,10 @@ export interface ListeningTrigger {
 	url: string;
 	/** What each delivery that started a workflow handed over: a list of items for each output. */
 	started: INodeExecutionData[][][];
+	/** Resolves when the trigger has handled its next request. */
+	nextHandled: () => Promise<void>;
+	/** The workflow's static data, if n8n would save it now. */
+	changedStaticData: () => IDataObject | undefined;
 	stop: () => Promise<void>;
 }
 
@@ -393,7 +402,10 @@ type RawRequest = Request & { rawBody?: Buffer; readRawBody(): Promise<void> };
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
-	for await (const chunk of request) chunks.push(chunk as Buffer);
+	// As n8n does it: the end of a request that is cut off never comes through.
+	const isGzip = request.headers['content-encoding'] === 'gzip';
+	const body = isGzip ? request.pipe(createGunzip()) : request;
+	for await (const chunk of body) chunks.push(chunk as Buffer);
 	return Buffer.concat(chunks);
 }
 
@@ -410,8 +422,9 @@ export async function listen(options: TriggerOptions): Promise<ListeningTrigger>
 export async function openTrigger(options: TriggerOptions): Promise<ListeningTrigger> {
 	const { type, node, workflow, additional, webhookData } = await triggerWorld(options);
 	const started: INodeExecutionData[][][] = [];
+	const handled = new EventEmitter();
 	const app = express();
-	app.post('/webhook', async (plain: Request, response: Response) => {
+	app.post('/webhook{/*path}', async (plain: Request, response: Response) => {
 		const request = plain as RawRequest;
 		// As n8n does for each request.
 		request.readRawBody = async () => {
@@ -421,13 +434,14 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 			workflow,
 			node,
 			{ ...additional, httpRequest: request, httpResponse: response },
-			'webhook',
+			options.isTest ? 'manual' : 'webhook',
 			webhookData,
 			[],
 			null,
 		);
 		const result = await type.webhook?.call(context);
 		if (result?.workflowData) started.push(result.workflowData);
+		handled.emit('request');
 		if (result?.noWebhookResponse === true) return;
 		response.status((await options.finish?.()) ?? 200).json({ message: 'Workflow was started' });
 	});
@@ -438,6 +452,11 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 	return {
 		url: `http://127.0.0.1:${address.port}/webhook`,
 		started,
+		nextHandled: async () => {
+			await once(handled, 'request');
+		},
+		changedStaticData: () =>
+			workflow.staticData.__dataChanged === true ? workflow.staticData : undefined,
 		stop: async () => {
 			server.closeAllConnections();
 			await new Promise((done) => server.close(done));
