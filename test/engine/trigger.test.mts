@@ -553,12 +553,15 @@ describe('registration', () => {
 		await callTriggerHook(options(), 'create');
 	});
 
-	test('after unpublishing another workflow may have the account', async () => {
-		const first = options();
-		await callTriggerHook(first, 'create');
-		await callTriggerHook(first, 'delete', 'internal', 'update');
-		await callTriggerHook(options(), 'create');
-	});
+	test.each(['http://127.0.0.1:5678/webhook', 'HTTP://LOCALHOST:80/webhook'])(
+		'after unpublishing at %s another workflow may have the account',
+		async (webhookBaseUrl) => {
+			const first = options({ webhookBaseUrl });
+			await callTriggerHook(first, 'create');
+			await callTriggerHook(first, 'delete', 'internal', 'update');
+			await callTriggerHook(options(), 'create');
+		},
+	);
 
 	test('unpublishing sets the URL After Deactivation, or leaves the URL', async () => {
 		const plain = options();

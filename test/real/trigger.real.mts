@@ -224,6 +224,30 @@ test('without a published workflow a test gets the event at its own URL', async 
 	);
 });
 
+test('a test whose URL could not be given back tries again with the next event', async () => {
+	const after_ = `${world.n8n.url}/webhook/later`;
+	const id = await world.add(
+		eventWorkflow({ additionalOptions: { urlAfterDeactivation: after_ } }),
+	);
+	await world.api.listenForTestEvent(id, TRIGGER);
+	const testUrl = registeredUrl();
+	const refused = new Promise<void>((resolve) => {
+		world.sandbox.faults.plan('PUT /webhook', () => {
+			world.sandbox.faults.clear();
+			resolve();
+			return { process: 'never', answer: { status: 400, body: '{}' } };
+		});
+	});
+	assert.equal(await deliver('first'), 200);
+	await refused;
+	assert.equal(registeredUrl(), testUrl);
+	assert.equal(await deliver('second'), 200);
+	await eventually('the URL After Deactivation', () =>
+		registeredUrl() === after_ ? true : undefined,
+	);
+	assert.deepEqual(await eventIds(id, 2), ['first', 'second']);
+});
+
 void describe('duplicates', () => {
 	test('the same event starts one execution, at the same instant, later, and after a restart', async () => {
 		const { id, url } = await publish(eventWorkflow());
