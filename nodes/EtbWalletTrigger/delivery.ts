@@ -96,9 +96,11 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 function cutOff(context: IWebhookFunctions): Promise<'cutOff'> {
 	const request = context.getRequestObject();
 	return new Promise((resolve) => {
-		request.once('close', () => {
+		const look = (): void => {
 			if (!request.complete) resolve('cutOff');
-		});
+		};
+		if (request.closed) look();
+		else request.once('close', look);
 	});
 }
 

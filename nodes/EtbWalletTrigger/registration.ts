@@ -1,8 +1,7 @@
-import { NodeOperationError } from 'n8n-workflow';
-import type { IHookFunctions } from 'n8n-workflow';
+import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { loadAccount } from '../shared/account';
-import { failureError, invalidValueError } from '../shared/serviceError';
+import { failureError, invalidValueError, operationError } from '../shared/serviceError';
 import { callService } from '../shared/transport';
 import { webhookUrl } from '../shared/url';
 import { probe } from './forwarding';
@@ -109,13 +108,10 @@ function wasPublishedBefore(context: IHookFunctions): boolean {
 }
 
 function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOperationError {
-	return new NodeOperationError(
+	return operationError(
 		context.getNode(),
 		`The workflow "${workflowName}" already receives the events of this account`,
-		{
-			description:
-				'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets no more events.',
-		},
+		'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets no more events.',
 	);
 }
 
@@ -134,24 +130,18 @@ async function startTest(context: IHookFunctions, account: Account): Promise<voi
 		return;
 	}
 	if (whileTesting === 'refuse') {
-		throw new NodeOperationError(
+		throw operationError(
 			context.getNode(),
 			`The published workflow "${holder.workflowName}" receives the events of this account`,
-			{
-				description:
-					'Unpublish it first, or choose another setting for While Testing under Options.',
-			},
+			'Unpublish it first, or choose another setting for While Testing under Options.',
 		);
 	}
 	const process = await probe(context, holder.url, account.webhookSecret);
 	if (process === 'unreachable') {
-		throw new NodeOperationError(
+		throw operationError(
 			context.getNode(),
 			`n8n cannot reach its own address ${holder.url}, so a test cannot share the events of "${holder.workflowName}"`,
-			{
-				description:
-					'Make that address reachable from n8n itself, and see that both workflows use the same Webhook Secret. Or choose Leave the URL Alone for While Testing under Options.',
-			},
+			'Make that address reachable from n8n itself, and see that both workflows use the same Webhook Secret. Or choose Leave the URL Alone for While Testing under Options.',
 		);
 	}
 	// In the process that also handles production, its URL can stay: copies are handed to the test.
@@ -190,10 +180,11 @@ async function setUrl(context: IHookFunctions, account: Account, url: string): P
 async function accountWithSecret(context: IHookFunctions): Promise<Account> {
 	const account = await load(context);
 	if (account.webhookSecret.trim() !== '') return account;
-	throw new NodeOperationError(context.getNode(), 'The credential has no Webhook Secret', {
-		description:
-			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
-	});
+	throw operationError(
+		context.getNode(),
+		'The credential has no Webhook Secret',
+		'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
+	);
 }
 
 async function load(context: IHookFunctions): Promise<Account> {
