@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Delivery, Disbursement, User } from './books.mts';
-import { presetNames } from './faults.mts';
+import { presetNames, type Fault, type PresetName } from './faults.mts';
 import { addPage } from './page/page.mts';
 import { routeNames } from './partner-api.mts';
 import { parseBody, parseJson, Refusal } from './refusal.mts';
@@ -28,8 +28,13 @@ export interface SandboxState {
 	deliveries: Delivery[];
 	totals: { users: number; disbursements: number; deliveries: number; requests: number };
 	faults: { route: string; fault: string; times: number }[];
+	/** The fault that hit a request last. `at` in ms. */
+	lastFault: { route: string; fault: string; at: number } | undefined;
 	settings: { refuseApiKey: boolean; latencyMs: number };
 }
+
+const nameOf = (fault: Fault | PresetName): string =>
+	typeof fault === 'string' ? fault : JSON.stringify(fault);
 
 /** What is shown of a running sandbox. */
 export function stateOf(sandbox: Sandbox): SandboxState {
@@ -46,9 +51,10 @@ export function stateOf(sandbox: Sandbox): SandboxState {
 		totals: { ...books.totals(), requests: sandbox.requestCount() },
 		faults: faults.queued().map(({ route, fault, times }) => ({
 			route,
-			fault: typeof fault === 'string' ? fault : JSON.stringify(fault),
+			fault: nameOf(fault),
 			times,
 		})),
+		lastFault: faults.lastHit && { ...faults.lastHit, fault: nameOf(faults.lastHit.fault) },
 		settings: sandbox.settings(),
 	};
 }

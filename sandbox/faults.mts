@@ -84,6 +84,8 @@ interface QueuedFault {
 export class Faults {
 	private queue: QueuedFault[] = [];
 	private readonly plans = new Map<FaultRoute, FaultPlan>();
+	/** The queued fault that hit a request last. `at` in ms. */
+	lastHit: { route: RouteName; fault: Fault | PresetName; at: number } | undefined;
 
 	/** Queues a fault for the next `times` requests to a route (`*`: to any route). */
 	next(route: FaultRoute, fault: Fault | PresetName, times = 1): void {
@@ -95,9 +97,10 @@ export class Faults {
 		this.plans.set(route, plan);
 	}
 
-	/** Forgets queued faults and plans. */
+	/** Forgets queued faults, plans, and what was hit. */
 	clear(): void {
 		this.queue = [];
+		this.lastHit = undefined;
 		this.plans.clear();
 	}
 
@@ -111,6 +114,7 @@ export class Faults {
 		const queued = this.queue.find((entry) => entry.route === route || entry.route === '*');
 		if (queued) {
 			queued.times -= 1;
+			this.lastHit = { route, fault: queued.fault, at: request.receivedAt };
 			if (queued.times <= 0) this.queue = this.queue.filter((entry) => entry !== queued);
 		}
 		const chosen =

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { Attempt, Delivery } from '../books.mts';
 import type { SandboxState } from '../control-api.mts';
 import type { FaultRoute, PresetName } from '../faults.mts';
@@ -26,18 +27,23 @@ const ROUTE_LABELS: Record<FaultRoute, string> = {
 const PRESET_LABELS: Record<PresetName, string> = {
 	timeoutAfterPaying: 'Done, but no answer comes',
 	timeoutBeforePaying: 'Not done, and no answer comes',
-	error500AfterPaying: 'Done, but the answer is error 500',
+	error500AfterPaying: 'Done, but error 500',
 	error500BeforePaying: 'Not done, error 500',
-	resetAfterPaying: 'Done, but the connection breaks',
-	resetBeforePaying: 'Not done, the connection breaks',
-	tooManyRequests: 'Not done, “too many requests” (429)',
-	serviceUnavailable: 'Not done, “unavailable” (503)',
-	slow: 'Done, but the answer takes 1.5 seconds',
-	cutBody: 'Done, but the answer is cut in half',
-	emptyBody: 'Done, but the answer is empty',
-	invalidJson: 'Done, but the answer is not valid JSON',
-	htmlError: 'Not done, error 500 with a web page',
+	resetAfterPaying: 'Done, but connection breaks',
+	resetBeforePaying: 'Not done, connection breaks',
+	tooManyRequests: 'Not done, “too many” (429)',
+	serviceUnavailable: 'Not done, error 503',
+	slow: 'Done, but after 1.5 seconds',
+	cutBody: 'Done, but answer is cut off',
+	emptyBody: 'Done, but answer is empty',
+	invalidJson: 'Done, but answer is no JSON',
+	htmlError: 'Not done, a web page instead',
 };
+
+/** Of an event that may be anything. */
+const EventBody = z
+	.object({ data: z.object({ amountEtb: z.number(), toUserId: z.string() }).partial() })
+	.catch({ data: {} });
 
 const labelOf = (labels: Record<string, string>, name: string): string => labels[name] ?? name;
 
@@ -101,6 +107,9 @@ const cards = (state: SandboxState): Html =>
 		)}
 	</section>`;
 
+const faultText = ({ route, fault }: { route: string; fault: string }): string =>
+	`${labelOf(ROUTE_LABELS, route)} → ${labelOf(PRESET_LABELS, fault)}`;
+
 const notices = (state: SandboxState): Html => {
 	const lines = [
 		...(state.settings.refuseApiKey ? ['Every API key is refused at the moment.'] : []),
@@ -108,11 +117,14 @@ const notices = (state: SandboxState): Html => {
 			? [`Every answer is delayed by ${state.settings.latencyMs} ms.`]
 			: []),
 		...state.faults.map(
-			({ route, fault, times }) =>
-				`Waiting to go wrong, ${times === 1 ? 'once' : `${times} times`}: ` +
-				`${labelOf(ROUTE_LABELS, route)} → ${labelOf(PRESET_LABELS, fault)}`,
+			(fault) =>
+				`Waiting to go wrong, ${fault.times === 1 ? 'once' : `${fault.times} times`}: ` +
+				faultText(fault),
 		),
-	];
+	].map((line) => html`${line}`);
+	if (state.lastFault !== undefined) {
+		lines.push(html`Went wrong at ${time(state.lastFault.at)}: ${faultText(state.lastFault)}`);
+	}
 	return html`${lines.map((line) => html`<p class="notice">${line}</p>`)}`;
 };
 
@@ -137,10 +149,27 @@ const deliveryState = (delivery: Delivery): Html => {
 	>`;
 };
 
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** The amount of an event, and to whom it went. */
+const about = ({ body }: Delivery): string => {
+	const { data } = EventBody.parse(parseJson(body));
+	const amount = data.amountEtb === undefined ? '' : `: ${thousands(data.amountEtb)} ETB`;
+	return data.toUserId === undefined ? amount : `${amount} to ${data.toUserId}`;
+};
+
 const deliveryRow = (delivery: Delivery): Html =>
 	html`<tr>
 		<td class="event">
-			<b>${labelOf(EVENT_LABELS, delivery.event)}</b><br /><code>${delivery.event}</code>
+			<b>${labelOf(EVENT_LABELS, delivery.event)}</b>${about(delivery)}<br /><code
+				>${delivery.event}</code
+			>
 		</td>
 		<td>${deliveryState(delivery)}</td>
 		<td class="tries">
@@ -233,7 +262,7 @@ export const renderLive = (state: SandboxState): Html =>
 				<th>Tries</th>`,
 			'No event yet. Every payment sends one; or simulate a deposit above.',
 		)}
-		<p class="note">${thousands(state.totals.requests)} requests received since the start.</p>`;
+		<p class="note">Requests received since the start: ${thousands(state.totals.requests)}</p>`;
 
 const options = (labels: Record<string, string>): Html[] =>
 	Object.entries(labels).map(([name, label]) => html`<option value="${name}">${label}</option>`);
@@ -247,7 +276,9 @@ const controls = (sandbox: Sandbox): Html =>
 	html`<section class="controls" aria-label="Try things">
 		<form data-post="/sandbox/deposit" data-done="Deposit simulated.">
 			<h2>Simulate a deposit</h2>
-			<p class="note">Money comes in. n8n hears of it as <code>deposit.mint_queued</code>.</p>
+			<p class="note">
+				Money comes in, here at once. n8n hears of it as <code>deposit.mint_queued</code>.
+			</p>
 			${amountField}
 			<button>Deposit</button>
 		</form>

@@ -240,7 +240,7 @@ describe('a reference', () => {
 				const { output } = await pay(referenced(names(3)));
 				expect(outcomes(output)).toEqual(['alreadyPaid', 'unknown', 'alreadyPaid']);
 				expect(output[1]?.json.message).toMatch(
-					/^Sent before and how that ended is not known, not sent again\. Ask the partner service/,
+					/^Not sent again: it was sent before, and how that ended is not known\. Ask the partner service/,
 				);
 			}
 			expect(payments()).toHaveLength(3);

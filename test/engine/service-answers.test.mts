@@ -74,7 +74,7 @@ const tooLong =
 	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
 const unreachableService =
 	/^Check the Base URL in the ETB Wallet API credential and that the service is running\. It was tried 4 times\.$/;
-const checkPayment = /^Check the user ID, the amount and the treasury balance\.$/;
+const checkPayment = /^Check the treasury balance, the amount and the user ID\.$/;
 const json = (message: string): string => JSON.stringify({ message });
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
 

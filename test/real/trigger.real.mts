@@ -180,8 +180,9 @@ void describe('a test while a workflow is published', () => {
 					production.id,
 					1 + (ending === 'an event' ? (onOther ? 1 : 2) : 0),
 				);
-				const production_ = seen.filter(({ mode }) => mode === 'webhook');
-				assert.equal(production_.length, ending === 'an event' ? 2 : 1);
+				const modes = seen.map(({ mode }) => mode);
+				const inProduction = modes.filter((mode) => mode === 'webhook').length;
+				assert.equal(inProduction, ending === 'an event' ? 2 : 1, modes.join());
 				await world.api.deactivate(production.id);
 			});
 		}

@@ -20,6 +20,7 @@ test('the page shows balance, fee, webhook URL, payout destination, users, payme
 		'employee-1',
 		'one@example.com',
 		'1,234.5',
+		'A payment was made</b>: 1,234.5 ETB to etbw_employee-1',
 		'disburse.completed',
 		'ECONNREFUSED',
 	]) {
@@ -29,6 +30,18 @@ test('the page shows balance, fee, webhook URL, payout destination, users, payme
 		expect((await send(sandbox.url + file, 'GET')).status).toBe(200);
 	}
 	expect(page.text).not.toMatch(/(?:href|src)="(?:https?:)?\/\//);
+});
+
+test('the page says what is to go wrong, and what went wrong', async () => {
+	const sandbox = await sandboxForTest();
+	const page = async (): Promise<string> => (await send(`${sandbox.url}/sandbox/live`, 'GET')).text;
+	sandbox.faults.next('GET /fee', 'error500BeforePaying');
+	expect(await page()).toContain('Waiting to go wrong, once: Read the fee → Not done, error 500');
+	await call(sandbox, 'GET', '/fee');
+	expect(await page()).not.toContain('Waiting');
+	expect(await page()).toMatch(/Went wrong at .*: Read the fee → Not done, error 500/s);
+	sandbox.faults.clear();
+	expect(await page()).not.toContain('Went wrong');
 });
 
 test('what comes from outside is shown as text, never as HTML', async () => {

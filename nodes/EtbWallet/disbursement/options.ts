@@ -22,8 +22,16 @@ export function readOptions(context: IExecuteFunctions): DisbursementOptions {
 	const given = new Map<string, unknown>(
 		Object.entries(Object(context.getNodeParameter('options', 0, {})) as object),
 	);
-	const limit = (name: string, field: string): number | undefined =>
-		given.has(name) ? amountInEtb(given.get(name), field) : undefined;
+	const limit = (name: string, field: string): number | undefined => {
+		if (!given.has(name)) return undefined;
+		if ((given.get(name) ?? '') === '') {
+			throw new InvalidValueError(
+				`${field} is empty`,
+				'Enter an amount in ETB, for example 5000, or remove this option.',
+			);
+		}
+		return amountInEtb(given.get(name), field);
+	};
 	return {
 		timeout: wholeNumber(given.get('timeout'), 'Timeout (Ms)', 1_000, 3_600_000),
 		concurrency: wholeNumber(given.get('concurrency'), 'Concurrency', 1, 100) ?? 10,

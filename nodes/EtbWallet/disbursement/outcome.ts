@@ -38,7 +38,7 @@ export function isFailed(settlement: Settlement): settlement is FailedSettlement
 	return 'error' in settlement;
 }
 
-const whatToCheck = 'Check the user ID, the amount and the treasury balance.';
+const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 
 /** What to do when the service refuses a payment. It does not say by which status too little money is refused. */
 export const remedies: Remedies = {

@@ -186,7 +186,7 @@ const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedRef
 	},
 	inDoubt: {
 		outcome: 'unknown',
-		found: 'Sent before and how that ended is not known, not sent again',
+		found: 'Not sent again: it was sent before, and how that ended is not known',
 		remedy:
 			'Ask the partner service whether it was paid. If it was not, and no other execution is sending it, set If Reference Was Used under Options to Pay Again for one run.',
 	},
