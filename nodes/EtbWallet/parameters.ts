@@ -48,7 +48,9 @@ function itemReader(context: IExecuteFunctions): ParameterReader {
 	return (name, itemIndex) => items[itemIndex]?.json[name];
 }
 
-const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
+const isEmpty = (value: unknown): boolean => (value ?? '') === '';
+
+const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /**
  * Reads the fields straight from the items ("Map Automatically"). What is almost the name of a field is refused: a
@@ -58,9 +60,12 @@ export function mappedReader(context: IExecuteFunctions): ParameterReader {
 	const items = context.getInputData();
 	return (name, itemIndex) => {
 		const { json = {} } = items[itemIndex] ?? {};
-		if (Object.hasOwn(json, name)) return json[name];
-		const similar = Object.keys(json).find((key) => withoutCase(key) === withoutCase(name));
-		if (similar === undefined) return undefined;
+		const value = json[name];
+		if (!isEmpty(value)) return value;
+		const similar = Object.keys(json).find(
+			(key) => key !== name && withoutCase(key) === withoutCase(name) && !isEmpty(json[key]),
+		);
+		if (similar === undefined) return value;
 		throw new InvalidValueError(
 			`The item has ${show(similar)} where Map Automatically takes "${name}"`,
 			`Rename the field or column to ${name}: upper and lower case matter.`,

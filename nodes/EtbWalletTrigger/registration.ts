@@ -22,7 +22,7 @@ export async function register(context: IHookFunctions): Promise<void> {
 
 /**
  * Called by n8n when the workflow is unpublished or changed, when a test ends in whatever way, and after a failed
- * `register`. If it fails, n8n calls it again.
+ * `register`. If it fails, n8n calls it again: at once, or for a test with the next event.
  * @throws {NodeOperationError | NodeApiError} when the URL could not be handed over
  */
 export async function unregister(context: IHookFunctions): Promise<void> {
@@ -43,7 +43,12 @@ export async function unregister(context: IHookFunctions): Promise<void> {
 async function handOver(context: IHookFunctions): Promise<void> {
 	const account = await load(context);
 	const next = registry.holderOf(identify(account))?.url ?? urlAfterDeactivation(context, account);
-	if (next !== undefined) await setUrl(context, account, next);
+	if (next === undefined) return;
+	try {
+		await setUrl(context, account, next);
+	} finally {
+		await restoreUrl(context, account, next);
+	}
 }
 
 async function publish(context: IHookFunctions, account: Account): Promise<void> {
@@ -119,6 +124,8 @@ function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOpe
 async function startTest(context: IHookFunctions, account: Account): Promise<void> {
 	const whileTesting = option(context, 'whileTesting') ?? 'share';
 	const trigger = triggerKey(context);
+	// An earlier test could not give the URL back.
+	if (registry.testListener(trigger)?.registered) await handOver(context);
 	const listener = { account: identify(account), url: ownUrl(context), registered: false };
 	const holder = registry.holderOf(listener.account);
 	if (whileTesting === 'leaveUrl') {
@@ -162,7 +169,7 @@ async function startTest(context: IHookFunctions, account: Account): Promise<voi
 	}
 }
 
-/** In ms. n8n gives up on a publication after 84 s; two calls with all their retries take less. */
+/** In ms. n8n gives up on a publication after 84 s; without `Retry-After`, two calls with all their retries take less. */
 const timeout = 8_000;
 
 /** Endpoint 4 of the service document. */

@@ -83,7 +83,7 @@ export function webhookUrl(
 	const url = parseUrl(value);
 	if (url === undefined) {
 		throw new InvalidValueError(
-			`${field} is ${show(value)}${value === '' ? '' : ', which is not a web address'}`,
+			`${field} is ${show(value)}${(value ?? '') === '' ? '' : ', which is not a web address'}`,
 			'Enter the full address, for example https://n8n.example.com/webhook/etb-wallet.',
 		);
 	}

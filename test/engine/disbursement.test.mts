@@ -187,7 +187,7 @@ describe('outcomes', () => {
 		expect(hints[0]).toMatch(/^2 paid, total 20 ETB\. For 1 of them .*requestedAmountEtb$/);
 	});
 
-	test.each([null, 'ten', {}])(
+	test.each([null, '', '10.00', 'ten', {}])(
 		'an answer with the amount %j keeps the amount that was asked for',
 		async (amountEtb) => {
 			failFor(['u0'], reply(200, { success: true, amountEtb, txHash: '0x1' }, 'before-answer'));
@@ -258,7 +258,10 @@ describe('a reference', () => {
 		expect(outcomes(errorOutput)).toEqual(['alreadyPaid', 'unknown']);
 		expect(outcomes(output)).toEqual(['paid']);
 		const stopped = await pay(referenced(names(4)), { options });
-		expect(stopped.error?.message).toMatch(/^Paid before, not sent again: "pay-u0"\. This run/);
+		expect(stopped.error?.message).toMatch(/Not sent again: .*"pay-u1"\. This run/);
+		expect(stopped.error?.description).toContain('Already paid: item 0 pay-u0');
+		const again = await pay(referenced(['u0']), { options });
+		expect(again.error?.message).toBe('Paid before, not sent again: "pay-u0" [item 0]');
 		expect(paidNames()).toEqual(['u0', 'u2']);
 	});
 
@@ -500,6 +503,18 @@ describe('Map Automatically', () => {
 		expect(outcomes(again.output)).toEqual(Array(3).fill('alreadyPaid'));
 	});
 
+	test('takes no other column for a field', async () => {
+		const items = itemsFor(names(1)).map(({ userId }) => ({
+			toUserId: userId,
+			amountEtb: 10,
+			reference2: 'something else',
+			Reference: '',
+		}));
+		const { output } = await pay(items, { fields: { mappingMode: 'autoMapInputData' } });
+		expect(outcomes(output)).toEqual(['paid']);
+		expect(output[0]?.json).not.toHaveProperty('reference');
+	});
+
 	test.each([
 		['Reference', 'reference'],
 		['to user id', 'toUserId'],
@@ -510,7 +525,7 @@ describe('Map Automatically', () => {
 				amountEtb: 10,
 				reference: `pay-${name}`,
 			};
-			return { ...others, [column]: value };
+			return { ...others, [field]: name === 'u0' ? '' : undefined, [column]: value };
 		});
 		const mapping = { fields: { mappingMode: 'autoMapInputData' } };
 		const { error } = await pay(items, mapping);
@@ -568,6 +583,17 @@ describe('a run that stops', () => {
 			expect(hashes).toContain(new Map(Object.entries(Object(line) as object)).get('txHash'));
 		}
 		expect(paidNames()).toHaveLength(30);
+	});
+
+	test('names what is unknown before what was refused', async () => {
+		sandbox.faults.plan('POST /disburse', (request) =>
+			userOf(request) === 'u0' ? rejection : 'error500AfterPaying',
+		);
+		const { error } = await pay(itemsFor(names(2)));
+		expect(error?.message).toMatch(
+			/^It is unknown whether etbw_u1 was paid 10 ETB\. .*This run: 0 paid, 1 not paid, 1 unknown.*\[item 1\]$/,
+		);
+		expect(error?.description).toContain('Not paid: item 0 (etbw_u0, 10 ETB)');
 	});
 
 	test('lets those in flight end, and starts no other', async () => {

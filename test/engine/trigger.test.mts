@@ -394,21 +394,23 @@ afterEach(() => {
 	for (const close of closing.splice(0)) close();
 });
 
-/** A partner service that keeps each URL at once, and answers the first request when it is told to. */
-async function partnerService(): Promise<{
+/** A partner service that takes its time for one request, until it is told to finish; `urls` are those it was given, in the order it kept them. */
+async function partnerService(slowRequest: number): Promise<{
 	url: string;
 	urls: string[];
-	first: ReturnType<typeof slowWork>;
+	slow: ReturnType<typeof slowWork>;
 }> {
 	const urls: string[] = [];
-	const first = slowWork();
+	const slow = slowWork();
+	let requests = 0;
 	const app = express().use(express.json());
 	app.put('/api/v1/partners/webhook', async (request, response) => {
 		const { webhookUrl } = request.body as { webhookUrl: string };
-		if (urls.push(webhookUrl) === 1) await first.run();
+		if (++requests === slowRequest) await slow.run();
+		urls.push(webhookUrl);
 		response.json({});
 	});
-	return { url: await serve(app), urls, first };
+	return { url: await serve(app), urls, slow };
 }
 
 /** Another process of n8n, which handles the published workflow: what reached it, by body. */
@@ -516,16 +518,32 @@ describe('registration', () => {
 	});
 
 	test('of two that n8n publishes at once, the service ends with the URL of the holder', async () => {
-		const service = await partnerService();
+		const service = await partnerService(1);
 		const credential = credentialFor(sandbox, { baseUrl: service.url });
 		const first = callTriggerHook(options({ credential }), 'create', 'trigger', 'init');
-		await service.first.begun;
+		await service.slow.begun;
 		const second = options({ credential, additionalOptions: { takeOver: true } });
 		await callTriggerHook(second, 'create', 'trigger', 'init');
-		service.first.finish();
+		service.slow.finish();
 		await first;
-		const [firstUrl, secondUrl, last] = service.urls;
+		const [secondUrl, firstUrl, last] = service.urls;
 		expect(secondUrl).not.toBe(firstUrl);
+		expect(last).toBe(secondUrl);
+	});
+
+	test('of one that is unpublished while another is published, the service ends with the URL of the other', async () => {
+		const service = await partnerService(2);
+		const credential = credentialFor(sandbox, { baseUrl: service.url });
+		const additionalOptions = { urlAfterDeactivation: 'http://localhost:9/later' };
+		const first = options({ credential, additionalOptions });
+		await callTriggerHook(first, 'create');
+		const leaving = callTriggerHook(first, 'delete', 'internal', 'update');
+		await service.slow.begun;
+		await callTriggerHook(options({ credential }), 'create');
+		service.slow.finish();
+		await leaving;
+		const [, secondUrl, late, last] = service.urls;
+		expect(late).toBe(additionalOptions.urlAfterDeactivation);
 		expect(last).toBe(secondUrl);
 	});
 
@@ -652,7 +670,10 @@ describe('registration', () => {
 				production,
 				publishedUrl: sandbox.books.webhookUrl(),
 				node,
-				begin: async () => await callTriggerHook(tested, 'create', 'manual', 'manual'),
+				begin: async (additionalOptions: INodeParameters = {}) => {
+					const parameters = { ...tested.parameters, additionalOptions };
+					await callTriggerHook({ ...tested, parameters }, 'create', 'manual', 'manual');
+				},
 				end: async () => await callTriggerHook(tested, 'delete', 'internal', 'update'),
 			};
 		};
@@ -673,6 +694,15 @@ describe('registration', () => {
 			expect(node.started).toHaveLength(2);
 			expect((await send(node, transfer('3'))).status).toBe(502);
 			expect(node.started).toHaveLength(2);
+		});
+
+		test('whose URL could not be given back gives it back when the next one begins', async () => {
+			const { publishedUrl, begin, end } = await testing();
+			await begin();
+			sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
+			await expect(end()).rejects.toThrow('refused the request (400)');
+			await begin({ whileTesting: 'leaveUrl' });
+			expect(sandbox.books.webhookUrl()).toBe(publishedUrl);
 		});
 
 		test('that could not begin leaves the URL to the published workflow', async () => {

@@ -82,7 +82,10 @@ export async function disburse(run: Run): Promise<INodeExecutionData[]> {
 	// A reference in doubt is passed on as a normal item: nobody must take it for paid.
 	if (run.itemCount > 1 || 'unknown' in finalReport.lists)
 		context.addExecutionHints({ message: finalReport.summary, location: 'outputPane' });
-	const stoppedAt = continues ? undefined : firstFailed(payments, settlements);
+	// What is unknown is told before what is certain.
+	const stoppedAt = continues
+		? undefined
+		: (firstFailed(payments, settlements, 'unknown') ?? firstFailed(payments, settlements));
 	const settlement = stoppedAt && settlements.get(stoppedAt.itemIndex);
 	if (stoppedAt !== undefined && settlement !== undefined && isFailed(settlement)) {
 		const { itemIndex } = stoppedAt;
@@ -126,10 +129,15 @@ export function refuse(context: IExecuteFunctions, error: unknown): INodeExecuti
 function firstFailed(
 	payments: Payment[],
 	settlements: ReadonlyMap<number, Settlement>,
+	outcome?: Settlement['outcome'],
 ): Payment | undefined {
 	return payments.find(({ itemIndex }) => {
 		const settlement = settlements.get(itemIndex);
-		return settlement !== undefined && isFailed(settlement);
+		return (
+			settlement !== undefined &&
+			isFailed(settlement) &&
+			(outcome === undefined || settlement.outcome === outcome)
+		);
 	});
 }
 

@@ -64,9 +64,7 @@ async function whileLocked<Result>(
 	context: IExecuteFunctions,
 	access: () => Promise<Result>,
 ): Promise<Result> {
-	await take(context);
-	// The time of day, because other clocks stand still while a machine is paused.
-	const takenAt = Date.now();
+	const takenAt = await take(context);
 	const heldFor = (): number => Date.now() - takenAt;
 	try {
 		const result = await access();
@@ -78,15 +76,17 @@ async function whileLocked<Result>(
 	}
 }
 
-async function take(context: IExecuteFunctions): Promise<void> {
+/** @returns when it asked for the lock that it got, by the time of day: other clocks stand still while a machine is paused */
+async function take(context: IExecuteFunctions): Promise<number> {
 	const patience = abandonedAfter + Math.random() * abandonedSpread;
 	const own = waitingMark(Math.floor(Math.random() * waitingMarks));
 	let sameHolderSince = performance.now();
 	let failures = 0;
 	let marks = [mark];
 	for (;;) {
+		const askedAt = Date.now();
 		const attempt = await tryToTake(context, marks);
-		if (attempt === 'taken') return;
+		if (attempt === 'taken') return askedAt;
 		failures = attempt instanceof Error ? failures + 1 : 0;
 		if (attempt instanceof Error && failures === failuresToBelieve) throw attempt;
 		const now = performance.now();
@@ -96,7 +96,7 @@ async function take(context: IExecuteFunctions): Promise<void> {
 	}
 }
 
-/** Waits until nobody holds the lock, at most until `time`. It only reads: a write could bring back an earlier holder's row. */
+/** Waits until nobody holds the lock, at most until `time`. It only reads: a write could put the marks of an earlier holder's row into the next one's. */
 async function isFreeBefore({ helpers }: IExecuteFunctions, time: number): Promise<boolean> {
 	do {
 		await pause();
@@ -107,7 +107,7 @@ async function isFreeBefore({ helpers }: IExecuteFunctions, time: number): Promi
 
 /**
  * @param marks that of the lock, and that of who waits to see whether it is `heldBySame` since it looked before
- * @returns an error when nobody holds the lock and yet it could not be taken
+ * @returns an error when the lock could not be taken although nobody holds it, or could not be looked at
  */
 async function tryToTake(
 	context: IExecuteFunctions,
@@ -120,7 +120,8 @@ async function tryToTake(
 			return added.length === 0 && marks.length > 1 ? 'heldBySame' : 'held';
 	} catch (error) {
 		// Most likely another process did the insert at the same instant.
-		if ((await helpers.getProcessedDataCount('workflow', options)) > 0) return 'held';
+		if (marks.length === 1 && (await helpers.getProcessedDataCount('workflow', options)) > 0)
+			return 'held';
 		return error instanceof Error ? error : new Error(String(error));
 	}
 	await refuseForeignEntries(context, marks);

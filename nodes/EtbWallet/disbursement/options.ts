@@ -33,7 +33,7 @@ export function readOptions(context: IExecuteFunctions): DisbursementOptions {
 		return amountInEtb(given.get(name), field);
 	};
 	return {
-		timeout: wholeNumber(given.get('timeout'), 'Timeout (Ms)', 1_000, 3_600_000),
+		timeout: wholeNumber(given.get('timeout'), 'Timeout (Ms)', 1, 3_600_000),
 		concurrency: wholeNumber(given.get('concurrency'), 'Concurrency', 1, 100) ?? 10,
 		maxAmountEtb: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotalEtb: limit('maxTotalEtb', 'Maximum per Run'),

@@ -115,7 +115,7 @@ export function outputItem(payment: Payment, settlement: Settlement): INodeExecu
 			...(isOther && { requestedAmountEtb: amountEtb }),
 			...fields,
 			...ours,
-			// Whatever else the service may say there.
+			// Also if the service says no amount there.
 			...(!isOther && { amountEtb }),
 		},
 		pairedItem: { item: itemIndex },

@@ -115,6 +115,7 @@ const longestList = 20;
 const listTitles: Readonly<Record<string, string>> = {
 	paid: 'Paid',
 	alreadyPaid: 'Already paid',
+	notPaid: 'Not paid',
 	unknown: 'Unknown, check with the partner service',
 	notAttempted: 'Not attempted',
 };
