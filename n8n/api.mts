@@ -344,7 +344,8 @@ export class N8nApi {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 		const Page = z.object({ results: z.array(ExecutionRow) });
 		const page = await this.request('GET', `/rest/executions?filter=${filter}&limit=100`, Page);
-		return page.results.map(({ id }) => id);
+		// One that ends while n8n looks is in both of the lists that it puts together.
+		return [...new Set(page.results.map(({ id }) => id))];
 	}
 
 	private async request<T>(
