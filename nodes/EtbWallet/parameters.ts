@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
-import { InvalidValueError, show } from '../shared/validation';
+import { InvalidValueError, isAbsent, show } from '../shared/validation';
 
 /** Reads a field for an item. */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
@@ -13,7 +13,7 @@ const itemField = /^=\{\{\s*\$json(?:\.([A-Za-z_]\w*)|\[(['"])([^'"\\]+)\2\])\s*
  */
 export function parameterReader(context: IExecuteFunctions): ParameterReader {
 	const { parameters } = context.getNode();
-	const readItem = itemReader(context);
+	const items = context.getInputData();
 	const readers = new Map<string, (itemIndex: number) => unknown>();
 
 	function readerOf(name: string): (itemIndex: number) => unknown {
@@ -22,7 +22,7 @@ export function parameterReader(context: IExecuteFunctions): ParameterReader {
 		const field = fieldIn(parameters[name]);
 		if (field !== undefined) {
 			return (itemIndex) => {
-				const value = readItem(field, itemIndex);
+				const value = items[itemIndex]?.json[field];
 				return typeof value === 'string' || typeof value === 'number' ? value : read(itemIndex);
 			};
 		}
@@ -43,13 +43,6 @@ function fieldIn(parameter: NodeParameterValueType | undefined): string | undefi
 	return match?.[1] ?? match?.[3];
 }
 
-function itemReader(context: IExecuteFunctions): ParameterReader {
-	const items = context.getInputData();
-	return (name, itemIndex) => items[itemIndex]?.json[name];
-}
-
-const isEmpty = (value: unknown): boolean => (value ?? '') === '';
-
 const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /**
@@ -61,9 +54,10 @@ export function mappedReader(context: IExecuteFunctions): ParameterReader {
 	return (name, itemIndex) => {
 		const { json = {} } = items[itemIndex] ?? {};
 		const value = json[name];
-		if (!isEmpty(value)) return value;
+		if (!isAbsent(value)) return value;
+		const wanted = withoutCase(name);
 		const similar = Object.keys(json).find(
-			(key) => key !== name && withoutCase(key) === withoutCase(name) && !isEmpty(json[key]),
+			(key) => key !== name && withoutCase(key) === wanted && !isAbsent(json[key]),
 		);
 		if (similar === undefined) return value;
 		throw new InvalidValueError(

@@ -1,4 +1,4 @@
-import { InvalidValueError, show } from './validation';
+import { InvalidValueError, isAbsent, show } from './validation';
 
 /** Where plain http is acceptable. */
 export interface InsecureHttpPolicy {
@@ -48,7 +48,7 @@ export function partnersUrl(baseUrl: unknown, { allowInsecureHttp }: InsecureHtt
 	if (url === undefined) {
 		// The value is not shown: it may be an API key in the wrong field.
 		throw new InvalidValueError(
-			(baseUrl ?? '') === '' ? 'Base URL is empty' : 'Base URL is not a web address',
+			isAbsent(baseUrl) ? 'Base URL is empty' : 'Base URL is not a web address',
 			'Enter the full address, for example https://partners.example.com.',
 		);
 	}
@@ -83,7 +83,7 @@ export function webhookUrl(
 	const url = parseUrl(value);
 	if (url === undefined) {
 		throw new InvalidValueError(
-			`${field} is ${show(value)}${(value ?? '') === '' ? '' : ', which is not a web address'}`,
+			`${field} is ${show(value)}${isAbsent(value) ? '' : ', which is not a web address'}`,
 			'Enter the full address, for example https://n8n.example.com/webhook/etb-wallet.',
 		);
 	}

@@ -123,7 +123,8 @@ function hasComma(value: unknown): boolean {
 	return typeof value === 'string' && value.includes(',');
 }
 
-function isAbsent(value: unknown): boolean {
+/** Whether a field was left empty, or an expression found nothing. */
+export function isAbsent(value: unknown): boolean {
 	return value === undefined || value === null || value === '';
 }
 

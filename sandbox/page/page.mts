@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Attempt, Delivery } from '../books.mts';
 import type { SandboxState } from '../control-api.mts';
 import type { FaultRoute, PresetName } from '../faults.mts';
+import { parseJson } from '../refusal.mts';
 import type { Sandbox } from '../sandbox.mts';
 import { html, type Html } from './html.mts';
 
@@ -148,14 +149,6 @@ const deliveryState = (delivery: Delivery): Html => {
 		>Next try <span data-until="${delivery.nextAttemptAt ?? 0}">soon</span></span
 	>`;
 };
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
 
 /** The amount of an event, and to whom it went. */
 const about = ({ body }: Delivery): string => {

@@ -218,7 +218,7 @@ void describe('payments', () => {
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 		await editor.closeNode();
 		await assertIssue('Pay a user', /which is not a plain number/);
-		await picture('canvas-amount-zero');
+		await picture('canvas-amount-with-a-comma');
 		await editor.openNode('Pay a user');
 	});
 

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { InvalidValueError, amountInEtb, show } from '../../shared/validation';
+import { InvalidValueError, amountInEtb, isAbsent, show } from '../../shared/validation';
 
 /** The Options of Disbursement → Create. */
 export interface DisbursementOptions {
@@ -24,7 +24,7 @@ export function readOptions(context: IExecuteFunctions): DisbursementOptions {
 	);
 	const limit = (name: string, field: string): number | undefined => {
 		if (!given.has(name)) return undefined;
-		if ((given.get(name) ?? '') === '') {
+		if (isAbsent(given.get(name))) {
 			throw new InvalidValueError(
 				`${field} is empty`,
 				'Enter an amount in ETB, for example 5000, or remove this option.',

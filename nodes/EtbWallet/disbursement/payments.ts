@@ -3,6 +3,7 @@ import {
 	InvalidValueError,
 	amountInEtb,
 	asInvalidValue,
+	isAbsent,
 	requiredText,
 	show,
 } from '../../shared/validation';
@@ -89,7 +90,7 @@ function expectsReference({ context, read, itemCount }: Run): boolean {
 	}
 	return Array.from({ length: itemCount }, (_, itemIndex) => itemIndex).some((itemIndex) => {
 		try {
-			return (read('reference', itemIndex) ?? '') !== '';
+			return !isAbsent(read('reference', itemIndex));
 		} catch {
 			// Reading the payment tells why.
 			return true;
