@@ -5,15 +5,12 @@ import type {
 	INodeType,
 	INodeTypeDescription,
 } from 'n8n-workflow';
-import type { Account } from '../shared/account';
 import { loadAccount } from '../shared/account';
-import { testCredential } from '../shared/credentialTest';
+import { testCredential } from '../shared/credentialCheck';
 import { findOperation, operationProperties, resources } from './actions';
-import type { Operation } from './actions/operation';
-import { callForEachItem } from './items';
-import { mappedReader, parameterReader } from './parameters';
-import type { Run } from './run';
-import { failEachItem } from './run';
+import { readerFor } from './actions/mapping';
+import type { Operation, Run } from './actions/operation';
+import { failEachItem } from './actions/operation';
 
 /** Every endpoint of the partner service as an operation. */
 export class EtbWallet implements INodeType {
@@ -56,23 +53,12 @@ export class EtbWallet implements INodeType {
 		} catch (error) {
 			return [failEachItem(this, error)];
 		}
-		let account: Account;
-		try {
-			account = await loadAccount(this);
-		} catch (error) {
-			return ['refuse' in operation ? operation.refuse(this, error) : failEachItem(this, error)];
-		}
-		const mapsItems =
-			operation.mappable !== undefined &&
-			this.getNodeParameter('mappingMode', 0) === 'autoMapInputData';
-		const run: Run = {
+		const open = async (): Promise<Run> => ({
 			context: this,
-			account,
-			read: mapsItems ? mappedReader(this) : parameterReader(this),
+			account: await loadAccount(this),
+			read: readerFor(this, operation.mapping),
 			itemCount: this.getInputData().length,
-		};
-		return [
-			'execute' in operation ? await operation.execute(run) : await callForEachItem(operation, run),
-		];
+		});
+		return [await operation.execute(this, open)];
 	}
 }

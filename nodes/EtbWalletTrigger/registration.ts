@@ -1,8 +1,9 @@
 import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { loadAccount } from '../shared/account';
-import { failureError, invalidValueError, operationError } from '../shared/serviceError';
-import { callService } from '../shared/transport';
+import { operationError } from '../shared/n8n';
+import { failureError, invalidValueError } from '../shared/service/failure';
+import { callService } from '../shared/service/call';
 import { webhookUrl } from '../shared/url';
 import { probe } from './forwarding';
 import { option } from './options';
@@ -178,8 +179,8 @@ async function setUrl(context: IHookFunctions, account: Account, url: string): P
 	const result = await callService(
 		context,
 		account,
-		{ method: 'PUT', path: '/webhook', body, confirms: body },
-		{ timeout },
+		{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
+		{ timeoutMs: timeout },
 	);
 	if (!result.ok) throw failureError(context.getNode(), result.failure);
 }

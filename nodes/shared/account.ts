@@ -1,3 +1,4 @@
+/** A partner account: what its credential holds, checked. */
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -5,7 +6,7 @@ import type {
 	IHookFunctions,
 } from 'n8n-workflow';
 import { partnersUrl } from './url';
-import { InvalidValueError } from './validation';
+import { InvalidValueError } from './invalidValue';
 
 export const credentialType = 'etbWalletApi';
 

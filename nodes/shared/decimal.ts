@@ -1,7 +1,7 @@
-/**
- * Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros.
- * Amounts are compared and added as such texts, because sums of binary numbers drift.
- */
+/** Decimal numbers as exact text: reading, adding and comparing them. Sums of binary numbers drift. */
+import { InvalidValueError, isAbsent, show } from './invalidValue';
+
+/** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
 
 /** In characters. Longer text is no amount, and only costs time. */
@@ -10,26 +10,59 @@ const longestText = 1_000;
 /** Digits that a number carries faithfully. */
 const faithfulDigits = 15;
 
+/** What calculations with numbers leave behind, relative to the number: 0.1 + 0.2 is off by less. */
+const binaryNoise = 2 * Number.EPSILON;
+
 /**
  * The decimal text of a number or numeric text. Binary noise of calculations is removed: 0.1 + 0.2 gives
  * `0.3`. Thousands separators are not guessed.
  * @returns undefined when the value is not a plain decimal number
  */
 export function decimalText(value: unknown): Decimal | undefined {
-	if (typeof value === 'number') {
-		if (!Number.isFinite(value)) return undefined;
-		// What follows the faithful digits is noise, unless all of them are used: then it may be meant.
-		const rounded = Number(value.toPrecision(faithfulDigits));
-		const text = Number.isFinite(rounded) ? plainText(rounded) : '';
-		return text !== '' && significantDigits(text) < faithfulDigits ? text : plainText(value);
-	}
+	if (typeof value === 'number')
+		return Number.isFinite(value) ? plainText(withoutNoise(value)) : undefined;
 	if (typeof value !== 'string' || value.length > longestText) return undefined;
-	const match = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/.exec(value.trim());
-	const [, sign = '', whole = '', fraction = ''] = match ?? [];
-	if (match === null || value.trim().endsWith('.')) return undefined;
+	const [, sign = '', digits = '', decimals = ''] =
+		/^(-?)(\d+)(?:\.(\d+))?$/.exec(value.trim()) ?? [];
+	if (digits === '') return undefined;
+	const whole = digits.replace(/^0+(?=\d)/, '');
+	const fraction = withoutTrailingZeros(decimals);
 	const text = fraction === '' ? whole : `${whole}.${fraction}`;
 	return text === '0' ? text : sign + text;
 }
+
+function withoutNoise(value: number): number {
+	const rounded = Number(value.toPrecision(faithfulDigits));
+	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
+}
+
+/** Not by an expression, which would look again from each zero of a long text. */
+function withoutTrailingZeros(digits: string): string {
+	let end = digits.length;
+	while (end > 0 && digits[end - 1] === '0') end--;
+	return digits.slice(0, end);
+}
+
+/**
+ * A plain decimal number that the user gave.
+ * @throws {InvalidValueError}
+ */
+export function requiredDecimal(
+	field: string,
+	value: unknown,
+	kind: string,
+	remedy: string,
+): Decimal {
+	const text = decimalText(value);
+	if (text !== undefined) return text;
+	throw new InvalidValueError(
+		`${field} is ${show(value)}${isAbsent(value) ? '' : `, which is not ${kind}`}`,
+		typeof value === 'string' && value.includes(',') ? commaRemedy : remedy,
+	);
+}
+
+const commaRemedy =
+	'Write a point for decimals instead of a comma, such as 12.50, and nothing between thousands, such as 1250.';
 
 /**
  * The number that carries a decimal exactly and that JSON writes the same way, or undefined when there is
@@ -41,7 +74,7 @@ export function fromDecimal(text: Decimal): number | undefined {
 }
 
 function significantDigits(text: Decimal): number {
-	return text.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '').length;
+	return withoutTrailingZeros(text.replace(/[-.]/g, '').replace(/^0+/, '')).length;
 }
 
 function plainText(value: number): Decimal {
@@ -70,7 +103,10 @@ function unscaled(value: bigint, places: number): Decimal {
 	const text =
 		places === 0
 			? digits
-			: `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, '');
+			: withoutTrailingZeros(`${digits.slice(0, -places)}.${digits.slice(-places)}`).replace(
+					/\.$/,
+					'',
+				);
 	return value < 0n ? `-${text}` : text;
 }
 
@@ -87,6 +123,11 @@ export function sum(texts: Decimal[]): Decimal {
 export function subtract(left: Decimal, right: Decimal): Decimal {
 	const places = placesOf([left, right]);
 	return unscaled(scaled(left, places) - scaled(right, places), places);
+}
+
+/** Whether one number is above another. */
+export function isAbove(left: Decimal, right: Decimal): boolean {
+	return left !== right && !subtract(left, right).startsWith('-');
 }
 
 /** For people: `96,000.5 ETB`. */

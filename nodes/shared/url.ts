@@ -1,4 +1,5 @@
-import { InvalidValueError, isAbsent, show } from './validation';
+/** Addresses: the service's own, and those that it sends events to. */
+import { InvalidValueError, isAbsent, show } from './invalidValue';
 
 /** Where plain http is acceptable. */
 export interface InsecureHttpPolicy {

@@ -265,21 +265,61 @@ describe('a reference', () => {
 		expect(paidNames()).toEqual(['u0', 'u2']);
 	});
 
-	test('is paid again when asked to, and used afterwards all the same', async () => {
-		await pay(referenced(['u0']));
-		await pay(referenced(['u0']), { options: { ifReferenceUsed: 'payAgain' } });
-		expect(paidNames()).toEqual(['u0', 'u0']);
-		failFor(['u0'], rejection, 1);
-		await pay(referenced(['u0']), { options: { ifReferenceUsed: 'payAgain' } });
-		expect(outcomes((await pay(referenced(['u0']))).output)).toEqual(['alreadyPaid']);
-	});
-
-	test('in doubt is settled by paying again', async () => {
+	test('in doubt that a person found not paid is sent, and is used afterwards', async () => {
 		failFor(['u0'], 'error500BeforePaying', 1);
 		await pay(referenced(['u0']), { onError: 'continueErrorOutput' });
-		await pay(referenced(['u0']), { options: { ifReferenceUsed: 'payAgain' } });
-		expect(outcomes((await pay(referenced(['u0']))).output)).toEqual(['alreadyPaid']);
+		const options = { ifUnknown: 'notPaid' };
+		expect(outcomes((await pay(referenced(['u0']), { options })).output)).toEqual(['paid']);
+		for (const word of ['report', 'notPaid', 'paid'])
+			expect(
+				outcomes((await pay(referenced(['u0']), { options: { ifUnknown: word } })).output),
+			).toEqual(['alreadyPaid']);
 		expect(paidNames()).toEqual(['u0']);
+	});
+
+	test('in doubt that a person found paid is recorded as paid, and nothing is sent', async () => {
+		failFor(['u0'], 'error500AfterPaying', 1);
+		await pay(referenced(['u0']), { onError: 'continueErrorOutput' });
+		const { output } = await pay(referenced(['u0']), { options: { ifUnknown: 'paid' } });
+		expect(output[0]?.json).toMatchObject({
+			outcome: 'alreadyPaid',
+			message: 'Recorded as paid, nothing was sent',
+		});
+		for (const word of ['report', 'notPaid'])
+			expect(
+				outcomes((await pay(referenced(['u0']), { options: { ifUnknown: word } })).output),
+			).toEqual(['alreadyPaid']);
+		expect(payments()).toHaveLength(1);
+	});
+
+	test("is settled by each item's own word, and only if it is in doubt", async () => {
+		failFor(['u0', 'u1'], 'error500BeforePaying', 1);
+		await pay(referenced(names(2)), { onError: 'continueErrorOutput' });
+		await pay(referenced(['u3']));
+		const items = referenced(names(5)).map((item, index) => ({
+			...item,
+			word: ['paid', 'notPaid', 'paid', 'notPaid', ''][index],
+		}));
+		const { output } = await pay(items, { options: { ifUnknown: '={{ $json.word }}' } });
+		expect(outcomes(output)).toEqual(['alreadyPaid', 'paid', 'paid', 'alreadyPaid', 'paid']);
+		expect(paidNames()).toEqual(['u1', 'u2', 'u3', 'u4']);
+	});
+
+	test('has no other word', async () => {
+		const { error } = await pay(referenced(['u0']), { options: { ifUnknown: '={{ "Paid" }}' } });
+		expect(error?.message).toBe('If Outcome Is Unknown is "Paid" [item 0]');
+		expect(payments()).toEqual([]);
+	});
+
+	test('that was settled by a person is freed by no rejection', async () => {
+		failFor(['u0'], 'error500BeforePaying', 1);
+		await pay(referenced(['u0']), { onError: 'continueErrorOutput' });
+		failFor(['u0'], rejection, 1);
+		const options = { ifUnknown: 'notPaid' };
+		const refused = await pay(referenced(['u0']), { options, onError: 'continueErrorOutput' });
+		expect(outcomes(refused.errorOutput)).toEqual(['notPaid']);
+		expect(outcomes((await pay(referenced(['u0']))).output)).toEqual(['unknown']);
+		expect(outcomes((await pay(referenced(['u0']), { options })).output)).toEqual(['paid']);
 	});
 
 	test.each([['defineBelow'], ['autoMapInputData']])(
@@ -339,11 +379,20 @@ describe('a reference', () => {
 	});
 
 	test('stays in doubt when its end cannot be recorded, and the run says how it ended', async () => {
-		jest
-			.spyOn(deduplicator, 'removeProcessed')
-			.mockRejectedValueOnce(new Error('database is locked'));
-		expect(outcomes((await pay(referenced(names(2)))).output)).toEqual(['paid', 'paid']);
-		expect(outcomes((await pay(referenced(names(2)))).output)).toEqual(['unknown', 'unknown']);
+		const options = { timeout: 1000 };
+		const record = deduplicator.checkProcessedAndRecord;
+		const broken = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (items, scope, ...more) => {
+				const isEnd = items.some((item) => String(item).startsWith('paid:'));
+				if (isEnd) throw new Error('database is locked');
+				return await record(items, scope, ...more);
+			});
+		const first = await pay(referenced(names(2)), { options });
+		expect(outcomes(first.output)).toEqual(['paid', 'paid']);
+		broken.mockRestore();
+		const second = await pay(referenced(names(2)), { options });
+		expect(outcomes(second.output)).toEqual(['unknown', 'unknown']);
 		expect((await pay(referenced(['u0']))).hints).toEqual([expect.stringContaining('1 unknown')]);
 		expect(payments()).toHaveLength(2);
 	});
@@ -366,9 +415,11 @@ describe('a reference', () => {
 			}
 			expect(outcomes((await pay(referenced(['u0']))).output)).toEqual(['alreadyPaid']);
 			expect(paidNames()).toEqual(['u0']);
-			const options = { ifReferenceUsed: 'payAgain' };
-			expect(outcomes((await pay([other], { options })).output)).toEqual(['paid']);
-			expect(payments()).toHaveLength(2);
+			for (const options of [{ ifUnknown: 'notPaid' }, { ifUnknown: 'paid' }]) {
+				const { errorOutput } = await pay([other], { options, onError: 'continueErrorOutput' });
+				expect(errorOutput.map(errorIn)).toMatchObject([{ outcome: 'notPaid' }]);
+			}
+			expect(payments()).toHaveLength(1);
 		},
 	);
 
@@ -393,17 +444,33 @@ describe('a reference', () => {
 		expect(new Set(paid).size).toBe(1000);
 	}, 120_000);
 
-	test('in flight is not paid by another execution that pays again', async () => {
+	test.each(['report', 'paid', 'notPaid'])(
+		'in flight in another execution is waited for, whatever a person says (%s)',
+		async (ifUnknown) => {
+			sandbox.setLatency(60);
+			const options = { ifUnknown };
+			const both = await Promise.all([
+				pay(referenced(names(3)), { options }),
+				pay(referenced(names(3)), { options }),
+			]);
+			expect(sorted(both.flatMap(({ output }) => outcomes(output)).map(String))).toEqual([
+				...Array<string>(3).fill('alreadyPaid'),
+				...Array<string>(3).fill('paid'),
+			]);
+			expect(paidNames()).toEqual(names(3));
+		},
+	);
+
+	test('in flight that is refused is sent by the execution that waited for it', async () => {
 		sandbox.setLatency(60);
-		const options = { ifReferenceUsed: 'payAgain' };
+		failFor(['u0'], rejection, 1);
+		const onError = 'continueErrorOutput';
 		const both = await Promise.all([
-			pay(referenced(['u0']), { options }),
-			pay(referenced(['u0']), { options }),
+			pay(referenced(['u0']), { onError }),
+			pay(referenced(['u0']), { onError }),
 		]);
-		expect(sorted(both.flatMap(({ output }) => outcomes(output)).map(String))).toEqual([
-			'paid',
-			'unknown',
-		]);
+		const all = both.flatMap(({ output, errorOutput }) => outcomes([...output, ...errorOutput]));
+		expect(sorted(all.map(String))).toEqual(['notPaid', 'paid']);
 		expect(paidNames()).toEqual(['u0']);
 	});
 });
@@ -508,7 +575,6 @@ describe('Map Automatically', () => {
 			toUserId: userId,
 			amountEtb: 10,
 			reference2: 'something else',
-			Reference: '',
 		}));
 		const { output } = await pay(items, { fields: { mappingMode: 'autoMapInputData' } });
 		expect(outcomes(output)).toEqual(['paid']);
@@ -751,7 +817,7 @@ describe('Retry On Fail', () => {
 		});
 		expect(outcomes(output)).toEqual(['paid', 'paid']);
 		const marks = deduplicator.rows.get(`wf1:${nodeId}`) ?? [];
-		expect(marks.filter((mark) => !mark.startsWith('payment:'))).toEqual(
+		expect(marks.filter((mark) => mark.startsWith('sent:'))).toEqual(
 			output.map(
 				({ json: { reference } }) => `sent:${typeof reference === 'string' ? reference : ''}`,
 			),
@@ -816,16 +882,15 @@ describe('a retried execution', () => {
 		expect(payments()).toEqual([]);
 	});
 
-	test('goes on with references, but not when it would pay again', async () => {
-		await pay(referenced(names(2)));
-		const { output } = await pay(referenced(names(3)), { mode: 'retry' });
-		expect(outcomes(output)).toEqual(['alreadyPaid', 'alreadyPaid', 'paid']);
-		const { error } = await pay(referenced(names(3)), {
-			mode: 'retry',
-			options: { ifReferenceUsed: 'payAgain' },
-		});
-		expect(error?.message).toMatch(/^This execution is a retry of an earlier one/);
-		expect(paidNames()).toEqual(names(3));
+	test('goes on with references, and heeds no word that was about what was before', async () => {
+		failFor(['u2'], 'error500AfterPaying', 1);
+		await pay(referenced(names(3)), { onError: 'continueErrorOutput' });
+		for (const ifUnknown of ['report', 'notPaid', 'paid']) {
+			const items = referenced([...names(3), `new-${ifUnknown}`]);
+			const { output } = await pay(items, { mode: 'retry', options: { ifUnknown } });
+			expect(outcomes(output)).toEqual(['alreadyPaid', 'alreadyPaid', 'unknown', 'paid']);
+		}
+		expect(paidNames().filter((name) => name.startsWith('u'))).toEqual(names(3));
 	});
 });
 

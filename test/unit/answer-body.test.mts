@@ -1,7 +1,19 @@
 /** What is made of the bodies of answers, whatever they hold. */
 import fc from 'fast-check';
-import { reasonIn, redact } from '../../nodes/shared/serviceError.ts';
-import { flatFields } from '../../nodes/shared/transport.ts';
+import { answerFrom } from '../../nodes/shared/service/attempt.ts';
+import { flatFields as fieldsOf } from '../../nodes/shared/service/call.ts';
+import { reasonIn as reasonOf } from '../../nodes/shared/service/reason.ts';
+import { hideSecrets } from '../../nodes/shared/service/secrets.ts';
+
+function answered(text: string): { text: string; body: unknown } {
+	const answer = answerFrom({ statusCode: 200, headers: {}, body: text });
+	if (answer.kind !== 'answer') throw new Error('no answer');
+	return answer;
+}
+const reasonIn = (text: string, hide = (unchanged: string): string => unchanged): string =>
+	reasonOf(answered(text), hide);
+const flatFields = (text: string, hide?: (text: string) => string) =>
+	fieldsOf(answered(text).body, hide);
 
 const anyBody = fc.oneof(
 	fc.string({ maxLength: 2000 }),
@@ -80,7 +92,7 @@ describe('the reason in an error body', () => {
 				fc.constantFrom(account.apiKey, account.webhookSecret),
 				(before, secret) => {
 					const body = JSON.stringify({ message: `${'x'.repeat(before)}${secret} is wrong` });
-					const reason = reasonIn(body, (text) => redact(text, account));
+					const reason = reasonIn(body, (text) => hideSecrets(text, account));
 					expect(reason.replace('[hidden]', '')).toMatch(
 						/^x*…?$|^x+(\[h?i?d?d?e?n?…)?$|^x* is wrong$|^x* .*…$/,
 					);
@@ -137,7 +149,7 @@ describe('the fields of a success body', () => {
 
 	test('show no secret, however JSON writes it, as a value or as a name', () => {
 		const account = { apiKey: 'key/with"quotes', webhookSecret: 'gehéim+secret' };
-		const hide = (text: string): string => redact(text, account, 12);
+		const hide = (text: string): string => hideSecrets(text, account, 12);
 		const body = JSON.stringify({ a: account.apiKey, [account.apiKey]: [account.webhookSecret] })
 			.replaceAll('/', '\\/')
 			.replaceAll('é', '\\u00e9');

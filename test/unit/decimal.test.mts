@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { decimalText, formatEtb, fromDecimal, subtract, sum } from '../../nodes/shared/decimal.ts';
-import { InvalidValueError, amountInEtb } from '../../nodes/shared/validation.ts';
+import { amountInEtb } from '../../nodes/EtbWallet/disbursement/payment.ts';
+import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 
 const digitsOf = (text: string): number =>
 	text.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '').length;
@@ -17,7 +18,7 @@ const money = fc
 
 const accepted = (value: unknown): number | undefined => {
 	try {
-		return amountInEtb(value);
+		return Number(amountInEtb(value));
 	} catch (error) {
 		if (error instanceof InvalidValueError) return undefined;
 		throw error;

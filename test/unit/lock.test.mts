@@ -26,7 +26,7 @@ async function startProcess(): Promise<Exclusively> {
 	const context = { helpers, getWorkflow: () => workflow } as unknown as IExecuteFunctions;
 	let run: Exclusively | undefined;
 	await jest.isolateModulesAsync(async () => {
-		const { exclusively } = await import('../../nodes/EtbWallet/disbursement/lock.ts');
+		const { exclusively } = await import('../../nodes/EtbWallet/disbursement/references/lock.ts');
 		run = async (access) => await exclusively(context, access);
 	});
 	if (run === undefined) throw new Error('the lock was not loaded');

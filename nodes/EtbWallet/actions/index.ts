@@ -1,10 +1,12 @@
+/** All operations, by resource, and what the editor shows of them. */
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
-import { InvalidValueError } from '../../shared/validation';
+import { InvalidValueError } from '../../shared/invalidValue';
 import { getBalance } from './balance/get.operation';
 import { createDisbursement } from './disbursement/create.operation';
 import { getFee } from './fee/get.operation';
 import { updateFee } from './fee/update.operation';
+import { withMapping } from './mapping';
 import type { Operation } from './operation';
 import { setPayoutDestination } from './payoutDestination/set.operation';
 import { createUser } from './user/create.operation';
@@ -71,39 +73,6 @@ export function findOperation(resource: string, operation: string): Operation {
 	return found;
 }
 
-function mappingField(mappable: string[]): INodeProperties {
-	return {
-		displayName: 'Mapping Mode',
-		name: 'mappingMode',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{
-				name: 'Define Below',
-				value: 'defineBelow',
-				description: 'Set each field here, with fixed values or expressions',
-			},
-			{
-				name: 'Map Automatically',
-				value: 'autoMapInputData',
-				description: `Take ${mappable.join(', ')} from the fields of the same name of each item`,
-			},
-		],
-		default: 'defineBelow',
-		description: 'Where the values of each item come from',
-	};
-}
-
-function fieldsOf({ fields, mappable = [] }: Operation): INodeProperties[] {
-	if (mappable.length === 0) return fields;
-	const definedBelow = fields.filter(({ name }) => mappable.includes(name));
-	return [
-		mappingField(mappable),
-		...updateDisplayOptions({ show: { mappingMode: ['defineBelow'] } }, definedBelow),
-		...fields.filter((field) => !definedBelow.includes(field)),
-	];
-}
-
 /** The Operation list of each resource, and the fields of each operation. */
 export const operationProperties: INodeProperties[] = resources.flatMap((resource) => [
 	{
@@ -118,7 +87,7 @@ export const operationProperties: INodeProperties[] = resources.flatMap((resourc
 	...resource.operations.flatMap((operation) =>
 		updateDisplayOptions(
 			{ show: { resource: [resource.value], operation: [operation.option.value] } },
-			fieldsOf(operation),
+			withMapping(operation.fields, operation.mapping),
 		),
 	),
 ]);

@@ -1,34 +1,137 @@
+/** What an operation is, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
-import type { ServiceRequest } from '../../shared/transport';
-import type { ParameterReader } from '../parameters';
-import type { Run } from '../run';
+import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
+import { triesOf } from '../../shared/n8n';
+import type { ServiceRequest, ServiceResult } from '../../shared/service/call';
+import { callService } from '../../shared/service/call';
+import { failureError, invalidValueError } from '../../shared/service/failure';
+import type { Mapping, ParameterReader } from './mapping';
 
-interface OperationEntry {
+/** Everything one execution of the node works with. */
+export interface Run {
+	context: IExecuteFunctions;
+	account: Account;
+	read: ParameterReader;
+	itemCount: number;
+}
+
+/** One endpoint of the service, as the editor offers it. */
+export interface Operation {
 	/** Its entry in the Operation list. */
 	option: { name: string; value: string; action: string; description: string };
 	/** Shown when the operation is selected; the registry adds the conditions for that. */
 	fields: INodeProperties[];
-	/** Names of the fields that "Map Automatically" takes from the item itself. */
-	mappable?: string[];
-}
-
-/** An endpoint that is called once for each item. */
-export interface ItemOperation extends OperationEntry {
+	/** The fields that "Map Automatically" takes from the item itself. */
+	mapping?: Mapping;
 	/**
-	 * The call for one item, from validated fields.
-	 * @throws {InvalidValueError}
+	 * @param open loads the credential and prepares reading the fields; throws when that is not possible
+	 * @returns output items in input order, each paired with its input item
 	 */
-	request(read: ParameterReader, itemIndex: number, account: Account): ServiceRequest;
+	execute(context: IExecuteFunctions, open: () => Promise<Run>): Promise<INodeExecutionData[]>;
 }
 
-/** An endpoint that handles all items of a run together. */
-export interface BatchOperation extends OperationEntry {
-	/** Output items in input order, each paired with its input item. */
-	execute(run: Run): Promise<INodeExecutionData[]>;
-	/** What to tell when the run cannot start, because the credential cannot be used. */
-	refuse(context: IExecuteFunctions, error: unknown): INodeExecutionData[];
+/** What an error item tells. */
+export interface ItemError {
+	message: string;
+	description?: string;
+	httpCode?: string;
+	[detail: string]: string | number | undefined;
 }
 
-/** One endpoint of the service, as the editor offers it. */
-export type Operation = ItemOperation | BatchOperation;
+/**
+ * An item for the error output. Its single key is what makes n8n send it there, and the object form of
+ * `pairedItem` is what makes n8n add the fields of the input item.
+ */
+export function errorItem(error: ItemError, itemIndex: number): INodeExecutionData {
+	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
+}
+
+/**
+ * What cannot be used for the whole run, such as the credential, fails each item alike.
+ * @throws {NodeOperationError} unless the node continues on fail
+ */
+export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
+	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
+	const { message, remedy: description } = asInvalidValue(error);
+	return context
+		.getInputData()
+		.map((_, itemIndex) => errorItem({ message, description }, itemIndex));
+}
+
+/**
+ * The call for one item, from validated fields.
+ * @throws {InvalidValueError}
+ */
+type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) => ServiceRequest;
+
+/**
+ * Calls an endpoint once for each item, in order. The fields of all items are checked before the first call.
+ * @throws {NodeApiError | NodeOperationError} for the first item that fails, unless the node continues on fail
+ */
+export function eachItem(requestFor: ItemRequest): Operation['execute'] {
+	return async (context, open) => {
+		let run: Run;
+		try {
+			run = await open();
+		} catch (error) {
+			return failEachItem(context, error);
+		}
+		const requests = readRequests(requestFor, run);
+		const stop = context.getExecutionCancelSignal();
+		// What must not be repeated by "Retry On Fail", because it was or may have been carried out.
+		const doneBefore = triesOf<ServiceResult>(context);
+		const output: INodeExecutionData[] = [];
+		for (const [itemIndex, request] of requests.entries()) {
+			if (stop?.aborted === true) break;
+			const result = doneBefore.get(itemIndex) ?? (await call(run, request, stop));
+			if (mustNotBeRepeated(request, result)) doneBefore.set(itemIndex, result);
+			if (result.ok) {
+				output.push({ json: result.output, pairedItem: { item: itemIndex } });
+			} else if (context.continueOnFail()) {
+				const { outcome, ...error } = result.failure;
+				output.push(errorItem(outcome === 'unknown' ? { ...error, outcome } : error, itemIndex));
+			} else {
+				throw failureError(context.getNode(), result.failure, itemIndex);
+			}
+		}
+		return output;
+	};
+}
+
+async function call(
+	{ context, account }: Run,
+	request: ServiceRequest | InvalidValueError,
+	stop?: AbortSignal,
+): Promise<ServiceResult> {
+	if (!(request instanceof InvalidValueError))
+		return await callService(context, account, request, { stop });
+	const { message, remedy: description } = request;
+	return { ok: false, failure: { outcome: 'notDone', message, description } };
+}
+
+function mustNotBeRepeated(
+	request: ServiceRequest | InvalidValueError,
+	result: ServiceResult,
+): boolean {
+	return (
+		!(request instanceof InvalidValueError) &&
+		!request.mayRepeat &&
+		(result.ok || result.failure.outcome === 'unknown')
+	);
+}
+
+/** @throws {Error} for the first item with a value that cannot be used, unless the node continues on fail */
+function readRequests(
+	requestFor: ItemRequest,
+	{ context, account, read, itemCount }: Run,
+): (ServiceRequest | InvalidValueError)[] {
+	return Array.from({ length: itemCount }, (_, itemIndex) => {
+		try {
+			return requestFor(read, itemIndex, account);
+		} catch (error) {
+			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
+			return asInvalidValue(error);
+		}
+	});
+}

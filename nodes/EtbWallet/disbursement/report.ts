@@ -1,17 +1,18 @@
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
+/** What a run tells: how many ended how, and, when it stopped, each payment under its outcome. */
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
-import { invalidValueError, operationError } from '../../shared/serviceError';
-import { InvalidValueError, asInvalidValue } from '../../shared/validation';
-import type { Failure, Payment, Settlement } from './outcome';
-import { identity, isFailed, paidOtherAmount } from './outcome';
-import type { InvalidItem } from './payments';
+import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
+import { operationError } from '../../shared/n8n';
+import { invalidValueError } from '../../shared/service/failure';
+import type { Failure, Row } from './settlement';
+import { namesOf, paidOtherAmount } from './settlement';
 
 /** One payment of a report. */
-export interface ReportLine {
+interface ReportLine {
 	item: number;
 	reference?: string;
 	toUserId?: string;
-	amountEtb: number;
+	amountEtb?: number;
 	txHash?: string;
 	reason?: string;
 }
@@ -26,6 +27,7 @@ export interface Report {
 
 const outcomeTexts = {
 	paid: 'paid',
+	ready: 'ready',
 	alreadyPaid: 'already paid',
 	notPaid: 'not paid',
 	unknown: 'unknown',
@@ -33,79 +35,66 @@ const outcomeTexts = {
 } as const;
 
 /** Reports every payment of a run, also those that were not attempted. */
-export function report(
-	payments: Payment[],
-	settlements: ReadonlyMap<number, Settlement>,
-	invalidCount = 0,
-): Report {
-	const byOutcome = new Map<string, Payment[]>();
-	for (const payment of payments) {
-		const outcome = settlements.get(payment.itemIndex)?.outcome ?? 'notAttempted';
+export function report(rows: Row[], isDryRun = false): Report {
+	const byOutcome = new Map<string, Row[]>();
+	for (const row of rows) {
+		const outcome = row.settlement?.outcome ?? 'notAttempted';
 		const list = byOutcome.get(outcome);
-		if (list === undefined) byOutcome.set(outcome, [payment]);
-		else list.push(payment);
+		if (list === undefined) byOutcome.set(outcome, [row]);
+		else list.push(row);
 	}
+	const aim = isDryRun ? 'ready' : 'paid';
 	const counts = Object.entries(outcomeTexts).flatMap(([outcome, text]) => {
-		const count =
-			(byOutcome.get(outcome)?.length ?? 0) + (outcome === 'notPaid' ? invalidCount : 0);
-		return count > 0 || outcome === 'paid' ? [`${count} ${text}`] : [];
+		const count = byOutcome.get(outcome)?.length ?? 0;
+		return count > 0 || outcome === aim ? [`${count} ${text}`] : [];
 	});
-	const paid = byOutcome.get('paid') ?? [];
-	const others = paid.filter((payment) =>
-		paidOtherAmount(payment, settlements.get(payment.itemIndex)),
-	).length;
+	const reached = byOutcome.get(aim) ?? [];
+	const total = sum(reached.map(({ amount = '0' }) => amount));
+	const others = reached.filter(paidOtherAmount).length;
 	const remark =
 		others === 0
 			? ''
 			: `. For ${others} of them the service names another amount: see amountEtb and requestedAmountEtb`;
 	return {
-		summary: `${counts.join(', ')}, total ${formatEtb(sum(paid.map(({ amount }) => amount)))}${remark}`,
+		summary: `${isDryRun ? 'Dry run: ' : ''}${counts.join(', ')}, total ${formatEtb(total)}${remark}`,
 		lists: Object.fromEntries(
-			[...byOutcome].map(([outcome, list]) => [
-				outcome,
-				list.map((payment) => reportLine(payment, settlements.get(payment.itemIndex))),
-			]),
+			[...byOutcome].map(([outcome, list]) => [outcome, list.map(reportLine)]),
 		),
 	};
 }
 
-function reportLine(payment: Payment, settlement: Settlement | undefined): ReportLine {
+function reportLine(row: Row): ReportLine {
+	const { itemIndex, amount, settlement } = row;
 	const txHash =
 		settlement !== undefined && 'answer' in settlement ? settlement.answer.txHash : undefined;
 	return {
-		item: payment.itemIndex,
-		...identity(payment),
-		amountEtb: payment.amountEtb,
+		item: itemIndex,
+		...namesOf(row),
+		...(amount !== undefined && { amountEtb: Number(amount) }),
 		...(typeof txHash === 'string' && { txHash }),
-		...(settlement !== undefined && isFailed(settlement) && { reason: settlement.error.message }),
+		...(settlement !== undefined && 'error' in settlement && { reason: settlement.error.message }),
 	};
 }
 
 /** One thing that cannot be used, before anything was sent. */
-export function invalidRunError(node: INode, error: unknown, itemIndex?: number): Error {
+export function invalidRunError(
+	context: IExecuteFunctions,
+	error: unknown,
+	itemIndex?: number,
+): Error {
 	const { message, remedy, cause } = asInvalidValue(error);
 	const nobody = new InvalidValueError(message, `Nobody was paid. ${remedy}`, { cause });
-	return invalidValueError(node, nobody, itemIndex);
+	return invalidValueError(context.getNode(), nobody, itemIndex);
 }
 
-/** Names every bad row, so that a spreadsheet can be corrected in one go. */
-export function invalidItemsError(node: INode, invalid: InvalidItem[]): Error {
-	const [first] = invalid;
-	if (first !== undefined && invalid.length === 1) {
-		return invalidRunError(node, first.error, first.itemIndex);
-	}
-	const { message, description } = invalidItems(invalid);
-	return operationError(node, `Nobody was paid, because ${message}`, description);
-}
-
-/** The same as a reason. */
-export function invalidItems(invalid: InvalidItem[]): Failure {
-	const rows = invalid.map(
+/** Every bad row in one text, so that a spreadsheet can be corrected in one go. */
+export function listOfInvalid(invalid: { itemIndex: number; error: InvalidValueError }[]): Failure {
+	const lines = invalid.map(
 		({ itemIndex, error }) => `Item ${itemIndex}: ${error.message}. ${error.remedy}`,
 	);
 	return {
 		message: `${invalid.length === 1 ? '1 item' : `${invalid.length} items`} cannot be used`,
-		description: rows.join('<br/>'),
+		description: lines.join('<br/>'),
 	};
 }
 
@@ -114,6 +103,7 @@ const longestList = 20;
 
 const listTitles: Readonly<Record<string, string>> = {
 	paid: 'Paid',
+	ready: 'Ready',
 	alreadyPaid: 'Already paid',
 	notPaid: 'Not paid',
 	unknown: 'Unknown, check with the partner service',
@@ -123,53 +113,55 @@ const listTitles: Readonly<Record<string, string>> = {
 /**
  * The one error of a run that stopped: nothing that was paid is lost from view. Its data has every payment by
  * outcome.
- * @param failed the payment it stopped at, if it was one
+ * @param stoppedAt the payment it stopped at, if it was one
  */
 export function stoppedError(
 	context: IExecuteFunctions,
 	failure: Failure,
 	{ summary, lists }: Report,
-	failed?: { itemIndex: number; outcome: string },
+	stoppedAt?: Row,
 ): Error {
 	const isBatch = Object.values(lists).flat().length > 1;
 	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
-	// Of a run that was refused after an earlier try, only what that sent is known.
-	const tells = isStarted && (isBatch || failed === undefined);
-	const inDoubt =
-		failed?.outcome === 'unknown'
-			? lists.unknown?.find(({ item }) => item === failed.itemIndex)
-			: undefined;
-	const description = [
-		[
-			...(failed?.outcome === 'notPaid' && !mayBePaid(lists) ? ['Nobody was paid.'] : []),
-			failure.description,
-			...(inDoubt ? [protection(inDoubt)] : []),
-		].join(' '),
-		...(tells ? listTexts(lists) : []),
-	].join('<br/>');
-	const error = operationError(
+	// A run that is refused after an earlier try has no payment it stopped at, and tells what that try sent.
+	const tells = isStarted && (isBatch || stoppedAt === undefined);
+	const outcome = stoppedAt?.settlement?.outcome;
+	const isInDoubt = stoppedAt !== undefined && outcome === 'unknown';
+	const nobodyPaid = outcome === 'notPaid' && !mayBePaid(lists);
+	const remarks = [
+		nobodyPaid ? 'Nobody was paid.' : '',
+		failure.description,
+		isInDoubt ? protectionOf(stoppedAt) : '',
+	];
+	const description = [remarks.filter((remark) => remark !== '').join(' ')];
+	if (tells) description.push(...listTexts(lists));
+	// All of it in the message, because n8n tells an AI agent nothing else.
+	let message = failure.message;
+	if (isInDoubt)
+		message = `It is unknown whether ${stoppedAt.toUserId} was paid ${Number(stoppedAt.amount)} ETB. ${message}`;
+	if (tells) message += `. This run: ${summary}`;
+	if (stoppedAt !== undefined) message += ` [item ${stoppedAt.itemIndex}]`;
+	return operationError(
 		context.getNode(),
-		// All of it in the message, because n8n tells an AI agent nothing else.
-		`${inDoubt ? `It is unknown whether ${inDoubt.toUserId} was paid ${inDoubt.amountEtb} ETB. ` : ''}${failure.message}${tells ? `. This run: ${summary}` : ''}${failed === undefined ? '' : ` [item ${failed.itemIndex}]`}`,
-		description,
-		failed?.itemIndex,
+		message,
+		description.join('<br/>'),
+		stoppedAt?.itemIndex,
+		{
+			outcome: outcome ?? 'notAttempted',
+			...(failure.httpCode !== undefined && { httpCode: failure.httpCode }),
+			...lists,
+		},
 	);
-	error.context.data = {
-		outcome: failed?.outcome ?? 'notAttempted',
-		...(failure.httpCode !== undefined && { httpCode: failure.httpCode }),
-		...lists,
-	};
-	return error;
 }
 
 const mayBePaid = (lists: Report['lists']): boolean =>
 	['paid', 'unknown', 'alreadyPaid'].some((outcome) => outcome in lists);
 
 /** Whether another run would pay it again. */
-function protection({ reference }: ReportLine): string {
+function protectionOf({ reference }: Row): string {
 	return reference === undefined
 		? 'It has no Reference, so another run would pay it again.'
-		: 'It has a Reference, so another run does not pay it again, unless If Reference Was Used is set to Pay Again.';
+		: 'It has a Reference, so another run does not pay it again, unless If Outcome Is Unknown is set to It Was Not Paid.';
 }
 
 function listTexts(lists: Report['lists']): string[] {
@@ -184,6 +176,8 @@ function listTexts(lists: Report['lists']): string[] {
 
 function describeLine({ item, reference, toUserId, amountEtb, txHash }: ReportLine): string {
 	const name = reference === undefined ? '' : ` ${reference}`;
+	const person = toUserId ?? 'nobody';
+	const amount = amountEtb === undefined ? '' : `, ${amountEtb} ETB`;
 	const transaction = txHash === undefined ? '' : `, ${txHash}`;
-	return `item ${item}${name} (${toUserId}, ${amountEtb} ETB${transaction})`;
+	return `item ${item}${name} (${person}${amount}${transaction})`;
 }

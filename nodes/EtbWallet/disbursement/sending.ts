@@ -1,211 +1,314 @@
+/** Sends the payments of a run: a few at once, each reference recorded before its payment is sent. */
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { redact } from '../../shared/serviceError';
-import { callService } from '../../shared/transport';
-import { show } from '../../shared/validation';
-import type { Run } from '../run';
-import type { Claim, Ended, Ledger, ReferencedPayment, ReferenceState } from './ledger';
-import { warn } from './ledger';
-import type { DisbursementOptions } from './options';
-import type { Failure, Payment, Settlement } from './outcome';
-import { remedies, settle } from './outcome';
+import { stopwatch, unlessAborted } from '../../shared/elapsed';
+import { messageOf } from '../../shared/invalidValue';
+import { callService } from '../../shared/service/call';
+import { pause } from '../../shared/service/retries';
+import { hideSecrets } from '../../shared/service/secrets';
+import type { Run } from '../actions/operation';
+import type { RunOptions } from './checks';
+import type { Payment } from './payment';
+import type {
+	Claim,
+	Ended,
+	Ledger,
+	ReferencedPayment,
+	ReferenceState,
+	Wanted,
+} from './references/ledger';
+import type { Settlement } from './settlement';
+import { notRecorded, refusalRemedies, settlementOf, usedBefore } from './settlement';
 
 /** What sending the payments of a run needs. */
 export interface Batch extends Run {
-	options: DisbursementOptions;
-	ledger: Ledger;
-	/** How each item ended, by item index. */
-	settlements: ReadonlyMap<number, Settlement>;
+	options: RunOptions;
+	/** Throws when this n8n cannot keep references. */
+	ledger: () => Ledger;
 	/** Called once for each payment that ended. */
-	record(payment: Payment, settlement: Settlement): void;
+	settle(payment: Payment, settlement: Settlement): void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
 
-/** Sends payments with bounded concurrency; those with references in windows, claimed just ahead of sending. */
+export const hasReference = (payment: Payment): payment is ReferencedPayment =>
+	payment.reference !== undefined;
+
+/** Sends those without a reference at once, and then the others in windows, each recorded just ahead of sending. */
 export async function sendAll(batch: Batch, payments: Payment[]): Promise<void> {
-	if (payments.every(({ reference }) => reference === undefined)) {
-		await sendConcurrently(batch, payments);
-		return;
-	}
-	for (const window of windows(batch, payments)) {
-		if (batch.isStopping()) return;
-		await sendWindow(batch, window);
-	}
+	await sendConcurrently(
+		batch,
+		payments.filter((payment) => !hasReference(payment)),
+		batch.settle,
+	);
+	const referenced = payments.filter(hasReference);
+	if (referenced.length > 0) await new ReferencedSending(batch).send(referenced);
 }
 
-function windows({ options }: Batch, payments: Payment[]): Payment[][] {
+/** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
+function windowsOf<Entry>({ options }: Batch, entries: Entry[]): Entry[][] {
 	const size = options.concurrency;
-	return Array.from({ length: Math.ceil(payments.length / size) }, (_, index) =>
-		payments.slice(index * size, (index + 1) * size),
+	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
+		entries.slice(index * size, (index + 1) * size),
 	);
 }
 
-async function sendConcurrently(batch: Batch, payments: Payment[]): Promise<void> {
+/** @param msLeft how long a payment may still begin or go on */
+async function sendConcurrently<Sent extends Payment>(
+	batch: Batch,
+	payments: Sent[],
+	settle: (payment: Sent, settlement: Settlement) => void,
+	msLeft?: () => number,
+): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
-	const pass = turnstile();
+	const nextStart = startsInTurns();
 	const sendQueued = async (): Promise<void> => {
 		for (;;) {
-			await pass();
+			await nextStart();
 			if (batch.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
-			batch.record(payment, await send(batch, payment));
+			settle(payment, await send(batch, payment, msLeft));
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
-/** Payments that begin before Node looks after their connections. */
-const begunAtOnce = 4;
+/** Payments that begin before Node opens their connections. */
+const startsPerTurn = 4;
 
 /**
- * Lets few pass at once. A request leaves only when Node has opened its connection, which it does once all answers
- * that have arrived are dealt with: payments would gather, and all wait for the last of them.
+ * Node opens a connection only once all answers that have arrived are dealt with: payments that begin meanwhile would
+ * gather, and all wait for the last of them. So few may begin in one turn of Node's event loop, and the others wait
+ * for the next.
  */
-function turnstile(): () => Promise<void> {
-	let begun = 0;
+function startsInTurns(): () => Promise<void> {
+	let starts = 0;
 	let nextTurn: Promise<void> | undefined;
-	const turn = async (): Promise<void> => {
+	const beginTurn = async (): Promise<void> => {
 		await sleep(0);
-		begun = 0;
+		starts = 0;
 		nextTurn = undefined;
 	};
 	return async () => {
-		while (begun === begunAtOnce) await (nextTurn ??= turn());
-		begun++;
+		while (starts === startsPerTurn) {
+			nextTurn ??= beginTurn();
+			await nextTurn;
+		}
+		starts++;
 	};
 }
 
 /** Endpoint 7 of the service document §4. */
 async function send(
 	{ context, account, options }: Batch,
-	{ toUserId, amountEtb }: Payment,
+	{ toUserId, amount }: Payment,
+	msLeft?: () => number,
 ): Promise<Settlement> {
-	return settle(
-		await callService(
-			withoutAbort(context),
-			account,
-			{ method: 'POST', path: '/disburse', body: { toUserId, amountEtb }, remedies },
-			{ timeout: options.timeout, signal: context.getExecutionCancelSignal() },
-		),
-		(text) => redact(text, account),
+	const result = await callService(
+		context,
+		account,
+		{
+			method: 'POST',
+			path: '/disburse',
+			mayRepeat: false,
+			// JSON writes this number as the same text.
+			body: { toUserId, amountEtb: Number(amount) },
+			remedies: refusalRemedies,
+		},
+		{
+			timeoutMs: options.timeoutMs,
+			msLeft,
+			stop: context.getExecutionCancelSignal(),
+			finishes: true,
+		},
 	);
+	return settlementOf(result, (text) => hideSecrets(text, account));
 }
 
-/** n8n would abort payments in flight when the execution is stopped, and how they end would never be known. */
-function withoutAbort(context: IExecuteFunctions): IExecuteFunctions {
-	return Object.create(context, {
-		getExecutionCancelSignal: { value: () => undefined },
-	}) as IExecuteFunctions;
-}
+/** Waiting for another execution begins with short pauses, in ms. */
+const firstPauseMs = 100;
+const longestPauseMs = 1_000;
 
-async function sendWindow(batch: Batch, window: Payment[]): Promise<void> {
-	const { ledger, options, context, settlements } = batch;
-	let claims: Map<string, Claim>;
-	try {
-		claims = await claimAll(batch, window);
-	} catch (error) {
-		for (const payment of window)
-			batch.record(payment, { outcome: 'notPaid', error: notRecorded(error) });
-		return;
-	}
-	const toSend: Payment[] = [];
-	for (const payment of window) {
-		const claim = claims.get(payment.reference ?? '');
-		if (claim === undefined || claim.taken) toSend.push(payment);
-		else batch.record(payment, usedBefore(claim, options.ifReferenceUsed === 'fail'));
-	}
-	const ended: Ended[] = [];
-	// Should sending itself fail, some may be under way.
-	let others: 'notPaid' | 'unknown' = 'unknown';
-	try {
-		await sendConcurrently(batch, toSend);
-		others = 'notPaid';
-	} finally {
-		for (const { reference, itemIndex } of toSend) {
-			const claim = claims.get(reference ?? '');
-			const outcome = settlements.get(itemIndex)?.outcome ?? others;
-			if (claim !== undefined && outcome !== 'alreadyPaid') ended.push({ ...claim, outcome });
-		}
-		await ledger.settle(ended).catch((error: unknown) => {
-			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
-			warn(context, 'How payments ended could not be recorded', ended, error);
+/** After so many ms a waiting run looks again, although the record seems unchanged. */
+const lookAgainAfterMs = 5_000;
+
+/** Sends payments with references, which other executions may be sending too. */
+class ReferencedSending {
+	private readonly ledger: Ledger;
+	private readonly stop?: AbortSignal;
+	/** Aborted when a stopped run has to end, whatever the database does. */
+	private readonly end = new AbortController();
+	/** How payments ended whose references are not recorded yet: with the next ones that are taken. */
+	private unrecorded: Ended[] = [];
+	/** In flight in another execution: for how long, in ms. */
+	private readonly waiting = new Map<ReferencedPayment, () => number>();
+
+	constructor(private readonly batch: Batch) {
+		const { context, options } = batch;
+		this.ledger = batch.ledger();
+		this.stop = context.getExecutionCancelSignal();
+		this.stop?.addEventListener('abort', () => {
+			AbortSignal.timeout(options.timeoutMs).addEventListener('abort', () => this.end.abort());
 		});
 	}
-}
 
-async function claimAll(
-	{ ledger, options }: Batch,
-	payments: Payment[],
-): Promise<Map<string, Claim>> {
-	const referenced = payments.flatMap(({ reference, toUserId, amount }): ReferencedPayment[] =>
-		reference === undefined ? [] : [{ reference, toUserId, amount }],
-	);
-	const claims = await ledger.claim(referenced, options.ifReferenceUsed === 'payAgain');
-	return new Map(claims.map((claim) => [claim.reference, claim]));
+	async send(payments: ReferencedPayment[]): Promise<void> {
+		const { batch, waiting } = this;
+		try {
+			await this.sendWindows(payments);
+			// Those that other executions are sending, once all others are done.
+			while (waiting.size > 0 && !batch.isStopping()) {
+				const before = await this.countMarks();
+				await this.sendWindows([...waiting.keys()]);
+				if (waiting.size > 0) await this.untilRecordDiffers(before);
+			}
+		} finally {
+			await this.recordLast();
+		}
+	}
+
+	private async sendWindows(payments: ReferencedPayment[]): Promise<void> {
+		for (const window of windowsOf(this.batch, payments)) {
+			if (this.batch.isStopping()) return;
+			await this.sendWindow(window);
+		}
+	}
+
+	private async sendWindow(window: ReferencedPayment[]): Promise<void> {
+		const { batch, waiting } = this;
+		const { timeoutMs, failsIfUsed } = batch.options;
+		let claims: Claim[];
+		let ageMs: () => number;
+		try {
+			({ claims, ageMs } = await this.exchange(window.map((payment) => this.wantedOf(payment))));
+		} catch (error) {
+			if (batch.isStopping()) return;
+			for (const payment of window) {
+				waiting.delete(payment);
+				batch.settle(payment, { outcome: 'notPaid', error: notRecorded(error) });
+			}
+			return;
+		}
+		for (const { payment, found } of claims) {
+			if (found === 'inFlight') {
+				if (!waiting.has(payment)) waiting.set(payment, stopwatch());
+				continue;
+			}
+			waiting.delete(payment);
+			if (found !== 'taken')
+				batch.settle(payment, usedBefore(payment.reference, found, failsIfUsed));
+		}
+		const taken = claims.flatMap(({ payment, found }) => (found === 'taken' ? [payment] : []));
+		await this.sendTaken(taken, () => timeoutMs - ageMs());
+	}
+
+	private wantedOf(payment: ReferencedPayment): Wanted {
+		const waitedMs = this.waiting.get(payment);
+		return {
+			payment,
+			// A doubt that came while it waited is not the one that the person spoke of.
+			heedsWord: waitedMs === undefined,
+			isGivenUp: waitedMs !== undefined && waitedMs() >= this.batch.options.timeoutMs,
+		};
+	}
+
+	private async sendTaken(taken: ReferencedPayment[], msLeft: () => number): Promise<void> {
+		const ended = new Map<ReferencedPayment, Ended['outcome']>();
+		// Should sending itself fail, some may be under way.
+		let others: Ended['outcome'] = 'unknown';
+		try {
+			await sendConcurrently(
+				this.batch,
+				taken,
+				(payment, settlement) => {
+					ended.set(
+						payment,
+						settlement.outcome === 'paid' || settlement.outcome === 'notPaid'
+							? settlement.outcome
+							: 'unknown',
+					);
+					this.batch.settle(payment, settlement);
+				},
+				msLeft,
+			);
+			others = 'notPaid';
+		} finally {
+			this.unrecorded.push(
+				...taken.map((payment) => ({ payment, outcome: ended.get(payment) ?? others })),
+			);
+		}
+	}
+
+	private async exchange(wanted: Wanted[]): Promise<{ claims: Claim[]; ageMs: () => number }> {
+		const ended = this.unrecorded;
+		// A reference must not be freed twice: in between, another execution may have taken it.
+		this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');
+		// What ended is recorded also when the run is stopped.
+		const stop = wanted.length === 0 ? undefined : this.stop;
+		const exchanged = await unlessAborted(
+			this.end.signal,
+			this.ledger.exchange(ended, wanted, stop),
+			() => new Error('The execution was stopped'),
+		);
+		this.unrecorded = [];
+		return exchanged;
+	}
+
+	private async recordLast(): Promise<void> {
+		const ended = this.unrecorded;
+		if (ended.length === 0) return;
+		await this.exchange([]).catch((error: unknown) => {
+			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
+			warn(this.batch.context, 'How payments ended could not be recorded', ended, error);
+		});
+	}
+
+	/** Reading the count costs less than asking for each, and leaves no marks. Undefined when the database fails. */
+	private async countMarks(): Promise<number | undefined> {
+		return await this.ledger.count().catch(() => undefined);
+	}
+
+	private async untilRecordDiffers(before: number | undefined): Promise<void> {
+		const { batch, stop } = this;
+		const waitedMs = stopwatch();
+		const longestMs = Math.min(lookAgainAfterMs, batch.options.timeoutMs);
+		let pauseMs = firstPauseMs;
+		while (waitedMs() < longestMs && !batch.isStopping()) {
+			await pause(pauseMs, stop);
+			if (before === undefined || (await this.countMarks()) !== before) return;
+			pauseMs = Math.min(longestPauseMs, pauseMs * 2);
+		}
+	}
 }
 
 /**
- * The payments whose references are unused. Asking the ledger also writes, so it is done in windows, as for
- * sending: a crash leaves no more than one of them in doubt.
+ * What is known of the references, without a trace and without sending; asked in windows as for sending, because a
+ * crash in the middle of a question leaves what it asked for in doubt.
  * @throws {Error} with the reason, when n8n's database fails
  */
-export async function unusedOnes(batch: Batch, payments: Payment[]): Promise<Payment[]> {
-	const unused: Payment[] = [];
-	for (const window of windows(batch, payments)) {
-		const claims = await claimAll(batch, window);
-		const taken = [...claims.values()].filter((claim) => claim.taken);
-		await batch.ledger.settle(taken.map((claim) => ({ ...claim, outcome: 'notPaid' })));
-		unused.push(...window.filter(({ reference }) => claims.get(reference ?? '')?.taken ?? true));
+export async function lookAtAll(
+	batch: Batch,
+	payments: Payment[],
+): Promise<Map<Payment, ReferenceState>> {
+	const states = new Map<Payment, ReferenceState>();
+	const referenced = payments.filter(hasReference);
+	for (const window of windowsOf(batch, referenced)) {
+		const found = await batch.ledger().look(window, batch.context.getExecutionCancelSignal());
+		for (const [index, state] of found.entries()) {
+			const payment = window[index];
+			if (payment !== undefined) states.set(payment, state);
+		}
 	}
-	return unused;
+	return states;
 }
 
-/** Why nothing is sent when n8n's database fails. */
-export function notRecorded(error: unknown): Failure {
-	return {
-		message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
-		description: `Run the workflow again. If it then reports references as unknown that were not used before, this run did not send them. The database said: ${error instanceof Error ? error.message : String(error)}`,
-	};
-}
-
-interface UsedReference {
-	outcome: 'alreadyPaid' | 'unknown' | 'notPaid';
-	found: string;
-	remedy: string;
-}
-
-const usedReferences: Readonly<Record<Exclude<ReferenceState, 'unused'>, UsedReference>> = {
-	paid: {
-		outcome: 'alreadyPaid',
-		found: 'Paid before, not sent again',
-		remedy: 'Use a new reference for a new payment.',
-	},
-	inDoubt: {
-		outcome: 'unknown',
-		found: 'Not sent again: it was sent before, and how that ended is not known',
-		remedy:
-			'Ask the partner service whether it was paid. If it was not, and no other execution is sending it, set If Reference Was Used under Options to Pay Again for one run.',
-	},
-	inFlight: {
-		outcome: 'unknown',
-		found: 'Another execution is sending this reference right now, not sent again',
-		remedy: 'Look at that execution for how it ended, or run this one again later.',
-	},
-	otherPayment: {
-		outcome: 'notPaid',
-		found: 'Nothing was sent, because another person or amount had this reference before',
-		remedy:
-			'The earlier payment stays as it was. Give each payment a reference of its own. If it is the same payment with another amount, ask the partner service what was paid.',
-	},
-};
-
-function usedBefore({ reference, before }: Claim, fails: boolean): Settlement {
-	const { outcome, found, remedy } = usedReferences[before === 'unused' ? 'inDoubt' : before];
-	return fails || outcome === 'notPaid'
-		? { outcome, error: { message: `${found}: ${show(reference)}`, description: remedy } }
-		: { outcome, skipped: outcome === 'unknown' ? `${found}. ${remedy}` : found };
+/** Leaves a trace in n8n's log of what no output can tell. */
+function warn(context: IExecuteFunctions, message: string, ended: Ended[], error: unknown): void {
+	context.logger.warn(message, {
+		references: ended.map(({ payment }) => payment.reference),
+		reason: messageOf(error),
+	});
 }

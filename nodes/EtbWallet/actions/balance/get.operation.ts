@@ -1,4 +1,5 @@
 import type { Operation } from '../operation';
+import { eachItem } from '../operation';
 
 /** Endpoint 1 of the service document §4. */
 export const getBalance: Operation = {
@@ -9,5 +10,5 @@ export const getBalance: Operation = {
 		description: 'Read the treasury balance in ETB, its native coin balance and its address',
 	},
 	fields: [],
-	request: () => ({ method: 'GET', path: '/balance' }),
+	execute: eachItem(() => ({ method: 'GET', path: '/balance', mayRepeat: true })),
 };

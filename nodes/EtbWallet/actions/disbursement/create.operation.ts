@@ -1,4 +1,4 @@
-import { disburse, refuse } from '../../disbursement/batch';
+import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../operation';
 
 /** Endpoint 7 of the service document §4. */
@@ -9,16 +9,8 @@ export const createDisbursement: Operation = {
 		action: 'Pay a user',
 		description: 'Pay ETB from the treasury to a user',
 	},
-	mappable: ['toUserId', 'amountEtb', 'reference'],
+	mapping: { required: ['toUserId', 'amountEtb'], optional: ['reference'] },
 	fields: [
-		{
-			displayName:
-				'Takes "toUserId", "amountEtb" and, if there is one, "reference" from each item. Its other fields are not sent.',
-			name: 'mappingNotice',
-			type: 'notice',
-			default: '',
-			displayOptions: { show: { mappingMode: ['autoMapInputData'] } },
-		},
 		{
 			displayName: 'To User ID',
 			name: 'toUserId',
@@ -73,6 +65,39 @@ export const createDisbursement: Operation = {
 						'How many payments may be under way at once. After a crash, at most this many references are reported as unknown.',
 				},
 				{
+					displayName: 'Dry Run',
+					name: 'dryRun',
+					type: 'boolean',
+					default: true,
+					description:
+						'Whether to check everything and send nothing: each payment that would be made gets the outcome ready',
+				},
+				{
+					displayName: 'If Outcome Is Unknown',
+					name: 'ifUnknown',
+					type: 'options',
+					options: [
+						{
+							name: 'It Was Not Paid',
+							value: 'notPaid',
+							description: 'You asked the partner service: it is sent now',
+						},
+						{
+							name: 'It Was Paid',
+							value: 'paid',
+							description: 'You asked the partner service: it is recorded, and nothing is sent',
+						},
+						{
+							name: 'Report It',
+							value: 'report',
+							description: 'Pass the item on with the outcome unknown. Nothing is sent for it.',
+						},
+					],
+					default: 'report',
+					description:
+						'What you found out about a reference whose outcome is unknown. Ask the partner service first, and take it back after that run. It has no effect on other references.',
+				},
+				{
 					displayName: 'If Reference Was Used',
 					name: 'ifReferenceUsed',
 					type: 'options',
@@ -81,11 +106,6 @@ export const createDisbursement: Operation = {
 							name: 'Fail',
 							value: 'fail',
 							description: 'Treat the item as an error. Nothing is sent for it.',
-						},
-						{
-							name: 'Pay Again',
-							value: 'payAgain',
-							description: 'Send the payment again, even if it was paid before',
 						},
 						{
 							name: 'Skip',
@@ -129,5 +149,4 @@ export const createDisbursement: Operation = {
 		},
 	],
 	execute: disburse,
-	refuse,
 };

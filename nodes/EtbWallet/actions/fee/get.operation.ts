@@ -1,4 +1,5 @@
 import type { Operation } from '../operation';
+import { eachItem } from '../operation';
 
 /** Endpoint 2 of the service document §4. */
 export const getFee: Operation = {
@@ -9,5 +10,5 @@ export const getFee: Operation = {
 		description: 'Read the platform fee in percent',
 	},
 	fields: [],
-	request: () => ({ method: 'GET', path: '/fee' }),
+	execute: eachItem(() => ({ method: 'GET', path: '/fee', mayRepeat: true })),
 };

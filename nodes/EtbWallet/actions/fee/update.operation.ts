@@ -1,5 +1,7 @@
-import { feeInPercent } from '../../../shared/validation';
+import { isAbove, requiredDecimal } from '../../../shared/decimal';
+import { InvalidValueError, show } from '../../../shared/invalidValue';
 import type { Operation } from '../operation';
+import { eachItem } from '../operation';
 
 /** Endpoint 3 of the service document §4. */
 export const updateFee: Operation = {
@@ -20,9 +22,26 @@ export const updateFee: Operation = {
 			description: 'The platform fee in percent, from 0 to 100, with a point for decimals',
 		},
 	],
-	request: (read, itemIndex) => ({
+	execute: eachItem((read, itemIndex) => ({
 		method: 'PUT',
 		path: '/fee',
+		mayRepeat: true,
 		body: { feePercent: feeInPercent(read('feePercent', itemIndex)) },
-	}),
+	})),
 };
+
+/**
+ * The platform fee in percent, 0 to 100 (service document §2).
+ * @throws {InvalidValueError}
+ */
+export function feeInPercent(value: unknown): number {
+	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
+	const percent = requiredDecimal('Fee Percent', value, 'a number', remedy);
+	if (percent.startsWith('-') || isAbove(percent, '100')) {
+		throw new InvalidValueError(
+			`Fee Percent is ${show(value)}, which is not between 0 and 100`,
+			remedy,
+		);
+	}
+	return Number(percent);
+}

@@ -1,10 +1,7 @@
-import {
-	InvalidValueError,
-	internationalPhone,
-	requiredText,
-	show,
-} from '../../../shared/validation';
+import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
+import { property } from '../../../shared/n8n';
 import type { Operation } from '../operation';
+import { eachItem } from '../operation';
 
 /** Endpoint 5 of the service document §4. The fields of a bank destination are not shown there. */
 export const setPayoutDestination: Operation = {
@@ -79,14 +76,20 @@ export const setPayoutDestination: Operation = {
 			],
 		},
 	],
-	request: (read, itemIndex) => {
+	execute: eachItem((read, itemIndex) => {
 		const type = payoutType(read('type', itemIndex));
 		const body =
 			type === 'mobile'
 				? { type, phone: internationalPhone(read('phone', itemIndex)) }
 				: { ...bankFields(read('bankFields', itemIndex)), type };
-		return { method: 'PUT', path: '/treasury/payout-destination', body, confirms: body };
-	},
+		return {
+			method: 'PUT',
+			path: '/treasury/payout-destination',
+			mayRepeat: true,
+			body,
+			confirms: body,
+		};
+	}),
 };
 
 function payoutType(value: unknown): 'bank' | 'mobile' {
@@ -98,13 +101,12 @@ function payoutType(value: unknown): 'bank' | 'mobile' {
 }
 
 function bankFields(value: unknown): Record<string, string> {
-	const rows: unknown = Reflect.get(Object(value), 'field');
+	const rows = property(value, 'field');
 	const fields = new Map<string, string>();
 	for (const row of Array.isArray(rows) ? rows : []) {
-		const { name, value: content } = Object(row) as Record<string, unknown>;
 		const key = requiredText(
 			'Name of a bank field',
-			name,
+			property(row, 'name'),
 			'Enter the name of the field, or remove the row.',
 		);
 		if (key === 'type' || fields.has(key)) {
@@ -115,8 +117,29 @@ function bankFields(value: unknown): Record<string, string> {
 		}
 		fields.set(
 			key,
-			requiredText(`Bank field ${show(key)}`, content, 'Enter a value, or remove the row.'),
+			requiredText(
+				`Bank field ${show(key)}`,
+				property(row, 'value'),
+				'Enter a value, or remove the row.',
+			),
 		);
 	}
 	return Object.fromEntries(fields);
+}
+
+/**
+ * A telephone number in international format with a leading plus sign (service document §2).
+ * @throws {InvalidValueError}
+ */
+export function internationalPhone(value: unknown): string {
+	const remedy =
+		'Enter the number in international format: a plus sign, the country code and 7 to 15 digits in all, without spaces, for example +251911234567.';
+	const phone = typeof value === 'string' ? value.trim() : value;
+	if (typeof phone !== 'string' || !/^\+[1-9]\d{6,14}$/.test(phone)) {
+		throw new InvalidValueError(
+			`Phone is ${show(value)}${isAbsent(value) ? '' : ', which is not an international telephone number'}`,
+			remedy,
+		);
+	}
+	return phone;
 }

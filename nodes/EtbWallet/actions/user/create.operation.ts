@@ -1,6 +1,7 @@
-import type { Remedies } from '../../../shared/serviceError';
-import { optionalEmail, requiredText } from '../../../shared/validation';
+import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
+import type { Remedies } from '../../../shared/service/failure';
 import type { Operation } from '../operation';
+import { eachItem } from '../operation';
 
 const remedies: Remedies = {
 	409: 'This user may have a wallet already: use the ID that you got when it was created, or enter another External ID. While testing, pin the output after a run that worked, so that this node does not run again.',
@@ -14,16 +15,8 @@ export const createUser: Operation = {
 		action: 'Create a user wallet',
 		description: 'Give a user a wallet',
 	},
-	mappable: ['externalId', 'email'],
+	mapping: { required: ['externalId'], optional: ['email'] },
 	fields: [
-		{
-			displayName:
-				'Takes "externalId" and, if there is one, "email" from each item. Its other fields are not sent.',
-			name: 'mappingNotice',
-			type: 'notice',
-			default: '',
-			displayOptions: { show: { mappingMode: ['autoMapInputData'] } },
-		},
 		{
 			displayName: 'External ID',
 			name: 'externalId',
@@ -44,11 +37,13 @@ export const createUser: Operation = {
 			description: 'Email address of the user. You can leave it empty.',
 		},
 	],
-	request: (read, itemIndex) => {
+	execute: eachItem((read, itemIndex) => {
 		const email = optionalEmail(read('email', itemIndex));
 		return {
 			method: 'POST',
 			path: '/users',
+			// A second call could make a second wallet, or fail because of the first.
+			mayRepeat: false,
 			body: {
 				externalId: requiredText(
 					'External ID',
@@ -59,5 +54,24 @@ export const createUser: Operation = {
 			},
 			remedies,
 		};
-	},
+	}),
 };
+
+/** Each character is looked at once, also in a very long text. */
+const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
+
+/**
+ * An email address, or undefined when none is given: whether the service needs one is not shown.
+ * @throws {InvalidValueError}
+ */
+export function optionalEmail(value: unknown): string | undefined {
+	const email = typeof value === 'string' ? value.trim() : value;
+	if (isAbsent(email)) return undefined;
+	if (typeof email !== 'string' || !emailPattern.test(email)) {
+		throw new InvalidValueError(
+			`Email is ${show(value)}, which is not an email address`,
+			'Enter an address such as abebe@example.com, or leave Email empty.',
+		);
+	}
+	return email;
+}

@@ -1,5 +1,6 @@
 import { webhookUrl } from '../../../shared/url';
 import type { Operation } from '../operation';
+import { eachItem } from '../operation';
 
 /** Endpoint 4 of the service document §4. */
 export const setWebhook: Operation = {
@@ -27,8 +28,8 @@ export const setWebhook: Operation = {
 			description: 'Public https address that receives the events',
 		},
 	],
-	request: (read, itemIndex, account) => {
+	execute: eachItem((read, itemIndex, account) => {
 		const body = { webhookUrl: webhookUrl(read('webhookUrl', itemIndex), account) };
-		return { method: 'PUT', path: '/webhook', body, confirms: body };
-	},
+		return { method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body };
+	}),
 };

@@ -1,13 +1,11 @@
+/** When a request is made again, and after what pause. */
 import { sleep } from 'n8n-workflow';
+import { unlessAborted } from '../elapsed';
+import type { Attempt } from './attempt';
+import { notBegun } from './attempt';
 
-/** Waits between attempts, in ms. */
-export const retryLimits = { retries: 3, firstDelay: 500, totalWait: 60_000 };
-
-/** What one attempt showed. */
-export type Attempt =
-	| { kind: 'answer'; status: number; headers: Record<string, unknown>; text: string }
-	/** No complete answer. `sent` is false only when it is certain that the service never got the request. */
-	| { kind: 'noAnswer'; code: string; sent: boolean };
+/** Between attempts. */
+export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
 /**
  * What an attempt means. `rejected`: the service did not do it. `unknown`: it may have done it.
@@ -24,17 +22,17 @@ const passing = new Set([429, 500, 502, 503, 504]);
 const undecided = new Set([302, 303, 408, 499]);
 
 /**
- * Decides by method and by what is known. A POST is not idempotent (service document §4 endpoints 6 and 7):
- * once it may have been carried out it is never sent again.
+ * Decides by what is known. What may not be repeated, because the service would do it twice (service document §4
+ * endpoints 6 and 7), is never sent again once it may have been carried out.
  */
-export function judge(method: 'GET' | 'PUT' | 'POST', attempt: Attempt): Verdict {
-	const idempotent = method !== 'POST';
+export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	if (attempt.kind === 'noAnswer') {
-		return idempotent || !attempt.sent ? 'retry' : 'unknown';
+		if (attempt.code === notBegun) return 'rejected';
+		return mayRepeat || !attempt.sent ? 'retry' : 'unknown';
 	}
 	const { status } = attempt;
 	if (status >= 200 && status < 300) return 'done';
-	if (idempotent) return passing.has(status) ? 'retry' : 'rejected';
+	if (mayRepeat) return passing.has(status) ? 'retry' : 'rejected';
 	if (status === 429) return 'retry';
 	const isRefusal = status >= 300 && status < 500 && !undecided.has(status);
 	return isRefusal ? 'rejected' : 'unknown';
@@ -51,7 +49,7 @@ export function retryDelay(
 	random: number,
 	now: number,
 ): number {
-	const jittered = random * retryLimits.firstDelay * 2 ** (retry - 1);
+	const jittered = random * retryLimits.firstDelayMs * 2 ** (retry - 1);
 	return Math.max(jittered, retryAfterMs(retryAfter, now));
 }
 
@@ -65,39 +63,31 @@ function retryAfterMs(value: unknown, now: number): number {
 /**
  * Makes attempts until the verdict is not `retry`, retries are used up, waiting would take too long or
  * the execution is stopped.
+ * @param msLeft how long another attempt may begin, in ms
  */
 export async function attemptWithRetries(
-	method: 'GET' | 'PUT' | 'POST',
+	mayRepeat: boolean,
 	attempt: () => Promise<Attempt>,
-	signal?: AbortSignal,
+	msLeft: () => number,
+	stop?: AbortSignal,
 ): Promise<{ last: Attempt; verdict: Verdict; attempts: number }> {
-	let waited = 0;
+	let waitedMs = 0;
 	for (let retry = 1; ; retry++) {
 		const last = await attempt();
-		const verdict = judge(method, last);
+		const verdict = judge(mayRepeat, last);
 		const ended = { last, verdict, attempts: retry };
 		if (verdict !== 'retry' || retry > retryLimits.retries) return ended;
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
-		const delay = retryDelay(retry, retryAfter, Math.random(), Date.now());
-		waited += delay;
-		if (waited > retryLimits.totalWait) return ended;
-		if (await interrupted(delay, signal)) return ended;
+		const delayMs = retryDelay(retry, retryAfter, Math.random(), Date.now());
+		waitedMs += delayMs;
+		if (waitedMs > retryLimits.totalWaitMs || delayMs >= msLeft()) return ended;
+		await pause(delayMs, stop);
+		if (stop?.aborted === true || msLeft() <= 0) return ended;
 	}
 }
 
-/** Waits `ms`, or less when the execution is stopped. Returns whether it was stopped. */
-async function interrupted(ms: number, signal?: AbortSignal): Promise<boolean> {
-	if (signal === undefined) {
-		await sleep(ms);
-		return false;
-	}
-	if (signal.aborted) return true;
-	let stop = (): void => {};
-	const stopped = new Promise<void>((resolve) => {
-		stop = resolve;
-		signal.addEventListener('abort', stop, { once: true });
-	});
-	await Promise.race([sleep(ms), stopped]);
-	signal.removeEventListener('abort', stop);
-	return signal.aborted;
+/** Waits, or less when the execution is stopped. */
+export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
+	if (stop === undefined) await sleep(ms);
+	else await unlessAborted(stop, sleep(ms), () => new Error('stopped')).catch(() => undefined);
 }

@@ -1,3 +1,4 @@
+/** What the editor's "Test" of the credential does. */
 import type {
 	ICredentialTestFunctions,
 	ICredentialsDecrypted,
@@ -5,15 +6,16 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from './account';
 import { parseAccount } from './account';
-import type { Attempt } from './retry';
-import { judge } from './retry';
-import type { ServiceFailure } from './serviceError';
-import { describeFailure, describeUnreadable } from './serviceError';
-import { answerFrom, flatFields, noAnswerFrom } from './transport';
-import { asInvalidValue } from './validation';
+import { unlessAborted } from './elapsed';
+import { asInvalidValue } from './invalidValue';
+import type { Attempt } from './service/attempt';
+import { answerFrom, noAnswerFrom, tooLate } from './service/attempt';
+import { flatFields } from './service/call';
+import type { ServiceFailure } from './service/failure';
+import { describeFailure, describeUnreadable } from './service/failure';
+import { judge } from './service/retries';
 
-/** In ms. */
-const timeout = 20_000;
+const timeoutMs = 20_000;
 
 /** The credential test of the editor: reads the balance and shows the service's own reason when that fails. */
 export async function testCredential(
@@ -28,15 +30,15 @@ export async function testCredential(
 		return { status: 'Error', message: `${message}. ${remedy}` };
 	}
 	const attempt = await readBalance(this.helpers, account);
-	if (attempt.kind === 'noAnswer' || judge('GET', attempt) !== 'done') {
-		return failed(describeFailure(attempt, 'rejected', account));
+	if (attempt.kind === 'noAnswer' || judge(true, attempt) !== 'done') {
+		return refusal(describeFailure(attempt, 'rejected', account));
 	}
 	// Any web page answers 200.
-	if (flatFields(attempt.text) === undefined) return failed(describeUnreadable(attempt, 'GET'));
+	if (flatFields(attempt.body) === undefined) return refusal(describeUnreadable(attempt, true));
 	return { status: 'OK', message: 'Connection successful' };
 }
 
-function failed({ message, description }: ServiceFailure): INodeCredentialTestResult {
+function refusal({ message, description }: ServiceFailure): INodeCredentialTestResult {
 	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
 }
 
@@ -46,17 +48,21 @@ async function readBalance(
 	account: Account,
 ): Promise<Attempt> {
 	try {
-		const response: unknown = await helpers.request({
+		const response: unknown = helpers.request({
 			method: 'GET',
 			uri: `${account.url.href}/balance`,
 			headers: { Accept: 'application/json', Authorization: `Bearer ${account.apiKey}` },
-			timeout,
+			timeout: timeoutMs,
 			resolveWithFullResponse: true,
 			simple: false,
 			followRedirect: false,
 			followAllRedirects: false,
 		});
-		return answerFrom(response);
+		// That of the request only counts while nothing arrives.
+		const late = (): Error => new Error(tooLate);
+		return answerFrom(
+			await unlessAborted(AbortSignal.timeout(timeoutMs), Promise.resolve(response), late),
+		);
 	} catch (error) {
 		return noAnswerFrom(error);
 	}

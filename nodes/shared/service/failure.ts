@@ -1,10 +1,15 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+/** A call that did not succeed, in words for the user. */
 import type { INode } from 'n8n-workflow';
-import type { Account } from './account';
-import type { Attempt, Verdict } from './retry';
-import { asInvalidValue } from './validation';
+import type { Account } from '../account';
+import { asInvalidValue } from '../invalidValue';
+import { apiError, operationError } from '../n8n';
+import type { Attempt } from './attempt';
+import { notBegun, stopped, tooLate } from './attempt';
+import { reasonIn } from './reason';
+import type { Verdict } from './retries';
+import { hideSecrets } from './secrets';
 
-/** A call that did not succeed, in words for the user. Holds no secret. */
+/** Why a call did not succeed. Holds no secret. */
 export interface ServiceFailure {
 	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
 	outcome: 'notDone' | 'unknown';
@@ -12,84 +17,6 @@ export interface ServiceFailure {
 	/** What to do about it. */
 	description: string;
 	httpCode?: string;
-}
-
-const longestReason = 300;
-
-/**
- * Removes the account's secrets from a text, should the service repeat them.
- * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
- */
-export function redact(
-	text: string,
-	account: Pick<Account, 'apiKey' | 'webhookSecret'>,
-	shortest = 1,
-): string {
-	return [account.apiKey, account.webhookSecret.trim()]
-		.filter((secret) => secret.length >= shortest)
-		.reduce((redacted, secret) => redacted.replaceAll(secret, '[hidden]'), text);
-}
-
-/**
- * The reason in an error body, whatever its shape, in one line. Empty when there is none.
- * @param hide removes secrets, before shortening could leave a part of one
- */
-export function reasonIn(body: string, hide: (text: string) => string = (text) => text): string {
-	const reason = hide(reasonOf(parseJson(body) ?? textOf(body)))
-		.replace(/\s+/g, ' ')
-		.trim();
-	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
-function textOf(body: string): string {
-	if (!/<\w+[^>]*>/.test(body)) return body;
-	const title = /<title[^>]*>([^<]*)<\/title>/i.exec(body)?.[1];
-	return title ?? body.replace(/<(style|script)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]+>/g, ' ');
-}
-
-const reasonKeys = [
-	'message',
-	'error',
-	'errors',
-	'detail',
-	'details',
-	'title',
-	'reason',
-	'error_description',
-];
-
-function reasonOf(value: unknown, depth = 0): string {
-	if (typeof value === 'string') return value;
-	if (typeof value !== 'object' || value === null || depth > 4) return '';
-	if (Array.isArray(value)) {
-		return value
-			.map((entry) => reasonOf(entry, depth + 1))
-			.filter(Boolean)
-			.join('; ');
-	}
-	const record = new Map<string, unknown>(Object.entries(value));
-	for (const key of reasonKeys) {
-		const reason = reasonOf(record.get(key), depth + 1);
-		if (reason === '') continue;
-		const field = record.get('field');
-		return typeof field === 'string' ? `${field}: ${reason}` : reason;
-	}
-	// Such as { errors: { phone: ["is too short"] } }.
-	return depth === 0
-		? ''
-		: [...record]
-				.map(([key, entry]) => [key, reasonOf(entry, depth + 1)])
-				.filter(([, reason]) => reason)
-				.map(([key, reason]) => `${key}: ${reason}`)
-				.join('; ');
 }
 
 /** What to do about an error status. */
@@ -101,7 +28,7 @@ interface Remedy {
 }
 
 const refused = 'The service refused the request';
-const failed = 'The service failed';
+const serviceFailed = 'The service failed';
 
 const remedies: Readonly<Record<number, Remedy>> = {
 	400: { problem: refused, remedy: 'Check the values that were sent.' },
@@ -134,7 +61,7 @@ function remedyFor(status: number): Remedy {
 	const known = remedies[status];
 	if (known) return known;
 	if (status >= 500)
-		return { problem: failed, remedy: 'Wait a while, then run the workflow again.' };
+		return { problem: serviceFailed, remedy: 'Wait a while, then run the workflow again.' };
 	if (status >= 300 && status < 400) {
 		return {
 			problem:
@@ -151,11 +78,13 @@ const unreachable: Readonly<Record<string, string>> = {
 	ENETUNREACH: 'no network connection leads there',
 	ENOTFOUND: 'the host name is not known',
 	EAI_AGAIN: 'the host name could not be looked up',
+	EPROTO: 'it does not speak https, or not a version that n8n speaks',
 	ECONNABORTED: 'the service took too long to answer',
-	ETIMEDOUT: 'the service took too long to answer',
+	[tooLate]: 'the service took too long to answer',
 	ECONNRESET: 'the connection was closed before the answer was complete',
 	ERR_BAD_RESPONSE: 'the connection was closed before the answer was complete',
-	ERR_CANCELED: 'the execution was stopped',
+	[notBegun]: 'its time was over before it could be sent',
+	[stopped]: 'the execution was stopped',
 };
 
 const unknownRemedy =
@@ -188,7 +117,7 @@ export function describeFailure(
 		};
 	}
 	const { problem, remedy } = remedyFor(attempt.status);
-	const reason = reasonIn(attempt.text, (text) => redact(text, account));
+	const reason = reasonIn(attempt, (text) => hideSecrets(text, account));
 	return {
 		outcome,
 		httpCode: String(attempt.status),
@@ -201,15 +130,14 @@ export function describeFailure(
 /** Words for a success status whose body cannot be used. */
 export function describeUnreadable(
 	attempt: Extract<Attempt, { kind: 'answer' }>,
-	method: string,
+	mayRepeat: boolean,
 ): ServiceFailure {
 	const found = attempt.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
 	return {
-		outcome: method === 'POST' ? 'unknown' : 'notDone',
+		outcome: mayRepeat ? 'notDone' : 'unknown',
 		httpCode: String(attempt.status),
 		message: `The service answered ${attempt.status} with ${found}`,
-		description:
-			method === 'POST' ? unknownRemedy : 'Check the Base URL in the ETB Wallet API credential.',
+		description: mayRepeat ? 'Check the Base URL in the ETB Wallet API credential.' : unknownRemedy,
 	};
 }
 
@@ -218,37 +146,9 @@ function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
 
-/**
- * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error code is
- * anywhere in it, such as "EPERM" in "housePermit".
- * @param description what to do about it
- */
-export function operationError(
-	node: INode,
-	message: string,
-	description: string,
-	itemIndex?: number,
-): NodeOperationError {
-	const error = new NodeOperationError(node, message, { description, itemIndex });
-	error.message = message;
-	return error;
-}
-
 /** The n8n error for a failed call. */
-export function failureError(
-	node: INode,
-	failure: ServiceFailure,
-	itemIndex?: number,
-): NodeApiError {
-	const message = withItem(failure.message, itemIndex);
-	const error = new NodeApiError(
-		node,
-		{ message },
-		{ message, description: failure.description, httpCode: failure.httpCode, itemIndex },
-	);
-	// As in `operationError`.
-	error.message = message;
-	return error;
+export function failureError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
+	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
 
 /** The n8n error for a value that cannot be used; other errors, such as those of expressions, stay what they are. */

@@ -1,13 +1,20 @@
 import fc from 'fast-check';
-import type { Attempt, Verdict } from '../../nodes/shared/retry.ts';
-import { attemptWithRetries, judge, retryDelay, retryLimits } from '../../nodes/shared/retry.ts';
-import { noAnswerFrom } from '../../nodes/shared/transport.ts';
+import type { Attempt } from '../../nodes/shared/service/attempt.ts';
+import { noAnswerFrom } from '../../nodes/shared/service/attempt.ts';
+import type { Verdict } from '../../nodes/shared/service/retries.ts';
+import {
+	attemptWithRetries,
+	judge,
+	retryDelay,
+	retryLimits,
+} from '../../nodes/shared/service/retries.ts';
 
 const answer = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
 	kind: 'answer',
 	status,
 	headers,
 	text: '',
+	body: undefined,
 });
 const notSent: Attempt = { kind: 'noAnswer', code: 'ECONNREFUSED', sent: false };
 const cutOff: Attempt = { kind: 'noAnswer', code: 'ECONNRESET', sent: true };
@@ -64,13 +71,15 @@ const table: { what: string; attempts: Attempt[]; idempotent: Verdict; post: Ver
 	},
 ];
 
-test.each(table)('$what: GET and PUT $idempotent, POST $post', ({ attempts, idempotent, post }) => {
-	for (const attempt of attempts) {
-		expect(judge('GET', attempt)).toBe(idempotent);
-		expect(judge('PUT', attempt)).toBe(idempotent);
-		expect(judge('POST', attempt)).toBe(post);
-	}
-});
+test.each(table)(
+	'$what: what may be repeated $idempotent, what may not $post',
+	({ attempts, idempotent, post }) => {
+		for (const attempt of attempts) {
+			expect(judge(true, attempt)).toBe(idempotent);
+			expect(judge(false, attempt)).toBe(post);
+		}
+	},
+);
 
 test('a POST is sent again only when it was certainly not carried out', () => {
 	const anyAttempt: fc.Arbitrary<Attempt> = fc.oneof(
@@ -85,7 +94,7 @@ test('a POST is sent again only when it was certainly not carried out', () => {
 		fc.property(anyAttempt, (attempt) => {
 			const certainlyNot =
 				attempt.kind === 'answer' ? attempt.status === 429 : attempt.sent === false;
-			if (!certainlyNot) expect(judge('POST', attempt)).not.toBe('retry');
+			if (!certainlyNot) expect(judge(false, attempt)).not.toBe('retry');
 		}),
 	);
 });
@@ -139,18 +148,39 @@ describe('attempts', () => {
 	test('end with the first that is not to be repeated', async () => {
 		const results = [answer(429), answer(503), answer(404), answer(200)];
 		const left = [...results];
-		const { last, verdict } = await attemptWithRetries('GET', () =>
-			Promise.resolve(left.shift() ?? answer(0)),
+		const { last, verdict } = await attemptWithRetries(
+			true,
+			() => Promise.resolve(left.shift() ?? answer(0)),
+			() => Infinity,
 		);
 		expect([last, verdict, left.length]).toEqual([results[2], 'rejected', 1]);
 	});
 
 	test('end at once when the service asks for more than the longest wait', async () => {
 		let count = 0;
-		const { verdict } = await attemptWithRetries('POST', () => {
-			count++;
-			return Promise.resolve(tooMany(String(retryLimits.totalWait / 1000 + 1)));
-		});
+		const { verdict } = await attemptWithRetries(
+			false,
+			() => {
+				count++;
+				return Promise.resolve(tooMany(String(retryLimits.totalWaitMs / 1000 + 1)));
+			},
+			() => Infinity,
+		);
+		expect([count, verdict]).toEqual([1, 'retry']);
+	});
+
+	test('end when no other may begin any more', async () => {
+		let count = 0;
+		let msLeft = 1;
+		const { verdict } = await attemptWithRetries(
+			false,
+			() => {
+				count++;
+				msLeft = 0;
+				return Promise.resolve(tooMany('0'));
+			},
+			() => msLeft,
+		);
 		expect([count, verdict]).toEqual([1, 'retry']);
 	});
 
@@ -158,12 +188,13 @@ describe('attempts', () => {
 		const stop = new AbortController();
 		let count = 0;
 		const attempts = attemptWithRetries(
-			'GET',
+			true,
 			() => {
 				count++;
 				setImmediate(() => stop.abort());
 				return Promise.resolve(tooMany('1'));
 			},
+			() => Infinity,
 			stop.signal,
 		);
 		expect(await attempts).toMatchObject({ verdict: 'retry' });
@@ -174,12 +205,13 @@ describe('attempts', () => {
 		const stop = new AbortController();
 		let count = 0;
 		await attemptWithRetries(
-			'GET',
+			true,
 			() => {
 				count++;
 				stop.abort();
 				return Promise.resolve(answer(503));
 			},
+			() => Infinity,
 			stop.signal,
 		);
 		expect(count).toBe(1);
@@ -200,6 +232,7 @@ describe('a network error', () => {
 		['host name not looked up', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
 		['no connection in time', { code: 'ETIMEDOUT', syscall: 'connect' }],
 		['no route', { code: 'EHOSTUNREACH', syscall: 'connect' }],
+		['plain http where https was spoken', { code: 'EPROTO', syscall: 'write' }],
 		['certificate expired', { code: 'CERT_HAS_EXPIRED' }],
 		['certificate self-signed', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 		['certificate of another host', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
@@ -218,6 +251,7 @@ describe('a network error', () => {
 		['timeout', { code: 'ECONNABORTED' }],
 		['no packet in time', { code: 'ETIMEDOUT', syscall: 'read' }],
 		['stopped', { code: 'ERR_CANCELED' }],
+		['TLS that broke after its handshake', { code: 'ERR_SSL_BAD_RECORD_TYPE' }],
 		['unheard of', { code: 'E_NEW' }],
 		[
 			'several, one after connecting',

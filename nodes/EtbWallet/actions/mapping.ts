@@ -1,0 +1,147 @@
+/** Where the values of an item come from: the fields of the node, or ("Map Automatically") the item's own. */
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { updateDisplayOptions } from 'n8n-workflow';
+import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
+import { hasExpression, isItemInExpressions, savedParameter } from '../../shared/n8n';
+
+/** Names of the fields that can be taken from the item itself. */
+export interface Mapping {
+	required: string[];
+	optional: string[];
+}
+
+const namesOf = ({ required, optional }: Mapping): string[] => [...required, ...optional];
+
+/** The fields of an operation, with those to choose and explain the mapping if it has one. */
+export function withMapping(fields: INodeProperties[], mapping?: Mapping): INodeProperties[] {
+	if (mapping === undefined) return fields;
+	const names = namesOf(mapping);
+	const definedBelow = fields.filter(({ name }) => names.includes(name));
+	return [
+		{
+			displayName: 'Mapping Mode',
+			name: 'mappingMode',
+			type: 'options',
+			noDataExpression: true,
+			options: [
+				{
+					name: 'Define Below',
+					value: 'defineBelow',
+					description: 'Set each field here, with fixed values or expressions',
+				},
+				{
+					name: 'Map Automatically',
+					value: 'autoMapInputData',
+					description: `Take ${names.join(', ')} from the fields of the same name of each item`,
+				},
+			],
+			default: 'defineBelow',
+			description: 'Where the values of each item come from',
+		},
+		{
+			displayName: noticeFor(mapping),
+			name: 'mappingNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { mappingMode: ['autoMapInputData'] } },
+		},
+		...updateDisplayOptions({ show: { mappingMode: ['defineBelow'] } }, definedBelow),
+		...fields.filter((field) => !definedBelow.includes(field)),
+	];
+}
+
+function noticeFor({ required, optional }: Mapping): string {
+	const quoted = (names: string[]): string => names.map((name) => `"${name}"`).join(', ');
+	return `Takes ${quoted(required)} and, if there is one, ${quoted(optional)} from each item. Its other fields are not sent.`;
+}
+
+/**
+ * Reads a field for an item.
+ * @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws
+ */
+export type ParameterReader = (name: string, itemIndex: number) => unknown;
+
+/** The reader for a run. */
+export function readerFor(context: IExecuteFunctions, mapping?: Mapping): ParameterReader {
+	const fromParameters = parameterReader(context);
+	if (mapping === undefined || !mapsAutomatically(context)) return fromParameters;
+	const names = new Set(namesOf(mapping));
+	const items = context.getInputData();
+	return (name, itemIndex) =>
+		names.has(name)
+			? valueInItem(items[itemIndex]?.json ?? {}, name)
+			: fromParameters(name, itemIndex);
+}
+
+const mapsAutomatically = (context: IExecuteFunctions): boolean =>
+	context.getNodeParameter('mappingMode', 0, 'defineBelow') === 'autoMapInputData';
+
+/** `{{ $json.field }}` or `{{ $json['field'] }}` and nothing else. */
+const itemField = /^=\{\{\s*\$json(?:\.([A-Za-z_]\w*)|\[(['"])([^'"\\]+)\2\])\s*\}\}$/;
+
+/**
+ * Reads node parameters through n8n, which is what costs most per item. So those without an expression are read
+ * once, and text and numbers that an expression only takes from the item are taken from it here.
+ */
+function parameterReader(context: IExecuteFunctions): ParameterReader {
+	const items = context.getInputData();
+	const takesFromItem = isItemInExpressions(context);
+	const readers = new Map<string, (itemIndex: number) => unknown>();
+
+	function readerOf(name: string): (itemIndex: number) => unknown {
+		const saved = savedParameter(context, name);
+		if (saved === undefined) return () => undefined;
+		const read = (itemIndex: number): unknown =>
+			context.getNodeParameter(name, itemIndex, undefined);
+		const match = takesFromItem && typeof saved === 'string' ? itemField.exec(saved) : null;
+		const field = match?.[1] ?? match?.[3];
+		if (field !== undefined) {
+			return (itemIndex) => {
+				const value = items[itemIndex]?.json[field];
+				return typeof value === 'string' || typeof value === 'number' ? value : read(itemIndex);
+			};
+		}
+		if (hasExpression(saved)) return read;
+		const value = read(0);
+		return () => value;
+	}
+
+	return (name, itemIndex) => {
+		const reader = readers.get(name) ?? readerOf(name);
+		readers.set(name, reader);
+		return reader(itemIndex);
+	};
+}
+
+const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+const similarKeys = (json: object, name: string): string[] =>
+	Object.keys(json).filter((key) => key !== name && withoutCase(key) === withoutCase(name));
+
+/** What is almost the name of a field is refused: a payment whose "Reference" was overlooked would have no protection. */
+function valueInItem(json: Record<string, unknown>, name: string): unknown {
+	const value = json[name];
+	if (!isAbsent(value)) return value;
+	const similar = similarKeys(json, name).find((key) => !isAbsent(json[key]));
+	if (similar === undefined) return value;
+	throw new InvalidValueError(
+		`The item has ${show(similar)} where Map Automatically takes "${name}"`,
+		`Rename the field or column to ${name}: upper and lower case matter.`,
+	);
+}
+
+/**
+ * Whether a field is meant to have a value for each item: an expression gives it, or an item has a column of that
+ * name, however empty.
+ */
+export function isMapped(context: IExecuteFunctions, name: string): boolean {
+	if (!mapsAutomatically(context)) {
+		const saved = savedParameter(context, name);
+		return typeof saved === 'string' && /^=\s*\S/.test(saved);
+	}
+	const items = context.getInputData();
+	return (
+		items.some(({ json }) => Object.hasOwn(json, name)) ||
+		items.some(({ json }) => similarKeys(json, name).length > 0)
+	);
+}

@@ -1,0 +1,313 @@
+/** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
+import { addHint, operationError, triesOf } from '../../shared/n8n';
+import type { Operation, Run } from '../actions/operation';
+import type { RunOptions } from './checks';
+import { aboveRunLimit, notCovered, readBalance, readOptions } from './checks';
+import type { Asked, Payment } from './payment';
+import { paymentReader } from './payment';
+import type { Ledger, ReferenceState } from './references/ledger';
+import { ledgerOf, marksOfPaid } from './references/ledger';
+import { invalidRunError, listOfInvalid, report, stoppedError } from './report';
+import type { Batch } from './sending';
+import { hasReference, lookAtAll, sendAll } from './sending';
+import type { Failure, Row, Settlement } from './settlement';
+import { notRecorded, outputItem, usedBefore } from './settlement';
+
+/** What earlier tries of a node run sent, as they sent it: an expression may give another value this time. */
+type SentBefore = Map<number, { payment: Payment; settlement: Settlement }>;
+
+/**
+ * Pays all items of a run. Everything is checked before the first payment; nothing is sent twice; each item
+ * ends as paid, notPaid or unknown.
+ * @returns output items in input order
+ * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
+ */
+export const disburse: Operation['execute'] = async (context, open) => {
+	const sentBefore: SentBefore = triesOf(context);
+	let run: Run;
+	let options: RunOptions;
+	try {
+		run = await open();
+		options = readOptions(context);
+	} catch (error) {
+		return refuseAll(context, error, sentBefore);
+	}
+	const { rows, invalid } = readRows(run, options, sentBefore);
+	if (invalid.length > 0 && !context.continueOnFail())
+		throw invalidItemsError(context, invalid, rows, sentBefore);
+
+	const pending = rows.filter(isPending);
+	const batch = batchOf(run, options, rows, sentBefore);
+	const refusal = await refusalOf(batch, rows, pending, sentBefore);
+	if (refusal !== undefined && !context.continueOnFail())
+		throw stoppedError(context, refusal.error, report(rows));
+	if (refusal !== undefined) for (const row of pending) row.settlement = refusal;
+	else if (options.dryRun) await tryOut(batch, pending);
+	else {
+		await hintAtManyReferences(batch, pending);
+		await sendAll(batch, pending);
+	}
+	return tell(batch, rows);
+};
+
+type PendingRow = Row & Payment;
+
+/** Whether it can be used, and did not end yet. */
+function isPending(row: Row): row is PendingRow {
+	return row.settlement === undefined && row.toUserId !== undefined && row.amount !== undefined;
+}
+
+interface InvalidRow {
+	itemIndex: number;
+	error: InvalidValueError;
+}
+
+/** Reads and checks the payments of all items, so that a bad row is known before the first payment. */
+function readRows(
+	run: Run,
+	{ maxAmount }: RunOptions,
+	sentBefore: SentBefore,
+): { rows: Row[]; invalid: InvalidRow[] } {
+	const read = paymentReader(run, maxAmount);
+	const invalid: InvalidRow[] = [];
+	const firstUses = new Map<string, number>();
+	for (const { payment } of sentBefore.values())
+		if (payment.reference !== undefined) firstUses.set(payment.reference, payment.itemIndex);
+	const rows = Array.from({ length: run.itemCount }, (_, itemIndex): Row => {
+		const before = sentBefore.get(itemIndex);
+		if (before !== undefined) return { ...before.payment, settlement: before.settlement };
+		const asked: Asked = { itemIndex };
+		try {
+			const payment = read(itemIndex, asked);
+			refuseSecondUse(payment, firstUses);
+			return payment;
+		} catch (thrown) {
+			const error = asInvalidValue(thrown);
+			invalid.push({ itemIndex, error });
+			const { message, remedy: description } = error;
+			return { ...asked, settlement: { outcome: 'notPaid', error: { message, description } } };
+		}
+	});
+	return { rows, invalid };
+}
+
+function refuseSecondUse({ reference, itemIndex }: Payment, firstUses: Map<string, number>): void {
+	if (reference === undefined) return;
+	const first = firstUses.get(reference);
+	if (first === undefined) {
+		firstUses.set(reference, itemIndex);
+		return;
+	}
+	throw new InvalidValueError(
+		`Reference is ${show(reference)}, which item ${first} has too`,
+		'Give each payment its own reference, or remove the duplicate row.',
+	);
+}
+
+function invalidItemsError(
+	context: IExecuteFunctions,
+	invalid: InvalidRow[],
+	rows: Row[],
+	sentBefore: SentBefore,
+): Error {
+	const [first] = invalid;
+	if (sentBefore.size === 0 && invalid.length === 1)
+		return invalidRunError(context, first?.error, first?.itemIndex);
+	const failure = listOfInvalid(invalid);
+	if (sentBefore.size > 0) return stoppedError(context, failure, report(rows));
+	const { message, description } = failure;
+	return operationError(context.getNode(), `Nobody was paid, because ${message}`, description);
+}
+
+/**
+ * What cannot be used for the whole run, such as the credential or an option. Earlier tries of "Retry On Fail" may
+ * have paid all the same: what they did is told.
+ * @throws {NodeOperationError} unless the node continues on fail
+ */
+function refuseAll(
+	context: IExecuteFunctions,
+	thrown: unknown,
+	sentBefore: SentBefore,
+): INodeExecutionData[] {
+	const { message, remedy: description } = asInvalidValue(thrown);
+	const error: Failure = { message, description };
+	if (context.continueOnFail()) {
+		return context.getInputData().map((_, itemIndex) => {
+			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
+			return payment !== undefined && settlement !== undefined
+				? outputItem({ ...payment, settlement })
+				: outputItem({ itemIndex, settlement: { outcome: 'notPaid', error } });
+		});
+	}
+	if (sentBefore.size === 0) throw invalidRunError(context, thrown);
+	const rows = [...sentBefore.values()].map(({ payment, settlement }) => ({
+		...payment,
+		settlement,
+	}));
+	throw stoppedError(context, error, report(rows));
+}
+
+function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBefore): Batch {
+	const { context } = run;
+	const stop = context.getExecutionCancelSignal();
+	const goesOn = context.continueOnFail();
+	let hasFailure = rows.some(isFailed);
+	let ledger: Ledger | undefined;
+	return {
+		...run,
+		options,
+		ledger: () => (ledger ??= ledgerOf(context)),
+		settle(payment, settlement) {
+			const row = rows[payment.itemIndex];
+			if (row !== undefined) row.settlement = settlement;
+			if ('error' in settlement) hasFailure = true;
+			// What was rejected may be sent again by "Retry On Fail"; everything else must not be.
+			if (settlement.outcome !== 'notPaid' && !options.dryRun)
+				sentBefore.set(payment.itemIndex, { payment: { ...payment }, settlement });
+		},
+		isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),
+	};
+}
+
+function isFailed(row: Row): row is Row & { settlement: { error: Failure } } {
+	return row.settlement !== undefined && 'error' in row.settlement;
+}
+
+/** Why nothing may be sent, with what that says about each payment. */
+type Refusal = Extract<Settlement, { error: Failure }>;
+
+async function refusalOf(
+	batch: Batch,
+	rows: Row[],
+	pending: PendingRow[],
+	sentBefore: SentBefore,
+): Promise<Refusal | undefined> {
+	const { context, options } = batch;
+	if (pending.length === 0) return undefined;
+	if (repeatsUnprotected(context, pending) && !options.dryRun)
+		return { outcome: 'unknown', error: unprotectedRepeat };
+	const payments = rows.filter((row): row is PendingRow =>
+		isPending({ ...row, settlement: undefined }),
+	);
+	const failure =
+		cannotKeepReferences(batch, pending) ??
+		aboveRunLimit(payments, options.maxTotal) ??
+		(await uncovered(batch, pending));
+	if (failure === undefined) return undefined;
+	const remark = sentBefore.size === 0 ? 'Nobody was paid. ' : '';
+	const error = { ...failure, description: remark + failure.description };
+	return { outcome: 'notPaid', error };
+}
+
+/**
+ * n8n's "Retry execution" starts a new execution with the items of the failed node. Without references nothing
+ * tells those that were paid from the others.
+ */
+function repeatsUnprotected(context: IExecuteFunctions, pending: Payment[]): boolean {
+	return context.getMode() === 'retry' && !pending.every(hasReference);
+}
+
+const unprotectedRepeat: Failure = {
+	message:
+		'This execution is a retry of an earlier one, which may have made these payments, so none of them was sent',
+	description:
+		'Look at the earlier execution for what was paid, and start a new execution with the items that are still to be paid. With a Reference for each payment a retry is safe.',
+};
+
+function cannotKeepReferences({ ledger }: Batch, pending: Payment[]): Failure | undefined {
+	if (!pending.some(hasReference)) return undefined;
+	try {
+		ledger();
+		return undefined;
+	} catch (error) {
+		const { message, remedy: description } = asInvalidValue(error);
+		return { message, description };
+	}
+}
+
+async function uncovered(batch: Batch, pending: Payment[]): Promise<Failure | undefined> {
+	if (!batch.options.checkBalance) return undefined;
+	const balance = await readBalance(batch);
+	if (typeof balance !== 'string') return balance;
+	const failure = notCovered(balance, pending);
+	if (failure === undefined || !pending.some(hasReference)) return failure;
+	// A run that goes on after a crash needs only what is still to be paid.
+	try {
+		const states = await lookAtAll(batch, pending);
+		return notCovered(
+			balance,
+			pending.filter((payment) => wouldBeSent(payment, states.get(payment))),
+		);
+	} catch (error) {
+		return notRecorded(error);
+	}
+}
+
+/** @param state of its reference, if it has one */
+function wouldBeSent({ ifUnknown }: Payment, state: ReferenceState = 'unused'): boolean {
+	return state === 'unused' || (state === 'inDoubt' && ifUnknown === 'notPaid');
+}
+
+/** Says what would become of each payment; nothing is sent, and nothing is recorded. */
+async function tryOut(batch: Batch, pending: PendingRow[]): Promise<void> {
+	let states: Map<Payment, ReferenceState>;
+	try {
+		states = await lookAtAll(batch, pending);
+	} catch (error) {
+		for (const row of pending) row.settlement = { outcome: 'notPaid', error: notRecorded(error) };
+		return;
+	}
+	for (const row of pending) {
+		const state = states.get(row);
+		if (wouldBeSent(row, state))
+			row.settlement = { outcome: 'ready', message: 'Dry run: nothing was sent' };
+		else if (row.reference !== undefined && state !== undefined && state !== 'unused') {
+			const found =
+				state === 'inDoubt' && row.ifUnknown === 'paid' ? 'wouldBeSettledAsPaid' : state;
+			row.settlement = usedBefore(row.reference, found, batch.options.failsIfUsed);
+		}
+	}
+}
+
+/** Above so many references each payment takes noticeably longer. */
+const manyReferences = 100_000;
+
+/** Asked once a run, before anything is sent. */
+async function hintAtManyReferences({ context, ledger }: Batch, pending: Payment[]): Promise<void> {
+	if (!pending.some(hasReference)) return;
+	const references = Math.floor(
+		(await ledger()
+			.count()
+			.catch(() => 0)) / marksOfPaid,
+	);
+	if (references <= manyReferences) return;
+	addHint(
+		context,
+		`This node keeps about ${references} references, so each payment takes longer. Pay with a new workflow from the next year on, if your references carry the year.`,
+	);
+}
+
+/** Output items of what ended, with a remark beside them; or the error of a run that stopped. */
+function tell({ context, options }: Batch, rows: Row[]): INodeExecutionData[] {
+	const { summary, lists } = report(rows, options.dryRun);
+	if (context.getExecutionCancelSignal()?.aborted === true) {
+		// n8n keeps no output of a stopped node.
+		context.logger.warn(`The execution was stopped. Payments: ${summary}`, { ...lists });
+	}
+	// A reference in doubt is passed on as a normal item: nobody must take it for paid.
+	if (rows.length > 1 || options.dryRun || 'unknown' in lists) addHint(context, summary);
+	if (!context.continueOnFail()) {
+		const failed = rows.filter(isFailed);
+		// What is unknown is told before what is certain.
+		const stoppedAt =
+			failed.find(({ settlement }) => settlement.outcome === 'unknown') ?? failed[0];
+		if (stoppedAt !== undefined)
+			throw stoppedError(context, stoppedAt.settlement.error, { summary, lists }, stoppedAt);
+	}
+	return rows.flatMap((row) => {
+		const { settlement } = row;
+		return settlement === undefined ? [] : [outputItem({ ...row, settlement })];
+	});
+}

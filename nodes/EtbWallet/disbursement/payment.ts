@@ -1,0 +1,107 @@
+/** The payments that a run is asked for: reading them from the items, and checking each. */
+import type { Decimal } from '../../shared/decimal';
+import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
+import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
+import { property } from '../../shared/n8n';
+import { isMapped } from '../actions/mapping';
+import type { Run } from '../actions/operation';
+
+/** A person's word about a payment whose outcome is not known; `report` is none. */
+export const words = ['report', 'paid', 'notPaid'] as const;
+export type Word = (typeof words)[number];
+
+/** One disbursement that an item asks for. */
+export interface Payment {
+	itemIndex: number;
+	toUserId: string;
+	/** In ETB. */
+	amount: Decimal;
+	/** The user's own key for the payment. */
+	reference?: string;
+	ifUnknown: Word;
+}
+
+/** What an item asks for, as far as it can be used. */
+export type Asked = Pick<Payment, 'itemIndex'> & Partial<Payment>;
+
+/**
+ * Makes a reader of payments for a run.
+ * @param maxAmount the most that one payment may be, in ETB
+ */
+export function paymentReader(
+	run: Run,
+	maxAmount: Decimal | undefined,
+): (itemIndex: number, asked: Asked) => Payment {
+	const { read, context } = run;
+	// n8n's "Retry execution" repeats the settings of an earlier execution, and a word was about what was before that.
+	const heedsWord = context.getMode() !== 'retry';
+	const isReferenceExpected = isMapped(context, 'reference');
+	/**
+	 * @param asked gets each field as soon as it is read
+	 * @throws {InvalidValueError}
+	 */
+	return (itemIndex, asked) => {
+		const reference = readReference(read('reference', itemIndex), isReferenceExpected);
+		if (reference !== undefined) asked.reference = reference;
+		const toUserId = requiredText(
+			'To User ID',
+			read('toUserId', itemIndex),
+			'Enter the ID that User → Create returned.',
+		);
+		asked.toUserId = toUserId;
+		const amount = amountInEtb(read('amountEtb', itemIndex));
+		asked.amount = amount;
+		if (maxAmount !== undefined && isAbove(amount, maxAmount)) {
+			throw new InvalidValueError(
+				`Amount (ETB) is ${show(Number(amount))}, which is above the Maximum per Payment of ${show(Number(maxAmount))}`,
+				'Check the amount, or raise the maximum under Options.',
+			);
+		}
+		const word = readWord(property(read('options', itemIndex), 'ifUnknown'));
+		return { ...asked, toUserId, amount, ifUnknown: heedsWord ? word : 'report' };
+	};
+}
+
+function readReference(value: unknown, isExpected: boolean): string | undefined {
+	const given = typeof value === 'string' ? value.trim() : value;
+	if (isAbsent(given) && !isExpected) return undefined;
+	return requiredText(
+		'Reference',
+		value,
+		'Give this item a reference of its own, or leave the field out for all items.',
+	);
+}
+
+function readWord(value: unknown): Word {
+	if (isAbsent(value)) return 'report';
+	const word = words.find((known) => known === value);
+	if (word !== undefined) return word;
+	throw new InvalidValueError(
+		`If Outcome Is Unknown is ${show(value)}`,
+		'Choose report, paid or notPaid.',
+	);
+}
+
+/** In ETB. JSON writes smaller numbers with an exponent, which not every reader of amounts expects. */
+const leastAmount: Decimal = '0.000001';
+
+/**
+ * An amount in ETB: above zero, at most 15 significant digits. Thousands separators are not guessed.
+ * @throws {InvalidValueError}
+ */
+export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
+	const remedy =
+		'Enter an amount in ETB above zero with a point for decimals, for example 1250.50.';
+	const amount = requiredDecimal(field, value, 'a plain number', remedy);
+	if (amount === '0' || amount.startsWith('-'))
+		throw new InvalidValueError(`${field} is ${show(value)}, which is not above zero`, remedy);
+	if (isAbove(leastAmount, amount))
+		throw new InvalidValueError(`${field} is ${show(value)}, which is below 0.000001`, remedy);
+	if (fromDecimal(amount) === undefined) {
+		throw new InvalidValueError(
+			`${field} is ${show(value)}, which has more than 15 digits`,
+			'Round the amount, for example with {{ $json.amount.toFixed(2) }}.',
+		);
+	}
+	return amount;
+}

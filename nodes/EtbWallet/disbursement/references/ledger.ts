@@ -1,0 +1,216 @@
+/** The record of references: who was to be paid under each, and how that ended, across executions and restarts. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { stopwatch } from '../../../shared/elapsed';
+import type { Payment } from '../payment';
+import type { Entries } from './entries';
+import { entriesOf } from './entries';
+import { exclusively } from './lock';
+
+/** A payment with a reference. */
+export type ReferencedPayment = Payment & { reference: string };
+
+/**
+ * What is known of a payment's reference. `inFlight`: some process is sending it, or crashed while it did. `inDoubt`:
+ * it was sent, and how that ended is not known. `otherPayment`: it belongs to another person or amount.
+ */
+export type ReferenceState = 'unused' | 'paid' | 'inFlight' | 'inDoubt' | 'otherPayment';
+
+/** What was found when a payment asked to be sent. `taken`: it may be sent. `settledAsPaid`: by a person's word, just now. */
+export interface Claim {
+	payment: ReferencedPayment;
+	found: Exclude<ReferenceState, 'unused'> | 'taken' | 'settledAsPaid';
+}
+
+/** How a taken payment ended; `notPaid` also when it was not sent. */
+export interface Ended {
+	payment: ReferencedPayment;
+	outcome: 'paid' | 'notPaid' | 'unknown';
+}
+
+export interface Wanted {
+	payment: ReferencedPayment;
+	/** Whether a person's word about a payment in doubt counts: it was in doubt when the run began. */
+	heedsWord: boolean;
+	/** Whether it was in flight for as long as a claim lasts: nobody is sending it any more. */
+	isGivenUp: boolean;
+}
+
+/** References of payments in n8n's database, kept for the node in its workflow. */
+export interface Ledger {
+	/**
+	 * Records how taken payments ended and takes others, in one access.
+	 * @returns what was found for each wanted one, and the ms since before the taken ones were recorded
+	 * @throws whatever n8n's database throws; then nothing wanted may be sent
+	 */
+	exchange(
+		ended: Ended[],
+		wanted: Wanted[],
+		stop?: AbortSignal,
+	): Promise<{ claims: Claim[]; ageMs: () => number }>;
+	/** What is known of each, without a trace. @throws whatever n8n's database throws */
+	look(payments: ReferencedPayment[], stop?: AbortSignal): Promise<ReferenceState[]>;
+	/** How many marks there are; it changes when a payment is taken or ends. */
+	count(): Promise<number>;
+}
+
+/** What a reference that was paid leaves in the record. */
+export const marksOfPaid = 4;
+
+/** The claim: both are written in one call, before the payment is sent. */
+const sentMark = ({ reference }: ReferencedPayment): string => `sent:${reference}`;
+const paymentMark = ({ reference, toUserId, amount }: ReferencedPayment): string =>
+	`payment:${JSON.stringify([reference, toUserId, amount])}`;
+const claimMarks = (payment: ReferencedPayment): string[] => [
+	sentMark(payment),
+	paymentMark(payment),
+];
+
+/**
+ * A fact that is never believed by mistake. n8n cannot be asked without writing what is asked for, and a crash could
+ * leave that. So a fact is two marks, asked for one after the other: an interrupted question leaves one, which is none.
+ */
+type Fact = (payment: ReferencedPayment) => [first: string, second: string];
+
+/** By an answer of the service, or a person's word. Nothing removes it. */
+const paidFact: Fact = (payment) => both('paid', paymentMark(payment));
+/** Its sender ended without knowing how, or did not end it in time. */
+const doubtFact: Fact = (payment) => both('doubt', paymentMark(payment));
+/** A person gave their word about it: from then on, no refused payment frees it. */
+const settledFact: Fact = (payment) => both('settled', sentMark(payment));
+
+const both = (fact: string, mark: string): [string, string] => [
+	`${fact}:1:${mark}`,
+	`${fact}:2:${mark}`,
+];
+
+/** Which of the payments a fact is recorded for. */
+async function recorded(
+	entries: Entries,
+	payments: ReferencedPayment[],
+	fact: Fact,
+): Promise<Set<ReferencedPayment>> {
+	const firstMark = (payment: ReferencedPayment): string => fact(payment)[0];
+	const secondMark = (payment: ReferencedPayment): string => fact(payment)[1];
+	const first = await entries.record(payments.map(firstMark));
+	const candidates = payments.filter((payment) => first.has(firstMark(payment)));
+	await entries.remove(payments.filter((payment) => !first.has(firstMark(payment))).map(firstMark));
+	const second = await entries.record(candidates.map(secondMark));
+	const isTrue = (payment: ReferencedPayment): boolean => second.has(secondMark(payment));
+	await entries.remove(candidates.filter((payment) => !isTrue(payment)).flatMap(fact));
+	return new Set(candidates.filter(isTrue));
+}
+
+/** @throws {InvalidValueError} when this n8n cannot keep references */
+export function ledgerOf(context: IExecuteFunctions): Ledger {
+	const entries = entriesOf(context, 'node');
+	return {
+		count: entries.count,
+
+		async exchange(ended, wanted, stop) {
+			const access = async (): Promise<{ claims: Claim[]; ageMs: () => number }> => {
+				const ageMs = stopwatch();
+				const payments = wanted.map(({ payment }) => payment);
+				const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];
+				const before = await entries.record(marks);
+				try {
+					await free(entries, ended);
+					const states = await statesOf(entries, payments, before);
+					return { claims: await decide(entries, wanted, states), ageMs };
+				} catch (error) {
+					// They were not in use, and will not be sent.
+					await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
+					throw error;
+				}
+			};
+			return await exclusively(context, access, stop);
+		},
+
+		async look(payments, stop) {
+			const access = async (): Promise<ReferenceState[]> => {
+				const before = await entries.record(payments.flatMap(claimMarks));
+				try {
+					return await statesOf(entries, payments, before);
+				} finally {
+					await entries.remove(unusedMarks(payments, before));
+				}
+			};
+			return await exclusively(context, access, stop);
+		},
+	};
+}
+
+/** With those of the claim, which nobody else can have removed; an answer is recorded in any case. */
+function marksOfEnd({ payment, outcome }: Ended): string[] {
+	if (outcome === 'paid') return [...claimMarks(payment), ...paidFact(payment)];
+	return outcome === 'unknown' ? [...claimMarks(payment), ...doubtFact(payment)] : [];
+}
+
+function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<unknown>): string[] {
+	return payments.filter((payment) => !before.has(sentMark(payment))).flatMap(claimMarks);
+}
+
+/** Lets refused payments be sent again under their references, unless a person gave their word meanwhile. */
+async function free(entries: Entries, ended: Ended[]): Promise<void> {
+	const refused = ended.flatMap(({ payment, outcome }) => (outcome === 'notPaid' ? [payment] : []));
+	const settled = await recorded(entries, refused, settledFact);
+	await entries.record([...settled].flatMap(doubtFact));
+	await entries.remove(
+		refused
+			.filter((payment) => !settled.has(payment))
+			.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
+	);
+}
+
+/** @param before which marks of the claims were there before they were written */
+async function statesOf(
+	entries: Entries,
+	payments: ReferencedPayment[],
+	before: ReadonlySet<unknown>,
+): Promise<ReferenceState[]> {
+	const used = payments.filter((payment) => before.has(sentMark(payment)));
+	const own = used.filter((payment) => before.has(paymentMark(payment)));
+	const others = new Set(used.filter((payment) => !before.has(paymentMark(payment))));
+	await entries.remove([...others].map(paymentMark));
+	const paid = await recorded(entries, own, paidFact);
+	const inDoubt = await recorded(
+		entries,
+		own.filter((payment) => !paid.has(payment)),
+		doubtFact,
+	);
+	return payments.map((payment) => {
+		if (!before.has(sentMark(payment))) return 'unused';
+		if (others.has(payment)) return 'otherPayment';
+		if (paid.has(payment)) return 'paid';
+		return inDoubt.has(payment) ? 'inDoubt' : 'inFlight';
+	});
+}
+
+/** What becomes of the wanted payments, by what is known of them and by a person's word. */
+async function decide(
+	entries: Entries,
+	wanted: Wanted[],
+	states: ReferenceState[],
+): Promise<Claim[]> {
+	const added: string[] = [];
+	const removed: string[] = [];
+	const claims = wanted.map(({ payment, heedsWord, isGivenUp }, index): Claim => {
+		const state = states[index] ?? 'inDoubt';
+		if (state === 'unused') return { payment, found: 'taken' };
+		if (state === 'inFlight' && isGivenUp) {
+			added.push(...doubtFact(payment));
+			return { payment, found: 'inDoubt' };
+		}
+		if (state !== 'inDoubt' || !heedsWord || payment.ifUnknown === 'report')
+			return { payment, found: state };
+		added.push(...settledFact(payment));
+		if (payment.ifUnknown === 'paid') {
+			added.push(...paidFact(payment));
+			return { payment, found: 'settledAsPaid' };
+		}
+		removed.push(...doubtFact(payment));
+		return { payment, found: 'taken' };
+	});
+	await entries.record(added);
+	await entries.remove(removed);
+	return claims;
+}

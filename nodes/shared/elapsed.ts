@@ -1,0 +1,34 @@
+/** Time that passes: how much of it, and an end to waiting. */
+
+/**
+ * Begins to count.
+ * @returns the ms since then, by the clock on the wall or by the monotonic one, whichever went further: one can be
+ * set back, the other stands still while a machine sleeps
+ */
+export function stopwatch(): () => number {
+	const wall = Date.now();
+	const monotonic = performance.now();
+	return () => Math.max(Date.now() - wall, performance.now() - monotonic);
+}
+
+/**
+ * What `work` gives, unless the signal is aborted before.
+ * @throws {Error} what `onAbort` gives, and whatever `work` throws; `work` may go on, unheard
+ */
+export async function unlessAborted<Result>(
+	signal: AbortSignal,
+	work: Promise<Result>,
+	onAbort: () => Error,
+): Promise<Result> {
+	let giveUp = (): void => {};
+	const aborted = new Promise<never>((_resolve, reject) => {
+		giveUp = () => reject(onAbort());
+		if (signal.aborted) giveUp();
+		else signal.addEventListener('abort', giveUp, { once: true });
+	});
+	try {
+		return await Promise.race([work, aborted]);
+	} finally {
+		signal.removeEventListener('abort', giveUp);
+	}
+}

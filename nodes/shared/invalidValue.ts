@@ -1,0 +1,73 @@
+/** Values from the user that cannot be used, and how an error shows them. */
+
+/** A value the user gave that cannot be used. The caller adds the item it belongs to. */
+export class InvalidValueError extends Error {
+	readonly remedy: string;
+
+	/**
+	 * @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number`
+	 * @param remedy what to do about it
+	 */
+	constructor(problem: string, remedy: string, options?: ErrorOptions) {
+		super(problem, options);
+		this.name = 'InvalidValueError';
+		this.remedy = remedy;
+	}
+}
+
+/** Treats whatever reading a value threw, such as an expression error, as a value that cannot be used. */
+export function asInvalidValue(error: unknown): InvalidValueError {
+	if (error instanceof InvalidValueError) return error;
+	return new InvalidValueError(
+		messageOf(error),
+		'Check the expressions in the fields of the node, and its credential.',
+		{ cause: error },
+	);
+}
+
+/** What was thrown, in words. */
+export function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}
+
+const longestShown = 80;
+
+/** Shows a value as the user would recognise it, shortened. */
+export function show(value: unknown): string {
+	if (isAbsent(value)) return 'empty';
+	const isNumber = typeof value === 'number' || typeof value === 'bigint';
+	const text = isNumber ? String(value) : jsonOf(value);
+	return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+/** The kind of value, for those that JSON has no text for, such as a symbol. */
+function jsonOf(value: unknown): string {
+	// Quoting a very long text only to cut it would take long.
+	if (typeof value === 'string') return JSON.stringify(value.slice(0, longestShown + 1));
+	try {
+		return JSON.stringify(value) ?? typeof value;
+	} catch {
+		return typeof value;
+	}
+}
+
+/** Whether a field was left empty, or an expression found nothing. */
+export function isAbsent(value: unknown): boolean {
+	return value === undefined || value === null || value === '';
+}
+
+/**
+ * Text without surrounding white space. Whole numbers are accepted because spreadsheets turn
+ * identifiers into numbers.
+ * @throws {InvalidValueError} when it is empty or not text
+ */
+export function requiredText(field: string, value: unknown, remedy: string): string {
+	const text = Number.isSafeInteger(value) ? String(value) : value;
+	if (typeof text !== 'string' || text.trim() === '') {
+		throw new InvalidValueError(
+			`${field} is ${show(value)}${typeof text === 'string' || isAbsent(value) ? '' : ', which is not text'}`,
+			remedy,
+		);
+	}
+	return text.trim();
+}

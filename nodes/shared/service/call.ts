@@ -1,0 +1,142 @@
+/** Calls an endpoint of the service: with retries where they are safe, a flat output, and words for what went wrong. */
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	IHookFunctions,
+	IHttpRequestOptions,
+} from 'n8n-workflow';
+import type { Account } from '../account';
+import { makeAttempt } from './attempt';
+import type { Remedies, ServiceFailure } from './failure';
+import { describeFailure, describeUnreadable } from './failure';
+import { attemptWithRetries } from './retries';
+import { hideSecrets } from './secrets';
+
+/** One call of an endpoint of the service document §4. */
+export interface ServiceRequest {
+	method: 'GET' | 'PUT' | 'POST';
+	/** Below the partners prefix, such as `/balance`. */
+	path: string;
+	/** Whether the service may be asked twice: doing it again changes nothing. */
+	mayRepeat: boolean;
+	body?: IDataObject;
+	/** Output for the endpoints whose response body is not shown (4 and 5); the body's fields are added to it. */
+	confirms?: IDataObject;
+	/** For statuses of which this endpoint allows to say more than in general. */
+	remedies?: Remedies;
+}
+
+/** `body` is the answer as it came; `text` its text. */
+export type ServiceResult =
+	| { ok: true; output: IDataObject; body: unknown; text: string }
+	| { ok: false; failure: ServiceFailure };
+
+export interface CallOptions {
+	/** Of each attempt, from its start to the last byte of the answer. */
+	timeoutMs?: number;
+	/** How long an attempt may still begin or go on, if that is limited. */
+	msLeft?: () => number;
+	/** The execution's: nothing begins after it, and it cuts off what is under way. */
+	stop?: AbortSignal;
+	/** Whether a request under way ends by itself, so that how it ended becomes known. */
+	finishes?: boolean;
+}
+
+const defaultTimeoutMs = 60_000;
+
+/** Secrets shorter than this are not looked for in answers: a match could damage an identifier. */
+const shortestSecretInAnswers = 12;
+
+/**
+ * Calls an endpoint, with the retries that it allows.
+ * @returns flat output, whether or not the service wraps it in `data`; or why there is none. Never throws for
+ * what the service or the network does.
+ */
+export async function callService(
+	context: IExecuteFunctions | IHookFunctions,
+	account: Account,
+	request: ServiceRequest,
+	{
+		timeoutMs = defaultTimeoutMs,
+		msLeft = () => Infinity,
+		stop,
+		finishes = false,
+	}: CallOptions = {},
+): Promise<ServiceResult> {
+	const options: IHttpRequestOptions = {
+		method: request.method,
+		url: account.url.href + request.path,
+		headers: {
+			Accept: 'application/json',
+			...(request.body && { 'Content-Type': 'application/json' }),
+		},
+		body: request.body && JSON.stringify(request.body),
+		encoding: 'text',
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		// Following would hand the API key to whatever host the answer names.
+		disableFollowRedirect: true,
+	};
+	const { last, verdict, attempts } = await attemptWithRetries(
+		request.mayRepeat,
+		async () =>
+			await makeAttempt(
+				context,
+				account,
+				options,
+				Math.min(timeoutMs, msLeft()),
+				finishes ? undefined : stop,
+			),
+		msLeft,
+		stop,
+	);
+	if (verdict !== 'done' || last.kind !== 'answer') {
+		return {
+			ok: false,
+			failure: describeFailure(last, verdict, account, attempts, request.remedies),
+		};
+	}
+	const fields = flatFields(last.body, (text) =>
+		hideSecrets(text, account, shortestSecretInAnswers),
+	);
+	if (fields === undefined && request.confirms === undefined) {
+		return { ok: false, failure: describeUnreadable(last, request.mayRepeat) };
+	}
+	return { ok: true, output: { ...request.confirms, ...fields }, body: last.body, text: last.text };
+}
+
+/** Deeper bodies are not read: what handles them later may recurse. */
+const deepest = 64;
+
+/**
+ * The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object.
+ * @param hide removes secrets from each text; the body as a whole could hold them in escaped form
+ */
+export function flatFields(
+	body: unknown,
+	hide: (text: string) => string = (unchanged) => unchanged,
+): IDataObject | undefined {
+	if (!isObject(body) || isDeeper(body, deepest)) return undefined;
+	const fields = hidden(body, hide);
+	if (!isObject(fields)) return undefined;
+	const { data, ...rest } = fields;
+	return isObject(data) ? { ...rest, ...data } : fields;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
+}
+
+function hidden(value: unknown, hide: (text: string) => string): unknown {
+	if (typeof value === 'string') return hide(value);
+	if (Array.isArray(value)) return value.map((entry) => hidden(entry, hide));
+	if (!isObject(value)) return value;
+	return Object.fromEntries(
+		Object.entries(value).map(([name, entry]) => [hide(name), hidden(entry, hide)]),
+	);
+}
+
+function isObject(value: unknown): value is IDataObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,80 @@
+/** The reason that the service gives in an error body, whatever its shape. */
+
+const longestReason = 300;
+
+/**
+ * The reason in one line. Empty when there is none.
+ * @param body what the text is when it is JSON, else undefined
+ * @param hide removes secrets, before shortening could leave a part of one
+ */
+export function reasonIn(
+	{ text, body }: { text: string; body: unknown },
+	hide: (text: string) => string,
+): string {
+	const found = body === undefined ? textOf(text) : reasonOf(body);
+	const reason = hide(found).replace(/\s+/g, ' ').trim();
+	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
+}
+
+/** What a page says to people: its title, or all of its text. Each expression looks at a character once. */
+function textOf(page: string): string {
+	if (!/<[a-z!/]/i.test(page)) return page;
+	const title = between(page, /<title[^<>]*>/i, '</title');
+	if (title !== undefined) return title;
+	return page
+		.split(/<(?=style|script)/i)
+		.map((part, index) => (index === 0 ? part : afterClosing(part)))
+		.join(' ')
+		.replace(/<[^<>]*>/g, ' ');
+}
+
+function between(page: string, opening: RegExp, closing: string): string | undefined {
+	const found = opening.exec(page);
+	if (found === null) return undefined;
+	const from = found.index + found[0].length;
+	const end = page.toLowerCase().indexOf(closing, from);
+	return page.slice(from, end === -1 ? undefined : end);
+}
+
+/** What follows the end of a style or script that a part begins with. */
+function afterClosing(part: string): string {
+	const end = /<\/(?:style|script)/i.exec(part);
+	return end === null ? '' : `<${part.slice(end.index + 1)}`;
+}
+
+const reasonKeys = [
+	'message',
+	'error',
+	'errors',
+	'detail',
+	'details',
+	'title',
+	'reason',
+	'error_description',
+];
+
+function reasonOf(value: unknown, depth = 0): string {
+	if (typeof value === 'string') return value;
+	if (typeof value !== 'object' || value === null || depth > 4) return '';
+	if (Array.isArray(value)) {
+		return value
+			.map((entry) => reasonOf(entry, depth + 1))
+			.filter(Boolean)
+			.join('; ');
+	}
+	const record = new Map<string, unknown>(Object.entries(value));
+	for (const key of reasonKeys) {
+		const reason = reasonOf(record.get(key), depth + 1);
+		if (reason === '') continue;
+		const field = record.get('field');
+		return typeof field === 'string' ? `${field}: ${reason}` : reason;
+	}
+	// Such as { errors: { phone: ["is too short"] } }.
+	return depth === 0
+		? ''
+		: [...record]
+				.map(([key, entry]) => [key, reasonOf(entry, depth + 1)])
+				.filter(([, reason]) => reason)
+				.map(([key, reason]) => `${key}: ${reason}`)
+				.join('; ');
+}
