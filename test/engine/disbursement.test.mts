@@ -384,7 +384,7 @@ describe('a reference', () => {
 		const broken = jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
 			.mockImplementation(async (items, scope, ...more) => {
-				const isEnd = items.some((item) => String(item).startsWith('paid:'));
+				const isEnd = items.some((item) => String(item).startsWith('paid:payment'));
 				if (isEnd) throw new Error('database is locked');
 				return await record(items, scope, ...more);
 			});

@@ -137,6 +137,7 @@ const lookAgainAfterMs = 5_000;
 
 /** Sends payments with references, which other executions may be sending too. */
 class ReferencedSending {
+	private readonly batch: Batch;
 	private readonly ledger: Ledger;
 	private readonly stop?: AbortSignal;
 	/** Aborted when a stopped run has to end, whatever the database does. */
@@ -146,7 +147,8 @@ class ReferencedSending {
 	/** In flight in another execution: for how long, in ms. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
-	constructor(private readonly batch: Batch) {
+	constructor(batch: Batch) {
+		this.batch = batch;
 		const { context, options } = batch;
 		this.ledger = batch.ledger();
 		this.stop = context.getExecutionCancelSignal();

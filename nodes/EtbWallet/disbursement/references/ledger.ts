@@ -72,15 +72,16 @@ const claimMarks = (payment: ReferencedPayment): string[] => [
 type Fact = (payment: ReferencedPayment) => [first: string, second: string];
 
 /** By an answer of the service, or a person's word. Nothing removes it. */
-const paidFact: Fact = (payment) => both('paid', paymentMark(payment));
+const paidFact: Fact = (payment) => [`paid:${paymentMark(payment)}`, `paid:${sentMark(payment)}`];
 /** Its sender ended without knowing how, or did not end it in time. */
-const doubtFact: Fact = (payment) => both('doubt', paymentMark(payment));
+const doubtFact: Fact = (payment) => [
+	`doubt:${paymentMark(payment)}`,
+	`doubt:${sentMark(payment)}`,
+];
 /** A person gave their word about it: from then on, no refused payment frees it. */
-const settledFact: Fact = (payment) => both('settled', sentMark(payment));
-
-const both = (fact: string, mark: string): [string, string] => [
-	`${fact}:1:${mark}`,
-	`${fact}:2:${mark}`,
+const settledFact: Fact = (payment) => [
+	`settled:1:${sentMark(payment)}`,
+	`settled:2:${sentMark(payment)}`,
 ];
 
 /** Which of the payments a fact is recorded for. */
@@ -112,14 +113,17 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 				const payments = wanted.map(({ payment }) => payment);
 				const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];
 				const before = await entries.record(marks);
+				let isDecided = false;
 				try {
 					await free(entries, ended);
 					const states = await statesOf(entries, payments, before);
-					return { claims: await decide(entries, wanted, states), ageMs };
-				} catch (error) {
-					// They were not in use, and will not be sent.
-					await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
-					throw error;
+					const claims = await decide(entries, wanted, states);
+					isDecided = true;
+					return { claims, ageMs };
+				} finally {
+					// Those that were not in use will not be sent.
+					if (!isDecided)
+						await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
 				}
 			};
 			return await exclusively(context, access, stop);
@@ -185,6 +189,23 @@ async function statesOf(
 	});
 }
 
+/**
+ * Those of the payments whose reference another payment ended under. A crash while a payment was refused, because its
+ * reference belongs to another, can leave its mark; then it looks like one in flight.
+ */
+async function endedForOther(
+	entries: Entries,
+	payments: ReferencedPayment[],
+): Promise<Set<ReferencedPayment>> {
+	const marksOf = (payment: ReferencedPayment): string[] => [
+		paidFact(payment)[1],
+		doubtFact(payment)[1],
+	];
+	const before = await entries.record(payments.flatMap(marksOf));
+	await entries.remove(payments.flatMap(marksOf).filter((mark) => !before.has(mark)));
+	return new Set(payments.filter((payment) => marksOf(payment).some((mark) => before.has(mark))));
+}
+
 /** What becomes of the wanted payments, by what is known of them and by a person's word. */
 async function decide(
 	entries: Entries,
@@ -193,9 +214,17 @@ async function decide(
 ): Promise<Claim[]> {
 	const added: string[] = [];
 	const removed: string[] = [];
+	const givenUp = wanted.flatMap(({ payment, isGivenUp }, index) =>
+		isGivenUp && states[index] === 'inFlight' ? [payment] : [],
+	);
+	const others = await endedForOther(entries, givenUp);
 	const claims = wanted.map(({ payment, heedsWord, isGivenUp }, index): Claim => {
 		const state = states[index] ?? 'inDoubt';
 		if (state === 'unused') return { payment, found: 'taken' };
+		if (others.has(payment)) {
+			removed.push(paymentMark(payment));
+			return { payment, found: 'otherPayment' };
+		}
 		if (state === 'inFlight' && isGivenUp) {
 			added.push(...doubtFact(payment));
 			return { payment, found: 'inDoubt' };
