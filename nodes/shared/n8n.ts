@@ -25,9 +25,9 @@ export async function requestUntil(
 	options: IHttpRequestOptions,
 	signal: AbortSignal,
 ): Promise<unknown> {
-	const untilAborted: typeof context = Object.create(context, {
+	const untilAborted = Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
-	});
+	}) as typeof context;
 	return await context.helpers.httpRequestWithAuthentication.call(
 		untilAborted,
 		credentialType,
@@ -39,7 +39,7 @@ export async function requestUntil(
 }
 
 /** By symbol, which survives an update of this package between two tries, and which n8n does not store. */
-const triesSymbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
+const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /**
  * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
@@ -48,23 +48,22 @@ const triesSymbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
  * retry without references would pay again. Noticed by test/engine/disbursement (Retry On Fail).
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
-	const executeData: object = context.getExecuteData();
 	const items = context.getInputData();
-	const runs = ownMap(executeData);
+	const runs = ownTries<Done>(context.getExecuteData());
 	const key: object = items[0]?.json ?? items;
-	const known: unknown = runs.get(key);
-	if (known instanceof Map) return known;
-	const made = new Map<number, Done>();
-	runs.set(key, made);
-	return made;
+	const tries = runs.get(key) ?? new Map<number, Done>();
+	runs.set(key, tries);
+	return tries;
 }
 
-function ownMap(executeData: object): WeakMap<object, unknown> {
-	const known: unknown = Reflect.get(executeData, triesSymbol);
-	if (known instanceof WeakMap) return known;
-	const made = new WeakMap<object, unknown>();
-	Object.defineProperty(executeData, triesSymbol, { value: made });
-	return made;
+type Tries<Done> = WeakMap<object, Map<number, Done>>;
+
+function ownTries<Done>(executeData: object): Tries<Done> {
+	const { [triesSymbol]: known }: { [triesSymbol]?: Tries<Done> } = executeData;
+	if (known !== undefined) return known;
+	const value: Tries<Done> = new WeakMap();
+	Object.defineProperty(executeData, triesSymbol, { value });
+	return value;
 }
 
 /**

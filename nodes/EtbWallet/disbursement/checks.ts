@@ -102,10 +102,13 @@ export function aboveRunLimit(
 }
 
 /** The treasury balance in ETB, or why it cannot be read. */
-export async function readBalance({ context, account }: Run): Promise<Decimal | Failure> {
+export async function readBalance(
+	{ context, account }: Run,
+	timeoutMs: number,
+): Promise<Decimal | Failure> {
 	const request = { method: 'GET', path: '/balance', mayRepeat: true } as const;
 	const stop = context.getExecutionCancelSignal();
-	const result = await callService(context, account, request, { stop });
+	const result = await callService(context, account, request, { timeoutMs, stop });
 	if (!result.ok) {
 		const { message, description, httpCode } = result.failure;
 		return {

@@ -229,7 +229,7 @@ function cannotKeepReferences({ ledger }: Batch, pending: Payment[]): Failure | 
 
 async function uncovered(batch: Batch, pending: Payment[]): Promise<Failure | undefined> {
 	if (!batch.options.checkBalance) return undefined;
-	const balance = await readBalance(batch);
+	const balance = await readBalance(batch, batch.options.timeoutMs);
 	if (typeof balance !== 'string') return balance;
 	const failure = notCovered(balance, pending);
 	if (failure === undefined || !pending.some(hasReference)) return failure;

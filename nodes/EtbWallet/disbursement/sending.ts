@@ -39,7 +39,7 @@ export async function sendAll(batch: Batch, payments: Payment[]): Promise<void> 
 	await sendConcurrently(
 		batch,
 		payments.filter((payment) => !hasReference(payment)),
-		batch.settle,
+		(payment, settlement) => batch.settle(payment, settlement),
 	);
 	const referenced = payments.filter(hasReference);
 	if (referenced.length > 0) await new ReferencedSending(batch).send(referenced);
@@ -128,9 +128,12 @@ async function send(
 	return settlementOf(result, (text) => hideSecrets(text, account));
 }
 
-/** Waiting for another execution begins with short pauses, in ms. */
-const firstPauseMs = 100;
-const longestPauseMs = 1_000;
+/** Waiting for another execution begins with short pauses. */
+const firstPauseMs = 200;
+const longestPauseMs = 2_000;
+
+/** Beyond the time that its payment may take, another execution needs some to record how that ended. */
+const recordingMs = 15_000;
 
 /** After so many ms a waiting run looks again, although the record seems unchanged. */
 const lookAgainAfterMs = 5_000;
@@ -208,12 +211,13 @@ class ReferencedSending {
 	}
 
 	private wantedOf(payment: ReferencedPayment): Wanted {
+		const { timeoutMs } = this.batch.options;
 		const waitedMs = this.waiting.get(payment);
 		return {
 			payment,
 			// A doubt that came while it waited is not the one that the person spoke of.
 			heedsWord: waitedMs === undefined,
-			isGivenUp: waitedMs !== undefined && waitedMs() >= this.batch.options.timeoutMs,
+			isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,
 		};
 	}
 

@@ -105,7 +105,7 @@ async function recorded(
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const entries = entriesOf(context, 'node');
 	return {
-		count: entries.count,
+		count: async () => await entries.count(),
 
 		async exchange(ended, wanted, stop) {
 			const access = async (): Promise<{ claims: Claim[]; ageMs: () => number }> => {
