@@ -28,18 +28,26 @@ const options = { mode: 'entries' } as const;
 
 /**
  * @param scope whether they are the node's own, or those of all nodes of the workflow
+ * @param refuse throws when nothing may be written or believed any more
  * @throws {InvalidValueError} when this n8n cannot keep entries; each call throws whatever the database does
  */
-export function entriesOf(context: IExecuteFunctions, scope: 'node' | 'workflow'): Entries {
+export function entriesOf(
+	context: IExecuteFunctions,
+	scope: 'node' | 'workflow',
+	refuse: () => void = () => undefined,
+): Entries {
 	const helpers = entriesHelpersOf(context);
 	return {
 		async record(entries) {
 			if (entries.length === 0) return new Set();
+			refuse();
 			const call = helpers.checkProcessedAndRecord(entries, scope, options);
 			return new Set((await answered(call)).processed);
 		},
 		async remove(entries) {
-			if (entries.length > 0) await answered(helpers.removeProcessed(entries, scope, options));
+			if (entries.length === 0) return;
+			refuse();
+			await answered(helpers.removeProcessed(entries, scope, options));
 		},
 		count: async () => await answered(helpers.getProcessedDataCount(scope, options)),
 		clear: async () => await answered(helpers.clearAllProcessedItems(scope, options)),

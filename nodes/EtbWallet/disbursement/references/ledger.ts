@@ -103,12 +103,14 @@ async function recorded(
 
 /** @throws {InvalidValueError} when this n8n cannot keep references */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
-	const entries = entriesOf(context, 'node');
+	const unlocked = entriesOf(context, 'node');
 	return {
-		count: async () => await entries.count(),
+		count: async () => await unlocked.count(),
 
 		async exchange(ended, wanted, stop) {
-			const access = async (): Promise<{ claims: Claim[]; ageMs: () => number }> => {
+			const access = async (
+				entries: Entries,
+			): Promise<{ claims: Claim[]; ageMs: () => number }> => {
 				const ageMs = stopwatch();
 				const payments = wanted.map(({ payment }) => payment);
 				const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];
@@ -130,7 +132,7 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 		},
 
 		async look(payments, stop) {
-			const access = async (): Promise<ReferenceState[]> => {
+			const access = async (entries: Entries): Promise<ReferenceState[]> => {
 				const before = await entries.record(payments.flatMap(claimMarks));
 				try {
 					return await statesOf(entries, payments, before);

@@ -37,13 +37,14 @@ const shortPauseMs = (): number => 5 + Math.random() * 20;
 const lastAccesses = new Map<string, Promise<unknown>>();
 
 /**
- * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow.
+ * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow. It gets
+ * the node's own entries, which refuse when the lock may have been lost, because the process stood still.
  * @param stop gives up waiting for the lock
  * @throws {Error} when the lock cannot be taken, or was held for too long; what `access` did then does not count
  */
 export async function exclusively<Result>(
 	context: IExecuteFunctions,
-	access: () => Promise<Result>,
+	access: (entries: Entries) => Promise<Result>,
 	stop?: AbortSignal,
 ): Promise<Result> {
 	const key = context.getWorkflow().id ?? '';
@@ -54,7 +55,7 @@ export async function exclusively<Result>(
 			// Other processes get their turn.
 			await pause(shortPauseMs(), stop);
 		}
-		return await whileLocked(entriesOf(context, 'workflow'), access, stop);
+		return await whileLocked(context, access, stop);
 	})();
 	lastAccesses.set(key, current);
 	try {
@@ -65,14 +66,18 @@ export async function exclusively<Result>(
 }
 
 async function whileLocked<Result>(
-	row: Entries,
-	access: () => Promise<Result>,
+	context: IExecuteFunctions,
+	access: (entries: Entries) => Promise<Result>,
 	stop?: AbortSignal,
 ): Promise<Result> {
+	const row = entriesOf(context, 'workflow');
 	const heldForMs = await take(row, stop);
-	try {
-		const result = await access();
+	const refuseLate = (): void => {
 		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
+	};
+	try {
+		const result = await access(entriesOf(context, 'node', refuseLate));
+		refuseLate();
 		return result;
 	} finally {
 		// Later the lock may be another process's.
