@@ -52,6 +52,7 @@ const upgrade: RequestListener = (request) => {
 	);
 };
 const never: RequestListener = () => undefined;
+const noAnswer = new Promise<never>(() => undefined);
 
 const credential = (): RunOptions['credential'] => ({
 	baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -171,7 +172,7 @@ describe('a claim', () => {
 describe('a database call that never answers', () => {
 	/** The limits of the clock run a hundred times as fast. */
 	function hurry(): void {
-		const { timeout } = AbortSignal;
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
 	}
 
@@ -195,7 +196,7 @@ describe('a database call that never answers', () => {
 		async (method) => {
 			hurry();
 			await serve((_request, response) => response.end(paid));
-			const hung = jest.spyOn(deduplicator, method).mockReturnValueOnce(new Promise(never));
+			const hung = jest.spyOn(deduplicator, method).mockImplementationOnce(() => noAnswer);
 			const first = await executeNode({
 				credential: credential(),
 				parameters: { ...payment, options: {} },

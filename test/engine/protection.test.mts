@@ -1,5 +1,11 @@
 /** What protects a payment holds whatever it is given: references, options, limits, dry runs, n8n itself. */
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeParameters,
+	INodeType,
+} from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
@@ -50,7 +56,7 @@ async function payMapped(
 }
 
 /** Items that pay 10 ETB to each, with references. */
-const referenced = (...names: string[]): IDataObject[] =>
+const referenced = (...names: string[]) =>
 	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
 
 describe('Map Automatically with a reference column that is empty', () => {
@@ -184,11 +190,10 @@ describe('a very long text is read in time', () => {
 describe('a dry run', () => {
 	test('says what would become of each payment, sends nothing and leaves no trace', async () => {
 		const fault: Fault = { process: 'never', answer: { status: 500 } };
-		const [unknown, other, found, used] = referenced('unknown', 'other', 'found', 'used');
 		sandbox.faults.plan('POST /disburse', ({ body }) =>
 			/unknown|found/.test(JSON.stringify(body)) ? fault : undefined,
 		);
-		const first = [unknown, other, found, used].flatMap((item) => item ?? []);
+		const first = referenced('unknown', 'other', 'found', 'used');
 		await payMapped(first, {}, { onError: 'continueErrorOutput' });
 		const before = structuredClone([...deduplicator.rows]);
 		const requestsBefore = sent().length;
@@ -241,15 +246,25 @@ describe('a dry run', () => {
 	});
 });
 
+/** The node in an n8n that differs. */
+async function nodeWith(
+	differences: (context: IExecuteFunctions) => PropertyDescriptorMap,
+): Promise<INodeType> {
+	const original = await updatePackage();
+	const node = Object.create(original) as INodeType;
+	node.execute = async function (this) {
+		const context = Object.create(this, differences(this)) as IExecuteFunctions;
+		const output = await original.execute?.bind(context)();
+		return Array.isArray(output) ? output : [];
+	};
+	return node;
+}
+
 describe('without what n8n keeps references with', () => {
 	test('nothing is sent, and the version that is needed is named', async () => {
-		const node = await updatePackage();
-		const { execute } = node;
-		node.execute = async function (this) {
-			const helpers = { ...this.helpers, getProcessedDataCount: undefined };
-			const context = Object.create(this, { helpers: { value: helpers } }) as typeof this;
-			return (await execute?.call(context)) ?? [];
-		};
+		const node = await nodeWith((context) => ({
+			helpers: { value: { ...context.helpers, getProcessedDataCount: undefined } },
+		}));
 		const { error } = await payMapped(referenced('a'), {}, { currentNode: () => node });
 		expect(error?.message).toBe('This version of n8n cannot keep references');
 		expect(error?.description).toMatch(/^Nobody was paid\. Update n8n to 1\.64 or newer/);
@@ -257,14 +272,7 @@ describe('without what n8n keeps references with', () => {
 	});
 
 	test('hints are left out, and the payments are told all the same', async () => {
-		const node = await updatePackage();
-		const { execute } = node;
-		node.execute = async function (this) {
-			const context = Object.create(this, {
-				addExecutionHints: { value: undefined },
-			}) as typeof this;
-			return (await execute?.call(context)) ?? [];
-		};
+		const node = await nodeWith(() => ({ addExecutionHints: { value: undefined } }));
 		const result = await payMapped(referenced('a', 'b'), {}, { currentNode: () => node });
 		expect(outcomesOf(result)).toEqual(['paid', 'paid']);
 	});

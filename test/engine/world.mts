@@ -71,14 +71,15 @@ interface Package {
 
 let loaded: Promise<Package> | undefined;
 
-/** Loads the built package anew, as n8n does after an update in the editor. */
+/** The node of the built package, loaded anew as n8n does after an update in the editor: with modules of its own. */
 export async function updatePackage(): Promise<INodeType> {
-	const loader = new PackageDirectoryLoader(resolve('.'));
-	await loader.loadAll();
-	loader.unloadAll();
-	await loader.loadAll();
-	const node = loader.nodeTypes.etbWallet?.type;
-	if (node === undefined || !('execute' in node)) throw new Error('the package has no etbWallet');
+	let node: INodeType | undefined;
+	await jest.isolateModulesAsync(async () => {
+		const file = resolve('dist/nodes/EtbWallet/EtbWallet.node.js');
+		const { EtbWallet } = (await import(file)) as { EtbWallet: new () => INodeType };
+		node = new EtbWallet();
+	});
+	if (node === undefined) throw new Error('the package has no etbWallet');
 	return node;
 }
 
@@ -114,7 +115,7 @@ export function credentialFor(sandbox: Sandbox, changes: CredentialData = {}): C
 	};
 }
 
-function nodeTypesOf({ types }: Package): INodeTypes {
+export function nodeTypesOf({ types }: Package): INodeTypes {
 	const get = (name: string): INodeType => {
 		const type = types.get(name);
 		if (type === undefined) throw new Error(`unknown node type ${name}`);
@@ -123,15 +124,10 @@ function nodeTypesOf({ types }: Package): INodeTypes {
 	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
 }
 
-function updatedNodeTypes(nodePackage: Package, current: () => INodeType): INodeTypes {
-	const { getByName, getKnownTypes } = nodeTypesOf(nodePackage);
-	const get = (name: string): INodeType => (name === actionType ? current() : getByName(name));
-	const getByNameOrVersion = (name: string): INodeType => get(name);
-	return {
-		getByName: getByNameOrVersion,
-		getByNameAndVersion: getByNameOrVersion,
-		getKnownTypes,
-	};
+function updatedNodeTypes({ types }: Package, current: () => INodeType): INodeTypes {
+	const get = (name: string): INodeType =>
+		name === actionType ? current() : (types.get(name) ?? current());
+	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
 }
 
 function credentialsHelper({ credential }: Package, data: CredentialData): ICredentialsHelper {
@@ -152,7 +148,7 @@ function credentialsHelper({ credential }: Package, data: CredentialData): ICred
 
 let executions = 0;
 
-function additionalData(
+export function additionalData(
 	nodePackage: Package,
 	credential: CredentialData,
 	executionId: string,
@@ -296,7 +292,7 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 	return resultOf(await running, node.name);
 }
 
-function resultOf(run: IRun, name: string): RunResult {
+export function resultOf(run: IRun, name: string): RunResult {
 	const task: ITaskData | undefined = run.data.resultData.runData[name]?.at(-1);
 	const error = run.data.resultData.error ?? task?.error;
 	return {

@@ -63,7 +63,6 @@ test('any secret is hidden in any text, and other text stays', () => {
 	fc.assert(
 		fc.property(plain, fc.constantFrom(...forms), fc.string(), (apiKey, [, write], around) => {
 			const secrets = { apiKey, webhookSecret: '' };
-			if (write === encodeURIComponent && !apiKey.isWellFormed()) return;
 			const written = write(apiKey);
 			if (around.includes(apiKey)) return;
 			expect(hideSecrets(`${around} ${written}`, secrets)).toContain('[hidden]');

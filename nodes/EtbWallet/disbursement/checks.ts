@@ -25,7 +25,7 @@ export interface RunOptions {
 
 /** @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions): RunOptions {
-	const saved: object = Object(context.getNodeParameter('options', 0, {}));
+	const saved = Object(context.getNodeParameter('options', 0, {})) as object;
 	const given = new Map<string, unknown>(Object.entries(saved));
 	const limit = (name: string, field: string): Decimal | undefined => {
 		if (!given.has(name)) return undefined;
