@@ -57,7 +57,12 @@ begin
   end;
   perform set_config('role', v_role_before, true);
   if not v_is_member then
-    grant etb_wallet_owner to current_user;
+    begin
+      grant etb_wallet_owner to current_user;
+    exception when insufficient_privilege then
+      raise exception 'There is a role etb_wallet_owner, and "%" may not act for it: %', current_user, sqlerrm
+        using hint = format('Set up as the role that made it, or a superuser allows it: grant etb_wallet_owner, etb_wallet_gate, etb_wallet_desk, etb_wallet_reader to %I with admin option', current_user);
+    end;
   end if;
 
   -------------------------------------------------------------------------------------------------------------- Version
@@ -386,12 +391,12 @@ begin
 
   -- Adds a line about a payment.
   create or replace function etb_wallet.write_down(
-    p_payment etb_wallet.payment, p_event text, p_claim uuid, p_execution text, p_by_person text, p_detail text
+    p_at timestamptz, p_payment etb_wallet.payment, p_event text, p_execution text, p_by_person text, p_detail text
   ) returns void
   language sql volatile set search_path = etb_wallet, pg_temp as $f$
     insert into history (at, account, event, reference, to_user_id, amount_etb, requested_by, claim, attempt, execution, by_person, detail)
-    values (clock(), p_payment.account, p_event, p_payment.reference, p_payment.to_user_id, p_payment.amount_etb, p_payment.requested_by,
-      p_claim, p_payment.attempt, p_execution, p_by_person, p_detail)
+    values (p_at, p_payment.account, p_event, p_payment.reference, p_payment.to_user_id, p_payment.amount_etb, p_payment.requested_by,
+      p_payment.claim, p_payment.attempt, p_execution, p_by_person, p_detail)
   $f$;
 
   --------------------------------------------------------------------------------------------------------------- The gate
@@ -416,6 +421,7 @@ begin
     v_not_after text;
     v_item jsonb;
     v_references text[] := '{}';
+    v_index integer := 0;
     v_reference text; v_to_user_id text; v_requested_by text; v_amount numeric;
     v_row payment;
     v_known boolean;
@@ -452,7 +458,8 @@ begin
     v_not_after := to_char((coalesce(p_clock, v_now) + v_rules.lease / 2) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
     foreach v_item in array v_items loop
-      v_reference := plain_text(v_item -> 'reference');
+      v_index := v_index + 1;
+      v_reference := v_references[v_index];
       v_to_user_id := plain_text(v_item -> 'toUserId');
       v_requested_by := coalesce(plain_text(v_item -> 'requestedBy'), '');
       v_amount := plain_amount(v_item -> 'amountEtb');
@@ -487,7 +494,7 @@ begin
           v_reason := coalesce(v_row.reason, 'It was handed out for sending, and how that ended was never told. Ask the partner service, then settle it');
           if v_row.state = 'sending' then
             update payment p set state = 'unknown', reason = v_reason where p.account = p_account and p.reference = v_reference;
-            perform write_down(v_row, 'leaseEnded', v_row.claim, p_execution, null, null);
+            perform write_down(v_now, v_row, 'leaseEnded', p_execution, null, null);
           end if;
         elsif v_row.late_payment is not null then
           v_decision := 'unknown'; v_tx_hash := v_row.late_payment;
@@ -509,7 +516,7 @@ begin
           claimed_at = excluded.claimed_at, lease_until = excluded.lease_until, spent_on = excluded.spent_on,
           ended_at = null, tx_hash = null, reason = null, settled_by = null
         returning p.* into v_row;
-        perform write_down(v_row, 'send', v_claim, p_execution, null, null);
+        perform write_down(v_now, v_row, 'send', p_execution, null, null);
         v_to := array_append(v_to, v_to_user_id); v_by := array_append(v_by, v_requested_by); v_amounts := array_append(v_amounts, v_amount);
         v_send := array_append(v_send, jsonb_build_object(
           'reference', v_reference, 'toUserId', v_to_user_id, 'amountEtb', v_amount::text, 'claim', v_claim, 'notAfter', v_not_after));
@@ -579,7 +586,7 @@ begin
           if v_outcome = 'notPaid' then
             perform reserve(p_account, v_row.spent_on, array[v_row.to_user_id], array[v_row.requested_by], array[-v_row.amount_etb]);
           end if;
-          perform write_down(v_row, v_outcome, p_claim, p_execution, null, coalesce(v_tx_hash, v_reason));
+          perform write_down(v_now, v_row, v_outcome, p_execution, null, coalesce(v_tx_hash, v_reason));
         elsif v_row.claim is distinct from p_claim or v_row.state <> v_outcome or v_row.settled_by is not null then
           -- Too late: a person settled it, or it was handed out again. The answer is written down.
           insert into history (at, account, event, reference, to_user_id, amount_etb, claim, execution, detail)
@@ -621,19 +628,20 @@ begin
   language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
   declare
     v_rules rules := lock_account(p_account);
+    v_now timestamptz := clock();
     v_row payment;
     v_count integer := 0;
   begin
     if coalesce(p_tx_hash, '') = '' then
       raise exception 'The event has no txHash, so nothing tells which payment it confirms';
     end if;
-    insert into confirmation (account, tx_hash, received_at) values (p_account, p_tx_hash, clock()) on conflict do nothing;
+    insert into confirmation (account, tx_hash, received_at) values (p_account, p_tx_hash, v_now) on conflict do nothing;
     for v_row in
-      update payment p set confirmed_at = clock()
+      update payment p set confirmed_at = v_now
       where p.account = p_account and p.tx_hash = p_tx_hash and p.state = 'paid' and p.confirmed_at is null
       returning p.*
     loop
-      perform write_down(v_row, 'confirmed', v_row.claim, null, null, p_tx_hash);
+      perform write_down(v_now, v_row, 'confirmed', null, null, p_tx_hash);
       v_count := v_count + 1;
     end loop;
     return v_count;
@@ -647,6 +655,7 @@ begin
   language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
   declare
     v_rules rules := lock_account(p_account);
+    v_now timestamptz := clock();
     v_row payment;
     v_state text := case when p_was_paid then 'paid' when not p_was_paid then 'notPaid' end;
     v_was_reserved boolean;
@@ -662,21 +671,21 @@ begin
       raise exception 'The account "%" has no payment with the reference "%"', p_account, p_reference;
     elsif v_row.state = 'paid' and not (p_was_paid and v_row.late_payment is not null) then
       raise exception 'The payment "%" is paid, and stays paid', p_reference;
-    elsif v_row.state = 'sending' and v_row.lease_until > clock() then
+    elsif v_row.state = 'sending' and v_row.lease_until > v_now then
       raise exception 'The payment "%" is being sent: wait until %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
     elsif v_row.state = 'notPaid' and not p_was_paid and v_row.late_payment is null then
       raise exception 'The payment "%" is known as not paid already', p_reference;
     end if;
     v_was_reserved := v_row.state <> 'notPaid';
     update payment p set
-      state = v_state, settled_by = btrim(p_by), reason = p_note, ended_at = clock(), late_payment = null,
+      state = v_state, settled_by = btrim(p_by), reason = p_note, ended_at = v_now, late_payment = null,
       tx_hash = case when p_was_paid then coalesce(p.tx_hash, nullif(p.late_payment, 'paid')) end
     where p.account = p_account and p.reference = p_reference;
     if v_was_reserved <> p_was_paid then
       perform reserve(p_account, v_row.spent_on, array[v_row.to_user_id], array[v_row.requested_by],
         array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]);
     end if;
-    perform write_down(v_row, case when p_was_paid then 'saidPaid' else 'saidNotPaid' end, v_row.claim, null, btrim(p_by), p_note);
+    perform write_down(v_now, v_row, case when p_was_paid then 'saidPaid' else 'saidNotPaid' end, null, btrim(p_by), p_note);
     return v_state;
   end $f$;
 
@@ -945,7 +954,7 @@ begin
   comment on function etb_wallet.is_awaited(text, text[], timestamptz) is 'Whether another claim is sending one of these references';
   comment on function etb_wallet.reserve(text, date, text[], text[], numeric[]) is 'Adds to what is spent or reserved';
   comment on function etb_wallet.objection(etb_wallet.rules, text, text, numeric, date, text[], text[], numeric[]) is 'Why the rules do not allow a payment, or null';
-  comment on function etb_wallet.write_down(etb_wallet.payment, text, uuid, text, text, text) is 'Adds a line about a payment to the history';
+  comment on function etb_wallet.write_down(timestamptz, etb_wallet.payment, text, text, text, text) is 'Adds a line about a payment to the history';
   comment on function etb_wallet.claim(text, json, text, timestamptz, integer) is 'For the gate: decides each item of a window, and hands out what is to be sent now';
   comment on function etb_wallet.settle(text, uuid, json, json, text) is 'For the gate: ends what a claim began, with the answers of the ETB Wallet node';
   comment on function etb_wallet.release(text, uuid, json, text, text) is 'For the gate: ends what a claim began and what certainly was not sent';
