@@ -9,7 +9,8 @@
 -- All functions that decide take one lock, that of the account's row in `rules`: they happen one after the other, see what the one before
 -- wrote (each statement of READ COMMITTED looks anew), and cannot lock each other out.
 --
--- They run with enable_seqscan = off: a connection keeps the plan that it made while a table was empty, also when the table has grown.
+-- They run with enable_seqscan = off: a connection keeps the plan that it made while a table was empty, also when the table has grown; and
+-- without jit, which can take longer to compile a plan than the plan takes to run a thousand times.
 do $setup$
 declare
   c_version constant integer := 1; -- of this file; raise it with each change of a table, and say below how to get there
@@ -292,7 +293,7 @@ begin
 
   -- One at a time for each account. @throws when there is no such account, or when the transaction would not see what others wrote.
   create or replace function etb_wallet.lock_account(p_account text) returns etb_wallet.rules
-  language plpgsql set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql set search_path = etb_wallet, pg_temp as $f$
   declare
     v_rules rules;
   begin
@@ -309,7 +310,7 @@ begin
 
   -- Whether another claim is sending one of these references.
   create or replace function etb_wallet.is_awaited(p_account text, p_references text[], p_now timestamptz) returns boolean
-  language sql stable set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language sql stable set search_path = etb_wallet, pg_temp as $f$
     -- (offset 0: each reference is looked up by the primary key, whatever the planner thinks of the tables' sizes)
     select exists (
       select from unnest(p_references) w (reference)
@@ -322,7 +323,7 @@ begin
 
   -- Adds to what is spent or reserved, for the account, each person and each caller; with amounts below zero money is given back.
   create or replace function etb_wallet.reserve(p_account text, p_day date, p_to text[], p_by text[], p_amounts numeric[]) returns void
-  language sql volatile set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language sql volatile set search_path = etb_wallet, pg_temp as $f$
     insert into spent as s (account, scope, who, period, starts_on, amount_etb)
     select p_account, x.scope, x.who, y.period, y.starts_on, sum(t.amount_etb)
     from unnest(p_to, p_by, p_amounts) t (to_user_id, requested_by, amount_etb)
@@ -336,7 +337,7 @@ begin
   create or replace function etb_wallet.objection(
     p_rules etb_wallet.rules, p_to_user_id text, p_requested_by text, p_amount numeric, p_day date, p_to text[], p_by text[], p_amounts numeric[]
   ) returns text
-  language plpgsql stable set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql stable set search_path = etb_wallet, pg_temp as $f$
   declare
     v_caller caller;
     v_limit record;
@@ -409,7 +410,7 @@ begin
   create or replace function etb_wallet.claim(
     p_account text, p_items json, p_execution text default null, p_clock timestamptz default null, p_version integer default 1,
     out items jsonb, out send jsonb, out claim uuid, out not_after text
-  ) language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  ) language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   #variable_conflict use_column
   declare
     v_items jsonb[] := elements(p_items);
@@ -537,7 +538,7 @@ begin
   -- items: each with its outcome, in order.
   create or replace function etb_wallet.settle(
     p_account text, p_claim uuid, p_items json, p_answers json, p_execution text default null, out items jsonb
-  ) language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  ) language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_items jsonb[] := elements(p_items);
     v_answers jsonb[] := elements(p_answers);
@@ -615,7 +616,7 @@ begin
   -- For what a claim handed out and what certainly was not sent: it is not paid, and its money is given back. p_items: what claim gave as items.
   create or replace function etb_wallet.release(
     p_account text, p_claim uuid, p_items json, p_reason text, p_execution text default null, out items jsonb
-  ) language sql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  ) language sql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
     select settle(p_account, p_claim, p_items, (
       select coalesce(json_agg(json_build_object('outcome', 'notPaid', 'toUserId', i ->> 'toUserId', 'message', 'Nothing was sent: ' || coalesce(p_reason, 'the caller said so'))), '[]')
       from unnest(elements(p_items)) i where i ->> 'decision' = 'send'
@@ -625,7 +626,7 @@ begin
   -- Marks what was paid as confirmed, when the event disburse.completed tells its txHash. An event that comes before its answer is kept.
   -- @returns how many payments it confirmed now
   create or replace function etb_wallet.confirm(p_account text, p_tx_hash text) returns integer
-  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_rules rules := lock_account(p_account);
     v_now timestamptz := clock();
@@ -650,9 +651,9 @@ begin
   --------------------------------------------------------------------------------------------------------------- The desk
 
   -- A person's word. "Not paid" only about what is unknown: then it may be sent again. "Paid" also about what was taken for not paid, and to take
-  -- note of what was paid twice. What is paid stays paid. @returns the state
+  -- note of what was paid twice. What is paid, or what the service ever said was paid, stays paid. @returns the state
   create or replace function etb_wallet.resolve(p_account text, p_reference text, p_was_paid boolean, p_by text, p_note text) returns text
-  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_rules rules := lock_account(p_account);
     v_now timestamptz := clock();
@@ -673,7 +674,10 @@ begin
       raise exception 'The payment "%" is paid, and stays paid', p_reference;
     elsif v_row.state = 'sending' and v_row.lease_until > v_now then
       raise exception 'The payment "%" is being sent: wait until %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
-    elsif v_row.state = 'notPaid' and not p_was_paid and v_row.late_payment is null then
+    elsif not p_was_paid and v_row.late_payment is not null then
+      raise exception 'The service''s answer that "%" was paid came late (%): it can only be settled as paid', p_reference, v_row.late_payment
+        using hint = 'If it was not paid all the same, pay it under another reference.';
+    elsif v_row.state = 'notPaid' and not p_was_paid then
       raise exception 'The payment "%" is known as not paid already', p_reference;
     end if;
     v_was_reserved := v_row.state <> 'notPaid';
@@ -691,7 +695,7 @@ begin
 
   -- Changes the rules that are named, and sets an account up that has none. Null takes a limit away. @returns all rules of the account
   create or replace function etb_wallet.set_rules(p_account text, p_changes jsonb, p_by text) returns etb_wallet.rules
-  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_rules rules;
     v_unknown text;
@@ -723,7 +727,7 @@ begin
 
   -- Puts a person on the list of known recipients, or takes one off.
   create or replace function etb_wallet.set_recipient(p_account text, p_to_user_id text, p_known boolean, p_by text) returns void
-  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_rules rules := lock_account(p_account);
     v_to_user_id text := plain_text(to_jsonb(p_to_user_id));
@@ -743,7 +747,7 @@ begin
   -- Changes the rules of one caller, by the name that it gives itself (requestedBy; '' is: none), which nothing proves. p_changes null takes it
   -- off the list.
   create or replace function etb_wallet.set_caller(p_account text, p_requested_by text, p_changes jsonb, p_by text) returns void
-  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off as $f$
+  language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_rules rules := lock_account(p_account);
     v_requested_by text := coalesce(plain_text(to_jsonb(p_requested_by)), '');
