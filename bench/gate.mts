@@ -28,7 +28,10 @@ async function fill(client: pg.Client, payments: number): Promise<void> {
 }
 
 /** Claims and settles one window; resolves to what each took, in ms. */
-async function pay(client: pg.Client, round: number): Promise<{ claimMs: number; settleMs: number }> {
+async function pay(
+	client: pg.Client,
+	round: number,
+): Promise<{ claimMs: number; settleMs: number }> {
 	const items = Array.from({ length: WINDOW }, (_, index) => ({
 		reference: crypto.randomUUID(),
 		toUserId: `svc_${(round * WINDOW + index) % 50_000}`,
@@ -87,7 +90,9 @@ try {
 		}
 	}
 	const [empty] = perPayment;
-	console.log(`${machine()}; load before: ${loadBefore}. ms for one payment, in windows of ${WINDOW}:\n`);
+	console.log(
+		`${machine()}; load before: ${loadBefore}. ms for one payment, in windows of ${WINDOW}:\n`,
+	);
 	console.log(
 		table(
 			['payments in the table', 'claim', 'settle', 'both, median', 'both / both with none'],

@@ -51,12 +51,19 @@ const item = (reference: string, amountEtb: unknown = 10, toUserId = 'u'): Item 
 	amountEtb,
 });
 const paid = (window: Claimed): Answer[] =>
-	window.send.map(({ toUserId, reference }) => ({ toUserId, outcome: 'paid', txHash: `0x${reference}` }));
+	window.send.map(({ toUserId, reference }) => ({
+		toUserId,
+		outcome: 'paid',
+		txHash: `0x${reference}`,
+	}));
 const outcomes = (told: Array<{ outcome: string | null }>) => told.map(({ outcome }) => outcome);
 const spentToday = async (name: string) =>
-	await value(client, z.coerce.number(), 'select spent_today from etb_wallet.spending where account = $1', [
-		name,
-	]);
+	await value(
+		client,
+		z.coerce.number(),
+		'select spent_today from etb_wallet.spending where account = $1',
+		[name],
+	);
 
 test('a bad item is not paid, with its reason, and the others are', async () => {
 	const name = await account();
@@ -70,12 +77,32 @@ test('a bad item is not paid, with its reason, and the others are', async () => 
 		[{ reference: 'a', amountEtb: 1 }, /no toUserId/],
 		[{ reference: 'a', toUserId: null, amountEtb: 1 }, /no toUserId/],
 		[{ reference: 'a', toUserId: 'u' }, /not a plain amount.*: empty/],
-		...[0, -1, '-1', '1,000', '1e3', 'ten', '', '.5', '5.', '٣', true, [1], 1e21, 1e-7, 0.1234567890123456].map(
-			(amountEtb): [unknown, RegExp] => [{ reference: 'a', toUserId: 'u', amountEtb }, /not a plain amount/],
-		),
+		...[
+			0,
+			-1,
+			'-1',
+			'1,000',
+			'1e3',
+			'ten',
+			'',
+			'.5',
+			'5.',
+			'٣',
+			true,
+			[1],
+			1e21,
+			1e-7,
+			0.1234567890123456,
+		].map((amountEtb): [unknown, RegExp] => [
+			{ reference: 'a', toUserId: 'u', amountEtb },
+			/not a plain amount/,
+		]),
 		[{ reference: 'a', toUserId: 'u', amountEtb: '1234567890123456' }, /not a plain amount/],
 		[{ reference: 'a', toUserId: 'u', amountEtb: `0.${'0'.repeat(2000)}1` }, /not a plain amount/],
-		[{ reference: 'a', toUserId: 'u', amountEtb: 1, requestedBy: ['x'] }, /requestedBy is not text/],
+		[
+			{ reference: 'a', toUserId: 'u', amountEtb: 1, requestedBy: ['x'] },
+			/requestedBy is not text/,
+		],
 		[{ reference: long, toUserId: 'u', amountEtb: 1 }, /longer than 200/],
 		[{ reference: 'a', toUserId: long, amountEtb: 1 }, /longer than 200/],
 		[{ reference: 'a', toUserId: 'u', amountEtb: 1, requestedBy: long }, /longer than 200/],
@@ -84,7 +111,7 @@ test('a bad item is not paid, with its reason, and the others are', async () => 
 		[[], /no reference/],
 		[{}, /no reference/],
 	];
-	const mixed = bad.flatMap(([wrong], index) => [wrong as Item, item(`good ${index}`)]);
+	const mixed = bad.flatMap(([wrong], index) => [wrong, item(`good ${index}`)]);
 	const window = await claim(client, name, mixed);
 	assert.equal(window.items.length, mixed.length);
 	for (const [index, [wrong, reason]] of bad.entries()) {
@@ -148,8 +175,14 @@ test('a reference of another payment, and one that a list names twice, fail alon
 
 test('a list that is none, an account without rules and another isolation level are errors that name what to do', async () => {
 	const name = await account();
-	await assert.rejects(client.query("select etb_wallet.claim($1, '{}')", [name]), /Not a list of items/);
-	await assert.rejects(client.query('select etb_wallet.claim($1, null)', [name]), /Not a list of items/);
+	await assert.rejects(
+		client.query("select etb_wallet.claim($1, '{}')", [name]),
+		/Not a list of items/,
+	);
+	await assert.rejects(
+		client.query('select etb_wallet.claim($1, null)', [name]),
+		/Not a list of items/,
+	);
 	await assert.rejects(claim(client, 'nobody', [item('a')]), (error: pg.DatabaseError) => {
 		assert.match(error.message, /no rules for the account "nobody", so nobody is paid/);
 		assert.match(error.hint ?? '', /select etb_wallet\.set_rules/);
@@ -157,7 +190,10 @@ test('a list that is none, an account without rules and another isolation level 
 	});
 	for (const level of ['repeatable read', 'serializable']) {
 		await client.query(`begin isolation level ${level}`);
-		await assert.rejects(claim(client, name, [item('a')]), /needs the isolation level READ COMMITTED/);
+		await assert.rejects(
+			claim(client, name, [item('a')]),
+			/needs the isolation level READ COMMITTED/,
+		);
 		await client.query('rollback');
 	}
 	assert.deepEqual((await claim(client, name, [])).items, []);
@@ -165,7 +201,11 @@ test('a list that is none, an account without rules and another isolation level 
 
 test('nothing may be sent after half of the lease, by the clock of who sends', async () => {
 	const name = await account({ lease: '10 minutes' });
-	const now = await value(client, z.coerce.number(), 'select extract(epoch from etb_wallet.clock()) * 1000');
+	const now = await value(
+		client,
+		z.coerce.number(),
+		'select extract(epoch from etb_wallet.clock()) * 1000',
+	);
 	const { not_after, send } = await claim(client, name, [item('a')]);
 	assert.equal(send[0]?.notAfter, not_after);
 	assert.ok(Math.abs(Date.parse(not_after) - now - 5 * 60_000) < 10_000, not_after);
@@ -185,7 +225,11 @@ test('what was claimed longer ago than its lease is unknown until its answer or 
 	const window = await claim(client, name, list);
 	await assert.rejects(resolve(client, name, 'a', true), /is being sent: wait until/);
 	await move('11 minutes');
-	assert.deepEqual(outcomes((await claim(client, name, list)).items), ['unknown', 'unknown', 'unknown']);
+	assert.deepEqual(outcomes((await claim(client, name, list)).items), [
+		'unknown',
+		'unknown',
+		'unknown',
+	]);
 	assert.equal(await spentToday(name), 30);
 	assert.equal(await resolve(client, name, 'a', false), 'notPaid');
 	assert.equal(await resolve(client, name, 'b', true), 'paid');
@@ -233,7 +277,9 @@ test('paid twice is said, and a person takes note of it', async () => {
 	await settle(client, name, first, [{ toUserId: 'u', outcome: 'paid', txHash: '0x1' }]);
 	const open = z.object({ state: z.string(), late_payment: z.string() });
 	const sql = 'select state, late_payment from etb_wallet.open_payments where account = $1';
-	assert.deepEqual(await rows(client, open, sql, [name]), [{ state: 'paidTwice', late_payment: '0x1' }]);
+	assert.deepEqual(await rows(client, open, sql, [name]), [
+		{ state: 'paidTwice', late_payment: '0x1' },
+	]);
 	assert.equal(await resolve(client, name, 'a', true), 'paid');
 	assert.deepEqual(await rows(client, open, sql, [name]), []);
 });
@@ -242,7 +288,10 @@ test('answers that do not fit what was handed out are unknown', async () => {
 	const name = await account();
 	const answers: Answer[][] = [
 		[],
-		[{ toUserId: 'u', outcome: 'paid' }, { toUserId: 'u', outcome: 'paid' }],
+		[
+			{ toUserId: 'u', outcome: 'paid' },
+			{ toUserId: 'u', outcome: 'paid' },
+		],
 		[{ toUserId: 'v', outcome: 'paid' }],
 		[{ outcome: 'paid' }],
 		[{ toUserId: 'u', outcome: 'alreadyPaid' }],
@@ -252,7 +301,11 @@ test('answers that do not fit what was handed out are unknown', async () => {
 	];
 	for (const [index, given] of answers.entries()) {
 		const window = await claim(client, name, [item(`a${index}`)]);
-		assert.deepEqual(outcomes(await settle(client, name, window, given)), ['unknown'], JSON.stringify(given));
+		assert.deepEqual(
+			outcomes(await settle(client, name, window, given)),
+			['unknown'],
+			JSON.stringify(given),
+		);
 		// And that is no word to send it again.
 		await settle(client, name, window, [{ toUserId: 'u', outcome: 'notPaid' }]);
 		await release(client, name, window);
@@ -268,13 +321,16 @@ test('settle and release can be repeated', async () => {
 		{ error: { toUserId: 'u', outcome: 'notPaid', message: 'Closed' } },
 	];
 	const told = await settle(client, name, window, answers);
-	const count = "select count(*) from etb_wallet.history where account = $1";
+	const count = 'select count(*) from etb_wallet.history where account = $1';
 	const lines = await value(client, z.string(), count, [name]);
 	assert.deepEqual(await settle(client, name, window, answers), told);
 	assert.equal(await value(client, z.string(), count, [name]), lines);
 	assert.equal(await spentToday(name), 10);
 	const released = await claim(client, name, [item('b'), item('c')]);
-	assert.match((await release(client, name, released))[0]?.reason ?? '', /Nothing was sent: the credential is gone/);
+	assert.match(
+		(await release(client, name, released))[0]?.reason ?? '',
+		/Nothing was sent: the credential is gone/,
+	);
 	assert.deepEqual(outcomes(await release(client, name, released)), ['notPaid', 'notPaid']);
 	assert.equal(await spentToday(name), 10);
 	assert.equal((await claim(client, name, [item('b'), item('c')])).send.length, 2);
@@ -291,7 +347,10 @@ test('a reference that another is sending is waited for, and not longer than the
 	assert.equal(items[0]?.txHash, '0xa');
 	assert.equal(send.length, 1);
 	await setRules(client, name, { wait: '50 milliseconds' });
-	assert.deepEqual(outcomes((await claim(other, name, [item('b'), item('c')])).items), ['inFlight', null]);
+	assert.deepEqual(outcomes((await claim(other, name, [item('b'), item('c')])).items), [
+		'inFlight',
+		null,
+	]);
 });
 
 test('what is in flight when a window is claimed is told as it ended when the window is settled', async () => {
@@ -311,7 +370,11 @@ test('what is in flight when a window is claimed is told as it ended when the wi
 
 test('an event confirms a payment, also when it comes before the answer', async () => {
 	const name = await account();
-	const window = await claim(client, name, ['a', 'b', 'c'].map((reference) => item(reference)));
+	const window = await claim(
+		client,
+		name,
+		['a', 'b', 'c'].map((reference) => item(reference)),
+	);
 	const confirm = async (txHash: string) =>
 		await value(client, z.number(), 'select etb_wallet.confirm($1, $2)', [name, txHash]);
 	assert.equal(await confirm('0xa'), 0);
@@ -340,9 +403,18 @@ test('rules that cannot be are refused, and what changes them is written down', 
 	] as const) {
 		await assert.rejects(setRules(client, name, rules), refusal, JSON.stringify(rules));
 	}
-	await assert.rejects(client.query("select etb_wallet.set_rules($1, '{}', ' ')", [name]), /Say who/);
-	await assert.rejects(client.query("select etb_wallet.resolve($1, 'a', true, '', '')", [name]), /Say who/);
-	await assert.rejects(client.query("select etb_wallet.resolve($1, 'a', null, 'me', '')", [name]), /Say whether/);
+	await assert.rejects(
+		client.query("select etb_wallet.set_rules($1, '{}', ' ')", [name]),
+		/Say who/,
+	);
+	await assert.rejects(
+		client.query("select etb_wallet.resolve($1, 'a', true, '', '')", [name]),
+		/Say who/,
+	);
+	await assert.rejects(
+		client.query("select etb_wallet.resolve($1, 'a', null, 'me', '')", [name]),
+		/Say whether/,
+	);
 	await assert.rejects(resolve(client, name, 'a', true), /no payment with the reference "a"/);
 	await assert.rejects(
 		client.query("select etb_wallet.set_caller($1, 'x', '{\"most_per_year\": 1}', 'me')", [name]),
@@ -354,7 +426,12 @@ test('rules that cannot be are refused, and what changes them is written down', 
 	assert.equal((await claim(client, name, [item('b')])).send.length, 1);
 	const changes = z.object({ by_person: z.string(), detail: z.string() });
 	assert.deepEqual(
-		await rows(client, changes, "select by_person, detail from etb_wallet.events where account = $1 and event = 'rules' order by id offset 1", [name]),
+		await rows(
+			client,
+			changes,
+			"select by_person, detail from etb_wallet.events where account = $1 and event = 'rules' order by id offset 1",
+			[name],
+		),
 		[
 			{ by_person: 'Abebe', detail: '{"most_per_day": 15}' },
 			{ by_person: 'Abebe', detail: '{"most_per_day": null}' },

@@ -103,7 +103,7 @@ export async function value<Value>(
 export async function claim(
 	runs: Runs,
 	account: string,
-	items: Item[],
+	items: unknown[],
 	execution = '1',
 ): Promise<Claimed> {
 	const [row] = await rows(runs, claimed, 'select * from etb_wallet.claim($1, $2, $3)', [

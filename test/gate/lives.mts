@@ -11,7 +11,7 @@ import {
 	type Done,
 	type Life,
 	type Stage,
-} from './world.mts';
+} from './account-life.mts';
 
 export const CONNECTIONS = 8;
 
@@ -39,7 +39,9 @@ async function judge(stage: Stage, life: Life, historyBefore: string[]): Promise
 		.sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
 	const refused = life.done.filter(({ order }) => order === undefined);
 	const tell = (what: string, upTo: Done[]) =>
-		new Error(`${what}\n\n${upTo.map((done, index) => `${index + 1}. ${inWords(done)}`).join('\n')}`);
+		new Error(
+			`${what}\n\n${upTo.map((done, index) => `${index + 1}. ${inWords(done)}`).join('\n')}`,
+		);
 	for (const [index, done] of inOrder.entries()) {
 		const found = misfit(model, done);
 		if (found !== undefined) throw tell(`Call ${index + 1}: ${found}`, inOrder.slice(0, index + 1));

@@ -52,6 +52,9 @@ export interface Expected {
 /** In ms. */
 export const LEASE_MS = 10 * 60_000;
 
+/** What the node may say about a payment; anything else is unclear. */
+const ENDS = ['paid', 'notPaid', 'unknown'] as const;
+
 /** What the record's state is to somebody who did not end it. */
 const toldOf = {
 	sending: 'inFlight',
@@ -61,7 +64,10 @@ const toldOf = {
 } as const;
 
 /** Those of a limit's scopes that a payment counts for. */
-const scopesOf = ({ toUserId, requestedBy }: Pick<Payment, 'toUserId' | 'requestedBy'>) => [
+const scopesOf = (
+	toUserId: string,
+	requestedBy: string,
+): [account: string, recipient: string, caller: string] => [
 	'account',
 	`recipient ${toUserId}`,
 	`caller ${requestedBy}`,
@@ -156,7 +162,7 @@ export class GateModel {
 		if (rules.onlyKnownRecipients && !this.recipients.has(toUserId)) return /known recipients/;
 		if (rules.onlyKnownCallers && caller === undefined) return /known callers/;
 		if (caller?.paused === true) return /of the caller ".*" are paused/;
-		const [account, recipient, by] = scopesOf({ toUserId, requestedBy }) as [string, string, string];
+		const [account, recipient, by] = scopesOf(toUserId, requestedBy);
 		const day = dayOf(nowMs, rules.timeZone);
 		const month = day.slice(0, 7);
 		const limits: Array<[most: number | undefined, spent: number, reason: RegExp]> = [
@@ -177,7 +183,7 @@ export class GateModel {
 	}
 
 	private reserve(payment: Payment, sign: 1 | -1): void {
-		for (const scope of scopesOf(payment)) {
+		for (const scope of scopesOf(payment.toUserId, payment.requestedBy)) {
 			for (const period of [payment.spentOn, payment.spentOn.slice(0, 7)]) {
 				const sum = this.spentIn(scope, period) + sign * payment.amount;
 				this.spent.set(`${scope} ${period}`, sum);
@@ -198,12 +204,11 @@ export class GateModel {
 			if (payment === undefined) throw new Error(`${item.reference} was handed out and is gone`);
 			const given = answers[toSend.indexOf(item)];
 			const answer = given?.error ?? given;
-			const isClear =
-				isComplete &&
-				answer?.toUserId === item.toUserId &&
-				['paid', 'notPaid', 'unknown'].includes(answer?.outcome ?? '');
-			const outcome = isClear ? (answer?.outcome as 'paid' | 'notPaid' | 'unknown') : 'unknown';
-			return this.end(payment, claim, outcome, isClear ? (answer?.txHash ?? null) : null);
+			const outcome = ENDS.find((end) => end === answer?.outcome);
+			const isClear = isComplete && answer?.toUserId === item.toUserId;
+			return isClear && outcome !== undefined
+				? this.end(payment, claim, outcome, answer?.txHash ?? null)
+				: this.end(payment, claim, 'unknown', null);
 		});
 	}
 

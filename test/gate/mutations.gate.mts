@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { schemaFile, startGateServer, type GateServer } from './gate.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './lives.mts';
-import { stage } from './world.mts';
+import { stage } from './account-life.mts';
 
 /** The same lives for all, so that what is caught stays caught. */
 const SEED = 14;
@@ -42,7 +42,7 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	},
 	{
 		breaks: 'what may have been paid is freed by a second answer',
-		finds: "and v_row.ended_at is null -- only its lease had ended",
+		finds: 'and v_row.ended_at is null -- only its lease had ended',
 		puts: '',
 	},
 	{
@@ -53,7 +53,7 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	{
 		breaks: 'the money of what was not paid is not given back',
 		finds: "if v_outcome = 'notPaid' then\n            perform reserve(",
-		puts: "if false then\n            perform reserve(",
+		puts: 'if false then\n            perform reserve(',
 	},
 	{
 		breaks: 'a window does not count what it hands out itself',
@@ -78,7 +78,7 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	{
 		breaks: 'a person can settle what is being sent',
 		finds: "elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      raise",
-		puts: "elsif false then\n      raise",
+		puts: 'elsif false then\n      raise',
 	},
 	{
 		breaks: 'an answer about another person counts',

@@ -5,7 +5,7 @@
 import { after, before, test } from 'node:test';
 import { startGateServer, type GateServer } from './gate.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './lives.mts';
-import { stage, type Stage } from './world.mts';
+import { stage, type Stage } from './account-life.mts';
 
 const seed = Number(process.env.GATE_SEED ?? Date.now() % 1_000_000);
 const lives = Number(process.env.GATE_LIVES ?? 150);

@@ -34,8 +34,10 @@ async function end(client: Awaited<ReturnType<typeof connect>>, window: Claimed,
 	// Some money comes back, some stays reserved.
 	if (chance < 0.3) await settle(client, work.account, window, [{ toUserId, outcome: 'notPaid' }]);
 	else if (chance < 0.4) await release(client, work.account, window);
-	else if (chance < 0.5) await settle(client, work.account, window, [{ toUserId, outcome: 'unknown' }]);
-	else if (chance < 0.9) await settle(client, work.account, window, [{ toUserId, outcome: 'paid' }]);
+	else if (chance < 0.5)
+		await settle(client, work.account, window, [{ toUserId, outcome: 'unknown' }]);
+	else if (chance < 0.9)
+		await settle(client, work.account, window, [{ toUserId, outcome: 'paid' }]);
 }
 
 await Promise.all(Array.from({ length: work.connections }, async (_, index) => await race(index)));

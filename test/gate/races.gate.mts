@@ -44,7 +44,8 @@ function judge(history: Array<z.infer<typeof line>>) {
 		const fitsPerson = person + amount <= PER_PERSON * 100;
 		const what = `${index}: ${event} ${reference} ${amount} to ${to}, spent ${spent} and ${person}, ${detail}`;
 		if (event === 'rules') {
-			isPaused = /"paused": true/.test(detail ?? '') || (isPaused && !/"paused"/.test(detail ?? ''));
+			isPaused =
+				/"paused": true/.test(detail ?? '') || (isPaused && !/"paused"/.test(detail ?? ''));
 			if (isPaused) counts.pauses++;
 		} else if (event === 'send') {
 			assert.ok(!isPaused && fitsDay && fitsPerson, what);
@@ -81,7 +82,10 @@ test('10,000 claims of two processes: no budget exceeded, nothing refused that f
 	await moveClock(database);
 	const client = await database.connect('superuser');
 	const account = 'main';
-	await setRules(client, account, { most_per_day: PER_DAY, most_per_recipient_per_day: PER_PERSON });
+	await setRules(client, account, {
+		most_per_day: PER_DAY,
+		most_per_recipient_per_day: PER_PERSON,
+	});
 	const { host, port } = database;
 	const work = {
 		address: { host, port, database: database.database },
@@ -124,7 +128,11 @@ test('10,000 claims of two processes: no budget exceeded, nothing refused that f
 	for (const kind of ['send', 'day', 'person', 'paused', 'pauses', 'back'] as const)
 		assert.ok(judged[kind] > 0, `the race met no "${kind}"`);
 	assert.equal(
-		await value(client, z.coerce.number(), "select amount_etb * 100 from etb_wallet.spent where scope = 'account' and period = 'day'"),
+		await value(
+			client,
+			z.coerce.number(),
+			"select amount_etb * 100 from etb_wallet.spent where scope = 'account' and period = 'day'",
+		),
 		judged.spent,
 	);
 	await looker.end();

@@ -80,7 +80,10 @@ async function everything(): Promise<{ relations: string[]; functions: string[] 
 		`select oid::regprocedure::text as name from pg_proc where pronamespace = 'etb_wallet'::regnamespace`,
 	);
 	assert.ok(relations.length > 15 && functions.length > 15);
-	return { relations: relations.map((row) => row.name), functions: functions.map((row) => row.name) };
+	return {
+		relations: relations.map((row) => row.name),
+		functions: functions.map((row) => row.name),
+	};
 }
 
 async function rightsOf(role: string) {
@@ -117,7 +120,11 @@ test('nobody has a right that is not named here', async () => {
 		writes: [],
 		calls: ['clock', 'resolve', 'set_caller', 'set_recipient', 'set_rules'],
 	});
-	assert.deepEqual(await rightsOf('etb_wallet_reader'), { reads: VIEWS, writes: [], calls: ['clock'] });
+	assert.deepEqual(await rightsOf('etb_wallet_reader'), {
+		reads: VIEWS,
+		writes: [],
+		calls: ['clock'],
+	});
 	await owner.query('create role stranger login');
 	assert.deepEqual(await rightsOf('stranger'), { reads: [], writes: [], calls: [] });
 });
@@ -178,15 +185,23 @@ test('objects of a caller do not slip into the functions', async () => {
 	await gate.query('create temporary table payment (account text, reference text)');
 	await gate.query('create temporary table rules (account text)');
 	await gate.query('set search_path = pg_temp, public');
-	const { items: told } = await claim(gate, 'main', [{ reference: 'a', toUserId: 'u', amountEtb: 1 }]);
+	const { items: told } = await claim(gate, 'main', [
+		{ reference: 'a', toUserId: 'u', amountEtb: 1 },
+	]);
 	assert.equal(told[0]?.outcome, 'alreadyPaid');
 });
 
 test('even the owner of the tables cannot undo what is paid, remove a payment or change the history', async () => {
 	for (const [sql, refusal] of [
-		["update etb_wallet.payment set state = 'notPaid' where reference = 'a'", /what is paid stays paid/],
+		[
+			"update etb_wallet.payment set state = 'notPaid' where reference = 'a'",
+			/what is paid stays paid/,
+		],
 		["update etb_wallet.payment set amount_etb = 2 where reference = 'b'", /keeps every payment/],
-		["update etb_wallet.payment set to_user_id = 'me' where reference = 'b'", /keeps every payment/],
+		[
+			"update etb_wallet.payment set to_user_id = 'me' where reference = 'b'",
+			/keeps every payment/,
+		],
 		["delete from etb_wallet.payment where reference = 'b'", /keeps every payment/],
 		['truncate etb_wallet.payment', /keeps every payment/],
 		["update etb_wallet.history set event = 'paid'", /is only added to/],

@@ -77,9 +77,7 @@ for (const login of ['setup', 'superuser'] as const) {
 			await setUp(database, login);
 			const desk = await database.connect('superuser');
 			await setRules(desk, 'main', {});
-			const { send } = await claim(desk, 'main', [
-				{ reference: 'r', toUserId: 'u', amountEtb: 1 },
-			]);
+			const { send } = await claim(desk, 'main', [{ reference: 'r', toUserId: 'u', amountEtb: 1 }]);
 			assert.equal(send.length, 1);
 			const before = await dump(database);
 			assert.match(before, /CREATE FUNCTION etb_wallet\.claim/);
@@ -105,16 +103,25 @@ test('what it cannot update is refused, and left as it is', async () => {
 	const foreign = await server.emptyDatabase();
 	const person = await foreign.connect('setup');
 	await person.query('create schema etb_wallet');
-	await assert.rejects(person.query(schema), /There is a schema etb_wallet that this file did not make/);
+	await assert.rejects(
+		person.query(schema),
+		/There is a schema etb_wallet that this file did not make/,
+	);
 	await person.end();
 
 	const database = await server.gate();
 	const superuser = await database.connect('superuser');
 	await superuser.query('update etb_wallet.version set version = 0');
-	await assert.rejects(superuser.query(schema), /version 0 of the pay gate, from which there is no way/);
+	await assert.rejects(
+		superuser.query(schema),
+		/version 0 of the pay gate, from which there is no way/,
+	);
 	await superuser.query('update etb_wallet.version set version = 2');
 	const before = await dump(database);
-	await assert.rejects(superuser.query(schema), /version 2 of the pay gate, and this file is version 1/);
+	await assert.rejects(
+		superuser.query(schema),
+		/version 2 of the pay gate, and this file is version 1/,
+	);
 	assert.equal(await dump(database), before);
 	// And a workflow of this version says so instead of paying.
 	await setRules(superuser, 'main', {});
@@ -132,7 +139,10 @@ test('a role that may not make roles is told so, and nothing is left behind', as
 		`create role ${logins.stranger} login; grant create on database ${database.database} to ${logins.stranger}`,
 	);
 	const stranger = await database.connect('stranger');
-	await assert.rejects(stranger.query(schema), /There is a role etb_wallet_owner, and "stranger" may not act for it/);
+	await assert.rejects(
+		stranger.query(schema),
+		/There is a role etb_wallet_owner, and "stranger" may not act for it/,
+	);
 	await stranger.end();
 	assert.deepEqual(
 		await rows(superuser, z.unknown(), "select from pg_namespace where nspname = 'etb_wallet'"),
@@ -146,7 +156,12 @@ test('every object has a comment, and the owner of all is nobody who logs in', a
 	const superuser = await database.connect('superuser');
 	const objects = await rows(
 		superuser,
-		z.object({ kind: z.string(), name: z.string(), comment: z.string().nullable(), owner: z.string() }),
+		z.object({
+			kind: z.string(),
+			name: z.string(),
+			comment: z.string().nullable(),
+			owner: z.string(),
+		}),
 		`
 		with n as (select oid from pg_namespace where nspname = 'etb_wallet')
 		select 'relation' as kind, c.relname as name, obj_description(c.oid, 'pg_class') as comment, c.relowner::regrole::text as owner
@@ -173,7 +188,11 @@ test('every object has a comment, and the owner of all is nobody who logs in', a
 		[],
 	);
 	assert.equal(
-		await value(superuser, z.boolean(), "select rolcanlogin from pg_roles where rolname = 'etb_wallet_owner'"),
+		await value(
+			superuser,
+			z.boolean(),
+			"select rolcanlogin from pg_roles where rolname = 'etb_wallet_owner'",
+		),
 		false,
 	);
 	assert.equal(

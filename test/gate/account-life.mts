@@ -17,7 +17,7 @@ import {
 	type Item,
 	type Told,
 } from './gate.mts';
-import { GateModel, LEASE_MS, type CallerRules, type Expected, type Rules } from './model.mts';
+import { LEASE_MS, type GateModel, type CallerRules, type Expected, type Rules } from './model.mts';
 
 /** One call. Windows are counted from the last one back, so that a life that is cut shorter keeps its meaning. */
 export type Call =
@@ -31,7 +31,14 @@ export type Call =
 	| { kind: 'caller'; requestedBy: string; rules: CallerRules | null }
 	| { kind: 'confirm'; windowsBack: number; payment: number };
 
-type AnswerKind = 'paid' | 'notPaid' | 'unknown' | 'errorUnknown' | 'silent' | 'otherPerson' | 'missing';
+type AnswerKind =
+	| 'paid'
+	| 'notPaid'
+	| 'unknown'
+	| 'errorUnknown'
+	| 'silent'
+	| 'otherPerson'
+	| 'missing';
 
 const references = ['r1', 'r2', 'r3', 'r4', 'r5'];
 const people = ['u1', 'u2'];
@@ -54,10 +61,13 @@ const badItem = oneOf<Item>(
 	{ reference: 'r2', toUserId: 'u1', amountEtb: 0 },
 	{},
 );
-const items = fc.array(fc.oneof({ weight: 12, arbitrary: goodItem }, { weight: 1, arbitrary: badItem }), {
-	minLength: 1,
-	maxLength: 5,
-});
+const items = fc.array(
+	fc.oneof({ weight: 12, arbitrary: goodItem }, { weight: 1, arbitrary: badItem }),
+	{
+		minLength: 1,
+		maxLength: 5,
+	},
+);
 const most = fc.option(oneOf(1000, 2550, 4000, 5100, 10_000), { nil: undefined });
 const rarely = oneOf(true, false, false, false, false, false);
 const windowsBack = fc.nat({ max: 3 });
@@ -70,7 +80,17 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 			kind: fc.constant('settle' as const),
 			windowsBack,
 			answers: fc.array(
-				oneOf<AnswerKind>('paid', 'paid', 'notPaid', 'notPaid', 'unknown', 'errorUnknown', 'silent', 'otherPerson', 'missing'),
+				oneOf<AnswerKind>(
+					'paid',
+					'paid',
+					'notPaid',
+					'notPaid',
+					'unknown',
+					'errorUnknown',
+					'silent',
+					'otherPerson',
+					'missing',
+				),
 				{ minLength: 5, maxLength: 5 },
 			),
 		}),
@@ -85,7 +105,13 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 		}),
 	},
 	// No sum of these is a lease, so that no test stands on its edge.
-	{ weight: 4, arbitrary: fc.record({ kind: fc.constant('move' as const), minutes: oneOf(4, 11, 11, 540, 1500) }) },
+	{
+		weight: 4,
+		arbitrary: fc.record({
+			kind: fc.constant('move' as const),
+			minutes: oneOf(4, 11, 11, 540, 1500),
+		}),
+	},
 	{
 		weight: 2,
 		arbitrary: fc.record({
@@ -108,7 +134,11 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 	},
 	{
 		weight: 1,
-		arbitrary: fc.record({ kind: fc.constant('recipient' as const), toUserId: oneOf(...people), known: fc.boolean() }),
+		arbitrary: fc.record({
+			kind: fc.constant('recipient' as const),
+			toUserId: oneOf(...people),
+			known: fc.boolean(),
+		}),
 	},
 	{
 		weight: 1,
@@ -122,7 +152,11 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 	},
 	{
 		weight: 2,
-		arbitrary: fc.record({ kind: fc.constant('confirm' as const), windowsBack, payment: fc.nat({ max: 3 }) }),
+		arbitrary: fc.record({
+			kind: fc.constant('confirm' as const),
+			windowsBack,
+			payment: fc.nat({ max: 3 }),
+		}),
 	},
 );
 
@@ -149,20 +183,11 @@ const etb = (hundredths: number | undefined): number | null =>
 
 /** As `set_rules` wants them. */
 function rulesInSql(changes: Partial<Rules>): object {
-	const names: Record<keyof Rules, string> = {
-		paused: 'paused',
-		onlyKnownRecipients: 'only_known_recipients',
-		onlyKnownCallers: 'only_known_callers',
-		mostPerPayment: 'most_per_payment',
-		mostPerRecipientPerDay: 'most_per_recipient_per_day',
-		mostPerRecipientPerMonth: 'most_per_recipient_per_month',
-		mostPerDay: 'most_per_day',
-		mostPerMonth: 'most_per_month',
-		timeZone: 'time_zone',
-	};
+	const inSnakeCase = (name: string) =>
+		name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 	return Object.fromEntries(
-		Object.entries(changes).map(([key, rule]) => [
-			names[key as keyof Rules],
+		Object.entries(changes).map(([name, rule]) => [
+			inSnakeCase(name),
 			typeof rule === 'number' || rule === undefined ? etb(rule) : rule,
 		]),
 	);
@@ -174,7 +199,8 @@ export function txHashOf(window: Claimed, reference: string): string {
 
 function answersFor(window: Claimed, kinds: AnswerKind[]): Answer[] {
 	return window.send.flatMap(({ reference, toUserId }, index): Answer[] => {
-		switch (kinds[index % kinds.length]) {
+		const kind = kinds[index % kinds.length];
+		switch (kind) {
 			case 'paid':
 				return [{ toUserId, outcome: 'paid', txHash: txHashOf(window, reference) }];
 			case 'notPaid':
@@ -187,7 +213,8 @@ function answersFor(window: Claimed, kinds: AnswerKind[]): Answer[] {
 				return [{ toUserId: `${toUserId}x`, outcome: 'paid', txHash: '0x' }];
 			case 'missing':
 				return [];
-			default:
+			case 'silent':
+			case undefined:
 				return [{}];
 		}
 	});
@@ -325,7 +352,9 @@ export async function stage(database: GateDatabase, connectionCount: number): Pr
 		connections,
 		async begin(waitMs) {
 			const account = `life ${++lives}`;
-			await first.query("update etb_wallet.test_clock set started_at = clock_timestamp(), moved = '0'");
+			await first.query(
+				"update etb_wallet.test_clock set started_at = clock_timestamp(), moved = '0'",
+			);
 			await setRules(first, account, {
 				lease: `${LEASE_MS / 1000} seconds`,
 				wait: `${waitMs / 1000} seconds`,
@@ -339,7 +368,8 @@ export async function stage(database: GateDatabase, connectionCount: number): Pr
 }
 
 /** Refusals that a person or the workflow may meet; any other error is a fault. */
-const REFUSALS = /stays paid|is being sent|known as not paid|has no payment with the reference|can only be settled as paid/;
+const REFUSALS =
+	/stays paid|is being sent|known as not paid|has no payment with the reference|can only be settled as paid/;
 
 /** What does not fit, or undefined. Calls are compared with the model in the order in which they happened. */
 export function misfit(model: GateModel, done: Done): string | undefined {
@@ -370,12 +400,17 @@ export function misfit(model: GateModel, done: Done): string | undefined {
 		}
 		case 'settle':
 			if (window === undefined || done.told === undefined) return `failed: ${done.refused}`;
-			return compare(model.settle(window.claim, window.items, done.answers ?? []), done.told, false);
+			return compare(
+				model.settle(window.claim, window.items, done.answers ?? []),
+				done.told,
+				false,
+			);
 		case 'release':
 			if (window === undefined || done.told === undefined) return `failed: ${done.refused}`;
 			return compare(model.release(window.claim, window.items), done.told, false);
 		case 'resolve': {
-			if (done.refused !== undefined && !REFUSALS.test(done.refused)) return `failed: ${done.refused}`;
+			if (done.refused !== undefined && !REFUSALS.test(done.refused))
+				return `failed: ${done.refused}`;
 			const expected = model.resolve(call.reference, call.wasPaid, nowMs);
 			return expected === done.gave ? undefined : `${expected ?? 'a refusal'} expected`;
 		}
@@ -464,19 +499,22 @@ export function brokenPromise(done: Done[]): string | undefined {
 	for (const { call, window, told, gave } of done) {
 		if (call.kind === 'claim') {
 			for (const { reference } of window?.send ?? []) {
-				if (out.has(reference)) return `${reference} was handed out again while it was ${out.get(reference)}`;
+				if (out.has(reference))
+					return `${reference} was handed out again while it was ${out.get(reference)}`;
 				out.set(reference, 'out');
 			}
 		}
 		if (call.kind === 'resolve' && gave === 'notPaid') {
-			if (out.get(call.reference) === 'paid') return `${call.reference} was paid, and a person's word changed that`;
+			if (out.get(call.reference) === 'paid')
+				return `${call.reference} was paid, and a person's word changed that`;
 			out.delete(call.reference);
 		}
 		if (call.kind === 'resolve' && gave === 'paid') out.set(call.reference, 'paid');
 		for (const item of told ?? []) {
 			if (item.reference === undefined || item.decision !== 'send') continue;
 			if (item.outcome === 'paid') out.set(item.reference, 'paid');
-			if (item.outcome === 'notPaid' && out.get(item.reference) !== 'paid') out.delete(item.reference);
+			if (item.outcome === 'notPaid' && out.get(item.reference) !== 'paid')
+				out.delete(item.reference);
 		}
 	}
 	return undefined;
@@ -486,7 +524,17 @@ const itemInWords = ({ reference, toUserId, amountEtb, requestedBy }: Item): str
 	`${JSON.stringify(reference)} ${JSON.stringify(amountEtb)} ETB to ${JSON.stringify(toUserId)} by ${JSON.stringify(requestedBy)}`;
 
 /** A call as a line that a person can read. */
-export function inWords({ connection, call, window, answers, told, gave, refused, txHash, nowMs }: Done): string {
+export function inWords({
+	connection,
+	call,
+	window,
+	answers,
+	told,
+	gave,
+	refused,
+	txHash,
+	nowMs,
+}: Done): string {
 	const by = `[${connection}] ${new Date(nowMs).toISOString().slice(0, 16)} `;
 	const end = refused === undefined ? '' : ` → refused: ${refused}`;
 	const short = window?.claim.slice(0, 8);
@@ -495,7 +543,9 @@ export function inWords({ connection, call, window, answers, told, gave, refused
 			return `${by}claim ${short}:${call.items.map((item, index) => `\n      ${itemInWords(item)} → ${window?.items[index]?.decision} ${window?.items[index]?.reason ?? ''}`).join('')}${end}`;
 		case 'settle':
 		case 'release': {
-			const given = answers?.map((answer) => (answer.error ?? answer).outcome ?? 'nothing').join(', ');
+			const given = answers
+				?.map((answer) => (answer.error ?? answer).outcome ?? 'nothing')
+				.join(', ');
 			return `${by}${call.kind} ${short} ${given ?? ''} → ${told?.map(({ reference, outcome }) => `${reference} ${outcome}`).join(', ')}${end}`;
 		}
 		case 'resolve':
