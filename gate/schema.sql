@@ -545,13 +545,18 @@ begin
     v_rules rules := lock_account(p_account);
     v_now timestamptz := clock();
     v_is_complete boolean;
+    v_is_refusal boolean;
     v_sent integer := 0;
     v_item jsonb; v_answer jsonb;
     v_row payment;
     v_outcome text; v_tx_hash text; v_reason text;
     v_told jsonb[] := '{}';
   begin
+    -- With "On Error: Continue" n8n puts the node's answer under error.
+    v_answers := array(select case when jsonb_typeof(a -> 'error') = 'object' then a || (a -> 'error') else a end from unnest(v_answers) a);
     v_is_complete := cardinality(v_answers) = (select count(*) from unnest(v_items) i where i ->> 'decision' = 'send');
+    -- A node that refuses its whole run, such as one whose credential is gone, says of all that they are not paid, and names nobody.
+    v_is_refusal := (select bool_and(coalesce(a ->> 'outcome' = 'notPaid' and a ->> 'toUserId' is null, false)) from unnest(v_answers) a);
     foreach v_item in array v_items loop
       v_outcome := v_item ->> 'decision'; v_tx_hash := v_item ->> 'txHash'; v_reason := v_item ->> 'reason';
       select * into v_row from payment p where p.account = p_account and p.reference = v_item ->> 'reference';
@@ -559,16 +564,12 @@ begin
       if v_outcome = 'send' then
         v_sent := v_sent + 1;
         v_answer := v_answers[v_sent];
-        -- With "On Error: Continue" n8n puts the node's answer under error.
-        if jsonb_typeof(v_answer -> 'error') = 'object' then
-          v_answer := v_answer || (v_answer -> 'error');
-        end if;
         v_outcome := v_answer ->> 'outcome';
         v_tx_hash := nullif(v_answer ->> 'txHash', '');
         v_reason := case when v_outcome <> 'paid' then nullif(concat_ws(' ', v_answer ->> 'message', v_answer ->> 'description'), '') end;
         -- What the node did not say clearly, about this payment, is unknown.
         if not v_is_complete or v_outcome is null or v_outcome not in ('paid', 'notPaid', 'unknown')
-          or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId'
+          or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId' and not v_is_refusal
           or coalesce(v_answer ->> 'reference', v_item ->> 'reference') is distinct from v_item ->> 'reference'
         then
           v_outcome := 'unknown'; v_tx_hash := null;

@@ -38,7 +38,8 @@ type AnswerKind =
 	| 'errorUnknown'
 	| 'silent'
 	| 'otherPerson'
-	| 'missing';
+	| 'missing'
+	| 'refused';
 
 const references = ['r1', 'r2', 'r3', 'r4', 'r5'];
 const people = ['u1', 'u2'];
@@ -90,6 +91,7 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 					'silent',
 					'otherPerson',
 					'missing',
+					'refused',
 				),
 				{ minLength: 5, maxLength: 5 },
 			),
@@ -199,7 +201,7 @@ export function txHashOf(window: Claimed, reference: string): string {
 
 function answersFor(window: Claimed, kinds: AnswerKind[]): Answer[] {
 	return window.send.flatMap(({ reference, toUserId }, index): Answer[] => {
-		const kind = kinds[index % kinds.length];
+		const kind = kinds[0] === 'refused' ? 'refused' : (kinds[index] ?? 'silent');
 		switch (kind) {
 			case 'paid':
 				return [{ toUserId, outcome: 'paid', txHash: txHashOf(window, reference) }];
@@ -213,8 +215,9 @@ function answersFor(window: Claimed, kinds: AnswerKind[]): Answer[] {
 				return [{ toUserId: `${toUserId}x`, outcome: 'paid', txHash: '0x' }];
 			case 'missing':
 				return [];
+			case 'refused': // the node refused the whole run: it names nobody
+				return [{ error: { outcome: 'notPaid', message: 'The credential is gone' } }];
 			case 'silent':
-			case undefined:
 				return [{}];
 		}
 	});

@@ -313,6 +313,20 @@ test('answers that do not fit what was handed out are unknown', async () => {
 	}
 });
 
+test('a node that refuses its whole run sent nothing', async () => {
+	const name = await account();
+	const list = [item('a'), item('b', 10, 'v')];
+	const refusal: Answer = { error: { outcome: 'notPaid', message: 'The credential is gone' } };
+	const window = await claim(client, name, list);
+	const told = await settle(client, name, window, [refusal, refusal]);
+	assert.deepEqual(outcomes(told), ['notPaid', 'notPaid']);
+	assert.equal(await spentToday(name), 0);
+	// One that names nobody beside one that names somebody is no such refusal.
+	const next = await claim(client, name, list);
+	const mixed = await settle(client, name, next, [refusal, { toUserId: 'v', outcome: 'notPaid' }]);
+	assert.deepEqual(outcomes(mixed), ['unknown', 'notPaid']);
+});
+
 test('settle and release can be repeated', async () => {
 	const name = await account();
 	const window = await claim(client, name, [item('a'), item('b')]);

@@ -195,6 +195,9 @@ export class GateModel {
 	settle(claim: string, told: Told[], answers: Answer[]): Expected[] {
 		const toSend = told.filter(({ decision }) => decision === 'send');
 		const isComplete = toSend.length === answers.length;
+		const isRefusal = answers
+			.map(({ error, ...answer }) => error ?? answer)
+			.every(({ toUserId, outcome }) => toUserId === undefined && outcome === 'notPaid');
 		return told.map((item): Expected => {
 			const payment = this.payments.get(item.reference ?? '');
 			if (item.decision === 'inFlight' && payment !== undefined) {
@@ -205,7 +208,7 @@ export class GateModel {
 			const given = answers[toSend.indexOf(item)];
 			const answer = given?.error ?? given;
 			const outcome = ENDS.find((end) => end === answer?.outcome);
-			const isClear = isComplete && answer?.toUserId === item.toUserId;
+			const isClear = isComplete && (isRefusal || answer?.toUserId === item.toUserId);
 			return isClear && outcome !== undefined
 				? this.end(payment, claim, outcome, answer?.txHash ?? null)
 				: this.end(payment, claim, 'unknown', null);
