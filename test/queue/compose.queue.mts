@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { projectFolder } from '../../n8n/folders.mts';
-import { WEBHOOK_PATHS } from './services.mts';
+import { WEBHOOK_PATHS } from '../services.mts';
 import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
 
 const folder = join(projectFolder, 'deploy', 'queue');

@@ -18,7 +18,13 @@ import { installPackage } from '../../n8n/package-tarball.mts';
 import { freePort } from '../../n8n/ports.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
 import { eventually } from '../real/world.mts';
-import { startPostgres, startProxy, startRedis, type Postgres, type Service } from './services.mts';
+import {
+	startPostgres,
+	startProxy,
+	startRedis,
+	type Postgres,
+	type Service,
+} from '../services.mts';
 import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
 
 /** How long a webhook process and its worker may need for all that the tests send. */

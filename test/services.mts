@@ -1,4 +1,4 @@
-/** PostgreSQL, Redis and a reverse proxy on loopback, each with its own data, for n8n in queue mode. */
+/** PostgreSQL, Redis and a reverse proxy on loopback, each with its own data. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, open, readdir, readFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../real/world.mts';
+import { eventually } from './real/world.mts';
 
 const run = promisify(execFile);
 
@@ -26,7 +26,7 @@ export interface Postgres extends Service {
 }
 
 const DEBIAN_PACKAGES =
-	'The queue test needs PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
+	'These tests need PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
 
 /** Ends a child with `signal`, waits for it, and should this program end first, ends it with `atExit`. */
 function stopping(
@@ -64,8 +64,10 @@ async function logged(
 	return child;
 }
 
-/** Debian keeps PostgreSQL's programs out of the PATH. */
-async function postgresPrograms(): Promise<string> {
+/** Debian keeps PostgreSQL's programs out of the PATH. POSTGRES_PROGRAMS is a folder with those of another version. */
+export async function postgresPrograms(): Promise<string> {
+	const chosen = process.env.POSTGRES_PROGRAMS;
+	if (chosen !== undefined && chosen !== '') return chosen;
 	const root = '/usr/lib/postgresql';
 	const versions = (await readdir(root).catch(() => [])).map(Number).sort((a, b) => b - a);
 	if (versions[0] === undefined) throw new Error(DEBIAN_PACKAGES);
