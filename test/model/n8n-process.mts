@@ -7,10 +7,13 @@ import type { Tell } from './story.mts';
 
 /** What befalls a process at its `atStep`-th step, a step being all that it does until it waits again. */
 export interface Blow {
-	/** `stopped`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still. */
-	kind: 'crash' | 'stopped' | 'suspended';
+	/**
+	 * `stopped`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still.
+	 * `clockForward`, `clockBack`: its clock on the wall is set.
+	 */
+	kind: 'crash' | 'stopped' | 'suspended' | 'clockForward' | 'clockBack';
 	atStep: number;
-	/** In ms, until it goes on or is started again. */
+	/** In ms, until it goes on or is started again; or how far its clock is set. */
 	lasts: number;
 }
 
@@ -32,6 +35,9 @@ const over = (module: unknown, functions: Record<string, unknown>): unknown =>
 
 const descriptorsOf = (functions: Record<string, unknown>): PropertyDescriptorMap =>
 	Object.fromEntries(Object.entries(functions).map(([name, value]) => [name, { value }]));
+
+/** Making one costs more than all else that a timer does. */
+const timedOut = new DOMException('The operation timed out', 'TimeoutError');
 
 const epoch = Date.UTC(2026, 10, 1);
 
@@ -58,7 +64,7 @@ export class N8nProcess implements Owner {
 	private readonly timeline: Timeline;
 	private readonly hooks: ProcessHooks;
 	private readonly blows: Blow[];
-	private readonly wallOffset: number;
+	private wallOffset: number;
 	private suspended = 0;
 	private held: OwnedEvent[] | undefined;
 	private alarms: { step: number; run: () => void }[] = [];
@@ -112,7 +118,11 @@ export class N8nProcess implements Owner {
 				this.hooks.struck('crash', this);
 				return;
 			}
-			if (this.hooks.mayFreeze(this, blow.lasts)) {
+			if (blow.kind === 'clockForward' || blow.kind === 'clockBack') {
+				this.blows.shift();
+				this.wallOffset += blow.kind === 'clockForward' ? blow.lasts : -blow.lasts;
+				this.hooks.struck(blow.kind, this);
+			} else if (this.hooks.mayFreeze(this, blow.lasts)) {
 				this.blows.shift();
 				this.freeze(blow.kind, blow.lasts, event);
 				return;
@@ -188,7 +198,7 @@ export class N8nProcess implements Owner {
 		const timeout = (ms: number): AbortSignal => {
 			const controller = new AbortController();
 			this.timer(ms, () => {
-				controller.abort(new DOMException('The operation timed out', 'TimeoutError'));
+				controller.abort(timedOut);
 			});
 			return controller.signal;
 		};

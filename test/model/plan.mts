@@ -228,6 +228,7 @@ const climates: Climate[] = [
 	{ answers: true, faults: true, blows: [], stops: false },
 	{ answers: true, faults: false, blows: ['crash'], stops: false },
 	{ answers: true, faults: false, blows: ['stopped', 'suspended'], stops: false },
+	{ answers: true, faults: false, blows: ['clockForward', 'clockBack', 'stopped'], stops: false },
 	{ answers: true, faults: true, blows: ['crash', 'stopped', 'suspended'], stops: true },
 ];
 

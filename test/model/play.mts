@@ -122,6 +122,7 @@ class World {
 			struck: (kind, process) => {
 				this.judge.struck++;
 				if (kind === 'crash') this.crashed(index, process);
+				else this.story.tell(() => `${process.name}: ${kind}`);
 			},
 		});
 	}
