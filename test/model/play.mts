@@ -79,7 +79,7 @@ class World {
 			const next: (() => void)[] = [];
 			const begin = (): void => {
 				this.timeline.after(run.start.ms, () => {
-					this.begin(run, this.itemsOf(run), next);
+					this.begin(run, next);
 				});
 			};
 			if (run.start.after === 'beginning' || starts.length === 0) begin();
@@ -145,16 +145,16 @@ class World {
 	/** What waits for a process that is down. */
 	private readonly waiting: (() => void)[] = [];
 
-	private begin(plan: RunPlan, payees: Payee[], next: (() => void)[]): void {
+	private begin(plan: RunPlan, next: (() => void)[]): void {
 		const slot = this.slots[plan.process % this.slots.length];
 		if (slot === undefined) return;
 		if (!slot.process.alive) {
 			this.waiting.push(() => {
-				this.begin(plan, payees, next);
+				this.begin(plan, next);
 			});
 			return;
 		}
-		this.run(plan, payees, slot.process, next);
+		this.run(plan, slot.process, next);
 	}
 
 	private beginLast(node: NodeName, settles: boolean, process: N8nProcess): void {
@@ -185,7 +185,7 @@ class World {
 			checkBalance: false,
 			noise: 1,
 		};
-		this.run(plan, this.itemsOf(plan), process, [], settles ? 'settling' : 'last');
+		this.run(plan, process, [], settles ? 'settling' : 'last');
 	}
 
 	private itemsOf(plan: RunPlan): Payee[] {
@@ -214,12 +214,12 @@ class World {
 
 	private run(
 		plan: RunPlan,
-		payees: Payee[],
 		process: N8nProcess,
 		next: (() => void)[],
 		role: RunRecord['role'] = 'planned',
 	): void {
 		const controller = new AbortController();
+		const payees = this.itemsOf(plan);
 		const record: RunRecord = {
 			number: this.runs.length,
 			name: `run ${this.runs.length}${role === 'planned' ? '' : ` (${role})`}`,
