@@ -28,6 +28,199 @@ const elapsed = 'shared/elapsed.js';
 const n8n = 'shared/n8n.js';
 
 const mutations: Mutation[] = [
+	{
+		name: 'An attempt does not end by the clock: dripping answers never do',
+		file: attempt,
+		find: 'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
+		replace: 'const signal = stop ?? new AbortController().signal;',
+	},
+	{
+		name: 'A refused payment frees its reference although a person gave their word meanwhile',
+		file: ledger,
+		find: 'const settled = await recorded(entries, refused, settledFact);',
+		replace: 'const settled = new Set();',
+	},
+	{
+		name: 'A reference may be paid to another person',
+		file: ledger,
+		find: "if (others.has(payment))\n            return 'otherPayment';",
+		replace: '',
+	},
+	{
+		name: 'Who is paid is not part of what is recorded as paid',
+		file: ledger,
+		find: 'const paidFact = (payment) => [`paid:${paymentMark(payment)}`,',
+		replace: 'const paidFact = (payment) => [`paid:1:${sentMark(payment)}`,',
+	},
+	{
+		name: 'A database call may take for ever',
+		file: entries,
+		find: 'AbortSignal.timeout(answerTimeoutMs)',
+		replace: 'new AbortController().signal',
+	},
+	{
+		name: 'A dry run, or a look at what is left to pay, claims references',
+		file: ledger,
+		find: 'await entries.remove(unusedMarks(payments, before));\n                }\n            };',
+		replace: '}\n            };',
+	},
+	{
+		name: 'No lock between processes',
+		file: lock,
+		find: 'const heldForMs = await take(row, stop);',
+		replace: 'const heldForMs = (0, elapsed_1.stopwatch)();',
+	},
+	{
+		name: 'The lock is not given back',
+		file: lock,
+		find: 'if (heldForMs() < abandonedAfterMs)\n            await release(row);',
+		replace: '',
+	},
+	{
+		name: 'The lock of a crashed process is never taken over',
+		file: lock,
+		find: 'else if (sameHolderForMs() > patienceMs)',
+		replace: 'else if (false)',
+	},
+	{
+		name: 'The lock is taken over at once',
+		file: lock,
+		find: 'else if (sameHolderForMs() > patienceMs)',
+		replace: 'else',
+	},
+	{
+		name: 'What was read under a lock that was lost counts',
+		file: lock,
+		find: 'if (heldForMs() > safeForMs)',
+		replace: 'if (false)',
+	},
+	{
+		name: 'Sent first, recorded afterwards',
+		file: ledger,
+		find: 'const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];',
+		replace:
+			'const marks = [...ended.flatMap(({ payment }) => claimMarks(payment)), ...ended.flatMap(marksOfEnd)];',
+	},
+	{
+		name: 'The mark of a claim is left out',
+		file: ledger,
+		find: 'const claimMarks = (payment) => [\n    sentMark(payment),',
+		replace: 'const claimMarks = (payment) => [',
+	},
+	{
+		name: 'The mark of the payment is left out',
+		file: ledger,
+		find: 'const claimMarks = (payment) => [\n    sentMark(payment),\n    paymentMark(payment),',
+		replace: 'const claimMarks = (payment) => [\n    sentMark(payment),',
+	},
+	{
+		name: 'Paid is not recorded',
+		file: ledger,
+		find: 'return [...claimMarks(payment), ...paidFact(payment)];',
+		replace: 'return claimMarks(payment);',
+	},
+	{
+		name: 'Doubt is not recorded',
+		file: ledger,
+		find: "return outcome === 'unknown' ? [...claimMarks(payment), ...doubtFact(payment)] : [];",
+		replace: 'return [];',
+	},
+	{
+		name: 'The word of a person is not recorded',
+		file: ledger,
+		find: 'added.push(...settledFact(payment));',
+		replace: '',
+	},
+	{
+		name: 'A fact is one mark: a question that was interrupted is believed',
+		file: ledger,
+		find: 'return new Set(candidates.filter(isTrue));',
+		replace: 'return new Set(candidates);',
+	},
+	{
+		name: 'Marks of a question stay',
+		file: ledger,
+		find: 'await entries.remove(payments.filter((payment) => !first.has(firstMark(payment))).map(firstMark));',
+		replace: '',
+	},
+	{
+		name: 'A claim lasts for ever: a process that stood still sends',
+		file: sending,
+		find: '() => timeoutMs - ageMs()',
+		replace: '() => timeoutMs',
+	},
+	{
+		name: 'Clocks that stand still while a machine sleeps',
+		file: elapsed,
+		find: 'Math.max(Date.now() - wall, performance.now() - monotonic)',
+		replace: 'performance.now() - monotonic',
+	},
+	{
+		name: 'Another execution is not waited for',
+		file: sending,
+		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= this.batch.options.timeoutMs,',
+		replace: 'isGivenUp: true,',
+	},
+	{
+		name: 'Another execution is waited for without an end',
+		file: sending,
+		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= this.batch.options.timeoutMs,',
+		replace: 'isGivenUp: false,',
+	},
+	{
+		name: 'A word counts for a doubt that came while the run waited',
+		file: sending,
+		find: 'heedsWord: waitedMs === undefined,',
+		replace: 'heedsWord: true,',
+	},
+	{
+		name: 'A reference is freed twice',
+		file: sending,
+		find: "this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');",
+		replace: '',
+	},
+	{
+		name: 'How the last window ended is not recorded',
+		file: sending,
+		find: 'await this.recordLast();',
+		replace: '',
+	},
+	{
+		name: 'Retry On Fail forgets what an earlier try sent',
+		file: n8n,
+		find: 'if (known instanceof Map)\n        return known;',
+		replace: '',
+	},
+	{
+		name: 'A payment without an answer is sent again',
+		file: retries,
+		find: "return mayRepeat || !attempt.sent ? 'retry' : 'unknown';",
+		replace: "return 'retry';",
+	},
+	{
+		name: 'A body that contradicts itself counts',
+		file: settlement,
+		find: 'return !isRepeated && new Set(said).size === 1 ? said[0] : undefined;',
+		replace: 'return said.at(-1);',
+	},
+	{
+		name: 'A failing database does not keep a payment from being sent',
+		file: sending,
+		find: "batch.settle(payment, { outcome: 'notPaid', error: (0, settlement_1.notRecorded)(error) });\n            }\n            return;",
+		replace: '}\n            await this.sendTaken(window, () => timeoutMs);\n            return;',
+	},
+	{
+		name: 'An item without the reference it should have is paid',
+		file: payment,
+		find: 'if ((0, invalidValue_1.isAbsent)(given) && !isExpected)',
+		replace: 'if ((0, invalidValue_1.isAbsent)(given))',
+	},
+	{
+		name: 'Stop does not end the pauses and the waiting',
+		file: disburse,
+		find: 'isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),',
+		replace: 'isStopping: () => !goesOn && hasFailure,',
+	},
 ];
 
 /** A mutation that more worlds do not notice counts as not noticed. */
@@ -42,7 +235,10 @@ function mutated(sources: ReadonlyMap<string, string>, mutation: Mutation): Map<
 		throw new Error(
 			`"${mutation.name}" fits ${places - 1} places of ${path}, not one: bring it up to date with the code`,
 		);
-	return new Map(sources).set(path, source.replace(mutation.find, () => mutation.replace));
+	return new Map(sources).set(
+		path,
+		source.replace(mutation.find, () => mutation.replace),
+	);
 }
 
 interface Noticed extends Found {

@@ -244,31 +244,33 @@ function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> 
 	);
 	const listOf = <Value,>(value: fc.Arbitrary<Value>, most: number): fc.Arbitrary<Value[]> =>
 		fc.array(value, { maxLength: most });
-	return fc
-		.record({
-			timeout: fc.constantFrom(5_000, 20_000, 60_000),
-			latency: fc.constantFrom(3, 20, 150),
-			processes: fc.array(blows.length > 0 ? listOf(blow(blows), 2) : fc.constant<Blow[]>([]), {
-				minLength: 1,
-				maxLength: 3,
-			}),
-			runs,
-			answers: answers
-				? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
-						minLength: people,
-						maxLength: people,
-					})
-				: fc.constant<AnswerKind[][]>([]),
-			balanceAnswers: answers
-				? listOf(fc.constantFrom<Plan['balanceAnswers']>('read', 'error', 'silent'), 3)
-				: fc.constant<Plan['balanceAnswers']>([]),
-			balance: fc.oneof(fc.constant(1_000_000), fc.integer({ min: 0, max: 80 })),
-			faults: faults ? listOf(fault, 4) : fc.constant<DatabaseFault[]>([]),
-			noise,
-		})
-		.map((plan) => (answers ? plan : { ...plan, balance: 1_000_000 }))
-		// With both, taking turns at the lock alone can take as long as a claim lasts.
-		.map((plan) => (plan.latency > 100 ? { ...plan, timeout: 60_000 } : plan));
+	return (
+		fc
+			.record({
+				timeout: fc.constantFrom(5_000, 20_000, 60_000),
+				latency: fc.constantFrom(3, 20, 150),
+				processes: fc.array(blows.length > 0 ? listOf(blow(blows), 2) : fc.constant<Blow[]>([]), {
+					minLength: 1,
+					maxLength: 3,
+				}),
+				runs,
+				answers: answers
+					? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
+							minLength: people,
+							maxLength: people,
+						})
+					: fc.constant<AnswerKind[][]>([]),
+				balanceAnswers: answers
+					? listOf(fc.constantFrom<Plan['balanceAnswers']>('read', 'error', 'silent'), 3)
+					: fc.constant<Plan['balanceAnswers']>([]),
+				balance: fc.oneof(fc.constant(1_000_000), fc.integer({ min: 0, max: 80 })),
+				faults: faults ? listOf(fault, 4) : fc.constant<DatabaseFault[]>([]),
+				noise,
+			})
+			.map((plan) => (answers ? plan : { ...plan, balance: 1_000_000 }))
+			// With both, taking turns at the lock alone can take as long as a claim lasts.
+			.map((plan) => (plan.latency > 100 ? { ...plan, timeout: 60_000 } : plan))
+	);
 }
 
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(fc.oneof(...climates.map(planOf)));

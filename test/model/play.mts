@@ -248,7 +248,6 @@ class World {
 				process.afterSteps(plan.stopAfterSteps, () => {
 					if (record.endedAt !== undefined) return;
 					record.stoppedAt = this.timeline.now;
-					this.judge.struck++;
 					this.story.tell(() => `${record.name} is stopped`);
 					controller.abort();
 				});

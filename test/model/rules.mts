@@ -54,10 +54,13 @@ const longestBalanceMs = 4 * 60_000 + 60_000;
 /** In ms. What the database and its lock may add to a run when nothing goes wrong with them, and when something did. */
 const slack = { healthy: 10_000, struck: 240_000 };
 
+/** In ms. What a stopped run may take beyond the timeout: to tell, and for one call of the database that never answers. */
+const stopSlack = { healthy: 3_000, struck: 33_000 };
+
 export class Judge {
 	readonly violations: string[] = [];
 	readonly counts = new Map<string, number>();
-	/** Crashes, pauses and stops so far. */
+	/** Crashes, pauses and set clocks so far. */
 	struck = 0;
 	private readonly plan: Plan;
 	private readonly timeline: Timeline;
@@ -163,7 +166,12 @@ export class Judge {
 			extra * (plan.items.length + 2);
 		if (endedAt - beganAt > longest)
 			this.broken(`${run.name} takes ${Math.round((endedAt - beganAt) / 1000)} s`);
-		if (stoppedAt !== undefined && endedAt - stoppedAt > timeout + plan.tries * 2_000 + extra)
+		const longestAfterStop =
+			timeout +
+			still +
+			plan.tries * 1_000 +
+			(this.allStruck() > 0 ? stopSlack.struck : stopSlack.healthy);
+		if (stoppedAt !== undefined && endedAt - stoppedAt > longestAfterStop)
 			this.broken(
 				`${run.name} goes on for ${Math.round((endedAt - stoppedAt) / 1000)} s after Stop`,
 			);
@@ -266,7 +274,7 @@ export class Judge {
 
 	/** Whether somebody may not know how it ended. */
 	private mayBeUnknown(run: RunRecord, key: string): boolean {
-		if (this.allStruck() > 0) return true;
+		if (this.allStruck() > 0 || this.wasStopped(key)) return true;
 		if (run.plan.references === 'none' && run.plan.mode === 'retry') return true;
 		// A dry run does not wait for who is sending it.
 		if (run.plan.dryRun && this.overlaps(run, key)) return true;
@@ -290,7 +298,7 @@ export class Judge {
 	/** Whether there was a reason not to pay it. */
 	private mayBeNotPaid(run: RunRecord, payee: Payee, own: Sent[]): boolean {
 		const { plan } = run;
-		if (this.allStruck() > 0) return true;
+		if (this.allStruck() > 0 || run.stoppedAt !== undefined) return true;
 		if (plan.maxAmountEtb !== undefined || plan.maxTotalEtb !== undefined) return true;
 		if (plan.checkBalance && (this.plan.balance < 1_000_000 || this.plan.balanceAnswers.length > 0))
 			return true;
@@ -331,6 +339,14 @@ export class Judge {
 				(payee) =>
 					payee.key === key && (payee.variant === 'otherAmount' || payee.variant === 'otherPerson'),
 			),
+		);
+	}
+
+	/** Whether a run with this reference was stopped. */
+	private wasStopped(key: string): boolean {
+		return this.runs.some(
+			({ stoppedAt, payees }) =>
+				stoppedAt !== undefined && payees.some((payee) => payee.key === key),
 		);
 	}
 
