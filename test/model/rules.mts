@@ -68,8 +68,8 @@ export class Judge {
 	private readonly database: SimulatedDatabase;
 	private readonly runs: readonly RunRecord[];
 	private readonly tell: Tell;
-	/** References that a run was told to have paid. */
-	private readonly toldPaid = new Set<string>();
+	/** References that were told to be paid, with when that was in ms. */
+	private readonly toldPaid = new Map<string, number>();
 
 	constructor(
 		plan: Plan,
@@ -155,7 +155,7 @@ export class Judge {
 		for (const [item, { outcome }] of run.lines) {
 			this.count(outcome);
 			const key = run.payees[item]?.key;
-			if (outcome === 'paid' && key !== undefined) this.toldPaid.add(key);
+			if (outcome === 'paid' && key !== undefined) this.toldPaid.set(key, this.timeline.now);
 		}
 		const { beganAt, endedAt = this.timeline.now, stoppedAt, plan } = run;
 		const still = run.process.stoodStill - run.stoodStillBefore;
@@ -278,7 +278,7 @@ export class Judge {
 		if (run.plan.references === 'none' && run.plan.mode === 'retry') return true;
 		// A dry run does not wait for who is sending it.
 		if (run.plan.dryRun && this.overlaps(run, key)) return true;
-		if (this.toldPaid.has(key)) return false;
+		if ((this.toldPaid.get(key) ?? Infinity) < run.beganAt) return false;
 		const { timeout } = this.plan;
 		const began = new Map<string, number>();
 		return this.books.sent.some((each) => {
