@@ -10,8 +10,18 @@ export interface Wish {
 	amountEtb: number;
 }
 
+/** On what grounds a run sends. */
+export interface Grounds {
+	/** What a person said about the payment, and when. */
+	word: 'report' | 'paid' | 'notPaid';
+	wordGivenAt: number;
+	/** When this try of the run first looked at the record of the reference. */
+	lookedAt: number;
+}
+
 /** A request to pay. */
 export interface Sent extends Wish {
+	grounds: Grounds;
 	/** The reference, which the service does not see; by the person's name. */
 	reference: string;
 	run: number;
@@ -46,6 +56,7 @@ export interface Sender {
 	name: string;
 	random: () => number;
 	signal: AbortSignal | undefined;
+	grounds(toUserId: string): Grounds;
 }
 
 /** Answers that leave open whether it was paid, or come so late that a sender may have given up. */
@@ -176,6 +187,7 @@ export class Books {
 					kind,
 					isPaid: false,
 					isPending: true,
+					grounds: sender.grounds(wish.toUserId),
 					isAnswered: false,
 				};
 				this.sent.push(sent);

@@ -1,5 +1,5 @@
 // One run of an ETB Wallet node as n8n makes it: the context it gives, and the tries of Retry On Fail.
-import type { Books } from './books.mts';
+import type { Books, Grounds } from './books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Access, SimulatedDatabase } from './simulated-database.mts';
 import type { Tell } from './story.mts';
@@ -30,6 +30,8 @@ export interface Outside {
 	database: SimulatedDatabase;
 	books: Books;
 	tell: Tell;
+	/** On what grounds the run sends to a person. */
+	grounds(toUserId: string): Grounds;
 	/** Called before a database call with entries, for the model to know when the record was looked at. */
 	looked(marks: readonly string[]): void;
 	tried(result: TryResult, tryIndex: number): void;
@@ -144,6 +146,7 @@ function contextOf(
 					run: number,
 					name,
 					random,
+					grounds: (toUserId) => outside.grounds(toUserId),
 					signal: own instanceof AbortSignal ? own : undefined,
 				},
 				{

@@ -1,5 +1,5 @@
 // What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
-import type { Books, Sent } from './books.mts';
+import type { Sent } from './books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 
 /** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
@@ -14,31 +14,17 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 	return (process.writing === 0 || ms <= longestPauseInAWrite) && process.connecting === 0;
 }
 
-/** What is known of the run that sends now. */
-export interface Sender {
-	/** What a person said about the reference when the run began. */
-	word: 'report' | 'paid' | 'notPaid' | undefined;
-	wordGivenAt: number;
-	/** When this try of the run first looked at the record of the reference. */
-	lookedAt: number | undefined;
+/**
+ * "It was not paid" is true when it is said. If another run sent the reference after that and ended before this one
+ * looked, the word is used for a doubt that it was not about: n8n's record cannot tell.
+ */
+export function isStaleWord(one: Sent, other: Sent): boolean {
+	return usedStaleWord(one, other) || usedStaleWord(other, one);
 }
 
-/**
- * "It was not paid" is true when it is said. If another run, with a word of its own, sent the reference after that and
- * ended before this one looked, the word is used for a doubt that it was not about: n8n's record cannot tell.
- */
-export function isStaleWord(
-	books: Books,
-	now: Sent,
-	{ word, wordGivenAt, lookedAt }: Sender,
-): boolean {
-	const others = books.paymentsOf(now.reference);
-	return (
-		word === 'notPaid' &&
-		lookedAt !== undefined &&
-		others.every(
-			({ run, leftAt, endedAt }) =>
-				run !== now.run && leftAt > wordGivenAt && endedAt !== undefined && endedAt < lookedAt,
-		)
-	);
-}
+const usedStaleWord = ({ grounds, run }: Sent, other: Sent): boolean =>
+	grounds.word === 'notPaid' &&
+	other.run !== run &&
+	other.leftAt > grounds.wordGivenAt &&
+	other.endedAt !== undefined &&
+	other.endedAt < grounds.lookedAt;

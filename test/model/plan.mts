@@ -273,4 +273,54 @@ function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> 
 	);
 }
 
-export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(fc.oneof(...climates.map(planOf)));
+/** With few people, runs meet at the same references. */
+const fewPeople = (plan: Plan): Plan => ({
+	...plan,
+	runs: plan.runs.map((each) => ({
+		...each,
+		node: 'a',
+		items: each.items
+			.map((item) => ({ ...item, person: item.person % 2 }))
+			.filter(
+				({ person }, index, all) => all.findIndex((other) => other.person === person) === index,
+			),
+	})),
+});
+
+const crowded: fc.Arbitrary<Plan> = fc.oneof(...climates.map(planOf)).map(fewPeople);
+
+/** A process stands still while it sends; others wait for it, give it up, are told, and send; then it goes on. */
+const frozenSender: fc.Arbitrary<Plan> = fc
+	.tuple(
+		planOf({ answers: true, faults: false, blows: [], stops: false }),
+		fc.record({
+			kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
+			atStep: fc.integer({ min: 1, max: 30 }),
+			lasts: fc.constantFrom(35_000, 70_000, 140_000),
+		}),
+		fc.integer({ min: 0, max: 15 }),
+	)
+	.map(([plan, still, settling]) => ({
+		...fewPeople(plan),
+		timeout: 5_000,
+		processes: [[still], []],
+		runs: fewPeople(plan).runs.map((each, index): RunPlan => {
+			if (index === 0)
+				return { ...each, process: 0, dryRun: false, start: { after: 'beginning', ms: 0 } };
+			const { ms } = each.start;
+			return {
+				...each,
+				process: 1,
+				settles: ((settling >> (index - 1)) & 1) === 1,
+				start: index === 1 ? { after: 'beginning', ms: ms % 10_000 } : { after: 'previous', ms },
+			};
+		}),
+	}));
+
+export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
+	fc.oneof(
+		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
+		{ weight: 3, arbitrary: crowded },
+		{ weight: 2, arbitrary: frozenSender },
+	),
+);

@@ -1,5 +1,5 @@
 // Plays a world: runs of the node in its processes, and after all of it healthy runs that must explain everybody.
-import { Books } from './books.mts';
+import { Books, referenceOf } from './books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';
 import { mayStandStill } from './known-limits.mts';
@@ -272,6 +272,12 @@ class World {
 					trying: () => {
 						record.looks.clear();
 					},
+					grounds: (toUserId) => ({
+						word:
+							record.words[payees.findIndex((payee) => payee.toUserId === toUserId)] ?? 'report',
+						wordGivenAt: record.beganAt,
+						lookedAt: record.looks.get(referenceOf(toUserId)) ?? record.beganAt,
+					}),
 					looked: (marks) => {
 						for (const { key } of payees)
 							if (!record.looks.has(key) && marks.some((mark) => mark.includes(key)))

@@ -102,16 +102,9 @@ export class Judge {
 		if (sent.toUserId.endsWith('-none'))
 			this.broken(`${sent.toUserId} is paid, whose item has no reference although it should`);
 		if (run?.plan.dryRun === true) this.broken(`the dry run ${run.name} pays ${sent.toUserId}`);
-		if (this.books.paymentsOf(sent.reference).length === 0) return;
-		const index = run?.payees.findIndex(({ key }) => key === sent.reference) ?? -1;
-		const isLimit =
-			run !== undefined &&
-			isStaleWord(this.books, sent, {
-				word: run.words[index],
-				wordGivenAt: run.beganAt,
-				lookedAt: run.looks.get(sent.reference),
-			});
-		if (isLimit) this.count('known limit: stale word');
+		const others = this.books.paymentsOf(sent.reference);
+		if (others.length === 0) return;
+		if (others.every((other) => isStaleWord(sent, other))) this.count('known limit: stale word');
 		else this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
 	}
 
