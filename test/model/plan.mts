@@ -317,10 +317,38 @@ const frozenSender: fc.Arbitrary<Plan> = fc
 		}),
 	}));
 
+/** Several processes want the same references at the same time, while some calls of the database take seconds. */
+const slowDatabase: fc.Arbitrary<Plan> = fc
+	.tuple(
+		planOf({ answers: false, faults: false, blows: [], stops: false }),
+		fc.array(
+			fc.record({
+				kind: fc.constant<DatabaseFaultKind>('slow'),
+				call: fc.integer({ min: 0, max: 20 }),
+				count: fc.integer({ min: 1, max: 2 }),
+			}),
+			{ maxLength: 3 },
+		),
+	)
+	.map(([plan, faults]) => ({
+		...fewPeople(plan),
+		faults,
+		timeout: 60_000,
+		processes: [[], [], []],
+		runs: fewPeople(plan).runs.map(
+			(each, index): RunPlan => ({
+				...each,
+				process: index,
+				start: { after: 'beginning', ms: each.start.ms % 100 },
+			}),
+		),
+	}));
+
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 	fc.oneof(
 		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
 		{ weight: 3, arbitrary: crowded },
 		{ weight: 2, arbitrary: frozenSender },
+		{ weight: 1, arbitrary: slowDatabase },
 	),
 );
