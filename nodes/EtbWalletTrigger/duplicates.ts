@@ -38,9 +38,8 @@ const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.
 function sorted(value: unknown): unknown {
 	if (typeof value !== 'object' || value === null) return value;
 	if (Array.isArray(value)) return value.map(sorted);
-	return Object.entries(value)
-		.sort(([one], [other]) => (one < other ? -1 : 1))
-		.map(([key, entry]) => [key, sorted(entry)]);
+	const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+	return Object.fromEntries(entries.map(([key, entry]) => [key, sorted(entry)]));
 }
 
 /** A delivery that is to be handled; `end` has to be called with whether that succeeded. */

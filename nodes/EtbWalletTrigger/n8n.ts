@@ -1,5 +1,5 @@
 /** Each reliance of the trigger on n8n beyond its documented types: what n8n does, and what happens should it stop. */
-import { fromParameter, sleep, webhookDescriptionFields } from 'n8n-workflow';
+import { fromParameter, webhookDescriptionFields } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,
 	IHookFunctions,
@@ -58,7 +58,9 @@ export async function rawBodyOf(
 		if (request.closed) look();
 		else request.once('close', look);
 	});
-	const tooSlow = sleep(bodyWithin).then(() => 'tooSlow' as const);
+	const tooSlow = new Promise<'tooSlow'>((resolve) => {
+		AbortSignal.timeout(bodyWithin).addEventListener('abort', () => resolve('tooSlow'));
+	});
 	try {
 		const ended = await Promise.race([request.readRawBody(), cutOff, tooSlow]);
 		return typeof ended === 'string' ? ended : (request.rawBody ?? Buffer.alloc(0));

@@ -8,7 +8,7 @@ import type { Holder } from './holders';
 import * as holders from './holders';
 import { isStarting } from './n8n';
 import { asNodeErrors, logNotSet, ownUrl, publicUrl, settle, urlAfterDeactivation } from './ownUrl';
-import { refuseExpressions, settingsOf } from './settings';
+import { checkSettings, settingsOf } from './settings';
 import { accountOf, accountWith, dropEnded, dropIfNothing, triggerKey } from './state';
 import { startTest } from './testListening';
 
@@ -19,7 +19,7 @@ import { startTest } from './testListening';
  */
 export async function register(context: IHookFunctions): Promise<void> {
 	const account = await accountWithSecret(context);
-	asNodeErrors(context, () => refuseExpressions(context.getNode().parameters));
+	asNodeErrors(context, () => checkSettings(context.getNode().parameters));
 	await (context.getMode() === 'manual' ? startTest(context, account) : publish(context, account));
 }
 

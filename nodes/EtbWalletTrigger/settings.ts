@@ -1,6 +1,6 @@
 /** What a person chose in the trigger's fields. */
 import type { INodeParameters } from 'n8n-workflow';
-import { InvalidValueError } from '../shared/validation';
+import { InvalidValueError, show } from '../shared/validation';
 import type { WhileTesting } from './holders';
 
 export interface Settings {
@@ -40,19 +40,28 @@ export function settingsOf(parameters: INodeParameters): Settings {
 }
 
 /**
- * An imported workflow may have an expression where the editor offers none.
+ * What the editor does not let through, and an imported workflow may hold.
  * @throws {InvalidValueError}
  */
-export function refuseExpressions(parameters: INodeParameters): void {
+export function checkSettings(parameters: INodeParameters): void {
 	const [name] = Object.entries(parameters).find(([, value]) => hasExpression(value)) ?? [];
-	if (name === undefined) return;
-	throw new InvalidValueError(
-		`The field "${name}" of the trigger holds an expression`,
-		'The fields of this trigger take no expressions. Open the trigger and choose a fixed value.',
-	);
+	if (name !== undefined) {
+		throw new InvalidValueError(
+			`The field "${name}" of the trigger holds an expression`,
+			'The fields of this trigger take no expressions. Open the trigger and choose a fixed value.',
+		);
+	}
+	const { maximumAge } = Object(parameters.additionalOptions) as Record<string, unknown>;
+	if (maximumAge !== undefined && !(Number(maximumAge) > 0)) {
+		throw new InvalidValueError(
+			`Maximum Age (Minutes) is ${show(maximumAge)}, which is not a number above zero`,
+			'Enter a number of minutes such as 15, or remove the option.',
+		);
+	}
 }
 
+/** n8n takes the leading sign of an expression away where a field takes none. */
 const hasExpression = (value: unknown): boolean =>
 	typeof value === 'string'
-		? value.startsWith('=')
+		? /^=|\{\{/.test(value)
 		: typeof value === 'object' && value !== null && Object.values(value).some(hasExpression);

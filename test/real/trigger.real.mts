@@ -24,7 +24,7 @@ function eventWorkflow(parameters: object = {}, options: { fails?: boolean } = {
 			id: `trigger-${created}`,
 			name: TRIGGER,
 			type: 'n8n-nodes-etb-wallet.etbWalletTrigger',
-			typeVersion: 1,
+			typeVersion: 2,
 			position: [0, 0],
 			webhookId,
 			parameters,
