@@ -1,4 +1,5 @@
 /** n8n's environment in queue mode: the same for a person's containers (deploy/queue) and for the test. */
+import { expressionEngine } from '../../n8n/instance.mts';
 
 /** Where a process finds what all share. */
 export interface Shared {
@@ -25,6 +26,7 @@ export const sharedEnvironment = ({ publicUrl, postgres, redis, encryptionKey }:
 	N8N_ENCRYPTION_KEY: encryptionKey,
 	WEBHOOK_URL: publicUrl,
 	N8N_EDITOR_BASE_URL: publicUrl,
+	...expressionEngine,
 });
 
 /** For the main process only: production webhooks are the webhook process's. */
