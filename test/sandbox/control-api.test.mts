@@ -149,8 +149,11 @@ test('pages of other sites and foreign host names are turned away', async () => 
 	const authorization = `Bearer ${sandbox.apiKey}`;
 	const balance = '/api/v1/partners/balance';
 	expect(await statusFor(sandbox, balance, { authorization })).toBe(200);
-	for (const foreign of [{ host: 'attacker.example' }, { 'sec-fetch-site': 'cross-site' }])
-		expect(await statusFor(sandbox, balance, { authorization, ...foreign })).toBe(403);
+	for (const [name, value] of [
+		['host', 'attacker.example'],
+		['sec-fetch-site', 'cross-site'],
+	] as const)
+		expect(await statusFor(sandbox, balance, { authorization, [name]: value })).toBe(403);
 });
 
 test('a sandbox that other machines can reach has no control interface and no page', async () => {
