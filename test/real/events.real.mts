@@ -441,6 +441,7 @@ void describe('bodies', () => {
 				'text/plain',
 				'application/x-www-form-urlencoded',
 				'application/octet-stream',
+				'multipart/mixed',
 				'',
 			];
 			for (const [index, type] of types.entries()) {
@@ -454,7 +455,7 @@ void describe('bodies', () => {
 				if (status === 200) assert.deepEqual(await ran([`type-${index}`]), [1], type);
 				assert.equal(await post(url, body, 'forged', headers), status === 422 ? 422 : 401, type);
 			}
-			for (const type of ['multipart/form-data; boundary=x', 'multipart/mixed', 'text/xml']) {
+			for (const type of ['multipart/form-data; boundary=x', 'text/xml']) {
 				const body = transfer('other-type');
 				const status = await post(url, body, world.sandbox.webhookSecret, { 'content-type': type });
 				assert.ok(status !== undefined && status >= 400 && status < 500, `${type}: ${status}`);
