@@ -29,8 +29,19 @@ export const sharedEnvironment = ({ publicUrl, postgres, redis, encryptionKey }:
 	...expressionEngine,
 });
 
-/** For the main process only: production webhooks are the webhook process's. */
-export const mainEnvironment = { N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true' };
+/**
+ * For the main process only: production webhooks are the webhook process's, and the owner account exists from the
+ * first start, so that nobody who opens the address first can become the owner.
+ * @param owner with the password as bcrypt hashes it
+ */
+export const mainEnvironment = (owner: { email: string; passwordHash: string }) => ({
+	N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true',
+	N8N_INSTANCE_OWNER_MANAGED_BY_ENV: 'true',
+	N8N_INSTANCE_OWNER_EMAIL: owner.email,
+	N8N_INSTANCE_OWNER_FIRST_NAME: 'Owner',
+	N8N_INSTANCE_OWNER_LAST_NAME: 'Account',
+	N8N_INSTANCE_OWNER_PASSWORD_HASH: owner.passwordHash,
+});
 
 /** For the workers only: the port tells whether they are ready. */
 export const workerEnvironment = { QUEUE_HEALTH_CHECK_ACTIVE: 'true' };

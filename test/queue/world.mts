@@ -1,4 +1,5 @@
 /** n8n in queue mode as users run it: a main process, two workers and two webhook processes behind one address. */
+import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,6 +27,12 @@ const ALL_ENDED_WITHIN_MS = 180_000;
 
 /** Longer than usual, so that a slow machine does not make retries that a test does not ask for. */
 const DELIVERY_TIMEOUT_MS = 30_000;
+
+const owner = {
+	email: 'owner@example.com',
+	password: 'Queue-n8n-test-1',
+	passwordHash: '$2a$10$X9lXkSS3VpWarOLYsZmE1.XMCzD8Y8t.PP9MkE55ie9rDdHU9yWNu',
+};
 
 /** One of n8n's processes, which can be ended and started again on its own data. */
 export class Process {
@@ -168,7 +175,7 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 			const env = { ...shared, ...options.env };
 			return keep(new Process({ ...options, userFolder, env }));
 		};
-		const main = await prepare('main', { port: ports.main, env: mainEnvironment });
+		const main = await prepare('main', { port: ports.main, env: mainEnvironment(owner) });
 		const webhook = async (index: number) =>
 			await prepare(`webhook-${index}`, { port: ports.webhooks[index] ?? 0, command: 'webhook' });
 		const webhooks: [Process, Process] = [await webhook(0), await webhook(1)];
@@ -181,7 +188,8 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 		await Promise.all([...webhooks, ...workers].map(async (process) => await process.start()));
 		process.once('exit', removeFolder); // after what was started above has been ended
 		const api = new N8nApi(proxy.url.slice(0, -1));
-		await api.setUpOwner({ email: 'owner@example.com', password: 'Queue-n8n-test-1' });
+		assert.equal(await api.needsOwner(), false);
+		await api.logIn(owner);
 		const credentialId = await api.createCredential(
 			CREDENTIAL_NAME,
 			CREDENTIAL_TYPE,
