@@ -10,7 +10,12 @@ import type {
 } from 'n8n-workflow';
 import { isNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { deliveryKeyOf, outputNothing, responseModeFromParameter, staysInMemory } from './n8n';
+import {
+	deliveryKeyOf,
+	neverOutputEmptyItem,
+	responseModeFromParameter,
+	staysInMemory,
+} from './n8n';
 import { outputsExpression, outputsWith } from './outputs';
 import { register, unregister } from './publishing';
 import { receive } from './receive';
@@ -216,7 +221,7 @@ export class EtbWalletTrigger implements INodeType {
 			if (key === undefined || (await isNew(this, key, settings.answersWhenFinished)))
 				items.push(item);
 		}
-		if (items.length === 0) outputNothing(this);
+		neverOutputEmptyItem(this);
 		return outputsWith(items, settings);
 	}
 

@@ -180,10 +180,13 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	memory.isAsking = true;
 	while (memory.questions.length > 0) {
 		const questions = memory.questions.splice(0);
-		const access = async (): Promise<Set<string>> => await readAndWrite(context, questions);
+		const isShared = questions.some((question) => question.isShared);
 		try {
-			const isShared = questions.some((question) => question.isShared);
-			const found = await (isShared ? alone(context, access) : patiently(access));
+			const found = await carefully(
+				context,
+				isShared,
+				async () => await readAndWrite(context, questions),
+			);
 			for (const { record = [], resolve } of questions) {
 				resolve(new Set(record.filter((mark) => found.has(mark))));
 				for (const mark of record) found.add(mark);
@@ -193,6 +196,47 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 		}
 	}
 	memory.isAsking = false;
+}
+
+/** In ms, between attempts to write the record. */
+const pauses = [50, 250];
+
+/**
+ * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
+ * Remove Duplicates node with the workflow's scope is in the way.
+ * @returns the marks that were there before. None after an attempt that failed: it may have written them itself, and an
+ * event must rather run twice than not at all
+ * @throws whatever n8n's database throws
+ */
+async function carefully(
+	context: IExecuteFunctions,
+	isShared: boolean,
+	access: () => Promise<Set<string>>,
+): Promise<Set<string>> {
+	let found: Set<string> | undefined;
+	let failed = false;
+	const tried = async (): Promise<void> => {
+		try {
+			found = await access();
+		} catch (error) {
+			failed = true;
+			throw error;
+		}
+	};
+	const attempt = async (): Promise<void> => {
+		if (isShared && !failed) await exclusively(context, tried).catch(() => undefined);
+		if (found === undefined) await tried();
+	};
+	for (const pause of pauses) {
+		try {
+			await attempt();
+			break;
+		} catch {
+			await sleep(pause);
+		}
+	}
+	if (found === undefined) await tried();
+	return failed || found === undefined ? new Set() : found;
 }
 
 async function readAndWrite(
@@ -205,32 +249,4 @@ async function readAndWrite(
 	if (marks.length === 0) return new Set();
 	const { processed } = await helpers.checkProcessedAndRecord(marks, 'node', options);
 	return new Set(processed.map(String));
-}
-
-/** Where several processes run workflows: with the lock that payments of this workflow take too. */
-async function alone<Result>(
-	context: IExecuteFunctions,
-	access: () => Promise<Result>,
-): Promise<Result> {
-	try {
-		return await exclusively(context, access);
-	} catch {
-		// A Remove Duplicates node with the workflow's scope is in the way. Better once more than not at all.
-		return await patiently(access);
-	}
-}
-
-/** In ms. */
-const pauses = [50, 250];
-
-/** The database may be busy, or another process inserted the row at the same instant. */
-async function patiently<Result>(access: () => Promise<Result>): Promise<Result> {
-	for (const pause of pauses) {
-		try {
-			return await access();
-		} catch {
-			await sleep(pause);
-		}
-	}
-	return await access();
 }

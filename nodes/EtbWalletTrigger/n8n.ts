@@ -140,12 +140,12 @@ export function whenEnded(
 }
 
 /**
- * Keeps "Always Output Data" from running the workflow with an empty item where the trigger gives out nothing. n8n
- * reads it, after the node, from the node of this execution (all versions). Should that stop: with that setting on, a
- * duplicate runs the workflow with an empty item.
+ * Keeps "Always Output Data" from putting an empty item on the first output when the trigger gives out nothing there: it
+ * would run the workflow for an event that never was. n8n reads the setting, after the node, from the node of this
+ * execution (all versions). Should that stop: with that setting on, a duplicate runs the workflow with an empty item.
  * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
  */
-export function outputNothing(context: IExecuteFunctions): void {
+export function neverOutputEmptyItem(context: IExecuteFunctions): void {
 	const node: unknown = Reflect.get(context, 'node');
 	if (typeof node === 'object' && node !== null) Reflect.set(node, 'alwaysOutputData', false);
 }

@@ -441,6 +441,12 @@ describe('what n8n has to offer against the trigger', () => {
 		expect(node.started).toHaveLength(0);
 	});
 
+	test('Always Output Data puts no empty item on the first output', async () => {
+		const node = await trigger({ outputPerEvent: true }, { node: { alwaysOutputData: true } });
+		await send(node, transfer('1'));
+		expect(node.started[0]?.map((items) => items.length)).toEqual([0, 0, 1, 0]);
+	});
+
 	test('Retry On Fail does not take an event for its own duplicate', async () => {
 		const retrying = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 		const node = await trigger({}, { node: retrying });

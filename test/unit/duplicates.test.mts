@@ -151,12 +151,42 @@ test('an execution that asks twice, and one that a person retries, get the event
 	expect(await process.run('key', { execution: 9, mode: 'retry' })).toBe(true);
 });
 
-test('a database that is busy for a moment changes nothing; one that is down loses no event', async () => {
+test('a database that fails loses no event', async () => {
 	const database = new MemoryDeduplicator();
 	const process = startProcess(database);
 	expect(await process.run('key', { failures: 1 })).toBe(true);
-	expect(await process.run('key', { failures: 1 })).toBe(false);
+	expect(await process.run('key')).toBe(false);
 	expect(await process.run('lost', { failures: 1_000 })).toBe(true);
+});
+
+test('a write that is carried out although the database says that it failed does not make an event its own duplicate', async () => {
+	const database = new MemoryDeduplicator();
+	const record = database.checkProcessedAndRecord;
+	let isFirst = true;
+	database.checkProcessedAndRecord = async (items, scope, about, options) => {
+		const result = await record(items, scope, about, options);
+		if (scope === 'node' && isFirst) {
+			isFirst = false;
+			throw new Error('the connection was lost');
+		}
+		return result;
+	};
+	const process = startProcess(database);
+	expect(await process.run('key')).toBe(true);
+	expect(await process.run('key')).toBe(false);
+});
+
+test('a database that takes so long that the lock may be lost does not make an event its own duplicate', async () => {
+	const database = new MemoryDeduplicator();
+	const record = database.checkProcessedAndRecord;
+	const now = jest.spyOn(Date, 'now');
+	database.checkProcessedAndRecord = async (items, scope, about, options) => {
+		const result = await record(items, scope, about, options);
+		if (scope === 'node') now.mockReturnValue(Date.now() + 20_000);
+		return result;
+	};
+	expect(await startProcess(database).run('key')).toBe(true);
+	now.mockRestore();
 });
 
 test('a lock that payments of the same workflow hold is waited for, and left as it was', async () => {
