@@ -14,7 +14,11 @@ export interface Mutation {
 	to: string;
 }
 
-type Compiled = (exports: object, require: (name: string) => unknown) => void;
+type Compiled = (
+	exports: object,
+	require: (name: string) => unknown,
+	clock: DateConstructor,
+) => void;
 
 const isCompiled = (value: unknown): value is Compiled => typeof value === 'function';
 
@@ -38,10 +42,14 @@ export class Code {
 			if (known !== undefined) return known;
 			const exports = {};
 			loaded.set(file, exports);
-			this.#compile(file)(exports, (name) => {
-				if (name.startsWith('.')) return load(`${join(dirname(file), name)}.ts`);
-				return packages[name] ?? (requireInstalled(name) as unknown);
-			});
+			this.#compile(file)(
+				exports,
+				(name) => {
+					if (name.startsWith('.')) return load(`${join(dirname(file), name)}.ts`);
+					return packages[name] ?? (requireInstalled(name) as unknown);
+				},
+				Date,
+			);
 			return exports;
 		};
 		return load;
@@ -58,7 +66,7 @@ export class Code {
 		const { outputText } = ts.transpileModule(source, {
 			compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
 		});
-		const compiled: unknown = compileFunction(outputText, ['exports', 'require'], {
+		const compiled: unknown = compileFunction(outputText, ['exports', 'require', 'Date'], {
 			filename: file,
 		});
 		if (!isCompiled(compiled)) throw new Error(`${file} was not compiled`);

@@ -343,7 +343,7 @@ void describe('a test', () => {
 	void test('whose late call the service answers last does not keep the URL of a published workflow', async () => {
 		world.sandbox.faults.next('PUT /webhook', {
 			process: 'never',
-			answer: { status: 503, headers: { 'retry-after': '3' }, body: '{}' },
+			answer: { status: 503, headers: { 'retry-after': '10' }, body: '{}' },
 		});
 		const tested = await world.add(eventWorkflow());
 		const listening = world.api.listenForTestEvent(tested, TRIGGER);
