@@ -71,7 +71,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 		trigger: triggerKey(context),
 		account: accountKeys(account),
 		workflowName: context.getWorkflow().name ?? '',
-		url: isStart ? ownUrl(context) : publicUrl(context, account),
+		url: publicUrl(context, account),
 		urlAfter: urlAfterDeactivation(context, account),
 		isNew: !isStart,
 	};

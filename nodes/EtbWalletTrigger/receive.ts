@@ -69,8 +69,8 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 
 function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
-	// What is left of the body would be read as the next request.
-	if (!context.getRequestObject().complete) response.setHeader('Connection', 'close');
+	// The rest of the body would still be waited for.
+	if (status === refusals.tooSlow.status) response.setHeader('Connection', 'close');
 	response.status(status).json({ message });
 	return { noWebhookResponse: true };
 }

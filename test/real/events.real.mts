@@ -369,17 +369,21 @@ void describe('a test', () => {
 void test('a Take Over that fails while the first workflow is unpublished leaves no ghost behind', async () => {
 	const first = await world.add(eventWorkflow());
 	await world.api.activate(first);
+	const firstUrl = registeredUrl();
 	const second = await world.add(eventWorkflow({ additionalOptions: { takeOver: true } }));
-	const before = world.sandbox.requests.length;
-	world.sandbox.faults.plan('PUT /webhook', () => ({
-		process: 'never',
-		answer: { status: 503, headers: { 'retry-after': '2' }, body: '{}' },
-	}));
+	let calls = 0;
+	world.sandbox.faults.plan('PUT /webhook', () => {
+		calls++;
+		const refusal = { process: 'never', answer: { status: 400, body: '{}' } } as const;
+		return calls === 1 ? { ...refusal, delayMs: 7_000 } : refusal;
+	});
 	const takingOver = assert.rejects(world.api.activate(second));
-	await eventually('the first call of the Take Over', () =>
-		world.sandbox.requests.length > before ? true : undefined,
-	);
+	await eventually('the call of the Take Over', () => (calls > 0 ? true : undefined));
 	await world.api.deactivate(first);
+	await eventually('the end of the first workflow', async () =>
+		(await post(firstUrl, '{}', 'nobody')) === 404 ? true : undefined,
+	);
+	assert.equal(calls, 1, 'the first workflow ended too late to show anything');
 	await takingOver;
 	await world.api.deactivate(second);
 	world.sandbox.faults.clear();
