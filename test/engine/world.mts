@@ -321,7 +321,7 @@ const workType = 'n8n-nodes-base.work';
 
 /** A node behind the trigger that does something which takes its time, or fails. */
 function withWork(
-	{ getByNameAndVersion }: INodeTypes,
+	types: INodeTypes,
 	work: TriggerOptions['work'],
 ): Pick<INodeTypes, 'getByName' | 'getByNameAndVersion'> {
 	const type: INodeType = {
@@ -331,7 +331,8 @@ function withWork(
 			return [this.getInputData()];
 		},
 	};
-	const get = (name: string): INodeType => (name === workType ? type : getByNameAndVersion(name));
+	const get: INodeTypes['getByNameAndVersion'] = (name, version) =>
+		name === workType ? type : types.getByNameAndVersion(name, version);
 	return { getByName: get, getByNameAndVersion: get };
 }
 

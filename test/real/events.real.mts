@@ -80,13 +80,13 @@ void describe('what the workflow keeps in its static data', () => {
 		'return $input.all();',
 	);
 	/** As n8n has it in its database. */
-	const keptBy = (id: string): unknown => {
+	const keptBy = (id: string): object => {
 		const file = join(world.n8n.userFolder, '.n8n', 'database.sqlite');
 		const database = new DatabaseSync(file, { readOnly: true });
 		const row = database.prepare('select staticData from workflow_entity where id = ?').get(id);
 		database.close();
 		const data = Object(JSON.parse(String(row?.staticData ?? null))) as Record<string, unknown>;
-		return Object(data.global);
+		return Object(data.global) as object;
 	};
 	for (const acknowledge of ['onReceived', 'lastNode']) {
 		void test(`stays, under 25 events a second: ${acknowledge}`, async () => {
@@ -103,7 +103,7 @@ void describe('what the workflow keeps in its static data', () => {
 				for (const name of names('keep', 20)) {
 					assert.equal(await send(url, transfer(name)), 200);
 					await eventually(`${name} in the static data`, () =>
-						Reflect.has(Object(keptBy(id)), name) ? true : undefined,
+						Object.hasOwn(keptBy(id), name) ? true : undefined,
 					);
 				}
 				isDone = true;

@@ -13,7 +13,7 @@ const sleep = async (): Promise<void> => await new Promise(setImmediate);
 /** A process of n8n, with a memory of its own. */
 function startProcess(database: MemoryDeduplicator) {
 	const load = code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
-	const { isNew } = load('nodes/EtbWalletTrigger/duplicates.ts') as DuplicatesCode;
+	const duplicates = load('nodes/EtbWalletTrigger/duplicates.ts') as DuplicatesCode;
 	let executions = 0;
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
@@ -68,7 +68,7 @@ function startProcess(database: MemoryDeduplicator) {
 						await database.getProcessedDataCount(scope, about as never, options as never),
 				},
 			};
-			const isGiven = await isNew(context, key, untilItSucceeds);
+			const isGiven = await duplicates.isNew(context, key, untilItSucceeds);
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;
 		},
