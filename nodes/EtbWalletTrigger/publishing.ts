@@ -101,7 +101,7 @@ function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOpe
 	return operationError(
 		context.getNode(),
 		`The workflow "${workflowName}" already receives the events of this account`,
-		'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets no more events.',
+		'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
 	);
 }
 

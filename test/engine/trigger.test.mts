@@ -609,6 +609,17 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBe(secondUrl);
 	});
 
+	test('once the one that took over is unpublished, the first gets the events again', async () => {
+		const first = options();
+		await callTriggerHook(first, 'create');
+		const firstUrl = sandbox.books.webhookUrl();
+		const second = options({ additionalOptions: { takeOver: true } });
+		await callTriggerHook(second, 'create');
+		expect(sandbox.books.webhookUrl()).not.toBe(firstUrl);
+		await callTriggerHook(second, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
+	});
+
 	test('a failed Take Over leaves the account to the first, whatever the service made of it', async () => {
 		const first = options();
 		await callTriggerHook(first, 'create');

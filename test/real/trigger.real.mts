@@ -68,10 +68,11 @@ async function publish(workflow: WorkflowFile): Promise<{ id: string; url: strin
 	return { id, url: registeredUrl() };
 }
 
+/** The events that the trigger gave out, once there are `count` executions. */
 const eventIds = async (workflowId: string, count: number): Promise<unknown[]> =>
-	(await executionsOf(world, workflowId, count)).map(
-		({ nodes }) => (nodes[TRIGGER]?.[0]?.outputs[0]?.[0]?.data as { id?: unknown } | undefined)?.id,
-	);
+	(await executionsOf(world, workflowId, count))
+		.flatMap(({ nodes }) => nodes[TRIGGER]?.[0]?.outputs[0] ?? [])
+		.map(({ data }) => (data as { id?: unknown } | undefined)?.id);
 
 async function deliver(id: string): Promise<number | undefined> {
 	const { deliveryId } = world.sandbox.emit('transfer.completed', {
@@ -269,7 +270,8 @@ void describe('duplicates', () => {
 		const again = await postAfterRestart(url, body);
 		assert.equal(again.status, 200);
 		assert.equal(await deliver('other'), 200);
-		assert.deepEqual(await eventIds(id, 2), ['same', 'other']);
+		// The execution of the duplicate after the restart ended in the trigger.
+		assert.deepEqual(await eventIds(id, 3), ['same', 'other']);
 		await world.api.deactivate(id);
 	});
 
@@ -283,7 +285,7 @@ void describe('duplicates', () => {
 		const again = await postAfterRestart(url, body);
 		assert.equal(again.status, 200);
 		assert.equal(await deliver('other'), 200);
-		assert.deepEqual(await eventIds(id, 2), ['killed', 'other']);
+		assert.deepEqual(await eventIds(id, 3), ['killed', 'other']);
 		await world.api.deactivate(id);
 	});
 });

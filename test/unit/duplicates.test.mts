@@ -189,6 +189,15 @@ test('a database that takes so long that the lock may be lost does not make an e
 	now.mockRestore();
 });
 
+test("a Remove Duplicates node with the scope of the workflow is in nobody's way, and keeps its entries", async () => {
+	const database = new MemoryDeduplicator();
+	database.rows.set('w:', ['an entry of that node']);
+	const process = startProcess(database);
+	expect(await process.run('key')).toBe(true);
+	expect(await startProcess(database).run('key')).toBe(false);
+	expect(database.rows.get('w:')).toEqual(['an entry of that node']);
+});
+
 test('a lock that payments of the same workflow hold is waited for, and left as it was', async () => {
 	const database = new MemoryDeduplicator();
 	database.rows.set('w:', ['etb-wallet-lock']);
