@@ -161,7 +161,7 @@ export function eventsWorkflow(name: string, parameters: Parameters): WorkflowFi
 			? ['Tell the cashier', 'Mark as paid', 'Thank the sender']
 			: ['What happened'];
 	const trigger = {
-		...node(TRIGGER_NAME, TRIGGER, parameters, [0, 0]),
+		...node(TRIGGER_NAME, TRIGGER, parameters, [0, 0], 2),
 		webhookId: `pictures-${idOf(name)}`,
 	};
 	const handlers = branches.map((branch, index) =>

@@ -65,6 +65,11 @@ const POLL_EVERY_MS = 200;
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
 const WithId = z.object({ id: z.string() });
 const Workflow = WithId.extend({ name: z.string(), versionId: z.string() });
+const SavedWorkflow = Workflow.extend({
+	nodes: z.array(z.object({ name: z.string() }).passthrough()),
+	connections: z.record(z.unknown()),
+});
+type SavedWorkflow = z.infer<typeof SavedWorkflow>;
 const Publication = z.object({
 	status: z.string(),
 	triggers: z.array(z.object({ status: z.string(), errorMessage: z.string().nullable() })),
@@ -237,6 +242,13 @@ export class N8nApi {
 		// Without pinned data, n8n fails when a person executes a step of it for the second time.
 		const complete = { pinData: {}, ...workflow };
 		return (await this.request('POST', '/rest/workflows', Workflow, complete)).id;
+	}
+
+	/** Saves a workflow with these changes; published is what was before, until it is activated again. */
+	async changeWorkflow(id: string, change: (saved: SavedWorkflow) => object): Promise<void> {
+		const saved = await this.request('GET', `/rest/workflows/${id}`, SavedWorkflow);
+		const body = { ...change(saved), versionId: saved.versionId };
+		await this.request('PATCH', `/rest/workflows/${id}`, WithId, body);
 	}
 
 	/** False when the workflow was deleted. */

@@ -162,17 +162,19 @@ export async function startRedis(
 /** First parts of the paths that go to the webhook process, as in deploy/queue/Caddyfile. */
 export const WEBHOOK_PATHS = ['webhook', 'webhook-waiting', 'form', 'form-waiting', 'mcp'];
 
-const targetOf = (path: string, ports: { main: number; webhook: number }) =>
-	WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`)) ? ports.webhook : ports.main;
-
-/** One public address for the main process and the webhook process; a process that is down answers 502. */
+/** One public address for the main process and the webhook processes, which take turns; one that is down answers 502. */
 export async function startProxy(
 	port: number,
-	ports: { main: number; webhook: number },
+	ports: { main: number; webhooks: number[] },
 ): Promise<Service & { url: string }> {
+	let turn = 0;
+	const targetOf = (path: string): number | undefined => {
+		if (!WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`))) return ports.main;
+		return ports.webhooks[turn++ % ports.webhooks.length];
+	};
 	const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => {
 		const { method, headers, url = '/' } = incoming;
-		const options = { host: '127.0.0.1', port: targetOf(url, ports), path: url, method, headers };
+		const options = { host: '127.0.0.1', port: targetOf(url), path: url, method, headers };
 		const upstream = request(options, (answer) => {
 			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
 			answer.pipe(outgoing);
