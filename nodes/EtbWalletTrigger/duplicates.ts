@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { exclusively } from '../EtbWallet/disbursement/lock';
+import { exclusively } from '../EtbWallet/disbursement/references/lock';
 import type { PartnerEvent } from './event';
 import { whenEnded } from './n8n';
 import type { Question, TriggerMemory } from './state';
