@@ -32,6 +32,8 @@ export function decimalText(value: unknown): Decimal | undefined {
 }
 
 function withoutNoise(value: number): number {
+	// A whole number has no noise behind its point; what it has may be meant.
+	if (Number.isInteger(value)) return value;
 	const rounded = Number(value.toPrecision(faithfulDigits));
 	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
 }

@@ -71,6 +71,18 @@ interface Package {
 
 let loaded: Promise<Package> | undefined;
 
+/** The node of the built package, loaded anew as n8n does after an update in the editor: with modules of its own. */
+export async function updatePackage(): Promise<INodeType> {
+	let node: INodeType | undefined;
+	await jest.isolateModulesAsync(async () => {
+		const file = resolve('dist/nodes/EtbWallet/EtbWallet.node.js');
+		const { EtbWallet } = (await import(file)) as { EtbWallet: new () => INodeType };
+		node = new EtbWallet();
+	});
+	if (node === undefined) throw new Error('the package has no etbWallet');
+	return node;
+}
+
 async function load(): Promise<Package> {
 	await DataDeduplicationService.init(deduplicator);
 	const loader = new PackageDirectoryLoader(resolve('.'));
@@ -103,12 +115,18 @@ export function credentialFor(sandbox: Sandbox, changes: CredentialData = {}): C
 	};
 }
 
-function nodeTypesOf({ types }: Package): INodeTypes {
+export function nodeTypesOf({ types }: Package): INodeTypes {
 	const get = (name: string): INodeType => {
 		const type = types.get(name);
 		if (type === undefined) throw new Error(`unknown node type ${name}`);
 		return type;
 	};
+	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
+}
+
+function updatedNodeTypes({ types }: Package, current: () => INodeType): INodeTypes {
+	const get = (name: string): INodeType =>
+		name === actionType ? current() : (types.get(name) ?? current());
 	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
 }
 
@@ -130,7 +148,7 @@ function credentialsHelper({ credential }: Package, data: CredentialData): ICred
 
 let executions = 0;
 
-function additionalData(
+export function additionalData(
 	nodePackage: Package,
 	credential: CredentialData,
 	executionId: string,
@@ -170,6 +188,8 @@ export interface RunOptions {
 	mode?: WorkflowExecuteMode;
 	/** Gets the running engine, to stop it. */
 	started?: (engine: { cancel(): void }) => void;
+	/** The node as it is now: an update can replace it between two tries. */
+	currentNode?: () => INodeType;
 }
 
 export interface RunResult {
@@ -245,7 +265,9 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 		nodes: [start, node],
 		connections: { Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] } },
 		active: false,
-		nodeTypes: nodeTypesOf(nodePackage),
+		nodeTypes: options.currentNode
+			? updatedNodeTypes(nodePackage, options.currentNode)
+			: nodeTypesOf(nodePackage),
 		settings: { executionOrder: 'v1' },
 	});
 	const data = createRunExecutionData({
@@ -270,7 +292,7 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 	return resultOf(await running, node.name);
 }
 
-function resultOf(run: IRun, name: string): RunResult {
+export function resultOf(run: IRun, name: string): RunResult {
 	const task: ITaskData | undefined = run.data.resultData.runData[name]?.at(-1);
 	const error = run.data.resultData.error ?? task?.error;
 	return {

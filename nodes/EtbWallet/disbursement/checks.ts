@@ -25,13 +25,7 @@ export interface RunOptions {
 
 /** @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions): RunOptions {
-	const saved: unknown = context.getNodeParameter('options', 0, {});
-	if (typeof saved !== 'object' || saved === null || Array.isArray(saved)) {
-		throw new InvalidValueError(
-			`Options is ${show(saved)}`,
-			'Remove the expression from Options, and add each option by itself.',
-		);
-	}
+	const saved = Object(context.getNodeParameter('options', 0, {})) as object;
 	const given = new Map<string, unknown>(Object.entries(saved));
 	const limit = (name: string, field: string): Decimal | undefined => {
 		if (!given.has(name)) return undefined;

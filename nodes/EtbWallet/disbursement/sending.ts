@@ -147,6 +147,8 @@ class ReferencedSending {
 	private readonly end = new AbortController();
 	/** How payments ended whose references are not recorded yet: with the next ones that are taken. */
 	private unrecorded: Ended[] = [];
+	/** How many words were given about each that was in doubt when the run began, if this run brings one. */
+	private readonly words = new Map<ReferencedPayment, number>();
 	/** In flight in another execution: for how long, in ms. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
@@ -162,6 +164,7 @@ class ReferencedSending {
 
 	async send(payments: ReferencedPayment[]): Promise<void> {
 		const { batch, waiting } = this;
+		await this.countWords(payments.filter(({ ifUnknown }) => ifUnknown !== 'report'));
 		try {
 			await this.sendWindows(payments);
 			// Those that other executions are sending, once all others are done.
@@ -172,6 +175,20 @@ class ReferencedSending {
 			}
 		} finally {
 			await this.recordLast();
+		}
+	}
+
+	/**
+	 * A person's word is about what was in doubt before this run, and counts once: another execution with the same word may
+	 * be under way. Should the database fail, no word is heeded.
+	 */
+	private async countWords(payments: ReferencedPayment[]): Promise<void> {
+		for (const window of windowsOf(this.batch, payments)) {
+			const counts = await this.ledger.countWords(window, this.stop).catch(() => []);
+			for (const [index, payment] of window.entries()) {
+				const count = counts[index];
+				if (count !== undefined) this.words.set(payment, count);
+			}
 		}
 	}
 
@@ -216,7 +233,7 @@ class ReferencedSending {
 		return {
 			payment,
 			// A doubt that came while it waited is not the one that the person spoke of.
-			heedsWord: waitedMs === undefined,
+			wordsBefore: waitedMs === undefined ? this.words.get(payment) : undefined,
 			isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,
 		};
 	}

@@ -75,8 +75,8 @@ function echoedCharacter(character: string): string {
 	const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
 	const named = htmlNames[character];
 	const alternatives = [
-		`\\\\?${escaped(character)}`,
-		units.map((unit) => `\\\\+u${hex(unit, 4)}`).join(''),
+		`\\\\{0,8}${escaped(character)}`,
+		units.map((unit) => `\\\\{1,8}u${hex(unit, 4)}`).join(''),
 		bytes.map((byte) => `%(?:25)*${hex(byte, 2)}`).join(''),
 		`&(?:amp;)*(?:#0*${code}|#[xX]0*${hex(code)}${named === undefined ? '' : `|${named}`});?`,
 		...(character in urlSafe ? [escaped(urlSafe[character] ?? '')] : []),

@@ -29,8 +29,8 @@ export interface Ended {
 
 export interface Wanted {
 	payment: ReferencedPayment;
-	/** Whether a person's word about a payment in doubt counts: it was in doubt when the run began. */
-	heedsWord: boolean;
+	/** How many words people had given about its reference when the run began and found it in doubt; else none is heeded. */
+	wordsBefore?: number;
 	/** Whether it was in flight for as long as a claim lasts: nobody is sending it any more. */
 	isGivenUp: boolean;
 }
@@ -49,6 +49,8 @@ export interface Ledger {
 	): Promise<{ claims: Claim[]; ageMs: () => number }>;
 	/** What is known of each, without a trace. @throws whatever n8n's database throws */
 	look(payments: ReferencedPayment[], stop?: AbortSignal): Promise<ReferenceState[]>;
+	/** How many words were given about each that is in doubt; undefined for the others. @throws as above */
+	countWords(payments: ReferencedPayment[], stop?: AbortSignal): Promise<(number | undefined)[]>;
 	/** How many marks there are; it changes when a payment is taken or ends. */
 	count(): Promise<number>;
 }
@@ -78,11 +80,9 @@ const doubtFact: Fact = (payment) => [
 	`doubt:${paymentMark(payment)}`,
 	`doubt:${sentMark(payment)}`,
 ];
-/** A person gave their word about it: from then on, no refused payment frees it. */
-const settledFact: Fact = (payment) => [
-	`settled:1:${sentMark(payment)}`,
-	`settled:2:${sentMark(payment)}`,
-];
+/** People gave their word about it so many times: each word counts once, and no refused payment frees it any more. */
+const wordMark = ({ reference }: ReferencedPayment, word: number): string =>
+	`word:${word}:${reference}`;
 
 /** Which of the payments a fact is recorded for. */
 async function recorded(
@@ -104,8 +104,32 @@ async function recorded(
 /** @throws {InvalidValueError} when this n8n cannot keep references */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const unlocked = entriesOf(context, 'node');
+
+	async function look(entries: Entries, payments: ReferencedPayment[]): Promise<ReferenceState[]> {
+		const before = await entries.record(payments.flatMap(claimMarks));
+		try {
+			return await statesOf(entries, payments, before);
+		} finally {
+			await entries.remove(unusedMarks(payments, before));
+		}
+	}
+
 	return {
 		count: async () => await unlocked.count(),
+
+		async look(payments, stop) {
+			return await exclusively(context, async (entries) => await look(entries, payments), stop);
+		},
+
+		async countWords(payments, stop) {
+			const access = async (entries: Entries): Promise<(number | undefined)[]> => {
+				const states = await look(entries, payments);
+				const inDoubt = payments.filter((_, index) => states[index] === 'inDoubt');
+				const counts = await wordsOf(entries, inDoubt);
+				return payments.map((payment) => counts.get(payment));
+			};
+			return await exclusively(context, access, stop);
+		},
 
 		async exchange(ended, wanted, stop) {
 			const access = async (
@@ -130,18 +154,6 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 			};
 			return await exclusively(context, access, stop);
 		},
-
-		async look(payments, stop) {
-			const access = async (entries: Entries): Promise<ReferenceState[]> => {
-				const before = await entries.record(payments.flatMap(claimMarks));
-				try {
-					return await statesOf(entries, payments, before);
-				} finally {
-					await entries.remove(unusedMarks(payments, before));
-				}
-			};
-			return await exclusively(context, access, stop);
-		},
 	};
 }
 
@@ -155,14 +167,31 @@ function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<unknown>
 	return payments.filter((payment) => !before.has(sentMark(payment))).flatMap(claimMarks);
 }
 
-/** Lets refused payments be sent again under their references, unless a person gave their word meanwhile. */
+/** How many words people gave about each. An interrupted question counts one more, which errs to the safe side. */
+async function wordsOf(
+	entries: Entries,
+	payments: ReferencedPayment[],
+): Promise<Map<ReferencedPayment, number>> {
+	const counts = new Map<ReferencedPayment, number>();
+	for (let word = 1, left = payments; left.length > 0; word++) {
+		const before = await entries.record(left.map((payment) => wordMark(payment, word)));
+		const ends = left.filter((payment) => !before.has(wordMark(payment, word)));
+		await entries.remove(ends.map((payment) => wordMark(payment, word)));
+		for (const payment of ends) counts.set(payment, word - 1);
+		left = left.filter((payment) => !counts.has(payment));
+	}
+	return counts;
+}
+
+/** Lets refused payments be sent again under their references, unless a person gave their word about one. */
 async function free(entries: Entries, ended: Ended[]): Promise<void> {
 	const refused = ended.flatMap(({ payment, outcome }) => (outcome === 'notPaid' ? [payment] : []));
-	const settled = await recorded(entries, refused, settledFact);
-	await entries.record([...settled].flatMap(doubtFact));
+	const words = await wordsOf(entries, refused);
+	const isSettled = (payment: ReferencedPayment): boolean => words.get(payment) !== 0;
+	await entries.record(refused.filter(isSettled).flatMap(doubtFact));
 	await entries.remove(
 		refused
-			.filter((payment) => !settled.has(payment))
+			.filter((payment) => !isSettled(payment))
 			.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
 	);
 }
@@ -192,10 +221,10 @@ async function statesOf(
 }
 
 /**
- * Those of the payments whose reference another payment ended under. A crash while a payment was refused, because its
+ * Those of the payments whose reference ended, though not under them. A crash while a payment was refused, because its
  * reference belongs to another, can leave its mark; then it looks like one in flight.
  */
-async function endedForOther(
+async function endedOtherwise(
 	entries: Entries,
 	payments: ReferencedPayment[],
 ): Promise<Set<ReferencedPayment>> {
@@ -214,34 +243,34 @@ async function decide(
 	wanted: Wanted[],
 	states: ReferenceState[],
 ): Promise<Claim[]> {
-	const added: string[] = [];
-	const removed: string[] = [];
-	const givenUp = wanted.flatMap(({ payment, isGivenUp }, index) =>
-		isGivenUp && states[index] === 'inFlight' ? [payment] : [],
+	const stateOf = new Map(wanted.map((entry, index) => [entry, states[index] ?? 'inDoubt']));
+
+	const givenUp = wanted.filter((entry) => entry.isGivenUp && stateOf.get(entry) === 'inFlight');
+	const inDoubtNow = givenUp.map(({ payment }) => payment);
+	const ended = await endedOtherwise(entries, inDoubtNow);
+	await entries.record(inDoubtNow.filter((payment) => !ended.has(payment)).flatMap(doubtFact));
+	for (const entry of givenUp) stateOf.set(entry, 'inDoubt');
+
+	const nextWord = ({ payment, wordsBefore = 0 }: Wanted): string =>
+		wordMark(payment, wordsBefore + 1);
+	const spoken = wanted.filter(
+		(entry) => entry.wordsBefore !== undefined && stateOf.get(entry) === 'inDoubt',
 	);
-	const others = await endedForOther(entries, givenUp);
-	const claims = wanted.map(({ payment, heedsWord, isGivenUp }, index): Claim => {
-		const state = states[index] ?? 'inDoubt';
-		if (state === 'unused') return { payment, found: 'taken' };
-		if (others.has(payment)) {
-			removed.push(paymentMark(payment));
-			return { payment, found: 'otherPayment' };
-		}
-		if (state === 'inFlight' && isGivenUp) {
-			added.push(...doubtFact(payment));
-			return { payment, found: 'inDoubt' };
-		}
-		if (state !== 'inDoubt' || !heedsWord || payment.ifUnknown === 'report')
-			return { payment, found: state };
-		added.push(...settledFact(payment));
-		if (payment.ifUnknown === 'paid') {
-			added.push(...paidFact(payment));
-			return { payment, found: 'settledAsPaid' };
-		}
-		removed.push(...doubtFact(payment));
-		return { payment, found: 'taken' };
+	const heededBefore = await entries.record(spoken.map(nextWord));
+	const heeded = new Set(spoken.filter((entry) => !heededBefore.has(nextWord(entry))));
+	const foundPaid = [...heeded].flatMap(({ payment }) =>
+		payment.ifUnknown === 'paid' ? [payment] : [],
+	);
+	const foundNotPaid = [...heeded].flatMap(({ payment }) =>
+		payment.ifUnknown === 'notPaid' ? [payment] : [],
+	);
+	await entries.record(foundPaid.flatMap(paidFact));
+	await entries.remove(foundNotPaid.flatMap(doubtFact));
+
+	return wanted.map((entry): Claim => {
+		const { payment } = entry;
+		const state = stateOf.get(entry) ?? 'inDoubt';
+		if (state === 'unused' || foundNotPaid.includes(payment)) return { payment, found: 'taken' };
+		return { payment, found: foundPaid.includes(payment) ? 'settledAsPaid' : state };
 	});
-	await entries.record(added);
-	await entries.remove(removed);
-	return claims;
 }

@@ -1,0 +1,216 @@
+/** Every run ends by the clock, whatever the service drips, upgrades to or never sends, and whatever the database does. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { withoutPauses } from './calls.mts';
+import { deduplicator, executeNode, runNode } from './world.mts';
+import type { RunOptions, RunResult } from './world.mts';
+
+let server: Server;
+let sockets: Set<Socket>;
+let requests: number;
+let nodeId: string;
+let nodes = 0;
+
+beforeEach(() => {
+	withoutPauses();
+	requests = 0;
+	nodeId = `clock-${++nodes}`;
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	for (const socket of sockets) socket.destroy();
+	await new Promise((done) => server.close(done));
+});
+
+/** A service that answers each request so. */
+async function serve(answer: RequestListener): Promise<void> {
+	sockets = new Set();
+	server = createServer((request, response) => {
+		requests++;
+		request.resume();
+		answer(request, response);
+	});
+	server.on('connection', (socket: Socket) => sockets.add(socket));
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+}
+
+const paid = '{"success":true,"amountEtb":10,"txHash":"0x1"}';
+
+/** Sends headers, and then a byte of white space now and then. */
+const drip: RequestListener = (_request, response) => {
+	response.writeHead(200, { 'content-type': 'application/json' });
+	const timer = setInterval(() => response.write(' '), 50);
+	response.on('close', () => clearInterval(timer));
+};
+const upgrade: RequestListener = (request) => {
+	request.socket.write(
+		'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+	);
+};
+const never: RequestListener = () => undefined;
+const noAnswer = new Promise<never>(() => undefined);
+
+const credential = (): RunOptions['credential'] => ({
+	baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+	apiKey: 'key-of-the-clock-test',
+	webhookSecret: '',
+	allowInsecureHttp: false,
+});
+
+const payment: INodeParameters = {
+	resource: 'disbursement',
+	operation: 'create',
+	toUserId: 'u1',
+	amountEtb: '10',
+	reference: '={{ $json.ref }}',
+};
+
+async function pay(
+	options: INodeParameters,
+	run: Partial<RunOptions> = {},
+	items: IDataObject[] = [{ ref: 'r1' }],
+): Promise<RunResult> {
+	return await runNode({
+		credential: credential(),
+		parameters: { ...payment, options },
+		items,
+		nodeId,
+		...run,
+	});
+}
+
+describe.each([
+	['drips', drip],
+	['switches protocols', upgrade],
+	['never answers', never],
+])('when the service %s', (_how, answer) => {
+	test('a payment ends as unknown at its timeout, and its connection is closed', async () => {
+		await serve(answer);
+		const { error } = await pay({ timeout: 1000 });
+		expect(error?.message).toMatch(
+			/^It is unknown whether u1 was paid 10 ETB\. No answer from .*took too long/,
+		);
+		expect(requests).toBe(1);
+		await Promise.all([...sockets].map(async (socket) => socket.closed || once(socket, 'close')));
+	});
+
+	test('a stopped run ends at the timeout', async () => {
+		await serve((request, response) => {
+			setImmediate(() => stop());
+			answer(request, response);
+		});
+		let stop = (): void => undefined;
+		const { error } = await executeNode({
+			credential: credential(),
+			parameters: { ...payment, options: { timeout: 1000 } },
+			items: [{ ref: 'r1' }],
+			nodeId,
+			started: (engine) => (stop = () => engine.cancel()),
+		});
+		expect(error?.message).toMatch(/took too long/);
+		expect(requests).toBe(1);
+	});
+});
+
+test('a reading call is tried again when the service drips', async () => {
+	let answers = 0;
+	jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+		const controller = new AbortController();
+		if (answers === 0) setTimeout(() => controller.abort(), 200);
+		return controller.signal;
+	});
+	await serve((request, response) => {
+		if (answers++ === 0) drip(request, response);
+		else response.end('{"data":{"feePercent":1}}');
+	});
+	const { output } = await runNode({
+		credential: credential(),
+		parameters: { resource: 'fee', operation: 'get' },
+	});
+	expect(output[0]?.json).toEqual({ feePercent: 1 });
+	expect(requests).toBe(2);
+});
+
+describe('a claim', () => {
+	test('is not sent again after a pause that is longer than its timeout', async () => {
+		await serve((_request, response) => {
+			response.writeHead(429, { 'retry-after': '3' }).end();
+		});
+		const { error } = await pay({ timeout: 2000 });
+		expect(error?.message).toMatch(/too many requests \(429\)/);
+		expect(requests).toBe(1);
+	});
+
+	test('that got too old before it was sent is told notPaid, and is free', async () => {
+		await serve((_request, response) => response.end(paid));
+		const { now } = Date;
+		let passedMs = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
+		const record = deduplicator.checkProcessedAndRecord;
+		const standStill = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (items, scope, ...more) => {
+				const recorded = await record(items, scope, ...more);
+				// Below the time after which the lock may be lost.
+				if (scope === 'node') passedMs = 10_000;
+				return recorded;
+			});
+		const { error } = await pay({ timeout: 5000 });
+		expect(error?.message).toMatch(/its time was over before it could be sent/);
+		expect(error?.description).toMatch(/^Nobody was paid/);
+		expect(requests).toBe(0);
+		standStill.mockRestore();
+		const { output } = await pay({ timeout: 5000 });
+		expect(output[0]?.json.outcome).toBe('paid');
+	});
+});
+
+describe('a database call that never answers', () => {
+	/** The limits of the clock run a hundred times as fast. */
+	function hurry(): void {
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
+	}
+
+	function aSecondPassesForEachLookAtTheLock(): void {
+		const { now } = Date;
+		const count = deduplicator.getProcessedDataCount;
+		let passedMs = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
+		jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (scope, ...more) => {
+			if (scope === 'workflow') passedMs += 1_000;
+			return await count(scope, ...more);
+		});
+	}
+
+	test.each([
+		'checkProcessedAndRecord',
+		'clearAllProcessedItems',
+		'getProcessedDataCount',
+	] as const)(
+		'(%s) ends its run, and does not hold up the next',
+		async (method) => {
+			hurry();
+			await serve((_request, response) => response.end(paid));
+			const hung = jest.spyOn(deduplicator, method).mockImplementationOnce(() => noAnswer);
+			const first = await executeNode({
+				credential: credential(),
+				parameters: { ...payment, options: {} },
+				items: [{ ref: 'r1' }],
+				nodeId,
+				onError: 'continueErrorOutput',
+			});
+			hung.mockRestore();
+			// What the dead call left behind is taken over like that of a crashed process, when enough time went by.
+			aSecondPassesForEachLookAtTheLock();
+			const next = await pay({}, {}, [{ ref: 'r2' }]);
+			expect([...first.output, ...first.errorOutput]).toHaveLength(1);
+			expect(next.output[0]?.json.outcome).toBe('paid');
+		},
+		30_000,
+	);
+});

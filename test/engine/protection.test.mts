@@ -1,0 +1,321 @@
+/** What protects a payment holds whatever it is given: references, options, limits, dry runs, n8n itself. */
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeParameters,
+	INodeType,
+} from 'n8n-workflow';
+import type { Fault } from '../../sandbox/faults.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import { withoutPauses } from './calls.mts';
+import type { RunOptions, RunResult } from './world.mts';
+import { credentialFor, deduplicator, loadPackage, runNode, updatePackage } from './world.mts';
+
+let sandbox: Sandbox;
+let nodes = 0;
+let nodeId: string;
+
+beforeEach(async () => {
+	withoutPauses();
+	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
+	nodeId = `protection-${++nodes}`;
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.stop();
+});
+
+const user = (name: string): string => sandbox.books.addUser({ externalId: name }).id;
+const sent = () => sandbox.requests.filter(({ path }) => path.endsWith('/disburse'));
+const paidNames = (): string[] =>
+	sandbox.books.disbursements().map(({ toUserId }) => toUserId.replace('etbw_', ''));
+const errorIn = ({ json }: INodeExecutionData): IDataObject => Object(json.error) as IDataObject;
+const outcomesOf = ({ output, errorOutput }: RunResult): unknown[] =>
+	[...output, ...errorOutput].map((item) => item.json.outcome ?? errorIn(item).outcome);
+
+/** Pays by Map Automatically. */
+async function payMapped(
+	items: IDataObject[],
+	options: INodeParameters = {},
+	run: Partial<RunOptions> = {},
+): Promise<RunResult> {
+	return await runNode({
+		credential: credentialFor(sandbox),
+		parameters: {
+			resource: 'disbursement',
+			operation: 'create',
+			mappingMode: 'autoMapInputData',
+			options,
+		},
+		items,
+		nodeId,
+		...run,
+	});
+}
+
+/** Items that pay 10 ETB to each, with references. */
+const referenced = (...names: string[]) =>
+	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
+
+describe('Map Automatically with a reference column that is empty', () => {
+	test.each([
+		['for the only item', 'reference', ''],
+		['in all rows', 'reference', null],
+		['and almost has the name', 'Reference', ''],
+		['and holds blanks', 'reference', '  '],
+	])('%s pays nobody', async (_when, column, value) => {
+		const toUserId = user('a');
+		for (const count of [1, 3]) {
+			const items = Array.from({ length: count }, () => ({
+				toUserId,
+				amountEtb: 10,
+				[column]: value,
+			}));
+			const { error } = await payMapped(items);
+			expect(error?.message).toMatch(/Reference is |cannot be used/);
+		}
+		expect(sent()).toEqual([]);
+	});
+});
+
+describe.each([
+	['checkBalance', 'Check Balance First', /^The treasury holds 1 ETB/],
+	['dryRun', 'Dry Run', undefined],
+])('the option %s', (name, label, refusal) => {
+	const pay = async (value: unknown): Promise<RunResult> => {
+		sandbox.books.setTreasuryBalance(1);
+		return await runNode({
+			credential: credentialFor(sandbox),
+			parameters: {
+				resource: 'disbursement',
+				operation: 'create',
+				toUserId: user(`u-${nodes}-${String(value)}`),
+				amountEtb: '10',
+				options: { [name]: value } as INodeParameters,
+			},
+			nodeId,
+		});
+	};
+
+	test.each(['=true', '={{ "true" }}', '={{ true }}', true])('is on as %p', async (value) => {
+		const { error, output } = await pay(value);
+		if (refusal === undefined) expect(output[0]?.json.outcome).toBe('ready');
+		else expect(error?.message).toMatch(refusal);
+		expect(sent()).toEqual([]);
+	});
+
+	test.each(['={{ 1 }}', '={{ $json.nothing }}', '={{ "yes" }}', '={{ [] }}', '={{ null }}', ''])(
+		'is neither on nor off as %p, and nothing is sent',
+		async (value) => {
+			const { error } = await pay(value);
+			expect(error?.message).toMatch(`${label} is `);
+			expect(error?.message).toMatch(/neither true nor false$/);
+			expect(sent()).toEqual([]);
+		},
+	);
+
+	test.each([false, '={{ "false" }}', '=false'])('is off as %p', async (value) => {
+		await pay(value);
+		expect(sent()).toHaveLength(1);
+	});
+});
+
+describe('an answer that contradicts itself is unknown', () => {
+	test.each([
+		'{"success":true,"data":{"success":false}}',
+		'{"success":false,"data":{"success":true,"txHash":"0x1"}}',
+		'{"success":true,"data":{"success":"true"}}',
+		'{"success":false,"success":true}',
+		'{"data":{"success":false,"success":true}}',
+	])('%s', async (body) => {
+		const fault: Fault = { process: 'before-answer', answer: { status: 200, body } };
+		sandbox.faults.plan('POST /disburse', () => fault);
+		const result = await payMapped(referenced('a'), {}, { onError: 'continueErrorOutput' });
+		expect(outcomesOf(result)).toEqual(['unknown']);
+	});
+
+	test.each([
+		['{"success":true,"data":{"success":true},"amountEtb":10}', 'paid'],
+		['{"success":true,"note":"\\"success\\": false"}', 'paid'],
+		['{"success":true,"steps":[{"success":false}]}', 'paid'],
+	])('but not %s', async (body, outcome) => {
+		const fault: Fault = { process: 'before-answer', answer: { status: 200, body } };
+		sandbox.faults.plan('POST /disburse', () => fault);
+		expect(outcomesOf(await payMapped(referenced('a')))).toEqual([outcome]);
+	});
+});
+
+test('an https address where plain http is spoken is told as not sent', async () => {
+	const credential = { ...credentialFor(sandbox), baseUrl: sandbox.url.replace('http:', 'https:') };
+	const items = referenced('a');
+	const result = await payMapped(items, {}, { credential, onError: 'continueErrorOutput' });
+	expect(outcomesOf(result)).toEqual(['notPaid']);
+	expect(errorIn(result.errorOutput[0] ?? { json: {} }).message).toMatch(/does not speak https/);
+	expect(outcomesOf(await payMapped(items))).toEqual(['paid']);
+});
+
+test.each([100000000000000.1, 4503599627370498, 123456789012345.67])(
+	'the number %p has more digits than go out as they are, and is refused',
+	async (amountEtb) => {
+		const { error } = await payMapped([{ toUserId: user('a'), amountEtb }]);
+		expect(error?.message).toMatch(/which has more than 15 digits/);
+		expect(sent()).toEqual([]);
+	},
+);
+
+describe('a very long text is read in time', () => {
+	test('as an amount', async () => {
+		const amountEtb = `${'0'.repeat(333)}.${'0'.repeat(665)}x`;
+		const items = Array.from({ length: 2000 }, () => ({ toUserId: 'u', amountEtb }));
+		const { error } = await payMapped(items);
+		expect(error?.message).toMatch(/^Nobody was paid, because 2000 items cannot be used/);
+	});
+
+	test.each(['<a', '<', '<title', '<style', '<script><', '&amp;#43', '%25', ' '])(
+		'as an error page of %p',
+		async (piece) => {
+			const body = piece.repeat(200_000);
+			sandbox.faults.plan('POST /disburse', () => ({
+				process: 'never',
+				answer: { status: 422, body },
+			}));
+			const { error } = await payMapped(referenced('a'));
+			expect(error?.message).toMatch(/refused the request \(422\)/);
+		},
+	);
+});
+
+describe('a dry run', () => {
+	test('says what would become of each payment, sends nothing and leaves no trace', async () => {
+		const fault: Fault = { process: 'never', answer: { status: 500 } };
+		sandbox.faults.plan('POST /disburse', ({ body }) =>
+			/unknown|found/.test(JSON.stringify(body)) ? fault : undefined,
+		);
+		const first = referenced('unknown', 'other', 'found', 'used');
+		await payMapped(first, {}, { onError: 'continueErrorOutput' });
+		const before = structuredClone([...deduplicator.rows]);
+		const requestsBefore = sent().length;
+		const items = [
+			...first.map((item, index) => ({
+				...item,
+				amountEtb: index === 1 ? 11 : 10,
+				word: ['', '', 'notPaid', ''][index],
+			})),
+			...referenced('new'),
+			{ toUserId: '', amountEtb: 10, reference: 'x' },
+		];
+		const options = { dryRun: true, ifUnknown: '={{ $json.word }}' };
+		const result = await payMapped(items, options, { onError: 'continueErrorOutput' });
+		expect(result.output.map(({ json }) => json.outcome)).toEqual([
+			'unknown',
+			'ready',
+			'alreadyPaid',
+			'ready',
+		]);
+		expect(result.errorOutput.map(errorIn)).toMatchObject([
+			{ outcome: 'notPaid', reference: 'pay-other' },
+			{ outcome: 'notPaid', message: expect.stringMatching(/^To User ID/) as unknown },
+		]);
+		expect(result.hints).toEqual([
+			'Dry run: 2 ready, 1 already paid, 2 not paid, 1 unknown, total 20 ETB',
+		]);
+		expect([...deduplicator.rows]).toEqual(before);
+		expect(sent()).toHaveLength(requestsBefore);
+	});
+
+	test('of a list is followed by a run that pays all of it', async () => {
+		const items = referenced(...Array.from({ length: 30 }, (_, index) => `u${index}`));
+		const dry = await payMapped(items, { dryRun: true });
+		expect(new Set(outcomesOf(dry))).toEqual(new Set(['ready']));
+		expect(dry.hints).toEqual(['Dry run: 30 ready, total 300 ETB']);
+		expect(new Set(outcomesOf(await payMapped(items)))).toEqual(new Set(['paid']));
+		expect(new Set(outcomesOf(await payMapped(items, { dryRun: true })))).toEqual(
+			new Set(['alreadyPaid']),
+		);
+	});
+
+	test('checks limits and the balance', async () => {
+		sandbox.books.setTreasuryBalance(15);
+		const items = referenced('a', 'b');
+		for (const options of [{ maxTotalEtb: '15' }, { maxAmountEtb: '5' }, { checkBalance: true }]) {
+			const { error } = await payMapped(items, { ...options, dryRun: true });
+			expect(`${error?.message} ${error?.description}`).toMatch(/Nobody was paid/);
+		}
+	});
+});
+
+/** The node in an n8n that differs. */
+async function nodeWith(
+	differences: (context: IExecuteFunctions) => PropertyDescriptorMap,
+): Promise<INodeType> {
+	const original = await updatePackage();
+	const node = Object.create(original) as INodeType;
+	node.execute = async function (this) {
+		const context = Object.create(this, differences(this)) as IExecuteFunctions;
+		const output = await original.execute?.bind(context)();
+		return Array.isArray(output) ? output : [];
+	};
+	return node;
+}
+
+describe('without what n8n keeps references with', () => {
+	test('nothing is sent, and the version that is needed is named', async () => {
+		const node = await nodeWith((context) => ({
+			helpers: { value: { ...context.helpers, getProcessedDataCount: undefined } },
+		}));
+		const { error } = await payMapped(referenced('a'), {}, { currentNode: () => node });
+		expect(error?.message).toBe('This version of n8n cannot keep references');
+		expect(error?.description).toMatch(/^Nobody was paid\. Update n8n to 1\.64 or newer/);
+		expect(sent()).toEqual([]);
+	});
+
+	test('hints are left out, and the payments are told all the same', async () => {
+		const node = await nodeWith(() => ({ addExecutionHints: { value: undefined } }));
+		const result = await payMapped(referenced('a', 'b'), {}, { currentNode: () => node });
+		expect(outcomesOf(result)).toEqual(['paid', 'paid']);
+	});
+});
+
+test('an update of the package between two tries pays nobody again', async () => {
+	let node = (await loadPackage()).types.get('n8n-nodes-etb-wallet.etbWallet');
+	const items = ['a', 'b', 'c'].map((name) => ({ toUserId: user(name), amountEtb: 10 }));
+	const updated = await updatePackage();
+	let refusals = 0;
+	sandbox.faults.plan('POST /disburse', ({ body }) => {
+		if (!JSON.stringify(body).includes('etbw_c') || refusals++ > 0) return undefined;
+		node = updated;
+		return { process: 'never', answer: { status: 422, body: '{"message":"closed"}' } };
+	});
+	const result = await payMapped(
+		items,
+		{ concurrency: 1 },
+		{ retryOnFail: true, maxTries: 2, currentNode: () => node ?? updated },
+	);
+	expect(outcomesOf(result)).toEqual(['paid', 'paid', 'paid']);
+	expect(node).toBe(updated);
+	expect(paidNames()).toEqual(['a', 'b', 'c']);
+});
+
+test('many references are hinted at, once a run', async () => {
+	jest
+		.spyOn(deduplicator, 'getProcessedDataCount')
+		.mockImplementation((scope) => Promise.resolve(scope === 'node' ? 480_000 : 0));
+	const { hints } = await payMapped(referenced('a', 'b'));
+	expect(hints).toEqual([
+		expect.stringMatching(/^This node keeps about 120000 references/),
+		'2 paid, total 20 ETB',
+	]);
+});
+
+test('a run that lacks money looks at references so that no other run sees it', async () => {
+	sandbox.books.setTreasuryBalance(15);
+	const items = referenced('a', 'b');
+	const [poor, rich] = await Promise.all([
+		payMapped(items, { checkBalance: true }, { onError: 'continueErrorOutput' }),
+		payMapped(items.slice(0, 1)),
+	]);
+	expect(outcomesOf(rich)).toEqual(['paid']);
+	expect(new Set(outcomesOf(poor))).not.toContain('unknown');
+});

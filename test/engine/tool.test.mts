@@ -1,0 +1,150 @@
+/** As a tool of an AI agent, values come only from where n8n's own expressions take them. */
+import { WorkflowExecute } from 'n8n-core';
+import { NodeConnectionTypes, Workflow, createRunExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeParameters, INodeType } from 'n8n-workflow';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import { withoutPauses } from './calls.mts';
+import { additionalData, credentialFor, loadPackage, nodeTypesOf } from './world.mts';
+
+let sandbox: Sandbox;
+let runs = 0;
+beforeEach(async () => {
+	withoutPauses();
+	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.stop();
+});
+
+interface Tool {
+	invoke(args: object): Promise<unknown>;
+}
+
+const main = NodeConnectionTypes.Main;
+
+/** An agent that gets an item, and calls the node once with the arguments that its model chose. */
+async function callAsTool(
+	parameters: INodeParameters,
+	item: IDataObject,
+	args: IDataObject,
+): Promise<void> {
+	const nodePackage = await loadPackage();
+	const node = nodePackage.types.get('n8n-nodes-etb-wallet.etbWallet');
+	if (node === undefined) throw new Error('the package has no etbWallet');
+	const tool = Object.create(node) as INodeType;
+	tool.description = {
+		...node.description,
+		name: 'etbWalletTool',
+		inputs: [],
+		outputs: [NodeConnectionTypes.AiTool],
+	};
+	const agent: INodeType = {
+		description: {
+			displayName: 'Agent',
+			name: 'agent',
+			group: ['transform'],
+			version: 1,
+			description: '',
+			defaults: { name: 'Agent' },
+			inputs: [main, NodeConnectionTypes.AiTool],
+			outputs: [main],
+			properties: [],
+		},
+		async execute() {
+			const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
+			const [first] = (Array.isArray(connected) ? connected : [connected]) as Tool[];
+			const said = await first?.invoke(args).catch((error: unknown) => String(error));
+			return [[{ json: { said: JSON.stringify(said) } }]];
+		},
+	};
+	const types = new Map(nodePackage.types);
+	types.set('test.agent', agent);
+	types.set('n8n-nodes-etb-wallet.etbWalletTool', tool);
+	const at = (id: string, name: string, type: string): INode => ({
+		id,
+		name,
+		type,
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: {},
+	});
+	const start = at('start', 'Start', 'n8n-nodes-base.manualTrigger');
+	const workflow = new Workflow({
+		id: 'wf1',
+		name: 'test',
+		nodes: [
+			start,
+			at('agent', 'Agent', 'test.agent'),
+			{
+				...at(`tool-${++runs}`, 'Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
+				parameters: { resource: 'disbursement', operation: 'create', options: {}, ...parameters },
+				credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+			},
+		],
+		connections: {
+			Start: { [main]: [[{ node: 'Agent', type: main, index: 0 }]] },
+			Pay: {
+				[NodeConnectionTypes.AiTool]: [
+					[{ node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 }],
+				],
+			},
+		},
+		active: false,
+		nodeTypes: nodeTypesOf({ ...nodePackage, types }),
+		settings: { executionOrder: 'v1' },
+	});
+	const data = createRunExecutionData({
+		startData: {},
+		executionData: {
+			nodeExecutionStack: [{ node: start, data: { main: [[{ json: item }]] }, source: null }],
+		},
+	});
+	const additional = additionalData(nodePackage, credentialFor(sandbox), `tool-${runs}`);
+	await new WorkflowExecute(additional, 'manual', data).processRunExecutionData(workflow);
+}
+
+const user = (externalId: string): string => sandbox.books.addUser({ externalId }).id;
+const paid = (): string[] => sandbox.books.disbursements().map(({ toUserId }) => toUserId);
+const fromAi = (name: string): string => `={{ $fromAI('${name}', '', 'string') }}`;
+
+test("an expression takes the workflow's item, although the model has an argument of the same name", async () => {
+	const [right, wrong] = [user('right'), user('wrong')];
+	for (const toUserId of [
+		'={{ $json.userId }}',
+		"={{ $json['userId'] }}",
+		'={{ ($json.userId) }}',
+	]) {
+		await callAsTool(
+			{
+				toUserId,
+				amountEtb: '5',
+				reference: `=r-${runs}-{{ ${fromAi('userId').slice(4, -3)}.length }}`,
+			},
+			{ userId: right },
+			{ userId: wrong },
+		);
+	}
+	expect(paid()).toEqual([right, right, right]);
+});
+
+test('an argument that nothing asks for reaches no field', async () => {
+	const [right, wrong] = [user('right'), user('wrong')];
+	await callAsTool(
+		{ toUserId: '={{ $json.userId }}', amountEtb: fromAi('amountEtb') },
+		{ userId: right },
+		{ amountEtb: '4', userId: wrong },
+	);
+	expect(paid()).toEqual([right]);
+});
+
+test('what the model is asked for comes from the model', async () => {
+	const right = user('right');
+	await callAsTool(
+		{ toUserId: fromAi('toUserId'), amountEtb: fromAi('amountEtb') },
+		{},
+		{ toUserId: right, amountEtb: '4' },
+	);
+	expect(paid()).toEqual([right]);
+});
