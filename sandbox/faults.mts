@@ -14,12 +14,15 @@ export interface Fault {
 	process: 'before-answer' | 'never';
 	/**
 	 * `normal`: the service's own answer; `none`: no answer, the connection stays open;
-	 * `reset`: TCP reset; `cut`: half of the body under the full Content-Length, then closed.
+	 * `reset`: TCP reset; `cut`: half of the body under the full Content-Length, then closed;
+	 * `drip`: a body without an end, a byte at a time; `switch`: 101 Switching Protocols, the connection stays open.
 	 * Work that is never done has no answer of its own: `normal` and `cut` then use a 503.
 	 */
-	answer: 'normal' | 'none' | 'reset' | 'cut' | CannedAnswer;
+	answer: 'normal' | 'none' | 'reset' | 'cut' | 'drip' | 'switch' | CannedAnswer;
 	/** Wait before the answer, in ms. */
 	delayMs?: number;
+	/** Between two bytes of `drip`, in ms; default 300. */
+	dripEveryMs?: number;
 }
 
 const jsonError = (code: string, message: string) => JSON.stringify(errorBody(code, message));
@@ -53,6 +56,8 @@ export const presets = {
 	serviceUnavailable: { process: 'never', answer: unavailable },
 	slow: { process: 'before-answer', answer: 'normal', delayMs: 1500 },
 	cutBody: { process: 'before-answer', answer: 'cut' },
+	drippingBody: { process: 'before-answer', answer: 'drip' },
+	switchingProtocols: { process: 'before-answer', answer: 'switch' },
 	emptyBody: { process: 'before-answer', answer: { status: 200, body: '' } },
 	invalidJson: { process: 'before-answer', answer: { status: 200, body: '{"success": tru' } },
 	htmlError: {

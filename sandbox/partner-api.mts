@@ -167,15 +167,37 @@ const canned = ({ status, headers, body = '' }: CannedAnswer) => ({
 	text: body,
 });
 
+const DRIP_EVERY_MS = 300;
+
+/** Sends a head and then a space every so many ms, until the client or the service closes the connection. */
+function drip({ raw }: FastifyReply, everyMs: number): void {
+	raw.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+	raw.write(' ');
+	const timer = setInterval(() => raw.write(' '), everyMs);
+	raw.once('close', () => clearInterval(timer));
+}
+
 async function send(
 	reply: FastifyReply,
 	kind: Fault['answer'],
 	own: Answer | undefined,
+	dripEveryMs = DRIP_EVERY_MS,
 ): Promise<void> {
 	if (kind === 'none') return void reply.hijack();
 	if (kind === 'reset') {
 		reply.hijack();
 		reply.raw.socket?.resetAndDestroy();
+		return;
+	}
+	if (kind === 'drip') {
+		reply.hijack();
+		drip(reply, dripEveryMs);
+		return;
+	}
+	if (kind === 'switch') {
+		reply.hijack();
+		reply.raw.writeHead(101, { connection: 'Upgrade', upgrade: 'websocket' });
+		reply.raw.flushHeaders();
 		return;
 	}
 	const { status, headers, text } =
@@ -229,7 +251,7 @@ export function addPartnerApi(app: FastifyInstance, options: PartnerApiOptions):
 				const delayMs = options.latencyMs() + (fault?.delayMs ?? 0);
 				if (delayMs > 0) await wait(delayMs, options.stopping);
 				const answer = options.stopping.aborted ? 'reset' : (fault?.answer ?? 'normal');
-				await send(reply, answer, own);
+				await send(reply, answer, own, fault?.dripEveryMs);
 				return reply;
 			},
 		});

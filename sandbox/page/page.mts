@@ -36,6 +36,8 @@ const PRESET_LABELS: Record<PresetName, string> = {
 	serviceUnavailable: 'Not done, error 503',
 	slow: 'Done, but after 1.5 seconds',
 	cutBody: 'Done, but answer is cut off',
+	drippingBody: 'Done, but answer never ends',
+	switchingProtocols: 'Done, but answer is 101',
 	emptyBody: 'Done, but answer is empty',
 	invalidJson: 'Done, but answer is no JSON',
 	htmlError: 'Not done, a web page instead',

@@ -36,8 +36,15 @@ export interface PayrollRow {
 	reference?: string;
 }
 
-/** Pays the rows that are posted to `webhook/<path>` as `{ rows }`. */
-export function payrollWorkflow(path: string, options: object = {}): WorkflowFile {
+/**
+ * Pays the rows that are posted to `webhook/<path>` as `{ rows }`.
+ * @param settings of the node that pays, such as On Error
+ */
+export function payrollWorkflow(
+	path: string,
+	options: object = {},
+	settings: object = {},
+): WorkflowFile {
 	created += 1;
 	const link = (name: string) => ({ main: [[{ node: name, type: 'main', index: 0 }]] });
 	const webhook = node('Webhook', 'n8n-nodes-base.webhook', { path, httpMethod: 'POST' });
@@ -46,12 +53,15 @@ export function payrollWorkflow(path: string, options: object = {}): WorkflowFil
 		nodes: [
 			{ ...webhook, webhookId: randomUUID() },
 			node('Split Out', 'n8n-nodes-base.splitOut', { fieldToSplitOut: 'body.rows' }),
-			node(PAY, 'n8n-nodes-etb-wallet.etbWallet', {
-				resource: 'disbursement',
-				operation: 'create',
-				mappingMode: 'autoMapInputData',
-				options,
-			}),
+			{
+				...node(PAY, 'n8n-nodes-etb-wallet.etbWallet', {
+					resource: 'disbursement',
+					operation: 'create',
+					mappingMode: 'autoMapInputData',
+					options,
+				}),
+				...settings,
+			},
 		],
 		connections: { Webhook: link('Split Out'), 'Split Out': link(PAY) },
 		settings: { executionOrder: 'v1' },

@@ -1,15 +1,28 @@
-/** Issue: a disbursement is never paid twice, and every item says what happened. In the real n8n. */
+/** A disbursement is never paid twice, and every item says what happened: crashes, stops and other executions. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import type { Execution, WorkflowFile } from '../../n8n/api.mts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../sandbox/faults.mts';
-import { eventually, executionsOf, startRealWorld, timesPaid } from './world.mts';
+import type { Row } from './payroll.mts';
+import {
+	FAILED,
+	PAID,
+	PAY,
+	countOf,
+	detailsOf,
+	itemsOf,
+	newest,
+	outcomesOf,
+	pay,
+	payroll,
+	publish,
+	rejectFor,
+	rowAt,
+	sum,
+} from './payroll.mts';
 import type { RealWorld } from './world.mts';
-
-const PAY = 'Pay';
-const PAID = 'Paid';
-const FAILED = 'Failed';
+import { eventually, executionsOf, startRealWorld, timesPaid } from './world.mts';
 
 let world: RealWorld;
 before(async () => {
@@ -17,141 +30,14 @@ before(async () => {
 });
 after(async () => await world.stop());
 
-/** One row of a payroll. */
-interface Row {
-	toUserId: string;
-	/** ETB */
-	amountEtb: number;
-	reference?: string;
-}
-
-/** New users of the sandbox with one payment each. */
-function payroll(name: string, count: number, { references }: { references: boolean }): Row[] {
-	return Array.from({ length: count }, (_, index) => {
-		const { id: toUserId } = world.sandbox.books.addUser({ externalId: `${name}-${index}` });
-		return { toUserId, amountEtb: 1, ...(references && { reference: `pay-${name}-${index}` }) };
-	});
-}
-
-const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-	id: randomUUID(),
-	name,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters,
-});
-
-/** Notes the row that n8n takes for the source of each item. */
-const sourceNode = (name: string) =>
-	node(name, 'n8n-nodes-base.set', 3.4, {
-		includeOtherFields: true,
-		assignments: {
-			assignments: [
-				{
-					id: randomUUID(),
-					name: 'source',
-					type: 'string',
-					value: "={{ $('Rows').item.json.toUserId }}",
-				},
-			],
-		},
-		options: {},
-	});
-
-/** Pays the rows that are posted to its webhook, and looks at what leaves on both outputs. */
-function payrollWorkflow(path: string, settings: object = {}, options: object = {}): WorkflowFile {
-	const to = (name: string) => ({ node: name, type: 'main', index: 0 });
-	const webhook = node('Webhook', 'n8n-nodes-base.webhook', 2, { path, httpMethod: 'POST' });
-	return {
-		name: `Payroll ${path}`,
-		nodes: [
-			{ ...webhook, webhookId: randomUUID() },
-			node('Rows', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: 'body.rows' }),
-			{
-				...node(PAY, 'n8n-nodes-etb-wallet.etbWallet', 1, {
-					resource: 'disbursement',
-					operation: 'create',
-					mappingMode: 'autoMapInputData',
-					options,
-				}),
-				...settings,
-			},
-			sourceNode(PAID),
-			sourceNode(FAILED),
-		],
-		connections: {
-			Webhook: { main: [[to('Rows')]] },
-			Rows: { main: [[to(PAY)]] },
-			[PAY]: { main: [[to(PAID)], [to(FAILED)]] },
-		},
-		settings: { executionOrder: 'v1' },
-	};
-}
-
-async function publish(path: string, settings?: object, options?: object): Promise<string> {
-	const id = await world.add(payrollWorkflow(path, settings, options));
-	await world.api.activate(id);
-	return id;
-}
-
-/** Starts the workflow of this path, also while n8n is still registering its webhooks. */
-async function pay(path: string, rows: Row[]): Promise<void> {
-	await eventually(`webhook ${path}`, async () => {
-		const response = await fetch(`${world.n8n.url}/webhook/${path}`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ rows }),
-		});
-		await response.text();
-		return response.ok ? true : undefined;
-	});
-}
-
-async function newest(workflowId: string, count: number): Promise<Execution> {
-	const execution = (await executionsOf(world, workflowId, count, 120_000)).at(-1);
-	assert.ok(execution);
-	return execution;
-}
-
-type Item = Record<string, unknown>;
-
-const itemsOf = (execution: Execution, name: string, output = 0): Item[] =>
-	execution.nodes[name]?.[0]?.outputs[output] ?? [];
-const detailsOf = (item: Item): Item => ({ ...(Object(item.error) as Item) });
-
-const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
-const countOf = (values: unknown[]): Record<string, number> => {
-	const counts: Record<string, number> = {};
-	for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;
-	return counts;
-};
-
-/** Rejects the first `times` payments to a user. */
-function rejectFor({ toUserId }: Row, times: number): void {
-	const rejection: Fault = {
-		process: 'never',
-		answer: { status: 422, body: '{"message":"The wallet is closed"}' },
-	};
-	let left = times;
-	world.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
-		bodyText.includes(`"${toUserId}"`) && left-- > 0 ? rejection : undefined,
-	);
-}
-
-const rowAt = (rows: Row[], index: number): Row => {
-	const row = rows[index];
-	assert.ok(row);
-	return row;
-};
-
 void test('killed in the middle of 200 payments with references, started and run again: nobody is paid twice', async (context) => {
 	const size = 200;
 	const window = 10;
-	const workflow = await publish('killed');
-	const rows = payroll('killed', size, { references: true });
+	// What the killed process was sending is waited for, for as long as it may still be under way.
+	const workflow = await publish(world, 'killed', {}, { timeout: 3_000 });
+	const rows = payroll(world, 'killed', size, { references: true });
 	world.sandbox.setLatency(100);
-	await pay('killed', rows);
+	await pay(world, 'killed', rows);
 	await eventually('60 payments', () =>
 		sum(timesPaid(world.sandbox, rows)) >= 60 ? true : undefined,
 	);
@@ -161,8 +47,8 @@ void test('killed in the middle of 200 payments with references, started and run
 
 	world.sandbox.setLatency(0);
 	await world.restartN8n();
-	await pay('killed', rows);
-	const again = await newest(workflow, 2);
+	await pay(world, 'killed', rows);
+	const again = await newest(world, workflow, 2);
 	const items = itemsOf(again, PAY);
 	const times = timesPaid(world.sandbox, rows);
 	const found = countOf(items.map(({ outcome }) => outcome));
@@ -183,15 +69,15 @@ void test('killed in the middle of 200 payments with references, started and run
 });
 
 void test('Retry On Fail over 50 items, of which item 30 is rejected twice: everybody is paid once', async () => {
-	const workflow = await publish('retried', {
+	const workflow = await publish(world, 'retried', {
 		retryOnFail: true,
 		maxTries: 3,
 		waitBetweenTries: 100,
 	});
-	const rows = payroll('retried', 50, { references: false });
-	rejectFor(rowAt(rows, 30), 2);
-	await pay('retried', rows);
-	const execution = await newest(workflow, 1);
+	const rows = payroll(world, 'retried', 50, { references: false });
+	rejectFor(world, rowAt(rows, 30), 2);
+	await pay(world, 'retried', rows);
+	const execution = await newest(world, workflow, 1);
 	world.sandbox.faults.clear();
 	assert.equal(execution.status, 'success', execution.error);
 	assert.deepEqual(
@@ -203,12 +89,15 @@ void test('Retry On Fail over 50 items, of which item 30 is rejected twice: ever
 
 void test('two executions at once with overlapping references, 40 times: nobody is paid twice', async (context) => {
 	const rounds = 40;
-	const workflow = await publish('together');
+	const workflow = await publish(world, 'together');
 	const all: Row[] = [];
 	for (let round = 1; round <= rounds; round++) {
-		const rows = payroll(`together-${round}`, 30, { references: true });
+		const rows = payroll(world, `together-${round}`, 30, { references: true });
 		all.push(...rows);
-		await Promise.all([pay('together', rows.slice(0, 20)), pay('together', rows.slice(10))]);
+		await Promise.all([
+			pay(world, 'together', rows.slice(0, 20)),
+			pay(world, 'together', rows.slice(10)),
+		]);
 	}
 	await eventually(
 		'all executions',
@@ -224,14 +113,16 @@ void test('two executions at once with overlapping references, 40 times: nobody 
 	);
 	context.diagnostic(`${rounds} pairs of executions said ${JSON.stringify(found)}`);
 	assert.deepEqual(timesPaid(world.sandbox, all), Array(all.length).fill(1));
+	// The ten that both executions have wait for each other, and end well.
+	assert.deepEqual(found, { paid: rounds * 30, alreadyPaid: rounds * 10 });
 });
 
 void test('On Error: error output', async () => {
-	const workflow = await publish('branches', { onError: 'continueErrorOutput' });
-	const rows = payroll('branches', 12, { references: true });
-	rejectFor(rowAt(rows, 5), 1);
-	await pay('branches', rows);
-	const execution = await newest(workflow, 1);
+	const workflow = await publish(world, 'branches', { onError: 'continueErrorOutput' });
+	const rows = payroll(world, 'branches', 12, { references: true });
+	rejectFor(world, rowAt(rows, 5), 1);
+	await pay(world, 'branches', rows);
+	const execution = await newest(world, workflow, 1);
 	world.sandbox.faults.clear();
 	assert.equal(execution.status, 'success', execution.error);
 	const paid = itemsOf(execution, PAID);
@@ -256,11 +147,11 @@ void test('On Error: error output', async () => {
 });
 
 void test('On Error: continue', async () => {
-	const workflow = await publish('continued', { onError: 'continueRegularOutput' });
-	const rows = payroll('continued', 12, { references: false });
-	rejectFor(rowAt(rows, 5), 1);
-	await pay('continued', rows);
-	const execution = await newest(workflow, 1);
+	const workflow = await publish(world, 'continued', { onError: 'continueRegularOutput' });
+	const rows = payroll(world, 'continued', 12, { references: false });
+	rejectFor(world, rowAt(rows, 5), 1);
+	await pay(world, 'continued', rows);
+	const execution = await newest(world, workflow, 1);
 	world.sandbox.faults.clear();
 	assert.deepEqual(
 		itemsOf(execution, PAID).map(({ source, outcome, error }) => [
@@ -274,11 +165,11 @@ void test('On Error: continue', async () => {
 void test('On Error: stop. A retry of the execution pays again only what has a reference and was not paid', async () => {
 	for (const references of [false, true]) {
 		const path = `stopped-${references}`;
-		const workflow = await publish(path, {}, { concurrency: 1 });
-		const rows = payroll(path, 12, { references });
-		rejectFor(rowAt(rows, 5), 1);
-		await pay(path, rows);
-		const execution = await newest(workflow, 1);
+		const workflow = await publish(world, path, {}, { concurrency: 1 });
+		const rows = payroll(world, path, 12, { references });
+		rejectFor(world, rowAt(rows, 5), 1);
+		await pay(world, path, rows);
+		const execution = await newest(world, workflow, 1);
 		assert.equal(execution.status, 'error');
 		assert.match(execution.error ?? '', /5 paid, 1 not paid, 6 not attempted, total 5 ETB/);
 		assert.match(execution.error ?? '', /Paid: item 0 .*0x[0-9a-f]{64}/);
@@ -296,10 +187,10 @@ void test('On Error: stop. A retry of the execution pays again only what has a r
 
 void test('stopping an execution stops sending within those in flight', async (context) => {
 	const concurrency = 4;
-	const workflow = await publish('halted', {}, { concurrency });
-	const rows = payroll('halted', 100, { references: true });
+	const workflow = await publish(world, 'halted', {}, { concurrency });
+	const rows = payroll(world, 'halted', 100, { references: true });
 	world.sandbox.setLatency(150);
-	await pay('halted', rows);
+	await pay(world, 'halted', rows);
 	await eventually('13 payments', () =>
 		sum(timesPaid(world.sandbox, rows)) >= 13 ? true : undefined,
 	);
@@ -318,11 +209,112 @@ void test('stopping an execution stops sending within those in flight', async (c
 	});
 	context.diagnostic(`${atStop} were paid when it was stopped, ${lastOfThem} in the end`);
 	assert.ok(lastOfThem < atStop + concurrency);
-	await pay('halted', rows);
-	const again = await newest(workflow, 2);
+	await pay(world, 'halted', rows);
+	const again = await newest(world, workflow, 2);
 	assert.deepEqual(countOf(itemsOf(again, PAY).map(({ outcome }) => outcome)), {
 		alreadyPaid: lastOfThem,
 		paid: rows.length - lastOfThem,
 	});
+	assert.deepEqual(timesPaid(world.sandbox, rows), Array(rows.length).fill(1));
+});
+
+/** Stops an execution; resolves to what the node logs once it has ended, which n8n does not wait for. */
+async function stop(executionId: string): Promise<string> {
+	const log = async (): Promise<string> => await readFile(world.n8n.logFile, 'utf8');
+	const { length } = await log();
+	await world.api.stopExecution(executionId);
+	return await eventually('what the stopped node logs', async () => {
+		return /The execution was stopped\. Payments: .*/.exec((await log()).slice(length))?.[0];
+	});
+}
+
+void test('answers that never end: the run ends by its Timeout, and also when it is stopped', async (context) => {
+	const endless = ['drippingBody', 'switchingProtocols'] as const;
+	const options = { timeout: 3_000, concurrency: 4 };
+	const settings = { onError: 'continueRegularOutput' };
+	const workflow = await publish(world, 'endless', settings, options);
+	const rows = payroll(world, 'endless', 40, { references: true });
+	const listed = rows.slice(0, 8);
+	let requests = 0;
+	world.sandbox.faults.plan('POST /disburse', () => endless[requests++ % 2]);
+	await pay(world, 'endless', listed);
+	const ended = await newest(world, workflow, 1);
+	assert.deepEqual(countOf(outcomesOf(ended)), { unknown: 8 });
+
+	requests = 0;
+	await pay(world, 'endless', rows);
+	await eventually('4 payments whose answer does not end', () =>
+		requests >= 4 ? true : undefined,
+	);
+	const [id] = await world.api.executionIds(workflow);
+	assert.ok(id);
+	const told = await stop(id);
+	context.diagnostic(told);
+	assert.match(told, /0 paid, 12 unknown, 28 not attempted/);
+	assert.equal((await world.api.endedExecution(id)).status, 'canceled');
+	assert.equal(requests, 4);
+
+	world.sandbox.faults.clear();
+	await pay(world, 'endless', rows);
+	const again = await newest(world, workflow, 3);
+	assert.deepEqual(countOf(outcomesOf(again)), { unknown: 12, paid: 28 });
+	assert.deepEqual(timesPaid(world.sandbox, rows), Array(rows.length).fill(1));
+});
+
+void test('n8n stands still for longer than the Timeout: what was claimed before is not sent after it', async (context) => {
+	const timeout = 5_000;
+	const window = 10;
+	const settings = { onError: 'continueRegularOutput' };
+	const workflow = await publish(world, 'frozen', settings, { timeout, concurrency: window });
+	const rows = payroll(world, 'frozen', 200, { references: true });
+	const stillAt = rows.slice(100, 100 + window);
+	/** Claimed and not sent: the service asks to come back, for which n8n wakes up too late. */
+	const comeBack: Fault = {
+		process: 'never',
+		answer: { status: 429, headers: { 'retry-after': '2' }, body: '{}' },
+	};
+	/** Sent: the answer comes while n8n stands still. */
+	const slow: Fault = { process: 'before-answer', answer: 'normal', delayMs: 1_000 };
+	const arrivals = new Map(stillAt.map(({ toUserId }) => [toUserId, 0]));
+	world.sandbox.faults.plan('POST /disburse', ({ bodyText }) => {
+		const index = stillAt.findIndex(({ toUserId }) => bodyText.includes(`"${toUserId}"`));
+		const row = stillAt[index];
+		if (row === undefined) return undefined;
+		arrivals.set(row.toUserId, (arrivals.get(row.toUserId) ?? 0) + 1);
+		return index % 2 === 0 ? comeBack : slow;
+	});
+	await pay(world, 'frozen', rows);
+	await eventually('the window in which n8n stands still', () =>
+		[...arrivals.values()].every((count) => count > 0) ? true : undefined,
+	);
+	// So that n8n has the answers of those that have to come back.
+	await sleep(500);
+	process.kill(world.n8n.pid, 'SIGSTOP');
+	await sleep(timeout + 1_000);
+	process.kill(world.n8n.pid, 'SIGCONT');
+
+	const execution = await newest(world, workflow, 1);
+	const outcomes = outcomesOf(execution);
+	const times = timesPaid(world.sandbox, rows);
+	context.diagnostic(`the run that stood still said ${JSON.stringify(countOf(outcomes))}`);
+	assert.deepEqual([...arrivals.values()], Array(window).fill(1));
+	for (const [index, { reference }] of rows.entries()) {
+		const outcome = outcomes[index];
+		const position = stillAt.findIndex((row) => row.reference === reference);
+		if (position === -1) assert.equal(outcome, 'paid');
+		else if (position % 2 === 0) assert.equal(outcome, 'notPaid');
+		else assert.match(String(outcome), /^(paid|unknown)$/);
+		assert.equal(times[index], outcome === 'notPaid' ? 0 : 1, `${reference}: ${String(outcome)}`);
+	}
+
+	world.sandbox.faults.clear();
+	await pay(world, 'frozen', rows);
+	const again = outcomesOf(await newest(world, workflow, 2));
+	assert.deepEqual(
+		again,
+		outcomes.map(
+			(outcome) => ({ paid: 'alreadyPaid', notPaid: 'paid', unknown: 'unknown' })[String(outcome)],
+		),
+	);
 	assert.deepEqual(timesPaid(world.sandbox, rows), Array(rows.length).fill(1));
 });

@@ -70,7 +70,8 @@ const RESET = { resetAfterPaying: true, resetBeforePaying: false } as const;
 
 test('every preset is tested here', () => {
 	const tested = [ANSWERED, SILENT, RESET].flatMap((group) => Object.keys(group));
-	expect([...tested, 'cutBody'].sort()).toEqual([...presetNames].sort());
+	const endless: PresetName[] = ['drippingBody', 'switchingProtocols'];
+	expect([...tested, 'cutBody', ...endless].sort()).toEqual([...presetNames].sort());
 });
 
 describe('presets that answer', () => {
@@ -127,6 +128,49 @@ describe('presets without an answer', () => {
 		expect(body).toMatch(/^\{"success":true/);
 		expect(body).toHaveLength(Math.ceil(length / 2));
 		expect(paid(sandbox)).toBe(1);
+	});
+});
+
+describe('presets whose answer never ends', () => {
+	test('drippingBody sends a byte and another one, until the client gives up', async () => {
+		const { sandbox, toUserId } = await withUser();
+		sandbox.faults.next('POST /disburse', 'drippingBody');
+		const bytes = (text: string): number => text.match(/^1\r\n \r\n/gm)?.length ?? 0;
+		const endless = payBare(sandbox, toUserId, (text) => bytes(text) === 3);
+		const { text, end } = await endless.seen;
+		endless.giveUp();
+		expect(end).toBe('open');
+		expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+		expect(bytes(text)).toBe(3);
+		expect(paid(sandbox)).toBe(1);
+	});
+
+	test('switchingProtocols answers 101 and leaves the connection open', async () => {
+		const { sandbox, toUserId } = await withUser();
+		sandbox.faults.next('POST /disburse', 'switchingProtocols');
+		const endless = payBare(sandbox, toUserId, (text) => text.endsWith('\r\n\r\n'));
+		const { text, end } = await endless.seen;
+		expect(end).toBe('open');
+		expect(text).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/);
+		expect(text).toMatch(/^connection: Upgrade\r\nupgrade: websocket\r\n/im);
+		expect(paid(sandbox)).toBe(1);
+		// A later request is answered while the first one still hangs.
+		expect(await call(sandbox, 'GET', '/fee')).toMatchObject({ status: 200 });
+		endless.giveUp();
+	});
+
+	test('stop() closes them', async () => {
+		const { sandbox, toUserId } = await withUser();
+		sandbox.faults.next('POST /disburse', 'drippingBody');
+		let answered = (): void => {};
+		const begun = new Promise<void>((resolve) => (answered = resolve));
+		const endless = payBare(sandbox, toUserId, () => {
+			answered();
+			return false;
+		});
+		await begun;
+		await sandbox.stop();
+		expect((await endless.seen).end).toBe('closed');
 	});
 });
 
