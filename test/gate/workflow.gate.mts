@@ -32,11 +32,11 @@ const node = (name: string, type: string, typeVersion: number, parameters: objec
 	...{ id: randomUUID(), name, type, typeVersion, parameters },
 	position: [0, 0],
 });
-const oneAfterTheOther = (...names: string[]) =>
+const oneAfterTheOther = (...names: string[]): object =>
 	Object.fromEntries(
 		names
 			.slice(1)
-			.map((to, index) => [names[index], { main: [[{ node: to, type: 'main', index: 0 }]] }]),
+			.map((to, index) => [names[index] ?? '', { main: [[{ node: to, type: 'main', index: 0 }]] }]),
 	);
 
 /** A workflow that a person starts. */
