@@ -24,7 +24,12 @@ export interface Sizes {
 		ledger: number;
 		roundsWithReferences: number;
 	};
-	events: { rounds: number; loads: Array<{ concurrency: number; deliveries: number }> };
+	events: {
+		/** Events that the trigger has received before: its record in n8n's database is full. */
+		before: number;
+		rounds: number;
+		loads: Array<{ concurrency: number; deliveries: number }>;
+	};
 	flood: {
 		rounds: number;
 		floods: number;
@@ -45,6 +50,7 @@ export const fullSizes: Sizes = {
 	],
 	growth: { items: [100, 1_000, 10_000], rounds: 5, ledger: 10_000, roundsWithReferences: 3 },
 	events: {
+		before: 2_000,
 		rounds: 5,
 		loads: [
 			{ concurrency: 1, deliveries: 20 },
@@ -63,6 +69,7 @@ export const quickSizes: Sizes = {
 	],
 	growth: { items: [50, 200], rounds: 1, ledger: 200, roundsWithReferences: 1 },
 	events: {
+		before: 20,
 		rounds: 1,
 		loads: [
 			{ concurrency: 1, deliveries: 10 },

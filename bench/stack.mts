@@ -6,7 +6,7 @@ import {
 	importWorkflow,
 } from '../n8n/examples.mts';
 import { ensureN8nInstalled } from '../n8n/install.mts';
-import { startN8n, type N8nInstance } from '../n8n/instance.mts';
+import { startN8n, type N8nInstance, type N8nOptions } from '../n8n/instance.mts';
 import { installPackage } from '../n8n/package-tarball.mts';
 import { freePort } from '../n8n/ports.mts';
 import { Executions } from './executions.mts';
@@ -29,7 +29,7 @@ export interface Stack {
 	/** Publishes a workflow whose nodes of this package use an account of the service; resolves to its id. */
 	publish(workflow: WorkflowFile, account?: 'payments' | 'events'): Promise<string>;
 	/** Starts n8n again on the same data with these changes to its environment. */
-	restart(env: Record<string, string>): Promise<void>;
+	restart(env: N8nOptions['env']): Promise<void>;
 	stop(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startStack(print: (line: string) => void): Promise<Stack> 
 	await installPackage(folder);
 	const service = await startService();
 	const port = await freePort();
-	const start = async (env: Record<string, string> = {}) =>
+	const start = async (env: N8nOptions['env'] = {}) =>
 		await startN8n({ userFolder: folder, port, env: { ...INSPECTABLE, ...env } });
 
 	const n8n = await start();

@@ -127,6 +127,7 @@ export function triggerWorkflow(): { workflow: WorkflowFile; webhookId: string }
 		webhookId: randomUUID(),
 		name: 'ETB Wallet Trigger',
 		type: 'n8n-nodes-etb-wallet.etbWalletTrigger',
+		typeVersion: 2,
 		parameters: { events: ['transfer.completed'] },
 	};
 	const nodes = [trigger, done];

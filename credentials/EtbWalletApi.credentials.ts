@@ -51,6 +51,16 @@ export class EtbWalletApi implements ICredentialType {
 				'Needed by the ETB Wallet Trigger only. It proves that an event was sent by the service: without it the trigger does not start.',
 		},
 		{
+			displayName: 'Previous Webhook Secret',
+			name: 'previousWebhookSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			hint: 'Only while the secret is being replaced',
+			description:
+				'While it is filled, events that are signed with it are accepted too. Move the old secret here when you enter a new one, and empty the field once the service signs with the new one.',
+		},
+		{
 			displayName: 'Allow Insecure HTTP',
 			name: 'allowInsecureHttp',
 			type: 'boolean',

@@ -123,7 +123,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		Object.entries(callNodes).map(([picture, { name }]) => [
 			picture,
 			async (scene: Scene) => {
-				await scene.page.setViewportSize({ width, height: 1000 });
+				await scene.page.setViewportSize({ width, height: 1150 });
 				await openNode(scene, await scene.add(callsWorkflow()), name);
 				return await parametersBox(scene.page);
 			},
@@ -170,11 +170,29 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	},
 	'safe-payments-again': async (scene) => {
 		await runSix(scene);
-		await scene.page.setViewportSize({ width: wide, height: 1200 });
+		// The remedy of what is unknown is long.
+		await scene.page.setViewportSize({ width: 2600, height: 1200 });
 		scene.sandbox.faults.clear();
 		await scene.editor.executeStep();
 		await scene.editor.output.getByText('4 already paid').first().waitFor();
 		return await tableBox(scene);
+	},
+	'safe-payments-dry-run': async (scene) => {
+		await runSix(scene);
+		await scene.page.setViewportSize({ width: wide, height: 1200 });
+		await addOption(scene, 'Dry Run');
+		await scene.editor.executeStep();
+		await scene.editor.output.getByText('Dry run: 1 ready').waitFor();
+		return await tableBox(scene);
+	},
+	'safe-payments-settled': async (scene) => {
+		await runSix(scene);
+		await scene.page.setViewportSize({ width: wide, height: 1200 });
+		await addOption(scene, 'If Outcome Is Unknown');
+		await scene.editor.choose('ifUnknown', 'It Was Paid');
+		await scene.editor.executeStep();
+		await scene.editor.output.getByText('Recorded as paid, nothing was sent').waitFor();
+		return around(await parametersBox(scene.page), await tableBox(scene));
 	},
 	'safe-payments-errors': async (scene) => {
 		await runSix(scene);
@@ -406,6 +424,11 @@ async function openNode({ page, n8nUrl }: Scene, workflow: string, name: string)
 	await page.getByTestId('parameter-item').first().waitFor();
 }
 
+async function addOption({ page }: Scene, title: string): Promise<void> {
+	await page.getByTestId('node-parameters').getByPlaceholder('Add Option').click();
+	await page.getByRole('option', { name: title }).click();
+}
+
 /** n8n's messages in the corner would hide what is under them. */
 async function closeMessages(page: Page): Promise<void> {
 	for (const close of await page.locator('.el-notification__closeBtn').all()) {
@@ -430,6 +453,15 @@ async function parametersBox(page: Page): Promise<Box> {
 		if (box !== null) bottom = Math.max(bottom, box.y + box.height);
 	}
 	return { x: panel.x, y, width: panel.width, height: bottom + 16 - y };
+}
+
+/** The smallest box that has both in it. */
+function around(left: Box, right: Box): Box {
+	const x = Math.min(left.x, right.x);
+	const y = Math.min(left.y, right.y);
+	const rightEnd = Math.max(left.x + left.width, right.x + right.width);
+	const bottom = Math.max(left.y + left.height, right.y + right.height);
+	return { x, y, width: rightEnd - x, height: bottom - y };
 }
 
 /** The output panel down to the end of its table. */

@@ -89,6 +89,8 @@ export const callNodes: Record<string, { name: string; parameters: Parameters }>
 			options: {
 				checkBalance: true,
 				concurrency: 10,
+				dryRun: false,
+				ifUnknown: 'report',
 				ifReferenceUsed: 'skip',
 				maxAmountEtb: 20_000,
 				maxTotalEtb: 250_000,
@@ -118,7 +120,7 @@ export interface PayrollRow {
 /** A list of people who are paid. */
 export function payrollWorkflow(
 	people: PayrollRow[],
-	{ concurrency, onError }: { concurrency?: number; onError?: 'continueErrorOutput' },
+	{ onError, ...options }: { onError?: 'continueErrorOutput' } & Parameters,
 ): WorkflowFile {
 	const pay = node(
 		PAY,
@@ -129,7 +131,7 @@ export function payrollWorkflow(
 			toUserId: '={{ $json.userId }}',
 			amountEtb: '={{ $json.salary }}',
 			reference: '={{ $json.payment }}',
-			options: { checkBalance: true, concurrency },
+			options: { checkBalance: true, ...options },
 		},
 		[660, 0],
 	);
@@ -161,7 +163,7 @@ export function eventsWorkflow(name: string, parameters: Parameters): WorkflowFi
 			? ['Tell the cashier', 'Mark as paid', 'Thank the sender']
 			: ['What happened'];
 	const trigger = {
-		...node(TRIGGER_NAME, TRIGGER, parameters, [0, 0]),
+		...node(TRIGGER_NAME, TRIGGER, parameters, [0, 0], 2),
 		webhookId: `pictures-${idOf(name)}`,
 	};
 	const handlers = branches.map((branch, index) =>

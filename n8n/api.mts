@@ -65,6 +65,11 @@ const POLL_EVERY_MS = 200;
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
 const WithId = z.object({ id: z.string() });
 const Workflow = WithId.extend({ name: z.string(), versionId: z.string() });
+const SavedWorkflow = Workflow.extend({
+	nodes: z.array(z.object({ name: z.string() }).passthrough()),
+	connections: z.record(z.unknown()),
+});
+type SavedWorkflow = z.infer<typeof SavedWorkflow>;
 const Publication = z.object({
 	status: z.string(),
 	triggers: z.array(z.object({ status: z.string(), errorMessage: z.string().nullable() })),
@@ -239,14 +244,11 @@ export class N8nApi {
 		return (await this.request('POST', '/rest/workflows', Workflow, complete)).id;
 	}
 
-	/** The newest version, as it is saved. */
-	async workflow(id: string): Promise<WorkflowFile> {
-		return await this.request('GET', `/rest/workflows/${id}`, WorkflowFile);
-	}
-
-	/** "Save" in the editor; published versions stay as they are. */
-	async updateWorkflow(id: string, workflow: WorkflowFile): Promise<void> {
-		await this.request('PATCH', `/rest/workflows/${id}`, WithId, workflow);
+	/** Saves a workflow with these changes; published is what was before, until it is activated again. */
+	async changeWorkflow(id: string, change: (saved: SavedWorkflow) => object): Promise<void> {
+		const saved = await this.request('GET', `/rest/workflows/${id}`, SavedWorkflow);
+		const body = { ...change(saved), versionId: saved.versionId };
+		await this.request('PATCH', `/rest/workflows/${id}`, WithId, body);
 	}
 
 	/** False when the workflow was deleted. */

@@ -90,22 +90,24 @@ const bodies = {
 const json = (body: unknown): unknown =>
 	typeof body === 'string' && body !== '' ? parseJson(body) : {};
 
+/** Keeps web pages of other origins, and host names that point here, from driving the sandbox or paying with it. */
+export function turnAwayOthers(app: FastifyInstance): void {
+	app.addHook('onRequest', (request, _reply, next) => {
+		const site = request.headers['sec-fetch-site'] ?? 'none';
+		if (LOOPBACK_NAMES.has(request.hostname) && ['none', 'same-origin'].includes(String(site))) {
+			next();
+		} else {
+			next(new Refusal(403, 'forbidden', 'Only for pages and programs on this machine.'));
+		}
+	});
+}
+
 /**
  * Adds the control interface under `/sandbox` and the page at `/`. They ask for no key, so a
  * sandbox that other machines can reach must not have them.
  */
 export async function addControlApi(app: FastifyInstance, sandbox: Sandbox): Promise<void> {
 	await app.register((control, _options, done) => {
-		// Keeps web pages of other origins, and host names that point here, from driving the sandbox.
-		control.addHook('onRequest', (request, _reply, next) => {
-			const site = request.headers['sec-fetch-site'] ?? 'none';
-			if (LOOPBACK_NAMES.has(request.hostname) && ['none', 'same-origin'].includes(String(site))) {
-				next();
-			} else {
-				next(new Refusal(403, 'forbidden', 'Only for pages and programs on this machine.'));
-			}
-		});
-
 		control.get('/sandbox/state', () => stateOf(sandbox));
 		control.get('/sandbox/requests', () => sandbox.requests);
 		control.post('/sandbox/deposit', (request) =>

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import fastify from 'fastify';
 import { Books, randomHex, type Delivery } from './books.mts';
 import { systemClock, type Clock } from './clock.mts';
-import { addControlApi, isLoopback } from './control-api.mts';
+import { addControlApi, isLoopback, turnAwayOthers } from './control-api.mts';
 import { Deliveries, DELIVERY_TIMEOUT_MS } from './deliveries.mts';
 import { Faults } from './faults.mts';
 import { addPartnerApi, type ReceivedRequest } from './partner-api.mts';
@@ -124,6 +124,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	let latency = 0;
 	let requestCount = 0;
 
+	if (isLoopback(host)) turnAwayOthers(app);
 	addPartnerApi(app, {
 		books,
 		faults,

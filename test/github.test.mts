@@ -58,7 +58,7 @@ describe.each(files)('%s', (file) => {
 			const [, program] = /^bash (.+)$/.exec(command) ?? [];
 			if (script !== undefined) expect(scripts).toHaveProperty([script]);
 			else if (program !== undefined) expect(existsSync(program)).toBe(true);
-			else expect(command).toMatch(/^(npm ci|npm publish .*|test .*)$/);
+			else expect(command).toMatch(/^(npm ci|npm pack|npm publish .*|test .*)$/);
 		}
 	});
 
@@ -80,9 +80,17 @@ test('only publishing may sign, and it publishes a tested commit with provenance
 		Object.values(permissions).some((right) => right !== 'read'),
 	);
 	expect(allowed.map(([name]) => name)).toEqual(['publish']);
-	const { publish, test: tested } = workflowIn('.github/workflows/publish.yml').jobs;
-	expect(publish?.permissions).toEqual({ contents: 'read', 'id-token': 'write' });
-	expect(publish?.needs).toBe('test');
+	const { build, publish, test: tested } = workflowIn('.github/workflows/publish.yml').jobs;
+	expect(publish?.permissions).toEqual({ 'id-token': 'write' });
+	expect([publish?.needs, build?.needs]).toEqual(['build', 'test']);
 	expect(tested?.uses).toBe('./.github/workflows/test.yml');
-	expect(publish?.steps.at(-1)?.run).toBe('npm publish --provenance --access public');
+	expect(build?.steps.flatMap(({ run }) => run ?? []).slice(-3)).toEqual([
+		'npm ci',
+		'npm run build',
+		'npm pack',
+	]);
+	// Nothing is installed or built where it may sign.
+	expect(publish?.steps.flatMap(({ run }) => run ?? [])).toEqual([
+		'npm publish ./*.tgz --ignore-scripts --provenance --access public',
+	]);
 });

@@ -1,6 +1,7 @@
 /** Every operation that the editor offers is complete: registered, described, previewed, documented and tested. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { webhookDescriptionIsNativelyResolvable } from 'n8n-workflow';
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { z } from 'zod';
 import { findOperation } from '../nodes/EtbWallet/actions/index.ts';
@@ -190,7 +191,11 @@ const categories = [
 	'Utility',
 ];
 
-describe.each(['etbWallet', 'etbWalletTrigger'])('the node %s', (name) => {
+describe.each([
+	['etbWallet', 1],
+	// Of a trigger of version 1, n8n evaluates an expression for each request.
+	['etbWalletTrigger', 2],
+])('the node %s', (name, version) => {
 	test('has a codex with valid categories and other words to find it by', async () => {
 		const { codex } = await described(name);
 		expect(codex?.categories?.length).toBeGreaterThan(0);
@@ -208,7 +213,7 @@ describe.each(['etbWallet', 'etbWalletTrigger'])('the node %s', (name) => {
 	});
 
 	test('has the name and version that saved workflows refer to', async () => {
-		expect(await described(name)).toMatchObject({ name, version: 1 });
+		expect(await described(name)).toMatchObject({ name, version });
 	});
 });
 
@@ -240,6 +245,25 @@ test('the trigger offers the events of the service document, and all', async () 
 	expect(subtitle).toMatch(/\$parameter\["events"\]/);
 });
 
+/** All fields, those in collections included. */
+const allFields = (properties: INodeProperties[]): INodeProperties[] =>
+	properties.flatMap((property) => {
+		const inside = (property.options ?? []).filter((option) => 'type' in option);
+		return [property, ...allFields(inside)];
+	});
+
+test('no field of the trigger takes an expression, which n8n would evaluate for each request', async () => {
+	const { properties, webhooks } = await described('etbWalletTrigger');
+	const fields = allFields(properties).filter(
+		({ type }) => type !== 'notice' && type !== 'collection',
+	);
+	expect(fields.length).toBe(8);
+	expect(fields.filter(({ noDataExpression }) => noDataExpression !== true)).toEqual([]);
+	const [webhook] = webhooks ?? [];
+	if (webhook === undefined) throw new Error('the trigger has no webhook');
+	expect(webhookDescriptionIsNativelyResolvable(webhook)).toBe(true);
+});
+
 test('the credential masks its secrets, and only them', async () => {
 	const { credential } = await loadPackage();
 	expect(
@@ -248,6 +272,7 @@ test('the credential masks its secrets, and only them', async () => {
 		['baseUrl', false],
 		['apiKey', true],
 		['webhookSecret', true],
+		['previousWebhookSecret', true],
 		['allowInsecureHttp', false],
 	]);
 	expectIcons(credential.iconUrl);

@@ -1,23 +1,25 @@
-import { fromParameter, webhookDescriptionFields } from 'n8n-workflow';
+/** The ETB Wallet Trigger as n8n sees it. */
 import type {
 	IExecuteFunctions,
 	IHookFunctions,
 	INodeExecutionData,
 	INodeType,
 	INodeTypeDescription,
-	ITriggerResponse,
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { allEvents, eventOptions, outputCount, outputsExpression } from './events';
-import { receive } from './delivery';
-import { register, unregister } from './registration';
-
-/** Read by n8n for each delivery: where it can, without its expression engine, which costs as much as an execution. */
-const responseMode =
-	typeof webhookDescriptionFields === 'function'
-		? webhookDescriptionFields({ responseMode: fromParameter('acknowledge') })
-		: { responseMode: '={{ $parameter["acknowledge"] }}' };
+import { isNew } from './duplicates';
+import { allEvents, eventOptions } from './event';
+import {
+	deliveryKeyOf,
+	neverOutputEmptyItem,
+	responseModeFromParameter,
+	staysInMemory,
+} from './n8n';
+import { outputsExpression, outputsWith } from './outputs';
+import { register, unregister } from './publishing';
+import { receive } from './receive';
+import { settingsOf } from './settings';
 
 /** Starts a workflow for each verified event of the partner service. */
 export class EtbWalletTrigger implements INodeType {
@@ -29,7 +31,8 @@ export class EtbWalletTrigger implements INodeType {
 			dark: 'file:../EtbWallet/etbWallet.dark.svg',
 		},
 		group: ['trigger'],
-		version: 1,
+		// Of version 1, n8n evaluates an expression for each request.
+		version: 2,
 		// Names of several events would be cut off on the canvas.
 		subtitle:
 			'={{ $parameter["events"].includes("*") ? "all events" : $parameter["events"].length === 1 ? $parameter["events"][0] : $parameter["events"].length + " events" }}',
@@ -46,7 +49,7 @@ export class EtbWalletTrigger implements INodeType {
 			{
 				name: 'default',
 				httpMethod: 'POST',
-				...responseMode,
+				...responseModeFromParameter,
 				// The answer goes to the service: it must not carry what the workflow made.
 				responseData: 'noData',
 				path: 'webhook',
@@ -64,6 +67,7 @@ export class EtbWalletTrigger implements INodeType {
 				displayName: 'Events',
 				name: 'events',
 				type: 'multiOptions',
+				noDataExpression: true,
 				required: true,
 				options: [
 					{
@@ -80,6 +84,7 @@ export class EtbWalletTrigger implements INodeType {
 				displayName: 'Acknowledge',
 				name: 'acknowledge',
 				type: 'options',
+				noDataExpression: true,
 				options: [
 					{
 						name: 'Immediately',
@@ -100,6 +105,7 @@ export class EtbWalletTrigger implements INodeType {
 				displayName: 'One Output per Event',
 				name: 'outputPerEvent',
 				type: 'boolean',
+				noDataExpression: true,
 				default: false,
 				description: 'Whether each event leaves on an output of its own',
 			},
@@ -114,6 +120,7 @@ export class EtbWalletTrigger implements INodeType {
 						displayName: 'Include Headers',
 						name: 'includeHeaders',
 						type: 'boolean',
+						noDataExpression: true,
 						default: false,
 						description: 'Whether to add the headers of the request to the output, for auditing',
 					},
@@ -121,6 +128,7 @@ export class EtbWalletTrigger implements INodeType {
 						displayName: 'Maximum Age (Minutes)',
 						name: 'maximumAge',
 						type: 'number',
+						noDataExpression: true,
 						typeOptions: { minValue: 1 },
 						default: 15,
 						description:
@@ -130,6 +138,7 @@ export class EtbWalletTrigger implements INodeType {
 						displayName: 'Take Over',
 						name: 'takeOver',
 						type: 'boolean',
+						noDataExpression: true,
 						default: false,
 						description:
 							'Whether to take the events away from another published workflow that receives those of the same account',
@@ -138,6 +147,7 @@ export class EtbWalletTrigger implements INodeType {
 						displayName: 'URL After Deactivation',
 						name: 'urlAfterDeactivation',
 						type: 'string',
+						noDataExpression: true,
 						default: '',
 						placeholder: 'e.g. https://example.com/events',
 						description:
@@ -147,6 +157,7 @@ export class EtbWalletTrigger implements INodeType {
 						displayName: 'While Testing',
 						name: 'whileTesting',
 						type: 'options',
+						noDataExpression: true,
 						options: [
 							{
 								name: 'Leave the URL Alone',
@@ -170,13 +181,6 @@ export class EtbWalletTrigger implements INodeType {
 							'What a test does when a published workflow receives the events of the account',
 					},
 				],
-			},
-			{
-				// With this n8n hands over the body as it arrived. It would otherwise parse it before it is verified.
-				displayName: 'Raw Body',
-				name: 'options',
-				type: 'hidden',
-				default: { binaryData: true },
 			},
 		],
 		hints: [
@@ -206,18 +210,19 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/**
-	 * When it starts, n8n registers only those triggers again that live in its memory. This makes ours one of
-	 * them: the service's URL is set again, and this process knows who has it.
-	 */
-	trigger(): Promise<ITriggerResponse> {
-		return Promise.resolve({});
-	}
+	trigger = staysInMemory;
 
-	/** Passes on what the webhook received. Without it n8n would call `trigger` in a test and wait for it. */
-	execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const outputs = outputCount(this.getNode().parameters);
-		return Promise.resolve(Array.from({ length: outputs }, (_, index) => this.getInputData(index)));
+	/** Gives out the event that started the execution, unless the record in n8n's database knows it. */
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const settings = settingsOf(this.getNode().parameters);
+		const received = this.getInputData().map(deliveryKeyOf);
+		const items: INodeExecutionData[] = [];
+		for (const { key, item } of received) {
+			if (key === undefined || (await isNew(this, key, settings.answersWhenFinished)))
+				items.push(item);
+		}
+		neverOutputEmptyItem(this);
+		return outputsWith(items, settings);
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

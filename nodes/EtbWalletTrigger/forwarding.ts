@@ -1,15 +1,25 @@
+/** Requests of n8n to its own webhook addresses, while a test listens. */
 import { randomUUID } from 'node:crypto';
-import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { sign, signatureHeader } from './signature';
-
-/** One verified request of the service, as it arrived. */
-export interface Delivery {
-	body: Buffer;
-	signature: string;
-}
+import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { Delivery } from './signedDelivery';
+import { sign, signingHeaders } from './signedDelivery';
 
 /** In ms. */
 const timeout = 10_000;
+
+/** Marks what this process sends on, so that it goes from production to tests, or from a test to production, once. */
+const relayHeader = 'x-etb-wallet-relayed';
+const ownRelay = randomUUID();
+
+/** Whether this process sent it on. */
+export const isRelayed = ({ headers }: Delivery): boolean => headers[relayHeader] === ownRelay;
+
+/** The headers as the service sent them. */
+export function ownHeaders(context: IWebhookFunctions): IDataObject {
+	const headers: IDataObject = { ...context.getHeaderData() };
+	delete headers[relayHeader];
+	return headers;
+}
 
 /**
  * Sends a delivery on, byte for byte and with its signature.
@@ -18,15 +28,19 @@ const timeout = 10_000;
 export async function forward(
 	context: IHookFunctions | IWebhookFunctions,
 	url: string,
-	{ body, signature }: Delivery,
-	headers: Record<string, string> = {},
+	delivery: Delivery,
+	headers: Record<string, string> = { [relayHeader]: ownRelay },
 ): Promise<number | undefined> {
 	try {
 		const response: unknown = await context.helpers.httpRequest({
 			method: 'POST',
 			url,
-			body,
-			headers: { 'Content-Type': 'application/json', [signatureHeader]: signature, ...headers },
+			body: delivery.body,
+			headers: {
+				'Content-Type': 'application/json',
+				...signingHeaders(delivery),
+				...headers,
+			},
 			encoding: 'text',
 			timeout,
 			returnFullResponse: true,
@@ -67,12 +81,8 @@ export async function probe(
 	const body = Buffer.from(JSON.stringify({ event: 'n8n.probe', token }));
 	openProbes.add(token);
 	try {
-		const status = await forward(
-			context,
-			url,
-			{ body, signature: sign(body, secret) },
-			{ [probeHeader]: token },
-		);
+		const delivery = { headers: sign(body, secret), body };
+		const status = await forward(context, url, delivery, { [probeHeader]: token });
 		if (status === probeStatus.sameProcess) return 'sameProcess';
 		return status === probeStatus.otherProcess ? 'otherProcess' : 'unreachable';
 	} finally {

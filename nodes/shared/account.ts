@@ -1,4 +1,5 @@
 /** A partner account: what its credential holds, checked. */
+import { createHash } from 'node:crypto';
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -15,8 +16,10 @@ export interface Account {
 	/** Root of all endpoints, without a trailing slash. */
 	url: URL;
 	apiKey: string;
-	/** Empty when the credential has none. */
+	/** Without white space around it. Empty when the credential has none. */
 	webhookSecret: string;
+	/** Accepted too while the secret is being replaced. Empty when there is none. */
+	previousWebhookSecret: string;
 	allowInsecureHttp: boolean;
 	/** For n8n's request helper, which would otherwise load and decrypt the credential for each request. */
 	credentialsDecrypted: ICredentialsDecrypted;
@@ -32,7 +35,7 @@ export function parseAccount(
 ): Account {
 	const allowInsecureHttp = data.allowInsecureHttp === true;
 	const url = partnersUrl(data.baseUrl, { allowInsecureHttp });
-	const apiKey = typeof data.apiKey === 'string' ? data.apiKey.trim() : '';
+	const apiKey = trimmed(data.apiKey);
 	if (apiKey === '') {
 		throw new InvalidValueError(
 			'API Key is empty',
@@ -48,7 +51,8 @@ export function parseAccount(
 	return {
 		url,
 		apiKey,
-		webhookSecret: typeof data.webhookSecret === 'string' ? data.webhookSecret : '',
+		webhookSecret: trimmed(data.webhookSecret),
+		previousWebhookSecret: trimmed(data.previousWebhookSecret),
 		allowInsecureHttp,
 		credentialsDecrypted: { ...identity, type: credentialType, data },
 	};
@@ -62,4 +66,25 @@ export async function loadAccount(context: IExecuteFunctions | IHookFunctions): 
 	const data = await context.getCredentials(credentialType);
 	const reference = context.getNode().credentials?.[credentialType];
 	return parseAccount(data, { id: reference?.id ?? '', name: reference?.name ?? '' });
+}
+
+const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/**
+ * The secrets with which an event may be signed: the present one and, while it is being replaced, the previous one.
+ * Without a present one there is none.
+ */
+export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
+	const present = trimmed(data.webhookSecret);
+	if (present === '') return [];
+	return [present, trimmed(data.previousWebhookSecret)].filter((secret) => secret !== '');
+}
+
+/**
+ * What tells one account from another, without showing the API key. Two are the same if they share one of these: a
+ * credential stays the same account when its API key is replaced.
+ */
+export function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
+	const keyHash = createHash('sha256').update(apiKey).digest('base64');
+	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
 }

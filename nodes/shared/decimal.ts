@@ -52,7 +52,7 @@ function withoutTrailingZeros(digits: string): string {
 export function requiredDecimal(
 	field: string,
 	value: unknown,
-	kind: string,
+	kind: 'a number' | 'a plain number',
 	remedy: string,
 ): Decimal {
 	const text = decimalText(value);

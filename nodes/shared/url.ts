@@ -7,25 +7,54 @@ export interface InsecureHttpPolicy {
 	allowInsecureHttp: boolean;
 }
 
+/** The bytes of an IPv4 address, also of one that is written inside an IPv6 address; undefined for other names. */
+function ipv4In(hostname: string): number[] | undefined {
+	const plain = /^(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(hostname)?.slice(1);
+	if (plain !== undefined) return plain.map(Number);
+	// As URL writes it: mapped, compatible, or translated by NAT64.
+	const inside = /^\[(?:::ffff:|::|64:ff9b::)(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})\]$/.exec(
+		hostname,
+	);
+	if (inside === null) return undefined;
+	return inside.slice(1).flatMap((hex) => {
+		const word = parseInt(hex ?? '0', 16);
+		return [word >> 8, word & 255];
+	});
+}
+
+/** A name may end in the dot of the root. */
+const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '');
+
 /** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
 export function isLoopbackHost(hostname: string): boolean {
+	const name = withoutDot(hostname);
 	return (
-		hostname === 'localhost' ||
-		hostname.endsWith('.localhost') ||
-		/^127\.\d+\.\d+\.\d+$/.test(hostname) ||
-		hostname === '[::1]'
+		name === 'localhost' ||
+		name.endsWith('.localhost') ||
+		name === '[::1]' ||
+		ipv4In(name)?.[0] === 127
 	);
 }
 
 /** Whether a host name is an address that the internet cannot reach. Names other than localhost count as public. */
 function isPrivateHost(hostname: string): boolean {
+	const [first, second = 0] = ipv4In(hostname) ?? [];
 	return (
 		isLoopbackHost(hostname) ||
-		/^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|0\.)/.test(hostname) ||
-		/^\[(f[cd]|fe[89ab])/i.test(hostname) ||
-		hostname === '[::]'
+		/^\[(::\]|f[cdef]|100::)/.test(hostname) ||
+		(first !== undefined && isPrivateIpv4(first, second))
 	);
 }
+
+const isPrivateIpv4 = (first: number, second: number): boolean =>
+	first === 0 ||
+	first === 10 ||
+	(first === 100 && second >= 64 && second < 128) ||
+	(first === 169 && second === 254) ||
+	(first === 172 && second >= 16 && second < 32) ||
+	(first === 192 && second === 168) ||
+	(first === 198 && (second === 18 || second === 19)) ||
+	first >= 224;
 
 /** The web address that a value is, if it is one. */
 function parseUrl(value: unknown): URL | undefined {

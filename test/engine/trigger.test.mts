@@ -6,11 +6,12 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
 import type { Express } from 'express';
+import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { ListeningTrigger, TriggerOptions } from './world.mts';
-import { callTriggerHook, credentialFor, listen } from './world.mts';
+import { callTriggerHook, credentialFor, deduplicator, listen } from './world.mts';
 
 const secret = 'trigger-test-secret';
 const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };
@@ -125,9 +126,15 @@ describe('events', () => {
 
 describe('bodies', () => {
 	const deep = `{"event":"x","data":${'['.repeat(100)}${']'.repeat(100)}}`;
+	test('what says that it is JSON and is not is answered by n8n itself, signed or not', async () => {
+		const node = await trigger();
+		expect((await send(node, '{"event":')).status).toBe(422);
+		expect((await send(node, '{"event":', { 'content-type': 'text/plain' })).status).toBe(400);
+		expect(node.started).toHaveLength(0);
+	});
+
 	test.each([
 		['empty', ''],
-		['not JSON', '{"event":'],
 		['a list', '[]'],
 		['text', '"transfer.completed"'],
 		['null', 'null'],
@@ -207,15 +214,14 @@ describe('bodies', () => {
 });
 
 /** Something that says when it has begun, and succeeds once it is told to finish. */
-function slowWork(): { run: () => Promise<number>; begun: Promise<void>; finish: () => void } {
+function slowWork(): { run: () => Promise<void>; begun: Promise<void>; finish: () => void } {
 	let begin = (): void => {};
 	const begun = new Promise<void>((resolve) => (begin = resolve));
 	let finish = (): void => {};
 	const finished = new Promise<void>((resolve) => (finish = resolve));
-	const run = async (): Promise<number> => {
+	const run = async (): Promise<void> => {
 		begin();
 		await finished;
-		return 200;
 	};
 	return { run, begun, finish: () => finish() };
 }
@@ -250,6 +256,24 @@ describe('duplicates', () => {
 		expect(node.started).toHaveLength(2);
 	});
 
+	test('the order of keys makes no difference, their nesting and values do', async () => {
+		const node = await trigger();
+		const paid = (data: string) => `{"event":"disburse.completed","data":${data}}`;
+		await send(node, paid('{"toUserId":"u","more":{"a":1,"b":[1,2]},"txHash":"0x1"}'));
+		await send(node, paid('{"txHash":"0x1","more":{"b":[1,2],"a":1},"toUserId":"u"}'));
+		expect(node.started).toHaveLength(1);
+		await send(node, paid('{"txHash":"0x1","more":{"b":[2,1],"a":1},"toUserId":"u"}'));
+		await send(node, paid('{"txHash":"0x1","more":[["a",1],["b",[1,2]]],"toUserId":"u"}'));
+		expect(node.started).toHaveLength(3);
+	});
+
+	test('numbers that only look the same once they are read are different', async () => {
+		const node = await trigger();
+		for (const block of ['9007199254740993', '9007199254740992'])
+			await send(node, `{"event":"disburse.completed","data":{"block":${block},"txHash":"0x1"}}`);
+		expect(node.started).toHaveLength(2);
+	});
+
 	test('events without an identity are the same when the body is', async () => {
 		const node = await trigger();
 		const queued = (timestamp: string) => ({
@@ -273,14 +297,13 @@ describe('duplicates', () => {
 	});
 
 	test('an event whose workflow failed is new again when it was to be acknowledged at the end', async () => {
-		let status = 500;
-		const node = await trigger(
-			{ acknowledge: 'lastNode' },
-			{ finish: () => Promise.resolve(status) },
-		);
+		let fails = true;
+		const work = async () =>
+			await (fails ? Promise.reject(new Error('not today')) : Promise.resolve());
+		const node = await trigger({ acknowledge: 'lastNode' }, { work });
 		expect((await send(node, transfer('1'))).status).toBe(500);
 		expect((await send(node, transfer('1'))).status).toBe(500);
-		status = 200;
+		fails = false;
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(3);
@@ -288,7 +311,7 @@ describe('duplicates', () => {
 
 	test('a duplicate that comes while the workflow runs gets the answer of the first', async () => {
 		const workflow = slowWork();
-		const node = await trigger({ acknowledge: 'lastNode' }, { finish: workflow.run });
+		const node = await trigger({ acknowledge: 'lastNode' }, { work: workflow.run });
 		const first = send(node, transfer('1'));
 		await workflow.begun;
 		const second = send(node, transfer('1'));
@@ -299,7 +322,7 @@ describe('duplicates', () => {
 
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
 		const workflow = slowWork();
-		const node = await trigger({ acknowledge: 'lastNode' }, { finish: workflow.run });
+		const node = await trigger({ acknowledge: 'lastNode' }, { work: workflow.run });
 		const hangUp = new AbortController();
 		const body = JSON.stringify(transfer('1'));
 		const first = fetch(node.url, {
@@ -318,18 +341,12 @@ describe('duplicates', () => {
 });
 
 describe('static data', () => {
-	test('has what was received when it is acknowledged immediately', async () => {
-		const node = await trigger();
-		await send(node, transfer('1'));
-		expect(JSON.stringify(node.changedStaticData())).toContain('deliveries');
-	});
-
-	test('is left to the workflow when it is acknowledged at the end', async () => {
-		const node = await trigger({ acknowledge: 'lastNode' });
+	test.each(['onReceived', 'lastNode'])('belongs to the workflow: %s', async (acknowledge) => {
+		const node = await trigger({ acknowledge });
 		await send(node, transfer('1'));
 		await send(node, transfer('2'));
 		expect(node.started).toHaveLength(2);
-		expect(node.changedStaticData()).toBeUndefined();
+		expect(node.hasChangedStaticData()).toBe(false);
 	});
 });
 
@@ -375,6 +392,100 @@ describe('the secret', () => {
 		]);
 		expect((await send(one, transfer('1'))).status).toBe(200);
 		expect((await send(other, transfer('1'))).status).toBe(401);
+	});
+});
+
+describe('previous secret', () => {
+	test('events signed with either are accepted while it is filled, and only then', async () => {
+		const changing: Record<string, string> = { ...credential, previousWebhookSecret: ' old \n' };
+		const node = await trigger({}, { credential: changing });
+		const withOld = async (id: string) => {
+			const body = JSON.stringify(transfer(id));
+			return (await send(node, body, { 'x-webhook-signature': sign(body, 'old') })).status;
+		};
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(await withOld('2')).toBe(200);
+		changing.previousWebhookSecret = '';
+		let status = 200;
+		for (let id = 3; status === 200; id++) status = await withOld(`${id}`);
+		expect(status).toBe(401);
+		expect((await send(node, transfer('last'))).status).toBe(200);
+	});
+
+	test('without a present secret it counts for nothing', async () => {
+		const changes = { ...credential, webhookSecret: ' ', previousWebhookSecret: secret };
+		const node = await trigger({}, { credential: changes });
+		expect((await send(node, transfer('1'))).status).toBe(401);
+	});
+
+	test('white space around a secret is not part of it', async () => {
+		const node = await trigger(
+			{},
+			{ credential: { ...credential, webhookSecret: `${secret} \n` } },
+		);
+		expect((await send(node, transfer('1'))).status).toBe(200);
+	});
+});
+
+describe('what n8n has to offer against the trigger', () => {
+	test('Always Output Data runs no workflow for a duplicate of an earlier process', async () => {
+		const workflow = { id: 'always-output', name: 'test' };
+		const other = await trigger({}, { workflow, node: { id: 'other' } });
+		const node = await trigger({}, { workflow, node: { alwaysOutputData: true } });
+		await send(other, transfer('1'));
+		// The record of the node, as an earlier process left it.
+		const rows = deduplicator.rows;
+		rows.set(`${workflow.id}:etb-wallet-trigger`, rows.get(`${workflow.id}:other`) ?? []);
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.executions()).toBe(1);
+		expect(node.started).toHaveLength(0);
+	});
+
+	test('Always Output Data puts no empty item on the first output', async () => {
+		const node = await trigger({ outputPerEvent: true }, { node: { alwaysOutputData: true } });
+		await send(node, transfer('1'));
+		expect(node.started[0]?.map((items) => items.length)).toEqual([0, 0, 1, 0]);
+	});
+
+	test('Retry On Fail does not take an event for its own duplicate', async () => {
+		const retrying = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const node = await trigger({}, { node: retrying });
+		const body = { event: 'transfer.failed', error: 'what n8n takes for a failure', data: {} };
+		await send(node, body);
+		expect(node.started).toEqual([[[{ json: body }]]]);
+	});
+
+	test.each([
+		[{ events: '={{ ["*"] }}' }, 'The field "events" of the trigger holds an expression'],
+		[
+			{ additionalOptions: { urlAfterDeactivation: '={{ $json.url }}' } },
+			'The field "additionalOptions" of the trigger holds an expression',
+		],
+		[{ additionalOptions: { maximumAge: 0 } }, 'Maximum Age (Minutes) is 0'],
+		[{ additionalOptions: { maximumAge: 'soon' } }, 'Maximum Age (Minutes) is "soon"'],
+	])(
+		'an imported workflow with %j is refused when it is published',
+		async (parameters, message) => {
+			await expect(callTriggerHook({ credential, parameters }, 'create')).rejects.toThrow(message);
+		},
+	);
+
+	test('whatever throws, the request is answered and nothing stays registered', async () => {
+		const node = await trigger();
+		const broken = jest.spyOn(WebhookContext.prototype, 'getMode').mockImplementation(() => {
+			throw new Error('n8n has changed');
+		});
+		expect((await send(node, transfer('1'))).status).toBe(500);
+		broken.mockRestore();
+		const end = jest
+			.spyOn(WebhookContext.prototype, 'getResponseObject')
+			.mockImplementationOnce(() => {
+				throw new Error('n8n has changed');
+			});
+		expect((await send(node, transfer('1'))).status).toBe(500);
+		end.mockRestore();
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(1);
 	});
 });
 
@@ -498,6 +609,17 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBe(secondUrl);
 	});
 
+	test('once the one that took over is unpublished, the first gets the events again', async () => {
+		const first = options();
+		await callTriggerHook(first, 'create');
+		const firstUrl = sandbox.books.webhookUrl();
+		const second = options({ additionalOptions: { takeOver: true } });
+		await callTriggerHook(second, 'create');
+		expect(sandbox.books.webhookUrl()).not.toBe(firstUrl);
+		await callTriggerHook(second, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
+	});
+
 	test('a failed Take Over leaves the account to the first, whatever the service made of it', async () => {
 		const first = options();
 		await callTriggerHook(first, 'create');
@@ -522,13 +644,12 @@ describe('registration', () => {
 		const credential = credentialFor(sandbox, { baseUrl: service.url });
 		const first = callTriggerHook(options({ credential }), 'create', 'trigger', 'init');
 		await service.slow.begun;
-		const second = options({ credential, additionalOptions: { takeOver: true } });
-		await callTriggerHook(second, 'create', 'trigger', 'init');
+		const takingOver = options({ credential, additionalOptions: { takeOver: true } });
+		const second = callTriggerHook(takingOver, 'create', 'trigger', 'init');
 		service.slow.finish();
-		await first;
-		const [secondUrl, firstUrl, last] = service.urls;
-		expect(secondUrl).not.toBe(firstUrl);
-		expect(last).toBe(secondUrl);
+		await Promise.all([first, second]);
+		expect(service.urls).toHaveLength(2);
+		expect(service.urls[1]).toContain(takingOver.workflow?.id);
 	});
 
 	test('of one that is unpublished while another is published, the service ends with the URL of the other', async () => {
@@ -539,12 +660,13 @@ describe('registration', () => {
 		await callTriggerHook(first, 'create');
 		const leaving = callTriggerHook(first, 'delete', 'internal', 'update');
 		await service.slow.begun;
-		await callTriggerHook(options({ credential }), 'create');
+		const second = options({ credential });
+		const publishing = callTriggerHook(second, 'create');
 		service.slow.finish();
-		await leaving;
-		const [, secondUrl, late, last] = service.urls;
+		await Promise.all([leaving, publishing]);
+		const [, late, last] = service.urls;
 		expect(late).toBe(additionalOptions.urlAfterDeactivation);
-		expect(last).toBe(secondUrl);
+		expect(last).toContain(second.workflow?.id);
 	});
 
 	test('when n8n starts, a workflow whose account another one holds goes on without an error', async () => {
@@ -742,5 +864,51 @@ describe('registration', () => {
 		await copied;
 		expect(node.started).toEqual(production.started);
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	});
+
+	test.each([
+		['leaves the URL alone', 'leaveUrl'],
+		['began before anybody was published, and refuses', 'refuse'],
+	])('a test that %s gets no copies', async (_name, whileTesting) => {
+		const published = options();
+		const tested = { ...options({ additionalOptions: { whileTesting } }), isTest: true };
+		const [production, node] = [await trigger({}, published), await trigger({}, tested)];
+		const publish = async () =>
+			await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
+		const begin = async () =>
+			await callTriggerHook(
+				{ ...tested, webhookTestBaseUrl: node.url },
+				'create',
+				'manual',
+				'manual',
+			);
+		for (const step of whileTesting === 'refuse' ? [begin, publish] : [publish, begin])
+			await step();
+		expect((await send(production, transfer('1'))).status).toBe(200);
+		// It would have got its copy before this one.
+		const handled = node.nextHandled();
+		await send(node, transfer('by hand'));
+		await handled;
+		expect(node.started.flat(2).map(({ json }) => json.data)).toMatchObject([{ id: 'by hand' }]);
+	});
+
+	test('what a test gets by its URL goes to a workflow that was published meanwhile, once', async () => {
+		const published = options();
+		const tested = { ...options(), isTest: true };
+		const [production, node] = [await trigger({}, published), await trigger({}, tested)];
+		await callTriggerHook(
+			{ ...tested, webhookTestBaseUrl: node.url },
+			'create',
+			'manual',
+			'manual',
+		);
+		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
+		expect(sandbox.books.webhookUrl()).toContain(production.url);
+		// Sent before the service had that URL.
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(production.started).toHaveLength(1);
+		expect(node.executions()).toBe(1);
+		await production.stop();
+		expect((await send(node, transfer('2'))).status).toBe(502);
 	});
 });

@@ -324,8 +324,10 @@ export interface TriggerOptions {
 	workflow?: { id: string; name: string };
 	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
 	isTest?: boolean;
-	/** How the started workflow ends: the status of the answer. */
-	finish?: () => Promise<number>;
+	/** What the started workflow does: it fails when this rejects. */
+	work?: () => Promise<void>;
+	/** Settings of the trigger node beside its parameters. */
+	node?: Partial<INode>;
 }
 
 interface TriggerWorld {
@@ -337,6 +339,25 @@ interface TriggerWorld {
 	webhookData: IWebhookData;
 }
 
+const workType = 'n8n-nodes-base.work';
+
+/** A node behind the trigger that does something which takes its time, or fails. */
+function withWork(
+	types: INodeTypes,
+	work: TriggerOptions['work'],
+): Pick<INodeTypes, 'getByName' | 'getByNameAndVersion'> {
+	const type: INodeType = {
+		description: { ...manualTrigger.description, name: 'work', inputs: ['main'] },
+		async execute() {
+			await work?.();
+			return [this.getInputData()];
+		},
+	};
+	const get: INodeTypes['getByNameAndVersion'] = (name, version) =>
+		name === workType ? type : types.getByNameAndVersion(name, version);
+	return { getByName: get, getByNameAndVersion: get };
+}
+
 async function triggerWorld(options: TriggerOptions): Promise<TriggerWorld> {
 	const nodePackage = await loadPackage();
 	const types = nodeTypesOf(nodePackage);
@@ -345,19 +366,29 @@ async function triggerWorld(options: TriggerOptions): Promise<TriggerWorld> {
 		id: 'etb-wallet-trigger',
 		name: 'ETB Wallet Trigger',
 		type: triggerType,
-		typeVersion: 1,
+		typeVersion: 2,
 		position: [0, 0],
 		webhookId: `webhook-of-${options.workflow?.id ?? 'wf1'}`,
 		parameters: options.parameters ?? {},
 		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+		...options.node,
 	};
+	const work: INode = {
+		id: 'work',
+		name: 'Work',
+		type: workType,
+		typeVersion: 1,
+		position: [200, 0],
+		parameters: {},
+	};
+	const toWork = [{ node: work.name, type: 'main' as const, index: 0 }];
 	const workflow = new Workflow({
 		id: options.workflow?.id ?? 'wf1',
 		name: options.workflow?.name ?? 'test',
-		nodes: [node],
-		connections: {},
+		nodes: [node, work],
+		connections: { [node.name]: { main: Array.from({ length: 4 }, () => toWork) } },
 		active: true,
-		nodeTypes: types,
+		nodeTypes: { ...types, ...withWork(types, options.work) },
 		staticData: options.staticData,
 		settings: { executionOrder: 'v1' },
 	});
@@ -411,12 +442,14 @@ export async function callTriggerHook(
 /** A trigger that listens on a port of this machine, as n8n does for it. */
 export interface ListeningTrigger {
 	url: string;
-	/** What each delivery that started a workflow handed over: a list of items for each output. */
+	/** What the trigger gave out in each execution that went on: a list of items for each output. */
 	started: INodeExecutionData[][][];
+	/** How many executions began, also those that ended in the trigger. */
+	executions: () => number;
 	/** Resolves when the trigger has handled its next request. */
 	nextHandled: () => Promise<void>;
-	/** The workflow's static data, if n8n would save it now. */
-	changedStaticData: () => IDataObject | undefined;
+	/** Whether n8n would save the workflow's static data. */
+	hasChangedStaticData: () => boolean;
 	stop: () => Promise<void>;
 }
 
@@ -431,6 +464,24 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
+/**
+ * n8n reads what these types announce before it calls a node of version 2.
+ * @returns whether it could be read
+ */
+async function wasParsed(request: RawRequest): Promise<boolean> {
+	const type = request.headers['content-type'] ?? '';
+	if (!/^(application\/json|text\/plain|application\/x-www-form-urlencoded)|[/+]xml/.test(type))
+		return true;
+	await request.readRawBody();
+	if (!type.startsWith('application/json') || !request.rawBody?.length) return true;
+	try {
+		JSON.parse(request.rawBody.toString().replace(/^\ufeff/, ''));
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 /** The same as `openTrigger`; stopping it fails when it handed over what the output schema does not say. */
 export async function listen(options: TriggerOptions): Promise<ListeningTrigger> {
 	const trigger = await openTrigger(options);
@@ -442,9 +493,30 @@ export async function listen(options: TriggerOptions): Promise<ListeningTrigger>
 }
 
 export async function openTrigger(options: TriggerOptions): Promise<ListeningTrigger> {
-	const { type, node, workflow, additional, webhookData } = await triggerWorld(options);
+	const { nodePackage, type, node, workflow, webhookData } = await triggerWorld(options);
 	const started: INodeExecutionData[][][] = [];
+	let begun = 0;
 	const handled = new EventEmitter();
+	const mode = options.isTest ? 'manual' : 'webhook';
+
+	/** Runs the workflow as n8n does after `webhook`; false when it failed. */
+	const run = async (received: INodeExecutionData[][]): Promise<boolean> => {
+		begun++;
+		const additional = additionalData(nodePackage, options.credential, String(++executions));
+		// Through n8n's database, as in queue mode.
+		const main = structuredClone(received);
+		const data = createRunExecutionData({
+			executionData: { nodeExecutionStack: [{ node, data: { main }, source: null }] },
+		});
+		const result = await new WorkflowExecute(additional, mode, data).processRunExecutionData(
+			workflow,
+		);
+		const given = result.data.resultData.runData[node.name]?.at(-1)?.data?.main ?? [];
+		const outputs = given.map((items) => (items ?? []).map(({ json }) => ({ json })));
+		if (outputs.flat().length > 0) started.push(outputs);
+		return result.data.resultData.error === undefined;
+	};
+
 	const app = express();
 	app.post('/webhook{/*path}', async (plain: Request, response: Response) => {
 		const request = plain as RawRequest;
@@ -452,20 +524,27 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		request.readRawBody = async () => {
 			request.rawBody ??= await readAll(request);
 		};
+		if (!(await wasParsed(request))) {
+			response.status(422).json({ message: 'Failed to parse request body' });
+			return;
+		}
+		const additional = additionalData(nodePackage, options.credential, '1');
 		const context = new WebhookContext(
 			workflow,
 			node,
 			{ ...additional, httpRequest: request, httpResponse: response },
-			options.isTest ? 'manual' : 'webhook',
+			mode,
 			webhookData,
 			[],
 			null,
 		);
 		const result = await type.webhook?.call(context);
-		if (result?.workflowData) started.push(result.workflowData);
+		const isAnswered = result?.noWebhookResponse === true;
+		const succeeded = isAnswered || (await run(result?.workflowData ?? []));
 		handled.emit('request');
-		if (result?.noWebhookResponse === true) return;
-		response.status((await options.finish?.()) ?? 200).json({ message: 'Workflow was started' });
+		if (isAnswered) return;
+		const isAnsweredAtEnd = node.parameters.acknowledge === 'lastNode';
+		response.status(succeeded || !isAnsweredAtEnd ? 200 : 500).json({ message: 'Answer of n8n' });
 	});
 	const server = app.listen(0, '127.0.0.1');
 	await new Promise((done) => server.once('listening', done));
@@ -474,11 +553,11 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 	return {
 		url: `http://127.0.0.1:${address.port}/webhook`,
 		started,
+		executions: () => begun,
 		nextHandled: async () => {
 			await once(handled, 'request');
 		},
-		changedStaticData: () =>
-			workflow.staticData.__dataChanged === true ? workflow.staticData : undefined,
+		hasChangedStaticData: () => workflow.staticData.__dataChanged === true,
 		stop: async () => {
 			server.closeAllConnections();
 			await new Promise((done) => server.close(done));

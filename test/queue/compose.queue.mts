@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { projectFolder } from '../../n8n/folders.mts';
-import { WEBHOOK_PATHS } from './services.mts';
+import { WEBHOOK_PATHS } from '../services.mts';
 import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
 
 const folder = join(projectFolder, 'deploy', 'queue');
@@ -25,7 +25,11 @@ const variables: Record<string, string> = {
 	PUBLIC_HOST: 'n8n.example.com',
 	N8N_ENCRYPTION_KEY: 'key',
 	POSTGRES_PASSWORD: 'password',
+	OWNER_EMAIL: 'owner@example.com',
+	OWNER_PASSWORD_HASH: 'hash',
 };
+
+const owner = { email: 'owner@example.com', passwordHash: 'hash' };
 
 const shared = sharedEnvironment({
 	publicUrl: 'https://n8n.example.com/',
@@ -48,7 +52,7 @@ void test('compose.yaml starts the processes of the queue test with the same env
 			n8n.map(([name, { command, environment }]) => [name, { command, environment }]),
 		),
 		{
-			main: { command: 'start', environment: { ...shared, ...mainEnvironment } },
+			main: { command: 'start', environment: { ...shared, ...mainEnvironment(owner) } },
 			webhook: { command: 'webhook', environment: shared },
 			'worker-1': { command: 'worker', environment: { ...shared, ...workerEnvironment } },
 			'worker-2': { command: 'worker', environment: { ...shared, ...workerEnvironment } },
@@ -60,6 +64,12 @@ void test('.env.example names the variables of compose.yaml', async () => {
 	const text = await readFile(join(folder, '.env.example'), 'utf8');
 	const names = [...text.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
 	assert.deepEqual(names.toSorted(), Object.keys(variables).toSorted());
+});
+
+void test('Caddyfile limits how large a body may be, and how long a sender may take for it', async () => {
+	const text = await readFile(join(folder, 'Caddyfile'), 'utf8');
+	assert.match(text, /^\t\t\tmax_size 1MB$/m);
+	assert.match(text, /^\t\t\tread_body 30s$/m);
 });
 
 void test('Caddyfile routes to the webhook process what the test routes to it', async () => {

@@ -7,11 +7,11 @@ export const PAY = 'Pay';
 
 let created = 0;
 
-const node = (name: string, type: string, parameters: object) => ({
+const node = (name: string, type: string, parameters: object, typeVersion = 1) => ({
 	id: randomUUID(),
 	name,
 	type,
-	typeVersion: 1,
+	typeVersion,
 	position: [220 * created, 0],
 	parameters,
 });
@@ -19,7 +19,7 @@ const node = (name: string, type: string, parameters: object) => ({
 /** A trigger alone: an execution has the event as its output. */
 export function eventWorkflow(parameters: object = {}): WorkflowFile {
 	created += 1;
-	const trigger = node(TRIGGER, 'n8n-nodes-etb-wallet.etbWalletTrigger', parameters);
+	const trigger = node(TRIGGER, 'n8n-nodes-etb-wallet.etbWalletTrigger', parameters, 2);
 	return {
 		name: `Events ${created}`,
 		nodes: [{ ...trigger, webhookId: randomUUID() }],

@@ -1,4 +1,5 @@
-/** n8n in queue mode as users run it: a main process, two workers and a webhook process behind one address. */
+/** n8n in queue mode as users run it: a main process, two workers and two webhook processes behind one address. */
+import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,13 @@ import { installPackage } from '../../n8n/package-tarball.mts';
 import { freePort } from '../../n8n/ports.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
 import { eventually } from '../real/world.mts';
-import { startPostgres, startProxy, startRedis, type Postgres, type Service } from './services.mts';
+import {
+	startPostgres,
+	startProxy,
+	startRedis,
+	type Postgres,
+	type Service,
+} from '../services.mts';
 import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
 
 /** How long a webhook process and its worker may need for all that the tests send. */
@@ -26,6 +33,12 @@ const ALL_ENDED_WITHIN_MS = 180_000;
 
 /** Longer than usual, so that a slow machine does not make retries that a test does not ask for. */
 const DELIVERY_TIMEOUT_MS = 30_000;
+
+const owner = {
+	email: 'owner@example.com',
+	password: 'Queue-n8n-test-1',
+	passwordHash: '$2a$10$X9lXkSS3VpWarOLYsZmE1.XMCzD8Y8t.PP9MkE55ie9rDdHU9yWNu',
+};
 
 /** One of n8n's processes, which can be ended and started again on its own data. */
 export class Process {
@@ -38,6 +51,11 @@ export class Process {
 
 	async start(): Promise<void> {
 		this.instance = await startN8n(this.options);
+	}
+
+	/** Where it answers by itself. */
+	get url(): string {
+		return `http://127.0.0.1:${this.options.port}/`;
 	}
 
 	async startIfEnded(): Promise<void> {
@@ -108,7 +126,7 @@ export interface QueueWorld {
 	publicUrl: string;
 	main: Process;
 	workers: [Process, Process];
-	webhook: Process;
+	webhooks: [Process, Process];
 	/** Imports a workflow with the credential chosen, publishes it and resolves to its id. */
 	publish(workflow: WorkflowFile): Promise<string>;
 	/** Imports a workflow; resolves to its id. */
@@ -147,7 +165,7 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 	try {
 		const postgres = keep(await startPostgres(join(folder, 'postgres'), await freePort()));
 		const redis = keep(await startRedis(join(folder, 'redis'), await freePort()));
-		const ports = { main: await freePort(), webhook: await freePort() };
+		const ports = { main: await freePort(), webhooks: [await freePort(), await freePort()] };
 		const proxy = keep(await startProxy(await freePort(), ports));
 		const sandbox = keep(await startSandbox({ deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }));
 
@@ -163,18 +181,21 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 			const env = { ...shared, ...options.env };
 			return keep(new Process({ ...options, userFolder, env }));
 		};
-		const main = await prepare('main', { port: ports.main, env: mainEnvironment });
-		const webhook = await prepare('webhook', { port: ports.webhook, command: 'webhook' });
+		const main = await prepare('main', { port: ports.main, env: mainEnvironment(owner) });
+		const webhook = async (index: number) =>
+			await prepare(`webhook-${index}`, { port: ports.webhooks[index] ?? 0, command: 'webhook' });
+		const webhooks: [Process, Process] = [await webhook(0), await webhook(1)];
 		const worker = async (name: string) =>
 			await prepare(name, { port: await freePort(), command: 'worker', env: workerEnvironment });
 		const workers: [Process, Process] = [await worker('worker-1'), await worker('worker-2')];
 
 		// The main process creates the tables, so it goes first.
 		await main.start();
-		await Promise.all([webhook, ...workers].map(async (process) => await process.start()));
+		await Promise.all([...webhooks, ...workers].map(async (process) => await process.start()));
 		process.once('exit', removeFolder); // after what was started above has been ended
 		const api = new N8nApi(proxy.url.slice(0, -1));
-		await api.setUpOwner({ email: 'owner@example.com', password: 'Queue-n8n-test-1' });
+		assert.equal(await api.needsOwner(), false);
+		await api.logIn(owner);
 		const credentialId = await api.createCredential(
 			CREDENTIAL_NAME,
 			CREDENTIAL_TYPE,
@@ -213,7 +234,7 @@ export async function startQueueWorld(): Promise<QueueWorld> {
 			publicUrl: proxy.url,
 			main,
 			workers,
-			webhook,
+			webhooks,
 			add,
 			async publish(workflow) {
 				const id = await add(workflow);

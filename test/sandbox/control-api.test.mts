@@ -146,6 +146,14 @@ test('pages of other sites and foreign host names are turned away', async () => 
 		expect(await statusFor(sandbox, path, { host: 'attacker.example' })).toBe(403);
 		expect(await statusFor(sandbox, path, { 'sec-fetch-site': 'cross-site' })).toBe(403);
 	}
+	const authorization = `Bearer ${sandbox.apiKey}`;
+	const balance = '/api/v1/partners/balance';
+	expect(await statusFor(sandbox, balance, { authorization })).toBe(200);
+	for (const [name, value] of [
+		['host', 'attacker.example'],
+		['sec-fetch-site', 'cross-site'],
+	] as const)
+		expect(await statusFor(sandbox, balance, { authorization, [name]: value })).toBe(403);
 });
 
 test('a sandbox that other machines can reach has no control interface and no page', async () => {

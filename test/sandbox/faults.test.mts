@@ -32,7 +32,7 @@ function payBare(
 		socket.on('close', () => resolve({ text, end }));
 	});
 	socket.write(
-		`POST /api/v1/partners/disburse HTTP/1.1\r\nHost: sandbox\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n` +
+		`POST /api/v1/partners/disburse HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n` +
 			`Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 	);
 	return { seen, giveUp: () => void socket.destroy() };

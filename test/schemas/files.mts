@@ -14,7 +14,7 @@ export function actionSchemaFile(parameters: INodeParameters): string {
 }
 
 /** Where n8n looks for that of a node without operations. */
-export const triggerSchemaFile = 'nodes/EtbWalletTrigger/__schema__/v1.0.0/output.json';
+export const triggerSchemaFile = 'nodes/EtbWalletTrigger/__schema__/v2.0.0/output.json';
 
 export function readSchema(file: string): Schema {
 	return schemaFile.parse(JSON.parse(readFileSync(file, 'utf8')));

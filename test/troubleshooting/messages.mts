@@ -14,6 +14,7 @@ const calls = new Map([
 	['context.logger.warn', 0],
 	['context.logger.error', 0],
 	['warn', 1],
+	['addHint', 1],
 ]);
 
 /** Properties of failures, refusals and hints that hold a text. */
@@ -54,7 +55,9 @@ function variants(expression: ts.Expression, checker: ts.TypeChecker): string[] 
 /** As the documentation has it: without the item, which every error of an item ends with. */
 const documented = (text: string): string => text.replace(` [item ${open}]`, '');
 
-const hasWords = (text: string): boolean => /\p{L}/u.test(text);
+/** Names that only the code sees, such as a state or an error code, are no texts. */
+const isName = (text: string): boolean => /^(?:[a-z]\w*|[A-Z_]+)$/.test(text);
+const hasWords = (text: string): boolean => /\p{L}/u.test(text) && !isName(text);
 
 interface Found {
 	/** Every text, with `…` for what the code fills in. */
@@ -68,10 +71,14 @@ export function messagesInCode(): Found {
 	const program = programOf(globSync('nodes/**/*.ts'));
 	const checker = program.getTypeChecker();
 	const found: Found = { messages: new Set(), withoutDescription: [] };
-	const add = (expression?: ts.Expression): void => {
+	const add = (expression?: ts.Expression, before = ''): void => {
 		if (expression === undefined) return;
-		const texts = variants(expression, checker).map(documented).filter(hasWords);
-		for (const text of texts) found.messages.add(text);
+		const texts = variants(expression, checker).map((text) => documented(before + text));
+		for (const text of texts.filter(hasWords)) found.messages.add(text);
+	};
+	const addAssigned = ({ operatorToken: { kind }, right }: ts.BinaryExpression): void => {
+		if (kind === ts.SyntaxKind.EqualsToken) add(right);
+		if (kind === ts.SyntaxKind.PlusEqualsToken) add(right, open);
 	};
 	const visit = (node: ts.Node): void => {
 		if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
@@ -82,6 +89,7 @@ export function messagesInCode(): Found {
 				found.withoutDescription.push(node.getText());
 		}
 		if (ts.isPropertyAssignment(node) && properties.has(node.name.getText())) add(node.initializer);
+		if (ts.isBinaryExpression(node) && node.left.getText() === 'message') addAssigned(node);
 		ts.forEachChild(node, visit);
 	};
 	for (const source of program.getSourceFiles()) {

@@ -2,7 +2,8 @@
 import type { Account } from '../account';
 
 /** The secrets of a credential. */
-export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'>;
+export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
+	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
 /** Encodings of fewer characters are not looked for: they would be found in ordinary text. */
 const shortestEncoded = 8;
@@ -22,8 +23,11 @@ export function hideSecrets(text: string, account: Secrets, shortest = 1): strin
 	return pattern === undefined ? text : text.replace(pattern, '[hidden]');
 }
 
-function patternOf({ apiKey, webhookSecret }: Secrets, shortest: number): RegExp | undefined {
-	const forms = [apiKey, webhookSecret.trim()]
+function patternOf(
+	{ apiKey, webhookSecret, previousWebhookSecret = '' }: Secrets,
+	shortest: number,
+): RegExp | undefined {
+	const forms = [apiKey, webhookSecret.trim(), previousWebhookSecret.trim()]
 		.filter((secret) => secret.length >= shortest && secret !== '')
 		.flatMap((secret) => [secret, ...encodings(secret)].map(echoed));
 	return forms.length === 0 ? undefined : new RegExp(forms.join('|'), 'gu');

@@ -1,4 +1,5 @@
-import type { IDataObject, INodeParameters, INodePropertyOptions } from 'n8n-workflow';
+/** The events of the service: which there are, and what a body must be to count as one. */
+import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
 
 /** The events of the service document §6. */
 export const eventOptions: INodePropertyOptions[] = [
@@ -87,51 +88,3 @@ export function ageOf({ timestamp }: PartnerEvent, now: number): number | undefi
 	const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
 	return Number.isNaN(time) ? undefined : now - time;
 }
-
-/** Short, because the editor cuts the label of an output after 14 characters. */
-const outputNames: Record<string, string> = {
-	'deposit.mint_queued': 'Deposit',
-	'disburse.completed': 'Disbursement',
-	'transfer.completed': 'Transfer',
-	[allEvents]: 'Other',
-};
-
-/** The outputs of the node when each event has its own: the chosen events in this order, then all others. */
-export function eventOutputs(wanted: string[]): string[] {
-	const all = wanted.includes(allEvents);
-	return Object.keys(outputNames).filter((event) => all || wanted.includes(event));
-}
-
-/** How many outputs a node with these parameters has. */
-export function outputCount({ events, outputPerEvent }: INodeParameters): number {
-	return outputPerEvent === true && Array.isArray(events)
-		? eventOutputs(events.map(String)).length
-		: 1;
-}
-
-/** Position of the output for an event. */
-export function outputIndex({ event }: PartnerEvent, wanted: string[]): number {
-	const outputs = eventOutputs(wanted);
-	const index = outputs.indexOf(event);
-	return index >= 0 ? index : outputs.indexOf(allEvents);
-}
-
-/**
- * Describes the outputs to n8n. It is evaluated as an expression, so it can use nothing from outside itself.
- */
-function describeOutputs(
-	parameters: INodeParameters,
-	names: Record<string, string>,
-	everything: string,
-): Array<{ type: 'main'; displayName?: string }> {
-	const wanted = Array.isArray(parameters.events) ? parameters.events.map(String) : [];
-	if (parameters.outputPerEvent !== true || wanted.length === 0) return [{ type: 'main' }];
-	const all = wanted.includes(everything);
-	return Object.keys(names)
-		.filter((event) => all || wanted.includes(event))
-		.map((event) => ({ type: 'main', displayName: names[event] }));
-}
-
-/** The `outputs` of the node description. */
-export const outputsExpression =
-	`={{ (${describeOutputs.toString()})($parameter, ${JSON.stringify(outputNames)}, ${JSON.stringify(allEvents)}) }}` as const;

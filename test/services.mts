@@ -1,4 +1,4 @@
-/** PostgreSQL, Redis and a reverse proxy on loopback, each with its own data, for n8n in queue mode. */
+/** PostgreSQL, Redis and a reverse proxy on loopback, each with its own data. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, open, readdir, readFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../real/world.mts';
+import { eventually } from './real/world.mts';
 
 const run = promisify(execFile);
 
@@ -26,7 +26,7 @@ export interface Postgres extends Service {
 }
 
 const DEBIAN_PACKAGES =
-	'The queue test needs PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
+	'These tests need PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
 
 /** Ends a child with `signal`, waits for it, and should this program end first, ends it with `atExit`. */
 function stopping(
@@ -64,8 +64,10 @@ async function logged(
 	return child;
 }
 
-/** Debian keeps PostgreSQL's programs out of the PATH. */
-async function postgresPrograms(): Promise<string> {
+/** Debian keeps PostgreSQL's programs out of the PATH. POSTGRES_PROGRAMS is a folder with those of another version. */
+export async function postgresPrograms(): Promise<string> {
+	const chosen = process.env.POSTGRES_PROGRAMS;
+	if (chosen !== undefined && chosen !== '') return chosen;
 	const root = '/usr/lib/postgresql';
 	const versions = (await readdir(root).catch(() => [])).map(Number).sort((a, b) => b - a);
 	if (versions[0] === undefined) throw new Error(DEBIAN_PACKAGES);
@@ -160,17 +162,19 @@ export async function startRedis(
 /** First parts of the paths that go to the webhook process, as in deploy/queue/Caddyfile. */
 export const WEBHOOK_PATHS = ['webhook', 'webhook-waiting', 'form', 'form-waiting', 'mcp'];
 
-const targetOf = (path: string, ports: { main: number; webhook: number }) =>
-	WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`)) ? ports.webhook : ports.main;
-
-/** One public address for the main process and the webhook process; a process that is down answers 502. */
+/** One public address for the main process and the webhook processes, which take turns; one that is down answers 502. */
 export async function startProxy(
 	port: number,
-	ports: { main: number; webhook: number },
+	ports: { main: number; webhooks: number[] },
 ): Promise<Service & { url: string }> {
+	let turn = 0;
+	const targetOf = (path: string): number | undefined => {
+		if (!WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`))) return ports.main;
+		return ports.webhooks[turn++ % ports.webhooks.length];
+	};
 	const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => {
 		const { method, headers, url = '/' } = incoming;
-		const options = { host: '127.0.0.1', port: targetOf(url, ports), path: url, method, headers };
+		const options = { host: '127.0.0.1', port: targetOf(url), path: url, method, headers };
 		const upstream = request(options, (answer) => {
 			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
 			answer.pipe(outgoing);

@@ -1,11 +1,15 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { isSigned } from '../../nodes/EtbWalletTrigger/signature.ts';
+import { isSigned, sign, signingHeaders } from '../../nodes/EtbWalletTrigger/signedDelivery.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const secretText = fc
 	.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
 	.filter((secret) => secret.trim() !== '');
+
+/** Whether a body with this header counts as signed with any of the secrets. */
+const accepts = (body: Buffer, header: unknown, ...secrets: string[]): boolean =>
+	isSigned({ headers: { 'x-webhook-signature': header }, body }, secrets);
 
 const signed = (body: Buffer, secret: string): string =>
 	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
@@ -14,8 +18,8 @@ test('the signature of any body with any secret is accepted, in small and capita
 	fc.assert(
 		fc.property(bytes, secretText, (body, secret) => {
 			const header = signed(body, secret);
-			expect(isSigned(body, header, secret)).toBe(true);
-			expect(isSigned(body, `sha256=${header.slice(7).toUpperCase()}`, secret)).toBe(true);
+			expect(accepts(body, header, secret)).toBe(true);
+			expect(accepts(body, `sha256=${header.slice(7).toUpperCase()}`, secret)).toBe(true);
 		}),
 	);
 });
@@ -33,12 +37,12 @@ test('a changed bit of the body or of the signature is refused', () => {
 				const changed = Buffer.from(body);
 				const at = position % body.length;
 				changed[at] = (changed[at] ?? 0) ^ (1 << bit);
-				expect(isSigned(changed, header, secret)).toBe(false);
+				expect(accepts(changed, header, secret)).toBe(false);
 
 				const digest = Buffer.from(header.slice(7), 'hex');
 				const digestAt = position % digest.length;
 				digest[digestAt] = (digest[digestAt] ?? 0) ^ (1 << bit);
-				expect(isSigned(body, `sha256=${digest.toString('hex')}`, secret)).toBe(false);
+				expect(accepts(body, `sha256=${digest.toString('hex')}`, secret)).toBe(false);
 			},
 		),
 	);
@@ -50,7 +54,7 @@ test('another secret is refused', () => {
 			fc.pre(secret !== other);
 			// HMAC pads its key with zero bytes, so such secrets are the same key.
 			fc.pre(!secret.includes('\0') && !other.includes('\0'));
-			expect(isSigned(body, signed(body, other), secret)).toBe(false);
+			expect(accepts(body, signed(body, other), secret)).toBe(false);
 		}),
 	);
 });
@@ -59,14 +63,14 @@ test('whatever else the header holds is refused without an error', () => {
 	const body = Buffer.from('{}');
 	fc.assert(
 		fc.property(fc.oneof(fc.anything(), fc.string({ unit: 'binary' })), (header) => {
-			expect(isSigned(body, header, 'secret')).toBe(false);
+			expect(accepts(body, header, 'secret')).toBe(false);
 		}),
 	);
 });
 
 test('an empty secret accepts nothing, not even what was signed with it', () => {
 	const body = Buffer.from('{}');
-	expect(isSigned(body, signed(body, ''), '')).toBe(false);
+	expect(accepts(body, signed(body, ''), '')).toBe(false);
 });
 
 test.each([
@@ -80,5 +84,43 @@ test.each([
 	['a list', (header: string) => [header]],
 ])('a right signature with %s is refused', (_name, change) => {
 	const body = Buffer.from('{"event":"transfer.completed"}');
-	expect(isSigned(body, change(signed(body, 'secret')), 'secret')).toBe(false);
+	expect(accepts(body, change(signed(body, 'secret')), 'secret')).toBe(false);
+});
+
+test('each of two secrets is accepted, and no third', () => {
+	fc.assert(
+		fc.property(bytes, secretText, secretText, secretText, (body, present, previous, other) => {
+			fc.pre(other !== present && other !== previous);
+			fc.pre(![present, previous, other].some((secret) => secret.includes('\0')));
+			expect(accepts(body, signed(body, present), present, previous)).toBe(true);
+			expect(accepts(body, signed(body, previous), present, previous)).toBe(true);
+			expect(accepts(body, signed(body, other), present, previous)).toBe(false);
+		}),
+	);
+});
+
+test('without a secret nothing is signed', () => {
+	const body = Buffer.from('{}');
+	expect(accepts(body, signed(body, ''))).toBe(false);
+	expect(accepts(body, signed(body, ' '), ' ')).toBe(false);
+});
+
+// Made with: printf '%s' '<body>' | openssl dgst -sha256 -hmac '<secret>'
+test.each([
+	['', 'key', '5d5d139563c95b5967b9bd9a8c9b233a9dedb45072794cd232dc1b74832607d0'],
+	[
+		'The quick brown fox jumps over the lazy dog',
+		'key',
+		'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+	],
+])('%j is signed as openssl signs it', (text, secret, hex) => {
+	const body = Buffer.from(text);
+	expect(sign(body, secret)).toEqual({ 'x-webhook-signature': `sha256=${hex}` });
+	expect(accepts(body, `sha256=${hex}`, secret)).toBe(true);
+});
+
+test('what is sent on carries its signature, and nothing else of its headers', () => {
+	const body = Buffer.from('{}');
+	const headers = { ...sign(body, 'secret'), authorization: 'Basic x', host: 'n8n' };
+	expect(signingHeaders({ headers, body })).toEqual(sign(body, 'secret'));
 });

@@ -1,0 +1,111 @@
+// `node bench/gate.mts`: what the pay gate's SQL costs for a window of 50, with 0 to 1,000,000 payments in its tables.
+// SQL alone: no n8n, no service; commits do not wait for the disk. About 3 minutes.
+import { parseArgs } from 'node:util';
+import type pg from 'pg';
+import { claim, setRules, settle, startGateServer } from '../test/gate/gate.mts';
+import { load, machine } from './machine.mts';
+import { ratios, shown, spread, table } from './statistics.mts';
+
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const SIZES = flags.quick ? [0, 2_000, 10_000] : [0, 100_000, 1_000_000];
+const ROUNDS = flags.quick ? 20 : 150;
+const WARM_UP_ROUNDS = 10;
+const WINDOW = 50;
+
+/** Payments of the last years, with what they left in the other tables. */
+async function fill(client: pg.Client, payments: number): Promise<void> {
+	const numbers = `generate_series(1, ${payments}) i`;
+	await client.query(`insert into etb_wallet.payment
+		(account, reference, to_user_id, amount_etb, state, requested_by, claim, execution, claimed_at, lease_until, spent_on, ended_at, tx_hash, confirmed_at)
+		select 'main', md5(i::text), 'svc_' || i % 50000, 1 + i % 1000, 'paid', 'payroll', gen_random_uuid(), i::text, t, t, t::date, t,
+			'0x' || md5(i::text), case when i % 10 > 0 then t end
+		from ${numbers}, lateral (select timestamptz '2024-01-01' + i % 700 * interval '1 day') d (t)`);
+	await client.query(`insert into etb_wallet.spent (account, scope, who, period, starts_on, amount_etb)
+		select 'main', 'recipient', 'svc_' || i, p, date '2024-01-01' + i, 1 from ${numbers}, (values ('day'), ('month')) x (p)`);
+	await client.query(`insert into etb_wallet.history (at, account, event, reference, to_user_id, amount_etb)
+		select now(), 'main', e, md5(i::text), 'svc_' || i, 1 from ${numbers}, (values ('send'), ('paid')) x (e)`);
+	await client.query('vacuum analyze');
+}
+
+/** Claims and settles one window; resolves to what each took, in ms. */
+async function pay(
+	client: pg.Client,
+	round: number,
+): Promise<{ claimMs: number; settleMs: number }> {
+	const items = Array.from({ length: WINDOW }, (_, index) => ({
+		reference: crypto.randomUUID(),
+		toUserId: `svc_${(round * WINDOW + index) % 50_000}`,
+		amountEtb: 10 + index / 100,
+		requestedBy: 'payroll',
+	}));
+	const begunAt = performance.now();
+	const window = await claim(client, 'main', items);
+	const claimedAt = performance.now();
+	const answers = window.send.map(({ toUserId, reference }) => ({
+		toUserId,
+		outcome: 'paid',
+		txHash: `0x${reference}`,
+	}));
+	const told = await settle(client, 'main', window, answers);
+	const settledAt = performance.now();
+	if (told.filter(({ outcome }) => outcome === 'paid').length !== WINDOW)
+		throw new Error(`not all were paid: ${JSON.stringify(told[0])}`);
+	return { claimMs: claimedAt - begunAt, settleMs: settledAt - claimedAt };
+}
+
+const loadBefore = load();
+const server = await startGateServer();
+try {
+	const clients: pg.Client[] = [];
+	for (const size of SIZES) {
+		const database = await server.gate();
+		const client = await database.connect('superuser');
+		await setRules(client, 'main', {
+			...{ most_per_day: 1e9, most_per_month: 1e9, most_per_payment: 1e6 },
+			...{ most_per_recipient_per_day: 1e6, most_per_recipient_per_month: 1e6 },
+		});
+		// Its plans are made while the tables are empty, as those of a gate that grows.
+		for (let round = 0; round < WARM_UP_ROUNDS; round++) await pay(client, round);
+		await fill(client, size);
+		clients.push(client);
+	}
+	for (let round = 0; round < WARM_UP_ROUNDS; round++)
+		for (const client of clients) await pay(client, round);
+	const perPayment = SIZES.map((): { claim: number[]; settle: number[]; both: number[] } => ({
+		claim: [],
+		settle: [],
+		both: [],
+	}));
+	// The sizes alternate within each round, in another order each time, so that what slows the machine down slows all.
+	for (let round = 0; round < ROUNDS; round++) {
+		for (let turn = 0; turn < SIZES.length; turn++) {
+			const index = (turn + round) % SIZES.length;
+			const client = clients[index];
+			const measured = perPayment[index];
+			if (client === undefined || measured === undefined) throw new Error('no such size');
+			const { claimMs, settleMs } = await pay(client, round);
+			measured.claim.push(claimMs / WINDOW);
+			measured.settle.push(settleMs / WINDOW);
+			measured.both.push((claimMs + settleMs) / WINDOW);
+		}
+	}
+	const [empty] = perPayment;
+	console.log(
+		`${machine()}; load before: ${loadBefore}. ms for one payment, in windows of ${WINDOW}:\n`,
+	);
+	console.log(
+		table(
+			['payments in the table', 'claim', 'settle', 'both, median', 'both / both with none'],
+			perPayment.map(({ claim: claims, settle: settles, both }, index) => [
+				(SIZES[index] ?? 0).toLocaleString('en-US'),
+				spread(claims).median.toFixed(3),
+				spread(settles).median.toFixed(3),
+				spread(both).median.toFixed(3),
+				shown(ratios(both, empty?.both ?? [])),
+			]),
+		),
+	);
+	for (const client of clients) await client.end();
+} finally {
+	await server.stop();
+}

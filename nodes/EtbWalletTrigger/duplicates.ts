@@ -1,0 +1,256 @@
+/** Whether an event came before: by the memory of this process, and by the record in n8n's database. */
+import { createHash } from 'node:crypto';
+import { sleep } from 'n8n-workflow';
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { exclusively } from '../EtbWallet/disbursement/references/lock';
+import type { PartnerEvent } from './event';
+import { whenEnded } from './n8n';
+import type { Question, TriggerMemory } from './state';
+import { memoryOf } from './state';
+
+/** How many deliveries of a trigger this process remembers. */
+const rememberedInProcess = 20_000;
+
+/**
+ * How many marks the record in n8n's database keeps, the newest. n8n reads and writes all of them for each event:
+ * measured, 1,000 cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. What is sent again after a restart is what was in
+ * flight before it.
+ */
+const options = { mode: 'entries', maxEntries: 2_000 } as const;
+
+/**
+ * What makes two deliveries the same event. The document shows an `id` for transfer.completed only; in other
+ * events `data.id` may name a user, so they need more to be the same: the transaction hash and all other data,
+ * or else the whole body.
+ */
+export function deliveryKey(event: PartnerEvent, body: Buffer): string {
+	const { id, txHash } = Object(event.data) as Record<string, unknown>;
+	const isId = (typeof id === 'string' && id !== '') || Number.isSafeInteger(id);
+	const identity =
+		event.event === 'transfer.completed' && isId
+			? JSON.stringify([event.event, id])
+			: typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body)
+				? JSON.stringify([event.event, sorted(event.data)])
+				: body;
+	return createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+}
+
+/** Numbers of so many digits are equal once they are read, although they were sent as different ones. */
+const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
+
+/** The same data with its keys in one order: JSON gives the order no meaning. */
+function sorted(value: unknown): unknown {
+	if (typeof value !== 'object' || value === null) return value;
+	if (Array.isArray(value)) return value.map(sorted);
+	const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+	return Object.fromEntries(entries.map(([key, entry]) => [key, sorted(entry)]));
+}
+
+/** A delivery that is to be handled; `end` has to be called with whether that succeeded. */
+export interface Admission {
+	end(succeeded: boolean): void;
+}
+
+/**
+ * Asks the memory of this process. A second delivery that comes while the first is being handled waits for it.
+ * @returns the admission, or how the same delivery ended before
+ */
+export async function admit(
+	context: IWebhookFunctions,
+	key: string,
+): Promise<Admission | 'succeeded' | 'failed'> {
+	const memory = memoryOf(context);
+	if (memory.done.has(key)) return 'succeeded';
+	const running = memory.running.get(key);
+	if (running !== undefined) return (await running) ? 'succeeded' : 'failed';
+	const { promise, resolve } = context.helpers.createDeferredPromise<boolean>();
+	memory.running.set(key, promise);
+	return {
+		end(succeeded) {
+			memory.running.delete(key);
+			if (succeeded) remember(memory.done, key, rememberedInProcess);
+			resolve(succeeded);
+		},
+	};
+}
+
+function remember(keys: Set<string>, key: string, most: number): void {
+	keys.add(key);
+	const [oldest] = keys;
+	if (keys.size > most && oldest !== undefined) keys.delete(oldest);
+}
+
+/** An event came. */
+const cameMark = (key: string): string => `came:${key}`;
+/** Its workflow has not ended yet, as far as is known: it runs, or a crash ended it. */
+const openMark = (key: string): string => `open:${key}`;
+
+/**
+ * Asks and writes the record in n8n's database, which other processes and later starts of n8n share. It belongs to
+ * the node by its id, so that renaming changes nothing.
+ *
+ * With `untilItSucceeds` an event whose workflow failed, or was cut off by a crash, is new again; one whose
+ * execution a person stopped is not. Otherwise an event is new once.
+ * @returns whether this execution is to handle the event. If the record cannot be asked it is: an event that runs
+ * twice can be told by its data, one that is lost cannot
+ */
+export async function isNew(
+	context: IExecuteFunctions,
+	key: string,
+	untilItSucceeds: boolean,
+): Promise<boolean> {
+	const memory = memoryOf(context);
+	const execution = context.getExecutionId();
+	// n8n's Retry On Fail asks again, and a person who retries an execution wants it to run.
+	if (memory.handledBy.get(key) === execution) return true;
+	const wantedByPerson = context.getMode() === 'retry';
+	const marks = untilItSucceeds ? [cameMark(key), openMark(key)] : [cameMark(key)];
+	let found: ReadonlySet<string>;
+	try {
+		found = await ask(context, memory, key, { record: marks });
+	} catch (error) {
+		context.logger.warn('An event could not be recorded, so it may run again if it is sent again', {
+			workflow: context.getWorkflow().name,
+			reason: error instanceof Error ? error.message : String(error),
+		});
+		return true;
+	}
+	const handled = found.has(cameMark(key)) && !found.has(openMark(key));
+	if (handled && !wantedByPerson) {
+		if (untilItSucceeds) await forget(context, memory, key, [openMark(key)]);
+		return false;
+	}
+	handles(memory, key, execution);
+	if (untilItSucceeds) {
+		whenEnded(context, async (ending) => {
+			memory.handledBy.delete(key);
+			const over = ending === 'failed' ? marks : [openMark(key)];
+			await forget(context, memory, key, over);
+		});
+	}
+	return true;
+}
+
+/** How many executions of a trigger this process remembers to have handled an event. */
+const rememberedExecutions = 1_000;
+
+function handles({ handledBy }: TriggerMemory, key: string, execution: string): void {
+	handledBy.set(key, execution);
+	const [oldest] = handledBy.keys();
+	if (handledBy.size > rememberedExecutions && oldest !== undefined) handledBy.delete(oldest);
+}
+
+/** What stays in the record only makes an event run again if it is sent again. */
+async function forget(
+	context: IExecuteFunctions,
+	memory: TriggerMemory,
+	key: string,
+	marks: string[],
+): Promise<void> {
+	try {
+		await ask(context, memory, key, { forget: marks });
+	} catch (error) {
+		context.logger.warn(
+			'The end of an event could not be recorded, so it may run again if it is sent again',
+			{
+				workflow: context.getWorkflow().name,
+				reason: error instanceof Error ? error.message : String(error),
+			},
+		);
+	}
+}
+
+/**
+ * n8n's record is read as a whole and then written as a whole, so two at once would undo each other. Those of this
+ * process take turns, and what waits meanwhile goes in one turn.
+ * @returns which marks were there before
+ */
+async function ask(
+	context: IExecuteFunctions,
+	memory: TriggerMemory,
+	key: string,
+	question: Pick<Question, 'record' | 'forget'>,
+): Promise<ReadonlySet<string>> {
+	// The process that received the delivery also runs its workflow: then n8n has no other that does.
+	const isShared = !memory.running.has(key) && !memory.done.has(key);
+	const answer = new Promise<ReadonlySet<string>>((resolve, reject) =>
+		memory.questions.push({ ...question, isShared, resolve, reject }),
+	);
+	if (!memory.isAsking) void answerAll(context, memory);
+	return await answer;
+}
+
+async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Promise<void> {
+	memory.isAsking = true;
+	while (memory.questions.length > 0) {
+		const questions = memory.questions.splice(0);
+		const isShared = questions.some((question) => question.isShared);
+		try {
+			const found = await carefully(
+				context,
+				isShared,
+				async () => await readAndWrite(context, questions),
+			);
+			for (const { record = [], resolve } of questions) {
+				resolve(new Set(record.filter((mark) => found.has(mark))));
+				for (const mark of record) found.add(mark);
+			}
+		} catch (error) {
+			for (const { reject } of questions) reject(error);
+		}
+	}
+	memory.isAsking = false;
+}
+
+/** In ms, between attempts to write the record. */
+const pauses = [50, 250];
+
+/**
+ * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
+ * Remove Duplicates node with the workflow's scope is in the way.
+ * @returns the marks that were there before. None after an attempt that failed: it may have written them itself, and an
+ * event must rather run twice than not at all
+ * @throws whatever n8n's database throws
+ */
+async function carefully(
+	context: IExecuteFunctions,
+	isShared: boolean,
+	access: () => Promise<Set<string>>,
+): Promise<Set<string>> {
+	let found: Set<string> | undefined;
+	let failed = false;
+	const tried = async (): Promise<void> => {
+		try {
+			found = await access();
+		} catch (error) {
+			failed = true;
+			throw error;
+		}
+	};
+	const attempt = async (): Promise<void> => {
+		if (isShared && !failed) await exclusively(context, tried).catch(() => undefined);
+		if (found === undefined) await tried();
+	};
+	for (const pause of pauses) {
+		try {
+			await attempt();
+			break;
+		} catch {
+			await sleep(pause);
+		}
+	}
+	if (found === undefined) await tried();
+	return failed || found === undefined ? new Set() : found;
+}
+
+async function readAndWrite(
+	{ helpers }: IExecuteFunctions,
+	questions: Question[],
+): Promise<Set<string>> {
+	const gone = questions.flatMap((question) => question.forget ?? []);
+	if (gone.length > 0) await helpers.removeProcessed(gone, 'node', options);
+	const marks = [...new Set(questions.flatMap((question) => question.record ?? []))];
+	if (marks.length === 0) return new Set();
+	const { processed } = await helpers.checkProcessedAndRecord(marks, 'node', options);
+	return new Set(processed.map(String));
+}

@@ -1,0 +1,203 @@
+/** What is known of the one webhook URL of an account, and what follows from it. Nothing here waits or calls. */
+
+/** The account that a credential is for, in a form that shows no key. Two are the same if they share one of these. */
+export type AccountKeys = readonly string[];
+
+/** A published trigger. The newest one receives the account's events. */
+export interface Holder {
+	/** Which trigger node of which workflow it is. */
+	trigger: string;
+	account: AccountKeys;
+	workflowName: string;
+	url: string;
+	/** URL After Deactivation. */
+	urlAfter?: string;
+	/** Nobody was told yet that it is published: if its URL cannot be set, it never was. */
+	isNew: boolean;
+}
+
+export type WhileTesting = 'share' | 'refuse' | 'leaveUrl';
+
+/** A trigger in the editor that listens for a test event. */
+export interface TestListener {
+	trigger: string;
+	account: AccountKeys;
+	url: string;
+	whileTesting: WhileTesting;
+	/** The production URL that it stands in for, because another process handles that one: its events are sent on. */
+	standsInFor?: string;
+	/** Published to the service at any time, so what arrives may have been meant for production. */
+	wasSet: boolean;
+	/** It has ended, and only waits for the URL to be given back. */
+	isEnding: boolean;
+	/** URL After Deactivation. */
+	urlAfter?: string;
+	/** As for a holder. */
+	isNew: boolean;
+}
+
+export interface Knowledge {
+	/** Oldest first; the last one receives the events. */
+	readonly holders: readonly Holder[];
+	/** Oldest first. */
+	readonly tests: readonly TestListener[];
+	/** Where the trigger that left last wanted the events to go. */
+	readonly left?: { url: string; account: AccountKeys };
+	/** What the service has for certain. */
+	readonly confirmed?: string;
+}
+
+export const nothingKnown: Knowledge = { holders: [], tests: [] };
+
+/** The published trigger that receives the events. */
+export const holderOf = ({ holders }: Knowledge): Holder | undefined => holders.at(-1);
+
+export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
+	tests.find((test) => test.trigger === trigger);
+
+/** Whether anything known is about this account. */
+export function isAbout({ holders, tests, left }: Knowledge, account: AccountKeys): boolean {
+	const known = [...holders, ...tests, ...(left ? [left] : [])];
+	return known.some((entry) => entry.account.some((key) => account.includes(key)));
+}
+
+/** Whether the trigger is published or tested at this URL. */
+export const hasTrigger = ({ holders, tests }: Knowledge, trigger: string, url: string): boolean =>
+	[...holders, ...tests].some((entry) => entry.trigger === trigger && entry.url === url);
+
+/**
+ * The URL that the service should have: that of a test that needs it, else of the published trigger, else where the
+ * events should go after that. Undefined: it does not matter.
+ */
+export function wantedUrl(known: Knowledge): string | undefined {
+	const holder = holderOf(known);
+	const test = known.tests.findLast((listener) => needsUrl(listener, holder));
+	return test?.url ?? holder?.url ?? known.left?.url;
+}
+
+function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
+	if (test.isEnding || test.whileTesting === 'leaveUrl') return false;
+	return holder === undefined || test.standsInFor === holder.url;
+}
+
+/**
+ * A trigger is published. Its URL has to be set even if it was before, which heals what others set.
+ * @param takesOver whether it may take the events from another trigger
+ * @param isStarting n8n publishes again what was published: without Take Over it stands back, and is not refused
+ * @returns the trigger that has the account, if this one is refused
+ */
+export function publish(
+	known: Knowledge,
+	holder: Holder,
+	{ takesOver, isStarting }: { takesOver: boolean; isStarting: boolean },
+): Knowledge | { heldBy: Holder } {
+	const others = known.holders.filter(({ trigger }) => trigger !== holder.trigger);
+	const heldBy = others.at(-1);
+	const isHolder = holderOf(known)?.trigger === holder.trigger;
+	const stays = heldBy === undefined || isHolder || takesOver;
+	if (!stays && !isStarting) return { heldBy };
+	const holders = stays ? [...others, holder] : [holder, ...others];
+	return { ...known, holders, confirmed: stays ? undefined : known.confirmed };
+}
+
+/** A trigger is no longer published. */
+export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
+	const gone = known.holders.find((holder) => holder.trigger === trigger && holder.url === url);
+	if (gone === undefined) return known;
+	const holders = known.holders.filter((holder) => holder !== gone);
+	return gone === holderOf(known)
+		? { ...known, holders, left: gone.urlAfter ? leftBy(gone, gone.urlAfter) : undefined }
+		: { ...known, holders };
+}
+
+const leftBy = ({ account }: { account: AccountKeys }, url: string) => ({ account, url });
+
+/** A test begins, in the place of an earlier one of the same trigger. */
+export function startTest(known: Knowledge, test: TestListener): Knowledge {
+	const others = known.tests.filter(({ trigger }) => trigger !== test.trigger);
+	return { ...known, tests: [...others, test] };
+}
+
+/** A test has ended. It is remembered until the URL was given back. */
+export function endTest(known: Knowledge, trigger: string, url: string): Knowledge {
+	const ended = known.tests.find((test) => test.trigger === trigger && test.url === url);
+	if (ended === undefined) return known;
+	const tests = known.tests.map((test) => (test === ended ? { ...test, isEnding: true } : test));
+	const left =
+		ended.wasSet && ended.urlAfter && known.holders.length === 0
+			? leftBy(ended, ended.urlAfter)
+			: known.left;
+	return { ...known, tests, left };
+}
+
+/** The service is being told this URL: until it answers, what it has is not certain. */
+export function setting(known: Knowledge, url: string): Knowledge {
+	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
+	return { ...known, tests, confirmed: undefined };
+}
+
+/**
+ * The service did not take this URL, as far as is known.
+ * @returns the trigger that was to be published or tested with it, and is not
+ */
+export function refused(
+	known: Knowledge,
+	url: string,
+): { known: Knowledge; dropped?: Holder | TestListener } {
+	if (wantedUrl(known) !== url) return { known };
+	const test = known.tests.find((listener) => listener.url === url && listener.isNew);
+	if (test !== undefined)
+		return { known: { ...known, tests: without(known.tests, test) }, dropped: test };
+	const holder = known.holders.find((published) => published.url === url && published.isNew);
+	if (holder !== undefined)
+		return { known: { ...known, holders: without(known.holders, holder) }, dropped: holder };
+	return { known };
+}
+
+const without = <Entry>(entries: readonly Entry[], entry: Entry): Entry[] =>
+	entries.filter((other) => other !== entry);
+
+/** Nothing more is being done: who was not dropped is published or tests, and everybody is told so. */
+export function concluded(known: Knowledge): Knowledge {
+	const isSettled = isConfirmed(known);
+	return {
+		...known,
+		holders: known.holders.map((holder) => ({ ...holder, isNew: false })),
+		tests: known.tests
+			.filter((test) => !(test.isEnding && isSettled))
+			.map((test) => ({ ...test, isNew: false })),
+	};
+}
+
+/** Whether the service has what it should have. */
+export function isConfirmed(known: Knowledge): boolean {
+	const url = wantedUrl(known);
+	return url === undefined || url === known.confirmed;
+}
+
+/** The tests that get a copy of what a published trigger receives. */
+export function copiesFor(known: Knowledge, trigger: string): string[] {
+	const holder = holderOf(known);
+	if (holder?.trigger !== trigger) return [];
+	return known.tests
+		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !needsUrl(test, holder))
+		.map(({ url }) => url);
+}
+
+/**
+ * Where a delivery at a test's URL has to go as well, because it may have been meant for production.
+ * @returns `unknown` when no such test is known: then nobody can say
+ */
+export function productionOf(
+	known: Knowledge,
+	trigger: string,
+): { url: string } | 'nobody' | 'unknown' {
+	const test = testOf(known, trigger);
+	if (test === undefined) return 'unknown';
+	const holder = holderOf(known);
+	return test.wasSet && holder !== undefined ? { url: holder.url } : 'nobody';
+}
+
+/** Whether this can be forgotten. */
+export const isNothing = ({ holders, tests, left }: Knowledge): boolean =>
+	holders.length === 0 && tests.length === 0 && left === undefined;

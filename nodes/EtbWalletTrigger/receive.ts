@@ -1,0 +1,174 @@
+/** A request to the trigger's URL, from its first byte to its answer or its workflow. */
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { credentialType, webhookSecrets } from '../shared/account';
+import type { Admission } from './duplicates';
+import { admit, deliveryKey } from './duplicates';
+import type { PartnerEvent } from './event';
+import { ageOf, isWanted, parseEvent } from './event';
+import { forward, isOwnProbe, isRelayed, ownHeaders, probeHeader, probeStatus } from './forwarding';
+import { copiesFor, productionOf } from './holders';
+import { rawBodyOf, whenAnswered, withDeliveryKey } from './n8n';
+import type { Settings } from './settings';
+import { settingsOf } from './settings';
+import type { Delivery } from './signedDelivery';
+import { hasSignature, isSigned } from './signedDelivery';
+import { accountOfTrigger, memoryOf, triggerKey } from './state';
+
+/** An answer that starts no execution. It says nothing about why a signature was refused. */
+interface Refusal {
+	status: number;
+	message: string;
+}
+
+const refusals = {
+	notSigned: { status: 401, message: 'The signature is missing or wrong' },
+	cutOff: { status: 400, message: 'The request could not be read' },
+	tooSlow: { status: 408, message: 'The request took too long' },
+	tooLarge: { status: 413, message: 'The request is too large' },
+	noEvent: { status: 400, message: 'The body is not an event' },
+	noTimestamp: { status: 400, message: 'The event has no timestamp' },
+	tooOld: { status: 200, message: 'Too old' },
+	notWanted: { status: 200, message: 'Not asked for' },
+	duplicate: { status: 200, message: 'Received before' },
+	failedBefore: { status: 500, message: 'The workflow failed' },
+	broken: { status: 500, message: 'The trigger failed' },
+	notForwarded: { status: 502, message: 'The published workflow could not be reached' },
+	noCredential: { status: 503, message: 'The credential cannot be used' },
+} satisfies Record<string, Refusal>;
+
+/**
+ * Handles a request. What this process can tell does not start the workflow: an execution is what costs.
+ * Never throws: n8n would start an execution that fails.
+ */
+export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	let admission: Admission | undefined;
+	try {
+		const settings = settingsOf(context.getNode().parameters);
+		const accepted = await acceptedEvent(context, settings);
+		if ('status' in accepted) return refuse(context, accepted);
+		const headers = settings.includeHeaders ? { headers: ownHeaders(context) } : {};
+		const item = { json: { ...accepted.event, ...headers } };
+		if (context.getMode() === 'manual') return { workflowData: [[item]] };
+
+		const key = deliveryKey(accepted.event, accepted.body);
+		const admitted = await admit(context, key);
+		if (admitted === 'succeeded') return refuse(context, refusals.duplicate);
+		if (admitted === 'failed') return refuse(context, refusals.failedBefore);
+		admission = admitted;
+		whenAnswered(context, (status) => admitted.end(status >= 200 && status < 300));
+		return { workflowData: [[withDeliveryKey(item, key)]] };
+	} catch (error) {
+		admission?.end(false);
+		context.logger.error('The ETB Wallet Trigger could not handle a request', {
+			workflow: context.getWorkflow().name,
+			reason: error instanceof Error ? error.message : String(error),
+		});
+		return refuse(context, refusals.broken);
+	}
+}
+
+function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
+	const response = context.getResponseObject();
+	// The rest of the body would still be waited for.
+	if (status === refusals.tooSlow.status) response.setHeader('Connection', 'close');
+	response.status(status).json({ message });
+	return { noWebhookResponse: true };
+}
+
+/** A verified event that is to start the workflow. */
+async function acceptedEvent(
+	context: IWebhookFunctions,
+	settings: Settings,
+): Promise<{ event: PartnerEvent; body: Buffer } | Refusal> {
+	const delivery = await verifiedDelivery(context);
+	if ('status' in delivery) return delivery;
+	const { body } = delivery;
+
+	const probe = delivery.headers[probeHeader];
+	if (probe !== undefined) {
+		const status = isOwnProbe(probe) ? probeStatus.sameProcess : probeStatus.otherProcess;
+		return { status, message: 'Probe' };
+	}
+	if (!isRelayed(delivery)) {
+		const isTest = context.getMode() === 'manual';
+		if (isTest && !(await reachedProduction(context, delivery))) return refusals.notForwarded;
+		if (!isTest && parseEvent(body) !== undefined) copyToTests(context, delivery);
+	}
+	const event = parseEvent(body);
+	if (event === undefined) return refusals.noEvent;
+	return reasonToIgnore(settings, event) ?? { event, body };
+}
+
+async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | Refusal> {
+	const { headers } = context.getRequestObject();
+	// Before anything is read: what has no signature at all costs next to nothing.
+	if (!hasSignature(headers)) return refusals.notSigned;
+	const body = await rawBodyOf(context);
+	if (!Buffer.isBuffer(body)) return refusals[body];
+	const delivery = { headers, body };
+	// After the body, which a sender may take long to send.
+	let secrets: string[];
+	try {
+		secrets = await loadedSecrets(context);
+	} catch (error) {
+		context.logger.warn('The credential of the ETB Wallet Trigger cannot be used', {
+			workflow: context.getWorkflow().name,
+			reason: error instanceof Error ? error.message : String(error),
+		});
+		return refusals.noCredential;
+	}
+	return isSigned(delivery, secrets) ? delivery : refusals.notSigned;
+}
+
+/**
+ * In ms. To load a credential n8n sets up an expression engine, which costs as much as an execution; a flood of
+ * forged deliveries would pay that for each. A changed or deleted secret counts for no longer than this.
+ */
+const secretsServeFor = 1_000;
+
+async function loadedSecrets(context: IWebhookFunctions): Promise<string[]> {
+	const memory = memoryOf(context);
+	const credentialId = context.getNode().credentials?.[credentialType]?.id;
+	const now = performance.now();
+	const last = memory.secrets;
+	if (
+		last === undefined ||
+		last.credentialId !== credentialId ||
+		now - last.at >= secretsServeFor
+	) {
+		const loaded = context.getCredentials(credentialType).then(webhookSecrets);
+		memory.secrets = { credentialId, at: now, loaded };
+		return await loaded;
+	}
+	return await last.loaded;
+}
+
+/** What reaches a test may have been meant for production. If that cannot be reached, the service sends it again. */
+async function reachedProduction(context: IWebhookFunctions, delivery: Delivery): Promise<boolean> {
+	const trigger = triggerKey(context);
+	const account = accountOfTrigger(trigger);
+	const production = account ? productionOf(account.known, trigger) : 'unknown';
+	// Unknown: the test has ended, or another process knows where production is.
+	if (typeof production === 'string') return production === 'nobody';
+	const status = await forward(context, production.url, delivery);
+	return status !== undefined && status >= 200 && status < 300;
+}
+
+/** Not awaited: a test must not slow production down, and `forward` never rejects. */
+function copyToTests(context: IWebhookFunctions, delivery: Delivery): void {
+	const trigger = triggerKey(context);
+	const account = accountOfTrigger(trigger);
+	const urls = account ? copiesFor(account.known, trigger) : [];
+	for (const url of urls) void forward(context, url, delivery);
+}
+
+function reasonToIgnore(
+	{ events, maximumAge }: Settings,
+	event: PartnerEvent,
+): Refusal | undefined {
+	if (!isWanted(event, events)) return refusals.notWanted;
+	if (maximumAge === undefined) return undefined;
+	const age = ageOf(event, Date.now());
+	if (age === undefined) return refusals.noTimestamp;
+	return age > maximumAge * 60_000 ? refusals.tooOld : undefined;
+}

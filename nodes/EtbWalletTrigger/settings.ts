@@ -1,0 +1,67 @@
+/** What a person chose in the trigger's fields. */
+import type { INodeParameters } from 'n8n-workflow';
+import { InvalidValueError, show } from '../shared/invalidValue';
+import type { WhileTesting } from './holders';
+
+export interface Settings {
+	/** Names of events, or `*` for all. */
+	events: string[];
+	/** Whether the service is told how the workflow ended, and not only that the event arrived. */
+	answersWhenFinished: boolean;
+	outputPerEvent: boolean;
+	includeHeaders: boolean;
+	/** In minutes; undefined when events of any age count. */
+	maximumAge?: number;
+	takeOver: boolean;
+	/** Empty when the URL is to stay. */
+	urlAfterDeactivation: string;
+	whileTesting: WhileTesting;
+}
+
+/**
+ * Reads the parameters as they are saved. None of them takes an expression: n8n would have to evaluate it for each
+ * delivery, which costs as much as an execution.
+ */
+export function settingsOf(parameters: INodeParameters): Settings {
+	const { events, acknowledge, outputPerEvent, additionalOptions } = parameters;
+	const options = Object(additionalOptions) as Record<string, unknown>;
+	const { whileTesting, urlAfterDeactivation } = options;
+	const maximumAge = Number(options.maximumAge);
+	return {
+		events: Array.isArray(events) ? events.map(String) : [],
+		answersWhenFinished: acknowledge === 'lastNode',
+		outputPerEvent: outputPerEvent === true,
+		includeHeaders: options.includeHeaders === true,
+		...(maximumAge > 0 && { maximumAge }),
+		takeOver: options.takeOver === true,
+		urlAfterDeactivation: typeof urlAfterDeactivation === 'string' ? urlAfterDeactivation : '',
+		whileTesting: whileTesting === 'refuse' || whileTesting === 'leaveUrl' ? whileTesting : 'share',
+	};
+}
+
+/**
+ * What the editor does not let through, and an imported workflow may hold.
+ * @throws {InvalidValueError}
+ */
+export function checkSettings(parameters: INodeParameters): void {
+	const [name] = Object.entries(parameters).find(([, value]) => hasExpression(value)) ?? [];
+	if (name !== undefined) {
+		throw new InvalidValueError(
+			`The field "${name}" of the trigger holds an expression`,
+			'The fields of this trigger take no expressions. Open the trigger and choose a fixed value.',
+		);
+	}
+	const { maximumAge } = Object(parameters.additionalOptions) as Record<string, unknown>;
+	if (maximumAge !== undefined && !(Number(maximumAge) > 0)) {
+		throw new InvalidValueError(
+			`Maximum Age (Minutes) is ${show(maximumAge)}, which is not a number above zero`,
+			'Enter a number of minutes such as 15, or remove the option.',
+		);
+	}
+}
+
+/** n8n takes the leading sign of an expression away where a field takes none. */
+const hasExpression = (value: unknown): boolean =>
+	typeof value === 'string'
+		? /^=|\{\{/.test(value)
+		: typeof value === 'object' && value !== null && Object.values(value).some(hasExpression);

@@ -1,0 +1,102 @@
+/** The account's URL in random worlds: publications, tests, take overs, failures, lost answers and restarts. */
+import { Broken, live } from './events-world.mts';
+import type { Mutation } from './loaded-code.mts';
+import { Code } from './loaded-code.mts';
+
+const steps = 30;
+
+/** One seed shows one world again: `MODEL_SEED=17 npx jest test/model`. */
+const only = process.env.MODEL_SEED;
+const seeds = Array.from({ length: 10_000 }, (_, seed) => seed);
+
+/** The first world that breaks. */
+async function firstBroken(worlds: number[], code: Code): Promise<string | undefined> {
+	for (const seed of worlds) {
+		try {
+			await live(seed, steps, code);
+		} catch (error) {
+			if (error instanceof Broken) return await shortest(seed, code, error);
+			throw error;
+		}
+	}
+	return undefined;
+}
+
+/** The same world, ended as early as it still breaks. */
+async function shortest(seed: number, code: Code, found: Broken): Promise<string> {
+	for (let most = 1; most < steps; most++) {
+		try {
+			await live(seed, most, code);
+		} catch (error) {
+			if (error instanceof Broken) return `seed ${seed}, ${most} steps: ${error.message}`;
+		}
+	}
+	return `seed ${seed}: ${found.message}`;
+}
+
+test('in 10,000 random worlds the service ends with the right URL, and no test takes an event', async () => {
+	const worlds = only === undefined ? seeds : [Number(only)];
+	expect(await firstBroken(worlds, new Code())).toBeUndefined();
+}, 600_000);
+
+const folder = 'nodes/EtbWalletTrigger';
+const mistakes: Record<string, Mutation> = {
+	'a test that leaves the URL alone gets copies': {
+		file: `${folder}/holders.ts`,
+		from: "test.whileTesting === 'share' && ",
+		to: '',
+	},
+	'two calls at once: the later answer wins': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'if (!this.#isWorking) {',
+		to: 'if (this.#known !== undefined) {',
+	},
+	'a test keeps the URL when a workflow is published': {
+		file: `${folder}/holders.ts`,
+		from: 'return holder === undefined || test.standsInFor === holder.url;',
+		to: 'return true;',
+	},
+	'what a test receives is not sent on to who was published since': {
+		file: `${folder}/holders.ts`,
+		from: 'return test.wasSet && holder !== undefined',
+		to: 'return test.standsInFor !== undefined && holder !== undefined',
+	},
+	'who was taken over from stays when it is unpublished': {
+		file: `${folder}/holders.ts`,
+		from: 'if (gone === undefined) return known;',
+		to: 'if (gone === undefined || gone !== holderOf(known)) return known;',
+	},
+	'a failed take over is not undone': {
+		file: `${folder}/holders.ts`,
+		from: 'known: { ...known, holders: without(known.holders, holder) }',
+		to: 'known: { ...known }',
+	},
+	'a call that failed counts as confirmed': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'if (reason === undefined) {',
+		to: 'if (reason !== null) {',
+	},
+	'one call, and no second look': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'confirmed: url };\n\t\t\t\tcontinue;',
+		to: 'confirmed: url };\n\t\t\t\tbreak;',
+	},
+	'the URL is not given back after a test': {
+		file: `${folder}/holders.ts`,
+		from: 'if (test.isEnding || ',
+		to: 'if (',
+	},
+	'URL After Deactivation is forgotten': {
+		file: `${folder}/holders.ts`,
+		from: '?? known.left?.url;',
+		to: ';',
+	},
+};
+
+test.each(Object.entries(mistakes))(
+	'a mistake is found: %s',
+	async (_name, mutation) => {
+		expect(await firstBroken(seeds, new Code([mutation]))).toMatch(/^seed \d+/);
+	},
+	120_000,
+);

@@ -1,0 +1,318 @@
+// The partner service of a model world, with books of its own: what it did, whatever anybody was told.
+import type { N8nProcess } from './n8n-process.mts';
+import type { AnswerKind, Plan } from './plan.mts';
+import type { Timeline } from './virtual-time.mts';
+import type { Tell } from './story.mts';
+
+/** What a request asks for, as the service sees it. */
+export interface Wish {
+	toUserId: string;
+	amountEtb: number;
+}
+
+/** On what grounds a run sends. */
+export interface Grounds {
+	/** What a person said about the payment, and when. */
+	word: 'report' | 'paid' | 'notPaid';
+	wordGivenAt: number;
+	/** When this try of the run first looked at the record of the reference. */
+	lookedAt: number;
+}
+
+/** A request to pay. */
+export interface Sent extends Wish {
+	grounds: Grounds;
+	/** The reference, which the service does not see; by the person's name. */
+	reference: string;
+	run: number;
+	/** In ms of the world. */
+	leftAt: number;
+	kind: AnswerKind;
+	isPaid: boolean;
+	/** Whether the service, or the network, may still do something with it. */
+	isPending: boolean;
+	/** When its sender got an answer, or gave it up. */
+	endedAt?: number;
+	isAnswered: boolean;
+}
+
+interface Answer {
+	statusCode: number;
+	headers: Record<string, string>;
+	body: string;
+}
+
+/** A request as n8n's helper gets it. */
+export interface Asked {
+	method: string;
+	url: string;
+	body?: unknown;
+	timeout?: number;
+}
+
+export interface Sender {
+	process: N8nProcess;
+	run: number;
+	name: string;
+	random: () => number;
+	signal: AbortSignal | undefined;
+	grounds(toUserId: string): Grounds;
+}
+
+/** Answers that leave open whether it was paid, or come so late that a sender may have given up. */
+export const isUnclear = (kind: AnswerKind): boolean => !clear.has(kind);
+const clear = new Set<AnswerKind>([
+	'paid',
+	'slowPaid',
+	'rejected',
+	'slowRejected',
+	'saysNo',
+	'tooMany',
+	'tooManyForLong',
+	'refused',
+]);
+
+/** Which reference a person is paid by. People without one have themselves. */
+export const referenceOf = (toUserId: string): string =>
+	/^user-([ab]\d)/.exec(toUserId)?.[1] ?? toUserId;
+
+export class Books {
+	readonly sent: Sent[] = [];
+	private balance: number;
+	private healthy = false;
+	private readonly timeline: Timeline;
+	private readonly plan: Plan;
+	private readonly tell: Tell;
+	private readonly paying: (sent: Sent) => void;
+	private readonly asked = new Map<string, number>();
+	private balanceAsked = 0;
+
+	/** @param paying called for each payment, just before it is in the books */
+	constructor(timeline: Timeline, plan: Plan, tell: Tell, paying: (sent: Sent) => void) {
+		this.paying = paying;
+		this.timeline = timeline;
+		this.plan = plan;
+		this.tell = tell;
+		this.balance = plan.balance;
+	}
+
+	/** From now on everything is paid at once. */
+	heal(): void {
+		this.healthy = true;
+		this.balance = 1_000_000;
+	}
+
+	paymentsOf(reference: string): Sent[] {
+		return this.sent.filter((each) => each.reference === reference && each.isPaid);
+	}
+
+	isPending(reference: string): boolean {
+		return this.sent.some((each) => each.reference === reference && each.isPending);
+	}
+
+	/** What n8n's helper does with a request. It rejects as n8n wraps it. */
+	async request(sender: Sender, asked: Asked): Promise<Answer> {
+		try {
+			return await this.exchange(sender, asked);
+		} catch (error) {
+			if (!(error instanceof Error)) throw error;
+			throw new Error(error.message, { cause: error });
+		}
+	}
+
+	private async exchange(sender: Sender, asked: Asked): Promise<Answer> {
+		const { process, signal } = sender;
+		return await new Promise<Answer>((done, fail) => {
+			let isOpen = true;
+			let isConnecting = true;
+			let sent: Sent | undefined;
+			process.connecting++;
+			const connected = (): void => {
+				if (isConnecting) process.connecting--;
+				isConnecting = false;
+			};
+			const close = (): boolean => {
+				const wasOpen = isOpen;
+				isOpen = false;
+				connected();
+				signal?.removeEventListener('abort', abort);
+				if (sent !== undefined) sent.endedAt ??= this.timeline.now;
+				return wasOpen;
+			};
+			const failing = (message: string, code: string, syscall?: string): void => {
+				if (!close()) return;
+				fail(networkError(message, code, syscall));
+			};
+			const abort = (): void => {
+				failing('canceled', 'ERR_CANCELED');
+			};
+			if (signal?.aborted === true) {
+				abort();
+				return;
+			}
+			signal?.addEventListener('abort', abort);
+			const wish = asked.method === 'GET' ? undefined : wishIn(asked.body);
+			const kind = wish === undefined ? undefined : this.nextAnswer(wish);
+			if (asked.timeout !== undefined && asked.timeout > 0 && !neverEnds(kind))
+				process.timer(asked.timeout, () => {
+					failing('timeout exceeded', 'ECONNABORTED');
+				});
+			process.arrival(0.2 + sender.random() * 5, () => {
+				if (!isOpen) return;
+				connected();
+				if (kind === 'refused') {
+					failing('refused', 'ECONNREFUSED', 'connect');
+					return;
+				}
+				const replying = (ms: number, answer: Answer | Error): void => {
+					process.arrival(ms, () => {
+						if (!close()) return;
+						if (answer instanceof Error) {
+							fail(answer);
+							return;
+						}
+						if (sent !== undefined) sent.isAnswered = true;
+						done(answer);
+					});
+				};
+				if (wish === undefined || kind === undefined) {
+					this.answerBalance(sender, replying);
+					return;
+				}
+				sent = {
+					...wish,
+					reference: referenceOf(wish.toUserId),
+					run: sender.run,
+					leftAt: this.timeline.now,
+					kind,
+					isPaid: false,
+					isPending: true,
+					grounds: sender.grounds(wish.toUserId),
+					isAnswered: false,
+				};
+				this.sent.push(sent);
+				this.tell(() => `${sender.name} sends ${wish.toUserId} ${wish.amountEtb} ETB`);
+				this.carryOut(sent, sender, replying);
+			});
+		});
+	}
+
+	private carryOut(
+		sent: Sent,
+		{ random, name }: Sender,
+		replying: (ms: number, answer: Answer | Error) => void,
+	): void {
+		const { kind, toUserId, amountEtb } = sent;
+		const soon = (): number => 0.5 + random() * 80;
+		const { timeout } = this.plan;
+		const work = kind.startsWith('slow')
+			? timeout * (0.1 + 0.4 * random())
+			: kind.startsWith('late')
+				? timeout * (0.7 + 0.8 * random())
+				: neverEnds(kind) || kind.startsWith('silent')
+					? random() * timeout * 2
+					: soon();
+		this.timeline.after(work, () => {
+			sent.isPending = false;
+			const pays = kind.toLowerCase().endsWith('paid');
+			const covers = this.balance >= amountEtb;
+			if (pays && covers) {
+				this.paying(sent);
+				sent.isPaid = true;
+				this.balance -= amountEtb;
+			}
+			this.tell(
+				() =>
+					`the service ${sent.isPaid ? 'pays' : 'does not pay'} ${toUserId} ${amountEtb} ETB for ${name} (${kind})`,
+			);
+			const answer =
+				pays && !covers ? json(422, { message: 'not enough funds' }) : answerOf(sent, random);
+			if (answer !== undefined) replying(soon(), answer);
+		});
+	}
+
+	private nextAnswer({ toUserId }: Wish): AnswerKind {
+		if (this.healthy) return 'paid';
+		const reference = referenceOf(toUserId);
+		const count = this.asked.get(reference) ?? 0;
+		this.asked.set(reference, count + 1);
+		const person = Number(/\d+$/.exec(reference)?.[0] ?? 0);
+		return this.plan.answers[person]?.[count] ?? 'paid';
+	}
+
+	private answerBalance(
+		{ random }: Sender,
+		replying: (ms: number, answer: Answer | Error) => void,
+	): void {
+		const kind = this.healthy ? 'read' : (this.plan.balanceAnswers[this.balanceAsked++] ?? 'read');
+		if (kind === 'silent') return;
+		replying(
+			1 + random() * 50,
+			kind === 'read'
+				? json(200, {
+						data: { treasuryBalance: this.balance, ethBalance: 1, treasuryAddress: '0x0' },
+					})
+				: json(500, {}),
+		);
+	}
+}
+
+/** Bodies of which a byte comes now and then: n8n's own timeout does not end them. */
+const neverEnds = (kind: AnswerKind | undefined): boolean =>
+	kind === 'dripping' || kind === 'drippingPaid';
+
+function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Error | undefined {
+	switch (kind) {
+		case 'paid':
+		case 'slowPaid':
+		case 'latePaid':
+			return json(200, { success: true, amountEtb, txHash: `0x${Math.floor(random() * 1e9)}` });
+		case 'rejected':
+		case 'slowRejected':
+		case 'lateRejected':
+			return json(422, { message: 'no' });
+		case 'saysNo':
+			return json(200, { success: false, message: 'no' });
+		case 'tooMany':
+			return json(429, {}, random() < 0.5 ? { 'retry-after': '1' } : {});
+		case 'tooManyForLong':
+			return json(429, {}, { 'retry-after': '9' });
+		case 'error':
+		case 'errorPaid':
+			return json(500, {});
+		case 'reset':
+		case 'resetPaid':
+			return networkError('reset', 'ECONNRESET');
+		case 'unreadable':
+		case 'unreadablePaid':
+			return { statusCode: 200, headers: {}, body: '{"suc' };
+		case 'contradictory':
+		case 'contradictoryPaid': {
+			const success = random() < 0.5;
+			return json(200, { success, data: { success: !success } });
+		}
+		case 'silent':
+		case 'silentPaid':
+		case 'dripping':
+		case 'drippingPaid':
+		case 'refused':
+			return undefined;
+	}
+}
+
+const json = (statusCode: number, body: object, headers: Record<string, string> = {}): Answer => ({
+	statusCode,
+	headers,
+	body: JSON.stringify(body),
+});
+
+const networkError = (message: string, code: string, syscall?: string): Error =>
+	Object.assign(new Error(message), { code, ...(syscall !== undefined && { syscall }) });
+
+function wishIn(body: unknown): Wish {
+	const wish: unknown = JSON.parse(String(body));
+	const { toUserId, amountEtb } = Object(wish) as Record<string, unknown>;
+	if (typeof toUserId !== 'string' || typeof amountEtb !== 'number')
+		throw new Error(`Not a disbursement: ${String(body)}`);
+	return { toUserId, amountEtb };
+}

@@ -1,0 +1,207 @@
+// One run of an ETB Wallet node as n8n makes it: the context it gives, and the tries of Retry On Fail.
+import type { Books, Grounds } from './books.mts';
+import type { N8nProcess } from './n8n-process.mts';
+import type { Access, SimulatedDatabase } from './simulated-database.mts';
+import type { Tell } from './story.mts';
+
+export type Json = Record<string, unknown>;
+
+export const fieldsOf = (value: unknown): Json => Object(value) as Json;
+
+export interface NodeRun {
+	number: number;
+	name: string;
+	process: N8nProcess;
+	nodeId: string;
+	parameters: Json;
+	items: Json[];
+	tries: number;
+	continues: boolean;
+	mode: string;
+	signal: AbortSignal;
+	random: () => number;
+}
+
+/** What one try ended with. */
+export type TryResult = { output: Json[] } | { error: unknown };
+
+/** What a run meets outside of its process, and who watches it. */
+export interface Outside {
+	database: SimulatedDatabase;
+	books: Books;
+	tell: Tell;
+	/** On what grounds the run sends to a person. */
+	grounds(toUserId: string): Grounds;
+	/** Called before a database call with entries, for the model to know when the record was looked at. */
+	looked(marks: readonly string[]): void;
+	tried(result: TryResult, tryIndex: number): void;
+	trying(tryIndex: number): void;
+}
+
+/** Between two tries, in ms: n8n's usual. */
+const betweenTries = 1_000;
+
+/** Runs the node, again as n8n does while it fails. Never ends when its process dies. */
+export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
+	const input = run.items.map((json) => ({ json }));
+	// The tries of a run share these objects.
+	const executeData = { data: { main: [input] }, node: nodeOf(run), source: null };
+	const execute: unknown = Reflect.get(Object(run.process.node), 'execute');
+	if (typeof execute !== 'function') throw new Error('The node has no execute');
+	for (let tryIndex = 0; tryIndex < run.tries; tryIndex++) {
+		if (tryIndex > 0)
+			await new Promise<void>((done) => {
+				run.process.timer(betweenTries, done);
+			});
+		outside.trying(tryIndex);
+		const context = contextOf(run, input, executeData, outside);
+		try {
+			const outputs: unknown = await Reflect.apply(execute, context, []);
+			const output = itemsOf(outputs);
+			outside.tried({ output }, tryIndex);
+			// n8n takes an error in the first item for a failure.
+			if (fieldsOf(output[0]?.json).error === undefined) return;
+		} catch (error) {
+			outside.tried({ error }, tryIndex);
+		}
+	}
+}
+
+function itemsOf(outputs: unknown): Json[] {
+	if (!Array.isArray(outputs) || !Array.isArray(outputs[0]))
+		throw new Error('The node did not return items');
+	return outputs[0].map(fieldsOf);
+}
+
+const nodeOf = ({ nodeId, parameters }: NodeRun): Json => ({
+	id: nodeId,
+	name: 'Pay',
+	type: 'n8n-nodes-etb-wallet.etbWallet',
+	typeVersion: 1,
+	position: [0, 0],
+	credentials: { etbWalletApi: { id: '1', name: 'ETB' } },
+	parameters,
+});
+
+const credential = {
+	baseUrl: 'https://partner.example.com',
+	apiKey: 'key-key-key-key-key',
+	webhookSecret: '',
+};
+
+function contextOf(
+	run: NodeRun,
+	input: { json: Json }[],
+	executeData: Json,
+	outside: Outside,
+): Json {
+	const { process, signal, name, random, number } = run;
+	const node = nodeOf(run);
+	const value = (path: string, itemIndex: number, fallback?: unknown): unknown => {
+		let found: unknown = run.parameters;
+		for (const key of path.split('.')) found = Reflect.get(Object(found), key);
+		return found === undefined ? fallback : evaluated(found, input[itemIndex]?.json ?? {});
+	};
+	const call = async (access: Access): Promise<unknown> =>
+		await outside.database.call(process, random, name, access);
+	const scopeOf = (scope: string): string => (scope === 'node' ? `n:${run.nodeId}` : '');
+	const helpers = {
+		checkProcessedAndRecord: async (marks: string[], scope: string) => {
+			outside.looked(marks);
+			return await call({
+				kind: 'change',
+				scope: scopeOf(scope),
+				text: `record ${marks.join(' ')}`,
+				change(found) {
+					const known = new Set(found);
+					const added = marks.filter((mark) => !known.has(mark));
+					const processed = marks.filter((mark) => known.has(mark));
+					return { answer: { new: added, processed }, write: [...(found ?? []), ...added] };
+				},
+			});
+		},
+		removeProcessed: async (marks: string[], scope: string) =>
+			await call({
+				kind: 'change',
+				scope: scopeOf(scope),
+				text: `remove ${marks.join(' ')}`,
+				change(found) {
+					if (found === undefined) return { answer: undefined };
+					const gone = new Set(marks);
+					return { answer: undefined, write: found.filter((mark) => !gone.has(mark)) };
+				},
+			}),
+		clearAllProcessedItems: async (scope: string) =>
+			await call({ kind: 'clear', scope: scopeOf(scope), text: 'clear' }),
+		getProcessedDataCount: async (scope: string) =>
+			await call({ kind: 'count', scope: scopeOf(scope), text: 'count' }),
+		async httpRequestWithAuthentication(this: unknown, _type: string, asked: Json) {
+			// As n8n-core does: the signal is that of the context that it is called with.
+			const getSignal: unknown = Reflect.get(Object(this), 'getExecutionCancelSignal');
+			const own: unknown =
+				typeof getSignal === 'function' ? Reflect.apply(getSignal, this, []) : undefined;
+			return await outside.books.request(
+				{
+					process,
+					run: number,
+					name,
+					random,
+					grounds: (toUserId) => outside.grounds(toUserId),
+					signal: own instanceof AbortSignal ? own : undefined,
+				},
+				{
+					method: String(asked.method),
+					url: String(asked.url),
+					body: asked.body,
+					...(typeof asked.timeout === 'number' && { timeout: asked.timeout }),
+				},
+			);
+		},
+		returnJsonArray: (items: Json[]) => items.map((json) => ({ json })),
+		constructExecutionMetaData: (items: Json[]) => items,
+	};
+	const log = (message: string): void => {
+		outside.tell(() => `${name} logs: ${message}`);
+	};
+	return {
+		helpers,
+		getNode: () => node,
+		getInputData: () => input,
+		getExecuteData: () => executeData,
+		getNodeParameter: value,
+		getCredentials: async () => await Promise.resolve({ ...credential }),
+		continueOnFail: () => run.continues,
+		getExecutionCancelSignal: () => signal,
+		onExecutionCancellation: (handler: () => void) => {
+			signal.addEventListener('abort', handler, { once: true });
+		},
+		getWorkflow: () => ({ id: 'payroll', name: 'Payroll', active: true }),
+		getMode: () => run.mode,
+		getExecutionId: () => String(number),
+		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json }),
+		getTimezone: () => 'Africa/Addis_Ababa',
+		getContext: () => ({}),
+		getWorkflowStaticData: () => ({}),
+		isToolExecution: () => false,
+		isStreaming: () => false,
+		addExecutionHints: (...hints: { message: string }[]) => {
+			for (const { message } of hints) outside.tell(() => `${name} hints: ${message}`);
+		},
+		sendMessageToUI: () => {},
+		logger: { debug: log, info: log, warn: log, error: log },
+	};
+}
+
+/** Expressions that only take a field of the item, also inside of options. */
+function evaluated(value: unknown, json: Json): unknown {
+	if (typeof value === 'string') {
+		if (!value.startsWith('=')) return value;
+		const field = /^=\{\{ \$json\.(\w+) \}\}$/.exec(value)?.[1];
+		if (field === undefined) throw new Error(`The model cannot evaluate ${value}`);
+		return json[field];
+	}
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+	return Object.fromEntries(
+		Object.entries(value).map(([key, each]) => [key, evaluated(each, json)]),
+	);
+}

@@ -1,0 +1,30 @@
+// What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
+import type { Sent } from './books.mts';
+import type { N8nProcess } from './n8n-process.mts';
+
+/** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
+const longestPauseInAWrite = 10_000;
+
+/**
+ * A process that stands still in the middle of n8n's own read and write of a row writes back what it read before; one
+ * that stands still between asking for a request and having the connection sends it when it goes on. The nodes have no
+ * code in between, so such a pause waits until it is over.
+ */
+export function mayStandStill(process: N8nProcess, ms: number): boolean {
+	return (process.writing === 0 || ms <= longestPauseInAWrite) && process.connecting === 0;
+}
+
+/**
+ * "It was not paid" is true when it is said. If another run sent the reference after that and ended before this one
+ * looked, the word is used for a doubt that it was not about: n8n's record cannot tell.
+ */
+export function isStaleWord(one: Sent, other: Sent): boolean {
+	return usedStaleWord(one, other) || usedStaleWord(other, one);
+}
+
+const usedStaleWord = ({ grounds, run }: Sent, other: Sent): boolean =>
+	grounds.word === 'notPaid' &&
+	other.run !== run &&
+	other.leftAt > grounds.wordGivenAt &&
+	other.endedAt !== undefined &&
+	other.endedAt < grounds.lookedAt;

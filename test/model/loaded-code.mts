@@ -1,0 +1,76 @@
+/** Loads the nodes' own code as a process of n8n would, any number of times, and with deliberate mistakes in it. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { compileFunction } from 'node:vm';
+import ts from 'typescript';
+
+const requireInstalled = createRequire(resolve('package.json'));
+
+/** A deliberate mistake: in this file, one piece of code in the place of another. */
+export interface Mutation {
+	file: string;
+	from: string;
+	to: string;
+}
+
+type Compiled = (
+	exports: object,
+	require: (name: string) => unknown,
+	clock: DateConstructor,
+) => void;
+
+const isCompiled = (value: unknown): value is Compiled => typeof value === 'function';
+
+/** What to load modules from; each `start` has a memory of its own. */
+export class Code {
+	readonly #mutations: Mutation[];
+	readonly #compiled = new Map<string, Compiled>();
+
+	constructor(mutations: Mutation[] = []) {
+		this.#mutations = mutations;
+	}
+
+	/**
+	 * The modules of a new process.
+	 * @param packages what installed packages export, where it is not the real thing
+	 */
+	start(packages: Record<string, object>): (file: string) => unknown {
+		const loaded = new Map<string, object>();
+		const load = (file: string): unknown => {
+			const known = loaded.get(file);
+			if (known !== undefined) return known;
+			const exports = {};
+			loaded.set(file, exports);
+			this.#compile(file)(
+				exports,
+				(name) => {
+					if (name.startsWith('.')) return load(`${join(dirname(file), name)}.ts`);
+					return packages[name] ?? (requireInstalled(name) as unknown);
+				},
+				Date,
+			);
+			return exports;
+		};
+		return load;
+	}
+
+	#compile(file: string): Compiled {
+		const known = this.#compiled.get(file);
+		if (known !== undefined) return known;
+		let source = readFileSync(file, 'utf8');
+		for (const { from, to } of this.#mutations.filter((mutation) => mutation.file === file)) {
+			if (source.split(from).length !== 2) throw new Error(`${file} has not exactly one: ${from}`);
+			source = source.replace(from, () => to);
+		}
+		const { outputText } = ts.transpileModule(source, {
+			compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+		});
+		const compiled: unknown = compileFunction(outputText, ['exports', 'require', 'Date'], {
+			filename: file,
+		});
+		if (!isCompiled(compiled)) throw new Error(`${file} was not compiled`);
+		this.#compiled.set(file, compiled);
+		return compiled;
+	}
+}

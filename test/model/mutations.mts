@@ -1,0 +1,308 @@
+// Breaks the built code in one place after the other, and tells how many worlds notice it. One that none notices is a hole in the model.
+import { availableParallelism } from 'node:os';
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { Build, readBuild } from './build.mts';
+import { globalNames } from './n8n-process.mts';
+import { tryWorld } from './search.mts';
+import type { Found } from './search.mts';
+
+interface Mutation {
+	name: string;
+	/** Below dist/nodes. */
+	file: string;
+	/** Must be there exactly once. */
+	find: string;
+	replace: string;
+}
+
+const ledger = 'EtbWallet/disbursement/references/ledger.js';
+const lock = 'EtbWallet/disbursement/references/lock.js';
+const entries = 'EtbWallet/disbursement/references/entries.js';
+const sending = 'EtbWallet/disbursement/sending.js';
+const disburse = 'EtbWallet/disbursement/disburse.js';
+const settlement = 'EtbWallet/disbursement/settlement.js';
+const payment = 'EtbWallet/disbursement/payment.js';
+const attempt = 'shared/service/attempt.js';
+const retries = 'shared/service/retries.js';
+const elapsed = 'shared/elapsed.js';
+const n8n = 'shared/n8n.js';
+
+const mutations: Mutation[] = [
+	{
+		name: 'An attempt does not end by the clock: dripping answers never do',
+		file: attempt,
+		find: 'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
+		replace: 'const signal = stop ?? new AbortController().signal;',
+	},
+	{
+		name: 'A refused payment frees its reference although a person gave their word meanwhile',
+		file: ledger,
+		find: 'const settled = await recorded(entries, refused, settledFact);',
+		replace: 'const settled = new Set();',
+	},
+	{
+		name: 'A reference may be paid to another person',
+		file: ledger,
+		find: "if (others.has(payment))\n            return 'otherPayment';",
+		replace: '',
+	},
+	{
+		name: 'Who is paid is not part of what is recorded as paid',
+		file: ledger,
+		find: 'const paidFact = (payment) => [`paid:${paymentMark(payment)}`,',
+		replace: 'const paidFact = (payment) => [`paid:1:${sentMark(payment)}`,',
+	},
+	{
+		name: 'A database call may take for ever',
+		file: entries,
+		find: 'AbortSignal.timeout(answerTimeoutMs)',
+		replace: 'new AbortController().signal',
+	},
+	{
+		name: 'A dry run, or a look at what is left to pay, claims references',
+		file: ledger,
+		find: 'await entries.remove(unusedMarks(payments, before));\n                }\n            };',
+		replace: '}\n            };',
+	},
+	{
+		name: 'No lock between processes',
+		file: lock,
+		find: 'const heldForMs = await take(row, stop);',
+		replace: 'const heldForMs = (0, elapsed_1.stopwatch)();',
+	},
+	{
+		name: 'The lock is not given back',
+		file: lock,
+		find: 'if (heldForMs() < abandonedAfterMs)\n            await release(row);',
+		replace: '',
+	},
+	{
+		name: 'The lock of a crashed process is never taken over',
+		file: lock,
+		find: 'else if (sameHolderForMs() > patienceMs)',
+		replace: 'else if (false)',
+	},
+	{
+		name: 'The lock is taken over at once',
+		file: lock,
+		find: 'else if (sameHolderForMs() > patienceMs)',
+		replace: 'else',
+	},
+	{
+		name: 'What was read under a lock that was lost counts',
+		file: lock,
+		find: 'if (heldForMs() > safeForMs)',
+		replace: 'if (false)',
+	},
+	{
+		name: 'Sent first, recorded afterwards',
+		file: ledger,
+		find: 'const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];',
+		replace:
+			'const marks = [...ended.flatMap(({ payment }) => claimMarks(payment)), ...ended.flatMap(marksOfEnd)];',
+	},
+	{
+		name: 'The mark of a claim is left out',
+		file: ledger,
+		find: 'const claimMarks = (payment) => [\n    sentMark(payment),',
+		replace: 'const claimMarks = (payment) => [',
+	},
+	{
+		name: 'The mark of the payment is left out',
+		file: ledger,
+		find: 'const claimMarks = (payment) => [\n    sentMark(payment),\n    paymentMark(payment),',
+		replace: 'const claimMarks = (payment) => [\n    sentMark(payment),',
+	},
+	{
+		name: 'Paid is not recorded',
+		file: ledger,
+		find: 'return [...claimMarks(payment), ...paidFact(payment)];',
+		replace: 'return claimMarks(payment);',
+	},
+	{
+		name: 'Doubt is not recorded',
+		file: ledger,
+		find: "return outcome === 'unknown' ? [...claimMarks(payment), ...doubtFact(payment)] : [];",
+		replace: 'return [];',
+	},
+	{
+		name: 'The word of a person is not recorded',
+		file: ledger,
+		find: 'added.push(...settledFact(payment));',
+		replace: '',
+	},
+	{
+		name: 'A fact is one mark: a question that was interrupted is believed',
+		file: ledger,
+		find: 'return new Set(candidates.filter(isTrue));',
+		replace: 'return new Set(candidates);',
+	},
+	{
+		name: 'Marks of a question stay',
+		file: ledger,
+		find: 'await entries.remove(payments.filter((payment) => !first.has(firstMark(payment))).map(firstMark));',
+		replace: '',
+	},
+	{
+		name: 'A claim lasts for ever: a process that stood still sends',
+		file: sending,
+		find: '() => timeoutMs - ageMs()',
+		replace: '() => timeoutMs',
+	},
+	{
+		name: 'Clocks that stand still while a machine sleeps',
+		file: elapsed,
+		find: 'Math.max(Date.now() - wall, performance.now() - monotonic)',
+		replace: 'performance.now() - monotonic',
+	},
+	{
+		name: 'Another execution is not waited for',
+		file: sending,
+		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
+		replace: 'isGivenUp: true,',
+	},
+	{
+		name: 'Another execution is waited for without an end',
+		file: sending,
+		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
+		replace: 'isGivenUp: false,',
+	},
+	{
+		name: 'A word counts for a doubt that came while the run waited',
+		file: sending,
+		find: 'heedsWord: waitedMs === undefined,',
+		replace: 'heedsWord: true,',
+	},
+	{
+		name: 'A reference is freed twice',
+		file: sending,
+		find: "this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');",
+		replace: '',
+	},
+	{
+		name: 'How the last window ended is not recorded',
+		file: sending,
+		find: 'await this.recordLast();',
+		replace: '',
+	},
+	{
+		name: 'Retry On Fail forgets what an earlier try sent',
+		file: n8n,
+		find: 'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',
+		replace: 'const value = new WeakMap();\n    return value;',
+	},
+	{
+		name: 'A payment without an answer is sent again',
+		file: retries,
+		find: "return mayRepeat || !attempt.sent ? 'retry' : 'unknown';",
+		replace: "return 'retry';",
+	},
+	{
+		name: 'A body that contradicts itself counts',
+		file: settlement,
+		find: 'return !isRepeated && new Set(said).size === 1 ? said[0] : undefined;',
+		replace: 'return said.at(-1);',
+	},
+	{
+		name: 'A failing database does not keep a payment from being sent',
+		file: sending,
+		find: "batch.settle(payment, { outcome: 'notPaid', error: (0, settlement_1.notRecorded)(error) });\n            }\n            return;",
+		replace: '}\n            await this.sendTaken(window, () => timeoutMs);\n            return;',
+	},
+	{
+		name: 'An item without the reference it should have is paid',
+		file: payment,
+		find: 'if ((0, invalidValue_1.isAbsent)(given) && !isExpected)',
+		replace: 'if ((0, invalidValue_1.isAbsent)(given))',
+	},
+	{
+		name: 'Stop does not end the pauses and the waiting',
+		file: disburse,
+		find: 'isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),',
+		replace: 'isStopping: () => !goesOn && hasFailure,',
+	},
+];
+
+/** A mutation that more worlds do not notice counts as not noticed. */
+const mostWorlds = 2_000;
+
+const pathOf = ({ file }: Mutation): string => `nodes/${file}`;
+
+function placesOf(sources: ReadonlyMap<string, string>, mutation: Mutation): number {
+	return (sources.get(pathOf(mutation)) ?? '').split(mutation.find).length - 1;
+}
+
+function mutated(sources: ReadonlyMap<string, string>, mutation: Mutation): Map<string, string> {
+	const path = pathOf(mutation);
+	const source = sources.get(path) ?? '';
+	return new Map(sources).set(
+		path,
+		source.replace(mutation.find, () => mutation.replace),
+	);
+}
+
+interface Noticed extends Found {
+	worlds: number;
+}
+
+async function firstNotice(mutation: Mutation): Promise<Noticed | undefined> {
+	const sources = readBuild();
+	const whole = new Build(sources, globalNames);
+	const build = new Build(mutated(sources, mutation), globalNames);
+	for (let seed = 1; seed <= mostWorlds; seed++) {
+		const found = await tryWorld(seed, build);
+		// A world that breaks a rule anyway does not notice the mutation.
+		if (found !== undefined && (await tryWorld(seed, whole)) === undefined)
+			return { ...found, worlds: seed };
+	}
+	return undefined;
+}
+
+async function inWorker(index: number): Promise<Noticed | undefined> {
+	return await new Promise((done, fail) => {
+		const worker = new Worker(new URL(import.meta.url), { workerData: index });
+		worker.once('message', done);
+		worker.once('error', fail);
+	});
+}
+
+async function main(): Promise<void> {
+	const sources = readBuild();
+	const misfits = mutations.filter((mutation) => placesOf(sources, mutation) !== 1);
+	if (misfits.length > 0) {
+		for (const mutation of misfits)
+			console.log(
+				`"${mutation.name}" fits ${placesOf(sources, mutation)} places of ${mutation.file}, not one.`,
+			);
+		throw new Error('Bring the mutations up to date with the code');
+	}
+	const results: (Noticed | undefined)[] = [];
+	const queue = mutations.keys();
+	await Promise.all(
+		Array.from({ length: availableParallelism() }, async () => {
+			for (const index of queue) {
+				results[index] = await inWorker(index);
+				console.error(
+					`${mutations[index]?.name}: ${results[index]?.worlds ?? 'not noticed'} (${results[index]?.violation ?? ''})`,
+				);
+			}
+		}),
+	);
+	console.log('| Mutation | Worlds needed | What broke |\n| --- | --- | --- |');
+	for (const [index, { name }] of mutations.entries()) {
+		const noticed = results[index];
+		console.log(
+			`| ${name} | ${noticed === undefined ? `none of ${mostWorlds}` : noticed.worlds} | ${noticed?.violation ?? ''} |`,
+		);
+	}
+	const missed = mutations.filter((_, index) => results[index] === undefined);
+	console.log(`${mutations.length - missed.length} of ${mutations.length} mutations are noticed.`);
+	process.exitCode = missed.length === 0 ? 0 : 1;
+}
+
+if (isMainThread) await main();
+else {
+	const mutation = mutations[Number(workerData)];
+	if (mutation === undefined) throw new Error('No such mutation');
+	parentPort?.postMessage(await firstNotice(mutation));
+}

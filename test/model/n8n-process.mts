@@ -1,0 +1,231 @@
+// A simulated n8n process: its own copy of the modules, its clocks, and what stops it.
+import * as nodeCrypto from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Build } from './build.mts';
+import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
+import type { Tell } from './story.mts';
+
+/** What befalls a process at its `atStep`-th step, a step being all that it does until it waits again. */
+export interface Blow {
+	/**
+	 * `stopped`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still.
+	 * `clockForward`, `clockBack`: its clock on the wall is set.
+	 */
+	kind: 'crash' | 'stopped' | 'suspended' | 'clockForward' | 'clockBack';
+	atStep: number;
+	/** In ms, until it goes on or is started again; or how far its clock is set. */
+	lasts: number;
+}
+
+export const globalNames = [
+	'Date',
+	'performance',
+	'Math',
+	'AbortSignal',
+	'setTimeout',
+	'setInterval',
+	'setImmediate',
+] as const;
+
+// As n8n loads it; its build for import statements does not run in Node.
+const n8n: unknown = createRequire(import.meta.url)('n8n-workflow');
+/** A module with other functions in place of some of its own. */
+const over = (module: unknown, functions: Record<string, unknown>): unknown =>
+	Object.create(Object(module) as object, descriptorsOf(functions));
+
+const descriptorsOf = (functions: Record<string, unknown>): PropertyDescriptorMap =>
+	Object.fromEntries(Object.entries(functions).map(([name, value]) => [name, { value }]));
+
+/** Making one costs more than all else that a timer does. */
+const timedOut = new DOMException('The operation timed out', 'TimeoutError');
+
+const epoch = Date.UTC(2026, 10, 1);
+
+export interface ProcessHooks {
+	tell: Tell;
+	/** Called when a blow fell. */
+	struck(kind: Blow['kind'], process: N8nProcess): void;
+	/** Whether standing still now is a limit of what any code can do. */
+	mayFreeze(process: N8nProcess, ms: number): boolean;
+}
+
+export class N8nProcess implements Owner {
+	alive = true;
+	steps = 0;
+	/** Database calls of this process whose write has not arrived. */
+	writing = 0;
+	/** Requests that were asked for and have no connection yet. */
+	connecting = 0;
+	/** In ms of the world, all the time that it stood still. */
+	stoodStill = 0;
+	readonly name: string;
+	readonly node: unknown;
+	readonly random: () => number;
+	private readonly timeline: Timeline;
+	private readonly hooks: ProcessHooks;
+	private readonly blows: Blow[];
+	private wallOffset: number;
+	private suspended = 0;
+	private held: OwnedEvent[] | undefined;
+	private alarms: { step: number; run: () => void }[] = [];
+
+	constructor(
+		name: string,
+		build: Build,
+		timeline: Timeline,
+		random: () => number,
+		blows: readonly Blow[],
+		hooks: ProcessHooks,
+	) {
+		this.name = name;
+		this.timeline = timeline;
+		this.random = random;
+		this.hooks = hooks;
+		this.blows = [...blows].sort((left, right) => left.atStep - right.atStep);
+		this.wallOffset = epoch + Math.floor(random() * 10_000);
+		const exports: unknown = build.load('nodes/EtbWallet/EtbWallet.node.js', this.surroundings());
+		const EtbWallet: unknown = Reflect.get(Object(exports), 'EtbWallet');
+		if (typeof EtbWallet !== 'function') throw new Error('The build has no EtbWallet');
+		this.node = Reflect.construct(EtbWallet, []);
+	}
+
+	get isFrozen(): boolean {
+		return this.held !== undefined;
+	}
+
+	/** No blow falls any more. */
+	spare(): void {
+		this.blows.length = 0;
+	}
+
+	/** Runs before the step that is `steps` from now. */
+	afterSteps(steps: number, run: () => void): void {
+		this.alarms.push({ step: this.steps + steps, run });
+	}
+
+	receive(event: OwnedEvent): void {
+		if (!this.alive) return;
+		if (this.held !== undefined) {
+			this.held.push(event);
+			return;
+		}
+		this.steps++;
+		const [blow] = this.blows;
+		if (blow !== undefined && this.steps >= blow.atStep) {
+			if (blow.kind === 'crash') {
+				this.blows.length = 0;
+				this.alive = false;
+				this.hooks.struck('crash', this);
+				return;
+			}
+			if (blow.kind === 'clockForward' || blow.kind === 'clockBack') {
+				this.blows.shift();
+				this.wallOffset += blow.kind === 'clockForward' ? blow.lasts : -blow.lasts;
+				this.hooks.struck(blow.kind, this);
+			} else if (this.hooks.mayFreeze(this, blow.lasts)) {
+				this.blows.shift();
+				this.freeze(blow.kind, blow.lasts, event);
+				return;
+			}
+		}
+		if (this.alarms.length > 0) {
+			const due = this.alarms.filter(({ step }) => step <= this.steps);
+			this.alarms = this.alarms.filter(({ step }) => step > this.steps);
+			for (const { run } of due) run();
+		}
+		event.run();
+	}
+
+	/** Runs in this process after `ms` of its monotonic clock. */
+	timer(ms: number, run: () => void): void {
+		const due = this.monotonic() + Math.max(0, ms);
+		const event: OwnedEvent = {
+			kind: 'timer',
+			run: () => {
+				const rest = due - this.monotonic();
+				if (rest > 1e-3) this.timeline.afterIn(this, rest, event);
+				else run();
+			},
+		};
+		this.timeline.afterIn(this, ms, event);
+	}
+
+	/** Comes from outside after `ms`. */
+	arrival(ms: number, run: () => void): void {
+		this.timeline.afterIn(this, ms, { kind: 'arrival', run });
+	}
+
+	private freeze(kind: 'stopped' | 'suspended', ms: number, event: OwnedEvent): void {
+		const held = [event];
+		this.held = held;
+		this.hooks.tell(() => `${this.name} stands still (${kind}) for ${ms / 1000} s`);
+		this.hooks.struck(kind, this);
+		this.timeline.after(ms, () => {
+			this.held = undefined;
+			this.stoodStill += ms;
+			if (kind === 'suspended') this.suspended += ms;
+			this.hooks.tell(() => `${this.name} goes on`);
+			// What Node does first after it stood still is not certain: timers or what arrived.
+			const first = this.random() < 0.5 ? 'timer' : 'arrival';
+			const inOrder = [
+				...held.filter((each) => each.kind === first),
+				...held.filter((each) => each.kind !== first),
+			];
+			for (const each of inOrder) this.timeline.afterIn(this, 0, each);
+		});
+	}
+
+	private monotonic(): number {
+		return this.timeline.now - this.suspended;
+	}
+
+	private sleep = async (ms: number): Promise<void> => {
+		await new Promise<void>((done) => {
+			this.timer(ms, done);
+		});
+	};
+
+	private surroundings(): { globals: Record<string, unknown>; packages: Record<string, unknown> } {
+		const wall = (): number => this.timeline.now + this.wallOffset;
+		class VirtualDate extends Date {
+			constructor(value?: number | string | Date) {
+				super(value ?? wall());
+			}
+			static override now(): number {
+				return wall();
+			}
+		}
+		const timeout = (ms: number): AbortSignal => {
+			const controller = new AbortController();
+			this.timer(ms, () => {
+				controller.abort(timedOut);
+			});
+			return controller.signal;
+		};
+		const realTimer = (): never => {
+			throw new Error('The built code uses a timer that the model does not know');
+		};
+		return {
+			globals: {
+				Date: VirtualDate,
+				performance: { now: () => this.monotonic() },
+				Math: over(Math, { random: this.random }),
+				AbortSignal: new Proxy(AbortSignal, {
+					get: (target, name) =>
+						name === 'timeout' ? timeout : (Reflect.get(target, name) as unknown),
+				}),
+				setTimeout: realTimer,
+				setInterval: realTimer,
+				setImmediate: realTimer,
+			},
+			packages: {
+				'n8n-workflow': over(n8n, { sleep: this.sleep }),
+				'node:crypto': over(nodeCrypto, {
+					randomUUID: () => `uuid-${Math.floor(this.random() * 2 ** 48).toString(16)}`,
+					randomBytes: (size: number) =>
+						Buffer.from(Array.from({ length: size }, () => Math.floor(this.random() * 256))),
+				}),
+			},
+		};
+	}
+}

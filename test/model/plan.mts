@@ -1,0 +1,354 @@
+// What a model world consists of, as a value that fast-check makes and shrinks.
+import * as fc from 'fast-check';
+import type { Blow } from './n8n-process.mts';
+
+export const people = 6;
+export type NodeName = 'a' | 'b';
+
+/** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
+export const answerKinds = [
+	'paid',
+	'slowPaid',
+	'latePaid',
+	'rejected',
+	'slowRejected',
+	'lateRejected',
+	'saysNo',
+	'tooMany',
+	'tooManyForLong',
+	'refused',
+	'error',
+	'errorPaid',
+	'reset',
+	'resetPaid',
+	'silent',
+	'silentPaid',
+	'dripping',
+	'drippingPaid',
+	'unreadable',
+	'unreadablePaid',
+	'contradictory',
+	'contradictoryPaid',
+] as const;
+export type AnswerKind = (typeof answerKinds)[number];
+
+export type VariantKind = 'same' | 'otherAmount' | 'otherPerson' | 'noReference';
+
+export interface ItemPlan {
+	/** Which person, and so which reference. */
+	person: number;
+	variant: VariantKind;
+}
+
+export interface RunPlan {
+	process: number;
+	node: NodeName;
+	/** In ms after the beginning, or after the run before it ended or its process died. */
+	start: { after: 'beginning' | 'previous'; ms: number };
+	items: ItemPlan[];
+	/** `none`: no reference is mapped. `column`: Map Automatically. */
+	references: 'expression' | 'column' | 'none';
+	concurrency: number;
+	tries: number;
+	onError: 'stop' | 'continue';
+	mode: 'manual' | 'retry';
+	ifReferenceUsed: 'skip' | 'fail';
+	/** Whether a person asks the books, and tells the node of each item that may be in doubt. */
+	settles: boolean;
+	dryRun: boolean;
+	checkBalance: boolean;
+	maxAmountEtb?: number;
+	maxTotalEtb?: number;
+	/** Stopped when the process has made so many steps since the run began. */
+	stopAfterSteps?: number;
+	noise: number;
+}
+
+export type DatabaseFaultKind =
+	| 'failsBefore'
+	| 'failsBetween'
+	| 'failsAfter'
+	| 'silentBefore'
+	| 'silentBetween'
+	| 'silentAfter'
+	| 'slow';
+
+/** What befalls `count` calls of the database, from the `call`-th of the world. */
+export interface DatabaseFault {
+	kind: DatabaseFaultKind;
+	call: number;
+	count: number;
+}
+
+export interface Plan {
+	/** In ms. Different ones in simultaneous executions of one node are a known limit. */
+	timeout: number;
+	/** Of one of the four steps of a database call, at most, in ms. */
+	latency: number;
+	processes: Blow[][];
+	runs: RunPlan[];
+	/** For each person, how their requests are answered, in order; after that all are paid. */
+	answers: AnswerKind[][];
+	balanceAnswers: ('read' | 'error' | 'silent')[];
+	balance: number;
+	faults: DatabaseFault[];
+	noise: number;
+}
+
+/** Seeds of what is random inside of a world: other ones are not simpler. */
+const noise = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
+const sometimes = (oneIn: number): fc.Arbitrary<boolean> =>
+	fc.integer({ min: 0, max: oneIn - 1 }).map((value) => value === oneIn - 1);
+
+const variant: fc.Arbitrary<VariantKind> = fc.oneof(
+	{ weight: 30, arbitrary: fc.constant<VariantKind>('same') },
+	{ weight: 1, arbitrary: fc.constant<VariantKind>('otherAmount') },
+	{ weight: 1, arbitrary: fc.constant<VariantKind>('otherPerson') },
+	{ weight: 1, arbitrary: fc.constant<VariantKind>('noReference') },
+);
+
+const items = fc.oneof(
+	{
+		weight: 20,
+		arbitrary: fc.uniqueArray(
+			fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant }),
+			{ selector: ({ person }) => person, minLength: 1, maxLength: people },
+		),
+	},
+	{
+		weight: 1,
+		arbitrary: fc.array(fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant }), {
+			minLength: 1,
+			maxLength: people,
+		}),
+	},
+);
+
+const startMs = fc.oneof(
+	fc.integer({ min: 0, max: 60 }),
+	fc.integer({ min: 0, max: 4_000 }),
+	fc.integer({ min: 0, max: 150_000 }),
+);
+
+const run: fc.Arbitrary<RunPlan> = fc.record(
+	{
+		process: fc.integer({ min: 0, max: 2 }),
+		node: fc.oneof(
+			{ weight: 6, arbitrary: fc.constant<NodeName>('a') },
+			{ weight: 1, arbitrary: fc.constant<NodeName>('b') },
+		),
+		start: fc.record({
+			after: fc.constantFrom<RunPlan['start']['after'][]>('beginning', 'previous'),
+			ms: startMs,
+		}),
+		items,
+		references: fc.oneof(
+			{ weight: 10, arbitrary: fc.constant<RunPlan['references']>('expression') },
+			{ weight: 2, arbitrary: fc.constant<RunPlan['references']>('column') },
+			{ weight: 1, arbitrary: fc.constant<RunPlan['references']>('none') },
+		),
+		concurrency: fc.integer({ min: 1, max: 5 }),
+		tries: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3 })),
+		onError: fc.constantFrom<RunPlan['onError'][]>('stop', 'continue'),
+		mode: sometimes(10).map((is) => (is ? 'retry' : 'manual')),
+		ifReferenceUsed: sometimes(8).map((is) => (is ? 'fail' : 'skip')),
+		settles: sometimes(3),
+		dryRun: sometimes(10),
+		checkBalance: sometimes(4),
+		maxAmountEtb: fc.constantFrom(10, 10.5),
+		maxTotalEtb: fc.integer({ min: 1, max: 70 }),
+		stopAfterSteps: fc.integer({ min: 1, max: 60 }),
+		noise,
+	},
+	{
+		requiredKeys: [
+			'process',
+			'node',
+			'start',
+			'items',
+			'references',
+			'concurrency',
+			'tries',
+			'onError',
+			'mode',
+			'ifReferenceUsed',
+			'settles',
+			'dryRun',
+			'checkBalance',
+			'noise',
+		],
+	},
+);
+
+/** fast-check leaves an optional key out half of the time: too often here. */
+function rarely(plan: RunPlan, chance: number): RunPlan {
+	const { maxAmountEtb, maxTotalEtb, stopAfterSteps, ...rest } = plan;
+	return {
+		...rest,
+		...(chance % 11 === 1 && maxAmountEtb !== undefined && { maxAmountEtb }),
+		...(chance % 13 === 1 && maxTotalEtb !== undefined && { maxTotalEtb }),
+		...(chance % 4 === 1 && stopAfterSteps !== undefined && { stopAfterSteps }),
+	};
+}
+
+const blow = (kinds: Blow['kind'][]): fc.Arbitrary<Blow> =>
+	fc.record({
+		kind: fc.constantFrom(...kinds),
+		atStep: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 200 })),
+		lasts: fc.constantFrom(2_000, 10_000, 35_000, 70_000, 140_000),
+	});
+
+const answer: fc.Arbitrary<AnswerKind> = fc.constantFrom(...answerKinds);
+
+const fault: fc.Arbitrary<DatabaseFault> = fc.record({
+	kind: fc.constantFrom<DatabaseFaultKind[]>(
+		'failsBefore',
+		'failsBetween',
+		'failsAfter',
+		'silentBefore',
+		'silentBetween',
+		'silentAfter',
+		'slow',
+	),
+	call: fc.oneof(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 0, max: 150 })),
+	count: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 })),
+});
+
+/** What may go wrong in a world. With all of it at once, `unknown` would excuse everything. */
+interface Climate {
+	answers: boolean;
+	faults: boolean;
+	blows: Blow['kind'][];
+	stops: boolean;
+}
+const climates: Climate[] = [
+	{ answers: false, faults: false, blows: [], stops: false },
+	{ answers: true, faults: false, blows: [], stops: false },
+	{ answers: true, faults: false, blows: [], stops: true },
+	{ answers: true, faults: true, blows: [], stops: false },
+	{ answers: true, faults: false, blows: ['crash'], stops: false },
+	{ answers: true, faults: false, blows: ['stopped', 'suspended'], stops: false },
+	{ answers: true, faults: false, blows: ['clockForward', 'clockBack', 'stopped'], stops: false },
+	{ answers: true, faults: true, blows: ['crash', 'stopped', 'suspended'], stops: true },
+];
+
+function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> {
+	const runs = fc.array(
+		fc
+			.tuple(run, fc.integer({ min: 0, max: 10_000 }))
+			.map(([plan, chance]) => rarely(plan, chance))
+			.map(({ stopAfterSteps, ...rest }) =>
+				stops && stopAfterSteps !== undefined ? { ...rest, stopAfterSteps } : rest,
+			),
+		{ minLength: 1, maxLength: 5 },
+	);
+	const listOf = <Value,>(value: fc.Arbitrary<Value>, most: number): fc.Arbitrary<Value[]> =>
+		fc.array(value, { maxLength: most });
+	return (
+		fc
+			.record({
+				timeout: fc.constantFrom(5_000, 20_000, 60_000),
+				latency: fc.constantFrom(3, 20, 150),
+				processes: fc.array(blows.length > 0 ? listOf(blow(blows), 2) : fc.constant<Blow[]>([]), {
+					minLength: 1,
+					maxLength: 3,
+				}),
+				runs,
+				answers: answers
+					? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
+							minLength: people,
+							maxLength: people,
+						})
+					: fc.constant<AnswerKind[][]>([]),
+				balanceAnswers: answers
+					? listOf(fc.constantFrom<Plan['balanceAnswers']>('read', 'error', 'silent'), 3)
+					: fc.constant<Plan['balanceAnswers']>([]),
+				balance: fc.oneof(fc.constant(1_000_000), fc.integer({ min: 0, max: 80 })),
+				faults: faults ? listOf(fault, 4) : fc.constant<DatabaseFault[]>([]),
+				noise,
+			})
+			.map((plan) => (answers ? plan : { ...plan, balance: 1_000_000 }))
+			// With both, taking turns at the lock alone can take as long as a claim lasts.
+			.map((plan) => (plan.latency > 100 ? { ...plan, timeout: 60_000 } : plan))
+	);
+}
+
+/** With few people, runs meet at the same references. */
+const fewPeople = (plan: Plan): Plan => ({
+	...plan,
+	runs: plan.runs.map((each) => ({
+		...each,
+		node: 'a',
+		items: each.items
+			.map((item) => ({ ...item, person: item.person % 2 }))
+			.filter(
+				({ person }, index, all) => all.findIndex((other) => other.person === person) === index,
+			),
+	})),
+});
+
+const crowded: fc.Arbitrary<Plan> = fc.oneof(...climates.map(planOf)).map(fewPeople);
+
+/** A process stands still while it sends; others wait for it, give it up, are told, and send; then it goes on. */
+const frozenSender: fc.Arbitrary<Plan> = fc
+	.tuple(
+		planOf({ answers: true, faults: false, blows: [], stops: false }),
+		fc.record({
+			kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
+			atStep: fc.integer({ min: 1, max: 30 }),
+			lasts: fc.constantFrom(35_000, 70_000, 140_000),
+		}),
+		fc.integer({ min: 0, max: 15 }),
+	)
+	.map(([plan, still, settling]) => ({
+		...fewPeople(plan),
+		timeout: 5_000,
+		processes: [[still], []],
+		runs: fewPeople(plan).runs.map((each, index): RunPlan => {
+			if (index === 0)
+				return { ...each, process: 0, dryRun: false, start: { after: 'beginning', ms: 0 } };
+			const { ms } = each.start;
+			return {
+				...each,
+				process: 1,
+				settles: ((settling >> (index - 1)) & 1) === 1,
+				start: index === 1 ? { after: 'beginning', ms: ms % 10_000 } : { after: 'previous', ms },
+			};
+		}),
+	}));
+
+/** Several processes want the same references at the same time, while some calls of the database take seconds. */
+const slowDatabase: fc.Arbitrary<Plan> = fc
+	.tuple(
+		planOf({ answers: false, faults: false, blows: [], stops: false }),
+		fc.array(
+			fc.record({
+				kind: fc.constant<DatabaseFaultKind>('slow'),
+				call: fc.integer({ min: 0, max: 20 }),
+				count: fc.integer({ min: 1, max: 2 }),
+			}),
+			{ maxLength: 3 },
+		),
+	)
+	.map(([plan, faults]) => ({
+		...fewPeople(plan),
+		faults,
+		timeout: 60_000,
+		processes: [[], [], []],
+		runs: fewPeople(plan).runs.map(
+			(each, index): RunPlan => ({
+				...each,
+				process: index,
+				start: { after: 'beginning', ms: each.start.ms % 100 },
+			}),
+		),
+	}));
+
+export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
+	fc.oneof(
+		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
+		{ weight: 3, arbitrary: crowded },
+		{ weight: 2, arbitrary: frozenSender },
+		{ weight: 1, arbitrary: slowDatabase },
+	),
+);

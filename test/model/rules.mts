@@ -1,0 +1,367 @@
+// The invariants of payments, judged while a world is played.
+import type { Books, Sent } from './books.mts';
+import { isUnclear } from './books.mts';
+import type { TryResult } from './execution.mts';
+import { isStaleWord } from './known-limits.mts';
+import type { N8nProcess } from './n8n-process.mts';
+import type { Plan, RunPlan, VariantKind } from './plan.mts';
+import type { SimulatedDatabase } from './simulated-database.mts';
+import type { Line } from './told.mts';
+import { linesOf } from './told.mts';
+import type { Timeline } from './virtual-time.mts';
+import type { Tell } from './story.mts';
+
+export type Word = 'report' | 'paid' | 'notPaid';
+
+/** Whom an item is to pay. */
+export interface Payee {
+	/** What may be paid once: the reference, or without one the person. */
+	key: string;
+	reference: string;
+	toUserId: string;
+	amount: number;
+	variant: VariantKind;
+}
+
+/** What is known of a run of the node. */
+export interface RunRecord {
+	number: number;
+	name: string;
+	/** `last` and `settling`: the healthy runs after everything else. */
+	role: 'planned' | 'last' | 'settling';
+	plan: RunPlan;
+	payees: Payee[];
+	process: N8nProcess;
+	beganAt: number;
+	/** By item, what a person said when the run began. */
+	words: Word[];
+	/** When this try first looked at the record of a reference. */
+	looks: Map<string, number>;
+	/** What the last try told, by item. */
+	lines: Map<number, Line>;
+	stoodStillBefore: number;
+	stoppedAt?: number;
+	endedAt?: number;
+	isDead: boolean;
+	died(): void;
+	/** For a dry run: what was recorded when it began, and what had gone wrong by then. */
+	before?: { row: Set<string>; struck: number };
+}
+
+/** In ms. Reading the balance takes up to four attempts of the general timeout, and the pauses between them. */
+const longestBalanceMs = 4 * 60_000 + 60_000;
+
+/** In ms. What the database and its lock may add to a run when nothing goes wrong with them, and when something did. */
+const slack = { healthy: 10_000, struck: 240_000 };
+
+/** In ms. What a stopped run may take beyond the timeout: to tell, and for one call of the database that never answers. */
+const stopSlack = { healthy: 3_000, struck: 33_000 };
+
+export class Judge {
+	readonly violations: string[] = [];
+	readonly counts = new Map<string, number>();
+	/** Crashes, pauses and set clocks so far. */
+	struck = 0;
+	private readonly plan: Plan;
+	private readonly timeline: Timeline;
+	private readonly books: Books;
+	private readonly database: SimulatedDatabase;
+	private readonly runs: readonly RunRecord[];
+	private readonly tell: Tell;
+	/** References that were told to be paid, with when that was in ms. */
+	private readonly toldPaid = new Map<string, number>();
+
+	constructor(
+		plan: Plan,
+		timeline: Timeline,
+		books: Books,
+		database: SimulatedDatabase,
+		runs: readonly RunRecord[],
+		tell: Tell,
+	) {
+		this.plan = plan;
+		this.timeline = timeline;
+		this.books = books;
+		this.database = database;
+		this.runs = runs;
+		this.tell = tell;
+	}
+
+	broken(rule: string): void {
+		this.violations.push(rule);
+		this.tell(() => `*** ${rule}`);
+	}
+
+	began(run: RunRecord): void {
+		run.before = { row: this.rowOf(run), struck: this.allStruck() };
+	}
+
+	/** The service is about to pay. */
+	paying(sent: Sent): void {
+		const run = this.runs[sent.run];
+		if (sent.toUserId.endsWith('-none'))
+			this.broken(`${sent.toUserId} is paid, whose item has no reference although it should`);
+		if (run?.plan.dryRun === true) this.broken(`the dry run ${run.name} pays ${sent.toUserId}`);
+		const others = this.books.paymentsOf(sent.reference);
+		if (others.length === 0) return;
+		if (others.every((other) => isStaleWord(sent, other))) this.count('known limit: stale word');
+		else this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
+	}
+
+	/** A try of a run ended and told this. */
+	told(run: RunRecord, result: TryResult, tryIndex: number): void {
+		const given = linesOf(result);
+		const lines = given ?? run.payees.map((_, item): Line => ({ item, outcome: 'notPaid' }));
+		run.lines.clear();
+		const told = lines.map(({ item, outcome }) => `${run.payees[item]?.key} ${outcome}`).join(', ');
+		this.tell(() => `${run.name} tells${tryIndex > 0 ? ` (try ${tryIndex + 1})` : ''}: ${told}`);
+		let lastItem = -1;
+		for (const line of lines) {
+			const payee = run.payees[line.item];
+			if (payee === undefined) {
+				this.broken(`${run.name} tells of an item that it does not have (${line.item})`);
+				continue;
+			}
+			if (run.lines.has(line.item)) this.broken(`${run.name} tells item ${line.item} twice`);
+			if ('output' in result && line.item < lastItem)
+				this.broken(`${run.name} tells items in another order`);
+			lastItem = line.item;
+			if (
+				(line.reference ?? payee.reference) !== payee.reference ||
+				(line.toUserId ?? payee.toUserId) !== payee.toUserId
+			)
+				this.broken(`${run.name} tells of ${line.toUserId} for the item of ${payee.toUserId}`);
+			run.lines.set(line.item, line);
+		}
+		const isWhole = 'error' in result || run.stoppedAt !== undefined;
+		if (!isWhole && run.lines.size !== run.payees.length)
+			this.broken(`${run.name} tells ${run.lines.size} of ${run.payees.length} items`);
+		for (const [item, payee] of run.payees.entries()) {
+			const line = run.lines.get(item);
+			// An error lists those that could be used; of the others it is certain that nothing was done.
+			if (line !== undefined) this.judgeLine(run, payee, line);
+			else if ('error' in result) this.judgeLine(run, payee, { item, outcome: 'notPaid' });
+		}
+	}
+
+	ended(run: RunRecord): void {
+		for (const [item, { outcome }] of run.lines) {
+			this.count(outcome);
+			const key = run.payees[item]?.key;
+			if (outcome === 'paid' && key !== undefined) this.toldPaid.set(key, this.timeline.now);
+		}
+		const { beganAt, endedAt = this.timeline.now, stoppedAt, plan } = run;
+		const still = run.process.stoodStill - run.stoodStillBefore;
+		const extra = still + (this.allStruck() > 0 ? slack.struck : slack.healthy);
+		const { timeout } = this.plan;
+		const longest =
+			plan.tries * (longestBalanceMs + (plan.items.length + 3) * (timeout + 2_000)) +
+			extra * (plan.items.length + 2);
+		if (endedAt - beganAt > longest)
+			this.broken(`${run.name} takes ${Math.round((endedAt - beganAt) / 1000)} s`);
+		const longestAfterStop =
+			timeout +
+			still +
+			plan.tries * 1_000 +
+			(this.allStruck() > 0 ? stopSlack.struck : stopSlack.healthy);
+		if (stoppedAt !== undefined && endedAt - stoppedAt > longestAfterStop)
+			this.broken(
+				`${run.name} goes on for ${Math.round((endedAt - stoppedAt) / 1000)} s after Stop`,
+			);
+		const isAlone = !this.runs.some(
+			(other) =>
+				other !== run &&
+				other.plan.node === plan.node &&
+				other.beganAt <= endedAt &&
+				(other.endedAt ?? Infinity) >= beganAt,
+		);
+		if (plan.dryRun && isAlone && run.before?.struck === this.allStruck()) {
+			this.count('dry runs alone');
+			const { row: before } = run.before;
+			const after = this.rowOf(run);
+			const added = [...after].filter((mark) => !before.has(mark));
+			// It may clear away what an interrupted question left.
+			const removed = this.allStruck() > 0 ? [] : [...before].filter((mark) => !after.has(mark));
+			if (added.length + removed.length > 0)
+				this.broken(
+					`the dry run ${run.name} leaves a trace: ${[...added, 'removed:', ...removed].join(' ')}`,
+				);
+		}
+	}
+
+	/** Nothing is due any more. */
+	atRest(when: string): void {
+		for (const run of this.runs)
+			if (run.endedAt === undefined && !run.isDead) this.broken(`${run.name} never ends (${when})`);
+		if (this.allStruck() === 0 && this.database.rows.has(''))
+			this.broken(`the lock is held, and nobody holds it (${when})`);
+	}
+
+	/** After the healthy runs, everybody must be explained. */
+	atEnd(): void {
+		for (const run of this.runs) {
+			if (run.role === 'planned') continue;
+			for (const [item, payee] of run.payees.entries()) {
+				const outcome = run.lines.get(item)?.outcome ?? 'none';
+				const payments = this.books.paymentsOf(payee.key);
+				const ofOther = this.hasOthers(payee.key);
+				const allowed =
+					run.role === 'last' ? ['paid', 'alreadyPaid', 'unknown'] : ['paid', 'alreadyPaid'];
+				if (!allowed.includes(outcome) && !(ofOther && outcome === 'notPaid'))
+					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
+				if (run.role === 'settling' && !ofOther && payments.length === 0)
+					this.broken(`${payee.key} is not paid in the end`);
+			}
+		}
+	}
+
+	private judgeLine(run: RunRecord, payee: Payee, { outcome }: Line): void {
+		const { key, toUserId, amount } = payee;
+		const say = (text: string): void => {
+			this.broken(`${run.name} tells ${key} ${outcome}, but ${text}`);
+		};
+		const own = this.books.sent.filter(
+			(each) => each.run === run.number && each.toUserId === toUserId && each.amountEtb === amount,
+		);
+		const paidByRun = own.some(({ isPaid }) => isPaid);
+		const isDuplicate = run.payees.some((other) => other !== payee && other.key === key);
+		switch (outcome) {
+			case 'paid':
+				if (!paidByRun) say('its request was not paid');
+				if (run.plan.dryRun) say('it is a dry run');
+				break;
+			case 'notPaid':
+			case 'notAttempted':
+				if (paidByRun && !isDuplicate) say('it was paid');
+				if (own.some(({ isPending }) => isPending) && !isDuplicate)
+					say('the service may still pay it');
+				if (!this.mayBeNotPaid(run, payee, own)) say('there is no reason for it');
+				break;
+			case 'alreadyPaid':
+				if (
+					!this.books
+						.paymentsOf(key)
+						.some((each) => each.toUserId === toUserId && each.amountEtb === amount)
+				)
+					say('the books do not have it');
+				if (paidByRun) say('this very run paid it');
+				break;
+			case 'ready':
+				if (!run.plan.dryRun) say('it is no dry run');
+				if (this.books.paymentsOf(key).some(({ leftAt }) => leftAt < run.beganAt))
+					say('it was paid before');
+				break;
+			case 'unknown':
+				if (!this.mayBeUnknown(run, key))
+					say(
+						this.books.sent.some(({ reference }) => reference === key)
+							? 'nothing went wrong'
+							: 'nobody sent it, and nothing went wrong',
+					);
+				break;
+			default:
+				say('there is no such outcome');
+		}
+		if (run.plan.dryRun && own.length > 0) say('it is a dry run, and something was sent');
+	}
+
+	/** Whether somebody may not know how it ended. */
+	private mayBeUnknown(run: RunRecord, key: string): boolean {
+		if (this.allStruck() > 0 || this.wasStopped(key)) return true;
+		if (run.plan.references === 'none' && run.plan.mode === 'retry') return true;
+		// A dry run does not wait for who is sending it.
+		if (run.plan.dryRun && this.overlaps(run, key)) return true;
+		if ((this.toldPaid.get(key) ?? Infinity) < run.beganAt) return false;
+		const { timeout } = this.plan;
+		const began = new Map<string, number>();
+		return this.books.sent.some((each) => {
+			const chain = `${each.run} ${each.reference}`;
+			const first = began.get(chain) ?? each.leftAt;
+			began.set(chain, first);
+			// Who waits for a run waits for the whole window that it sends at once.
+			const isSlow = (each.endedAt ?? this.timeline.now) - first > 0.8 * timeout;
+			if (isSlow) return true;
+			return (
+				each.reference === key &&
+				(isUnclear(each.kind) || (each.endedAt !== undefined && !each.isAnswered))
+			);
+		});
+	}
+
+	/** Whether there was a reason not to pay it. */
+	private mayBeNotPaid(run: RunRecord, payee: Payee, own: Sent[]): boolean {
+		const { plan } = run;
+		if (this.allStruck() > 0 || run.stoppedAt !== undefined) return true;
+		if (plan.maxAmountEtb !== undefined || plan.maxTotalEtb !== undefined) return true;
+		if (plan.checkBalance && (this.plan.balance < 1_000_000 || this.plan.balanceAnswers.length > 0))
+			return true;
+		if (plan.mode === 'retry' || payee.variant !== 'same' || this.hasOthers(payee.key)) return true;
+		if (this.refused(run).has(payee.key) || own.some(({ isPaid }) => !isPaid)) return true;
+		if (run.payees.filter(({ key }) => key === payee.key).length > 1) return true;
+		// A run that stops at the first failure does not attempt the rest.
+		return plan.onError === 'stop' && this.stopsEarly(run);
+	}
+
+	private stopsEarly(run: RunRecord): boolean {
+		return (
+			run.plan.ifReferenceUsed === 'fail' ||
+			this.refused(run).size > 0 ||
+			this.books.sent.some((each) => each.run === run.number && !each.isPaid) ||
+			this.books.sent.some((each) => each.run === run.number && isUnclear(each.kind)) ||
+			run.payees.some(({ variant, key }) => variant !== 'same' || this.hasOthers(key)) ||
+			new Set(run.payees.map(({ key }) => key)).size < run.payees.length
+		);
+	}
+
+	/** Connections that are refused do not reach the books. */
+	private refused(run: RunRecord): Set<string> {
+		return new Set(
+			run.payees
+				.filter(({ key }) => {
+					const person = Number(/\d+$/.exec(key)?.[0] ?? 0);
+					return this.plan.answers[person]?.includes('refused');
+				})
+				.map(({ key }) => key),
+		);
+	}
+
+	/** Whether the reference was also meant for another person or amount. */
+	private hasOthers(key: string): boolean {
+		return this.runs.some(({ payees }) =>
+			payees.some(
+				(payee) =>
+					payee.key === key && (payee.variant === 'otherAmount' || payee.variant === 'otherPerson'),
+			),
+		);
+	}
+
+	/** Whether a run with this reference was stopped. */
+	private wasStopped(key: string): boolean {
+		return this.runs.some(
+			({ stoppedAt, payees }) =>
+				stoppedAt !== undefined && payees.some((payee) => payee.key === key),
+		);
+	}
+
+	/** Whether another run with the same reference has not ended, or did so while this one went on. */
+	private overlaps(run: RunRecord, key: string): boolean {
+		return this.runs.some(
+			(other) =>
+				other !== run &&
+				other.payees.some((payee) => payee.key === key) &&
+				(other.endedAt ?? Infinity) >= run.beganAt,
+		);
+	}
+
+	private allStruck(): number {
+		return this.struck + this.database.struck;
+	}
+
+	private rowOf({ plan }: RunRecord): Set<string> {
+		return new Set(this.database.rows.get(`n:pay-${plan.node}`));
+	}
+
+	private count(name: string): void {
+		this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+	}
+}

@@ -1,0 +1,105 @@
+// Plays many worlds on all cores. `--worlds=N`, `--from=N` the first seed, `--seed=N` one world with its story.
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { Build, readBuild } from './build.mts';
+import { globalNames } from './n8n-process.mts';
+import { kindOf, planOf, smallestStory, tryWorld } from './search.mts';
+import type { Found } from './search.mts';
+import { play } from './play.mts';
+
+interface Share {
+	from: number;
+	count: number;
+	step: number;
+}
+
+interface Outcome {
+	found: Found[];
+	counts: Map<string, number>;
+	played: number;
+}
+
+const newBuild = (): Build => new Build(readBuild(), globalNames);
+
+/** Stories that are printed; one is enough to start with. */
+const mostStories = 3;
+
+async function playShare({ from, count, step }: Share): Promise<Outcome> {
+	const build = newBuild();
+	const counts = new Map<string, number>();
+	const kinds = new Map<string, Found>();
+	let played = 0;
+	for (let index = 0; index < count; index++) {
+		const found = await tryWorld(from + index * step, build, counts);
+		played++;
+		if (found !== undefined && !kinds.has(kindOf(found.violation)))
+			kinds.set(kindOf(found.violation), found);
+		if (kinds.size >= mostStories) break;
+	}
+	return { found: [...kinds.values()], counts, played };
+}
+
+async function inWorker(share: Share): Promise<Outcome> {
+	return await new Promise((done, fail) => {
+		const worker = new Worker(new URL(import.meta.url), { workerData: share });
+		worker.once('message', (outcome: Outcome) => {
+			done(outcome);
+		});
+		worker.once('error', fail);
+	});
+}
+
+async function main(): Promise<void> {
+	const { values } = parseArgs({
+		options: {
+			worlds: { type: 'string', default: '100000' },
+			from: { type: 'string', default: '1' },
+			seed: { type: 'string' },
+			'as-it-is': { type: 'boolean', default: false },
+		},
+	});
+	if (values.seed !== undefined) {
+		const found = await tryWorld(Number(values.seed), newBuild());
+		const isBroken = found !== undefined;
+		if (isBroken && !values['as-it-is']) console.log(await smallestStory(found, newBuild()));
+		else console.log((await play(planOf(Number(values.seed)), newBuild(), true)).story.join('\n'));
+		console.log(isBroken ? 'A rule is broken.' : 'No rule is broken.');
+		process.exitCode = isBroken ? 1 : 0;
+		return;
+	}
+	const began = Date.now();
+	const total = Number(values.worlds);
+	const cores = availableParallelism();
+	const outcomes = await Promise.all(
+		Array.from({ length: cores }, (_, core) =>
+			inWorker({
+				from: Number(values.from) + core,
+				count: Math.ceil((total - core) / cores),
+				step: cores,
+			}),
+		),
+	);
+	const played = outcomes.reduce((sum, outcome) => sum + outcome.played, 0);
+	const seconds = (Date.now() - began) / 1000;
+	const counts = new Map<string, number>();
+	for (const outcome of outcomes)
+		for (const [name, count] of outcome.counts) counts.set(name, (counts.get(name) ?? 0) + count);
+	const byKind = new Map<string, Found>();
+	for (const found of outcomes.flatMap((outcome) => outcome.found).sort((a, b) => a.seed - b.seed))
+		if (!byKind.has(kindOf(found.violation))) byKind.set(kindOf(found.violation), found);
+	for (const found of [...byKind.values()].slice(0, mostStories)) {
+		console.log(await smallestStory(found, newBuild()));
+		console.log(`Again: npm run test:model -- --seed=${found.seed}\n`);
+	}
+	console.log(
+		`${played} worlds in ${seconds.toFixed(1)} s (${Math.round(played / seconds)} a second). Told: ${[...counts].map(([name, count]) => `${name} ${count}`).join(', ')}.`,
+	);
+	console.log(
+		byKind.size === 0 ? 'No rule is broken.' : `${byKind.size} kinds of rules are broken.`,
+	);
+	process.exitCode = byKind.size === 0 ? 0 : 1;
+}
+
+if (isMainThread) await main();
+else parentPort?.postMessage(await playShare(workerData as Share));

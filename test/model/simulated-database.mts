@@ -1,0 +1,136 @@
+// The table processed_data as n8n uses it: each call reads a whole row, and later writes a whole row.
+import type { N8nProcess } from './n8n-process.mts';
+import type { DatabaseFault, DatabaseFaultKind } from './plan.mts';
+import type { Timeline } from './virtual-time.mts';
+import type { Tell } from './story.mts';
+
+/** In ms, what `slow` adds to one step. */
+const slowStep = 9_000;
+
+/** A call as n8n makes it: a count reads, clearing is one statement, all else reads a row and then writes it. */
+export type Access =
+	| { kind: 'count'; text: string; scope: string }
+	| { kind: 'clear'; text: string; scope: string }
+	| {
+			kind: 'change';
+			text: string;
+			scope: string;
+			/** @returns what the caller gets, and the row to write, if any */
+			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
+	  };
+
+export class SimulatedDatabase {
+	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
+	readonly rows = new Map<string, string[]>();
+	/** Faults that came true. */
+	struck = 0;
+	private calls = 0;
+	private faults: readonly DatabaseFault[];
+	private readonly timeline: Timeline;
+	private readonly latency: number;
+	private readonly tell: Tell;
+
+	/** @param latency of one step, at most, in ms */
+	constructor(timeline: Timeline, latency: number, faults: readonly DatabaseFault[], tell: Tell) {
+		this.timeline = timeline;
+		this.latency = latency;
+		this.faults = faults;
+		this.tell = tell;
+	}
+
+	/** From now on nothing goes wrong. */
+	heal(): void {
+		this.faults = [];
+	}
+
+	/** A call by `process`: its queries and their results are on their way for some time each. */
+	async call(
+		process: N8nProcess,
+		random: () => number,
+		who: string,
+		access: Access,
+	): Promise<unknown> {
+		const { scope } = access;
+		const fault = this.nextFault();
+		const slowAt = fault === 'slow' ? Math.floor(random() * 4) : -1;
+		const way = (step: number): number =>
+			0.1 + random() * this.latency + (step === slowAt ? slowStep : 0);
+		const tell: Tell = (text) => {
+			this.tell(() => `${who}: database, ${access.text} ${text()}`);
+		};
+		if (fault !== undefined) {
+			this.struck++;
+			tell(() => `(${fault})`);
+		}
+		return await new Promise<unknown>((done, fail) => {
+			const answering = (answer: unknown, step: number): void => {
+				if (fault === 'silentAfter') return;
+				process.arrival(way(step), () => {
+					if (fault === 'failsAfter') fail(new Error('the database failed after it wrote'));
+					else done(answer);
+				});
+			};
+			const failing = (reason: string): void => {
+				process.arrival(way(3), () => {
+					fail(new Error(`the database ${reason}`));
+				});
+			};
+			let isWriting = access.kind !== 'count';
+			if (isWriting) process.writing++;
+			const end = (): void => {
+				if (isWriting) process.writing--;
+				isWriting = false;
+			};
+			this.timeline.after(way(0), () => {
+				if (fault === 'failsBefore' || fault === 'silentBefore') {
+					end();
+					if (fault === 'failsBefore') failing('failed before it read');
+					return;
+				}
+				const found = this.rows.get(scope);
+				if (access.kind === 'count') {
+					answering(found?.length ?? 0, 1);
+					return;
+				}
+				if (access.kind === 'clear') {
+					end();
+					this.rows.delete(scope);
+					tell(() => '');
+					answering(undefined, 1);
+					return;
+				}
+				if (fault === 'failsBetween' || fault === 'silentBetween') {
+					end();
+					if (fault === 'failsBetween') failing('failed before it wrote');
+					return;
+				}
+				const { answer, write } = access.change(found);
+				if (write === undefined) {
+					end();
+					answering(answer, 1);
+					return;
+				}
+				process.arrival(way(1), () => {
+					this.timeline.after(way(2), () => {
+						end();
+						const now = this.rows.get(scope);
+						if (found === undefined && now !== undefined) {
+							tell(() => '→ another inserted the row first');
+							failing('has that row already');
+							return;
+						}
+						// Updating a row that is gone does nothing.
+						if (found === undefined || now !== undefined) this.rows.set(scope, write);
+						tell(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
+						answering(answer, 3);
+					});
+				});
+			});
+		});
+	}
+
+	private nextFault(): DatabaseFaultKind | undefined {
+		const number = this.calls++;
+		return this.faults.find(({ call, count }) => number >= call && number < call + count)?.kind;
+	}
+}

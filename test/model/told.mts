@@ -1,0 +1,51 @@
+// What a try of a run told about each item, whichever way it told.
+import { fieldsOf } from './execution.mts';
+import type { Json, TryResult } from './execution.mts';
+
+/** What is told about an item. */
+export interface Line {
+	item: number;
+	outcome: string;
+	reference?: string;
+	toUserId?: string;
+}
+
+/** Lists of a stopped run, by outcome. */
+const listed = ['paid', 'alreadyPaid', 'ready', 'notPaid', 'unknown', 'notAttempted'] as const;
+
+/** @returns undefined when the error says of the whole run that nothing was done */
+export function linesOf(result: TryResult): Line[] | undefined {
+	if ('output' in result) {
+		return result.output.map((each) => {
+			const json = fieldsOf(each.json);
+			const fields = fieldsOf(json.error ?? json);
+			return lineOf(fields, fieldsOf(each.pairedItem).item, fields.outcome);
+		});
+	}
+	const context: unknown = Reflect.get(Object(result.error), 'context');
+	const data: unknown = Reflect.get(Object(context), 'data');
+	const lines = listed.flatMap((outcome) => {
+		const list: unknown = Reflect.get(Object(data), outcome);
+		return Array.isArray(list)
+			? list.map((each: unknown) => {
+					const fields = fieldsOf(each);
+					return lineOf(fields, fields.item, outcome);
+				})
+			: [];
+	});
+	return lines.length > 0 ? lines : undefined;
+}
+
+function lineOf(fields: Json, item: unknown, outcome: unknown): Line {
+	const { reference, toUserId } = fields;
+	return {
+		item: typeof item === 'number' ? item : -1,
+		outcome: typeof outcome === 'string' ? outcome : 'none',
+		...(typeof reference === 'string' && { reference }),
+		...(typeof toUserId === 'string' && { toUserId }),
+	};
+}
+
+/** The words of a failure, for the story. */
+export const messageOf = (error: unknown): string =>
+	error instanceof Error ? error.message : String(error);

@@ -1,0 +1,103 @@
+// Time of a model world: events in order, each followed by all that the code does before it waits again.
+
+/** Whose code an event runs in. It may be dead or stand still when the event is due. */
+export interface Owner {
+	/** Takes the event: runs it, keeps it for later, or drops it. */
+	receive(event: OwnedEvent): void;
+}
+
+export interface OwnedEvent {
+	/** Timers follow the monotonic clock of their owner; all else comes from outside. */
+	kind: 'timer' | 'arrival';
+	run(): void;
+}
+
+interface Entry {
+	at: number;
+	order: number;
+	run(): void;
+}
+
+/** Virtual time in ms. Only timers are virtual: promises run as they do in Node. */
+export class Timeline {
+	now = 0;
+	/** How many events have passed. */
+	passed = 0;
+	private readonly heap: Entry[] = [];
+	private order = 0;
+
+	after(ms: number, run: () => void): void {
+		this.push({ at: this.now + Math.max(0, ms), order: this.order++, run });
+	}
+
+	/** Runs in the code of `owner`, if that still goes on then. */
+	afterIn(owner: Owner, ms: number, event: OwnedEvent): void {
+		this.after(ms, () => {
+			owner.receive(event);
+		});
+	}
+
+	/**
+	 * Lets time pass until nothing is due any more.
+	 * @param most events; a world with more does not end
+	 * @returns whether it came to rest
+	 */
+	async rest(most: number): Promise<boolean> {
+		for (let count = 0; count < most; count++) {
+			await new Promise(setImmediate);
+			const next = this.pop();
+			if (next === undefined) return true;
+			this.now = Math.max(this.now, next.at);
+			this.passed++;
+			next.run();
+		}
+		return false;
+	}
+
+	private push(entry: Entry): void {
+		const { heap } = this;
+		let index = heap.push(entry) - 1;
+		while (index > 0) {
+			const parent = (index - 1) >> 1;
+			const above = heap[parent];
+			if (above === undefined || isBefore(above, entry)) break;
+			heap[index] = above;
+			index = parent;
+		}
+		heap[index] = entry;
+	}
+
+	private pop(): Entry | undefined {
+		const { heap } = this;
+		const [first] = heap;
+		const last = heap.pop();
+		if (first === undefined || last === undefined || heap.length === 0) return first;
+		let index = 0;
+		for (;;) {
+			const left = heap[2 * index + 1];
+			const right = heap[2 * index + 2];
+			if (left === undefined) break;
+			const isRight = right !== undefined && isBefore(right, left);
+			const smaller = isRight ? right : left;
+			if (isBefore(last, smaller)) break;
+			heap[index] = smaller;
+			index = 2 * index + (isRight ? 2 : 1);
+		}
+		heap[index] = last;
+		return first;
+	}
+}
+
+const isBefore = (left: Entry, right: Entry): boolean =>
+	left.at < right.at || (left.at === right.at && left.order < right.order);
+
+/** Random numbers from 0 to 1 that are the same for the same seed. */
+export function randomFrom(seed: number): () => number {
+	let state = seed >>> 0;
+	return () => {
+		state = (state + 0x6d2b79f5) >>> 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}

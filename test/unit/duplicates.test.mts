@@ -1,0 +1,216 @@
+/** The record of events in n8n's database, asked by several processes that crash, over a database that races and fails. */
+import * as workflowPackage from 'n8n-workflow';
+import { MemoryDeduplicator } from '../engine/deduplicator.mts';
+import { Code } from '../model/loaded-code.mts';
+
+interface DuplicatesCode {
+	isNew(context: object, key: string, untilItSucceeds: boolean): Promise<boolean>;
+}
+
+const code = new Code();
+const sleep = async (): Promise<void> => await new Promise(setImmediate);
+
+/** A process of n8n, with a memory of its own. */
+function startProcess(database: MemoryDeduplicator) {
+	const load = code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
+	const duplicates = load('nodes/EtbWalletTrigger/duplicates.ts') as DuplicatesCode;
+	let executions = 0;
+	return {
+		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
+		async run(key: string, options: RunOptions = {}): Promise<boolean> {
+			const {
+				untilItSucceeds = false,
+				ending = 'success',
+				mode = 'webhook',
+				failures = 0,
+			} = options;
+			const handlers: Array<(run: object) => Promise<void>> = [];
+			const about = { workflow: { id: 'w' }, node: { id: options.nodeId ?? 'n' } };
+			let left = failures;
+			const asked =
+				<Arguments extends unknown[], Result>(ask: (...given: Arguments) => Promise<Result>) =>
+				async (...given: Arguments): Promise<Result> => {
+					if (left-- > 0) throw new Error('the database is busy');
+					return await ask(...given);
+				};
+			const execution = `${options.execution ?? ++executions}`;
+			const warnings: string[] = [];
+			const context = {
+				additionalData: {
+					executionTimeoutTimestamp: options.timedOutAt,
+					hooks: {
+						addHandler: (_: string, handler: (run: object) => Promise<void>) =>
+							handlers.push(handler),
+					},
+				},
+				getWorkflow: () => ({ id: 'w', name: 'W' }),
+				getNode: () => about.node,
+				getExecutionId: () => execution,
+				getMode: () => mode,
+				logger: { warn: (message: string) => warnings.push(message) },
+				helpers: {
+					checkProcessedAndRecord: asked(
+						async (items: string[], scope: 'node' | 'workflow') =>
+							await database.checkProcessedAndRecord(
+								items,
+								scope,
+								about as never,
+								options as never,
+							),
+					),
+					removeProcessed: asked(
+						async (items: string[], scope: 'node' | 'workflow') =>
+							await database.removeProcessed(items, scope, about as never, options as never),
+					),
+					clearAllProcessedItems: async (scope: 'node' | 'workflow') =>
+						await database.clearAllProcessedItems(scope, about as never, options as never),
+					getProcessedDataCount: async (scope: 'node' | 'workflow') =>
+						await database.getProcessedDataCount(scope, about as never, options as never),
+				},
+			};
+			const isGiven = await duplicates.isNew(context, key, untilItSucceeds);
+			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
+			return isGiven;
+		},
+	};
+}
+
+interface RunOptions {
+	untilItSucceeds?: boolean;
+	ending?: 'success' | 'error' | 'canceled' | 'waiting' | 'crash';
+	mode?: string;
+	/** How many calls of the database fail first. */
+	failures?: number;
+	nodeId?: string;
+	execution?: number;
+	/** When n8n ends the execution. */
+	timedOutAt?: number;
+}
+
+const keys = (count: number): string[] =>
+	Array.from({ length: count }, (_, index) => `key-${index}`);
+
+test('of many at once in several processes, each event is given out once', async () => {
+	const database = new MemoryDeduplicator();
+	const processes = Array.from({ length: 3 }, () => startProcess(database));
+	const answers = await Promise.all(
+		keys(40).flatMap((key) =>
+			processes.map(async (process) => [key, await process.run(key)] as const),
+		),
+	);
+	const given = answers.filter(([, isGiven]) => isGiven).map(([key]) => key);
+	expect(given.toSorted()).toEqual(keys(40).toSorted());
+	const later = startProcess(database);
+	for (const key of keys(40)) expect(await later.run(key)).toBe(false);
+});
+
+describe('until it succeeds', () => {
+	const untilItSucceeds = true;
+	test.each([
+		['success', false],
+		['waiting', false],
+		['canceled', false],
+		['error', true],
+		['crash', true],
+	] as const)('an event that ended with %s is given out again: %s', async (ending, again) => {
+		const database = new MemoryDeduplicator();
+		expect(await startProcess(database).run('key', { untilItSucceeds, ending })).toBe(true);
+		const later = startProcess(database);
+		expect(await later.run('key', { untilItSucceeds })).toBe(again);
+		expect(await later.run('key', { untilItSucceeds })).toBe(false);
+		expect(await startProcess(database).run('key', { untilItSucceeds })).toBe(false);
+	});
+
+	test('an event that failed is new also when the setting was changed since', async () => {
+		const database = new MemoryDeduplicator();
+		await startProcess(database).run('key', { untilItSucceeds, ending: 'error' });
+		expect(await startProcess(database).run('key')).toBe(true);
+	});
+
+	test('what ran into the timeout of the workflow is not taken for stopped by a person', async () => {
+		const database = new MemoryDeduplicator();
+		const timedOutAt = Date.now();
+		await startProcess(database).run('key', { untilItSucceeds, ending: 'canceled', timedOutAt });
+		expect(await startProcess(database).run('key', { untilItSucceeds })).toBe(true);
+	});
+});
+
+test('another node, and the same node under another name, is told by its id', async () => {
+	const database = new MemoryDeduplicator();
+	expect(await startProcess(database).run('key', { nodeId: 'one' })).toBe(true);
+	expect(await startProcess(database).run('key', { nodeId: 'other' })).toBe(true);
+	expect(await startProcess(database).run('key', { nodeId: 'one' })).toBe(false);
+});
+
+test('an execution that asks twice, and one that a person retries, get the event', async () => {
+	const database = new MemoryDeduplicator();
+	const process = startProcess(database);
+	expect(await process.run('key', { execution: 7 })).toBe(true);
+	expect(await process.run('key', { execution: 7 })).toBe(true);
+	expect(await process.run('key', { execution: 8 })).toBe(false);
+	expect(await process.run('key', { execution: 9, mode: 'retry' })).toBe(true);
+});
+
+test('a database that fails loses no event', async () => {
+	const database = new MemoryDeduplicator();
+	const process = startProcess(database);
+	expect(await process.run('key', { failures: 1 })).toBe(true);
+	expect(await process.run('key')).toBe(false);
+	expect(await process.run('lost', { failures: 1_000 })).toBe(true);
+});
+
+test('a write that is carried out although the database says that it failed does not make an event its own duplicate', async () => {
+	const database = new MemoryDeduplicator();
+	const record = database.checkProcessedAndRecord;
+	let isFirst = true;
+	database.checkProcessedAndRecord = async (items, scope, about, options) => {
+		const result = await record(items, scope, about, options);
+		if (scope === 'node' && isFirst) {
+			isFirst = false;
+			throw new Error('the connection was lost');
+		}
+		return result;
+	};
+	const process = startProcess(database);
+	expect(await process.run('key')).toBe(true);
+	expect(await process.run('key')).toBe(false);
+});
+
+test('a database that takes so long that the lock may be lost does not make an event its own duplicate', async () => {
+	const database = new MemoryDeduplicator();
+	const record = database.checkProcessedAndRecord;
+	const now = jest.spyOn(Date, 'now');
+	database.checkProcessedAndRecord = async (items, scope, about, options) => {
+		const result = await record(items, scope, about, options);
+		if (scope === 'node') now.mockReturnValue(Date.now() + 20_000);
+		return result;
+	};
+	expect(await startProcess(database).run('key')).toBe(true);
+	now.mockRestore();
+});
+
+test("a Remove Duplicates node with the scope of the workflow is in nobody's way, and keeps its entries", async () => {
+	const database = new MemoryDeduplicator();
+	database.rows.set('w:', ['an entry of that node']);
+	const process = startProcess(database);
+	expect(await process.run('key')).toBe(true);
+	expect(await startProcess(database).run('key')).toBe(false);
+	expect(database.rows.get('w:')).toEqual(['an entry of that node']);
+});
+
+test('a lock that payments of the same workflow hold is waited for, and left as it was', async () => {
+	const database = new MemoryDeduplicator();
+	database.rows.set('w:', ['etb-wallet-lock']);
+	let isAnswered = false;
+	const asking = startProcess(database)
+		.run('key')
+		.then((isGiven) => {
+			isAnswered = true;
+			return isGiven;
+		});
+	for (let turn = 0; turn < 50; turn++) await sleep();
+	expect(isAnswered).toBe(false);
+	database.rows.delete('w:');
+	expect(await asking).toBe(true);
+	expect([...database.rows.keys()]).toEqual(['w:n']);
+});
