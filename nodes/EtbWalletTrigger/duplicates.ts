@@ -185,62 +185,49 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	while (memory.questions.length > 0) {
 		const questions = memory.questions.splice(0);
 		const isShared = questions.some((question) => question.isShared);
-		try {
-			const found = await carefully(
-				context,
-				isShared,
-				async () => await readAndWrite(context, questions),
-			);
-			for (const { record = [], resolve } of questions) {
-				resolve(new Set(record.filter((mark) => found.has(mark))));
-				for (const mark of record) found.add(mark);
-			}
-		} catch (error) {
-			for (const { reject } of questions) reject(error);
+		const access = async (): Promise<Set<string>> => await readAndWrite(context, questions);
+		const found = await carefully(context, isShared, access);
+		for (const { record = [], resolve, reject } of questions) {
+			if (found instanceof Error) reject(found);
+			else resolve(new Set(record.filter((mark) => found.has(mark))));
+			if (!(found instanceof Error)) for (const mark of record) found.add(mark);
 		}
 	}
 	memory.isAsking = false;
 }
 
-/** In ms, between attempts to write the record. */
-const pauses = [50, 250];
+/** In ms, before each attempt to write the record. */
+const pauses = [0, 50, 250];
 
 /**
  * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
  * Remove Duplicates node with the workflow's scope is in the way.
  * @returns the marks that were there before. None after an attempt that failed: it may have written them itself, and an
- * event must rather run twice than not at all
- * @throws whatever n8n's database throws
+ * event must rather run twice than not at all. Or why the record could not be written
  */
 async function carefully(
 	context: IExecuteFunctions,
 	isShared: boolean,
 	access: () => Promise<Set<string>>,
-): Promise<Set<string>> {
+): Promise<Set<string> | Error> {
 	let found: Set<string> | undefined;
-	let failed = false;
-	const tried = async (): Promise<void> => {
+	let failure: Error | undefined;
+	const attempt = async (): Promise<void> => {
 		try {
 			found = await access();
 		} catch (error) {
-			failed = true;
-			throw error;
+			failure = error instanceof Error ? error : new Error(String(error));
 		}
 	};
-	const attempt = async (): Promise<void> => {
-		if (isShared && !failed) await exclusively(context, tried).catch(() => undefined);
-		if (found === undefined) await tried();
-	};
+	// The lock may fail after the attempt that it was for.
+	if (isShared) await exclusively(context, attempt).catch(() => undefined);
 	for (const pause of pauses) {
-		try {
-			await attempt();
-			break;
-		} catch {
-			await sleep(pause);
-		}
+		if (found !== undefined) break;
+		if (pause > 0) await sleep(pause);
+		await attempt();
 	}
-	if (found === undefined) await tried();
-	return failed || found === undefined ? new Set() : found;
+	if (failure === undefined) return found ?? new Set();
+	return found === undefined ? failure : new Set();
 }
 
 async function readAndWrite(

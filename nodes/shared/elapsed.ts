@@ -12,6 +12,25 @@ export function stopwatch(): () => number {
 }
 
 /**
+ * Begins to count for patience with others.
+ * @returns the ms since then by the monotonic clock alone: one on the wall that is set forward makes nobody else late
+ */
+export function patience(): () => number {
+	const monotonic = performance.now();
+	return () => performance.now() - monotonic;
+}
+
+/** A signal that is aborted `ms` after `stop` is. */
+export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSignal {
+	const end = new AbortController();
+	const begin = (): void =>
+		AbortSignal.timeout(ms).addEventListener('abort', () => end.abort(), { once: true });
+	if (stop?.aborted === true) begin();
+	else stop?.addEventListener('abort', begin, { once: true });
+	return end.signal;
+}
+
+/**
  * What `work` gives, unless the signal is aborted before.
  * @throws {Error} what `onAbort` gives, and whatever `work` throws; `work` may go on, unheard
  */

@@ -414,21 +414,36 @@ void test('the secret is replaced while events come: none is refused, none runs 
 				...credentialFor(world.sandbox),
 				...data,
 			});
-		const ids = names('rotated', 200);
+		const ids: string[] = [];
 		const sending: Array<Promise<number | undefined>> = [];
-		let changing: Promise<void> | undefined;
+		const sendFor = async (isOver: () => boolean, secretOf: (index: number) => string) => {
+			for (let index = 0; !isOver(); index++) {
+				const body = transfer(`rotated-${ids.length}`);
+				ids.push(`rotated-${ids.length}`);
+				const secret = secretOf(index);
+				for (let time = index % 4 === 0 ? 2 : 1; time > 0; time--)
+					sending.push(post(url, body, secret));
+				await sleep(50);
+			}
+		};
+		const after = (ms: number) => {
+			const from = Date.now();
+			return () => Date.now() - from > ms;
+		};
 		await change({ webhookSecret: oldSecret, previousWebhookSecret: '' });
-		for (const [index, id] of ids.entries()) {
-			// The person enters the new one first, and the service signs with it once that counts.
-			if (index === 40)
-				changing = change({ webhookSecret: newSecret, previousWebhookSecret: oldSecret });
-			const isNew = index >= 80 && index % 2 === 1;
-			const body = transfer(id);
-			sending.push(post(url, body, isNew ? newSecret : oldSecret));
-			if (index % 4 === 0) sending.push(post(url, body, isNew ? newSecret : oldSecret));
-			await sleep(50);
-		}
+		await sendFor(after(2_000), () => oldSecret);
+		// As the document says: the person saves both, and then the service begins to sign with the new one.
+		let isChanged = false;
+		const changing = change({ webhookSecret: newSecret, previousWebhookSecret: oldSecret }).then(
+			() => (isChanged = true),
+		);
+		await sendFor(
+			() => isChanged,
+			() => oldSecret,
+		);
 		await changing;
+		await sendFor(after(1_500), () => oldSecret);
+		await sendFor(after(6_000), (index) => (index % 2 === 0 ? newSecret : oldSecret));
 		assert.deepEqual(new Set(await Promise.all(sending)), new Set([200]));
 		assert.deepEqual(new Set(await ran(ids)), new Set([1]));
 		context.diagnostic(`${sending.length} deliveries, ${ids.length} events`);

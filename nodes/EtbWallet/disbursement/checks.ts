@@ -46,7 +46,8 @@ export function readOptions(context: IExecuteFunctions): RunOptions {
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: isOn('checkBalance', 'Check Balance First'),
 		dryRun: isOn('dryRun', 'Dry Run'),
-		failsIfUsed: usedReferencePolicy(given.get('ifReferenceUsed') ?? 'skip') === 'fail',
+		failsIfUsed:
+			given.has('ifReferenceUsed') && usedReferencePolicy(given.get('ifReferenceUsed')) === 'fail',
 	};
 }
 
@@ -67,7 +68,8 @@ function wholeNumber(
 	most: number,
 ): number | undefined {
 	if (value === undefined) return undefined;
-	const count = Number(value);
+	const isNumber = typeof value === 'number' || typeof value === 'string';
+	const count = isNumber ? Number(value) : NaN;
 	if (Number.isInteger(count) && count >= least && count <= most) return count;
 	throw new InvalidValueError(
 		`${field} is ${show(value)}, which is not a whole number from ${least} to ${most}`,

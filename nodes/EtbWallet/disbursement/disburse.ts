@@ -1,5 +1,6 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { abortedAfter } from '../../shared/elapsed';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import { addHint, operationError, triesOf } from '../../shared/n8n';
 import type { Operation, Run } from '../actions/operation';
@@ -158,7 +159,7 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 	return {
 		...run,
 		options,
-		ledger: () => (ledger ??= ledgerOf(context)),
+		ledger: () => (ledger ??= ledgerOf(context, abortedAfter(stop, options.timeoutMs))),
 		settle(payment, settlement) {
 			const row = rows[payment.itemIndex];
 			if (row !== undefined) row.settlement = settlement;

@@ -1,7 +1,7 @@
 /** Sends the payments of a run: a few at once, each reference recorded before its payment is sent. */
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { stopwatch, unlessAborted } from '../../shared/elapsed';
+import { patience } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
 import { callService } from '../../shared/service/call';
 import { pause } from '../../shared/service/retries';
@@ -143,8 +143,6 @@ class ReferencedSending {
 	private readonly batch: Batch;
 	private readonly ledger: Ledger;
 	private readonly stop?: AbortSignal;
-	/** Aborted when a stopped run has to end, whatever the database does. */
-	private readonly end = new AbortController();
 	/** How payments ended whose references are not recorded yet: with the next ones that are taken. */
 	private unrecorded: Ended[] = [];
 	/** How many words were given about each that was in doubt when the run began, if this run brings one. */
@@ -154,12 +152,9 @@ class ReferencedSending {
 
 	constructor(batch: Batch) {
 		this.batch = batch;
-		const { context, options } = batch;
+		const { context } = batch;
 		this.ledger = batch.ledger();
 		this.stop = context.getExecutionCancelSignal();
-		this.stop?.addEventListener('abort', () => {
-			AbortSignal.timeout(options.timeoutMs).addEventListener('abort', () => this.end.abort());
-		});
 	}
 
 	async send(payments: ReferencedPayment[]): Promise<void> {
@@ -201,7 +196,7 @@ class ReferencedSending {
 
 	private async sendWindow(window: ReferencedPayment[]): Promise<void> {
 		const { batch, waiting } = this;
-		const { timeoutMs, failsIfUsed } = batch.options;
+		const { timeoutMs } = batch.options;
 		let claims: Claim[];
 		let ageMs: () => number;
 		try {
@@ -209,22 +204,27 @@ class ReferencedSending {
 		} catch (error) {
 			if (batch.isStopping()) return;
 			for (const payment of window) {
-				waiting.delete(payment);
-				batch.settle(payment, { outcome: 'notPaid', error: notRecorded(error) });
+				if (!waiting.has(payment))
+					batch.settle(payment, { outcome: 'notPaid', error: notRecorded(error) });
+				else if (this.wantedOf(payment).isGivenUp) this.end(payment, 'inFlight');
 			}
 			return;
 		}
 		for (const { payment, found } of claims) {
 			if (found === 'inFlight') {
-				if (!waiting.has(payment)) waiting.set(payment, stopwatch());
-				continue;
-			}
-			waiting.delete(payment);
-			if (found !== 'taken')
-				batch.settle(payment, usedBefore(payment.reference, found, failsIfUsed));
+				if (!waiting.has(payment)) waiting.set(payment, patience());
+			} else if (found === 'taken') waiting.delete(payment);
+			else this.end(payment, found);
 		}
 		const taken = claims.flatMap(({ payment, found }) => (found === 'taken' ? [payment] : []));
 		await this.sendTaken(taken, () => timeoutMs - ageMs());
+	}
+
+	/** Ends a payment that is not sent, because its reference was used. */
+	private end(payment: ReferencedPayment, found: Exclude<Claim['found'], 'taken'>): void {
+		const { failsIfUsed } = this.batch.options;
+		this.waiting.delete(payment);
+		this.batch.settle(payment, usedBefore(payment.reference, found, failsIfUsed));
 	}
 
 	private wantedOf(payment: ReferencedPayment): Wanted {
@@ -271,11 +271,7 @@ class ReferencedSending {
 		this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');
 		// What ended is recorded also when the run is stopped.
 		const stop = wanted.length === 0 ? undefined : this.stop;
-		const exchanged = await unlessAborted(
-			this.end.signal,
-			this.ledger.exchange(ended, wanted, stop),
-			() => new Error('The execution was stopped'),
-		);
+		const exchanged = await this.ledger.exchange(ended, wanted, stop);
 		this.unrecorded = [];
 		return exchanged;
 	}
@@ -296,7 +292,7 @@ class ReferencedSending {
 
 	private async untilRecordDiffers(before: number | undefined): Promise<void> {
 		const { batch, stop } = this;
-		const waitedMs = stopwatch();
+		const waitedMs = patience();
 		const longestMs = Math.min(lookAgainAfterMs, batch.options.timeoutMs);
 		let pauseMs = firstPauseMs;
 		while (waitedMs() < longestMs && !batch.isStopping()) {

@@ -78,7 +78,10 @@ function successIn({ body, text }: { body: unknown; text: string }): unknown {
 		.map((place) => property(place, 'success'))
 		.filter((value) => value !== undefined);
 	// Of a name that is there twice, reading JSON keeps the last.
-	const isRepeated = (text.match(/"success"\s*:/g) ?? []).length > countOf('success', body);
+	const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
+		String.fromCharCode(parseInt(hex, 16)),
+	);
+	const isRepeated = (plain.match(/"success"\s*:/g) ?? []).length > countOf('success', body);
 	return !isRepeated && new Set(said).size === 1 ? said[0] : undefined;
 }
 

@@ -21,6 +21,8 @@ export type Attempt =
 /** Codes of our own for what ended an attempt. */
 export const tooLate = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
+/** An answer that cannot be looked through. */
+export const unreadableAnswer = 'UNREADABLE_ANSWER';
 /** Its time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
 

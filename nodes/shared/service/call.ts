@@ -6,9 +6,11 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import type { Account } from '../account';
-import { makeAttempt } from './attempt';
+import type { Attempt } from './attempt';
+import { makeAttempt, unreadableAnswer } from './attempt';
 import type { Remedies, ServiceFailure } from './failure';
 import { describeFailure, describeUnreadable } from './failure';
+import type { Verdict } from './retries';
 import { attemptWithRetries } from './retries';
 import { hideSecrets } from './secrets';
 
@@ -90,6 +92,23 @@ export async function callService(
 		msLeft,
 		stop,
 	);
+	try {
+		return resultOf(account, request, last, verdict, attempts);
+	} catch {
+		// Whatever an answer holds, it came: what it says of a payment must not be lost in an error.
+		const unreadable = { kind: 'noAnswer', code: unreadableAnswer, sent: true } as const;
+		const done = request.mayRepeat ? 'rejected' : 'unknown';
+		return { ok: false, failure: describeFailure(unreadable, done, account, attempts) };
+	}
+}
+
+function resultOf(
+	account: Account,
+	request: ServiceRequest,
+	last: Attempt,
+	verdict: Verdict,
+	attempts: number,
+): ServiceResult {
 	if (verdict !== 'done' || last.kind !== 'answer') {
 		return {
 			ok: false,
@@ -130,6 +149,8 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 function hidden(value: unknown, hide: (text: string) => string): unknown {
 	if (typeof value === 'string') return hide(value);
+	if (typeof value === 'number')
+		return hide(String(value)) === String(value) ? value : hide(String(value));
 	if (Array.isArray(value)) return value.map((entry) => hidden(entry, hide));
 	if (!isObject(value)) return value;
 	return Object.fromEntries(

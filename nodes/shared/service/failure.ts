@@ -4,7 +4,7 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { Attempt } from './attempt';
-import { notBegun, stopped, tooLate } from './attempt';
+import { notBegun, stopped, tooLate, unreadableAnswer } from './attempt';
 import { reasonIn } from './reason';
 import type { Verdict } from './retries';
 import { hideSecrets } from './secrets';
@@ -85,6 +85,7 @@ const unreachable: Readonly<Record<string, string>> = {
 	ERR_BAD_RESPONSE: 'the connection was closed before the answer was complete',
 	[notBegun]: 'its time was over before it could be sent',
 	[stopped]: 'the execution was stopped',
+	[unreadableAnswer]: 'what it sent cannot be read',
 };
 
 const unknownRemedy =

@@ -11,7 +11,7 @@ export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
 ): string {
-	const found = body === undefined ? textOf(text) : reasonOf(body);
+	const found = body === undefined ? textOf(hide(text)) : reasonOf(body);
 	const reason = hide(found).replace(/\s+/g, ' ').trim();
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
 }

@@ -1,6 +1,7 @@
 /** When a request is made again, and after what pause. */
 import { sleep } from 'n8n-workflow';
 import { unlessAborted } from '../elapsed';
+import { property } from '../n8n';
 import type { Attempt } from './attempt';
 import { notBegun } from './attempt';
 
@@ -33,10 +34,14 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	const { status } = attempt;
 	if (status >= 200 && status < 300) return 'done';
 	if (mayRepeat) return passing.has(status) ? 'retry' : 'rejected';
+	// The status says no, and the body yes.
+	if (saysSuccess(attempt.body) || saysSuccess(property(attempt.body, 'data'))) return 'unknown';
 	if (status === 429) return 'retry';
 	const isRefusal = status >= 300 && status < 500 && !undecided.has(status);
 	return isRefusal ? 'rejected' : 'unknown';
 }
+
+const saysSuccess = (body: unknown): boolean => property(body, 'success') === true;
 
 /**
  * The pause before retry `retry` (from 1) in ms: exponential with full jitter, or what the service asks for.

@@ -47,11 +47,12 @@ function encodings(secret: string): string[] {
 	);
 }
 
-const tags = '(?:<[^<>]{0,200}>)*';
+/** Bounded, like all that repeats here: a long text must not exhaust the memory of an expression. */
+const between = '(?:<[^<>]{0,200}>|\\s|\\\\[rn]){0,8}';
 
-/** An expression for a text with each character as it is or escaped, and tags between them. */
+/** An expression for a text with each character as it is or escaped, and tags or line breaks between them. */
 function echoed(text: string): string {
-	return [...text].map(echoedCharacter).join(tags);
+	return [...text].map(echoedCharacter).join(between);
 }
 
 const htmlNames: Readonly<Record<string, string>> = {
@@ -65,8 +66,8 @@ const htmlNames: Readonly<Record<string, string>> = {
 	'=': 'equals',
 };
 
-/** How base64 for URLs writes the same. */
-const urlSafe: Readonly<Record<string, string>> = { '+': '-', '/': '_' };
+/** How base64 for URLs, or a form, writes the same. */
+const urlSafe: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' };
 
 function echoedCharacter(character: string): string {
 	const code = character.codePointAt(0) ?? 0;
@@ -81,8 +82,8 @@ function echoedCharacter(character: string): string {
 	const alternatives = [
 		`\\\\{0,8}${escaped(character)}`,
 		units.map((unit) => `\\\\{1,8}u${hex(unit, 4)}`).join(''),
-		bytes.map((byte) => `%(?:25)*${hex(byte, 2)}`).join(''),
-		`&(?:amp;)*(?:#0*${code}|#[xX]0*${hex(code)}${named === undefined ? '' : `|${named}`});?`,
+		bytes.map((byte) => `%(?:25){0,4}${hex(byte, 2)}`).join(''),
+		`&(?:amp;){0,4}(?:#0{0,6}${code}|#[xX]0{0,6}${hex(code)}${named === undefined ? '' : `|${named}`});?`,
 		...(character in urlSafe ? [escaped(urlSafe[character] ?? '')] : []),
 	];
 	return `(?:${alternatives.join('|')})`;

@@ -1,6 +1,6 @@
 /** The record of references: who was to be paid under each, and how that ended, across executions and restarts. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { stopwatch } from '../../../shared/elapsed';
+import { stopwatch, unlessAborted } from '../../../shared/elapsed';
 import type { Payment } from '../payment';
 import type { Entries } from './entries';
 import { entriesOf } from './entries';
@@ -101,9 +101,16 @@ async function recorded(
 	return new Set(candidates.filter(isTrue));
 }
 
-/** @throws {InvalidValueError} when this n8n cannot keep references */
-export function ledgerOf(context: IExecuteFunctions): Ledger {
+/**
+ * @param end ends waiting for the database, whatever it does
+ * @throws {InvalidValueError} when this n8n cannot keep references
+ */
+export function ledgerOf(context: IExecuteFunctions, end: AbortSignal): Ledger {
 	const unlocked = entriesOf(context, 'node');
+
+	async function untilEnd<Result>(work: Promise<Result>): Promise<Result> {
+		return await unlessAborted(end, work, () => new Error('The execution was stopped'));
+	}
 
 	async function look(entries: Entries, payments: ReferencedPayment[]): Promise<ReferenceState[]> {
 		const before = await entries.record(payments.flatMap(claimMarks));
@@ -115,10 +122,12 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 	}
 
 	return {
-		count: async () => await unlocked.count(),
+		count: async () => await untilEnd(unlocked.count()),
 
 		async look(payments, stop) {
-			return await exclusively(context, async (entries) => await look(entries, payments), stop);
+			return await untilEnd(
+				exclusively(context, async (entries) => await look(entries, payments), stop),
+			);
 		},
 
 		async countWords(payments, stop) {
@@ -128,7 +137,7 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 				const counts = await wordsOf(entries, inDoubt);
 				return payments.map((payment) => counts.get(payment));
 			};
-			return await exclusively(context, access, stop);
+			return await untilEnd(exclusively(context, access, stop));
 		},
 
 		async exchange(ended, wanted, stop) {
@@ -152,7 +161,7 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 						await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
 				}
 			};
-			return await exclusively(context, access, stop);
+			return await untilEnd(exclusively(context, access, stop));
 		},
 	};
 }

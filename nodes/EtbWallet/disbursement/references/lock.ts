@@ -1,6 +1,6 @@
 /** Lets one access at a time to the references of a workflow, among all processes of n8n. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { stopwatch } from '../../../shared/elapsed';
+import { patience, stopwatch } from '../../../shared/elapsed';
 import { pause } from '../../../shared/service/retries';
 import type { Entries } from './entries';
 import { entriesOf } from './entries';
@@ -89,7 +89,7 @@ async function whileLocked<Result>(
 async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
 	const patienceMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMark = waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark;
-	let sameHolderForMs = stopwatch();
+	let sameHolderForMs = patience();
 	let failures = 0;
 	let hasWaited = false;
 	for (;;) {
@@ -99,7 +99,7 @@ async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
-		if (found !== 'heldBySame') sameHolderForMs = stopwatch();
+		if (found !== 'heldBySame') sameHolderForMs = patience();
 		else if (sameHolderForMs() > patienceMs) await release(row);
 		hasWaited = !(await becomesFree(row, stop));
 	}
@@ -110,7 +110,7 @@ async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
  * could put the marks of an earlier holder's row into the next one's.
  */
 async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
-	const waitedMs = stopwatch();
+	const waitedMs = patience();
 	do {
 		await pause(shortPauseMs(), stop);
 		if ((await row.count()) === 0) return true;
