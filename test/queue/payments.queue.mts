@@ -85,7 +85,7 @@ const restartWorkers = async () =>
  * @param check gets each pair with its rows
  */
 async function overlap(
-	{ diagnostic }: Pick<TestContext, 'diagnostic'>,
+	context: TestContext,
 	path: string,
 	rounds: number,
 	check: (rows: PayrollRow[], pair: ExecutionRow[]) => void,
@@ -109,7 +109,7 @@ async function overlap(
 		const workers = await Promise.all(pair.map(async ({ id }) => await world.workerOf(id)));
 		// n8n shares the jobs out as it likes; two on one worker are another test's concern.
 		if (workers[0] === workers[1]) continue;
-		diagnostic(
+		context.diagnostic(
 			`round ${round}: ${pair.map((execution) => JSON.stringify(outcomes(execution))).join(' and ')}`,
 		);
 		assert.deepEqual(

@@ -110,17 +110,17 @@ export async function publish(
 	return id;
 }
 
-const WithParameters = z.object({ parameters: z.record(z.unknown()) }).passthrough();
+const WithParameters = z.object({ parameters: z.record(z.unknown()) });
 
 /** Changes the Options of the node that pays, as a person does in the editor who then publishes. */
 export async function setOptions({ api }: RealWorld, id: string, options: object): Promise<void> {
-	const workflow = await api.workflow(id);
-	const nodes = workflow.nodes.map((each) => {
-		if (each.name !== PAY) return each;
-		const { parameters } = WithParameters.parse(each);
-		return { ...each, parameters: { ...parameters, options } };
-	});
-	await api.updateWorkflow(id, { ...workflow, nodes });
+	await api.changeWorkflow(id, ({ nodes }) => ({
+		nodes: nodes.map((each) => {
+			if (each.name !== PAY) return each;
+			const { parameters } = WithParameters.parse(each);
+			return { ...each, parameters: { ...parameters, options } };
+		}),
+	}));
 	await api.activate(id);
 }
 

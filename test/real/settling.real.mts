@@ -134,12 +134,12 @@ void test('a dry run of 200 items leaves no trace, and then a run pays all 200',
 	const tried = await newest(world, workflow, 2);
 	assert.deepEqual(countOf(outcomesOf(tried)), { alreadyPaid: 3, ready: 200 });
 	assert.equal(world.sandbox.requestCount(), requests);
-	assert.equal(recordOf(world, workflow), record);
+	assert.ok(recordOf(world, workflow) === record, 'the dry run left a trace in the record');
 
 	await setOptions(world, workflow, { timeout, dryRun: false });
 	await pay(world, 'dry', all);
 	const paid = await newest(world, workflow, 3);
 	assert.deepEqual(countOf(outcomesOf(paid)), { alreadyPaid: 3, paid: 200 });
 	assert.deepEqual(timesPaid(world.sandbox, all), once(all));
-	assert.notEqual(recordOf(world, workflow), record);
+	assert.ok(recordOf(world, workflow) !== record);
 });
