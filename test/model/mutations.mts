@@ -37,8 +37,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'A refused payment frees its reference although a person gave their word meanwhile',
 		file: ledger,
-		find: 'const settled = await recorded(entries, refused, settledFact);',
-		replace: 'const settled = new Set();',
+		find: 'const isSettled = (payment) => words.get(payment) !== 0;',
+		replace: 'const isSettled = () => false;',
 	},
 	{
 		name: 'A reference may be paid to another person',
@@ -61,8 +61,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'A dry run, or a look at what is left to pay, claims references',
 		file: ledger,
-		find: 'await entries.remove(unusedMarks(payments, before));\n                }\n            };',
-		replace: '}\n            };',
+		find: 'await entries.remove(unusedMarks(payments, before));',
+		replace: '',
 	},
 	{
 		name: 'No lock between processes',
@@ -89,7 +89,7 @@ const mutations: Mutation[] = [
 		replace: 'else',
 	},
 	{
-		name: 'What was read under a lock that was lost counts',
+		name: 'A process that lost the lock goes on with what it read',
 		file: lock,
 		find: 'if (heldForMs() > safeForMs)',
 		replace: 'if (false)',
@@ -128,8 +128,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'The word of a person is not recorded',
 		file: ledger,
-		find: 'added.push(...settledFact(payment));',
-		replace: '',
+		find: 'const heededBefore = await entries.record(spoken.map(nextWord));',
+		replace: 'const heededBefore = new Set();',
 	},
 	{
 		name: 'A fact is one mark: a question that was interrupted is believed',
@@ -170,8 +170,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'A word counts for a doubt that came while the run waited',
 		file: sending,
-		find: 'heedsWord: waitedMs === undefined,',
-		replace: 'heedsWord: true,',
+		find: 'wordsBefore: waitedMs === undefined ? this.words.get(payment) : undefined,',
+		replace: 'wordsBefore: this.words.get(payment),',
 	},
 	{
 		name: 'A reference is freed twice',

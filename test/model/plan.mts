@@ -299,9 +299,19 @@ const frozenSender: fc.Arbitrary<Plan> = fc
 			lasts: fc.constantFrom(35_000, 70_000, 140_000),
 		}),
 		fc.integer({ min: 0, max: 15 }),
+		fc.constantFrom<AnswerKind[][]>(
+			[],
+			['rejected'],
+			['saysNo'],
+			['slowRejected'],
+			['tooMany', 'rejected'],
+			['silent'],
+			['rejected', 'rejected'],
+		),
 	)
-	.map(([plan, still, settling]) => ({
+	.map(([plan, still, settling, answers]) => ({
 		...fewPeople(plan),
+		answers: [answers, answers],
 		timeout: 5_000,
 		processes: [[still], []],
 		runs: fewPeople(plan).runs.map((each, index): RunPlan => {
@@ -324,10 +334,10 @@ const slowDatabase: fc.Arbitrary<Plan> = fc
 		fc.array(
 			fc.record({
 				kind: fc.constant<DatabaseFaultKind>('slow'),
-				call: fc.integer({ min: 0, max: 20 }),
-				count: fc.integer({ min: 1, max: 2 }),
+				call: fc.integer({ min: 0, max: 12 }),
+				count: fc.constant(1),
 			}),
-			{ maxLength: 3 },
+			{ minLength: 1, maxLength: 3 },
 		),
 	)
 	.map(([plan, faults]) => ({
@@ -349,6 +359,6 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
 		{ weight: 3, arbitrary: crowded },
 		{ weight: 2, arbitrary: frozenSender },
-		{ weight: 1, arbitrary: slowDatabase },
+		{ weight: 2, arbitrary: slowDatabase },
 	),
 );
