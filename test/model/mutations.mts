@@ -168,12 +168,6 @@ const mutations: Mutation[] = [
 		replace: 'isGivenUp: false,',
 	},
 	{
-		name: 'A word counts for a doubt that came while the run waited',
-		file: sending,
-		find: 'wordsBefore: waitedMs === undefined ? this.words.get(payment) : undefined,',
-		replace: 'wordsBefore: this.words.get(payment),',
-	},
-	{
 		name: 'A reference is freed twice',
 		file: sending,
 		find: "this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');",
