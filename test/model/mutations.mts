@@ -47,12 +47,6 @@ const mutations: Mutation[] = [
 		replace: '',
 	},
 	{
-		name: 'Who is paid is not part of what is recorded as paid',
-		file: ledger,
-		find: 'const paidFact = (payment) => [`paid:${paymentMark(payment)}`,',
-		replace: 'const paidFact = (payment) => [`paid:1:${sentMark(payment)}`,',
-	},
-	{
 		name: 'A database call may take for ever',
 		file: entries,
 		find: 'AbortSignal.timeout(answerTimeoutMs)',
@@ -166,12 +160,6 @@ const mutations: Mutation[] = [
 		file: sending,
 		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
 		replace: 'isGivenUp: false,',
-	},
-	{
-		name: 'A reference is freed twice',
-		file: sending,
-		find: "this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');",
-		replace: '',
 	},
 	{
 		name: 'How the last window ended is not recorded',
