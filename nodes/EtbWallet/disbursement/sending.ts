@@ -69,7 +69,7 @@ async function sendConcurrently<Sent extends Payment>(
 			if (batch.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
-			settle(payment, await send(batch, payment, msLeft));
+			settle(payment, await send(batch, payment, msLeft).catch(sendingFailed));
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
@@ -98,6 +98,17 @@ function startsInTurns(): () => Promise<void> {
 			await nextTurn;
 		}
 		starts++;
+	};
+}
+
+/** Nothing that is thrown once a payment may be under way is lost, or ends the run while others are under way. */
+function sendingFailed(error: unknown): Settlement {
+	return {
+		outcome: 'unknown',
+		error: {
+			message: `Sending the payment failed: ${messageOf(error)}`,
+			description: 'It may have been done. Check with the partner service before sending it again.',
+		},
 	};
 }
 

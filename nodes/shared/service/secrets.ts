@@ -5,32 +5,60 @@ import type { Account } from '../account';
 export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
-/** Encodings of fewer characters are not looked for: they would be found in ordinary text. */
-const shortestEncoded = 8;
-
-const patterns = new WeakMap<Secrets, Map<number, RegExp | undefined>>();
-
 /**
  * Removes the account's secrets from a text, also as a service could echo them: JSON-escaped, URL-encoded,
- * HTML-escaped, in base64 or hexadecimal, with tags inside.
+ * HTML-escaped, in base64 or hexadecimal, with tags or line breaks inside. Takes time linear in the text's length.
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
-	const known = patterns.get(account) ?? new Map<number, RegExp | undefined>();
-	patterns.set(account, known);
-	if (!known.has(shortest)) known.set(shortest, patternOf(account, shortest));
-	const pattern = known.get(shortest);
-	return pattern === undefined ? text : text.replace(pattern, '[hidden]');
+	const forms = formsOf(account, shortest);
+	if (forms.length === 0) return text;
+	const found: Span[] = [];
+	let reading: Reading | undefined = { text };
+	for (let level = 0; level <= deepestEscape && reading !== undefined; level++) {
+		find(reading, forms, found);
+		const closed = rewrite(reading, gaps, () => '');
+		if (closed !== undefined) find(closed, forms.map(withoutBlanks).filter(isLong), found);
+		reading = rewrite(reading, escapes, unescaped);
+	}
+	return cut(text, found);
 }
 
-function patternOf(
+/** Where something begins in a text, and where it is over. */
+type Span = [from: number, to: number];
+
+/** A text as it reads, with where each of its characters was in the text that came; left out when it is that text. */
+interface Reading {
+	text: string;
+	from?: Uint32Array;
+	to?: Uint32Array;
+}
+
+/** Escapes of escapes are undone so many times. */
+const deepestEscape = 4;
+
+/** Shorter forms are not looked for in what is not the text itself: they would be found in ordinary text. */
+const isLong = ({ length }: string): boolean => length >= 8;
+
+const known = new WeakMap<Secrets, Map<number, string[]>>();
+
+function formsOf(account: Secrets, shortest: number): string[] {
+	const byShortest = known.get(account) ?? new Map<number, string[]>();
+	known.set(account, byShortest);
+	const forms = byShortest.get(shortest) ?? makeForms(account, shortest);
+	byShortest.set(shortest, forms);
+	return forms;
+}
+
+function makeForms(
 	{ apiKey, webhookSecret, previousWebhookSecret = '' }: Secrets,
 	shortest: number,
-): RegExp | undefined {
-	const forms = [apiKey, webhookSecret.trim(), previousWebhookSecret.trim()]
-		.filter((secret) => secret.length >= shortest && secret !== '')
-		.flatMap((secret) => [secret, ...encodings(secret)].map(echoed));
-	return forms.length === 0 ? undefined : new RegExp(forms.join('|'), 'gu');
+): string[] {
+	const secrets = [apiKey, webhookSecret.trim(), previousWebhookSecret.trim()];
+	const forms = secrets
+		.filter((secret) => secret !== '' && secret.length >= shortest)
+		.flatMap((secret) => [secret, ...encodings(secret).filter(isLong)]);
+	return [...new Set(forms)];
 }
 
 /** In base64 also as the middle of a longer text, such as `user:secret`: where it begins decides how it looks. */
@@ -42,51 +70,97 @@ function encodings(secret: string): string[] {
 			.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
 	);
 	const inHex = bytes.toString('hex');
-	return [...inBase64, inHex, inHex.toUpperCase()].filter(
-		({ length }) => length >= shortestEncoded,
-	);
+	return [
+		...inBase64,
+		...inBase64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
+		inHex,
+		inHex.toUpperCase(),
+		// Forms write a blank so, and URLs the bytes of what is not ASCII.
+		secret.replaceAll(' ', '+'),
+		bytes.toString('latin1'),
+		bytes.toString('latin1').replaceAll(' ', '+'),
+	];
 }
 
-/** Bounded, like all that repeats here: a long text must not exhaust the memory of an expression. */
-const between = '(?:<[^<>]{0,200}>|\\s|\\\\[rn]){0,8}';
-
-/** An expression for a text with each character as it is or escaped, and tags or line breaks between them. */
-function echoed(text: string): string {
-	return [...text].map(echoedCharacter).join(between);
+function find({ text, from, to }: Reading, forms: string[], found: Span[]): void {
+	for (const form of forms) {
+		for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length)) {
+			const last = at + form.length - 1;
+			found.push([from?.[at] ?? at, to?.[last] ?? last + 1]);
+		}
+	}
 }
+
+const withoutBlanks = (form: string): string => form.replace(/\s+/g, '');
+
+/** What can stand between the characters of a secret. */
+const gaps = /<[^<>]{0,200}>|\s/g;
+
+/** Escapes of JSON, URLs and HTML, one level of them. */
+const escapes =
+	/\\u([0-9a-f]{4})|\\(.)|%([0-9a-f]{2})|&#(\d{1,8});?|&#x([0-9a-f]{1,8});?|&([a-z]{2,6});/gi;
+
+const controlCharacters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 const htmlNames: Readonly<Record<string, string>> = {
-	'&': 'amp',
-	'<': 'lt',
-	'>': 'gt',
-	'"': 'quot',
-	"'": 'apos',
-	'/': 'sol',
-	'+': 'plus',
-	'=': 'equals',
+	amp: '&',
+	lt: '<',
+	gt: '>',
+	quot: '"',
+	apos: "'",
+	sol: '/',
+	plus: '+',
+	equals: '=',
 };
 
-/** How base64 for URLs, or a form, writes the same. */
-const urlSafe: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' };
-
-function echoedCharacter(character: string): string {
-	const code = character.codePointAt(0) ?? 0;
-	const hex = (value: number, digits = 1): string =>
-		value
-			.toString(16)
-			.padStart(digits, '0')
-			.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-	const bytes = [...Buffer.from(character, 'utf8')];
-	const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-	const named = htmlNames[character];
-	const alternatives = [
-		`\\\\{0,8}${escaped(character)}`,
-		units.map((unit) => `\\\\{1,8}u${hex(unit, 4)}`).join(''),
-		bytes.map((byte) => `%(?:25){0,4}${hex(byte, 2)}`).join(''),
-		`&(?:amp;){0,4}(?:#0{0,6}${code}|#[xX]0{0,6}${hex(code)}${named === undefined ? '' : `|${named}`});?`,
-		...(character in urlSafe ? [escaped(urlSafe[character] ?? '')] : []),
-	];
-	return `(?:${alternatives.join('|')})`;
+function unescaped(match: RegExpExecArray): string {
+	const [whole, unit, after, byte, decimal, hex, name] = match;
+	if (after !== undefined) return controlCharacters[after] ?? after;
+	if (name !== undefined) return htmlNames[name.toLowerCase()] ?? whole;
+	const code = decimal === undefined ? parseInt(unit ?? byte ?? hex ?? '', 16) : Number(decimal);
+	return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+/** The reading with each match replaced by what is no longer than it; undefined when nothing matches. */
+function rewrite(
+	{ text, from, to }: Reading,
+	pattern: RegExp,
+	replacement: (match: RegExpExecArray) => string,
+): Reading | undefined {
+	const parts: string[] = [];
+	const newFrom = new Uint32Array(text.length);
+	const newTo = new Uint32Array(text.length);
+	let length = 0;
+	let done = 0;
+	const keep = (end: number): void => {
+		parts.push(text.slice(done, end));
+		for (let at = done; at < end; at++, length++) {
+			newFrom[length] = from?.[at] ?? at;
+			newTo[length] = to?.[at] ?? at + 1;
+		}
+	};
+	for (const match of text.matchAll(pattern)) {
+		keep(match.index);
+		const end = match.index + match[0].length;
+		const written = replacement(match);
+		parts.push(written);
+		for (let unit = 0; unit < written.length; unit++, length++) {
+			newFrom[length] = from?.[match.index] ?? match.index;
+			newTo[length] = to?.[end - 1] ?? end;
+		}
+		done = end;
+	}
+	if (done === 0) return undefined;
+	keep(text.length);
+	return { text: parts.join(''), from: newFrom, to: newTo };
+}
+
+function cut(text: string, found: Span[]): string {
+	const parts: string[] = [];
+	let done = 0;
+	for (const [from, to] of found.sort(([one], [other]) => one - other)) {
+		if (from >= done) parts.push(text.slice(done, from), '[hidden]');
+		done = Math.max(done, to);
+	}
+	return parts.join('') + text.slice(done);
+}
