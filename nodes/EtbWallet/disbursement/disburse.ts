@@ -12,7 +12,7 @@ import type { Ledger, ReferenceState } from './references/ledger';
 import { ledgerOf, marksOfPaid } from './references/ledger';
 import { invalidRunError, listOfInvalid, report, stoppedError } from './report';
 import type { Batch } from './sending';
-import { hasReference, lookAtAll, sendAll } from './sending';
+import { countWords, hasReference, lookAtAll, sendAll } from './sending';
 import type { Failure, Row, Settlement } from './settlement';
 import { notRecorded, outputItem, usedBefore } from './settlement';
 
@@ -41,6 +41,7 @@ export const disburse: Operation['execute'] = async (context, open) => {
 
 	const pending = rows.filter(isPending);
 	const batch = batchOf(run, options, rows, sentBefore);
+	const wordsBefore = await countWords(batch, pending);
 	const refusal = await refusalOf(batch, rows, pending, sentBefore);
 	if (refusal !== undefined && !context.continueOnFail())
 		throw stoppedError(context, refusal.error, report(rows));
@@ -48,7 +49,7 @@ export const disburse: Operation['execute'] = async (context, open) => {
 	else if (options.dryRun) await tryOut(batch, pending);
 	else {
 		await hintAtManyReferences(batch, pending);
-		await sendAll(batch, pending);
+		await sendAll(batch, pending, wordsBefore);
 	}
 	return tell(batch, rows);
 };

@@ -35,14 +35,42 @@ export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
 
 /** Sends those without a reference at once, and then the others in windows, each recorded just ahead of sending. */
-export async function sendAll(batch: Batch, payments: Payment[]): Promise<void> {
+export async function sendAll(
+	batch: Batch,
+	payments: Payment[],
+	wordsBefore: WordCounts,
+): Promise<void> {
 	await sendConcurrently(
 		batch,
 		payments.filter((payment) => !hasReference(payment)),
 		(payment, settlement) => batch.settle(payment, settlement),
 	);
 	const referenced = payments.filter(hasReference);
-	if (referenced.length > 0) await new ReferencedSending(batch).send(referenced);
+	if (referenced.length > 0) await new ReferencedSending(batch, wordsBefore).send(referenced);
+}
+
+/** How many words were given so far about each payment in doubt that this run brings a person's word about. */
+type WordCounts = ReadonlyMap<Payment, number>;
+
+/**
+ * Asked before anything else: a word is about what was in doubt before the run, and counts once, while another execution
+ * with the same word may be under way. Should the database fail, no word is heeded.
+ */
+export async function countWords(batch: Batch, payments: Payment[]): Promise<WordCounts> {
+	const words = new Map<Payment, number>();
+	const spoken = payments.filter(hasReference).filter(({ ifUnknown }) => ifUnknown !== 'report');
+	for (const window of windowsOf(batch, spoken)) {
+		const counts = await countWordsIn(batch, window).catch(() => []);
+		for (const [index, payment] of window.entries()) {
+			const count = counts[index];
+			if (count !== undefined) words.set(payment, count);
+		}
+	}
+	return words;
+}
+
+async function countWordsIn({ ledger, context }: Batch, window: ReferencedPayment[]) {
+	return await ledger().countWords(window, context.getExecutionCancelSignal());
 }
 
 /** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
@@ -156,13 +184,13 @@ class ReferencedSending {
 	private readonly stop?: AbortSignal;
 	/** How payments ended whose references are not recorded yet: with the next ones that are taken. */
 	private unrecorded: Ended[] = [];
-	/** How many words were given about each that was in doubt when the run began, if this run brings one. */
-	private readonly words = new Map<ReferencedPayment, number>();
+	private readonly wordsBefore: WordCounts;
 	/** In flight in another execution: for how long, in ms. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
-	constructor(batch: Batch) {
+	constructor(batch: Batch, wordsBefore: WordCounts) {
 		this.batch = batch;
+		this.wordsBefore = wordsBefore;
 		const { context } = batch;
 		this.ledger = batch.ledger();
 		this.stop = context.getExecutionCancelSignal();
@@ -170,7 +198,6 @@ class ReferencedSending {
 
 	async send(payments: ReferencedPayment[]): Promise<void> {
 		const { batch, waiting } = this;
-		await this.countWords(payments.filter(({ ifUnknown }) => ifUnknown !== 'report'));
 		try {
 			await this.sendWindows(payments);
 			// Those that other executions are sending, once all others are done.
@@ -181,20 +208,6 @@ class ReferencedSending {
 			}
 		} finally {
 			await this.recordLast();
-		}
-	}
-
-	/**
-	 * A person's word is about what was in doubt before this run, and counts once: another execution with the same word may
-	 * be under way. Should the database fail, no word is heeded.
-	 */
-	private async countWords(payments: ReferencedPayment[]): Promise<void> {
-		for (const window of windowsOf(this.batch, payments)) {
-			const counts = await this.ledger.countWords(window, this.stop).catch(() => []);
-			for (const [index, payment] of window.entries()) {
-				const count = counts[index];
-				if (count !== undefined) this.words.set(payment, count);
-			}
 		}
 	}
 
@@ -244,7 +257,7 @@ class ReferencedSending {
 		return {
 			payment,
 			// A doubt that came while it waited is not the one that the person spoke of.
-			wordsBefore: waitedMs === undefined ? this.words.get(payment) : undefined,
+			wordsBefore: waitedMs === undefined ? this.wordsBefore.get(payment) : undefined,
 			isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,
 		};
 	}
