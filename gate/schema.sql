@@ -9,6 +9,8 @@
 -- All functions that decide take one lock, that of the account's row in `rules`: they happen one after the other, see what the one before
 -- wrote (each statement of READ COMMITTED looks anew), and cannot lock each other out.
 --
+-- Those that are called often are PL/pgSQL, which keeps its plans; PostgreSQL plans functions in SQL anew at each call.
+--
 -- They run with enable_seqscan = off: a connection keeps the plan that it made while a table was empty, also when the table has grown; and
 -- without jit, which can take longer to compile a plan than the plan takes to run a thousand times.
 do $setup$
@@ -248,18 +250,20 @@ begin
 
   -- Text without white space around it. Spreadsheets turn identifiers into numbers, so whole numbers are text too. Null is: none.
   create or replace function etb_wallet.plain_text(p_value jsonb) returns text
-  language sql immutable set search_path = etb_wallet, pg_temp as $f$
-    select case jsonb_typeof(p_value)
+  language plpgsql immutable set search_path = etb_wallet, pg_temp as $f$
+  begin
+    return case jsonb_typeof(p_value)
       when 'string' then nullif(btrim(p_value #>> '{}', E' \t\n\r\f\u000b\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'), '')
       when 'number' then case when p_value #>> '{}' ~ '^-?[0-9]{1,15}$' then p_value #>> '{}' end
-    end
-  $f$;
+    end;
+  end $f$;
 
   -- How many digits of a number count: 1200.50 has 4.
   create or replace function etb_wallet.digits(p_number numeric) returns integer
-  language sql immutable set search_path = etb_wallet, pg_temp as $f$
-    select length(btrim(replace(p_number::text, '.', ''), '0'))
-  $f$;
+  language plpgsql immutable set search_path = etb_wallet, pg_temp as $f$
+  begin
+    return length(btrim(replace(p_number::text, '.', ''), '0'));
+  end $f$;
 
   -- An amount as the ETB Wallet node reads it, so that what is recorded is what is sent: above zero, at most 15 digits; what a calculation
   -- adds to a number (0.30000000000000004) goes. Null is: not a plain amount.
@@ -310,28 +314,30 @@ begin
 
   -- Whether another claim is sending one of these references.
   create or replace function etb_wallet.is_awaited(p_account text, p_references text[], p_now timestamptz) returns boolean
-  language sql stable set search_path = etb_wallet, pg_temp as $f$
+  language plpgsql stable set search_path = etb_wallet, pg_temp as $f$
+  begin
     -- (offset 0: each reference is looked up by the primary key, whatever the planner thinks of the tables' sizes)
-    select exists (
+    return exists (
       select from unnest(p_references) w (reference)
       cross join lateral (
         select p.state, p.lease_until from payment p where p.account = p_account and p.reference = w.reference offset 0
       ) p
       where p.state = 'sending' and p.lease_until > p_now
-    )
-  $f$;
+    );
+  end $f$;
 
   -- Adds to what is spent or reserved, for the account, each person and each caller; with amounts below zero money is given back.
   create or replace function etb_wallet.reserve(p_account text, p_day date, p_to text[], p_by text[], p_amounts numeric[]) returns void
-  language sql volatile set search_path = etb_wallet, pg_temp as $f$
+  language plpgsql volatile set search_path = etb_wallet, pg_temp as $f$
+  begin
     insert into spent as s (account, scope, who, period, starts_on, amount_etb)
     select p_account, x.scope, x.who, y.period, y.starts_on, sum(t.amount_etb)
     from unnest(p_to, p_by, p_amounts) t (to_user_id, requested_by, amount_etb)
     cross join lateral (values ('account', ''), ('recipient', t.to_user_id), ('caller', t.requested_by)) x (scope, who)
     cross join (values ('day', p_day), ('month', date_trunc('month', p_day)::date)) y (period, starts_on)
     group by x.scope, x.who, y.period, y.starts_on
-    on conflict (account, scope, who, period, starts_on) do update set amount_etb = s.amount_etb + excluded.amount_etb
-  $f$;
+    on conflict (account, scope, who, period, starts_on) do update set amount_etb = s.amount_etb + excluded.amount_etb;
+  end $f$;
 
   -- Why the rules do not allow a payment; null when they do. p_to, p_by and p_amounts: what this claim hands out already.
   create or replace function etb_wallet.objection(
@@ -394,11 +400,12 @@ begin
   create or replace function etb_wallet.write_down(
     p_at timestamptz, p_payment etb_wallet.payment, p_event text, p_execution text, p_by_person text, p_detail text
   ) returns void
-  language sql volatile set search_path = etb_wallet, pg_temp as $f$
+  language plpgsql volatile set search_path = etb_wallet, pg_temp as $f$
+  begin
     insert into history (at, account, event, reference, to_user_id, amount_etb, requested_by, claim, attempt, execution, by_person, detail)
     values (p_at, p_payment.account, p_event, p_payment.reference, p_payment.to_user_id, p_payment.amount_etb, p_payment.requested_by,
-      p_payment.claim, p_payment.attempt, p_execution, p_by_person, p_detail)
-  $f$;
+      p_payment.claim, p_payment.attempt, p_execution, p_by_person, p_detail);
+  end $f$;
 
   --------------------------------------------------------------------------------------------------------------- The gate
 

@@ -17,8 +17,8 @@ export interface Question {
 	forget?: readonly string[];
 	/** Whether another process may write the same record. */
 	isShared: boolean;
-	resolve(found: ReadonlySet<string>): void;
-	reject(reason: unknown): void;
+	resolve: (found: ReadonlySet<string>) => void;
+	reject: (reason: unknown) => void;
 }
 
 /** What this process remembers of a trigger. */

@@ -129,6 +129,7 @@ describe('an answer that contradicts itself is unknown', () => {
 		'{"success":true,"data":{"success":"true"}}',
 		'{"success":false,"success":true}',
 		'{"data":{"success":false,"success":true}}',
+		'{"succes\\u0073":true,"success":false}',
 	])('%s', async (body) => {
 		const fault: Fault = { process: 'before-answer', answer: { status: 200, body } };
 		sandbox.faults.plan('POST /disburse', () => fault);
@@ -145,6 +146,69 @@ describe('an answer that contradicts itself is unknown', () => {
 		sandbox.faults.plan('POST /disburse', () => fault);
 		expect(outcomesOf(await payMapped(referenced('a')))).toEqual([outcome]);
 	});
+});
+
+describe('a status that contradicts its body is unknown, and sent once', () => {
+	test.each([429, 400, 409, 404, 302])('%i', async (status) => {
+		const body = '{"success":true,"amountEtb":10,"txHash":"0x1"}';
+		const headers = { 'retry-after': '0' };
+		const fault: Fault = { process: 'before-answer', answer: { status, body, headers } };
+		sandbox.faults.plan('POST /disburse', () => fault);
+		const items = referenced('a');
+		const result = await payMapped(items, {}, { onError: 'continueErrorOutput' });
+		expect(outcomesOf(result)).toEqual(['unknown']);
+		sandbox.faults.clear();
+		expect(outcomesOf(await payMapped(items))).toEqual(['unknown']);
+		expect(paidNames()).toEqual(['a']);
+	});
+});
+
+test.each(['"note"', '"message"'])(
+	'an answer that would exhaust an expression is told, and sent once (%s)',
+	async (name) => {
+		const body = `{"success":true,${name}:"${sandbox.apiKey.slice(0, 3)}${'<b>'.repeat(1_000_000)}"}`;
+		const fault: Fault = { process: 'before-answer', answer: { status: 200, body } };
+		sandbox.faults.plan('POST /disburse', () => fault);
+		const result = await payMapped(
+			[{ toUserId: user('a'), amountEtb: 10 }],
+			{},
+			{ retryOnFail: true, maxTries: 3, onError: 'continueErrorOutput' },
+		);
+		expect(outcomesOf(result)).toEqual(['paid']);
+		expect(paidNames()).toEqual(['a']);
+	},
+);
+
+test.each(['={{ $json.nothing }}', '={{ null }}', ''])(
+	'If Reference Was Used as %p is neither Skip nor Fail, and nothing is sent',
+	async (ifReferenceUsed) => {
+		const { error } = await payMapped(referenced('a'), { ifReferenceUsed });
+		expect(error?.message).toMatch(/^If Reference Was Used is empty/);
+		expect(sent()).toEqual([]);
+	},
+);
+
+test('a reference that another execution is sending is not told as notPaid when the database fails', async () => {
+	sandbox.setLatency(300);
+	const items = referenced('a');
+	const record = deduplicator.checkProcessedAndRecord;
+	let calls = 0;
+	const first = payMapped(items);
+	const second = (async () => {
+		while (sent().length === 0) await new Promise(setImmediate);
+		jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (entries, scope, ...more) => {
+				const isLook =
+					scope === 'node' && entries.some((entry) => String(entry).startsWith('sent:'));
+				if (isLook && ++calls === 2) throw new Error('connection lost');
+				return await record(entries, scope, ...more);
+			});
+		return await payMapped(items);
+	})();
+	expect(outcomesOf(await first)).toEqual(['paid']);
+	expect(outcomesOf(await second)).toEqual(['alreadyPaid']);
+	expect(paidNames()).toEqual(['a']);
 });
 
 test('an https address where plain http is spoken is told as not sent', async () => {

@@ -32,12 +32,15 @@ const node = (name: string, type: string, typeVersion: number, parameters: objec
 	...{ id: randomUUID(), name, type, typeVersion, parameters },
 	position: [0, 0],
 });
-const oneAfterTheOther = (...names: string[]) =>
-	Object.fromEntries(
-		names
-			.slice(1)
-			.map((to, index) => [names[index], { main: [[{ node: to, type: 'main', index: 0 }]] }]),
-	);
+const oneAfterTheOther = (...names: string[]): Record<string, unknown> => {
+	const connections: Record<string, unknown> = {};
+	let from: string | undefined;
+	for (const to of names) {
+		if (from !== undefined) connections[from] = { main: [[{ node: to, type: 'main', index: 0 }]] };
+		from = to;
+	}
+	return connections;
+};
 
 /** A workflow that a person starts. */
 const startedByHand = (

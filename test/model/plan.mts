@@ -289,32 +289,97 @@ const fewPeople = (plan: Plan): Plan => ({
 
 const crowded: fc.Arbitrary<Plan> = fc.oneof(...climates.map(planOf)).map(fewPeople);
 
+/** Options that keep a run from sending. */
+const undisturbed = ({ node, noise, concurrency, items, onError }: RunPlan): RunPlan => ({
+	process: 1,
+	node,
+	start: { after: 'previous', ms: 0 },
+	items: items.map(({ person }) => ({ person, variant: 'same' })),
+	references: 'expression',
+	concurrency,
+	tries: 1,
+	onError,
+	mode: 'manual',
+	ifReferenceUsed: 'skip',
+	settles: false,
+	dryRun: false,
+	checkBalance: false,
+	noise,
+});
+
 /** A process stands still while it sends; others wait for it, give it up, are told, and send; then it goes on. */
 const frozenSender: fc.Arbitrary<Plan> = fc
+	.record({
+		plan: planOf({ answers: false, faults: false, blows: [], stops: false }),
+		kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
+		atStep: fc.integer({ min: 1, max: 24 }),
+		lasts: fc.constantFrom(45_000, 70_000, 140_000),
+		// Whether the one that will stand still begins first, and so sends, or only asks.
+		firstMs: fc.constantFrom(0, 0, 40, 1_000),
+		waits: fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 3, maxLength: 3 }),
+		answers: fc.constantFrom<AnswerKind[][]>(
+			[],
+			['rejected'],
+			['saysNo'],
+			['slowRejected'],
+			['tooMany', 'rejected'],
+			['silent'],
+		),
+	})
+	.map(({ plan, kind, atStep, lasts, firstMs, waits, answers }) => {
+		const few = fewPeople(plan);
+		const [one] = few.runs;
+		if (one === undefined) return plan;
+		const calm = undisturbed(one);
+		const [second = 0, third = 0, fourth = 0] = waits;
+		const previous = (ms: number): RunPlan['start'] => ({ after: 'previous', ms });
+		return {
+			...few,
+			timeout: 5_000,
+			latency: Math.min(few.latency, 20),
+			answers: [answers, answers],
+			processes: [[{ kind, atStep, lasts }], []],
+			runs: [
+				{ ...calm, process: 0, start: { after: 'beginning', ms: firstMs } },
+				{ ...calm, start: { after: 'beginning', ms: second % 1_000 } },
+				{ ...calm, start: previous(third), settles: true },
+				{ ...calm, start: previous(fourth) },
+			],
+		};
+	});
+
+/** Refused payments free their references, which others want at once, while the database fails now and then. */
+const refusedOnes: fc.Arbitrary<Plan> = fc
 	.tuple(
-		planOf({ answers: true, faults: false, blows: [], stops: false }),
-		fc.record({
-			kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
-			atStep: fc.integer({ min: 1, max: 30 }),
-			lasts: fc.constantFrom(35_000, 70_000, 140_000),
-		}),
-		fc.integer({ min: 0, max: 15 }),
+		planOf({ answers: false, faults: false, blows: [], stops: false }),
+		fc.array(
+			fc.record({
+				kind: fc.constantFrom<DatabaseFaultKind[]>('failsBefore', 'failsBetween', 'failsAfter'),
+				call: fc.integer({ min: 4, max: 40 }),
+				count: fc.integer({ min: 1, max: 2 }),
+			}),
+			{ minLength: 1, maxLength: 2 },
+		),
+		fc.array(
+			fc.array(fc.constantFrom<AnswerKind[]>('rejected', 'slowPaid', 'slowRejected'), {
+				minLength: 1,
+				maxLength: 3,
+			}),
+			{ minLength: 2, maxLength: 2 },
+		),
 	)
-	.map(([plan, still, settling]) => ({
+	.map(([plan, faults, answers]) => ({
 		...fewPeople(plan),
-		timeout: 5_000,
-		processes: [[still], []],
-		runs: fewPeople(plan).runs.map((each, index): RunPlan => {
-			if (index === 0)
-				return { ...each, process: 0, dryRun: false, start: { after: 'beginning', ms: 0 } };
-			const { ms } = each.start;
-			return {
+		faults,
+		answers,
+		runs: fewPeople(plan).runs.map(
+			(each): RunPlan => ({
 				...each,
-				process: 1,
-				settles: ((settling >> (index - 1)) & 1) === 1,
-				start: index === 1 ? { after: 'beginning', ms: ms % 10_000 } : { after: 'previous', ms },
-			};
-		}),
+				onError: 'continue',
+				concurrency: 1,
+				start: { after: 'beginning', ms: each.start.ms % 4_000 },
+			}),
+		),
 	}));
 
 /** Several processes want the same references at the same time, while some calls of the database take seconds. */
@@ -324,10 +389,10 @@ const slowDatabase: fc.Arbitrary<Plan> = fc
 		fc.array(
 			fc.record({
 				kind: fc.constant<DatabaseFaultKind>('slow'),
-				call: fc.integer({ min: 0, max: 20 }),
-				count: fc.integer({ min: 1, max: 2 }),
+				call: fc.integer({ min: 0, max: 12 }),
+				count: fc.constant(1),
 			}),
-			{ maxLength: 3 },
+			{ minLength: 1, maxLength: 3 },
 		),
 	)
 	.map(([plan, faults]) => ({
@@ -349,6 +414,7 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
 		{ weight: 3, arbitrary: crowded },
 		{ weight: 2, arbitrary: frozenSender },
-		{ weight: 1, arbitrary: slowDatabase },
+		{ weight: 2, arbitrary: slowDatabase },
+		{ weight: 1, arbitrary: refusedOnes },
 	),
 );

@@ -54,6 +54,9 @@ const longestBalanceMs = 4 * 60_000 + 60_000;
 /** In ms. What the database and its lock may add to a run when nothing goes wrong with them, and when something did. */
 const slack = { healthy: 10_000, struck: 240_000 };
 
+/** In ms, for a run of six people in an undisturbed world, in which nothing has to be waited for. */
+const longestLastRunMs = (latency: number): number => 4_000 + 200 * latency;
+
 /** In ms. What a stopped run may take beyond the timeout: to tell, and for one call of the database that never answers. */
 const stopSlack = { healthy: 3_000, struck: 33_000 };
 
@@ -209,6 +212,9 @@ export class Judge {
 					run.role === 'last' ? ['paid', 'alreadyPaid', 'unknown'] : ['paid', 'alreadyPaid'];
 				if (!allowed.includes(outcome) && !(ofOther && outcome === 'notPaid'))
 					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
+				const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
+				if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
+					this.broken(`${run.name} takes ${tookMs / 1000} s, although nobody is sending anything`);
 				if (run.role === 'settling' && !ofOther && payments.length === 0)
 					this.broken(`${payee.key} is not paid in the end`);
 			}

@@ -103,6 +103,12 @@ describe('the reason in an error body', () => {
 	});
 });
 
+test('a page with a tag inside a secret does not show it', () => {
+	const account = { apiKey: 'key/0123456789', webhookSecret: '' };
+	const page = '<html><body>Key key/01234<wbr>56789 is <b>bad</b></body></html>';
+	expect(reasonIn(page, (text) => hideSecrets(text, account))).toBe('Key [hidden] is bad');
+});
+
 describe('the fields of a success body', () => {
 	test('are an object or nothing, for any body', () => {
 		fc.assert(
@@ -138,6 +144,13 @@ describe('the fields of a success body', () => {
 		['{"a":', undefined],
 	])('%s gives %p', (body, fields) => {
 		expect(flatFields(body)).toEqual(fields);
+	});
+
+	test('show no secret that is written as a number', () => {
+		const account = { apiKey: '123456789012345', webhookSecret: '' };
+		expect(flatFields('{"a":123456789012345}', (text) => hideSecrets(text, account, 12))).toEqual({
+			a: '[hidden]',
+		});
 	});
 
 	test('change no prototype', () => {

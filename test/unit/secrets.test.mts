@@ -37,6 +37,8 @@ const forms: [string, (secret: string) => string][] = [
 		'in HTML, each character in hex',
 		everyCharacter((code) => `&#X${code.toString(16).toUpperCase()};`),
 	],
+	['in a form', (secret) => new URLSearchParams({ secret }).toString().slice(7)],
+	['in base64, in lines', (secret) => base64(secret).replace(/(.{10})/g, '$1\r\n')],
 	['with tags inside', (secret) => [...secret].join('<wbr>')],
 	['in base64', base64],
 	['in base64 for URLs', (secret) => Buffer.from(secret).toString('base64url')],
