@@ -251,16 +251,6 @@ export class N8nApi {
 		await this.request('PATCH', `/rest/workflows/${id}`, WithId, body);
 	}
 
-	/** The newest version, as it is saved. */
-	async workflow(id: string): Promise<WorkflowFile> {
-		return await this.request('GET', `/rest/workflows/${id}`, WorkflowFile);
-	}
-
-	/** "Save" in the editor; published versions stay as they are. */
-	async updateWorkflow(id: string, workflow: WorkflowFile): Promise<void> {
-		await this.request('PATCH', `/rest/workflows/${id}`, WithId, workflow);
-	}
-
 	/** False when the workflow was deleted. */
 	async workflowExists(id: string): Promise<boolean> {
 		const Exists = z.object({ exists: z.boolean() });
