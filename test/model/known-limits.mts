@@ -28,3 +28,10 @@ const usedStaleWord = ({ grounds, run }: Sent, other: Sent): boolean =>
 	other.leftAt > grounds.wordGivenAt &&
 	other.endedAt !== undefined &&
 	other.endedAt < grounds.lookedAt;
+
+/**
+ * A payment that was refused, because its reference belongs to another person or amount, can leave its mark when the
+ * database fails just then. It is told as `unknown` from then on, and is never paid.
+ */
+export const mayStayUnknown = (outcome: string, struck: number): boolean =>
+	outcome === 'unknown' && struck > 0;

@@ -2,7 +2,7 @@
 import type { Books, Sent } from './books.mts';
 import { isUnclear } from './books.mts';
 import type { TryResult } from './execution.mts';
-import { isStaleWord } from './known-limits.mts';
+import { isStaleWord, mayStayUnknown } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -210,7 +210,10 @@ export class Judge {
 				const ofOther = this.hasOthers(payee.key);
 				const allowed =
 					run.role === 'last' ? ['paid', 'alreadyPaid', 'unknown'] : ['paid', 'alreadyPaid'];
-				if (!allowed.includes(outcome) && !(ofOther && outcome === 'notPaid'))
+				const isOfOther =
+					ofOther &&
+					(outcome === 'notPaid' || mayStayUnknown(outcome, this.database.struck + this.struck));
+				if (!allowed.includes(outcome) && !isOfOther)
 					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
 				const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
 				if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
