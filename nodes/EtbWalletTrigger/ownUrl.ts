@@ -33,7 +33,8 @@ async function setUrl(
 		context,
 		account,
 		{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
-		{ timeoutMs: timeout, stop: signal },
+		// A call that was cut off could still be carried out, after the next one.
+		{ timeoutMs: timeout, stop: signal, finishes: true },
 	);
 	return result.ok ? undefined : failureError(context.getNode(), result.failure);
 }

@@ -227,11 +227,16 @@ interface Noticed extends Found {
 	worlds: number;
 }
 
-async function firstNotice(mutation: Mutation): Promise<Noticed | undefined> {
+/** @param began called before each world */
+async function firstNotice(
+	mutation: Mutation,
+	began: (seed: number) => void,
+): Promise<Noticed | undefined> {
 	const sources = readBuild();
 	const whole = new Build(sources, globalNames);
 	const build = new Build(mutated(sources, mutation), globalNames);
 	for (let seed = 1; seed <= mostWorlds; seed++) {
+		began(seed);
 		const found = await tryWorld(seed, build);
 		// A world that breaks a rule anyway does not notice the mutation.
 		if (found !== undefined && (await tryWorld(seed, whole)) === undefined)
@@ -240,11 +245,24 @@ async function firstNotice(mutation: Mutation): Promise<Noticed | undefined> {
 	return undefined;
 }
 
+/** In MB. Code that never waits any more lets no time pass: it ends when it has taken all memory. */
+const mostMemoryMb = 768;
+
 async function inWorker(index: number): Promise<Noticed | undefined> {
 	return await new Promise((done, fail) => {
-		const worker = new Worker(new URL(import.meta.url), { workerData: index });
-		worker.once('message', done);
-		worker.once('error', fail);
+		const worker = new Worker(new URL(import.meta.url), {
+			workerData: index,
+			resourceLimits: { maxOldGenerationSizeMb: mostMemoryMb },
+		});
+		let seed = 0;
+		worker.on('message', (message: number | { noticed: Noticed | undefined }) => {
+			if (typeof message === 'number') seed = message;
+			else done(message.noticed);
+		});
+		worker.once('error', (error) => {
+			if (Reflect.get(error, 'code') !== 'ERR_WORKER_OUT_OF_MEMORY') fail(error);
+			else done({ seed, worlds: seed, violation: 'a run never waits and never ends' });
+		});
 	});
 }
 
@@ -286,5 +304,6 @@ if (isMainThread) await main();
 else {
 	const mutation = mutations[Number(workerData)];
 	if (mutation === undefined) throw new Error('No such mutation');
-	parentPort?.postMessage(await firstNotice(mutation));
+	const noticed = await firstNotice(mutation, (seed) => parentPort?.postMessage(seed));
+	parentPort?.postMessage({ noticed });
 }

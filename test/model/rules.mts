@@ -217,7 +217,9 @@ export class Judge {
 					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
 				const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
 				if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
-					this.broken(`${run.name} takes ${tookMs / 1000} s, although nobody is sending anything`);
+					this.broken(
+						`${run.name} takes ${Math.round(tookMs / 1000)} s, although nobody is sending anything`,
+					);
 				if (run.role === 'settling' && !ofOther && payments.length === 0)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
