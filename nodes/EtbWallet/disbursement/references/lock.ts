@@ -100,7 +100,7 @@ async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
 		if (found !== 'heldBySame') sameHolderForMs = patience();
-		else if (sameHolderForMs() > patienceMs) await release(row);
+		else if (sameHolderForMs() > patienceMs) await removeAbandoned(row, ownMark);
 		hasWaited = !(await becomesFree(row, stop));
 	}
 }
@@ -138,6 +138,14 @@ async function tryToTake(
 	if (before.has(lockMark)) return before.size === 2 ? 'heldBySame' : 'held';
 	await refuseForeignEntries(row, marks);
 	return 'free';
+}
+
+/** Only if it is still that of the process that ended: another waiting process may have taken over just now. */
+async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
+	await refuseForeignEntries(row, [lockMark]);
+	const before = await row.record([lockMark, ownMark]);
+	// With the lock's mark alone it is another holder's; with none, asking has made the row.
+	if (before.size !== 1) await row.clear();
 }
 
 async function release(row: Entries): Promise<void> {
