@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from './process-usage.mts';
 import type { CpuProfile } from './profile.mts';
 import type { Section, Sizes, Target } from './section.mts';
@@ -249,11 +250,48 @@ export async function measurePaying(
 	return { title: 'Paying', text: text.join('\n\n'), targets };
 }
 
+/** What a paid reference leaves there. */
+const MARKS_OF_PAID = 4;
+/** Entries as n8n keeps them: of other references than any that are paid here. */
+const ledgerOf = (references: number): string =>
+	JSON.stringify({
+		mode: 'entries',
+		data: Array.from({ length: references * MARKS_OF_PAID }, () =>
+			randomBytes(16).toString('base64'),
+		),
+	});
+
+/** What a payment with a reference costs by what the ledger holds already. Both ways have paid before. */
+async function measureLedgers(
+	stack: Stack,
+	{ mapped, mappedSlow }: Ways,
+	{ sizes, payments }: Sizes['growth']['ledgers'],
+	rounds: number,
+	print: (line: string) => void,
+): Promise<string> {
+	const rows: string[][] = [];
+	for (const way of [mapped, mappedSlow]) {
+		const costs = new Map(sizes.map((size): [number, number[]] => [size, []]));
+		for (let round = 0; round < rounds; round++) {
+			for (const [size, done] of costs) {
+				stack.executions.setLedger(way.workflowId, ledgerOf(size));
+				const options = { items: payments, latencyMs: 0, withReferences: true };
+				done.push((await pay(stack, way, options)).nodeMs / payments);
+			}
+		}
+		rows.push([`${way.name}, references`, ...[...costs.values()].map((ms) => shown(spread(ms)))]);
+		print(rows.at(-1)?.join(' | ') ?? '');
+	}
+	const heading = `Time of the node for one item with a reference, in ms, by the references that its ledger holds at the start of the run; ${digits(payments)} items, ${rounds} rounds.`;
+	const header = ['', ...sizes.map((size) => `${digits(size)} references`)];
+	return `${heading}\n\n${table(header, rows)}`;
+}
+
 /** How the cost of an item grows with the items of a run, and with what the ledger of references holds. */
 export async function measureGrowth(
 	stack: Stack,
 	ways: Ways,
-	{ items, rounds, ledger, roundsWithReferences }: Sizes['growth'],
+	{ items, rounds, ledger, roundsWithReferences, ledgers }: Sizes['growth'],
 	print: (line: string) => void,
 ): Promise<Section> {
 	const { expressions, mapped, mappedSlow } = ways;
@@ -298,7 +336,8 @@ export async function measureGrowth(
 	}
 	const heading = `Time of the node for one item, in ms. Where references are given, the ledger holds ${digits(ledger)} others at the start of each run. ${rounds} rounds, with references ${roundsWithReferences}.`;
 	const header = ['', ...items.map((count) => `${digits(count)} items`), 'growth'];
-	return { title: 'Growth', text: `${heading}\n\n${table(header, rows)}`, targets };
+	const byLedger = await measureLedgers(stack, ways, ledgers, roundsWithReferences, print);
+	return { title: 'Growth', text: `${heading}\n\n${table(header, rows)}\n\n${byLedger}`, targets };
 }
 
 /** Where the CPU time of n8n goes when it pays. */

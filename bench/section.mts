@@ -23,6 +23,8 @@ export interface Sizes {
 		/** References that the ledger holds already. */
 		ledger: number;
 		roundsWithReferences: number;
+		/** What the ledger holds when its own cost is measured, and how many are then paid. */
+		ledgers: { sizes: number[]; payments: number };
 	};
 	events: {
 		/** Events that the trigger has received before: its record in n8n's database is full. */
@@ -48,7 +50,13 @@ export const fullSizes: Sizes = {
 		{ items: 1_000, rounds: 5, slowRounds: 5 },
 		{ items: 5_000, rounds: 5, slowRounds: 3 },
 	],
-	growth: { items: [100, 1_000, 10_000], rounds: 5, ledger: 10_000, roundsWithReferences: 3 },
+	growth: {
+		items: [100, 1_000, 10_000],
+		rounds: 5,
+		ledger: 10_000,
+		roundsWithReferences: 3,
+		ledgers: { sizes: [0, 10_000, 30_000, 100_000], payments: 200 },
+	},
 	events: {
 		before: 2_000,
 		rounds: 5,
@@ -67,7 +75,13 @@ export const quickSizes: Sizes = {
 		{ items: 50, rounds: 2, slowRounds: 1 },
 		{ items: 200, rounds: 2, slowRounds: 1 },
 	],
-	growth: { items: [50, 200], rounds: 1, ledger: 200, roundsWithReferences: 1 },
+	growth: {
+		items: [50, 200],
+		rounds: 1,
+		ledger: 200,
+		roundsWithReferences: 1,
+		ledgers: { sizes: [0, 1_000], payments: 50 },
+	},
 	events: {
 		before: 20,
 		rounds: 1,
