@@ -1,8 +1,6 @@
 /** @type {import('jest').Config} */
 module.exports = {
 	testEnvironment: 'node',
-	// In ms. A busy machine must not fail what only takes its time.
-	testTimeout: 30_000,
 	roots: ['<rootDir>/test'],
 	testMatch: ['**/*.test.mts'],
 	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],

@@ -50,7 +50,7 @@ test('a taken port ends in one clear line and code 1', async () => {
 	expect(main.output().trim().split('\n')).toEqual([
 		`Port ${new URL(url).port} is taken. Choose another one, for example SANDBOX_PORT=4401.`,
 	]);
-});
+}, 30_000);
 
 test('a wrong setting ends in one clear line and code 1', async () => {
 	const main = run({ SANDBOX_PORT: 'x' });

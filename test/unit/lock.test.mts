@@ -152,7 +152,7 @@ describe('with time', () => {
 		expect(mostInside).toBe(1);
 		expect(done).toBeGreaterThan(20);
 		expect(entries()).toBeUndefined();
-	});
+	}, 30_000);
 
 	test('what took longer than 15 s does not count', async () => {
 		const exclusively = await startProcess();
