@@ -263,8 +263,7 @@ async function decide(
 	const inDoubtNow = givenUp.map(({ payment }) => payment);
 	const ended = await endedOtherwise(entries, inDoubtNow);
 	await entries.record(inDoubtNow.filter((payment) => !ended.has(payment)).flatMap(doubtFact));
-	for (const entry of givenUp)
-		stateOf.set(entry, ended.has(entry.payment) ? 'unclear' : 'inDoubt');
+	for (const entry of givenUp) stateOf.set(entry, ended.has(entry.payment) ? 'unclear' : 'inDoubt');
 
 	const nextWord = ({ payment, wordsBefore = 0 }: Wanted): string =>
 		wordMark(payment, wordsBefore + 1);
