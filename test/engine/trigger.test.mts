@@ -827,6 +827,14 @@ describe('registration', () => {
 			expect(sandbox.books.webhookUrl()).toBe(publishedUrl);
 		});
 
+		test('that is begun again while it listens still sends events on', async () => {
+			const { production, node, begin } = await testing();
+			await begin();
+			await begin();
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			expect(production.received).toEqual([JSON.stringify(transfer('1'))]);
+		});
+
 		test('that could not begin leaves the URL to the published workflow', async () => {
 			const { publishedUrl, begin } = await testing();
 			sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal });
@@ -844,6 +852,15 @@ describe('registration', () => {
 		await callTriggerHook(tested, 'create', 'manual', 'manual');
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
+	});
+
+	test('a test that is begun twice leaves the URL After Deactivation when it ends', async () => {
+		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
+		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
 	});
 
 	test('a test in the process of the published workflow gets copies, also with a replaced API key', async () => {
