@@ -863,6 +863,20 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
 	});
 
+	test('a test of a published workflow with the credential of another account gets its events', async () => {
+		const published = options();
+		await callTriggerHook(published, 'create');
+		const other = await startSandbox({ webhookSecret: secret });
+		const tested = { ...published, credential: credentialFor(other), isTest: true };
+		const node = await trigger({}, tested);
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		expect(other.books.webhookUrl()).toContain('/webhook-test/');
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(1);
+		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		await other.stop();
+	});
+
 	test('a test in the process of the published workflow gets copies, also with a replaced API key', async () => {
 		const published = options();
 		const production = await trigger({}, published);
