@@ -34,6 +34,7 @@ async function trigger(
 }
 
 afterEach(async () => {
+	jest.restoreAllMocks();
 	await Promise.all(listening.splice(0).map(async ({ stop }) => await stop()));
 });
 
@@ -318,6 +319,18 @@ describe('duplicates', () => {
 		workflow.finish();
 		expect([(await first).status, (await second).status]).toEqual([200, 200]);
 		expect(node.started).toHaveLength(1);
+	});
+
+	test('a database that never answers holds up neither this event nor the next', async () => {
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
+		const never = jest.spyOn(deduplicator, 'checkProcessedAndRecord');
+		never.mockImplementation(async () => await new Promise(() => undefined));
+		const node = await trigger();
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		never.mockRestore();
+		expect((await send(node, transfer('2'))).status).toBe(200);
+		expect(node.started).toHaveLength(2);
 	});
 
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
