@@ -1,6 +1,6 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -205,6 +205,21 @@ describe('bodies', () => {
 		socket.destroy();
 		await handled;
 		expect(node.started).toHaveLength(0);
+	});
+
+	test('what was read is not kept for as long as a sender may take', async () => {
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		const signals: AbortSignal[] = [];
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+			const signal = timeout(ms);
+			signals.push(signal);
+			return signal;
+		});
+		const node = await trigger();
+		const headers = { 'content-type': 'application/octet-stream' };
+		expect((await send(node, transfer('1'), headers)).status).toBe(200);
+		expect(signals).not.toHaveLength(0);
+		expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
 	});
 
 	test('the content type does not matter', async () => {
