@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core';
 /** The user and password that the desk asks for. */
 export const deskLogin = { user: 'bookkeeper', password: 'desk-test-1' };
 
-let shots = 0;
 export class DeskPages {
 	private readonly page: Page;
 	private readonly url: string;
@@ -51,14 +50,10 @@ export class DeskPages {
 
 	/** Chooses the button, and waits for the page after it. */
 	async send(button: string): Promise<void> {
-		await this.shot();
 		await this.page.getByRole('button', { name: button }).click();
 		await this.page.getByRole('button', { name: button }).waitFor({ state: 'detached' });
 		await this.page.getByRole('link', { name: 'Back to the desk' }).waitFor();
-		await this.shot();
 	}
-
-	/*SHOT*/ async shot(): Promise<void> { if (process.env.SHOTS) { const t = (await this.title()).replace(/\W+/g, '-'); await this.page.screenshot({ path: `${process.env.SHOTS}/${String(++shots).padStart(2, '0')}-${t}.png`, fullPage: true }); } }
 
 	async title(): Promise<string> {
 		return await this.page.locator('h1').first().innerText();
