@@ -14,7 +14,10 @@ import { startInstalledGate, type InstalledGate } from './installed-gate.mts';
 let installed: InstalledGate;
 before(async () => {
 	installed = await startInstalledGate();
-	await setRules(installed.superuser, 'main', { most_per_day: 1_000_000, most_per_payment: 20_000 });
+	await setRules(installed.superuser, 'main', {
+		most_per_day: 1_000_000,
+		most_per_payment: 20_000,
+	});
 });
 after(async () => await installed.stop());
 
@@ -43,7 +46,11 @@ void describe('payroll-through-the-gate.json', () => {
 	const report = (execution: Execution): Item => {
 		const { payments: lines, needsYou, month, ...numbers } = itemsOf(execution, 'Report')[0] ?? {};
 		assert.ok(Array.isArray(lines) && Array.isArray(needsYou) && month);
-		return { ...numbers, names: lines.map(({ name }: Item) => name), needsYou: needsYou.map(({ name, outcome, reason }: Item) => [name, outcome, reason]) };
+		return {
+			...numbers,
+			names: lines.map(({ name }: Item) => name),
+			needsYou: needsYou.map(({ name, outcome, reason }: Item) => [name, outcome, reason]),
+		};
 	};
 
 	test('pays each salary once, whoever asks, and ends in red with those whom the limits did not allow', async () => {
@@ -86,7 +93,10 @@ void describe('agent-through-the-gate.json', () => {
 		const model = await startChatModel();
 		t.after(async () => await model.close());
 		const name = 'The test that plays a model';
-		const id = await world.api.createCredential(name, 'openAiApi', { apiKey: 'none', url: model.url });
+		const id = await world.api.createCredential(name, 'openAiApi', {
+			apiKey: 'none',
+			url: model.url,
+		});
 		const example = await readExample('agent-through-the-gate.json');
 		const workflowId = await installed.add({
 			...example,
@@ -95,7 +105,9 @@ void describe('agent-through-the-gate.json', () => {
 			),
 		});
 		const toUserId = world.sandbox.books.addUser({ externalId: 'agent-test' }).id;
-		await installed.superuser.query(`select etb_wallet.set_caller('main', 'agent', '{"most_per_day": 100}', 'Abebe')`);
+		await installed.superuser.query(
+			`select etb_wallet.set_caller('main', 'agent', '{"most_per_day": 100}', 'Abebe')`,
+		);
 
 		async function chat(chatInput: string, ...choices: string[]): Promise<string> {
 			const sessionId = randomUUID();
@@ -128,8 +140,14 @@ void describe('agent-through-the-gate.json', () => {
 		await chat(`Pay 50 ETB to ${toUserId}`, 'Decline');
 		assert.equal(payments(), already);
 		assert.match(await chat(`Pay 75 ETB to ${toUserId}`, 'Approve'), /"outcome":"paid"/);
-		assert.match(await chat(`Pay 30 ETB to ${toUserId}`, 'Approve'), /Above the most for this caller and day, 100 ETB/);
-		assert.match(await chat(`Pay 20 ETB to ${toUserId} twice`, 'Approve', 'Approve'), /"outcome":"alreadyPaid"/);
+		assert.match(
+			await chat(`Pay 30 ETB to ${toUserId}`, 'Approve'),
+			/Above the most for this caller and day, 100 ETB/,
+		);
+		assert.match(
+			await chat(`Pay 20 ETB to ${toUserId} twice`, 'Approve', 'Approve'),
+			/"outcome":"alreadyPaid"/,
+		);
 		assert.deepEqual(paid(already), [`${toUserId} 20`, `${toUserId} 75`]);
 	});
 });
@@ -138,7 +156,11 @@ void describe('gate-tools.json', () => {
 	const token = 'mcp-test-token-1';
 	const ToolAnswer = z.object({ result: z.record(z.unknown()) });
 	const Content = z.object({ content: z.array(z.object({ text: z.string() })) });
-	const Tools = z.object({ tools: z.array(z.object({ name: z.string(), inputSchema: z.object({ properties: z.record(z.unknown()) }) })) });
+	const Tools = z.object({
+		tools: z.array(
+			z.object({ name: z.string(), inputSchema: z.object({ properties: z.record(z.unknown()) }) }),
+		),
+	});
 
 	/** One MCP session over streamable HTTP. */
 	async function session(authorization = `Bearer ${token}`) {
@@ -165,7 +187,11 @@ void describe('gate-tools.json', () => {
 			const data = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '');
 			return ToolAnswer.parse(JSON.parse(data)).result;
 		};
-		await call('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'test', version: '1' } });
+		await call('initialize', {
+			protocolVersion: '2025-03-26',
+			capabilities: {},
+			clientInfo: { name: 'test', version: '1' },
+		});
 		await (await send({ method: 'notifications/initialized' })).text();
 		return call;
 	}
@@ -184,67 +210,149 @@ void describe('gate-tools.json', () => {
 		const { tools } = Tools.parse(await call('tools/list'));
 		assert.deepEqual(tools.map((tool) => tool.name).sort(), ['Pay_a_User', 'Read_the_Balance']);
 		const pay = tools.find((tool) => tool.name === 'Pay_a_User');
-		assert.deepEqual(Object.keys(pay?.inputSchema.properties ?? {}).sort(), ['amountEtb', 'reference', 'toUserId']);
+		assert.deepEqual(Object.keys(pay?.inputSchema.properties ?? {}).sort(), [
+			'amountEtb',
+			'reference',
+			'toUserId',
+		]);
 
 		const toUserId = world.sandbox.books.addUser({ externalId: 'mcp-test' }).id;
 		const already = payments();
 		const tell = async (amountEtb: number) => {
-			const answer = Content.parse(await call('tools/call', { name: 'Pay_a_User', arguments: { reference: 'invoice-1042', toUserId, amountEtb } }));
+			const answer = Content.parse(
+				await call('tools/call', {
+					name: 'Pay_a_User',
+					arguments: { reference: 'invoice-1042', toUserId, amountEtb },
+				}),
+			);
 			return answer.content.map(({ text }) => text).join('');
 		};
 		assert.match(await tell(42.5), /\\?"outcome\\?":\\?"paid/);
 		assert.match(await tell(42.5), /alreadyPaid/);
 		assert.match(await tell(43), /belongs to another payment/);
 		assert.deepEqual(paid(already), [`${toUserId} 42.5`]);
-		const [row] = (await installed.superuser.query(`select requested_by from etb_wallet.payments where reference = 'invoice-1042'`)).rows as unknown[];
+		const [row] = (
+			await installed.superuser.query(
+				`select requested_by from etb_wallet.payments where reference = 'invoice-1042'`,
+			)
+		).rows as unknown[];
 		assert.deepEqual(row, { requested_by: 'mcp' });
 	});
 });
 
 void describe('moving from references of one node to the gate', () => {
-	const node = (id: string, name: string, type: string, typeVersion: number, parameters: object) => ({ id, name, type, typeVersion, parameters, position: [0, 0] });
+	const node = (
+		id: string,
+		name: string,
+		type: string,
+		typeVersion: number,
+		parameters: object,
+	) => ({ id, name, type, typeVersion, parameters, position: [0, 0] });
 	const link = (to: string) => [{ node: to, type: 'main', index: 0 }];
 	const ids = { rows: randomUUID(), pay: randomUUID() };
-	const list = (rows: object[]) => node(ids.rows, 'Rows', 'n8n-nodes-base.code', 2, { jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))` });
-	const old = (options: object) => node(ids.pay, 'Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {
-		...{ resource: 'disbursement', operation: 'create', toUserId: '={{ $json.toUserId }}', amountEtb: '={{ $json.amountEtb }}', reference: '={{ $json.reference }}' },
-		options,
-	});
-	const gate = () => node(randomUUID(), 'Gate', 'n8n-nodes-base.executeWorkflow', 1.2, {
-		workflowId: { __rl: true, mode: 'list', value: '', cachedResultName: 'Pay gate' },
-		workflowInputs: { mappingMode: 'defineBelow', matchingColumns: [], schema: [], value: { reference: '={{ $json.reference }}', toUserId: '={{ $json.toUserId }}', amountEtb: '={{ $json.amountEtb }}', requestedBy: 'moved' } },
-		options: {},
-	});
+	const list = (rows: object[]) =>
+		node(ids.rows, 'Rows', 'n8n-nodes-base.code', 2, {
+			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
+		});
+	const old = (options: object) =>
+		node(ids.pay, 'Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {
+			...{
+				resource: 'disbursement',
+				operation: 'create',
+				toUserId: '={{ $json.toUserId }}',
+				amountEtb: '={{ $json.amountEtb }}',
+				reference: '={{ $json.reference }}',
+			},
+			options,
+		});
+	const gate = () =>
+		node(randomUUID(), 'Gate', 'n8n-nodes-base.executeWorkflow', 1.2, {
+			workflowId: { __rl: true, mode: 'list', value: '', cachedResultName: 'Pay gate' },
+			workflowInputs: {
+				mappingMode: 'defineBelow',
+				matchingColumns: [],
+				schema: [],
+				value: {
+					reference: '={{ $json.reference }}',
+					toUserId: '={{ $json.toUserId }}',
+					amountEtb: '={{ $json.amountEtb }}',
+					requestedBy: 'moved',
+				},
+			},
+			options: {},
+		});
 	const ifReady = node(randomUUID(), 'Ready?', 'n8n-nodes-base.if', 2.2, {
-		conditions: { options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 }, combinator: 'and', conditions: [{ id: 'ready', leftValue: '={{ $json.outcome }}', rightValue: 'ready', operator: { type: 'string', operation: 'equals' } }] },
+		conditions: {
+			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
+			combinator: 'and',
+			conditions: [
+				{
+					id: 'ready',
+					leftValue: '={{ $json.outcome }}',
+					rightValue: 'ready',
+					operator: { type: 'string', operation: 'equals' },
+				},
+			],
+		},
 		options: {},
 	});
 	const start = node(randomUUID(), 'Start', 'n8n-nodes-base.manualTrigger', 1, {});
 
 	test('with the old node in a dry run before the gate nobody is paid twice; without it everybody is', async () => {
-		const { sandbox, api, ...world } = installed.world;
-		assert.ok(world);
+		const { sandbox, api } = installed.world;
 		const rows = Array.from({ length: 6 }, (_, index) => ({
 			reference: `moved-${index}`,
 			toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
 			amountEtb: 10,
 		}));
-		const workflowId = await installed.add(WorkflowFile.parse({ name: 'Old payroll', nodes: [start, list(rows.slice(0, 4)), old({})], connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Pay')] } }, settings: { executionOrder: 'v1' } }));
+		const workflowId = await installed.add(
+			WorkflowFile.parse({
+				name: 'Old payroll',
+				nodes: [start, list(rows.slice(0, 4)), old({})],
+				connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Pay')] } },
+				settings: { executionOrder: 'v1' },
+			}),
+		);
 		await installed.run(workflowId, 'Start');
 		assert.deepEqual(timesPaid(sandbox, rows), [1, 1, 1, 1, 0, 0]);
 
-		const moved = withPayGate(WorkflowFile.parse({ name: 'x', nodes: [start, list(rows), old({ dryRun: true }), ifReady, gate()], connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Pay')] }, Pay: { main: [link('Ready?')] }, 'Ready?': { main: [link('Gate')] } } }), installed.payGateId);
+		const moved = withPayGate(
+			WorkflowFile.parse({
+				name: 'x',
+				nodes: [start, list(rows), old({ dryRun: true }), ifReady, gate()],
+				connections: {
+					Start: { main: [link('Rows')] },
+					Rows: { main: [link('Pay')] },
+					Pay: { main: [link('Ready?')] },
+					'Ready?': { main: [link('Gate')] },
+				},
+			}),
+			installed.payGateId,
+		);
 		await api.changeWorkflow(workflowId, ({ nodes }) => ({
-			nodes: moved.nodes.map((each) => ({ ...each, credentials: nodes.find(({ name }) => name === each.name)?.credentials })),
+			nodes: moved.nodes.map((each) => ({
+				...each,
+				credentials: nodes.find(({ name }) => name === each.name)?.credentials,
+			})),
 			connections: moved.connections,
 		}));
 		for (const outcome of ['paid', 'alreadyPaid']) {
 			const execution = await installed.run(workflowId, 'Start');
-			assert.deepEqual(itemsOf(execution, 'Gate').map((item) => item.outcome), [outcome, outcome]);
+			assert.deepEqual(
+				itemsOf(execution, 'Gate').map((item) => item.outcome),
+				[outcome, outcome],
+			);
 			assert.deepEqual(timesPaid(sandbox, rows), [1, 1, 1, 1, 1, 1]);
 		}
 
-		const straight = await installed.add(WorkflowFile.parse({ name: 'Straight', nodes: [start, list(rows), gate()], connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Gate')] } }, settings: { executionOrder: 'v1' } }));
+		const straight = await installed.add(
+			WorkflowFile.parse({
+				name: 'Straight',
+				nodes: [start, list(rows), gate()],
+				connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Gate')] } },
+				settings: { executionOrder: 'v1' },
+			}),
+		);
 		await installed.run(straight, 'Start');
 		assert.deepEqual(timesPaid(sandbox, rows), [2, 2, 2, 2, 1, 1]);
 	});
