@@ -104,8 +104,7 @@ async function prepareGate(
 	return gate.workflows['pay-gate.json'];
 }
 
-const deskLoginOf = ({ gate }: State) =>
-	gate && { user: DESK_USER, password: gate.deskPassword };
+const deskLoginOf = ({ gate }: State) => gate && { user: DESK_USER, password: gate.deskPassword };
 
 /** What a person needs to know. */
 export interface Prepared {
@@ -140,7 +139,8 @@ export async function prepareForPerson(
 		try {
 			await api.logIn(state);
 		} catch (error) {
-			if (error instanceof N8nApiError && error.status === 401) return { deskLogin: deskLoginOf(state) };
+			if (error instanceof N8nApiError && error.status === 401)
+				return { deskLogin: deskLoginOf(state) };
 			throw error;
 		}
 	}
