@@ -26,7 +26,7 @@ async function cardBox(page: Page): Promise<Box> {
 const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 	'gate-set-up': async ({ installed, page }) => {
 		// New logins, so that it shows passwords; they are of no use, as this database is gone when the picture is there.
-		await installed.superuser.query('drop role pay_gate_desk');
+		await installed.superuser.query('drop role pay_gate, pay_gate_desk');
 		await page.setViewportSize({ width: 1500, height: 800 });
 		await page.goto(`${installed.world.n8n.url}/workflow/${installed.setUpId}`);
 		await page.getByTestId('execute-workflow-button').click();
@@ -114,7 +114,7 @@ export async function takeGatePictures(
 	try {
 		const scene = await setUp(installed, browser.page);
 		for (const [name, prepare] of wanted) {
-			await browser.page.setViewportSize({ width: 1280, height: 1000 });
+			await browser.page.setViewportSize({ width: 1280, height: 1500 });
 			const clip = await prepare(scene);
 			await writeFile(join(folder, `${name}.png`), await settled(browser.page, clip));
 			taken(name);
