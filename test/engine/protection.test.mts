@@ -237,21 +237,6 @@ test.each(['paid', 'notPaid'])(
 	},
 );
 
-test.each(['={{ JSON.stringify({ dryRun: true }) }}', '={{ [{ dryRun: true }] }}', '={{ null }}'])(
-	'options that are none are not taken for empty: %s',
-	async (options) => {
-		const toUserId = user('a');
-		const parameters = { resource: 'disbursement', operation: 'create', toUserId, amountEtb: '10' };
-		const { error } = await runNode({
-			credential: credentialFor(sandbox),
-			parameters: { ...parameters, options } as INodeParameters,
-			nodeId,
-		});
-		expect(error?.message).toMatch(/^Options is .*, which holds no options$/);
-		expect(sent()).toEqual([]);
-	},
-);
-
 test('an option of the whole run is read for the first item only', async () => {
 	const [first, ...others] = referenced('a', 'b', 'c');
 	const maxTotalEtb = '={{ $json.until.toDateTime().year }}';

@@ -25,7 +25,8 @@ export interface RunOptions {
 
 /** @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions): RunOptions {
-	const given = givenOptions(context.getNodeParameter('options', 0, {}));
+	const saved = Object(context.getNodeParameter('options', 0, {})) as object;
+	const given = new Map<string, unknown>(Object.entries(saved));
 	const limit = (name: string, field: string): Decimal | undefined => {
 		if (!given.has(name)) return undefined;
 		if (isAbsent(given.get(name))) {
@@ -48,16 +49,6 @@ export function readOptions(context: IExecuteFunctions): RunOptions {
 		failsIfUsed:
 			given.has('ifReferenceUsed') && usedReferencePolicy(given.get('ifReferenceUsed')) === 'fail',
 	};
-}
-
-/** An imported workflow may have an expression for all options together. */
-function givenOptions(saved: unknown): Map<string, unknown> {
-	if (typeof saved === 'object' && saved !== null && !Array.isArray(saved))
-		return new Map(Object.entries(saved));
-	throw new InvalidValueError(
-		`Options is ${show(saved)}, which holds no options`,
-		'Set each option by itself.',
-	);
 }
 
 /** What protects is never silently off: an expression can give a text, a number or nothing. */
