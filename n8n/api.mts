@@ -60,6 +60,7 @@ export class N8nApiError extends Error {
 }
 
 const EXECUTION_ENDED = new Set(['success', 'error', 'crashed', 'canceled']);
+const EXECUTION_RESTS = new Set([...EXECUTION_ENDED, 'waiting']);
 const POLL_EVERY_MS = 200;
 
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
@@ -260,14 +261,16 @@ export class N8nApi {
 	/**
 	 * Publishes the newest version and resolves once its triggers are live, which n8n does in the background.
 	 * Rejects with the node's reason when one cannot register: n8n tries 5 times, in about 16 s, before it says so.
+	 * Before n8n 2.40 there is no background: when it has answered, the triggers are live.
 	 */
 	async activate(id: string, withinMs = 60_000): Promise<void> {
 		const deadline = Date.now() + withinMs;
 		const { versionId } = await this.request('GET', `/rest/workflows/${id}`, Workflow);
 		await this.request('POST', `/rest/workflows/${id}/activate`, WithId, { versionId });
 		for (;;) {
-			const path = `/rest/workflows/${id}/publication-status`;
-			const { status, triggers } = await this.request('GET', path, Publication);
+			const publication = await this.publication(id);
+			if (publication === 'atOnce') return;
+			const { status, triggers } = publication;
 			// While a new attempt is in progress, the triggers' statuses are those of the one before.
 			const settled = status !== 'in_progress';
 			const failed = settled && triggers.find((trigger) => trigger.status === 'failed');
@@ -277,6 +280,17 @@ export class N8nApi {
 				throw new Error(`Workflow ${id} is still "${status}" after ${withinMs / 1000} s`);
 			}
 			await sleep(POLL_EVERY_MS);
+		}
+	}
+
+	/** How far n8n is with publishing; `atOnce` where it has no such state. */
+	private async publication(id: string): Promise<z.infer<typeof Publication> | 'atOnce'> {
+		try {
+			const path = `/rest/workflows/${id}/publication-status`;
+			return await this.request('GET', path, Publication);
+		} catch (error) {
+			if (error instanceof N8nApiError && error.status === 404) return 'atOnce';
+			throw error;
 		}
 	}
 
@@ -340,10 +354,25 @@ export class N8nApi {
 
 	/** The execution once it has ended; rejects when that takes longer than `withinMs`. */
 	async endedExecution(id: string, withinMs = 60_000): Promise<Execution> {
+		return await this.executionThat(EXECUTION_ENDED, id, withinMs);
+	}
+
+	/** The execution once it waits for a person or for a time; rejects when it ends instead, or does neither. */
+	async waitingExecution(id: string, withinMs = 60_000): Promise<Execution> {
+		const execution = await this.executionThat(EXECUTION_RESTS, id, withinMs);
+		if (execution.status === 'waiting') return execution;
+		throw new Error(`Execution ${id} ended as "${execution.status}": ${execution.error ?? ''}`);
+	}
+
+	private async executionThat(
+		is: ReadonlySet<string>,
+		id: string,
+		withinMs: number,
+	): Promise<Execution> {
 		const deadline = Date.now() + withinMs;
 		for (;;) {
 			const row = await this.request('GET', `/rest/executions/${id}`, ExecutionWithData);
-			if (EXECUTION_ENDED.has(row.status)) return readExecution(row);
+			if (is.has(row.status)) return readExecution(row);
 			if (Date.now() > deadline) {
 				throw new Error(`Execution ${id} is still "${row.status}" after ${withinMs / 1000} s`);
 			}

@@ -5,25 +5,30 @@ import { n8nFolder } from './folders.mts';
 import { runNpm } from './npm.mts';
 
 /** Written inside node_modules after a complete install: npm removes it when it starts over. */
-const MARKER = join(n8nFolder, 'node_modules', '.installed-lock-hash');
+const markerIn = (folder: string) => join(folder, 'node_modules', '.installed-lock-hash');
 const PROGRESS_EVERY_MS = 10_000;
 
 const clockText = (seconds: number) =>
 	`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 
-/**
- * Makes sure that `n8n/node_modules` is what `n8n/package-lock.json` says, and prints how far it is.
- * Instant when nothing changed; rejects with npm's own reason when the install fails.
- */
-export async function ensureN8nInstalled(
+async function lockHashIn(folder: string): Promise<string> {
+	const lock = await readFile(join(folder, 'package-lock.json'));
+	return createHash('sha256').update(lock).digest('hex');
+}
+
+/** Whether `node_modules` of the folder is what its `package-lock.json` says. */
+export async function isInstalled(folder: string): Promise<boolean> {
+	const installedHash = await readFile(markerIn(folder), 'utf8').catch(() => '');
+	return installedHash !== '' && installedHash === (await lockHashIn(folder).catch(() => ''));
+}
+
+/** Runs `npm ci`, or `npm install` where no lock file is yet, and prints how far it is. */
+export async function installN8n(
+	folder: string,
+	command: 'ci' | 'install',
 	print: (line: string) => void,
 	signal?: AbortSignal,
 ): Promise<void> {
-	const lock = await readFile(join(n8nFolder, 'package-lock.json'));
-	const lockHash = createHash('sha256').update(lock).digest('hex');
-	const installedHash = await readFile(MARKER, 'utf8').catch(() => '');
-	if (installedHash === lockHash) return;
-
 	print('Installing n8n (once, about 3 to 5 minutes, 2.4 GB on disk)');
 	const startedAt = Date.now();
 	const elapsed = () => clockText(Math.round((Date.now() - startedAt) / 1000));
@@ -32,10 +37,21 @@ export async function ensureN8nInstalled(
 		PROGRESS_EVERY_MS,
 	);
 	try {
-		await runNpm(['ci', '--no-audit', '--no-fund'], n8nFolder, signal);
+		await runNpm([command, '--no-audit', '--no-fund'], folder, signal);
 	} finally {
 		clearInterval(progress);
 	}
-	await writeFile(MARKER, lockHash);
+	await writeFile(markerIn(folder), await lockHashIn(folder));
 	print(`n8n is installed, after ${elapsed()}`);
+}
+
+/**
+ * Makes sure that `node_modules` of the n8n folder is what its `package-lock.json` says, and prints how far it is.
+ * Instant when nothing changed; rejects with npm's own reason when the install fails.
+ */
+export async function ensureN8nInstalled(
+	print: (line: string) => void,
+	signal?: AbortSignal,
+): Promise<void> {
+	if (!(await isInstalled(n8nFolder))) await installN8n(n8nFolder, 'ci', print, signal);
 }
