@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { N8nApi, type Login, type WorkflowFile } from '../n8n/api.mts';
+import { N8nApi, WorkflowFile, type Login } from '../n8n/api.mts';
 import {
 	credentialFor,
 	CREDENTIAL_NAME,
@@ -242,6 +242,31 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		sandbox.deposit({ amountEtb: 20_000 });
 		await page.goto(`${n8nUrl}/workflow/${id}/executions`);
 		await page.getByText('Succeeded in ').nth(1).waitFor();
+		return undefined;
+	},
+	'approval-page': async ({ api, page, add }) => {
+		const approver = { user: 'approver', password: 'Pictures-2' };
+		const id = await api.createCredential('The approver', 'httpBasicAuth', approver);
+		const httpBasicAuth = { id, name: 'The approver' };
+		const text = JSON.stringify(await readExample('payroll-with-approval.json'));
+		const workflow = WorkflowFile.parse(
+			JSON.parse(
+				text.replace(/(E-1043[^"]*?)"/, '$1\\nE-1044,Marta Girma,marta@example.com,25000"'),
+			),
+		);
+		const asks = ({ name }: { name: string }) => name === 'Ask for approval';
+		const nodes = workflow.nodes.map((node) =>
+			asks(node) ? { ...node, credentials: { httpBasicAuth } } : node,
+		);
+		const workflowId = await add({ ...workflow, nodes });
+		await api.endedExecution(await api.run(workflowId, 'Set up people'));
+		const asked = await api.waitingExecution(await api.run(workflowId, 'Every 25th'));
+		const message = String(asked.nodes['Tell the approver']?.[0]?.outputs[0]?.[0]?.message);
+		const [link = ''] = /http\S+/.exec(message) ?? [];
+		const { user, password } = approver;
+		await page.goto(link.replace('http://', `http://${user}:${password}@`));
+		await page.getByText('Will not be paid').waitFor();
+		await page.setViewportSize({ width: 800, height: 850 });
 		return undefined;
 	},
 	sandbox: async ({ page, sandbox }) => {
