@@ -42,6 +42,11 @@ export class EtbWalletTrigger implements INodeType {
 		eventTriggerDescription: 'Waiting for the partner service to send an event',
 		activationMessage: 'The events of the account now start this workflow.',
 		defaults: { name: 'ETB Wallet Trigger' },
+		// For models that build workflows (n8n 2.x); older n8n ignore it.
+		builderHint: {
+			searchHint:
+				'Checks signatures and drops events that came before by itself: add no nodes for that. All events of an account go to one published workflow: use one trigger with several events and outputPerEvent, not several workflows.',
+		},
 		inputs: [],
 		outputs: outputsExpression,
 		credentials: [{ name: 'etbWalletApi', required: true, testedBy: 'etbWalletApiTest' }],

@@ -39,6 +39,10 @@ export const createDisbursement: Operation = {
 			description:
 				'Your own unique key for this payment, different for each person and payment. With a reference, this node never pays the same one twice, not even in a later execution.',
 			hint: 'Your own key, different for each payment. Without it, a later run can pay it again.',
+			builderHint: {
+				propertyHint:
+					'Always fill it in, from data that is the same whenever the same payment is run again, such as month and employee number: expr("payroll-{{ $json.month }}-{{ $json.employee }}"). Never from the time, a random value or the ID of the execution of a list: each run would then pay everybody again.',
+			},
 		},
 		{
 			displayName: 'Options',
@@ -46,6 +50,10 @@ export const createDisbursement: Operation = {
 			type: 'collection',
 			placeholder: 'Add Option',
 			default: {},
+			builderHint: {
+				propertyHint:
+					'Set maxAmountEtb and maxTotalEtb to fixed values, and checkBalance to true. Set dryRun to true until a person has tried the list. Leave ifUnknown out: only a person who asked the partner service can say what became of a payment.',
+			},
 			options: [
 				{
 					displayName: 'Check Balance First',
