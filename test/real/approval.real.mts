@@ -161,7 +161,8 @@ test('a scanner that opens every link, and sends every form, pays nobody', async
 	);
 	const links = [asked.link, `${asked.link}&approved=true`, ...linked.map(({ href }) => href)];
 	for (const link of links.filter((each) => each.startsWith(origin))) {
-		for (const headers of [{}, { authorization: login }]) {
+		const logins: Array<Record<string, string>> = [{}, { authorization: login }];
+		for (const headers of logins) {
 			for (const agent of ['Mozilla/5.0 Chrome/140.0 Safari/537', 'Barracuda Link Protection'])
 				await fetch(link, { headers: { ...headers, 'user-agent': agent } });
 			await fetch(link, { method: 'HEAD', headers });
@@ -169,7 +170,12 @@ test('a scanner that opens every link, and sends every form, pays nobody', async
 	}
 	const body = new FormData();
 	body.set('field-0', 'Approve');
-	for (const headers of [{}, { authorization: 'Basic eDp5' }, { 'x-auth-token': 'guessed' }]) {
+	const guesses: Array<Record<string, string>> = [
+		{},
+		{ authorization: 'Basic eDp5' },
+		{ 'x-auth-token': 'guessed' },
+	];
+	for (const headers of guesses) {
 		const { status } = await fetch(asked.link, { method: 'POST', body, headers });
 		assert.ok(status === 401 || status === 403, `answered ${status}`);
 	}
