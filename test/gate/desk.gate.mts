@@ -229,7 +229,7 @@ void describe('gate-desk.json', () => {
 	});
 
 	test('shows what it was given as text, whatever it looks like, and settles just that', async () => {
-		const reference = `<b>$& {{ $execution.id }} $$ \\n "x" 'y' & <img src=x>`;
+		const reference = `<b>$& {{ $execution.id }} $$ "x" 'y' & <img src=x>`;
 		const other = `2. ${reference}`;
 		await sent(
 			[
