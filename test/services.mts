@@ -174,7 +174,9 @@ export async function startProxy(
 	};
 	const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => {
 		const { method, headers, url = '/' } = incoming;
-		const options = { host: '127.0.0.1', port: targetOf(url), path: url, method, headers };
+		const host = '127.0.0.1';
+		// A new connection for each: n8n closes an idle one just when it may be used again.
+		const options = { host, port: targetOf(url), path: url, method, headers, agent: false };
 		const upstream = request(options, (answer) => {
 			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
 			answer.pipe(outgoing);
@@ -187,7 +189,8 @@ export async function startProxy(
 		});
 		incoming.pipe(upstream);
 	};
-	const server = createServer(pass).listen(port, '127.0.0.1');
+	// 0: it never closes an idle connection, which a test may be using again.
+	const server = createServer({ keepAliveTimeout: 0 }, pass).listen(port, '127.0.0.1');
 	await once(server, 'listening');
 	return {
 		url: `http://127.0.0.1:${port}/`,

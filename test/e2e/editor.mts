@@ -1,6 +1,7 @@
 /** n8n's editor by what a person does in it. Whatever takes time is awaited by what appears on the page. */
 import type { Locator, Page } from 'playwright-core';
 import { z } from 'zod';
+import { eventually } from '../real/world.mts';
 
 /** How the editor can show data. */
 export type View = 'schema' | 'table' | 'json';
@@ -253,8 +254,17 @@ export class Editor {
 	/** The items as the JSON view writes them. */
 	async json(): Promise<Array<Record<string, unknown>>> {
 		await this.show('json');
-		const text = await this.output.locator('.vjs-tree').innerText();
-		return Items.parse(JSON.parse(text.replaceAll('\u00a0', ' ')));
+		const tree = this.output.locator('.vjs-tree');
+		// While the view is drawn it shows half of the items.
+		return await eventually('items as JSON', async () => {
+			const text = (await tree.innerText()).replaceAll('\u00a0', ' ');
+			try {
+				return Items.parse(JSON.parse(text));
+			} catch (error) {
+				if (error instanceof SyntaxError) return undefined;
+				throw error;
+			}
+		});
 	}
 
 	/** The fields of the schema view of a panel from top to bottom, with the values of the first item if there are any. */

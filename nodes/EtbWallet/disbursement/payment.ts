@@ -2,7 +2,6 @@
 import type { Decimal } from '../../shared/decimal';
 import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
-import { property } from '../../shared/n8n';
 import { isMapped } from '../actions/mapping';
 import type { Run } from '../actions/operation';
 
@@ -57,7 +56,7 @@ export function paymentReader(
 				'Check the amount, or raise the maximum under Options.',
 			);
 		}
-		const word = readWord(property(read('options', itemIndex), 'ifUnknown'));
+		const word = readWord(read('options.ifUnknown', itemIndex));
 		return { ...asked, toUserId, amount, ifUnknown: heedsWord ? word : 'report' };
 	};
 }

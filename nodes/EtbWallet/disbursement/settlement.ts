@@ -128,6 +128,12 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 		found: 'Another execution is sending this reference right now, not sent again',
 		remedy: 'Look at that execution for how it ended, or run this one again later.',
 	},
+	unclear: {
+		outcome: 'unknown',
+		found: 'Not sent: its reference was used, perhaps for another person or amount',
+		remedy:
+			'Ask the partner service whether it was paid. If it was not, pay it under a reference of its own.',
+	},
 	otherPayment: {
 		outcome: 'notPaid',
 		found: 'Nothing was sent, because another person or amount had this reference before',

@@ -15,10 +15,13 @@ export type ReferencedPayment = Payment & { reference: string };
  */
 export type ReferenceState = 'unused' | 'paid' | 'inFlight' | 'inDoubt' | 'otherPayment';
 
-/** What was found when a payment asked to be sent. `taken`: it may be sent. `settledAsPaid`: by a person's word, just now. */
+/**
+ * What was found when a payment asked to be sent. `taken`: it may be sent. `settledAsPaid`: by a person's word, just
+ * now. `unclear`: it may be another payment's reference, so no word about it is heeded.
+ */
 export interface Claim {
 	payment: ReferencedPayment;
-	found: Exclude<ReferenceState, 'unused'> | 'taken' | 'settledAsPaid';
+	found: Exclude<ReferenceState, 'unused'> | 'taken' | 'settledAsPaid' | 'unclear';
 }
 
 /** How a taken payment ended; `notPaid` also when it was not sent. */
@@ -231,7 +234,7 @@ async function statesOf(
 
 /**
  * Those of the payments whose reference ended, though not under them. A crash while a payment was refused, because its
- * reference belongs to another, can leave its mark; then it looks like one in flight.
+ * reference belongs to another, can leave its mark; then it looks like one in flight. A crash in this question looks alike.
  */
 async function endedOtherwise(
 	entries: Entries,
@@ -252,13 +255,15 @@ async function decide(
 	wanted: Wanted[],
 	states: ReferenceState[],
 ): Promise<Claim[]> {
-	const stateOf = new Map(wanted.map((entry, index) => [entry, states[index] ?? 'inDoubt']));
+	const stateOf = new Map<Wanted, ReferenceState | 'unclear'>(
+		wanted.map((entry, index) => [entry, states[index] ?? 'inDoubt']),
+	);
 
 	const givenUp = wanted.filter((entry) => entry.isGivenUp && stateOf.get(entry) === 'inFlight');
 	const inDoubtNow = givenUp.map(({ payment }) => payment);
 	const ended = await endedOtherwise(entries, inDoubtNow);
 	await entries.record(inDoubtNow.filter((payment) => !ended.has(payment)).flatMap(doubtFact));
-	for (const entry of givenUp) stateOf.set(entry, 'inDoubt');
+	for (const entry of givenUp) stateOf.set(entry, ended.has(entry.payment) ? 'unclear' : 'inDoubt');
 
 	const nextWord = ({ payment, wordsBefore = 0 }: Wanted): string =>
 		wordMark(payment, wordsBefore + 1);
