@@ -134,7 +134,8 @@ void describe('agent-through-the-gate.json', () => {
 			const execution = await Promise.race([world.api.endedExecution(executionId), failed]);
 			socket.close();
 			assert.equal(asked, choices.length);
-			return String(itemsOf(execution, 'Agent')[0]?.output ?? execution.error);
+			const answered = z.object({ output: z.string() }).safeParse(itemsOf(execution, 'Agent')[0]);
+			return answered.data?.output ?? String(execution.error);
 		}
 
 		const already = payments();
