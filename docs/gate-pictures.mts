@@ -27,10 +27,12 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 	'gate-set-up': async ({ installed, page }) => {
 		// New logins, so that it shows passwords; they are of no use, as this database is gone when the picture is there.
 		await installed.superuser.query('drop role pay_gate, pay_gate_desk');
-		await page.setViewportSize({ width: 1500, height: 800 });
+		await page.setViewportSize({ width: 2400, height: 600 });
 		await page.goto(`${installed.world.n8n.url}/workflow/${installed.setUpId}`);
 		await page.getByTestId('execute-workflow-button').click();
-		await page.getByText('Workflow executed successfully').waitFor();
+		const message = page.getByRole('alert').filter({ hasText: 'Workflow executed successfully' });
+		await message.locator('.el-notification__closeBtn').click();
+		await message.waitFor({ state: 'detached' });
 		await page.getByTestId('canvas-node').filter({ hasText: 'Make Account and Logins' }).dblclick();
 		await page.getByTestId('output-panel').locator('table').waitFor();
 		return await boxOf(page.getByTestId('output-panel'));

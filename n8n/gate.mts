@@ -44,7 +44,7 @@ export function withPayGate(workflow: WorkflowFile, payGateId: string): Workflow
  * @param ids in n8n, by the names that the files of `gate/` give
  */
 export function withCredentials(workflow: WorkflowFile, ids: Record<string, string>): WorkflowFile {
-	const chosen = ([type, { id, name }]: [string, Credential]) => [
+	const chosen = ([type, { id, name }]: [string, Credential]): [string, Credential] => [
 		type,
 		{ id: ids[name] ?? id, name },
 	];

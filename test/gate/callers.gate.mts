@@ -116,7 +116,8 @@ void describe('agent-through-the-gate.json', () => {
 			async function choose(message: string): Promise<void> {
 				const { text, buttons } = Question.parse(JSON.parse(message));
 				assert.match(text, new RegExp(toUserId));
-				const link = buttons.find((button) => button.text === choices[asked++])?.link;
+				const choice = choices[asked++];
+				const link = buttons.find((button) => button.text === choice)?.link;
 				assert.ok(link, `unexpected question: ${text}`);
 				// n8n answers nothing to what looks like a robot.
 				await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
@@ -133,20 +134,21 @@ void describe('agent-through-the-gate.json', () => {
 			const execution = await Promise.race([world.api.endedExecution(executionId), failed]);
 			socket.close();
 			assert.equal(asked, choices.length);
-			return String(itemsOf(execution, 'Agent')[0]?.output ?? execution.error);
+			const answered = z.object({ output: z.string() }).safeParse(itemsOf(execution, 'Agent')[0]);
+			return answered.data?.output ?? String(execution.error);
 		}
 
 		const already = payments();
 		await chat(`Pay 50 ETB to ${toUserId}`, 'Decline');
 		assert.equal(payments(), already);
-		assert.match(await chat(`Pay 75 ETB to ${toUserId}`, 'Approve'), /"outcome":"paid"/);
+		assert.match(await chat(`Pay 75 ETB to ${toUserId}`, 'Approve'), /outcome\W+paid/);
 		assert.match(
 			await chat(`Pay 30 ETB to ${toUserId}`, 'Approve'),
 			/Above the most for this caller and day, 100 ETB/,
 		);
 		assert.match(
 			await chat(`Pay 20 ETB to ${toUserId} twice`, 'Approve', 'Approve'),
-			/"outcome":"alreadyPaid"/,
+			/outcome\W+alreadyPaid/,
 		);
 		assert.deepEqual(paid(already), [`${toUserId} 20`, `${toUserId} 75`]);
 	});
@@ -227,7 +229,7 @@ void describe('gate-tools.json', () => {
 			);
 			return answer.content.map(({ text }) => text).join('');
 		};
-		assert.match(await tell(42.5), /\\?"outcome\\?":\\?"paid/);
+		assert.match(await tell(42.5), /outcome\W+paid/);
 		assert.match(await tell(42.5), /alreadyPaid/);
 		assert.match(await tell(43), /belongs to another payment/);
 		assert.deepEqual(paid(already), [`${toUserId} 42.5`]);

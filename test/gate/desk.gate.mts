@@ -229,7 +229,7 @@ void describe('gate-desk.json', () => {
 	});
 
 	test('shows what it was given as text, whatever it looks like, and settles just that', async () => {
-		const reference = `<b>$& {{ $execution.id }} $$ \\n "x" 'y' & <img src=x>`;
+		const reference = `<b>$& {{ $execution.id }} $$ "x" 'y' & <img src=x>`;
 		const other = `2. ${reference}`;
 		await sent(
 			[
@@ -428,6 +428,58 @@ void describe('gate-desk.json', () => {
 			happened.filter(([what]) => what?.startsWith('caller')),
 			Array(3).fill(["caller's limits changed", 'Almaz Tesfaye']),
 		);
+	});
+
+	test('says that nothing was changed when the database cannot be asked', async (t) => {
+		const { world, credentials, database } = installed;
+		const name = 'Pay gate desk';
+		const { host, port } = database;
+		const reached = {
+			...{ host, port, database: database.database, ssl: 'disable' },
+			...{ user: 'pay_gate_desk', password: 'not-checked' },
+		};
+		const use = async (data: object) =>
+			await world.api.updateCredential(z.string().parse(credentials[name]), name, 'postgres', data);
+		t.after(async () => await use(reached));
+		// Nothing listens on port 1. n8n treats the two differently: only the first ends in the node's error output.
+		const tunnel = { sshTunnel: true, sshHost: host, sshPort: 1, sshUser: 'nobody' };
+		const unreachable: Array<[object, RegExp]> = [
+			[{ port: 1 }, /Connection refused/],
+			[
+				{ ...tunnel, sshAuthenticateWith: 'password', sshPassword: 'none' },
+				/The desk could not ask the database/,
+			],
+		];
+		for (const [change, why] of unreachable) {
+			await use(reached);
+			await desk.open('Stop or resume');
+			await use({ ...reached, ...change });
+			await desk.choose('Stop all payments');
+			await desk.send('Save');
+			assert.equal(await desk.title(), 'Nothing was changed');
+			assert.match(await desk.text(), why);
+		}
+		assert.equal(await number('select count(*) from etb_wallet.rules where paused'), 0);
+	});
+
+	test('does not say that nothing was changed when the database ends the connection', async () => {
+		const { database, superuser } = installed;
+		await desk.open('Stop or resume');
+		await desk.choose('Stop all payments');
+		const other = await database.connect('superuser');
+		await other.query('begin; lock table etb_wallet.rules');
+		const sending = desk.send('Save');
+		const ended = async () =>
+			await rows(
+				superuser,
+				z.unknown(),
+				`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'pay_gate_desk' and wait_event_type = 'Lock'`,
+			);
+		while ((await ended()).length === 0);
+		await sending;
+		await other.query('rollback');
+		await other.end();
+		assert.equal(await desk.title(), 'Look whether it was saved');
 	});
 });
 

@@ -1,6 +1,7 @@
 /** What can be seen in the files of the pay gate, without n8n and PostgreSQL. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
 import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../n8n/gate.mts';
 
@@ -49,6 +50,15 @@ describe.each(files)('%s', (file) => {
 			return success ? [data.parameters.query] : [];
 		});
 		expect(queries.filter((query) => query.includes('{{'))).toEqual([]);
+	});
+
+	test('reads nothing by a name that n8n refuses in expressions', async () => {
+		const text = JSON.stringify((await readGateWorkflow(file)).nodes);
+		const expressions = [...text.matchAll(/\{\{.*?\}\}/g)].map(([expression]) => expression);
+		const read = expressions.flatMap((expression) => [...expression.matchAll(/\.(\w+)/g)]);
+		expect(read.map(([, name = '']) => name).filter((name) => !isSafeObjectProperty(name))).toEqual(
+			[],
+		);
 	});
 
 	test('calls the gate by its name, if it calls it', async () => {
