@@ -336,7 +336,7 @@ describe('what cannot be used is refused like every other item', () => {
 	});
 
 	test('a record that the editor does not offer', async () => {
-		const result = await pay(handedOut(['a']), {}, { record: '={{ "somewhere" }}' });
+		const result = await pay(handedOut(['a']), {}, { record: 'somewhere' });
 		expect(outcomesOf(result)).toEqual(['notPaid']);
 		expect(messageOf(result)).toBe('Record is "somewhere"');
 		expect(payments()).toBe(0);
