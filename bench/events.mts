@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { newEvent } from './deliveries.mts';
+import { forged, newEvent } from './deliveries.mts';
 import { Sender } from './load.mts';
 import { cpuMs } from './process-usage.mts';
 import type { CpuProfile } from './profile.mts';
@@ -26,6 +26,8 @@ export interface Receivers {
 	webhook: Receiver;
 	/** What any trigger costs in n8n. */
 	plainTrigger: Receiver;
+	/** Starts nothing: what n8n itself takes for a request that its own node turns away. */
+	refusing: Receiver;
 }
 
 /** Publishes our trigger and what a builder would wire instead. */
@@ -59,6 +61,14 @@ export async function publishReceivers(stack: Stack): Promise<Receivers> {
 			name: 'Webhook alone, version 1',
 			workflowId: await stack.publish(webhookWorkflow('version-1', 1)),
 			url: url('version-1'),
+			pid,
+		},
+		refusing: {
+			name: 'Webhook alone, turned away by its IP Whitelist',
+			workflowId: await stack.publish(
+				webhookWorkflow('refusing', 2, { ipWhitelist: '203.0.113.1' }),
+			),
+			url: url('refusing'),
 			pid,
 		},
 	};
@@ -139,12 +149,21 @@ async function receiveAll(
 /** How many times the events a second of each of these the trigger has to reach. */
 export type EventTargets = Partial<Record<'webhook' | 'handWired' | 'plainTrigger', number>>;
 
+/** A way to run n8n, by its name. */
+export interface EventSettings {
+	name: string;
+	/** What has to be reached. */
+	least: EventTargets;
+	/** A faster n8n needs more deliveries to be measured. */
+	deliveryFactor: number;
+}
+
 /** Events a second of each receiver, one run of each per round. */
 export async function measureEvents(
 	stack: Stack,
 	receivers: Receivers,
 	bare: Receiver,
-	{ name, least }: { name: string; least: EventTargets },
+	{ name, least, deliveryFactor }: EventSettings,
 	{ before, rounds, loads }: Sizes['events'],
 	print: (line: string) => void,
 ): Promise<Section> {
@@ -158,7 +177,8 @@ export async function measureEvents(
 		const runs = new Map(all.map((receiver): [Receiver, EventRun[]] => [receiver, []]));
 		for (let round = 0; round < rounds; round++) {
 			for (const [receiver, done] of runs) {
-				const count = receiver === bare ? deliveries * BARE_FACTOR : deliveries;
+				const factor = receiver === bare ? BARE_FACTOR : deliveryFactor;
+				const count = deliveries * factor;
 				done.push(await receiveAll(stack, receiver, concurrency, count));
 			}
 		}
@@ -196,10 +216,18 @@ export async function measureEvents(
 /** Where the CPU time of n8n goes when it receives events. */
 export async function profileReceiving(
 	stack: Stack,
-	{ trigger, handWired, webhook }: Receivers,
+	{ trigger, handWired, webhook, refusing }: Receivers,
 	deliveries: number,
 ): Promise<Map<string, CpuProfile>> {
 	const profiles = new Map<string, CpuProfile>();
+	for (const { name, url } of [refusing, { ...trigger, name: `${trigger.name}, forged` }]) {
+		const sender = new Sender(url);
+		const profile = await stack.inspector.profile(
+			async () => await sender.sendAtRate(Array.from({ length: deliveries }, forged), 100),
+		);
+		await sender.close();
+		profiles.set(name, profile);
+	}
 	for (const receiver of [webhook, trigger, handWired]) {
 		const profile = await stack.inspector.profile(
 			async () => await receiveAll(stack, receiver, 10, deliveries),

@@ -73,7 +73,7 @@ async function cpuOf(
 /** CPU of n8n for one delivery of each kind: refused ones, and for comparison those that start an execution. */
 async function measureEach(
 	stack: Stack,
-	{ trigger, handWired }: Receivers,
+	{ trigger, handWired, refusing }: Receivers,
 	{ rounds, refused: refusedCount, starting: startingCount }: Sizes['flood'],
 ): Promise<{ text: string; targets: Target[] }> {
 	const secret = stack.service.events.webhookSecret;
@@ -81,10 +81,11 @@ async function measureEach(
 	await new Sender(trigger.url).send(known);
 	const refused = refusedKinds(secret, known);
 	const starting = { delivery: () => newEvent(secret), status: 200 };
+	const byN8n = { name: refusing.name, delivery: forged, status: 403 };
 	const kinds = [
-		...refused.map((kind) => ({
+		...[...refused, byN8n].map((kind) => ({
 			...kind,
-			receiver: trigger,
+			receiver: kind === byN8n ? refusing : trigger,
 			perSecond: FLOOD_PER_SECOND,
 			count: refusedCount,
 			starts: false,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from './process-usage.mts';
 import type { CpuProfile } from './profile.mts';
 import type { Section, Sizes, Target } from './section.mts';
@@ -81,6 +82,8 @@ export async function publishWays(stack: Stack): Promise<Ways> {
 	};
 }
 
+const READY_EVERY_MS = 500;
+
 let referencesMade = 0;
 
 const rowsFor = ({ userIds }: Stack['service'], items: number, withReferences: boolean): Row[] =>
@@ -90,6 +93,16 @@ const rowsFor = ({ userIds }: Stack['service'], items: number, withReferences: b
 		...(withReferences && { reference: `payroll-${++referencesMade}` }),
 	}));
 
+/** After a big execution n8n can be so busy with its database that it turns requests away. */
+async function untilReady({ n8n }: Stack): Promise<void> {
+	for (;;) {
+		const response = await fetch(`${n8n.url}/healthz/readiness`);
+		await response.arrayBuffer();
+		if (response.ok) return;
+		await sleep(READY_EVERY_MS);
+	}
+}
+
 /** Starts the workflow and resolves to the execution's id when all is done. */
 async function execute({ executions }: Stack, way: Way, rows: Row[]): Promise<number> {
 	const before = executions.newest();
@@ -98,7 +111,8 @@ async function execute({ executions }: Stack, way: Way, rows: Row[]): Promise<nu
 		headers: { 'content-type': 'application/json' },
 		body: JSON.stringify({ rows }),
 	});
-	await response.arrayBuffer();
+	const text = await response.text();
+	if (!response.ok) throw new Error(`${way.name}: n8n answered ${response.status}: ${text}`);
 	const [execution] = await executions.ended(way.workflowId, before, 1);
 	return execution?.id ?? 0;
 }
@@ -111,6 +125,7 @@ export async function pay(
 ): Promise<PayRun> {
 	const { pid } = stack.n8n;
 	await stack.service.begin(latencyMs);
+	await untilReady(stack);
 	await stack.inspector.collectGarbage();
 	const rows = rowsFor(stack.service, items, withReferences);
 	const memoryBefore = memoryMb(pid);

@@ -80,7 +80,7 @@ export const fullSizes: Sizes = {
 			{ concurrency: 50, deliveries: 60 },
 		],
 	},
-	flood: { rounds: 5, floods: 3, seconds: 2, handWiredSeconds: 0.5, refused: 50, starting: 12 },
+	flood: { rounds: 5, floods: 3, seconds: 10, handWiredSeconds: 0.5, refused: 200, starting: 24 },
 	startup: { loads: 15, starts: 2 },
 };
 

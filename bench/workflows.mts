@@ -137,7 +137,7 @@ export function triggerWorkflow(): { workflow: WorkflowFile; webhookId: string }
 	};
 }
 
-const rawWebhook = (path: string): NodeShape => ({
+const rawWebhook = (path: string, options: object = {}): NodeShape => ({
 	name: 'Webhook',
 	type: 'n8n-nodes-base.webhook',
 	typeVersion: 2,
@@ -145,7 +145,7 @@ const rawWebhook = (path: string): NodeShape => ({
 		path,
 		httpMethod: 'POST',
 		responseMode: 'onReceived',
-		options: { rawBody: true },
+		options: { rawBody: true, ...options },
 	},
 });
 
@@ -153,8 +153,8 @@ const rawWebhook = (path: string): NodeShape => ({
  * A webhook that verifies nothing.
  * @param typeVersion version 1 gets the treatment that n8n gives to each trigger that is not its own Webhook node
  */
-export function webhookWorkflow(path: string, typeVersion: 1 | 2): WorkflowFile {
-	const webhook = { ...rawWebhook(path), typeVersion };
+export function webhookWorkflow(path: string, typeVersion: 1 | 2, options?: object): WorkflowFile {
+	const webhook = { ...rawWebhook(path, options), typeVersion };
 	return workflow(`Events: Webhook ${typeVersion}`, [webhook, done], chain([webhook, done]));
 }
 

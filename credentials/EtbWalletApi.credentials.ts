@@ -1,3 +1,4 @@
+/** The credential: where the service is, the API key, and the secrets of its events. */
 import type {
 	IAuthenticate,
 	ICredentialDataDecryptedObject,

@@ -45,7 +45,8 @@ interface Scene extends Place {
 	add: (workflow: WorkflowFile) => Promise<string>;
 }
 
-interface Box {
+/** A part of the window, in pixels. */
+export interface Box {
 	x: number;
 	y: number;
 	width: number;
@@ -321,7 +322,7 @@ export async function takePictures(
 }
 
 /** A picture as soon as two in a row are the same: fonts and transitions announce nothing. */
-async function settled(page: Page, clip?: Box): Promise<Buffer> {
+export async function settled(page: Page, clip?: Box): Promise<Buffer> {
 	const shoot = async () => await page.screenshot({ clip, animations: 'disabled' });
 	let [before, now] = [await shoot(), await shoot()];
 	for (let tries = 0; !now.equals(before); tries += 1) {
@@ -436,7 +437,8 @@ async function closeMessages(page: Page): Promise<void> {
 	}
 }
 
-async function boxOf(element: Locator): Promise<Box> {
+/** Where an element is. */
+export async function boxOf(element: Locator): Promise<Box> {
 	const box = await element.boundingBox();
 	if (box === null) throw new Error(`not visible: ${element.toString()}`);
 	return box;
@@ -472,7 +474,7 @@ async function tableBox({ editor }: Scene): Promise<Box> {
 }
 
 /** All nodes and notes on the canvas, with their names below them and the plus behind the last. */
-async function canvasBox(page: Page, toTheRight = 128): Promise<Box> {
+export async function canvasBox(page: Page, toTheRight = 128): Promise<Box> {
 	const margin = 64;
 	const shown = page.getByTestId(/^(canvas-node|sticky)$/);
 	const boxes = await Promise.all((await shown.all()).map(boxOf));

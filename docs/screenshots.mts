@@ -1,14 +1,17 @@
 // Takes the pictures of the documentation: all of them, or those named on the command line.
-// Needs a build, and Chromium at /usr/bin/chromium or where CHROMIUM says.
+// Needs a build, PostgreSQL for those of the pay gate, and Chromium at /usr/bin/chromium or where CHROMIUM says.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { portFromEnvironment } from '../n8n/ports.mts';
 import { startStack } from '../n8n/stack.mts';
+import { takeGatePictures } from './gate-pictures.mts';
 import { takePictures } from './pictures.mts';
 
 const { positionals: names } = parseArgs({ allowPositionals: true });
+const images = join(import.meta.dirname, 'images');
+const print = (name: string) => console.log(`docs/images/${name}.png`);
 const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-pictures-'));
 // Fixed ports, because some pictures show them.
 const stack = await startStack({
@@ -18,10 +21,10 @@ const stack = await startStack({
 	print: (line) => console.log(line),
 });
 try {
-	const images = join(import.meta.dirname, 'images');
 	const place = { n8nUrl: stack.n8n.url, sandbox: stack.sandbox, folder: images };
-	await takePictures(place, names, (name) => console.log(`docs/images/${name}.png`));
+	await takePictures(place, names, print);
 } finally {
 	await stack.stop();
 	await rm(folder, { recursive: true, force: true });
 }
+await takeGatePictures(images, names, print);

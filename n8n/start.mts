@@ -1,9 +1,8 @@
 // `npm start`: the sandbox and the real n8n with this package in it, until Ctrl-C.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import type { Login } from './api.mts';
 import { projectFolder } from './folders.mts';
-import { prepareForPerson } from './first-run.mts';
+import { prepareForPerson, type Prepared } from './first-run.mts';
 import { portFromEnvironment, requireFreePort } from './ports.mts';
 import { sandboxDatabase, startStack, type Stack } from './stack.mts';
 import { StartError } from './start-error.mts';
@@ -45,12 +44,18 @@ async function claimFolder(folder: string): Promise<() => Promise<void>> {
 	return async () => await rm(pidFile, { force: true });
 }
 
-const readyText = (folder: string, { n8n, sandbox }: Stack, login: Login | undefined) => `
+const gateText = (n8nUrl: string, deskLogin: Prepared['deskLogin']) =>
+	deskLogin
+		? `${n8nUrl}/form/pay-gate-desk   user: ${deskLogin.user}   password: ${deskLogin.password}`
+		: 'not there: give it a PostgreSQL, GATE_DATABASE_URL=postgres://user:password@localhost:5432/database npm start';
+
+const readyText = (folder: string, { n8n, sandbox }: Stack, { login, deskLogin }: Prepared) => `
 Ready.
 
   Editor    ${n8n.url}/home/workflows
   Login     ${login ? `${login.email}   password: ${login.password}` : 'the one you chose in n8n'}
   Sandbox   ${sandbox.url}   (a pretend partner service: no real money)
+  Pay gate  ${gateText(n8n.url, deskLogin)}
   Data      ${relative(projectFolder, folder)}   (n8n's log: ${relative(projectFolder, n8n.logFile)})
 
 Try this
@@ -88,9 +93,10 @@ async function start(signal: AbortSignal): Promise<void> {
 			print,
 			signal,
 		});
-		const login = await prepareForPerson(folder, stack, print);
+		const gateDatabaseUrl = process.env.GATE_DATABASE_URL || undefined;
+		const prepared = await prepareForPerson(folder, stack, print, gateDatabaseUrl);
 		signal.throwIfAborted();
-		print(readyText(folder, stack, login));
+		print(readyText(folder, stack, prepared));
 		const ended = await Promise.race([stack.n8n.exited, aborted(signal)]);
 		if (!signal.aborted) {
 			throw new StartError(

@@ -5,7 +5,7 @@ import { formatEtb, parseEtb } from './money.mts';
 
 /** Marker that starts every user id (service document §2, User). */
 export const USER_ID_PREFIX = 'etbw_';
-/** Fee in percent until one is set (service document §4 rule 2). */
+/** Fee in percent until one is set (service document §2). */
 export const DEFAULT_FEE_PERCENT = 0.25;
 
 export interface Balance {

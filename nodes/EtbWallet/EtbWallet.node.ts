@@ -1,3 +1,4 @@
+/** The action node: finds the operation that a person chose, and runs it. */
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,

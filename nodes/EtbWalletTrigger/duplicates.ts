@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { exclusively } from '../EtbWallet/disbursement/references/lock';
+import { unlessAborted } from '../shared/elapsed';
 import type { PartnerEvent } from './event';
 import { whenEnded } from './n8n';
 import type { Question, TriggerMemory } from './state';
@@ -199,6 +200,9 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 /** In ms, before each attempt to write the record. */
 const pauses = [0, 50, 250];
 
+/** In ms, for each attempt. A lost connection may never answer, and all later events of the trigger wait their turn. */
+const answerWithin = 10_000;
+
 /**
  * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
  * Remove Duplicates node with the workflow's scope is in the way.
@@ -214,7 +218,11 @@ async function carefully(
 	let failure: Error | undefined;
 	const attempt = async (): Promise<void> => {
 		try {
-			found = await access();
+			found = await unlessAborted(
+				AbortSignal.timeout(answerWithin),
+				access(),
+				() => new Error('The database of n8n did not answer'),
+			);
 		} catch (error) {
 			failure = error instanceof Error ? error : new Error(String(error));
 		}

@@ -112,10 +112,14 @@ export function unpublish(known: Knowledge, trigger: string, url: string): Knowl
 
 const leftBy = ({ account }: { account: AccountKeys }, url: string) => ({ account, url });
 
-/** A test begins, in the place of an earlier one of the same trigger. */
+/**
+ * A test begins, in the place of an earlier one of the same trigger, which n8n does not always end before. What was
+ * meant for production may still come by that one's URL.
+ */
 export function startTest(known: Knowledge, test: TestListener): Knowledge {
 	const others = known.tests.filter(({ trigger }) => trigger !== test.trigger);
-	return { ...known, tests: [...others, test] };
+	const wasSet = testOf(known, test.trigger)?.wasSet === true;
+	return { ...known, tests: [...others, { ...test, wasSet }] };
 }
 
 /** A test has ended. It is remembered until the URL was given back. */

@@ -58,14 +58,20 @@ export async function rawBodyOf(
 		if (request.closed) look();
 		else request.once('close', look);
 	});
+	const time = AbortSignal.timeout(bodyWithin);
+	let giveUp = (): void => {};
 	const tooSlow = new Promise<'tooSlow'>((resolve) => {
-		AbortSignal.timeout(bodyWithin).addEventListener('abort', () => resolve('tooSlow'));
+		giveUp = () => resolve('tooSlow');
+		time.addEventListener('abort', giveUp);
 	});
 	try {
 		const ended = await Promise.race([request.readRawBody(), cutOff, tooSlow]);
 		return typeof ended === 'string' ? ended : (request.rawBody ?? Buffer.alloc(0));
 	} catch (error) {
 		return Reflect.get(Object(error), 'status') === 413 ? 'tooLarge' : 'cutOff';
+	} finally {
+		// Node keeps a listener until its time has come, and with it the request and its body.
+		time.removeEventListener('abort', giveUp);
 	}
 }
 

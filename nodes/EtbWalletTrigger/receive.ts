@@ -146,7 +146,7 @@ async function loadedSecrets(context: IWebhookFunctions): Promise<string[]> {
 /** What reaches a test may have been meant for production. If that cannot be reached, the service sends it again. */
 async function reachedProduction(context: IWebhookFunctions, delivery: Delivery): Promise<boolean> {
 	const trigger = triggerKey(context);
-	const account = accountOfTrigger(trigger);
+	const account = accountOfTrigger(trigger, 'tests');
 	const production = account ? productionOf(account.known, trigger) : 'unknown';
 	// Unknown: the test has ended, or another process knows where production is.
 	if (typeof production === 'string') return production === 'nobody';
@@ -157,7 +157,7 @@ async function reachedProduction(context: IWebhookFunctions, delivery: Delivery)
 /** Not awaited: a test must not slow production down, and `forward` never rejects. */
 function copyToTests(context: IWebhookFunctions, delivery: Delivery): void {
 	const trigger = triggerKey(context);
-	const account = accountOfTrigger(trigger);
+	const account = accountOfTrigger(trigger, 'holders');
 	const urls = account ? copiesFor(account.known, trigger) : [];
 	for (const url of urls) void forward(context, url, delivery);
 }

@@ -101,11 +101,12 @@ export function accountWith(keys: AccountKeys): AccountUrl {
 export const accountOf = (trigger: string, url: string): AccountUrl | undefined =>
 	[...accounts].find(({ known }) => hasTrigger(known, trigger, url));
 
-/** The account for which a trigger is published or tested. */
-export const accountOfTrigger = (trigger: string): AccountUrl | undefined =>
-	[...accounts].find(({ known }) =>
-		[...known.tests, ...known.holders].some((entry) => entry.trigger === trigger),
-	);
+/** The account for which a trigger is published, or tested: a test can have the credential of another account. */
+export const accountOfTrigger = (
+	trigger: string,
+	as: 'holders' | 'tests',
+): AccountUrl | undefined =>
+	[...accounts].find(({ known }) => known[as].some((entry) => entry.trigger === trigger));
 
 /** Forgets an account of which nothing is known any more. */
 export function dropIfNothing(account: AccountUrl): void {

@@ -67,11 +67,11 @@ function ownTries<Done>(executeData: object): Tries<Done> {
 }
 
 /**
- * The parameter as it is saved, with its expression (all versions). Should n8n hand out evaluated values, expressions
+ * The parameter, or the option as `options.name`, as it is saved, with its expression (all versions). Should n8n hand out evaluated values, expressions
  * are read once for all items. Noticed by test/engine/items.
  */
 export function savedParameter(context: IExecuteFunctions, name: string): unknown {
-	return context.getNode().parameters[name];
+	return name.split('.').reduce<unknown>(property, context.getNode().parameters);
 }
 
 /** Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text. */

@@ -41,7 +41,8 @@ function isPrivateHost(hostname: string): boolean {
 	const [first, second = 0] = ipv4In(hostname) ?? [];
 	return (
 		isLoopbackHost(hostname) ||
-		/^\[(::\]|f[cdef]|100::)/.test(hostname) ||
+		// 2002: (6to4), 2001:: (Teredo) and 64:ff9b:1: hold an IPv4 address that may be private.
+		/^\[(::\]|f[cdef]|100::|2002:|2001:(0:|:)|64:ff9b:1:)/.test(hostname) ||
 		(first !== undefined && isPrivateIpv4(first, second))
 	);
 }

@@ -512,6 +512,17 @@ describe('limits', () => {
 		expect(outcomes(exact.output)).toEqual(['paid', 'paid', 'paid']);
 	});
 
+	test('what is above the maximum per payment does not count towards that of the run', async () => {
+		const items = [...itemsFor(names(2)), ...itemsFor(['u2'], { amount: 1000 })];
+		const { output, errorOutput } = await pay(items, {
+			options: { maxAmountEtb: 100, maxTotalEtb: 25 },
+			onError: 'continueErrorOutput',
+		});
+		expect(outcomes(output)).toEqual(['paid', 'paid']);
+		expect(outcomes(errorOutput)).toEqual(['notPaid']);
+		expect(paidNames()).toEqual(names(2));
+	});
+
 	test('a run that the treasury does not cover pays nobody and says what is missing', async () => {
 		sandbox.books.setTreasuryBalance(29.5);
 		const options = { checkBalance: true };

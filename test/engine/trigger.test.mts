@@ -1,6 +1,6 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -34,6 +34,7 @@ async function trigger(
 }
 
 afterEach(async () => {
+	jest.restoreAllMocks();
 	await Promise.all(listening.splice(0).map(async ({ stop }) => await stop()));
 });
 
@@ -206,6 +207,21 @@ describe('bodies', () => {
 		expect(node.started).toHaveLength(0);
 	});
 
+	test('what was read is not kept for as long as a sender may take', async () => {
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		const signals: AbortSignal[] = [];
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+			const signal = timeout(ms);
+			signals.push(signal);
+			return signal;
+		});
+		const node = await trigger();
+		const headers = { 'content-type': 'application/octet-stream' };
+		expect((await send(node, transfer('1'), headers)).status).toBe(200);
+		expect(signals).not.toHaveLength(0);
+		expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
+	});
+
 	test('the content type does not matter', async () => {
 		const node = await trigger();
 		expect((await send(node, transfer('1'), { 'content-type': 'text/plain' })).status).toBe(200);
@@ -318,6 +334,18 @@ describe('duplicates', () => {
 		workflow.finish();
 		expect([(await first).status, (await second).status]).toEqual([200, 200]);
 		expect(node.started).toHaveLength(1);
+	});
+
+	test('a database that never answers holds up neither this event nor the next', async () => {
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
+		const never = jest.spyOn(deduplicator, 'checkProcessedAndRecord');
+		never.mockImplementation(async () => await new Promise(() => undefined));
+		const node = await trigger();
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		never.mockRestore();
+		expect((await send(node, transfer('2'))).status).toBe(200);
+		expect(node.started).toHaveLength(2);
 	});
 
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
@@ -827,6 +855,14 @@ describe('registration', () => {
 			expect(sandbox.books.webhookUrl()).toBe(publishedUrl);
 		});
 
+		test('that is begun again while it listens still sends events on', async () => {
+			const { production, node, begin } = await testing();
+			await begin();
+			await begin();
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			expect(production.received).toEqual([JSON.stringify(transfer('1'))]);
+		});
+
 		test('that could not begin leaves the URL to the published workflow', async () => {
 			const { publishedUrl, begin } = await testing();
 			sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal });
@@ -844,6 +880,29 @@ describe('registration', () => {
 		await callTriggerHook(tested, 'create', 'manual', 'manual');
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
+	});
+
+	test('a test that is begun twice leaves the URL After Deactivation when it ends', async () => {
+		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
+		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
+	});
+
+	test('a test of a published workflow with the credential of another account gets its events', async () => {
+		const published = options();
+		await callTriggerHook(published, 'create');
+		const other = await startSandbox({ webhookSecret: secret });
+		const tested = { ...published, credential: credentialFor(other), isTest: true };
+		const node = await trigger({}, tested);
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		expect(other.books.webhookUrl()).toContain('/webhook-test/');
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(1);
+		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		await other.stop();
 	});
 
 	test('a test in the process of the published workflow gets copies, also with a replaced API key', async () => {

@@ -43,7 +43,10 @@ interface Knowledge {
 	tests: unknown[];
 }
 interface StateCode {
-	accountOfTrigger(trigger: string): { known: Knowledge } | undefined;
+	accountOfTrigger(
+		trigger: string,
+		as: 'holders' | 'tests',
+	): { known: Knowledge } | undefined;
 }
 interface HoldersCode {
 	productionOf(known: Knowledge, trigger: string): { url: string } | 'nobody' | 'unknown';
@@ -223,8 +226,9 @@ export class World {
 			await this.#settled();
 		}
 		for (const workflow of this.workflows)
-			if (this.#modules.state.accountOfTrigger(triggerOf(workflow)) !== undefined)
-				this.#broken(`${workflow.name} has ended and is still remembered`);
+			for (const as of ['holders', 'tests'] as const)
+				if (this.#modules.state.accountOfTrigger(triggerOf(workflow), as) !== undefined)
+					this.#broken(`${workflow.name} has ended and is still remembered`);
 	}
 
 	#context(workflow: Workflow, mode: 'trigger' | 'manual', activation: string): object {
@@ -464,7 +468,7 @@ export class World {
 			if (isRegistered && workflow.isTested) this.#deliverToTest(workflow);
 		}
 		for (const workflow of this.workflows.filter(({ isPublished }) => isPublished)) {
-			const known = state.accountOfTrigger(triggerOf(workflow))?.known;
+			const known = state.accountOfTrigger(triggerOf(workflow), 'holders')?.known;
 			const copies = known ? holders.copiesFor(known, triggerOf(workflow)) : [];
 			for (const url of copies) {
 				const tested = this.workflows.find((other) => testUrl(other) === url);
@@ -479,7 +483,7 @@ export class World {
 		const { name, whileTesting } = workflow;
 		if (whileTesting === 'leaveUrl')
 			this.#broken(`the service sends to the test of ${name}, which leaves the URL alone`);
-		const known = state.accountOfTrigger(triggerOf(workflow))?.known;
+		const known = state.accountOfTrigger(triggerOf(workflow), 'tests')?.known;
 		const production = known ? holders.productionOf(known, triggerOf(workflow)) : 'unknown';
 		const published = this.workflows.filter(
 			({ isPublished, isChanging }) => isPublished && !isChanging,

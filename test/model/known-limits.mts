@@ -1,6 +1,7 @@
 // What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
 import type { Sent } from './books.mts';
 import type { Blow, N8nProcess } from './n8n-process.mts';
+import type { Line } from './told.mts';
 
 /** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
 const longestPauseInAWrite = 10_000;
@@ -31,10 +32,13 @@ const usedStaleWord = ({ grounds, run }: Sent, other: Sent): boolean =>
 
 /**
  * A payment that was refused, because its reference belongs to another person or amount, can leave its mark when the
- * database fails just then. It is told as `unknown` from then on, and is never paid.
+ * database fails just then; so can the question whether that was so. It is told as `unknown` from then on, whatever a person
+ * says, and the message names the way out: another reference.
  */
-export const mayStayUnknown = (outcome: string, struck: number): boolean =>
-	outcome === 'unknown' && struck > 0;
+export const mayStayUnknown = ({ outcome, message = '' }: Line, struck: number): boolean =>
+	outcome === 'unknown' &&
+	struck > 0 &&
+	message.startsWith('Not sent: its reference was used, perhaps for another person or amount');
 
 /**
  * The pay gate: when n8n's database cannot be asked whether a claim was used, the node sends nothing and says "not

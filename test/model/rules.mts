@@ -205,22 +205,22 @@ export class Judge {
 		for (const run of this.runs) {
 			if (run.role === 'planned') continue;
 			for (const [item, payee] of run.payees.entries()) {
-				const outcome = run.lines.get(item)?.outcome ?? 'none';
+				const line = run.lines.get(item) ?? { item, outcome: 'none' };
+				const { outcome } = line;
 				const payments = this.books.paymentsOf(payee.key);
 				const ofOther = this.hasOthers(payee.key);
 				const allowed =
 					run.role === 'last' ? ['paid', 'alreadyPaid', 'unknown'] : ['paid', 'alreadyPaid'];
-				const isOfOther =
-					ofOther &&
-					(outcome === 'notPaid' || mayStayUnknown(outcome, this.database.struck + this.struck));
-				if (!allowed.includes(outcome) && !isOfOther)
+				const isOfOther = ofOther && outcome === 'notPaid';
+				const staysUnknown = mayStayUnknown(line, this.allStruck());
+				if (!allowed.includes(outcome) && !isOfOther && !staysUnknown)
 					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
 				const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
 				if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
 					this.broken(
 						`${run.name} takes ${Math.round(tookMs / 1000)} s, although nobody is sending anything`,
 					);
-				if (run.role === 'settling' && !ofOther && payments.length === 0)
+				if (run.role === 'settling' && !ofOther && !staysUnknown && payments.length === 0)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
 		}

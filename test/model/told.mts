@@ -8,6 +8,8 @@ export interface Line {
 	outcome: string;
 	reference?: string;
 	toUserId?: string;
+	/** Why, unless it is listed in the error of a run. */
+	message?: string;
 }
 
 /** Lists of a stopped run, by outcome. */
@@ -37,12 +39,13 @@ export function linesOf(result: TryResult): Line[] | undefined {
 }
 
 function lineOf(fields: Json, item: unknown, outcome: unknown): Line {
-	const { reference, toUserId } = fields;
+	const { reference, toUserId, message } = fields;
 	return {
 		item: typeof item === 'number' ? item : -1,
 		outcome: typeof outcome === 'string' ? outcome : 'none',
 		...(typeof reference === 'string' && { reference }),
 		...(typeof toUserId === 'string' && { toUserId }),
+		...(typeof message === 'string' && { message }),
 	};
 }
 

@@ -5,6 +5,7 @@ import type { INode, INodeTypeDescription } from 'n8n-workflow/dist/cjs/index.js
 import { z } from 'zod';
 import type { N8nApi } from '../../n8n/api.mts';
 import { exampleFiles, readExample } from '../../n8n/examples.mts';
+import { withPayGate } from '../../n8n/gate.mts';
 
 const Description = z.custom<INodeTypeDescription>(
 	(value) =>
@@ -52,7 +53,8 @@ export async function unfitNodes(api: N8nApi): Promise<string[]> {
 	const types = z.array(Description).parse(await api.nodeTypes());
 	const unfit: string[] = [];
 	for (const file of await exampleFiles()) {
-		const { nodes } = await readExample(file);
+		// A person chooses the gate, like a credential.
+		const { nodes } = withPayGate(await readExample(file), 'chosen by a person');
 		for (const node of z.array(ExampleNode).parse(nodes)) {
 			for (const problem of problems(node, types)) unfit.push(`${file}: ${node.name}: ${problem}`);
 		}

@@ -6,9 +6,13 @@ const owner = { workflow, node: undefined };
 const options = { mode: 'entries' } as const;
 
 let database: MemoryDeduplicator;
+/** Gets each call of the database before it is made. */
+let called: (name: keyof IExecuteFunctions['helpers']) => void;
 beforeEach(() => {
 	database = new MemoryDeduplicator();
+	called = () => undefined;
 });
+afterEach(() => jest.restoreAllMocks());
 
 const entries = (): string[] | undefined => database.rows.get(`${workflow.id}:`);
 
@@ -17,11 +21,22 @@ type Exclusively = <Result>(access: () => Promise<Result>) => Promise<Result>;
 /** A process of n8n: a copy of the module, and the database that all share. */
 async function startProcess(): Promise<Exclusively> {
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
-		checkProcessedAndRecord: (items) =>
-			database.checkProcessedAndRecord(items, 'workflow', owner, options),
-		removeProcessed: (items) => database.removeProcessed(items, 'workflow', owner, options),
-		clearAllProcessedItems: () => database.clearAllProcessedItems('workflow', owner, options),
-		getProcessedDataCount: () => database.getProcessedDataCount('workflow', owner, options),
+		checkProcessedAndRecord: async (items) => {
+			called('checkProcessedAndRecord');
+			return await database.checkProcessedAndRecord(items, 'workflow', owner, options);
+		},
+		removeProcessed: async (items) => {
+			called('removeProcessed');
+			await database.removeProcessed(items, 'workflow', owner, options);
+		},
+		clearAllProcessedItems: async () => {
+			called('clearAllProcessedItems');
+			await database.clearAllProcessedItems('workflow', owner, options);
+		},
+		getProcessedDataCount: async () => {
+			called('getProcessedDataCount');
+			return await database.getProcessedDataCount('workflow', owner, options);
+		},
 	};
 	const context = { helpers, getWorkflow: () => workflow } as unknown as IExecuteFunctions;
 	let run: Exclusively | undefined;
@@ -124,6 +139,37 @@ describe('with time', () => {
 		expect(taken.toSorted()).toEqual(['left', 'right']);
 		expect(entries()).toBeUndefined();
 	});
+
+	test.each([1, 2, 3])(
+		'an abandoned lock that another process takes over, with %i more calls until it is removed, stays',
+		async (callsLeft) => {
+			jest.spyOn(Math, 'random').mockReturnValue(0.5);
+			const lockMark = 'etb-wallet-lock';
+			const row = `${workflow.id}:`;
+			/** @returns how many calls came before the lock was removed; 0 when it was not */
+			const wait = async (takenOverAtCall: number): Promise<number> => {
+				// A process that ended, and another one that waits.
+				database.rows.set(row, [lockMark, 'etb-wallet-waiting-7']);
+				let calls = 0;
+				let removedAtCall = 0;
+				called = (name) => {
+					calls++;
+					if (calls === takenOverAtCall) database.rows.set(row, [lockMark]);
+					if (name === 'clearAllProcessedItems' && removedAtCall === 0) removedAtCall = calls;
+				};
+				const access = (await startProcess())(() => Promise.resolve());
+				await pass(takenOverAtCall === 0 ? 45 : 60);
+				const found = removedAtCall;
+				database.rows.delete(row);
+				await pass(1);
+				await access;
+				return found;
+			};
+			const removedAtCall = await wait(0);
+			expect(removedAtCall).toBeGreaterThan(10);
+			expect(await wait(removedAtCall - callsLeft)).toBe(0);
+		},
+	);
 
 	test('never two are inside, also when many wait for long, and after a process ended', async () => {
 		const [dead, ...processes] = await startProcesses(5);

@@ -111,6 +111,10 @@ describe('the webhook URL', () => {
 		['https://[::ffff:a9fe:a9fe]/hook', 'cannot reach'],
 		['https://[::127.0.0.1]/hook', 'cannot reach'],
 		['https://[64:ff9b::192.168.0.1]/hook', 'cannot reach'],
+		['https://[64:ff9b:1::192.168.0.1]/hook', 'cannot reach'],
+		['https://[2002:c0a8:1::]/hook', 'cannot reach'],
+		['https://[2001::1]/hook', 'cannot reach'],
+		['https://[2001:0:c0a8:1::]/hook', 'cannot reach'],
 		['https://localhost./hook', 'cannot reach'],
 		['https://app.localhost./hook', 'cannot reach'],
 		['https://10.0.0.1./hook', 'cannot reach'],
@@ -136,6 +140,7 @@ describe('the webhook URL', () => {
 		['https://100.63.0.1/hook'],
 		['https://100.128.0.1/hook'],
 		['https://[2606:4700::1111]/hook'],
+		['https://[2001:4860:4860::8888]/hook'],
 		['https://[::ffff:808:808]/hook'],
 		['https://localhost.example.com/hook'],
 	])('%s is accepted', (value) => {

@@ -2,7 +2,6 @@
 import type { Decimal } from '../../shared/decimal';
 import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
-import { property } from '../../shared/n8n';
 import type { ParameterReader } from '../actions/mapping';
 import { isMapped } from '../actions/mapping';
 import type { Run } from '../actions/operation';
@@ -58,9 +57,7 @@ export function paymentReader(
 				'Check the amount, or raise the maximum under Options.',
 			);
 		}
-		const word = keepsReferences
-			? readWord(property(read('options', itemIndex), 'ifUnknown'))
-			: 'report';
+		const word = keepsReferences ? readWord(read('options.ifUnknown', itemIndex)) : 'report';
 		return { ...asked, toUserId, amount, ifUnknown: heedsWord ? word : 'report' };
 	};
 }

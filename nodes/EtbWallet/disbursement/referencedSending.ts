@@ -110,9 +110,10 @@ export class ReferencedSending {
 		} catch (error) {
 			if (batch.isStopping()) return;
 			for (const payment of window) {
-				if (!waiting.has(payment))
-					batch.settle(payment, { outcome: 'notPaid', error: notRecorded(error) });
-				else if (this.wantedOf(payment).isGivenUp) this.end(payment, 'inFlight');
+				if (waiting.has(payment)) {
+					if (this.wantedOf(payment).isGivenUp) this.end(payment, 'inFlight');
+				} else if (this.wordsBefore.has(payment)) this.end(payment, 'inDoubt');
+				else batch.settle(payment, { outcome: 'notPaid', error: notRecorded(error) });
 			}
 			return;
 		}

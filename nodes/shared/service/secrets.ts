@@ -7,18 +7,18 @@ export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 
 /**
  * Removes the account's secrets from a text, also as a service could echo them: JSON-escaped, URL-encoded,
- * HTML-escaped, in base64 or hexadecimal, with tags or line breaks inside. Takes time linear in the text's length.
+ * HTML-escaped, in base64 or hexadecimal, with tags, line breaks or invisible characters inside. Takes time linear in the text's length.
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
-	const forms = formsOf(account, shortest);
+	const { forms, closedForms } = formsOf(account, shortest);
 	if (forms.length === 0) return text;
 	const found: Span[] = [];
 	let reading: Reading | undefined = { text };
 	for (let level = 0; level <= deepestEscape && reading !== undefined; level++) {
 		find(reading, forms, found);
 		const closed = rewrite(reading, gaps, () => '');
-		if (closed !== undefined) find(closed, forms.map(withoutBlanks).filter(isLong), found);
+		if (closed !== undefined) find(closed, closedForms, found);
 		reading = rewrite(reading, escapes, unescaped);
 	}
 	return cut(text, found);
@@ -40,10 +40,16 @@ const deepestEscape = 4;
 /** Shorter forms are not looked for in what is not the text itself: they would be found in ordinary text. */
 const isLong = ({ length }: string): boolean => length >= 8;
 
-const known = new WeakMap<Secrets, Map<number, string[]>>();
+/** How secrets can be written; closed, without what can stand between their characters. */
+interface Forms {
+	forms: string[];
+	closedForms: string[];
+}
 
-function formsOf(account: Secrets, shortest: number): string[] {
-	const byShortest = known.get(account) ?? new Map<number, string[]>();
+const known = new WeakMap<Secrets, Map<number, Forms>>();
+
+function formsOf(account: Secrets, shortest: number): Forms {
+	const byShortest = known.get(account) ?? new Map<number, Forms>();
 	known.set(account, byShortest);
 	const forms = byShortest.get(shortest) ?? makeForms(account, shortest);
 	byShortest.set(shortest, forms);
@@ -53,12 +59,13 @@ function formsOf(account: Secrets, shortest: number): string[] {
 function makeForms(
 	{ apiKey, webhookSecret, previousWebhookSecret = '' }: Secrets,
 	shortest: number,
-): string[] {
+): Forms {
 	const secrets = [apiKey, webhookSecret.trim(), previousWebhookSecret.trim()];
 	const forms = secrets
 		.filter((secret) => secret !== '' && secret.length >= shortest)
 		.flatMap((secret) => [secret, ...encodings(secret).filter(isLong)]);
-	return [...new Set(forms)];
+	const closedForms = forms.map(withoutBlanks).filter(isLong);
+	return { forms: [...new Set(forms)], closedForms: [...new Set(closedForms)] };
 }
 
 /** In base64 also as the middle of a longer text, such as `user:secret`: where it begins decides how it looks. */
@@ -91,10 +98,10 @@ function find({ text, from, to }: Reading, forms: string[], found: Span[]): void
 	}
 }
 
-const withoutBlanks = (form: string): string => form.replace(/\s+/g, '');
+const withoutBlanks = (form: string): string => form.replace(/[\s\p{Cc}\p{Cf}]+/gu, '');
 
-/** What can stand between the characters of a secret. */
-const gaps = /<[^<>]{0,200}>|\s/g;
+/** What can stand between the characters of a secret; zeros do in UTF-16. */
+const gaps = /<[^<>]{0,200}>|[\s\p{Cc}\p{Cf}]/gu;
 
 /** Escapes of JSON, URLs and HTML, one level of them. */
 const escapes =

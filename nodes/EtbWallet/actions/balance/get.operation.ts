@@ -1,3 +1,4 @@
+/** Balance → Get: what the treasury holds. */
 import type { Operation } from '../operation';
 import { eachItem } from '../operation';
 

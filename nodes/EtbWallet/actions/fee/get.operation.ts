@@ -1,3 +1,4 @@
+/** Fee → Get: the platform fee. */
 import type { Operation } from '../operation';
 import { eachItem } from '../operation';
 

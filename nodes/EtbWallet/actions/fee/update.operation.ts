@@ -1,3 +1,4 @@
+/** Fee → Update: another platform fee. */
 import { isAbove, requiredDecimal } from '../../../shared/decimal';
 import { InvalidValueError, show } from '../../../shared/invalidValue';
 import type { Operation } from '../operation';

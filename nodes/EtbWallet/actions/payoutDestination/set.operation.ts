@@ -1,3 +1,4 @@
+/** Payout Destination → Set: where the treasury is paid out to. */
 import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
 import { property } from '../../../shared/n8n';
 import type { Operation } from '../operation';

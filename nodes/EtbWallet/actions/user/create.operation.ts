@@ -1,3 +1,4 @@
+/** User → Create: a wallet for a person. */
 import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/failure';
 import type { Operation } from '../operation';

@@ -1,3 +1,4 @@
+/** Webhook → Set: where the service sends its events. */
 import { webhookUrl } from '../../../shared/url';
 import type { Operation } from '../operation';
 import { eachItem } from '../operation';

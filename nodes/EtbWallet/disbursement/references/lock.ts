@@ -100,7 +100,11 @@ async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
 		if (found !== 'heldBySame') sameHolderForMs = patience();
-		else if (sameHolderForMs() > patienceMs) await removeAbandoned(row, ownMark);
+		else if (sameHolderForMs() > patienceMs) {
+			await removeAbandoned(row, ownMark);
+			// Should it stay, it is another holder's.
+			sameHolderForMs = patience();
+		}
 		hasWaited = !(await becomesFree(row, stop));
 	}
 }
@@ -142,7 +146,12 @@ async function tryToTake(
 
 /** Only if it is still that of the process that ended: another waiting process may have taken over just now. */
 async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
-	await refuseForeignEntries(row, [lockMark]);
+	// Others that lost patience too do not find theirs any more, and begin anew.
+	await row.remove(waitingMarks.filter((mark) => mark !== ownMark));
+	if ((await row.count()) > 2) {
+		await refuseForeignEntries(row, [lockMark]);
+		return;
+	}
 	const before = await row.record([lockMark, ownMark]);
 	// With the lock's mark alone it is another holder's; with none, asking has made the row.
 	if (before.size !== 1) await row.clear();
@@ -162,6 +171,6 @@ async function refuseForeignEntries(row: Entries, expected: string[]): Promise<v
 	if ((await row.count()) <= marks.length) return;
 	await row.remove(marks);
 	throw new Error(
-		'Another node of this workflow, such as Remove Duplicates, has its Scope set to Workflow. Set it to Node',
+		'Another node of this workflow, such as Remove Duplicates, has or had its Scope set to Workflow. Set it to Node, and clear its history of the workflow',
 	);
 }

@@ -1,0 +1,57 @@
+/** The workflows of the pay gate, and what a person chooses in them after the import: credentials, and the gate that others call. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { WorkflowFile } from './api.mts';
+import { projectFolder } from './folders.mts';
+
+export const gateFolder = join(projectFolder, 'gate');
+
+/** The node of `gate-set-up.json` that has the whole of `gate/schema.sql` in it. */
+export const RECORD_NODE = 'Make the Record';
+
+/** Reads one file of `gate/`; throws when it is not a workflow. */
+export async function readGateWorkflow(file: string): Promise<WorkflowFile> {
+	return WorkflowFile.parse(JSON.parse(await readFile(join(gateFolder, file), 'utf8')));
+}
+
+interface Credential {
+	id: string;
+	name: string;
+}
+
+const CallsPayGate = z
+	.object({ workflowId: z.object({ cachedResultName: z.literal('Pay gate') }).passthrough() })
+	.passthrough();
+
+/** Whether the workflow pays through the pay gate. */
+export const callsPayGate = ({ nodes }: WorkflowFile): boolean =>
+	nodes.some(({ parameters }) => CallsPayGate.safeParse(parameters).success);
+
+/** The workflow with its calls going to the pay gate with this id. */
+export function withPayGate(workflow: WorkflowFile, payGateId: string): WorkflowFile {
+	const nodes = workflow.nodes.map((node) => {
+		const { success, data } = CallsPayGate.safeParse(node.parameters);
+		if (!success) return node;
+		const workflowId = { ...data.workflowId, value: payGateId };
+		return { ...node, parameters: { ...data, workflowId } };
+	});
+	return { ...workflow, nodes };
+}
+
+/**
+ * The workflow with these credentials chosen.
+ * @param ids in n8n, by the names that the files of `gate/` give
+ */
+export function withCredentials(workflow: WorkflowFile, ids: Record<string, string>): WorkflowFile {
+	const chosen = ([type, { id, name }]: [string, Credential]) => [
+		type,
+		{ id: ids[name] ?? id, name },
+	];
+	const nodes = workflow.nodes.map((node) => {
+		if (node.credentials === undefined) return node;
+		const credentials = Object.fromEntries(Object.entries(node.credentials).map(chosen));
+		return { ...node, credentials };
+	});
+	return WorkflowFile.parse({ ...workflow, nodes });
+}

@@ -1,0 +1,58 @@
+/** What can be seen in the files of the pay gate, without n8n and PostgreSQL. */
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../n8n/gate.mts';
+
+const files = globSync('gate/*.json').map((path) => basename(path));
+
+const QueryNode = z.object({ parameters: z.object({ query: z.string() }) });
+
+test('the set-up workflow has the whole of gate/schema.sql in it: node scripts/gate-set-up.mts', async () => {
+	const { nodes } = await readGateWorkflow('gate-set-up.json');
+	const record = QueryNode.parse(nodes.find(({ name }) => name === RECORD_NODE));
+	expect(record.parameters.query).toBe(readFileSync('gate/schema.sql', 'utf8'));
+	// n8n would take these for an expression, and for values that it has to fill in.
+	expect(record.parameters.query).not.toMatch(/\{\{|\$\d/);
+});
+
+test('gate/README.md names every file', () => {
+	const readme = readFileSync('gate/README.md', 'utf8');
+	for (const file of files) expect(readme).toContain(`(${file})`);
+});
+
+describe.each(files)('%s', (file) => {
+	test('connects its own nodes only, and reads only from them', async () => {
+		const { nodes, connections } = await readGateWorkflow(file);
+		const names = nodes.map(({ name }) => name);
+		expect(new Set(names).size).toBe(names.length);
+		const targets = [...JSON.stringify(connections).matchAll(/"node":"([^"]*)"/g)];
+		const used = [...Object.keys(connections), ...targets.map(([, name]) => name)];
+		expect(names).toEqual(expect.arrayContaining(used));
+		const mentioned = [...JSON.stringify(nodes).matchAll(/\$\('([^']*)'\)/g)];
+		expect(names).toEqual(expect.arrayContaining(mentioned.map(([, name]) => name)));
+	});
+
+	test('has no Code node, and credentials by name only', async () => {
+		const { nodes } = await readGateWorkflow(file);
+		expect(nodes.filter(({ type }) => type.endsWith('.code'))).toEqual([]);
+		const ids = nodes.flatMap(({ credentials }) =>
+			Object.values(credentials ?? {}).map(({ id }) => id),
+		);
+		expect(ids.filter((id) => id !== '')).toEqual([]);
+	});
+
+	test('gives its queries values, and never builds a query of text', async () => {
+		const { nodes } = await readGateWorkflow(file);
+		const queries = nodes.flatMap((node) => {
+			const { success, data } = QueryNode.safeParse(node);
+			return success ? [data.parameters.query] : [];
+		});
+		expect(queries.filter((query) => query.includes('{{'))).toEqual([]);
+	});
+
+	test('calls the gate by its name, if it calls it', async () => {
+		const workflow = await readGateWorkflow(file);
+		expect(callsPayGate(workflow)).toBe(file === 'gate-tools.json');
+	});
+});
