@@ -13,8 +13,9 @@ const WARM_UP_ITEMS = 100;
 
 /** Publishes a gate on a database of its own, and a workflow that calls it. */
 async function publishGate(stack: Stack, server: GateServer, records: number): Promise<Way> {
-	const { host, port, database, connect } = await server.gate();
-	const superuser = await connect('superuser');
+	const gate = await server.gate();
+	const { host, port, database } = gate;
+	const superuser = await gate.connect('superuser');
 	await setRules(superuser, 'main', {
 		...{ most_per_day: 1e9, most_per_month: 1e9, most_per_payment: 1e6 },
 		...{ most_per_recipient_per_day: 1e8, most_per_recipient_per_month: 1e8 },

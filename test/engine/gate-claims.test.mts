@@ -28,7 +28,10 @@ const HALF_OF_THE_LEASE_MS = 450_000;
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
 /** What the gate hands out for these people, 10 ETB each, under one claim. */
-function handedOut(names: string[], changes: IDataObject = {}): IDataObject[] {
+function handedOut(
+	names: string[],
+	changes: IDataObject = {},
+): Array<IDataObject & { claim: string }> {
 	const claim = randomUUID();
 	return names.map((name) => ({
 		toUserId: sandbox.books.addUser({ externalId: name }).id,
@@ -147,7 +150,7 @@ describe('a claim that was used is unknown, and nothing is sent', () => {
 		await pay(items);
 		const shouted = items.map((item) => ({
 			...item,
-			claim: ` ${String(item.claim)} `.toUpperCase(),
+			claim: ` ${item.claim} `.toUpperCase(),
 		}));
 		expect(outcomesOf(await pay(shouted))).toEqual(['unknown']);
 		expect(payments()).toBe(1);
@@ -295,7 +298,7 @@ describe('the record', () => {
 		expect(outcomesOf(await pay(items))).toEqual(['paid']);
 		const kept = deduplicator.rows.get(row) ?? [];
 		expect(kept).toHaveLength(5_000);
-		expect(kept.at(-1)).toBe(`claim:${String(items[0]?.claim)}`);
+		expect(kept.at(-1)).toBe(`claim:${items[0]?.claim}`);
 		const node = await updatePackage();
 		expect(outcomesOf(await pay(items, { currentNode: () => node }))).toEqual(['unknown']);
 

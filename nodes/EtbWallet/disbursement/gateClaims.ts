@@ -46,7 +46,11 @@ export async function useClaims(
 	read: ParameterReader,
 	tries: object,
 ): Promise<GateClaims> {
-	const own = ownClaims.get(tries) ?? { begun: new Set(), recorded: new Set(), times: new Map() };
+	const own: OwnClaims = ownClaims.get(tries) ?? {
+		begun: new Set(),
+		recorded: new Set(),
+		times: new Map(),
+	};
 	ownClaims.set(tries, own);
 	const execution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
 	const items = context
