@@ -43,10 +43,7 @@ interface Knowledge {
 	tests: unknown[];
 }
 interface StateCode {
-	accountOfTrigger(
-		trigger: string,
-		as: 'holders' | 'tests',
-	): { known: Knowledge } | undefined;
+	accountOfTrigger(trigger: string, as: 'holders' | 'tests'): { known: Knowledge } | undefined;
 }
 interface HoldersCode {
 	productionOf(known: Knowledge, trigger: string): { url: string } | 'nobody' | 'unknown';

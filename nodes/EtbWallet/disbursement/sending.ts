@@ -16,7 +16,7 @@ export interface Batch extends Run {
 	/** Throws when this n8n cannot keep references. */
 	ledger: () => Ledger;
 	/** Called once for each payment that ended. */
-	settle(payment: Payment, settlement: Settlement): void;
+	settle: (payment: Payment, settlement: Settlement) => void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
