@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { claim, setRules, settle, startGateServer } from '../test/gate/gate.mts';
+import { fillGate } from './gate-tables.mts';
 import { load, machine } from './machine.mts';
 import { ratios, shown, spread, table } from './statistics.mts';
 
@@ -17,21 +18,6 @@ const SIZES = flags.quick ? [0, 2_000, 10_000] : [0, 100_000, 1_000_000];
 const ROUNDS = flags.quick ? 20 : 150;
 const WARM_UP_ROUNDS = 10;
 const WINDOW = 50;
-
-/** Payments of the last years, with what they left in the other tables. */
-async function fill(client: pg.Client, payments: number): Promise<void> {
-	const numbers = `generate_series(1, ${payments}) i`;
-	await client.query(`insert into etb_wallet.payment
-		(account, reference, to_user_id, amount_etb, state, requested_by, claim, execution, claimed_at, lease_until, spent_on, ended_at, tx_hash, confirmed_at)
-		select 'main', md5(i::text), 'svc_' || i % 50000, 1 + i % 1000, 'paid', 'payroll', gen_random_uuid(), i::text, t, t, t::date, t,
-			'0x' || md5(i::text), case when i % 10 > 0 then t end
-		from ${numbers}, lateral (select timestamptz '2024-01-01' + i % 700 * interval '1 day') d (t)`);
-	await client.query(`insert into etb_wallet.spent (account, scope, who, period, starts_on, amount_etb)
-		select 'main', 'recipient', 'svc_' || i, p, date '2024-01-01' + i, 1 from ${numbers}, (values ('day'), ('month')) x (p)`);
-	await client.query(`insert into etb_wallet.history (at, account, event, reference, to_user_id, amount_etb)
-		select now(), 'main', e, md5(i::text), 'svc_' || i, 1 from ${numbers}, (values ('send'), ('paid')) x (e)`);
-	await client.query('vacuum analyze');
-}
 
 let paid = 0;
 
@@ -76,7 +62,7 @@ try {
 		});
 		// Its plans are made while the tables are empty, as those of a gate that grows.
 		for (let round = 0; round < WARM_UP_ROUNDS; round++) await pay(client, round);
-		await fill(client, size);
+		await fillGate(client, size);
 		clients.push(client);
 	}
 	for (let round = 0; round < WARM_UP_ROUNDS; round++)

@@ -6,6 +6,7 @@ import { projectFolder } from '../n8n/folders.mts';
 import type { EventSettings } from './events.mts';
 import { measureEvents, profileReceiving, publishReceivers, startBareReceiver } from './events.mts';
 import { measureFlood } from './flood.mts';
+import { measureGate } from './pay-gate.mts';
 import { commit, load, machine } from './machine.mts';
 import { measureGrowth, measurePaying, profilePaying, publishWays } from './paying.mts';
 import { profileTable } from './profile.mts';
@@ -14,7 +15,7 @@ import { startStack, type Stack } from './stack.mts';
 import { measureStartup } from './startup.mts';
 import { digits, table } from './statistics.mts';
 
-const PARTS = ['paying', 'growth', 'events', 'flood', 'profile', 'startup'] as const;
+const PARTS = ['paying', 'growth', 'gate', 'events', 'flood', 'profile', 'startup'] as const;
 const HELP = `npm run bench                     all parts, about 30 minutes; writes bench/RESULTS.md
 npm run bench -- --quick          small sizes, to see that it works; writes nothing
 npm run bench -- --only=paying    some parts (${PARTS.join(', ')}); writes nothing`;
@@ -112,6 +113,7 @@ async function measureAll(): Promise<Section[]> {
 		await add('growth', async () =>
 			measureGrowth(stack, await measured.ways(), sizes.growth, print),
 		);
+		await add('gate', async () => await measureGate(stack, sizes.gate, print));
 		await add('profile', async () => await profile(stack, measured));
 		for (const [index, settings] of SETTINGS.entries()) {
 			if (!wanted.has('events') && !wanted.has('flood')) break;

@@ -9,7 +9,7 @@ import { digits, ratios, shown, spread, table } from './statistics.mts';
 import { PAY, etbWallet, httpRequest, noOperation, payingWorkflow } from './workflows.mts';
 
 /** A published workflow that pays. */
-interface Way {
+export interface Way {
 	name: string;
 	url: string;
 	workflowId: string;
@@ -117,7 +117,8 @@ async function execute({ executions }: Stack, way: Way, rows: Row[]): Promise<nu
 	return execution?.id ?? 0;
 }
 
-async function pay(
+/** Pays new items once, and measures it. */
+export async function pay(
 	stack: Stack,
 	way: Way,
 	{ items, latencyMs, withReferences = false }: PayOptions,
@@ -268,7 +269,7 @@ export async function measurePaying(
 /** What a paid reference leaves there. */
 const MARKS_OF_PAID = 4;
 /** Entries as n8n keeps them: of other references than any that are paid here. */
-const ledgerOf = (references: number): string =>
+export const ledgerOf = (references: number): string =>
 	JSON.stringify({
 		mode: 'entries',
 		data: Array.from({ length: references * MARKS_OF_PAID }, () =>

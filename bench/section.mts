@@ -26,6 +26,14 @@ export interface Sizes {
 		/** What the ledger holds when its own cost is measured, and how many are then paid. */
 		ledgers: { sizes: number[]; payments: number };
 	};
+	gate: {
+		/** Payments in the gate's tables. */
+		records: number[];
+		/** References that the node's own record holds, beside it. */
+		references: number[];
+		items: number;
+		rounds: number;
+	};
 	events: {
 		/** Events that the trigger has received before: its record in n8n's database is full. */
 		before: number;
@@ -57,6 +65,12 @@ export const fullSizes: Sizes = {
 		roundsWithReferences: 3,
 		ledgers: { sizes: [0, 10_000, 30_000, 100_000], payments: 200 },
 	},
+	gate: {
+		records: [0, 100_000, 1_000_000],
+		references: [0, 100_000, 300_000],
+		items: 200,
+		rounds: 7,
+	},
 	events: {
 		before: 2_000,
 		rounds: 5,
@@ -82,6 +96,7 @@ export const quickSizes: Sizes = {
 		roundsWithReferences: 1,
 		ledgers: { sizes: [0, 1_000], payments: 50 },
 	},
+	gate: { records: [0, 2_000], references: [0, 1_000], items: 100, rounds: 2 },
 	events: {
 		before: 20,
 		rounds: 1,

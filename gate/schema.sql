@@ -412,8 +412,9 @@ begin
   -- Decides each item of a window, in order, in one transaction.
   -- p_items: [{reference, toUserId, amountEtb, requestedBy}]. p_clock: the caller's time now; without it the database's counts.
   -- items: one for each item, in order: {decision, outcome, reference, toUserId, amountEtb, txHash, reason}; outcome is null where it is still
-  -- to be sent. send: what to send now, in order: {reference, toUserId, amountEtb, claim, notAfter}. claim: the proof that settle and
-  -- release ask for. not_after: nothing of it may be sent later than that, by the caller's clock.
+  -- to be sent. send: what to send now, in order: {reference, toUserId, amountEtb, claim, notAfter, execution}. claim: the proof that settle and
+  -- release ask for. not_after: nothing of it may be sent later than that, by the caller's clock. p_execution comes back in send: the ETB Wallet
+  -- node sends what its own execution claimed, and nothing else.
   create or replace function etb_wallet.claim(
     p_account text, p_items json, p_execution text default null, p_clock timestamptz default null, p_version integer default 1,
     out items jsonb, out send jsonb, out claim uuid, out not_after text
@@ -527,7 +528,8 @@ begin
         perform write_down(v_now, v_row, 'send', p_execution, null, null);
         v_to := array_append(v_to, v_to_user_id); v_by := array_append(v_by, v_requested_by); v_amounts := array_append(v_amounts, v_amount);
         v_send := array_append(v_send, jsonb_build_object(
-          'reference', v_reference, 'toUserId', v_to_user_id, 'amountEtb', v_amount::text, 'claim', v_claim, 'notAfter', v_not_after));
+          'reference', v_reference, 'toUserId', v_to_user_id, 'amountEtb', v_amount::text, 'claim', v_claim, 'notAfter', v_not_after,
+          'execution', p_execution));
       elsif v_decision = 'notPaid' then
         insert into history (at, account, event, reference, to_user_id, amount_etb, requested_by, claim, execution, detail)
         values (v_now, p_account, 'refused', v_reference, v_to_user_id, v_amount, v_requested_by, v_claim, p_execution, v_reason);
@@ -552,7 +554,6 @@ begin
     v_rules rules := lock_account(p_account);
     v_now timestamptz := clock();
     v_is_complete boolean;
-    v_is_refusal boolean;
     v_sent integer := 0;
     v_item jsonb; v_answer jsonb;
     v_row payment;
@@ -562,8 +563,6 @@ begin
     -- With "On Error: Continue" n8n puts the node's answer under error.
     v_answers := array(select case when jsonb_typeof(a -> 'error') = 'object' then a || (a -> 'error') else a end from unnest(v_answers) a);
     v_is_complete := cardinality(v_answers) = (select count(*) from unnest(v_items) i where i ->> 'decision' = 'send');
-    -- A node that refuses its whole run, such as one whose credential is gone, says of all that they are not paid, and names nobody.
-    v_is_refusal := (select bool_and(coalesce(a ->> 'outcome' = 'notPaid' and a ->> 'toUserId' is null, false)) from unnest(v_answers) a);
     foreach v_item in array v_items loop
       v_outcome := v_item ->> 'decision'; v_tx_hash := v_item ->> 'txHash'; v_reason := v_item ->> 'reason';
       select * into v_row from payment p where p.account = p_account and p.reference = v_item ->> 'reference';
@@ -571,12 +570,13 @@ begin
       if v_outcome = 'send' then
         v_sent := v_sent + 1;
         v_answer := v_answers[v_sent];
-        v_outcome := v_answer ->> 'outcome';
+        -- A dry run sent nothing.
+        v_outcome := case v_answer ->> 'outcome' when 'ready' then 'notPaid' else v_answer ->> 'outcome' end;
         v_tx_hash := nullif(v_answer ->> 'txHash', '');
         v_reason := case when v_outcome <> 'paid' then nullif(concat_ws(' ', v_answer ->> 'message', v_answer ->> 'description'), '') end;
         -- What the node did not say clearly, about this payment, is unknown.
         if not v_is_complete or v_outcome is null or v_outcome not in ('paid', 'notPaid', 'unknown')
-          or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId' and not v_is_refusal
+          or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId'
           or coalesce(v_answer ->> 'reference', v_item ->> 'reference') is distinct from v_item ->> 'reference'
         then
           v_outcome := 'unknown'; v_tx_hash := null;

@@ -23,6 +23,8 @@ export interface Postgres extends Service {
 	password: string;
 	/** Runs a query that selects one JSON value; resolves to it. */
 	json(sql: string): Promise<unknown>;
+	/** Stops it, which ends open connections, and starts it again on the same data. */
+	restart(): Promise<void>;
 }
 
 const DEBIAN_PACKAGES =
@@ -94,14 +96,7 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		['-D', data, '-U', 'n8n', '--auth=trust', '-E', 'UTF8', '--no-locale'],
 		{ ...user, cwd: folder },
 	);
-	const child = await logged(
-		join(programs, 'postgres'),
-		['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder],
-		folder,
-		user,
-	);
-	// Its fast shutdown, which ends open connections, and its immediate one; SIGKILL would leave its children.
-	const stop = stopping(child, 'SIGINT', 'SIGQUIT');
+	let stop = async () => await Promise.resolve();
 	const psql = async (sql: string, database: string) =>
 		(
 			await run(
@@ -110,11 +105,22 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 				{ maxBuffer: 1024 ** 3 },
 			)
 		).stdout.trim();
-	try {
+	const start = async () => {
+		const child = await logged(
+			join(programs, 'postgres'),
+			['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder],
+			folder,
+			user,
+		);
+		// Its fast shutdown, which ends open connections, and its immediate one; SIGKILL would leave its children.
+		stop = stopping(child, 'SIGINT', 'SIGQUIT');
 		await eventually('an answer from PostgreSQL', async () => {
 			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
 			return await psql('select 1', 'postgres').catch(() => undefined);
 		});
+	};
+	try {
+		await start();
 		await psql('create database n8n', 'postgres');
 	} catch (error) {
 		await stop();
@@ -127,7 +133,11 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		user: 'n8n',
 		password: 'not-checked',
 		json: async (sql) => JSON.parse(await psql(sql, 'n8n')) as unknown,
-		stop,
+		async restart() {
+			await stop();
+			await start();
+		},
+		stop: async () => await stop(),
 	};
 }
 

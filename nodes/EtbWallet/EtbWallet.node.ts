@@ -69,12 +69,13 @@ export class EtbWallet implements INodeType {
 		} catch (error) {
 			return [failEachItem(this, error)];
 		}
+		const read = readerFor(this, operation.mapping);
 		const open = async (): Promise<Run> => ({
 			context: this,
 			account: await loadAccount(this),
-			read: readerFor(this, operation.mapping),
+			read,
 			itemCount: this.getInputData().length,
 		});
-		return [await operation.execute(this, open)];
+		return [await operation.execute(this, open, read)];
 	}
 }

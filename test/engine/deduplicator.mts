@@ -21,6 +21,7 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 		items,
 		scope,
 		context,
+		{ maxEntries = Infinity },
 	) => {
 		const key = rowOf(scope, context);
 		const found = this.rows.get(key);
@@ -29,7 +30,8 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 		const isKnown = (item: unknown): boolean => known.has(String(item));
 		if (found === undefined && this.rows.has(key)) throw new Error('duplicate key');
 		if (found === undefined || this.rows.has(key)) {
-			this.rows.set(key, [...known, ...items.filter((item) => !isKnown(item)).map(String)]);
+			const all = [...known, ...items.filter((item) => !isKnown(item)).map(String)];
+			this.rows.set(key, all.slice(Math.max(0, all.length - maxEntries)));
 		}
 		return { new: items.filter((item) => !isKnown(item)), processed: items.filter(isKnown) };
 	};

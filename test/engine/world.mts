@@ -183,6 +183,8 @@ export interface RunOptions {
 	maxTries?: number;
 	/** Executions with the same ID share the node's ledger. */
 	nodeId?: string;
+	/** A new one when left out. */
+	executionId?: string;
 	settings?: IWorkflowSettings;
 	/** What started the execution; `manual` when left out. */
 	mode?: WorkflowExecuteMode;
@@ -283,7 +285,7 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 		},
 	});
 	const engine = new WorkflowExecute(
-		additionalData(nodePackage, options.credential, String(++executions)),
+		additionalData(nodePackage, options.credential, options.executionId ?? String(++executions)),
 		options.mode ?? 'manual',
 		data,
 	);

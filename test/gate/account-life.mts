@@ -215,8 +215,8 @@ function answersFor(window: Claimed, kinds: AnswerKind[]): Answer[] {
 				return [{ toUserId: `${toUserId}x`, outcome: 'paid', txHash: '0x' }];
 			case 'missing':
 				return [];
-			case 'refused': // the node refused the whole run: it names nobody
-				return [{ error: { outcome: 'notPaid', message: 'The credential is gone' } }];
+			case 'refused': // the node refused the whole run
+				return [{ error: { toUserId, outcome: 'notPaid', message: 'The credential is gone' } }];
 			case 'silent':
 				return [{}];
 		}

@@ -206,8 +206,9 @@ test('nothing may be sent after half of the lease, by the clock of who sends', a
 		z.coerce.number(),
 		'select extract(epoch from etb_wallet.clock()) * 1000',
 	);
-	const { not_after, send } = await claim(client, name, [item('a')]);
+	const { not_after, send } = await claim(client, name, [item('a')], 'workflow/7');
 	assert.equal(send[0]?.notAfter, not_after);
+	assert.equal(send[0]?.execution, 'workflow/7');
 	assert.ok(Math.abs(Date.parse(not_after) - now - 5 * 60_000) < 10_000, not_after);
 	const behind = '2020-01-01T00:00:00.000Z';
 	const [row] = await rows(
@@ -313,17 +314,28 @@ test('answers that do not fit what was handed out are unknown', async () => {
 	}
 });
 
-test('a node that refuses its whole run sent nothing', async () => {
+test('a node that refuses its whole run, or only tried it out, sent nothing', async () => {
 	const name = await account();
 	const list = [item('a'), item('b', 10, 'v')];
-	const refusal: Answer = { error: { outcome: 'notPaid', message: 'The credential is gone' } };
-	const window = await claim(client, name, list);
-	const told = await settle(client, name, window, [refusal, refusal]);
+	const refused = (toUserId: string): Answer => ({
+		error: { outcome: 'notPaid', toUserId, message: 'The credential is gone' },
+	});
+	const refusal = await claim(client, name, list);
+	const told = await settle(client, name, refusal, [refused('u'), refused('v')]);
 	assert.deepEqual(outcomes(told), ['notPaid', 'notPaid']);
 	assert.equal(await spentToday(name), 0);
-	// One that names nobody beside one that names somebody is no such refusal.
+	const dryRun = await claim(client, name, list);
+	const ready = await settle(client, name, dryRun, [
+		{ toUserId: 'u', outcome: 'ready', message: 'Dry run: nothing was sent' },
+		{ toUserId: 'v', outcome: 'ready', message: 'Dry run: nothing was sent' },
+	]);
+	assert.deepEqual(outcomes(ready), ['notPaid', 'notPaid']);
+	assert.equal(ready[0]?.reason, 'Dry run: nothing was sent');
+	assert.equal(await spentToday(name), 0);
+	// One that names nobody is no word about anybody.
 	const next = await claim(client, name, list);
-	const mixed = await settle(client, name, next, [refusal, { toUserId: 'v', outcome: 'notPaid' }]);
+	const nameless = { error: { outcome: 'notPaid', message: 'The credential is gone' } };
+	const mixed = await settle(client, name, next, [nameless, { toUserId: 'v', outcome: 'notPaid' }]);
 	assert.deepEqual(outcomes(mixed), ['unknown', 'notPaid']);
 });
 

@@ -57,6 +57,7 @@ const claimed = z.object({
 			amountEtb: z.string(),
 			claim: z.string(),
 			notAfter: z.string(),
+			execution: z.string().nullable(),
 		}),
 	),
 	claim: z.string(),
@@ -183,6 +184,8 @@ export interface GateServer {
 	emptyDatabase(): Promise<GateDatabase>;
 	/** Makes a database and runs `schema` in it, as it is or changed. */
 	gate(schema?: string): Promise<GateDatabase>;
+	/** Stops PostgreSQL, which ends all connections, and starts it again. */
+	restart(): Promise<void>;
 	stop(): Promise<void>;
 }
 
@@ -202,7 +205,8 @@ export async function startGateServer(): Promise<GateServer> {
 	await chmod(folder, 0o755);
 	const postgres = await startPostgres(join(folder, 'postgres'), await freePort());
 	const { host, port } = postgres;
-	const admin = await connect({ host, port, database: 'postgres' }, 'superuser');
+	const connectAdmin = async () => await connect({ host, port, database: 'postgres' }, 'superuser');
+	let admin = await connectAdmin();
 	await admin.query(`create role ${logins.setup} login createrole nosuperuser`);
 	// What a killed database forgets is not what these tests are about.
 	await admin.query('alter system set synchronous_commit = off');
@@ -229,6 +233,11 @@ export async function startGateServer(): Promise<GateServer> {
 			}
 			await person.end();
 			return database;
+		},
+		async restart() {
+			await admin.end();
+			await postgres.restart();
+			admin = await connectAdmin();
 		},
 		async stop() {
 			await admin.end();

@@ -82,7 +82,7 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	},
 	{
 		breaks: 'an answer about another person counts',
-		finds: "or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId' and not v_is_refusal",
+		finds: "or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId'",
 		puts: '',
 	},
 	{

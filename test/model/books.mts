@@ -59,6 +59,9 @@ export interface Sender {
 	grounds(toUserId: string): Grounds;
 }
 
+/** What the service and the network do. */
+type Weather = Pick<Plan, 'timeout' | 'answers' | 'balanceAnswers' | 'balance'>;
+
 /** Answers that leave open whether it was paid, or come so late that a sender may have given up. */
 export const isUnclear = (kind: AnswerKind): boolean => !clear.has(kind);
 const clear = new Set<AnswerKind>([
@@ -81,14 +84,14 @@ export class Books {
 	private balance: number;
 	private healthy = false;
 	private readonly timeline: Timeline;
-	private readonly plan: Plan;
+	private readonly plan: Weather;
 	private readonly tell: Tell;
 	private readonly paying: (sent: Sent) => void;
 	private readonly asked = new Map<string, number>();
 	private balanceAsked = 0;
 
 	/** @param paying called for each payment, just before it is in the books */
-	constructor(timeline: Timeline, plan: Plan, tell: Tell, paying: (sent: Sent) => void) {
+	constructor(timeline: Timeline, plan: Weather, tell: Tell, paying: (sent: Sent) => void) {
 		this.paying = paying;
 		this.timeline = timeline;
 		this.plan = plan;

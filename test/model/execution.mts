@@ -18,6 +18,12 @@ export interface NodeRun {
 	tries: number;
 	continues: boolean;
 	mode: string;
+	/** `payroll`, unless the world has copies of the workflow. */
+	workflowId?: string;
+	/** The run's own number, unless its execution has several runs. */
+	executionId?: string;
+	/** Whether the credential is gone. */
+	lacksCredential?: boolean;
 	signal: AbortSignal;
 	random: () => number;
 }
@@ -37,6 +43,8 @@ export interface Outside {
 	tried(result: TryResult, tryIndex: number): void;
 	trying(tryIndex: number): void;
 }
+
+const usualWorkflow = 'payroll';
 
 /** Between two tries, in ms: n8n's usual. */
 const betweenTries = 1_000;
@@ -104,9 +112,15 @@ function contextOf(
 	};
 	const call = async (access: Access): Promise<unknown> =>
 		await outside.database.call(process, random, name, access);
-	const scopeOf = (scope: string): string => (scope === 'node' ? `n:${run.nodeId}` : '');
+	const workflowId = run.workflowId ?? usualWorkflow;
+	const place = workflowId === usualWorkflow ? '' : `${workflowId}|`;
+	const scopeOf = (scope: string): string => place + (scope === 'node' ? `n:${run.nodeId}` : '');
 	const helpers = {
-		checkProcessedAndRecord: async (marks: string[], scope: string) => {
+		checkProcessedAndRecord: async (
+			marks: string[],
+			scope: string,
+			{ maxEntries = Infinity }: { maxEntries?: number },
+		) => {
 			outside.looked(marks);
 			return await call({
 				kind: 'change',
@@ -116,7 +130,9 @@ function contextOf(
 					const known = new Set(found);
 					const added = marks.filter((mark) => !known.has(mark));
 					const processed = marks.filter((mark) => known.has(mark));
-					return { answer: { new: added, processed }, write: [...(found ?? []), ...added] };
+					const all = [...(found ?? []), ...added];
+					const write = all.slice(Math.max(0, all.length - maxEntries));
+					return { answer: { new: added, processed }, write };
 				},
 			});
 		},
@@ -169,15 +185,18 @@ function contextOf(
 		getInputData: () => input,
 		getExecuteData: () => executeData,
 		getNodeParameter: value,
-		getCredentials: async () => await Promise.resolve({ ...credential }),
+		getCredentials: async () => {
+			if (run.lacksCredential === true) throw new Error('The credential is gone');
+			return await Promise.resolve({ ...credential });
+		},
 		continueOnFail: () => run.continues,
 		getExecutionCancelSignal: () => signal,
 		onExecutionCancellation: (handler: () => void) => {
 			signal.addEventListener('abort', handler, { once: true });
 		},
-		getWorkflow: () => ({ id: 'payroll', name: 'Payroll', active: true }),
+		getWorkflow: () => ({ id: workflowId, name: 'Payroll', active: true }),
 		getMode: () => run.mode,
-		getExecutionId: () => String(number),
+		getExecutionId: () => run.executionId ?? String(number),
 		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json }),
 		getTimezone: () => 'Africa/Addis_Ababa',
 		getContext: () => ({}),

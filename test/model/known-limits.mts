@@ -1,6 +1,6 @@
 // What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
 import type { Sent } from './books.mts';
-import type { N8nProcess } from './n8n-process.mts';
+import type { Blow, N8nProcess } from './n8n-process.mts';
 import type { Line } from './told.mts';
 
 /** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
@@ -39,3 +39,11 @@ export const mayStayUnknown = ({ outcome, message = '' }: Line, struck: number):
 	outcome === 'unknown' &&
 	struck > 0 &&
 	message.startsWith('Not sent: its reference was used, perhaps for another person or amount');
+
+/**
+ * The pay gate: when n8n's database cannot be asked whether a claim was used, the node sends nothing and says "not
+ * paid", and the gate may hand the payment out again. That is wrong if n8n runs the same execution a second time, in
+ * another process, which the n8n of today does not do. So in such a world it does not either.
+ */
+export const mayResume = (faults: boolean, blows: readonly Blow['kind'][]): boolean =>
+	!faults && !blows.includes('stopped') && !blows.includes('suspended');

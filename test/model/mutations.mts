@@ -18,7 +18,8 @@ interface Mutation {
 const ledger = 'EtbWallet/disbursement/references/ledger.js';
 const lock = 'EtbWallet/disbursement/references/lock.js';
 const entries = 'EtbWallet/disbursement/references/entries.js';
-const sending = 'EtbWallet/disbursement/sending.js';
+const referenced = 'EtbWallet/disbursement/referencedSending.js';
+const gateClaims = 'EtbWallet/disbursement/gateClaims.js';
 const disburse = 'EtbWallet/disbursement/disburse.js';
 const settlement = 'EtbWallet/disbursement/settlement.js';
 const payment = 'EtbWallet/disbursement/payment.js';
@@ -91,9 +92,9 @@ const mutations: Mutation[] = [
 	{
 		name: 'Sent first, recorded afterwards',
 		file: ledger,
-		find: 'const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];',
+		find: '...ended.flatMap(marksOfEnd),\n                    ...payments.flatMap(claimMarks),',
 		replace:
-			'const marks = [...ended.flatMap(({ payment }) => claimMarks(payment)), ...ended.flatMap(marksOfEnd)];',
+			'...ended.flatMap(({ payment }) => claimMarks(payment)), ...ended.flatMap(marksOfEnd),',
 	},
 	{
 		name: 'The mark of a claim is left out',
@@ -139,7 +140,7 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'A claim lasts for ever: a process that stood still sends',
-		file: sending,
+		file: referenced,
 		find: '() => timeoutMs - ageMs()',
 		replace: '() => timeoutMs',
 	},
@@ -151,19 +152,19 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'Another execution is not waited for',
-		file: sending,
+		file: referenced,
 		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
 		replace: 'isGivenUp: true,',
 	},
 	{
 		name: 'Another execution is waited for without an end',
-		file: sending,
+		file: referenced,
 		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
 		replace: 'isGivenUp: false,',
 	},
 	{
 		name: 'How the last window ended is not recorded',
-		file: sending,
+		file: referenced,
 		find: 'await this.recordLast();',
 		replace: '',
 	},
@@ -187,7 +188,7 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'A failing database does not keep a payment from being sent',
-		file: sending,
+		file: referenced,
 		find: "else if (this.wantedOf(payment).isGivenUp)\n                    this.end(payment, 'inFlight');\n            }\n            return;",
 		replace: '}\n            await this.sendTaken(window, () => timeoutMs);\n            return;',
 	},
@@ -202,6 +203,75 @@ const mutations: Mutation[] = [
 		file: disburse,
 		find: 'isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),',
 		replace: 'isStopping: () => !goesOn && hasFailure,',
+	},
+	{
+		name: 'The pay gate: a claim that another process used is used again',
+		file: gateClaims,
+		find: 'if (before.has(claimMark(claim)))',
+		replace: 'if (false)',
+	},
+	{
+		name: 'The pay gate: a claim that another node of this process used is used again',
+		file: gateClaims,
+		find: 'usedHere.has(claim) && !own.begun.has(claim)',
+		replace: 'false',
+	},
+	{
+		name: 'The pay gate: nobody looks at Not After',
+		file: gateClaims,
+		find: 'passedMs() < msAtFirst ? msAtFirst : 0',
+		replace: 'Infinity',
+	},
+	{
+		name: 'The pay gate: Not After is only looked at before the first payment',
+		file: disburse,
+		find: 'gate && (({ itemIndex }) => gate.msLeft(itemIndex))',
+		replace:
+			'(gate && ((left) => ({ itemIndex }) => left[itemIndex])(rows.map((_, index) => gate.msLeft(index))))',
+	},
+	{
+		name: 'The pay gate: a payment may take longer than its lease',
+		file: gateClaims,
+		find: 'passedMs() < msAtFirst ? msAtFirst : 0',
+		replace: 'passedMs() < msAtFirst ? Infinity : 0',
+	},
+	{
+		name: 'The pay gate: what another execution claimed is sent',
+		file: gateClaims,
+		find: 'if (execution !== ownExecution)',
+		replace: 'if (false)',
+	},
+	{
+		name: 'The pay gate: what is too late is not paid, also when its claim was used before',
+		file: gateClaims,
+		find: 'const { claim, claimedBy, problem } = items[itemIndex] ?? {};',
+		replace:
+			"const { claim, claimedBy, problem, time } = items[itemIndex] ?? {}; if (time?.msLeft() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
+	},
+	{
+		name: 'The pay gate: a run that is refused as a whole says not paid of all',
+		file: disburse,
+		find: 'unlessInvalid(() => gate?.objection(itemIndex)) ?? refused',
+		replace: 'refused',
+	},
+	{
+		name: 'The pay gate: a claim is used up after the credential was loaded',
+		file: disburse,
+		find: 'if ((0, gateClaims_1.hasGate)(context))\n            gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);\n        run = await open();',
+		replace:
+			'run = await open(); if ((0, gateClaims_1.hasGate)(context)) gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);',
+	},
+	{
+		name: 'The pay gate: a failing database does not keep a payment from being sent',
+		file: gateClaims,
+		find: 'return used instanceof Error ? claimNotRecorded(used) : undefined;',
+		replace: 'return undefined;',
+	},
+	{
+		name: 'The pay gate: Retry On Fail cannot go on with its own claims',
+		file: gateClaims,
+		find: 'ownClaims.set(tries, own);',
+		replace: '',
 	},
 ];
 

@@ -93,6 +93,11 @@ export class N8nProcess implements Owner {
 		return this.held !== undefined;
 	}
 
+	/** Its clock on the wall, in ms. */
+	get wall(): number {
+		return this.timeline.now + this.wallOffset;
+	}
+
 	/** No blow falls any more. */
 	spare(): void {
 		this.blows.length = 0;
@@ -186,7 +191,7 @@ export class N8nProcess implements Owner {
 	};
 
 	private surroundings(): { globals: Record<string, unknown>; packages: Record<string, unknown> } {
-		const wall = (): number => this.timeline.now + this.wallOffset;
+		const wall = (): number => this.wall;
 		class VirtualDate extends Date {
 			constructor(value?: number | string | Date) {
 				super(value ?? wall());

@@ -25,10 +25,15 @@ export interface Operation {
 	/** The fields that "Map Automatically" takes from the item itself. */
 	mapping?: Mapping;
 	/**
-	 * @param open loads the credential and prepares reading the fields; throws when that is not possible
+	 * @param open loads the credential; throws when that is not possible
+	 * @param read reads the fields
 	 * @returns output items in input order, each paired with its input item
 	 */
-	execute(context: IExecuteFunctions, open: () => Promise<Run>): Promise<INodeExecutionData[]>;
+	execute(
+		context: IExecuteFunctions,
+		open: () => Promise<Run>,
+		read: ParameterReader,
+	): Promise<INodeExecutionData[]>;
 }
 
 /** What an error item tells. */

@@ -3,11 +3,14 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { abortedAfter } from '../../shared/elapsed';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import { addHint, operationError, triesOf } from '../../shared/n8n';
+import type { ParameterReader } from '../actions/mapping';
 import type { Operation, Run } from '../actions/operation';
 import type { RunOptions } from './checks';
 import { aboveRunLimit, notCovered, readBalance, readOptions } from './checks';
+import type { GateClaims } from './gateClaims';
+import { hasGate, useClaims } from './gateClaims';
 import type { Asked, Payment } from './payment';
-import { paymentReader } from './payment';
+import { paymentReader, readToUserId } from './payment';
 import type { Ledger, ReferenceState } from './references/ledger';
 import { ledgerOf, marksOfPaid } from './references/ledger';
 import { countWords, hasReference, lookAtAll, ReferencedSending } from './referencedSending';
@@ -26,24 +29,26 @@ type SentBefore = Map<number, { payment: Payment; settlement: Settlement }>;
  * @returns output items in input order
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
-export const disburse: Operation['execute'] = async (context, open) => {
+export const disburse: Operation['execute'] = async (context, open, read) => {
 	const sentBefore: SentBefore = triesOf(context);
 	let run: Run;
 	let options: RunOptions;
+	let gate: GateClaims | undefined;
 	try {
+		if (hasGate(context)) gate = await useClaims(context, read, sentBefore);
 		run = await open();
 		options = readOptions(context);
 	} catch (error) {
-		return refuseAll(context, error, sentBefore);
+		return refuseAll(context, error, sentBefore, read, gate);
 	}
-	const { rows, invalid } = readRows(run, options, sentBefore);
+	const { rows, invalid } = readRows(run, options, sentBefore, gate);
 	if (invalid.length > 0 && !context.continueOnFail())
 		throw invalidItemsError(context, invalid, rows, sentBefore);
 
 	const pending = rows.filter(isPending);
 	const batch = batchOf(run, options, rows, sentBefore);
 	const wordsBefore = await countWords(batch, pending);
-	const refusal = await refusalOf(batch, rows, pending, sentBefore);
+	const refusal = await refusalOf(batch, rows, pending, sentBefore, gate);
 	if (refusal !== undefined && !context.continueOnFail())
 		throw stoppedError(context, refusal.error, report(rows));
 	if (refusal !== undefined) for (const row of pending) row.settlement = refusal;
@@ -52,7 +57,12 @@ export const disburse: Operation['execute'] = async (context, open) => {
 		const referenced = pending.filter(hasReference);
 		const others = pending.filter((payment) => !hasReference(payment));
 		await hintAtManyReferences(batch, referenced);
-		await sendConcurrently(batch, others, batch.settle);
+		await sendConcurrently(
+			batch,
+			others,
+			batch.settle,
+			gate && (({ itemIndex }) => gate.msLeft(itemIndex)),
+		);
 		if (referenced.length > 0) await new ReferencedSending(batch, wordsBefore).send(referenced);
 	}
 	return tell(batch, rows);
@@ -79,8 +89,9 @@ function readRows(
 	run: Run,
 	{ maxAmount }: RunOptions,
 	sentBefore: SentBefore,
+	gate: GateClaims | undefined,
 ): { rows: Row[]; invalid: InvalidRow[] } {
-	const read = paymentReader(run, maxAmount);
+	const read = paymentReader(run, maxAmount, gate === undefined);
 	const invalid: InvalidRow[] = [];
 	const firstUses = new Map<string, number>();
 	for (const { payment } of sentBefore.values())
@@ -89,11 +100,15 @@ function readRows(
 		const before = sentBefore.get(itemIndex);
 		if (before !== undefined) return { ...before.payment, settlement: before.settlement };
 		const asked: Asked = { itemIndex };
+		let settlement: Settlement | undefined;
 		try {
+			settlement = gate?.objection(itemIndex);
 			const payment = read(itemIndex, asked);
 			refuseSecondUse(payment, firstUses);
-			return payment;
+			return { ...payment, settlement };
 		} catch (thrown) {
+			// What may have been sent stays so, whatever else its item holds now.
+			if (settlement !== undefined) return { ...asked, settlement };
 			const error = asInvalidValue(thrown);
 			invalid.push({ itemIndex, error });
 			const { message, remedy: description } = error;
@@ -140,15 +155,20 @@ function refuseAll(
 	context: IExecuteFunctions,
 	thrown: unknown,
 	sentBefore: SentBefore,
+	read: ParameterReader,
+	gate: GateClaims | undefined,
 ): INodeExecutionData[] {
 	const { message, remedy: description } = asInvalidValue(thrown);
 	const error: Failure = { message, description };
 	if (context.continueOnFail()) {
 		return context.getInputData().map((_, itemIndex) => {
 			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
-			return payment !== undefined && settlement !== undefined
-				? outputItem({ ...payment, settlement })
-				: outputItem({ itemIndex, settlement: { outcome: 'notPaid', error } });
+			if (payment !== undefined && settlement !== undefined)
+				return outputItem({ ...payment, settlement });
+			const refused: Settlement = { outcome: 'notPaid', error };
+			const toUserId = unlessInvalid(() => readToUserId(read, itemIndex));
+			const ended = unlessInvalid(() => gate?.objection(itemIndex)) ?? refused;
+			return outputItem({ itemIndex, toUserId, settlement: ended });
 		});
 	}
 	if (sentBefore.size === 0) throw invalidRunError(context, thrown);
@@ -157,6 +177,15 @@ function refuseAll(
 		settlement,
 	}));
 	throw stoppedError(context, error, report(rows));
+}
+
+/** What there is to read, if it can be used. */
+function unlessInvalid<Value>(readValue: () => Value): Value | undefined {
+	try {
+		return readValue();
+	} catch {
+		return undefined;
+	}
 }
 
 function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBefore): Batch {
@@ -193,10 +222,11 @@ async function refusalOf(
 	rows: Row[],
 	pending: PayableRow[],
 	sentBefore: SentBefore,
+	gate: GateClaims | undefined,
 ): Promise<Refusal | undefined> {
 	const { context, options } = batch;
 	if (pending.length === 0) return undefined;
-	if (repeatsUnprotected(context, pending) && !options.dryRun)
+	if (gate === undefined && repeatsUnprotected(context, pending) && !options.dryRun)
 		return { outcome: 'unknown', error: unprotectedRepeat };
 	const failure =
 		cannotKeepReferences(batch, pending) ??

@@ -2,6 +2,7 @@
 import type { Decimal } from '../../shared/decimal';
 import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
+import type { ParameterReader } from '../actions/mapping';
 import { isMapped } from '../actions/mapping';
 import type { Run } from '../actions/operation';
 
@@ -26,27 +27,27 @@ export type Asked = Pick<Payment, 'itemIndex'> & Partial<Payment>;
 /**
  * Makes a reader of payments for a run.
  * @param maxAmount the most that one payment may be, in ETB
+ * @param keepsReferences whether the node keeps the record; else it heeds neither references nor words
  */
 export function paymentReader(
 	run: Run,
 	maxAmount: Decimal | undefined,
+	keepsReferences: boolean,
 ): (itemIndex: number, asked: Asked) => Payment {
 	const { read, context } = run;
 	// n8n's "Retry execution" repeats the settings of an earlier execution, and a word was about what was before that.
 	const heedsWord = context.getMode() !== 'retry';
-	const isReferenceExpected = isMapped(context, 'reference');
+	const isReferenceExpected = keepsReferences && isMapped(context, 'reference');
 	/**
 	 * @param asked gets each field as soon as it is read
 	 * @throws {InvalidValueError}
 	 */
 	return (itemIndex, asked) => {
-		const reference = readReference(read('reference', itemIndex), isReferenceExpected);
+		const reference = keepsReferences
+			? readReference(read('reference', itemIndex), isReferenceExpected)
+			: undefined;
 		if (reference !== undefined) asked.reference = reference;
-		const toUserId = requiredText(
-			'To User ID',
-			read('toUserId', itemIndex),
-			'Enter the ID that User → Create returned.',
-		);
+		const toUserId = readToUserId(read, itemIndex);
 		asked.toUserId = toUserId;
 		const amount = amountInEtb(read('amountEtb', itemIndex));
 		asked.amount = amount;
@@ -56,9 +57,18 @@ export function paymentReader(
 				'Check the amount, or raise the maximum under Options.',
 			);
 		}
-		const word = readWord(read('options.ifUnknown', itemIndex));
+		const word = keepsReferences ? readWord(read('options.ifUnknown', itemIndex)) : 'report';
 		return { ...asked, toUserId, amount, ifUnknown: heedsWord ? word : 'report' };
 	};
+}
+
+/** @throws {InvalidValueError} */
+export function readToUserId(read: ParameterReader, itemIndex: number): string {
+	return requiredText(
+		'To User ID',
+		read('toUserId', itemIndex),
+		'Enter the ID that User → Create returned.',
+	);
 }
 
 function readReference(value: unknown, isExpected: boolean): string | undefined {

@@ -4,6 +4,7 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
 import { operationError } from '../../shared/n8n';
 import { invalidValueError } from '../../shared/service/failure';
+import { hasGate } from './gateClaims';
 import type { Failure, Row } from './settlement';
 import { namesOf, paidOtherAmount } from './settlement';
 
@@ -131,7 +132,7 @@ export function stoppedError(
 	const remarks = [
 		nobodyPaid ? 'Nobody was paid.' : '',
 		failure.description,
-		isInDoubt ? protectionOf(stoppedAt) : '',
+		isInDoubt ? protectionOf(stoppedAt, hasGate(context)) : '',
 	];
 	const description = [remarks.filter((remark) => remark !== '').join(' ')];
 	if (tells) description.push(...listTexts(lists));
@@ -158,7 +159,8 @@ const mayBePaid = (lists: Report['lists']): boolean =>
 	['paid', 'unknown', 'alreadyPaid'].some((outcome) => outcome in lists);
 
 /** Whether another run would pay it again. */
-function protectionOf({ reference }: Row): string {
+function protectionOf({ reference }: Row, isWithGate: boolean): string {
+	if (isWithGate) return 'The pay gate does not hand it out again before a person has settled it.';
 	return reference === undefined
 		? 'It has no Reference, so another run would pay it again.'
 		: 'It has a Reference, so another run does not pay it again, unless If Outcome Is Unknown is set to It Was Not Paid.';

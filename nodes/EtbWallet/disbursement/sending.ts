@@ -29,7 +29,7 @@ export async function sendConcurrently<Sent extends Payment>(
 	batch: Batch,
 	payments: Sent[],
 	settle: (payment: Sent, settlement: Settlement) => void,
-	msLeft?: () => number,
+	msLeft?: (payment: Sent) => number,
 ): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
@@ -40,7 +40,8 @@ export async function sendConcurrently<Sent extends Payment>(
 			if (batch.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
-			settle(payment, await send(batch, payment, msLeft).catch(sendingFailed));
+			const ownMsLeft = msLeft && (() => msLeft(payment));
+			settle(payment, await send(batch, payment, ownMsLeft).catch(sendingFailed));
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);

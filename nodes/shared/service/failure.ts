@@ -83,7 +83,6 @@ const unreachable: Readonly<Record<string, string>> = {
 	[tooLate]: 'the service took too long to answer',
 	ECONNRESET: 'the connection was closed before the answer was complete',
 	ERR_BAD_RESPONSE: 'the connection was closed before the answer was complete',
-	[notBegun]: 'its time was over before it could be sent',
 	[stopped]: 'the execution was stopped',
 	[unreadableAnswer]: 'what it sent cannot be read',
 };
@@ -104,6 +103,13 @@ export function describeFailure(
 ): ServiceFailure {
 	const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
+	if (attempt.kind === 'noAnswer' && attempt.code === notBegun) {
+		return {
+			outcome,
+			message: 'Nothing was sent: its time was over before it could be sent',
+			description: 'n8n was busy, or its machine stood still. Run the workflow again.',
+		};
+	}
 	if (attempt.kind === 'noAnswer') {
 		const why = unreachable[attempt.code] ?? `the connection failed (${attempt.code})`;
 		return {

@@ -1,6 +1,9 @@
 import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../operation';
 
+const onlyWithReferences = { show: { record: ['node'] } };
+const onlyWithGate = { show: { record: ['gate'] } };
+
 /** Endpoint 7 of the service document §4. */
 export const createDisbursement: Operation = {
 	option: {
@@ -31,9 +34,58 @@ export const createDisbursement: Operation = {
 			description: 'Amount to pay in ETB, above zero, with a point for decimals',
 		},
 		{
+			displayName: 'Record',
+			name: 'record',
+			type: 'options',
+			noDataExpression: true,
+			options: [
+				{
+					name: 'Pay Gate',
+					value: 'gate',
+					description: 'The pay gate in your PostgreSQL, which handed these payments out',
+				},
+				{
+					name: 'This Node',
+					value: 'node',
+					description: 'References that this node keeps in the database of n8n',
+				},
+			],
+			default: 'node',
+			description: 'Who remembers what was paid, so that nobody is paid twice',
+		},
+		{
+			displayName: 'Claim',
+			name: 'claim',
+			type: 'string',
+			required: true,
+			displayOptions: onlyWithGate,
+			default: '={{ $json.claim }}',
+			description: 'What the pay gate gave with this payment. It counts once.',
+		},
+		{
+			displayName: 'Not After',
+			name: 'notAfter',
+			type: 'string',
+			required: true,
+			displayOptions: onlyWithGate,
+			default: '={{ $json.notAfter }}',
+			description: 'Until when the pay gate lets this payment begin',
+		},
+		{
+			displayName: 'Claimed by Execution',
+			name: 'execution',
+			type: 'string',
+			required: true,
+			displayOptions: onlyWithGate,
+			default: '={{ $json.execution }}',
+			description:
+				'The workflow and execution that asked the pay gate, as it wrote them down. In another one nothing is sent.',
+		},
+		{
 			displayName: 'Reference',
 			name: 'reference',
 			type: 'string',
+			displayOptions: onlyWithReferences,
 			default: '',
 			placeholder: 'e.g. payroll-2026-11-employee-1042',
 			description:
@@ -84,6 +136,7 @@ export const createDisbursement: Operation = {
 					displayName: 'If Outcome Is Unknown',
 					name: 'ifUnknown',
 					type: 'options',
+					displayOptions: { show: { '/record': ['node'] } },
 					options: [
 						{
 							name: 'It Was Not Paid',
@@ -109,6 +162,7 @@ export const createDisbursement: Operation = {
 					displayName: 'If Reference Was Used',
 					name: 'ifReferenceUsed',
 					type: 'options',
+					displayOptions: { show: { '/record': ['node'] } },
 					options: [
 						{
 							name: 'Fail',

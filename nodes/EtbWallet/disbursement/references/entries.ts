@@ -4,8 +4,12 @@ import { unlessAborted } from '../../../shared/elapsed';
 import { entriesHelpersOf } from '../../../shared/n8n';
 
 export interface Entries {
-	/** Adds what is not there yet. It is the only way to ask, so each question also writes. @returns what was there */
-	record(entries: string[]): Promise<ReadonlySet<unknown>>;
+	/**
+	 * Adds what is not there yet. It is the only way to ask, so each question also writes.
+	 * @param most how many are kept in all, the newest; without it none is dropped
+	 * @returns what was there
+	 */
+	record(entries: string[], most?: number): Promise<ReadonlySet<unknown>>;
 	remove(entries: string[]): Promise<void>;
 	count(): Promise<number>;
 	/** Removes all, and the row that held them. */
@@ -38,10 +42,11 @@ export function entriesOf(
 ): Entries {
 	const helpers = entriesHelpersOf(context);
 	return {
-		async record(entries) {
+		async record(entries, most) {
 			if (entries.length === 0) return new Set();
 			refuse();
-			const call = helpers.checkProcessedAndRecord(entries, scope, options);
+			const limited = most === undefined ? options : { ...options, maxEntries: most };
+			const call = helpers.checkProcessedAndRecord(entries, scope, limited);
 			return new Set((await answered(call)).processed);
 		},
 		async remove(entries) {

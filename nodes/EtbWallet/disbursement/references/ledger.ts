@@ -61,6 +61,9 @@ export interface Ledger {
 /** What a reference that was paid leaves in the record. */
 export const marksOfPaid = 4;
 
+/** Once in a record that keeps references, so that nothing else that the node keeps there drops one. */
+export const referencesMark = 'references';
+
 /** The claim: both are written in one call, before the payment is sent. */
 const sentMark = ({ reference }: ReferencedPayment): string => `sent:${reference}`;
 const paymentMark = ({ reference, toUserId, amount }: ReferencedPayment): string =>
@@ -149,7 +152,11 @@ export function ledgerOf(context: IExecuteFunctions, end: AbortSignal): Ledger {
 			): Promise<{ claims: Claim[]; ageMs: () => number }> => {
 				const ageMs = stopwatch();
 				const payments = wanted.map(({ payment }) => payment);
-				const marks = [...ended.flatMap(marksOfEnd), ...payments.flatMap(claimMarks)];
+				const marks = [
+					referencesMark,
+					...ended.flatMap(marksOfEnd),
+					...payments.flatMap(claimMarks),
+				];
 				const before = await entries.record(marks);
 				let isDecided = false;
 				try {
