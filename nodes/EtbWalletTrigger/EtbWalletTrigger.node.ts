@@ -8,14 +8,14 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { isNew } from './duplicates';
-import { allEvents, eventOptions } from './event';
 import {
 	deliveryKeyOf,
 	neverOutputEmptyItem,
 	responseModeFromParameter,
 	staysInMemory,
-} from './n8n';
+} from '../shared/n8n';
+import { isNew } from './duplicates';
+import { allEvents, eventOptions } from './event';
 import { outputsExpression, outputsWith } from './outputs';
 import { register, unregister } from './publishing';
 import { receive } from './receive';

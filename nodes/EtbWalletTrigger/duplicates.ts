@@ -4,8 +4,8 @@ import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { exclusively } from '../EtbWallet/disbursement/references/lock';
 import { unlessAborted } from '../shared/elapsed';
+import { whenEnded } from '../shared/n8n';
 import type { PartnerEvent } from './event';
-import { whenEnded } from './n8n';
 import type { Question, TriggerMemory } from './state';
 import { memoryOf } from './state';
 

@@ -1,6 +1,7 @@
 /** Requests of n8n to its own webhook addresses, while a test listens. */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { property } from '../shared/n8n';
 import type { Delivery } from './signedDelivery';
 import { sign, signingHeaders } from './signedDelivery';
 
@@ -47,7 +48,7 @@ export async function forward(
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 		});
-		const status: unknown = Reflect.get(Object(response), 'statusCode');
+		const status: unknown = property(response, 'statusCode');
 		return typeof status === 'number' ? status : undefined;
 	} catch (error) {
 		context.logger.warn('A delivery could not be forwarded', {

@@ -2,12 +2,11 @@
 import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
-import { operationError } from '../shared/n8n';
+import { isStarting, operationError } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
 import type { AccountUrl } from './accountUrl';
 import type { Holder } from './holders';
 import * as holders from './holders';
-import { isStarting } from './n8n';
 import { asNodeErrors, logNotSet, ownUrl, publicUrl, settle, urlAfterDeactivation } from './ownUrl';
 import { checkSettings, settingsOf } from './settings';
 import { accountOf, accountWith, dropEnded, dropIfNothing, triggerKey } from './state';

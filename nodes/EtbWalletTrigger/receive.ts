@@ -1,13 +1,13 @@
 /** A request to the trigger's URL, from its first byte to its answer or its workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
+import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
 import type { Admission } from './duplicates';
 import { admit, deliveryKey } from './duplicates';
 import type { PartnerEvent } from './event';
 import { ageOf, isWanted, parseEvent } from './event';
 import { forward, isOwnProbe, isRelayed, ownHeaders, probeHeader, probeStatus } from './forwarding';
 import { copiesFor, productionOf } from './holders';
-import { rawBodyOf, whenAnswered, withDeliveryKey } from './n8n';
 import type { Settings } from './settings';
 import { settingsOf } from './settings';
 import type { Delivery } from './signedDelivery';
