@@ -397,7 +397,8 @@ export class N8nApi {
 	): Promise<T> {
 		const response = await fetch(this.url + path, {
 			method,
-			headers: { 'content-type': 'application/json', cookie: this.cookie },
+			// n8n closes an idle connection just when it may be used again.
+			headers: { 'content-type': 'application/json', cookie: this.cookie, connection: 'close' },
 			body: body && JSON.stringify(body),
 		});
 		const login = response.headers.getSetCookie().find((cookie) => cookie.startsWith('n8n-auth='));

@@ -129,7 +129,8 @@ export async function pay({ n8n }: RealWorld, path: string, rows: Row[]): Promis
 	await eventually(`webhook ${path}`, async () => {
 		const response = await fetch(`${n8n.url}/webhook/${path}`, {
 			method: 'POST',
-			headers: { 'content-type': 'application/json' },
+			// n8n closes an idle connection just when it may be used again.
+			headers: { 'content-type': 'application/json', connection: 'close' },
 			body: JSON.stringify({ rows }),
 		});
 		await response.text();
