@@ -682,6 +682,9 @@ begin
       raise exception 'The payment "%" is paid, and stays paid', p_reference;
     elsif v_row.state = 'sending' and v_row.lease_until > v_now then
       raise exception 'The payment "%" is being sent: wait until %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
+    elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then
+      -- Who told "unknown" may be a copy of the execution that is still sending it.
+      raise exception 'The payment "%" may still be sent: say that it was not paid after %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
     elsif not p_was_paid and v_row.late_payment is not null then
       raise exception 'The service''s answer that "%" was paid came late (%): it can only be settled as paid', p_reference, v_row.late_payment
         using hint = 'If it was not paid all the same, pay it under another reference.';

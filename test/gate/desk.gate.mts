@@ -114,7 +114,13 @@ void describe('gate-desk.json', () => {
 			window,
 			payments.map(({ toUserId }) => ({ toUserId, ...answer })),
 		);
+		if (answer.outcome === 'unknown') await endLeases();
 	}
+	const endLeases = async (): Promise<void> => {
+		await installed.superuser.query(
+			"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'unknown'",
+		);
+	};
 	const state = async (reference: string): Promise<string> =>
 		await value(
 			installed.superuser,
