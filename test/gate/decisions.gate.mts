@@ -299,6 +299,24 @@ test('paid twice is said, and a person takes note of it', async () => {
 	assert.deepEqual(await rows(client, open, sql, [name]), []);
 });
 
+test('a word about one attempt does not settle the next', async () => {
+	const name = await account();
+	const send = async () => {
+		const window = await claim(client, name, [item('a')]);
+		await settle(client, name, window, [{ toUserId: 'u', outcome: 'unknown' }]);
+	};
+	await send();
+	assert.equal(await resolve(client, name, 'a', false, 1), 'notPaid');
+	await send();
+	for (const wasPaid of [false, true])
+		await assert.rejects(
+			resolve(client, name, 'a', wasPaid, 1),
+			/The payment "a" was sent again since you looked, at 2026-03-30 12:/,
+		);
+	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['unknown']);
+	assert.equal(await resolve(client, name, 'a', true, 2), 'paid');
+});
+
 test('answers that do not fit what was handed out are unknown', async () => {
 	const name = await account();
 	const answers: Answer[][] = [
