@@ -300,12 +300,13 @@ test('paid twice is said, and a person takes note of it', async () => {
 });
 
 test('a word about one attempt does not settle the next', async () => {
-	const name = await account();
+	const name = await account({ lease: '10 minutes' });
 	const send = async () => {
 		const window = await claim(client, name, [item('a')]);
 		await settle(client, name, window, [{ toUserId: 'u', outcome: 'unknown' }]);
 	};
 	await send();
+	await move('11 minutes');
 	assert.equal(await resolve(client, name, 'a', false, 1), 'notPaid');
 	await send();
 	for (const wasPaid of [false, true])
