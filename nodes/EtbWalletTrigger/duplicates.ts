@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { exclusively } from '../EtbWallet/disbursement/references/lock';
 import { unlessAborted } from '../shared/elapsed';
+import { messageOf } from '../shared/invalidValue';
 import { whenEnded } from '../shared/n8n';
+import type { Entries } from '../shared/record/entries';
+import { entriesOf } from '../shared/record/entries';
+import { exclusively } from '../shared/record/lock';
 import type { PartnerEvent } from './event';
 import type { Question, TriggerMemory } from './state';
 import { memoryOf } from './state';
@@ -17,7 +20,7 @@ const rememberedInProcess = 20_000;
  * measured, 1,000 cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. What is sent again after a restart is what was in
  * flight before it.
  */
-const options = { mode: 'entries', maxEntries: 2_000 } as const;
+const keptMarks = 2_000;
 
 /**
  * What makes two deliveries the same event. The document shows an `id` for transfer.completed only; in other
@@ -27,14 +30,13 @@ const options = { mode: 'entries', maxEntries: 2_000 } as const;
 export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
 	const isId = (typeof id === 'string' && id !== '') || Number.isSafeInteger(id);
-	const identity =
-		event.event === 'transfer.completed' && isId
-			? JSON.stringify([event.event, id])
-			: typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body)
-				? JSON.stringify([event.event, sorted(event.data)])
-				: body;
-	return createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+	if (event.event === 'transfer.completed' && isId) return hashOf(JSON.stringify([event.event, id]));
+	const isTransaction = typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body);
+	return hashOf(isTransaction ? JSON.stringify([event.event, sorted(event.data)]) : body);
 }
+
+const hashOf = (content: string | Buffer): string =>
+	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
 /** Numbers of so many digits are equal once they are read, although they were sent as different ones. */
 const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
@@ -112,7 +114,7 @@ export async function isNew(
 	} catch (error) {
 		context.logger.warn('An event could not be recorded, so it may run again if it is sent again', {
 			workflow: context.getWorkflow().name,
-			reason: error instanceof Error ? error.message : String(error),
+			reason: messageOf(error),
 		});
 		return true;
 	}
@@ -155,7 +157,7 @@ async function forget(
 			'The end of an event could not be recorded, so it may run again if it is sent again',
 			{
 				workflow: context.getWorkflow().name,
-				reason: error instanceof Error ? error.message : String(error),
+				reason: messageOf(error),
 			},
 		);
 	}
@@ -186,7 +188,7 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	while (memory.questions.length > 0) {
 		const questions = memory.questions.splice(0);
 		const isShared = questions.some((question) => question.isShared);
-		const access = async (): Promise<Set<string>> => await readAndWrite(context, questions);
+		const access = async (): Promise<Set<string>> => await readAndWrite(entriesOf(context, 'node'), questions);
 		const found = await carefully(context, isShared, access);
 		for (const { record = [], resolve, reject } of questions) {
 			if (found instanceof Error) reject(found);
@@ -238,14 +240,8 @@ async function carefully(
 	return found === undefined ? failure : new Set();
 }
 
-async function readAndWrite(
-	{ helpers }: IExecuteFunctions,
-	questions: Question[],
-): Promise<Set<string>> {
-	const gone = questions.flatMap((question) => question.forget ?? []);
-	if (gone.length > 0) await helpers.removeProcessed(gone, 'node', options);
-	const marks = [...new Set(questions.flatMap((question) => question.record ?? []))];
-	if (marks.length === 0) return new Set();
-	const { processed } = await helpers.checkProcessedAndRecord(marks, 'node', options);
-	return new Set(processed.map(String));
+async function readAndWrite(entries: Entries, questions: Question[]): Promise<Set<string>> {
+	await entries.remove(questions.flatMap((question) => question.forget ?? []));
+	const marks = questions.flatMap((question) => question.record ?? []);
+	return new Set(await entries.record([...new Set(marks)], keptMarks));
 }

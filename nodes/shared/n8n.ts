@@ -1,6 +1,6 @@
 /**
  * Every reliance on n8n beyond its documented types, one function each: what n8n does, since which version, what
- * happens should it stop, and which test notices.
+ * happens should it stop, and which test notices. Its record of entries has a room of its own: `record/entries.ts`.
  */
 import {
 	NodeApiError,
@@ -21,7 +21,6 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from './account';
 import { credentialType } from './account';
-import { InvalidValueError } from './invalidValue';
 
 /** A property of whatever n8n or the network hands over. */
 export function property(value: unknown, name: string): unknown {
@@ -106,28 +105,6 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	} catch {
 		return false;
 	}
-}
-
-const entriesHelpers = [
-	'checkProcessedAndRecord',
-	'removeProcessed',
-	'clearAllProcessedItems',
-	'getProcessedDataCount',
-] as const;
-
-/**
- * The helpers that keep entries for a node in n8n's database (1.64 and newer).
- * @throws {InvalidValueError} when this n8n lacks one; asked for before anything is sent
- */
-export function entriesHelpersOf({
-	helpers,
-}: IExecuteFunctions): Pick<IExecuteFunctions['helpers'], (typeof entriesHelpers)[number]> {
-	const missing = entriesHelpers.find((name) => typeof helpers[name] !== 'function');
-	if (missing === undefined) return helpers;
-	throw new InvalidValueError(
-		'This version of n8n cannot keep references',
-		'Update n8n to 1.64 or newer, or leave Reference empty: then nothing protects from paying twice.',
-	);
 }
 
 /** Shows a remark beside the output (1.79 and newer). Before that there is none; the items tell the same. */

@@ -15,9 +15,9 @@ interface Mutation {
 	replace: string;
 }
 
-const ledger = 'EtbWallet/disbursement/references/ledger.js';
-const lock = 'EtbWallet/disbursement/references/lock.js';
-const entries = 'EtbWallet/disbursement/references/entries.js';
+const ledger = 'EtbWallet/disbursement/ledger.js';
+const lock = 'shared/record/lock.js';
+const entries = 'shared/record/entries.js';
 const referenced = 'EtbWallet/disbursement/referencedSending.js';
 const gateClaims = 'EtbWallet/disbursement/gateClaims.js';
 const disburse = 'EtbWallet/disbursement/disburse.js';

@@ -41,7 +41,7 @@ async function startProcess(): Promise<Exclusively> {
 	const context = { helpers, getWorkflow: () => workflow } as unknown as IExecuteFunctions;
 	let run: Exclusively | undefined;
 	await jest.isolateModulesAsync(async () => {
-		const { exclusively } = await import('../../nodes/EtbWallet/disbursement/references/lock.ts');
+		const { exclusively } = await import('../../nodes/shared/record/lock.ts');
 		run = async (access) => await exclusively(context, access);
 	});
 	if (run === undefined) throw new Error('the lock was not loaded');

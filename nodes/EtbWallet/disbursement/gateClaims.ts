@@ -9,9 +9,9 @@ import {
 	show,
 } from '../../shared/invalidValue';
 import type { ParameterReader } from '../actions/mapping';
-import type { Entries } from './references/entries';
-import { referencesMark } from './references/ledger';
-import { exclusively } from './references/lock';
+import type { Entries } from '../../shared/record/entries';
+import { referencesMark } from './ledger';
+import { exclusively } from '../../shared/record/lock';
 import type { Settlement } from './settlement';
 
 /** What the claims of a run's items allow. */
@@ -218,7 +218,7 @@ async function usedBefore(
 }
 
 /** @returns the marks that were there before */
-async function recordClaims(entries: Entries, claims: string[]): Promise<ReadonlySet<unknown>> {
+async function recordClaims(entries: Entries, claims: string[]): Promise<ReadonlySet<string>> {
 	const marks = claims.map(claimMark);
 	if ((await entries.count()) <= removedAbove) return await entries.record(marks);
 	const before = await entries.record([referencesMark, ...marks]);

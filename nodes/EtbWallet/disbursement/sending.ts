@@ -6,7 +6,7 @@ import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
 import type { RunOptions } from './checks';
 import type { Payment } from './payment';
-import type { Ledger } from './references/ledger';
+import type { Ledger } from './ledger';
 import type { Settlement } from './settlement';
 import { refusalRemedies, settlementOf } from './settlement';
 

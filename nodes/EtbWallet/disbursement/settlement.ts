@@ -8,7 +8,7 @@ import type { Remedies } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
 import { errorItem } from '../actions/operation';
 import type { Asked, Payment } from './payment';
-import type { Claim } from './references/ledger';
+import type { Claim } from './ledger';
 
 /** `paid` and `notPaid` are certain; `unknown` means that it may have been made; `ready` that a dry run would send it. */
 export type Settlement =

@@ -1,6 +1,5 @@
 /** When a request is made again, and after what pause. */
-import { sleep } from 'n8n-workflow';
-import { unlessAborted } from '../elapsed';
+import { pause } from '../elapsed';
 import { property } from '../n8n';
 import type { Attempt } from './attempt';
 import { notBegun } from './attempt';
@@ -89,10 +88,4 @@ export async function attemptWithRetries(
 		await pause(delayMs, stop);
 		if (stop?.aborted === true || msLeft() <= 0) return ended;
 	}
-}
-
-/** Waits, or less when the execution is stopped. */
-export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
-	if (stop === undefined) await sleep(ms);
-	else await unlessAborted(stop, sleep(ms), () => new Error('stopped')).catch(() => undefined);
 }

@@ -1,7 +1,6 @@
-/** Lets one access at a time to the references of a workflow, among all processes of n8n. */
+/** Lets one access at a time to the record of a workflow's nodes, among all processes of n8n. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { patience, stopwatch } from '../../../shared/elapsed';
-import { pause } from '../../../shared/service/retries';
+import { patience, pause, stopwatch } from '../elapsed';
 import type { Entries } from './entries';
 import { entriesOf } from './entries';
 
@@ -131,7 +130,7 @@ async function tryToTake(
 	row: Entries,
 	marks: string[],
 ): Promise<'free' | 'held' | 'heldBySame' | Error> {
-	let before: ReadonlySet<unknown>;
+	let before: ReadonlySet<string>;
 	try {
 		before = await row.record(marks);
 	} catch (error) {

@@ -1,10 +1,10 @@
 /** The record of references: who was to be paid under each, and how that ended, across executions and restarts. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { stopwatch, unlessAborted } from '../../../shared/elapsed';
-import type { Payment } from '../payment';
-import type { Entries } from './entries';
-import { entriesOf } from './entries';
-import { exclusively } from './lock';
+import { stopwatch, unlessAborted } from '../../shared/elapsed';
+import type { Payment } from './payment';
+import type { Entries } from '../../shared/record/entries';
+import { entriesOf } from '../../shared/record/entries';
+import { exclusively } from '../../shared/record/lock';
 
 /** A payment with a reference. */
 export type ReferencedPayment = Payment & { reference: string };
@@ -182,7 +182,7 @@ function marksOfEnd({ payment, outcome }: Ended): string[] {
 	return outcome === 'unknown' ? [...claimMarks(payment), ...doubtFact(payment)] : [];
 }
 
-function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<unknown>): string[] {
+function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<string>): string[] {
 	return payments.filter((payment) => !before.has(sentMark(payment))).flatMap(claimMarks);
 }
 
@@ -219,7 +219,7 @@ async function free(entries: Entries, ended: Ended[]): Promise<void> {
 async function statesOf(
 	entries: Entries,
 	payments: ReferencedPayment[],
-	before: ReadonlySet<unknown>,
+	before: ReadonlySet<string>,
 ): Promise<ReferenceState[]> {
 	const used = payments.filter((payment) => before.has(sentMark(payment)));
 	const own = used.filter((payment) => before.has(paymentMark(payment)));

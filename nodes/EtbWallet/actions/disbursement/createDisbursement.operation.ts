@@ -1,3 +1,4 @@
+/** Disbursement → Create: the fields of a payment in the editor. What it does with them stands in `disbursement/`. */
 import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../operation';
 
