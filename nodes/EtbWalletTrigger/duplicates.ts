@@ -30,7 +30,8 @@ const keptMarks = 2_000;
 export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
 	const isId = (typeof id === 'string' && id !== '') || Number.isSafeInteger(id);
-	if (event.event === 'transfer.completed' && isId) return hashOf(JSON.stringify([event.event, id]));
+	if (event.event === 'transfer.completed' && isId)
+		return hashOf(JSON.stringify([event.event, id]));
 	const isTransaction = typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body);
 	return hashOf(isTransaction ? JSON.stringify([event.event, sorted(event.data)]) : body);
 }
@@ -188,7 +189,8 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	while (memory.questions.length > 0) {
 		const questions = memory.questions.splice(0);
 		const isShared = questions.some((question) => question.isShared);
-		const access = async (): Promise<Set<string>> => await readAndWrite(entriesOf(context, 'node'), questions);
+		const access = async (): Promise<Set<string>> =>
+			await readAndWrite(entriesOf(context, 'node'), questions);
 		const found = await carefully(context, isShared, access);
 		for (const { record = [], resolve, reject } of questions) {
 			if (found instanceof Error) reject(found);
@@ -199,11 +201,11 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	memory.isAsking = false;
 }
 
-/** In ms, before each attempt to write the record. */
-const pauses = [0, 50, 250];
+/** Before each attempt to write the record. */
+const pausesMs = [0, 50, 250];
 
-/** In ms, for each attempt. A lost connection may never answer, and all later events of the trigger wait their turn. */
-const answerWithin = 10_000;
+/** For each attempt. A lost connection may never answer, and all later events of the trigger wait their turn. */
+const answerTimeoutMs = 10_000;
 
 /**
  * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
@@ -221,7 +223,7 @@ async function carefully(
 	const attempt = async (): Promise<void> => {
 		try {
 			found = await unlessAborted(
-				AbortSignal.timeout(answerWithin),
+				AbortSignal.timeout(answerTimeoutMs),
 				access(),
 				() => new Error('The database of n8n did not answer'),
 			);
@@ -231,9 +233,9 @@ async function carefully(
 	};
 	// The lock may fail after the attempt that it was for.
 	if (isShared) await exclusively(context, attempt).catch(() => undefined);
-	for (const pause of pauses) {
+	for (const pauseMs of pausesMs) {
 		if (found !== undefined) break;
-		if (pause > 0) await sleep(pause);
+		if (pauseMs > 0) await sleep(pauseMs);
 		await attempt();
 	}
 	if (failure === undefined) return found ?? new Set();

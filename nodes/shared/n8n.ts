@@ -30,13 +30,13 @@ export function property(value: unknown, name: string): unknown {
 /**
  * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts a request by the signal of the
  * context that it is called on, which is that of the execution: a payment in flight would be cut off by Stop, and how
- * it ended would never be known. n8n 1.x takes the signal of the options. Should both stop, an attempt still ends by
+ * it ended would never be known. n8n 1.x takes the signal of the request. Should both stop, an attempt still ends by
  * the clock, but its connection stays open. Noticed by test/engine/clock and test/real/payments (Stop).
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
-	options: IHttpRequestOptions,
+	httpRequest: IHttpRequestOptions,
 	signal: AbortSignal,
 ): Promise<unknown> {
 	const untilAborted = Object.create(context, {
@@ -45,8 +45,8 @@ export async function requestUntil(
 	return await context.helpers.httpRequestWithAuthentication.call(
 		untilAborted,
 		credentialType,
-		// A copy for each attempt, because n8n's helper writes into the options.
-		{ ...options, abortSignal: signal },
+		// A copy for each attempt, because n8n's helper writes into it.
+		{ ...httpRequest, abortSignal: signal },
 		// Else n8n loads and decrypts the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
 	);
@@ -171,8 +171,8 @@ export const staysInMemory = (): Promise<ITriggerResponse> => Promise.resolve({}
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
-/** In ms. How long a sender may take for a body that n8n leaves to the node to read. */
-const bodyWithin = 10_000;
+/** How long a sender may take for a body that n8n leaves to the node to read. */
+const bodyTimeoutMs = 10_000;
 
 /**
  * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (2.x), keeps the
@@ -192,7 +192,7 @@ export async function rawBodyOf(
 		if (request.closed) look();
 		else request.once('close', look);
 	});
-	const time = AbortSignal.timeout(bodyWithin);
+	const time = AbortSignal.timeout(bodyTimeoutMs);
 	let giveUp = (): void => {};
 	const tooSlow = new Promise<'tooSlow'>((resolve) => {
 		giveUp = () => resolve('tooSlow');

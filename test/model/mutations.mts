@@ -38,8 +38,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'A refused payment frees its reference although a person gave their word meanwhile',
 		file: ledger,
-		find: 'const isSettled = (payment) => words.get(payment) !== 0;',
-		replace: 'const isSettled = () => false;',
+		find: 'const hasWord = (payment) => words.get(payment) !== 0;',
+		replace: 'const hasWord = () => false;',
 	},
 	{
 		name: 'A reference may be paid to another person',
@@ -62,7 +62,7 @@ const mutations: Mutation[] = [
 	{
 		name: 'No lock between processes',
 		file: lock,
-		find: 'const heldForMs = await take(row, stop);',
+		find: 'const heldForMs = await waitForLock(row, stop);',
 		replace: 'const heldForMs = (0, elapsed_1.stopwatch)();',
 	},
 	{

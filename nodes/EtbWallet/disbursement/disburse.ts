@@ -301,8 +301,7 @@ async function tryOut(batch: Batch, pending: PayableRow[]): Promise<void> {
 		if (wouldBeSent(row, state))
 			row.settlement = { outcome: 'ready', message: 'Dry run: nothing was sent' };
 		else if (row.reference !== undefined && state !== undefined && state !== 'unused') {
-			const found =
-				state === 'inDoubt' && row.ifUnknown === 'paid' ? 'wouldBeSettledAsPaid' : state;
+			const found = state === 'inDoubt' && row.ifUnknown === 'paid' ? 'wouldBePaidByWord' : state;
 			row.settlement = usedBefore(row.reference, found, batch.options.failsIfUsed);
 		}
 	}

@@ -61,7 +61,7 @@ export async function useClaims(
 			claim === undefined || claimedBy !== undefined ? [] : [claim],
 		),
 	);
-	const used = await usedBefore(context, claims, own);
+	const used = await useUp(context, claims, own);
 	return {
 		objection(itemIndex) {
 			const { claim, claimedBy, problem } = items[itemIndex] ?? {};
@@ -186,7 +186,7 @@ const removedAbove = 6_000;
 const afterStopMs = 5_000;
 
 /** Uses claims up. @returns those that were used before, or why none may be used */
-async function usedBefore(
+async function useUp(
 	context: IExecuteFunctions,
 	claims: ReadonlySet<string>,
 	own: OwnClaims,

@@ -16,12 +16,11 @@ export type ReferencedPayment = Payment & { reference: string };
 export type ReferenceState = 'unused' | 'paid' | 'inFlight' | 'inDoubt' | 'otherPayment';
 
 /**
- * What was found when a payment asked to be sent. `taken`: it may be sent. `settledAsPaid`: by a person's word, just
- * now. `unclear`: it may be another payment's reference, so no word about it is heeded.
+ * What was found when a payment asked to be sent. `taken`: it may be sent. `paidByWord`: a person just said so. `unclear`: it may be another payment's reference, so no word about it is heeded.
  */
 export interface Claim {
 	payment: ReferencedPayment;
-	found: Exclude<ReferenceState, 'unused'> | 'taken' | 'settledAsPaid' | 'unclear';
+	found: Exclude<ReferenceState, 'unused'> | 'taken' | 'paidByWord' | 'unclear';
 }
 
 /** How a taken payment ended; `notPaid` also when it was not sent. */
@@ -86,7 +85,7 @@ const doubtFact: Fact = (payment) => [
 	`doubt:${paymentMark(payment)}`,
 	`doubt:${sentMark(payment)}`,
 ];
-/** People gave their word about it so many times: each word counts once, and no refused payment frees it any more. */
+/** People gave their word about it so many times: each word counts once, and no payment that was not made frees it any more. */
 const wordMark = ({ reference }: ReferencedPayment, word: number): string =>
 	`word:${word}:${reference}`;
 
@@ -202,15 +201,15 @@ async function wordsOf(
 	return counts;
 }
 
-/** Lets refused payments be sent again under their references, unless a person gave their word about one. */
+/** Lets payments that were not made be sent again under their references, unless a person gave their word about one. */
 async function free(entries: Entries, ended: Ended[]): Promise<void> {
-	const refused = ended.flatMap(({ payment, outcome }) => (outcome === 'notPaid' ? [payment] : []));
-	const words = await wordsOf(entries, refused);
-	const isSettled = (payment: ReferencedPayment): boolean => words.get(payment) !== 0;
-	await entries.record(refused.filter(isSettled).flatMap(doubtFact));
+	const notPaid = ended.flatMap(({ payment, outcome }) => (outcome === 'notPaid' ? [payment] : []));
+	const words = await wordsOf(entries, notPaid);
+	const hasWord = (payment: ReferencedPayment): boolean => words.get(payment) !== 0;
+	await entries.record(notPaid.filter(hasWord).flatMap(doubtFact));
 	await entries.remove(
-		refused
-			.filter((payment) => !isSettled(payment))
+		notPaid
+			.filter((payment) => !hasWord(payment))
 			.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
 	);
 }
@@ -292,6 +291,6 @@ async function decide(
 		const { payment } = entry;
 		const state = stateOf.get(entry) ?? 'inDoubt';
 		if (state === 'unused' || foundNotPaid.includes(payment)) return { payment, found: 'taken' };
-		return { payment, found: foundPaid.includes(payment) ? 'settledAsPaid' : state };
+		return { payment, found: foundPaid.includes(payment) ? 'paidByWord' : state };
 	});
 }

@@ -3,14 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { patience, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
 import type { Payment } from './payment';
-import type {
-	Claim,
-	Ended,
-	Ledger,
-	ReferencedPayment,
-	ReferenceState,
-	Wanted,
-} from './ledger';
+import type { Claim, Ended, Ledger, ReferencedPayment, ReferenceState, Wanted } from './ledger';
 import type { Batch } from './sending';
 import { sendConcurrently } from './sending';
 import { notRecorded, usedBefore } from './settlement';

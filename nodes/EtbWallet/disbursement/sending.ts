@@ -8,7 +8,7 @@ import type { RunOptions } from './checks';
 import type { Payment } from './payment';
 import type { Ledger } from './ledger';
 import type { Settlement } from './settlement';
-import { refusalRemedies, settlementOf } from './settlement';
+import { rejectionRemedies, settlementOf } from './settlement';
 
 /** What sending the payments of a run needs. */
 export interface Batch extends Run {
@@ -99,7 +99,7 @@ async function send(
 			mayRepeat: false,
 			// JSON writes this number as the same text.
 			body: { toUserId, amountEtb: Number(amount) },
-			remedies: refusalRemedies,
+			remedies: rejectionRemedies,
 		},
 		{
 			timeoutMs: options.timeoutMs,

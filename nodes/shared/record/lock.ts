@@ -37,7 +37,7 @@ const lastAccesses = new Map<string, Promise<unknown>>();
 
 /**
  * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow. It gets
- * the node's own entries, which refuse when the lock may have been lost, because the process stood still.
+ * the node's own entries, which throw when the lock may have been lost, because the process stood still.
  * @param stop gives up waiting for the lock
  * @throws {Error} when the lock cannot be taken, or was held for too long; what `access` did then does not count
  */
@@ -70,13 +70,13 @@ async function whileLocked<Result>(
 	stop?: AbortSignal,
 ): Promise<Result> {
 	const row = entriesOf(context, 'workflow');
-	const heldForMs = await take(row, stop);
-	const refuseLate = (): void => {
+	const heldForMs = await waitForLock(row, stop);
+	const throwIfLate = (): void => {
 		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
 	};
 	try {
-		const result = await access(entriesOf(context, 'node', refuseLate));
-		refuseLate();
+		const result = await access(entriesOf(context, 'node', throwIfLate));
+		throwIfLate();
 		return result;
 	} finally {
 		// Later the lock may be another process's.
@@ -85,7 +85,7 @@ async function whileLocked<Result>(
 }
 
 /** @returns the time since it asked for the lock that it got */
-async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
+async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => number> {
 	const patienceMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMark = waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark;
 	let sameHolderForMs = patience();
@@ -94,7 +94,7 @@ async function take(row: Entries, stop?: AbortSignal): Promise<() => number> {
 	for (;;) {
 		if (stop?.aborted === true) throw new Error('The execution was stopped');
 		const heldForMs = stopwatch();
-		const found = await tryToTake(row, hasWaited ? [lockMark, ownMark] : [lockMark]);
+		const found = await askForLock(row, hasWaited ? ownMark : undefined);
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
@@ -122,24 +122,26 @@ async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
 }
 
 /**
- * @param marks of the lock, and of the waiting process once it has waited
+ * @param ownMark of a process that has waited
  * @returns `free` when the lock is taken now; `heldBySame` when the process that held it at the last look still does;
  * an error when it could not be taken although no process holds it, or could not be looked at
  */
-async function tryToTake(
+async function askForLock(
 	row: Entries,
-	marks: string[],
+	ownMark?: string,
 ): Promise<'free' | 'held' | 'heldBySame' | Error> {
+	const marks = ownMark === undefined ? [lockMark] : [lockMark, ownMark];
 	let before: ReadonlySet<string>;
 	try {
 		before = await row.record(marks);
 	} catch (error) {
 		// Most likely another process inserted the row at the same instant.
-		if (marks.length === 1 && (await row.count()) > 0) return 'held';
+		if (ownMark === undefined && (await row.count()) > 0) return 'held';
 		return error instanceof Error ? error : new Error(String(error));
 	}
-	if (before.has(lockMark)) return before.size === 2 ? 'heldBySame' : 'held';
-	await refuseForeignEntries(row, marks);
+	if (before.has(lockMark))
+		return ownMark !== undefined && before.has(ownMark) ? 'heldBySame' : 'held';
+	await throwIfForeign(row, marks);
 	return 'free';
 }
 
@@ -148,7 +150,7 @@ async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
 	// Others that lost patience too do not find theirs any more, and begin anew.
 	await row.remove(waitingMarks.filter((mark) => mark !== ownMark));
 	if ((await row.count()) > 2) {
-		await refuseForeignEntries(row, [lockMark]);
+		await throwIfForeign(row, [lockMark]);
 		return;
 	}
 	const before = await row.record([lockMark, ownMark]);
@@ -157,12 +159,12 @@ async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
 }
 
 async function release(row: Entries): Promise<void> {
-	await refuseForeignEntries(row, [lockMark]);
+	await throwIfForeign(row, [lockMark]);
 	await row.clear();
 }
 
 /** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
-async function refuseForeignEntries(row: Entries, expected: string[]): Promise<void> {
+async function throwIfForeign(row: Entries, expected: string[]): Promise<void> {
 	if ((await row.count()) <= expected.length) return;
 	// n8n does not tell which entries there are. With all marks among them, the others can be counted.
 	const marks = [lockMark, ...waitingMarks];

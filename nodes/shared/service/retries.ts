@@ -36,8 +36,8 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	// The status says no, and the body yes.
 	if (saysSuccess(attempt.body) || saysSuccess(property(attempt.body, 'data'))) return 'unknown';
 	if (status === 429) return 'retry';
-	const isRefusal = status >= 300 && status < 500 && !undecided.has(status);
-	return isRefusal ? 'rejected' : 'unknown';
+	const isRejection = status >= 300 && status < 500 && !undecided.has(status);
+	return isRejection ? 'rejected' : 'unknown';
 }
 
 const saysSuccess = (body: unknown): boolean => property(body, 'success') === true;
@@ -51,17 +51,17 @@ export function retryDelay(
 	retry: number,
 	retryAfter: unknown,
 	random: number,
-	now: number,
+	nowMs: number,
 ): number {
 	const jittered = random * retryLimits.firstDelayMs * 2 ** (retry - 1);
-	return Math.max(jittered, retryAfterMs(retryAfter, now));
+	return Math.max(jittered, retryAfterMs(retryAfter, nowMs));
 }
 
-function retryAfterMs(value: unknown, now: number): number {
+function retryAfterMs(value: unknown, nowMs: number): number {
 	const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 	if (/^\d+$/.test(text)) return Number(text) * 1000;
 	const date = Date.parse(text);
-	return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+	return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);
 }
 
 /**
