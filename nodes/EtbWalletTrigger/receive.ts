@@ -132,16 +132,11 @@ async function loadedSecrets(context: IWebhookFunctions): Promise<string[]> {
 	const credentialId = context.getNode().credentials?.[credentialType]?.id;
 	const now = performance.now();
 	const last = memory.secrets;
-	if (
-		last === undefined ||
-		last.credentialId !== credentialId ||
-		now - last.at >= secretsServeForMs
-	) {
-		const loaded = context.getCredentials(credentialType).then(webhookSecrets);
-		memory.secrets = { credentialId, at: now, loaded };
-		return await loaded;
-	}
-	return await last.loaded;
+	if (last?.credentialId === credentialId && now - last.at < secretsServeForMs)
+		return await last.loaded;
+	const loaded = context.getCredentials(credentialType).then(webhookSecrets);
+	memory.secrets = { credentialId, at: now, loaded };
+	return await loaded;
 }
 
 /** What reaches a test may have been meant for production. If that cannot be reached, the service sends it again. */

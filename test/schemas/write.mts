@@ -1,5 +1,5 @@
 /** Writes the output schemas anew, from what the built nodes really output. */
-import '../test/setup.mts';
+import '../setup.mts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ registerHooks({
 	resolve: (specifier, context, next) =>
 		next(specifier === 'n8n-workflow' ? commonJs : specifier, context),
 });
-const { realOutputs } = await import('../test/schemas/outputs.mts');
+const { realOutputs } = await import('./outputs.mts');
 
 for (const [file, samples] of await realOutputs()) {
 	mkdirSync(dirname(file), { recursive: true });
