@@ -132,8 +132,8 @@ async function loadedSecrets(context: IWebhookFunctions): Promise<string[]> {
 	const credentialId = context.getNode().credentials?.[credentialType]?.id;
 	const now = performance.now();
 	const last = memory.secrets;
-	if (last?.credentialId === credentialId && now - last.at < secretsServeForMs)
-		return await last.loaded;
+	const isSame = last !== undefined && last.credentialId === credentialId;
+	if (isSame && now - last.at < secretsServeForMs) return await last.loaded;
 	const loaded = context.getCredentials(credentialType).then(webhookSecrets);
 	memory.secrets = { credentialId, at: now, loaded };
 	return await loaded;
