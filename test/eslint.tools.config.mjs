@@ -1,4 +1,4 @@
-// Type-checked rules for everything; the n8n rules of eslint.config.mjs apply to nodes and credentials only.
+// Type-checked rules for everything; the n8n rules of the other configuration apply to nodes and credentials only.
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
