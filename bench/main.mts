@@ -10,7 +10,7 @@ import { measureGate } from './pay-gate.mts';
 import { commit, load, machine } from './machine.mts';
 import { measureGrowth, measurePaying, publishWays } from './paying.mts';
 import { fullSizes, quickSizes, type Section } from './section.mts';
-import { startStack, type Stack } from './stack.mts';
+import { startStack } from './stack.mts';
 import { digits, table } from './statistics.mts';
 
 const PARTS = ['paying', 'growth', 'gate', 'events', 'flood'] as const;
