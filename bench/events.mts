@@ -1,3 +1,4 @@
+/** Events a second: the trigger beside what a builder would wire by hand. */
 import { newEvent } from './deliveries.mts';
 import { Sender } from './load.mts';
 import { cpuMs } from './process-usage.mts';

@@ -1,3 +1,4 @@
+/** A connection to the inspector of a Node process, which can free its memory. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 

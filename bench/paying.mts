@@ -1,3 +1,4 @@
+/** Payments a second: the action node beside the HTTP Request node. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from './process-usage.mts';

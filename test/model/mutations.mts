@@ -189,7 +189,7 @@ const mutations: Mutation[] = [
 	{
 		name: 'A failing database does not keep a payment from being sent',
 		file: referenced,
-		find: "else if (this.wantedOf(payment).isGivenUp)\n                    this.end(payment, 'inFlight');\n            }\n            return;",
+		find: "else\n                    batch.settle(payment, { outcome: 'notPaid', error: (0, settlement_1.notRecorded)(error) });\n            }\n            return;",
 		replace: '}\n            await this.sendTaken(window, () => timeoutMs);\n            return;',
 	},
 	{

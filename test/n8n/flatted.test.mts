@@ -1,3 +1,4 @@
+/** The text form in which n8n stores what an execution did. */
 import { decodeFlatted } from '../../n8n/flatted.mts';
 
 describe('decodeFlatted', () => {

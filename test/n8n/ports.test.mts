@@ -1,3 +1,4 @@
+/** Ports that are wrong, free or taken. */
 import { createServer } from 'node:net';
 import { freePort, portFromEnvironment, requireFreePort } from '../../n8n/ports.mts';
 import { StartError } from '../../n8n/start-error.mts';

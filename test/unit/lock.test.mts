@@ -1,3 +1,4 @@
+/** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { MemoryDeduplicator } from '../engine/deduplicator.mts';
 
