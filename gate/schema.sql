@@ -659,8 +659,11 @@ begin
   --------------------------------------------------------------------------------------------------------------- The desk
 
   -- A person's word. "Not paid" only about what is unknown: then it may be sent again. "Paid" also about what was taken for not paid, and to take
-  -- note of what was paid twice. What is paid, or what the service ever said was paid, stays paid. @returns the state
-  create or replace function etb_wallet.resolve(p_account text, p_reference text, p_was_paid boolean, p_by text, p_note text) returns text
+  -- note of what was paid twice. What is paid, or what the service ever said was paid, stays paid. p_attempt: which attempt the person asked about;
+  -- a word about an earlier one says nothing about what was sent since. @returns the state
+  create or replace function etb_wallet.resolve(
+    p_account text, p_reference text, p_was_paid boolean, p_by text, p_note text, p_attempt integer default null
+  ) returns text
   language plpgsql volatile security definer set search_path = etb_wallet, pg_temp set enable_seqscan = off set jit = off as $f$
   declare
     v_rules rules := lock_account(p_account);
@@ -680,8 +683,14 @@ begin
       raise exception 'The account "%" has no payment with the reference "%"', p_account, p_reference;
     elsif v_row.state = 'paid' and not (p_was_paid and v_row.late_payment is not null) then
       raise exception 'The payment "%" is paid, and stays paid', p_reference;
+    elsif v_row.attempt <> p_attempt then
+      raise exception 'The payment "%" was sent again since you looked, at %: look again, and ask the partner service about that', p_reference,
+        to_char(v_row.claimed_at at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
     elsif v_row.state = 'sending' and v_row.lease_until > v_now then
       raise exception 'The payment "%" is being sent: wait until %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
+    elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then
+      -- Who told "unknown" may be a copy of the execution that is still sending it.
+      raise exception 'The payment "%" may still be sent: say that it was not paid after %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
     elsif not p_was_paid and v_row.late_payment is not null then
       raise exception 'The service''s answer that "%" was paid came late (%): it can only be settled as paid', p_reference, v_row.late_payment
         using hint = 'If it was not paid all the same, pay it under another reference.';
@@ -854,7 +863,7 @@ begin
     etb_wallet.confirm(text, text)
     to etb_wallet_gate;
   grant execute on function
-    etb_wallet.resolve(text, text, boolean, text, text),
+    etb_wallet.resolve(text, text, boolean, text, text, integer),
     etb_wallet.set_rules(text, jsonb, text),
     etb_wallet.set_recipient(text, text, boolean, text),
     etb_wallet.set_caller(text, text, jsonb, text)
@@ -971,7 +980,7 @@ begin
   comment on function etb_wallet.settle(text, uuid, json, json, text) is 'For the gate: ends what a claim began, with the answers of the ETB Wallet node';
   comment on function etb_wallet.release(text, uuid, json, text, text) is 'For the gate: ends what a claim began and what certainly was not sent';
   comment on function etb_wallet.confirm(text, text) is 'For the gate: marks as confirmed what an event disburse.completed tells';
-  comment on function etb_wallet.resolve(text, text, boolean, text, text) is 'For the desk: a person''s word about a payment';
+  comment on function etb_wallet.resolve(text, text, boolean, text, text, integer) is 'For the desk: a person''s word about a payment';
   comment on function etb_wallet.set_rules(text, jsonb, text) is 'For the desk: changes rules of an account, or sets it up';
   comment on function etb_wallet.set_recipient(text, text, boolean, text) is 'For the desk: who is a known recipient';
   comment on function etb_wallet.set_caller(text, text, jsonb, text) is 'For the desk: rules of one caller, by its own word';

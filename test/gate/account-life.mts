@@ -372,7 +372,7 @@ export async function stage(database: GateDatabase, connectionCount: number): Pr
 
 /** Refusals that a person or the workflow may meet; any other error is a fault. */
 const REFUSALS =
-	/stays paid|is being sent|known as not paid|has no payment with the reference|can only be settled as paid/;
+	/stays paid|is being sent|may still be sent|known as not paid|has no payment with the reference|can only be settled as paid/;
 
 /** What does not fit, or undefined. Calls are compared with the model in the order in which they happened. */
 export function misfit(model: GateModel, done: Done): string | undefined {

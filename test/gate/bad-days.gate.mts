@@ -1,5 +1,6 @@
 /** Bad days of the pay gate in the real n8n: a PostgreSQL that is not right, gone for a while, or cut off at each step; an n8n that is killed. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
 import type { Execution } from '../../n8n/api.mts';
@@ -8,6 +9,7 @@ import { eventually, timesPaid } from '../real/world.mts';
 import {
 	callOfGate,
 	counts,
+	gateWorkflow,
 	node,
 	startedByHand,
 	startGateWorld,
@@ -90,23 +92,52 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 	/** What a person finds in the failed execution. */
 	async function failure(id: string): Promise<string> {
 		const before = requests();
-		const { execution, told } = await gateWorld.pay(gateWorld.payroll(`bad ${id}`, 2), id);
+		const { execution, told } = await gateWorld.pay(
+			gateWorld.payroll(`bad ${randomUUID()}`, 2),
+			id,
+		);
 		assert.equal(execution.status, 'error');
 		assert.deepEqual(told, []);
 		assert.equal(requests(), before);
 		return execution.error ?? '';
 	}
 
+	const said = (why: RegExp, whatToDo: RegExp) =>
+		new RegExp(`${why.source}.*\\. Nothing was sent\\. What to do: ${whatToDo.source}`);
+
 	test('no PostgreSQL', async () => {
 		const address = { host: '127.0.0.1', port: await freePort(), database: 'gate' };
-		assert.match(await failure(await gateWorld.addGate({ address })), /Connection refused/);
+		assert.match(
+			await failure(await gateWorld.addGate({ address })),
+			said(/Connection refused/, /see that PostgreSQL runs and that n8n reaches it: Host and Port/),
+		);
+	});
+
+	test('no such database', async () => {
+		const address = { ...gateWorld.database, database: 'gone' };
+		assert.match(
+			await failure(await gateWorld.addGate({ address })),
+			said(/database "gone" does not exist/, /correct the credential of Claim and Settle/),
+		);
+	});
+
+	test('a credential that is gone', async () => {
+		const { world, account } = gateWorld;
+		const id = await world.api.createWorkflow(
+			await gateWorkflow({ id: 'gone', name: 'gone' }, account),
+		);
+		await world.api.activate(id);
+		assert.match(
+			await failure(id),
+			said(/n8n did not get as far as asking it/, /open Claim in this execution/),
+		);
 	});
 
 	test('no schema', async () => {
 		const address = await gateWorld.server.emptyDatabase();
 		assert.match(
 			await failure(await gateWorld.addGate({ address })),
-			/schema "etb_wallet" does not exist/,
+			said(/schema "etb_wallet" does not exist/, /.*Run the workflow "Pay gate set-up" in it/),
 		);
 	});
 
@@ -116,26 +147,58 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 		try {
 			assert.match(
 				await failure(gateId),
-				/The workflow needs version 1 of the pay gate, and this database has version 0/,
+				said(
+					/The workflow needs version 1 of the pay gate, and this database has version 0/,
+					/take gate-set-up\.json and pay-gate\.json of the same release/,
+				),
 			);
 		} finally {
 			await superuser.query('update etb_wallet.version set version = 1');
 		}
 	});
 
-	test('a login without the role', async () => {
-		await gateWorld.superuser.query(`create role ${logins.stranger} login`);
-		assert.match(
-			await failure(await gateWorld.addGate({ login: 'stranger' })),
-			/permission denied for schema etb_wallet/,
-		);
+	test('a schema whose functions are others', async () => {
+		const claim = 'etb_wallet.claim(text, json, text, timestamptz, integer)';
+		await gateWorld.superuser.query(`alter function ${claim} rename to claim_of_old`);
+		try {
+			assert.match(
+				await failure(gateId),
+				said(
+					/function etb_wallet\.claim\(.*\) does not exist/,
+					/take gate-set-up\.json and pay-gate\.json of the same release/,
+				),
+			);
+		} finally {
+			await gateWorld.superuser.query(
+				`alter function ${claim.replace('claim', 'claim_of_old')} rename to claim`,
+			);
+		}
 	});
+
+	for (const login of ['stranger', 'desk'] as const) {
+		test(`a login without the role: ${login}`, async () => {
+			if (login === 'stranger')
+				await gateWorld.superuser.query(`create role ${logins.stranger} login`);
+			assert.match(
+				await failure(await gateWorld.addGate({ login })),
+				said(
+					login === 'desk'
+						? /permission denied for function claim/
+						: /permission denied for schema etb_wallet/,
+					/this login may not pay\. In Claim and Settle choose the credential "Pay gate"/,
+				),
+			);
+		});
+	}
 
 	test('no rules for the account', async () => {
 		const address = await gateWorld.server.gate();
 		assert.match(
 			await failure(await gateWorld.addGate({ address })),
-			/The pay gate has no rules for the account "main", so nobody is paid/,
+			said(
+				/The pay gate has no rules for the account "main", so nobody is paid/,
+				/run the workflow "Pay gate set-up", or save limits at the desk/,
+			),
 		);
 	});
 });

@@ -268,6 +268,20 @@ test('what was claimed longer ago than its lease is unknown until its answer or 
 	);
 });
 
+test('what is unknown may still be sent until its lease ends: only then can a person say that it was not paid', async () => {
+	const name = await account({ lease: '10 minutes' });
+	const window = await claim(client, name, [item('a'), item('b')]);
+	const unknown = { toUserId: 'u', outcome: 'unknown' };
+	await settle(client, name, window, [unknown, unknown]);
+	await assert.rejects(
+		resolve(client, name, 'a', false),
+		/"a" may still be sent: say that it was not paid after 2026-/,
+	);
+	assert.equal(await resolve(client, name, 'b', true), 'paid');
+	await move('11 minutes');
+	assert.equal(await resolve(client, name, 'a', false), 'notPaid');
+});
+
 test('paid twice is said, and a person takes note of it', async () => {
 	const name = await account({ lease: '10 minutes' });
 	const first = await claim(client, name, [item('a')]);
@@ -283,6 +297,24 @@ test('paid twice is said, and a person takes note of it', async () => {
 	]);
 	assert.equal(await resolve(client, name, 'a', true), 'paid');
 	assert.deepEqual(await rows(client, open, sql, [name]), []);
+});
+
+test('a word about one attempt does not settle the next', async () => {
+	const name = await account();
+	const send = async () => {
+		const window = await claim(client, name, [item('a')]);
+		await settle(client, name, window, [{ toUserId: 'u', outcome: 'unknown' }]);
+	};
+	await send();
+	assert.equal(await resolve(client, name, 'a', false, 1), 'notPaid');
+	await send();
+	for (const wasPaid of [false, true])
+		await assert.rejects(
+			resolve(client, name, 'a', wasPaid, 1),
+			/The payment "a" was sent again since you looked, at 2026-03-30 12:/,
+		);
+	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['unknown']);
+	assert.equal(await resolve(client, name, 'a', true, 2), 'paid');
 });
 
 test('answers that do not fit what was handed out are unknown', async () => {

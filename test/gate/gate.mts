@@ -147,19 +147,21 @@ export async function release(
 	]);
 }
 
-/** A person's word, by `resolve`. */
+/** A person's word, by `resolve`; about one attempt, as the desk gives it, or about the last one. */
 export async function resolve(
 	runs: Runs,
 	account: string,
 	reference: string,
 	wasPaid: boolean,
+	attempt?: number,
 ): Promise<string> {
-	return await value(runs, z.string(), 'select etb_wallet.resolve($1, $2, $3, $4, $5)', [
+	return await value(runs, z.string(), 'select etb_wallet.resolve($1, $2, $3, $4, $5, $6)', [
 		account,
 		reference,
 		wasPaid,
 		'Abebe',
 		'asked the service',
+		attempt,
 	]);
 }
 

@@ -254,7 +254,8 @@ export class GateModel {
 		const payment = this.payments.get(reference);
 		if (payment === undefined) return undefined;
 		const { state, late } = payment;
-		if (state === 'sending' && nowMs < payment.leaseUntil) return undefined;
+		const isLeased = nowMs < payment.leaseUntil;
+		if (isLeased && (state === 'sending' || (state === 'unknown' && !wasPaid))) return undefined;
 		if (state === 'paid' && !(wasPaid && late !== null)) return undefined;
 		if (!wasPaid && (state === 'notPaid' || late !== null)) return undefined;
 		const isReserved = state !== 'notPaid';

@@ -76,6 +76,11 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 		puts: 'if false then',
 	},
 	{
+		breaks: 'a person can say of what may still be sent that it was not paid',
+		finds: "elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then",
+		puts: 'elsif false then',
+	},
+	{
 		breaks: 'a person can settle what is being sent',
 		finds: "elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      raise",
 		puts: 'elsif false then\n      raise',

@@ -82,9 +82,10 @@ export class GateRecord {
 	}
 
 	/** A person's word. */
-	resolve(reference: string, wasPaid: boolean): void {
+	resolve(reference: string, wasPaid: boolean, now: number): void {
 		const row = this.rows.get(reference);
 		if (row === undefined || (!wasPaid && row.isPaidLate)) return;
+		if (!wasPaid && row.state === 'unknown' && row.leaseUntil > now) return;
 		row.state = wasPaid ? 'paid' : 'notPaid';
 		row.isSettled = true;
 		row.hasEnded = true;

@@ -31,10 +31,9 @@ interface NodeRunRecord {
 	process: N8nProcess;
 	call: GateCall;
 	window: Window;
+	asking: Asking;
 	/** How the data came again, if they did. */
 	reuse?: Reuse;
-	/** Whether the process's clock was set back after it asked for the claim and before the node read it. */
-	isClockUnsure: boolean;
 	/** What the last try told, by reference. */
 	told: Map<string, string>;
 	isOutput: boolean;
@@ -45,6 +44,7 @@ interface NodeRunRecord {
 /** A claim that was asked for, with the execution that did. */
 interface Asking {
 	process: N8nProcess;
+	/** Whether the process's clock was set back after it asked for the claim and before the node read it. */
 	isClockUnsure: boolean;
 }
 
@@ -201,12 +201,10 @@ class GateWorld {
 				const notAfter = new Date(clock + this.plan.lease / 2).toISOString();
 				if (window.references.length === 0) return;
 				process.arrival(wayMs, () => {
-					this.asking.delete(asking);
-					const { isClockUnsure } = asking;
-					this.run({ call, window, process, isClockUnsure }, executionId, notAfter);
+					this.run({ call, window, process, asking }, executionId, notAfter);
 					for (const reuse of call.reuses)
 						this.timeline.after(reuse.afterMs, () => {
-							this.useAgain({ call, window, process, isClockUnsure, reuse }, executionId, notAfter);
+							this.useAgain({ call, window, process, asking, reuse }, executionId, notAfter);
 						});
 				});
 			});
@@ -214,7 +212,7 @@ class GateWorld {
 	}
 
 	private useAgain(
-		given: Pick<NodeRunRecord, 'call' | 'window' | 'process' | 'isClockUnsure'> & { reuse: Reuse },
+		given: Pick<NodeRunRecord, 'call' | 'window' | 'process' | 'asking'> & { reuse: Reuse },
 		executionId: string,
 		notAfter: string,
 	): void {
@@ -225,7 +223,7 @@ class GateWorld {
 	}
 
 	private run(
-		given: Pick<NodeRunRecord, 'call' | 'window' | 'process' | 'isClockUnsure'> & { reuse?: Reuse },
+		given: Pick<NodeRunRecord, 'call' | 'window' | 'process' | 'asking'> & { reuse?: Reuse },
 		claimedBy: string,
 		notAfter: string,
 	): void {
@@ -250,6 +248,7 @@ class GateWorld {
 		}));
 		process.arrival(0.5, () => {
 			this.story.tell(() => `${record.name} begins in ${process.name}`);
+			this.asking.delete(given.asking);
 			void runNode(
 				{
 					number,
@@ -318,7 +317,7 @@ class GateWorld {
 			if (this.books.isPending(reference)) continue;
 			const wasPaid = this.books.paymentsOf(reference).length > 0;
 			this.story.tell(() => `a person settles ${reference}: ${wasPaid ? 'paid' : 'not paid'}`);
-			this.gate.resolve(reference, wasPaid);
+			this.gate.resolve(reference, wasPaid, this.timeline.now);
 		}
 	}
 
@@ -327,7 +326,7 @@ class GateWorld {
 		const reference = toUserId.replace('user-', '');
 		const { claimedAt, claim } = run.window;
 		const lateMs = this.timeline.now - claimedAt - this.plan.lease / 2 - connectingMs;
-		if (lateMs > 0 && !run.isClockUnsure)
+		if (lateMs > 0 && !run.asking.isClockUnsure)
 			this.broken(`${run.name} sends ${reference} ${Math.round(lateMs)} ms too late`);
 		if (this.freed.get(claim)?.has(reference) === true)
 			this.broken(`${run.name} sends ${reference}, which was told to be not paid`);
@@ -414,7 +413,7 @@ class GateWorld {
 		for (const outcome of run.told.values()) this.count(`gate: ${outcome}`);
 		const longestMs = this.plan.lease + 100 + process.stoodStill - run.stoodStillBefore;
 		for (const { reference, endedAt = 0 } of this.sentBy(run))
-			if (endedAt - window.claimedAt > longestMs && !run.isClockUnsure)
+			if (endedAt - window.claimedAt > longestMs && !run.asking.isClockUnsure)
 				this.broken(`${run.name} waits for ${reference} beyond its lease`);
 		if (!run.isOutput) return;
 		const told = new Map(run.told);

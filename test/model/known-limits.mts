@@ -31,6 +31,15 @@ const usedStaleWord = ({ grounds, run }: Sent, other: Sent): boolean =>
 	other.endedAt < grounds.lookedAt;
 
 /**
+ * One reference for two people, while the database fails when the wrong one is refused and when the right one's payment is
+ * recorded: the wrong one is told as `unknown`, and sent when a person says, truly, that it was not paid.
+ */
+export const isWordAboutAnother = (one: Sent, other: Sent, struck: number): boolean =>
+	one.grounds.word === 'notPaid' &&
+	struck > 0 &&
+	(one.toUserId !== other.toUserId || one.amountEtb !== other.amountEtb);
+
+/**
  * A payment that was refused, because its reference belongs to another person or amount, can leave its mark when the
  * database fails just then; so can the question whether that was so. It is told as `unknown` from then on, whatever a person
  * says, and the message names the way out: another reference.

@@ -2,7 +2,7 @@
 import type { Books, Sent } from './books.mts';
 import { isUnclear } from './books.mts';
 import type { TryResult } from './execution.mts';
-import { isStaleWord, mayStayUnknown } from './known-limits.mts';
+import { isStaleWord, isWordAboutAnother, mayStayUnknown } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -108,6 +108,8 @@ export class Judge {
 		const others = this.books.paymentsOf(sent.reference);
 		if (others.length === 0) return;
 		if (others.every((other) => isStaleWord(sent, other))) this.count('known limit: stale word');
+		else if (others.every((other) => isWordAboutAnother(sent, other, this.allStruck())))
+			this.count('known limit: one reference for two people');
 		else this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
 	}
 
