@@ -49,10 +49,11 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 	const batch = batchOf(run, options, rows, sentBefore);
 	const wordsBefore = await countWords(batch, pending);
 	const refusal = await refusalOf(batch, rows, pending, sentBefore, gate);
-	if (refusal !== undefined && !context.continueOnFail())
-		throw stoppedError(context, refusal.error, report(rows));
-	if (refusal !== undefined) for (const row of pending) row.settlement = refusal;
-	else if (options.dryRun) await tryOut(batch, pending);
+	if (refusal !== undefined) {
+		if (!context.continueOnFail()) throw stoppedError(context, refusal.error, report(rows));
+		await tellUsed(batch, pending);
+		for (const row of pending) row.settlement ??= refusal;
+	} else if (options.dryRun) await tryOut(batch, pending);
 	else {
 		const referenced = pending.filter(hasReference);
 		const others = pending.filter((payment) => !hasReference(payment));
@@ -285,6 +286,16 @@ async function uncovered(batch: Batch, pending: Payment[]): Promise<Failure | un
 /** @param state of its reference, if it has one */
 function wouldBeSent({ ifUnknown }: Payment, state: ReferenceState = 'unused'): boolean {
 	return state === 'unused' || (state === 'inDoubt' && ifUnknown === 'notPaid');
+}
+
+/** Nothing is sent. What was paid before, or is unknown, stays so; should the database fail, it is not told. */
+async function tellUsed(batch: Batch, pending: PayableRow[]): Promise<void> {
+	const states = await lookAtAll(batch, pending).catch(() => undefined);
+	for (const row of pending) {
+		const state = states?.get(row);
+		if (row.reference !== undefined && state !== undefined && state !== 'unused')
+			row.settlement = usedBefore(row.reference, state, batch.options.failsIfUsed);
+	}
 }
 
 /** Says what would become of each payment; nothing is sent, and nothing is recorded. */

@@ -125,8 +125,10 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 	},
 	inFlight: {
 		outcome: 'unknown',
-		found: 'Another execution is sending this reference right now, not sent again',
-		remedy: 'Look at that execution for how it ended, or run this one again later.',
+		found:
+			'Not sent: another execution is using this reference right now, or was cut off while it did',
+		remedy:
+			'Look at that execution for how it ended. A later run that is not a dry run waits for it, and tells what became of it.',
 	},
 	unclear: {
 		outcome: 'unknown',

@@ -111,7 +111,8 @@ export function describeFailure(
 		};
 	}
 	if (attempt.kind === 'noAnswer') {
-		const why = unreachable[attempt.code] ?? `the connection failed (${attempt.code})`;
+		const code = hideSecrets(attempt.code, account);
+		const why = unreachable[code] ?? `the connection failed (${code})`;
 		return {
 			outcome,
 			message: attempt.sent
