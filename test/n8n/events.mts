@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WorkflowFile } from '../../n8n/api.mts';
-import { eventually } from './world.mts';
+import { eventually } from './n8n-world.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import { timesPaid } from '../real/world.mts';
+import { timesPaid } from '../n8n/n8n-world.mts';
 import { counts, startGateWorld, type GateWorld, type Payment } from './gate-world.mts';
 import { resolve, rows, setRules, value } from './gate.mts';
 

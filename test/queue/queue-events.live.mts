@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { bursts } from '../real/events.mts';
-import { eventually } from '../real/world.mts';
+import { bursts } from '../n8n/events.mts';
+import { eventually } from '../n8n/n8n-world.mts';
 import { eventWorkflow, TRIGGER } from './workflows.mts';
-import { startQueueWorld, type ExecutionRow, type QueueWorld } from './world.mts';
+import { startQueueWorld, type ExecutionRow, type QueueWorld } from './queue-world.mts';
 
 /** How long the workers may need for what was delivered, in ms. */
 const ALL_EXECUTED_WITHIN_MS = 180_000;

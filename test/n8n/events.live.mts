@@ -19,8 +19,8 @@ import {
 	transfer,
 	TRIGGER,
 } from './events.mts';
-import type { RealWorld } from './world.mts';
-import { eventually, executionsOf, startRealWorld } from './world.mts';
+import type { RealWorld } from './n8n-world.mts';
+import { eventually, executionsOf, startRealWorld } from './n8n-world.mts';
 
 let world: RealWorld;
 let counter: Counter;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WorkflowFile, type Execution } from '../../n8n/api.mts';
 import { readExample } from '../../n8n/examples.mts';
-import { eventually, startRealWorld } from './world.mts';
-import type { RealWorld } from './world.mts';
+import { eventually, startRealWorld } from './n8n-world.mts';
+import type { RealWorld } from './n8n-world.mts';
 
 const ASK = 'Ask for approval';
 const TABLE = 'ETB payroll to approve';

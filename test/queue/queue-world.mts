@@ -18,7 +18,7 @@ import { startN8n, type N8nInstance, type N8nOptions } from '../../n8n/instance.
 import { installPackage } from '../../n8n/package-tarball.mts';
 import { freePort } from '../../n8n/ports.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
-import { eventually } from '../real/world.mts';
+import { eventually } from '../n8n/n8n-world.mts';
 import {
 	startPostgres,
 	startProxy,

@@ -15,8 +15,8 @@ import {
 	rowAt,
 	setOptions,
 } from './payroll.mts';
-import type { RealWorld } from './world.mts';
-import { startRealWorld, timesPaid } from './world.mts';
+import type { RealWorld } from './n8n-world.mts';
+import { startRealWorld, timesPaid } from './n8n-world.mts';
 
 let world: RealWorld;
 before(async () => {

@@ -7,8 +7,8 @@ import { WorkflowFile, type Execution } from '../../n8n/api.mts';
 import { readExample } from '../../n8n/examples.mts';
 import { startChatModel } from './chat-model.mts';
 import { unfitNodes } from './installed-nodes.mts';
-import { eventually, executionsOf, startRealWorld } from './world.mts';
-import type { RealWorld } from './world.mts';
+import { eventually, executionsOf, startRealWorld } from './n8n-world.mts';
+import type { RealWorld } from './n8n-world.mts';
 
 let world: RealWorld;
 before(async () => {

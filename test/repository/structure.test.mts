@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { webhookDescriptionIsNativelyResolvable } from 'n8n-workflow';
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { z } from 'zod';
-import { findOperation } from '../nodes/EtbWallet/actions/index.ts';
-import { routeNames } from '../sandbox/partner-api.mts';
-import { endpointRows } from './contract/endpoint-table.mts';
-import { loadPackage } from './engine/world.mts';
+import { findOperation } from '../../nodes/EtbWallet/actions/index.ts';
+import { routeNames } from '../../sandbox/partner-api.mts';
+import { endpointRows } from '../contract/endpoint-table.mts';
+import { loadPackage } from '../engine/world.mts';
 
 const packageFile = z.object({
 	name: z.string(),

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
 import type { Execution } from '../../n8n/api.mts';
 import { freePort } from '../../n8n/ports.mts';
-import { eventually, timesPaid } from '../real/world.mts';
+import { eventually, timesPaid } from '../n8n/n8n-world.mts';
 import {
 	callOfGate,
 	counts,

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { resources } from '../nodes/EtbWallet/actions/index.ts';
+import { resources } from '../../nodes/EtbWallet/actions/index.ts';
 
 const folders = readdirSync('.', { withFileTypes: true })
 	.filter((entry) => entry.isDirectory())

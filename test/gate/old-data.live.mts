@@ -10,7 +10,7 @@ import { CREDENTIAL_TYPE, credentialFor } from '../../n8n/examples.mts';
 import { startN8n } from '../../n8n/instance.mts';
 import { installPackage } from '../../n8n/package-tarball.mts';
 import { freePort } from '../../n8n/ports.mts';
-import { eventually, owner, timesPaid } from '../real/world.mts';
+import { eventually, owner, timesPaid } from '../n8n/n8n-world.mts';
 import {
 	addPostgresCredential,
 	callOfGate,

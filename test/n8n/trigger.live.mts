@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { WorkflowFile } from '../../n8n/api.mts';
-import { eventually, executionsOf, startRealWorld } from './world.mts';
-import type { RealWorld } from './world.mts';
+import { eventually, executionsOf, startRealWorld } from './n8n-world.mts';
+import type { RealWorld } from './n8n-world.mts';
 
 const TRIGGER = 'ETB Wallet Trigger';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type { PresetName } from '../../sandbox/faults.mts';
-import { eventually, timesPaid } from '../real/world.mts';
+import { eventually, timesPaid } from '../n8n/n8n-world.mts';
 import { PAY, payrollWorkflow, type PayrollRow } from './workflows.mts';
-import { startQueueWorld, type ExecutionRow, type QueueWorld } from './world.mts';
+import { startQueueWorld, type ExecutionRow, type QueueWorld } from './queue-world.mts';
 
 let world: QueueWorld;
 before(async () => {

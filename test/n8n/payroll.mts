@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Execution, WorkflowFile } from '../../n8n/api.mts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import type { RealWorld } from './world.mts';
-import { eventually, executionsOf } from './world.mts';
+import type { RealWorld } from './n8n-world.mts';
+import { eventually, executionsOf } from './n8n-world.mts';
 
 export const PAY = 'Pay';
 export const PAID = 'Paid';

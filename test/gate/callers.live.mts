@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { WorkflowFile, type Execution } from '../../n8n/api.mts';
 import { readExample } from '../../n8n/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../n8n/gate.mts';
-import { startChatModel } from '../real/chat-model.mts';
-import { timesPaid } from '../real/world.mts';
+import { startChatModel } from '../n8n/chat-model.mts';
+import { timesPaid } from '../n8n/n8n-world.mts';
 import { setRules } from './gate.mts';
 import { startInstalledGate, type InstalledGate } from './installed-gate.mts';
 

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { INSPECTABLE, Inspector } from '../../bench/inspector.mts';
 import { memoryMb } from '../../bench/process-usage.mts';
-import { eventWorkflow, post, signature, transfer } from '../real/events.mts';
-import { eventually, startRealWorld } from '../real/world.mts';
+import { eventWorkflow, post, signature, transfer } from '../n8n/events.mts';
+import { eventually, startRealWorld } from '../n8n/n8n-world.mts';
 
 /** For a shorter one. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import { timesPaid } from '../real/world.mts';
+import { timesPaid } from '../n8n/n8n-world.mts';
 import {
 	addPostgresCredential,
 	counts,

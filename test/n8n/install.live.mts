@@ -23,10 +23,10 @@ import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startPackageRegistry } from './package-registry.mts';
 import type { PackageRegistry } from './package-registry.mts';
-import { eventually, owner } from './world.mts';
+import { eventually, owner } from './n8n-world.mts';
 
 const NAME = 'n8n-nodes-etb-wallet';
-const fixtures = join(projectFolder, 'test', 'real', 'fixtures');
+const fixtures = join(projectFolder, 'test', 'n8n', 'fixtures');
 /** An older version of the package, and workflows that were saved with it. */
 const previousVersion = '0.0.9';
 const previousTarball = join(fixtures, `${NAME}-${previousVersion}.tgz`);

@@ -7,8 +7,8 @@ import fastify from 'fastify';
 import pg from 'pg';
 import { z } from 'zod';
 import { WorkflowFile } from '../../n8n/api.mts';
-import { eventually, timesPaid } from '../real/world.mts';
-import { startQueueWorld, type QueueWorld } from '../queue/world.mts';
+import { eventually, timesPaid } from '../n8n/n8n-world.mts';
+import { startQueueWorld, type QueueWorld } from '../queue/queue-world.mts';
 import {
 	callOfGate,
 	counts,

@@ -1,7 +1,7 @@
 /** n8n's editor by what a person does in it. Whatever takes time is awaited by what appears on the page. */
 import type { Locator, Page } from 'playwright-core';
 import { z } from 'zod';
-import { eventually } from '../real/world.mts';
+import { eventually } from '../n8n/n8n-world.mts';
 
 /** How the editor can show data. */
 export type View = 'schema' | 'table' | 'json';

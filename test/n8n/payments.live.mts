@@ -21,8 +21,8 @@ import {
 	rowAt,
 	sum,
 } from './payroll.mts';
-import type { RealWorld } from './world.mts';
-import { eventually, executionsOf, startRealWorld, timesPaid } from './world.mts';
+import type { RealWorld } from './n8n-world.mts';
+import { eventually, executionsOf, startRealWorld, timesPaid } from './n8n-world.mts';
 
 let world: RealWorld;
 before(async () => {
