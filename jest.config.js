@@ -1,0 +1,19 @@
+/** @type {import('jest').Config} */
+module.exports = {
+	testEnvironment: 'node',
+	roots: ['<rootDir>/test'],
+	// Those with random faults take minutes: `npm run test:faults`.
+	testMatch: ['**/*.test.mts', '!**/faults/**'],
+	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+	setupFiles: ['<rootDir>/test/setup.mts'],
+	transform: {
+		'\\.m?ts$': [
+			'@swc/jest',
+			{
+				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+				module: { type: 'commonjs' },
+				sourceMaps: 'inline',
+			},
+		],
+	},
+};
