@@ -1,3 +1,4 @@
+/** Deliveries of events to measure with: genuine ones and forged ones. */
 import { randomUUID } from 'node:crypto';
 import { signBody } from '../sandbox/signature.mts';
 import type { Delivery } from './load.mts';

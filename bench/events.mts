@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { forged, newEvent } from './deliveries.mts';
+/** Events a second: the trigger beside what a builder would wire by hand. */
+import { newEvent } from './deliveries.mts';
 import { Sender } from './load.mts';
 import { cpuMs } from './process-usage.mts';
-import type { CpuProfile } from './profile.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Stack } from './stack.mts';
 import { quantile, ratios, shown, spread, table } from './statistics.mts';
@@ -14,8 +11,7 @@ import { DONE, triggerWorkflow, webhookCryptoIfWorkflow, webhookWorkflow } from 
 export interface Receiver {
 	name: string;
 	url: string;
-	/** Undefined outside n8n. */
-	workflowId?: string;
+	workflowId: string;
 	/** The process whose CPU counts. */
 	pid(): number;
 }
@@ -74,33 +70,6 @@ export async function publishReceivers(stack: Stack): Promise<Receivers> {
 	};
 }
 
-/** Starts a server that does nothing but verify. */
-export async function startBareReceiver(
-	secret: string,
-): Promise<{ receiver: Receiver; stop(): Promise<void> }> {
-	const program = fileURLToPath(new URL('./bare-verification.mts', import.meta.url));
-	const child = spawn(process.execPath, [program], {
-		env: { ...process.env, WEBHOOK_SECRET: secret },
-		stdio: ['ignore', 'pipe', 'inherit'],
-	});
-	const ended = once(child, 'exit');
-	const kill = () => void child.kill();
-	process.once('exit', kill);
-	const [line] = (await once(child.stdout, 'data')) as [Buffer];
-	return {
-		receiver: {
-			name: 'bare verification in Node',
-			url: String(line).trim(),
-			pid: () => child.pid ?? 0,
-		},
-		async stop() {
-			process.off('exit', kill);
-			kill();
-			await ended;
-		},
-	};
-}
-
 interface EventRun {
 	/** Events whose execution ended, each second. */
 	perSecond: number;
@@ -109,9 +78,6 @@ interface EventRun {
 	/** CPU time of the receiver for each event. */
 	cpuMs: number;
 }
-
-/** Bare Node answers so fast that more deliveries are needed to measure it. */
-const BARE_FACTOR = 20;
 
 async function receiveAll(
 	{ executions, service }: Stack,
@@ -126,15 +92,12 @@ async function receiveAll(
 	const cpuBefore = cpuMs(receiver.pid());
 	const startedAt = Date.now();
 	const answers = await sender.sendInTurn(deliveries, concurrency);
-	let endedAt = Date.now();
 	const refused = answers.find(({ status }) => status !== 200);
 	if (refused) throw new Error(`${url} answered ${refused.status}`);
-	if (workflowId !== undefined) {
-		const ended = await executions.ended(workflowId, before, count);
-		endedAt = Math.max(...ended.map(({ stoppedAt }) => stoppedAt));
-		// That the last one was found to be genuine.
-		executions.nodeRun(ended.at(-1)?.id ?? 0, DONE);
-	}
+	const ended = await executions.ended(workflowId, before, count);
+	const endedAt = Math.max(...ended.map(({ stoppedAt }) => stoppedAt));
+	// That the last one was found to be genuine.
+	executions.nodeRun(ended.at(-1)?.id ?? 0, DONE);
 	const cpu = cpuMs(receiver.pid()) - cpuBefore;
 	await sender.close();
 	const latencies = answers.map(({ ms }) => ms);
@@ -162,13 +125,12 @@ export interface EventSettings {
 export async function measureEvents(
 	stack: Stack,
 	receivers: Receivers,
-	bare: Receiver,
 	{ name, least, deliveryFactor }: EventSettings,
 	{ before, rounds, loads }: Sizes['events'],
 	print: (line: string) => void,
 ): Promise<Section> {
 	const { trigger, handWired, webhook, plainTrigger } = receivers;
-	const all = [trigger, handWired, webhook, plainTrigger, bare];
+	const all = [trigger, handWired, webhook, plainTrigger];
 	for (const receiver of all) await receiveAll(stack, receiver, 5, 20);
 	await receiveAll(stack, trigger, 50, before);
 	const rows: string[][] = [];
@@ -177,8 +139,7 @@ export async function measureEvents(
 		const runs = new Map(all.map((receiver): [Receiver, EventRun[]] => [receiver, []]));
 		for (let round = 0; round < rounds; round++) {
 			for (const [receiver, done] of runs) {
-				const factor = receiver === bare ? BARE_FACTOR : deliveryFactor;
-				const count = deliveries * factor;
+				const count = deliveries * deliveryFactor;
 				done.push(await receiveAll(stack, receiver, concurrency, count));
 			}
 		}
@@ -211,28 +172,4 @@ export async function measureEvents(
 		text: `Each event is new and correctly signed. Events/s counts until the last execution ended; p50 and p99 are the times to the answer. The trigger has received ${before} events before. n8n handles its Webhook node in version 1 as it handles the trigger of any package. ${rounds} rounds.\n\n${table(header, rows)}`,
 		targets,
 	};
-}
-
-/** Where the CPU time of n8n goes when it receives events. */
-export async function profileReceiving(
-	stack: Stack,
-	{ trigger, handWired, webhook, refusing }: Receivers,
-	deliveries: number,
-): Promise<Map<string, CpuProfile>> {
-	const profiles = new Map<string, CpuProfile>();
-	for (const { name, url } of [refusing, { ...trigger, name: `${trigger.name}, forged` }]) {
-		const sender = new Sender(url);
-		const profile = await stack.inspector.profile(
-			async () => await sender.sendAtRate(Array.from({ length: deliveries }, forged), 100),
-		);
-		await sender.close();
-		profiles.set(name, profile);
-	}
-	for (const receiver of [webhook, trigger, handWired]) {
-		const profile = await stack.inspector.profile(
-			async () => await receiveAll(stack, receiver, 10, deliveries),
-		);
-		profiles.set(receiver.name, profile);
-	}
-	return profiles;
 }

@@ -1,3 +1,4 @@
+/** What the executions of a workflow took, read from the database of n8n. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+/** What a flood of deliveries that should start nothing costs n8n, and the real events in between. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forged, newEvent } from './deliveries.mts';
 import type { Receiver, Receivers } from './events.mts';

@@ -1,3 +1,4 @@
+/** Sends deliveries in turn or at a rate, and notes how each was answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 

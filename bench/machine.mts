@@ -1,3 +1,4 @@
+/** What is measured, and on which machine. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

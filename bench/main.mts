@@ -4,18 +4,16 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectFolder } from '../n8n/folders.mts';
 import type { EventSettings } from './events.mts';
-import { measureEvents, profileReceiving, publishReceivers, startBareReceiver } from './events.mts';
+import { measureEvents, publishReceivers } from './events.mts';
 import { measureFlood } from './flood.mts';
 import { measureGate } from './pay-gate.mts';
 import { commit, load, machine } from './machine.mts';
-import { measureGrowth, measurePaying, profilePaying, publishWays } from './paying.mts';
-import { profileTable } from './profile.mts';
+import { measureGrowth, measurePaying, publishWays } from './paying.mts';
 import { fullSizes, quickSizes, type Section } from './section.mts';
-import { startStack, type Stack } from './stack.mts';
-import { measureStartup } from './startup.mts';
+import { startStack } from './stack.mts';
 import { digits, table } from './statistics.mts';
 
-const PARTS = ['paying', 'growth', 'gate', 'events', 'flood', 'profile', 'startup'] as const;
+const PARTS = ['paying', 'growth', 'gate', 'events', 'flood'] as const;
 const HELP = `npm run bench                     all parts, about 30 minutes; writes bench/RESULTS.md
 npm run bench -- --quick          small sizes, to see that it works; writes nothing
 npm run bench -- --only=paying    some parts (${PARTS.join(', ')}); writes nothing`;
@@ -29,9 +27,6 @@ const { values: flags } = parseArgs({
 });
 const sizes = flags.quick ? quickSizes : fullSizes;
 const wanted = new Set(flags.only?.split(',') ?? PARTS);
-const PROFILED = flags.quick
-	? { payments: 200, deliveries: 20 }
-	: { payments: 1_000, deliveries: 60 };
 
 /** Ways to run n8n: with the two settings that this project recommends, and without. What has to be reached with each. */
 const SETTINGS: Array<EventSettings & { env: Record<string, undefined> }> = [
@@ -53,21 +48,6 @@ const SETTINGS: Array<EventSettings & { env: Record<string, undefined> }> = [
 ];
 
 const print = (line: string) => console.log(line);
-
-async function profile(stack: Stack, measure: Measured): Promise<Section> {
-	const paying = await profilePaying(stack, await measure.ways(), PROFILED.payments);
-	const receiving = await profileReceiving(stack, await measure.receivers(), PROFILED.deliveries);
-	return {
-		title: 'Where n8n spends its CPU',
-		text: [
-			`Main thread of n8n, sampled, by whose code is innermost. Paying ${PROFILED.payments} items at 0 ms:`,
-			profileTable(paying, PROFILED.payments),
-			`Receiving ${PROFILED.deliveries} events:`,
-			profileTable(receiving, PROFILED.deliveries),
-		].join('\n\n'),
-		targets: [],
-	};
-}
 
 /** The workflows to measure, published when a part asks for them. */
 interface Measured {
@@ -92,7 +72,6 @@ async function measureAll(): Promise<Section[]> {
 		sections.push(section);
 	};
 	const stack = await startStack(print);
-	const bare = await startBareReceiver(stack.service.events.webhookSecret);
 	let ways: ReturnType<Measured['ways']> | undefined;
 	let receivers: ReturnType<Measured['receivers']> | undefined;
 	const measured: Measured = {
@@ -100,21 +79,13 @@ async function measureAll(): Promise<Section[]> {
 		receivers: async () => await (receivers ??= publishReceivers(stack)),
 	};
 	const events = async (settings: EventSettings) =>
-		await measureEvents(
-			stack,
-			await measured.receivers(),
-			bare.receiver,
-			settings,
-			sizes.events,
-			print,
-		);
+		await measureEvents(stack, await measured.receivers(), settings, sizes.events, print);
 	try {
 		await add('paying', async () => measurePaying(stack, await measured.ways(), sizes.pay, print));
 		await add('growth', async () =>
 			measureGrowth(stack, await measured.ways(), sizes.growth, print),
 		);
 		await add('gate', async () => await measureGate(stack, sizes.gate, print));
-		await add('profile', async () => await profile(stack, measured));
 		for (const [index, settings] of SETTINGS.entries()) {
 			if (!wanted.has('events') && !wanted.has('flood')) break;
 			await measured.receivers();
@@ -126,10 +97,8 @@ async function measureAll(): Promise<Section[]> {
 			);
 		}
 	} finally {
-		await bare.stop();
 		await stack.stop();
 	}
-	await add('startup', async () => await measureStartup(sizes.startup));
 	return sections;
 }
 

@@ -1,7 +1,7 @@
+/** Payments a second: the action node beside the HTTP Request node. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from './process-usage.mts';
-import type { CpuProfile } from './profile.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Counts } from './service.mts';
 import type { Stack } from './stack.mts';
@@ -354,20 +354,4 @@ export async function measureGrowth(
 	const header = ['', ...items.map((count) => `${digits(count)} items`), 'growth'];
 	const byLedger = await measureLedgers(stack, ways, ledgers, roundsWithReferences, print);
 	return { title: 'Growth', text: `${heading}\n\n${table(header, rows)}\n\n${byLedger}`, targets };
-}
-
-/** Where the CPU time of n8n goes when it pays. */
-export async function profilePaying(
-	stack: Stack,
-	{ http, expressions, mapped }: Ways,
-	items: number,
-): Promise<Map<string, CpuProfile>> {
-	const profiles = new Map<string, CpuProfile>();
-	for (const way of [http, expressions, mapped]) {
-		await stack.service.begin(0);
-		const rows = rowsFor(stack.service, items, false);
-		const profile = await stack.inspector.profile(async () => await execute(stack, way, rows));
-		profiles.set(way.name, profile);
-	}
-	return profiles;
 }

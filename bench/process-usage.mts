@@ -1,3 +1,4 @@
+/** CPU time and memory of a process, from Linux. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second. */

@@ -49,7 +49,6 @@ export interface Sizes {
 		refused: number;
 		starting: number;
 	};
-	startup: { loads: number; starts: number };
 }
 
 export const fullSizes: Sizes = {
@@ -81,7 +80,6 @@ export const fullSizes: Sizes = {
 		],
 	},
 	flood: { rounds: 5, floods: 3, seconds: 10, handWiredSeconds: 0.5, refused: 200, starting: 24 },
-	startup: { loads: 15, starts: 2 },
 };
 
 export const quickSizes: Sizes = {
@@ -106,5 +104,4 @@ export const quickSizes: Sizes = {
 		],
 	},
 	flood: { rounds: 1, floods: 1, seconds: 1, handWiredSeconds: 0.5, refused: 20, starting: 4 },
-	startup: { loads: 2, starts: 1 },
 };

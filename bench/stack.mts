@@ -1,3 +1,4 @@
+/** The n8n, the package in it and the service that a bench measures. */
 import { N8nApi, type WorkflowFile } from '../n8n/api.mts';
 import {
 	CREDENTIAL_NAME,

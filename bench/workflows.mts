@@ -1,3 +1,4 @@
+/** The workflows that are measured, of this package and wired by hand. */
 import { randomUUID } from 'node:crypto';
 import type { WorkflowFile } from '../n8n/api.mts';
 

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { readGateWorkflow, withCredentials } from '../n8n/gate.mts';
-import { openBrowser } from '../test/e2e/browser.mts';
+import { openBrowser } from '../test/editor/browser.mts';
 import { DeskPages, deskLogin } from '../test/gate/desk-pages.mts';
 import { claim, settle, type Answer } from '../test/gate/gate.mts';
 import { startInstalledGate, type InstalledGate } from '../test/gate/installed-gate.mts';
-import { owner } from '../test/real/world.mts';
+import { owner } from '../test/n8n/n8n-world.mts';
 import { canvasBox, boxOf, settled, type Box } from './pictures.mts';
 
 interface Scene {

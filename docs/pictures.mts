@@ -13,8 +13,8 @@ import {
 	readExample,
 } from '../n8n/examples.mts';
 import type { Fault, PresetName, Sandbox } from '../sandbox/sandbox.mts';
-import { openBrowser } from '../test/e2e/browser.mts';
-import { Editor } from '../test/e2e/editor.mts';
+import { openBrowser } from '../test/editor/browser.mts';
+import { Editor } from '../test/editor/editor.mts';
 import {
 	callNodes,
 	callsWorkflow,

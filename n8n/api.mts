@@ -1,3 +1,4 @@
+/** A client of n8n's own interface, the one that the editor uses. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { decodeFlatted } from './flatted.mts';

@@ -1,3 +1,4 @@
+/** Records the installed package as the editor would, so that n8n lists it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

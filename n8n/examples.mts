@@ -1,3 +1,4 @@
+/** Puts the examples into n8n, with their credentials filled in. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';

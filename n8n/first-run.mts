@@ -1,3 +1,4 @@
+/** What `npm start` sets up in n8n when it runs for the first time. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Where the project is, and the n8n that it runs. */
 import { join } from 'node:path';
 
 /** The checkout: where `npm pack` makes the package and where `examples/` are. */

@@ -1,3 +1,4 @@
+/** Installs the pinned n8n when something needs it. */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** A process of n8n: starts it, waits until it is ready, and ends it. */
 import { spawn } from 'node:child_process';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Runs npm. */
 import { spawn } from 'node:child_process';
 
 /** How many of npm's last lines an error repeats: enough for its reason, short enough to read. */

@@ -1,3 +1,4 @@
+/** Packs the project as it would be published, and installs it into n8n. */
 import { createHash } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import {

@@ -1,3 +1,4 @@
+/** Ports: read from settings, free ones, and whether one is taken. */
 import { createServer } from 'node:net';
 import { StartError } from './start-error.mts';
 

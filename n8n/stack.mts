@@ -1,3 +1,4 @@
+/** Sandbox and n8n together, as `npm start` and the tests run them. */
 import { join } from 'node:path';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.mts';
 import { ensureN8nInstalled } from './install.mts';

@@ -1,3 +1,4 @@
+/** When a program was asked to end. */
 const PARENT_CHECK_EVERY_MS = 500;
 
 /**

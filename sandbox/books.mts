@@ -1,3 +1,4 @@
+/** The service's books, in a database: balance, fee, users, payments and deliveries. */
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import type { Clock } from './clock.mts';

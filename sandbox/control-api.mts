@@ -1,3 +1,4 @@
+/** What the page and the tests ask of the sandbox, beside the service itself. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Delivery, Disbursement, User } from './books.mts';

@@ -1,3 +1,4 @@
+/** Sends events to the registered URL, with the service's retries. */
 import { Agent, request } from 'undici';
 import type { Attempt, Books, Delivery } from './books.mts';
 import type { Clock } from './clock.mts';

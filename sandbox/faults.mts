@@ -1,3 +1,4 @@
+/** What can be made to go wrong with the next request. */
 import type { ReceivedRequest, RouteName } from './partner-api.mts';
 import { errorBody } from './refusal.mts';
 

@@ -1,3 +1,4 @@
+/** Requests that the service does not carry out, and how it says so. */
 import type { z } from 'zod';
 import { BooksError } from './books.mts';
 

@@ -1,3 +1,4 @@
+/** The partner service in one process: its interface, its page and its deliveries. */
 import { timingSafeEqual } from 'node:crypto';
 import fastify from 'fastify';
 import { Books, randomHex, type Delivery } from './books.mts';

@@ -1,3 +1,4 @@
+/** How the service signs what it sends. */
 import { createHmac } from 'node:crypto';
 
 /**

@@ -6,7 +6,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from './real/world.mts';
+import { eventually } from './n8n/n8n-world.mts';
 
 const run = promisify(execFile);
 

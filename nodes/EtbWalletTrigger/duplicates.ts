@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { exclusively } from '../EtbWallet/disbursement/references/lock';
 import { unlessAborted } from '../shared/elapsed';
+import { messageOf } from '../shared/invalidValue';
 import { whenEnded } from '../shared/n8n';
+import type { Entries } from '../shared/record/entries';
+import { entriesOf } from '../shared/record/entries';
+import { exclusively } from '../shared/record/lock';
 import type { PartnerEvent } from './event';
 import type { Question, TriggerMemory } from './state';
 import { memoryOf } from './state';
@@ -12,12 +15,15 @@ import { memoryOf } from './state';
 /** How many deliveries of a trigger this process remembers. */
 const rememberedInProcess = 20_000;
 
+/** How many executions of a trigger this process remembers to have handled an event. */
+const rememberedExecutions = 1_000;
+
 /**
  * How many marks the record in n8n's database keeps, the newest. n8n reads and writes all of them for each event:
  * measured, 1,000 cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. What is sent again after a restart is what was in
  * flight before it.
  */
-const options = { mode: 'entries', maxEntries: 2_000 } as const;
+const keptMarks = 2_000;
 
 /**
  * What makes two deliveries the same event. The document shows an `id` for transfer.completed only; in other
@@ -27,14 +33,14 @@ const options = { mode: 'entries', maxEntries: 2_000 } as const;
 export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
 	const isId = (typeof id === 'string' && id !== '') || Number.isSafeInteger(id);
-	const identity =
-		event.event === 'transfer.completed' && isId
-			? JSON.stringify([event.event, id])
-			: typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body)
-				? JSON.stringify([event.event, sorted(event.data)])
-				: body;
-	return createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+	if (event.event === 'transfer.completed' && isId)
+		return hashOf(JSON.stringify([event.event, id]));
+	const isTransaction = typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body);
+	return hashOf(isTransaction ? JSON.stringify([event.event, sorted(event.data)]) : body);
 }
+
+const hashOf = (content: string | Buffer): string =>
+	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
 /** Numbers of so many digits are equal once they are read, although they were sent as different ones. */
 const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
@@ -69,16 +75,15 @@ export async function admit(
 	return {
 		end(succeeded) {
 			memory.running.delete(key);
-			if (succeeded) remember(memory.done, key, rememberedInProcess);
+			if (succeeded) dropOldest(memory.done.add(key), rememberedInProcess);
 			resolve(succeeded);
 		},
 	};
 }
 
-function remember(keys: Set<string>, key: string, most: number): void {
-	keys.add(key);
-	const [oldest] = keys;
-	if (keys.size > most && oldest !== undefined) keys.delete(oldest);
+function dropOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
+	const [oldest] = kept.keys();
+	if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }
 
 /** An event came. */
@@ -112,7 +117,7 @@ export async function isNew(
 	} catch (error) {
 		context.logger.warn('An event could not be recorded, so it may run again if it is sent again', {
 			workflow: context.getWorkflow().name,
-			reason: error instanceof Error ? error.message : String(error),
+			reason: messageOf(error),
 		});
 		return true;
 	}
@@ -121,7 +126,7 @@ export async function isNew(
 		if (untilItSucceeds) await forget(context, memory, key, [openMark(key)]);
 		return false;
 	}
-	handles(memory, key, execution);
+	dropOldest(memory.handledBy.set(key, execution), rememberedExecutions);
 	if (untilItSucceeds) {
 		whenEnded(context, async (ending) => {
 			memory.handledBy.delete(key);
@@ -130,15 +135,6 @@ export async function isNew(
 		});
 	}
 	return true;
-}
-
-/** How many executions of a trigger this process remembers to have handled an event. */
-const rememberedExecutions = 1_000;
-
-function handles({ handledBy }: TriggerMemory, key: string, execution: string): void {
-	handledBy.set(key, execution);
-	const [oldest] = handledBy.keys();
-	if (handledBy.size > rememberedExecutions && oldest !== undefined) handledBy.delete(oldest);
 }
 
 /** What stays in the record only makes an event run again if it is sent again. */
@@ -155,7 +151,7 @@ async function forget(
 			'The end of an event could not be recorded, so it may run again if it is sent again',
 			{
 				workflow: context.getWorkflow().name,
-				reason: error instanceof Error ? error.message : String(error),
+				reason: messageOf(error),
 			},
 		);
 	}
@@ -186,7 +182,8 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	while (memory.questions.length > 0) {
 		const questions = memory.questions.splice(0);
 		const isShared = questions.some((question) => question.isShared);
-		const access = async (): Promise<Set<string>> => await readAndWrite(context, questions);
+		const access = async (): Promise<Set<string>> =>
+			await readAndWrite(entriesOf(context, 'node'), questions);
 		const found = await carefully(context, isShared, access);
 		for (const { record = [], resolve, reject } of questions) {
 			if (found instanceof Error) reject(found);
@@ -197,11 +194,11 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 	memory.isAsking = false;
 }
 
-/** In ms, before each attempt to write the record. */
-const pauses = [0, 50, 250];
+/** Before each attempt to write the record. */
+const pausesMs = [0, 50, 250];
 
-/** In ms, for each attempt. A lost connection may never answer, and all later events of the trigger wait their turn. */
-const answerWithin = 10_000;
+/** For each attempt. A lost connection may never answer, and all later events of the trigger wait their turn. */
+const answerTimeoutMs = 10_000;
 
 /**
  * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
@@ -219,7 +216,7 @@ async function carefully(
 	const attempt = async (): Promise<void> => {
 		try {
 			found = await unlessAborted(
-				AbortSignal.timeout(answerWithin),
+				AbortSignal.timeout(answerTimeoutMs),
 				access(),
 				() => new Error('The database of n8n did not answer'),
 			);
@@ -229,23 +226,17 @@ async function carefully(
 	};
 	// The lock may fail after the attempt that it was for.
 	if (isShared) await exclusively(context, attempt).catch(() => undefined);
-	for (const pause of pauses) {
+	for (const pauseMs of pausesMs) {
 		if (found !== undefined) break;
-		if (pause > 0) await sleep(pause);
+		if (pauseMs > 0) await sleep(pauseMs);
 		await attempt();
 	}
 	if (failure === undefined) return found ?? new Set();
 	return found === undefined ? failure : new Set();
 }
 
-async function readAndWrite(
-	{ helpers }: IExecuteFunctions,
-	questions: Question[],
-): Promise<Set<string>> {
-	const gone = questions.flatMap((question) => question.forget ?? []);
-	if (gone.length > 0) await helpers.removeProcessed(gone, 'node', options);
-	const marks = [...new Set(questions.flatMap((question) => question.record ?? []))];
-	if (marks.length === 0) return new Set();
-	const { processed } = await helpers.checkProcessedAndRecord(marks, 'node', options);
-	return new Set(processed.map(String));
+async function readAndWrite(entries: Entries, questions: Question[]): Promise<Set<string>> {
+	await entries.remove(questions.flatMap((question) => question.forget ?? []));
+	const marks = questions.flatMap((question) => question.record ?? []);
+	return new Set(await entries.record([...new Set(marks)], keptMarks));
 }

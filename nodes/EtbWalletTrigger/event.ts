@@ -82,9 +82,9 @@ export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 }
 
 /**
- * Age of an event in ms by its `timestamp` (service document §6), or undefined when it has none that can be read.
+ * Age of an event by its `timestamp` (service document §6), or undefined when it has none that can be read.
  */
-export function ageOf({ timestamp }: PartnerEvent, now: number): number | undefined {
+export function ageMsOf({ timestamp }: PartnerEvent, nowMs: number): number | undefined {
 	const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
-	return Number.isNaN(time) ? undefined : now - time;
+	return Number.isNaN(time) ? undefined : nowMs - time;
 }

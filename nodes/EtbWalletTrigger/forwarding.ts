@@ -1,12 +1,12 @@
 /** Requests of n8n to its own webhook addresses, while a test listens. */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { messageOf } from '../shared/invalidValue';
 import { property } from '../shared/n8n';
 import type { Delivery } from './signedDelivery';
 import { sign, signingHeaders } from './signedDelivery';
 
-/** In ms. */
-const timeout = 10_000;
+const timeoutMs = 10_000;
 
 /** Marks what this process sends on, so that it goes from production to tests, or from a test to production, once. */
 const relayHeader = 'x-etb-wallet-relayed';
@@ -43,7 +43,7 @@ export async function forward(
 				...headers,
 			},
 			encoding: 'text',
-			timeout,
+			timeout: timeoutMs,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
@@ -53,7 +53,7 @@ export async function forward(
 	} catch (error) {
 		context.logger.warn('A delivery could not be forwarded', {
 			url,
-			reason: error instanceof Error ? error.message : String(error),
+			reason: messageOf(error),
 		});
 		return undefined;
 	}

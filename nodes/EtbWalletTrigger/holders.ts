@@ -144,7 +144,7 @@ export function setting(known: Knowledge, url: string): Knowledge {
  * The service did not take this URL, as far as is known.
  * @returns the trigger that was to be published or tested with it, and is not
  */
-export function refused(
+export function rejected(
 	known: Knowledge,
 	url: string,
 ): { known: Knowledge; dropped?: Holder | TestListener } {
@@ -161,14 +161,14 @@ export function refused(
 const without = <Entry>(entries: readonly Entry[], entry: Entry): Entry[] =>
 	entries.filter((other) => other !== entry);
 
-/** Nothing more is being done: who was not dropped is published or tests, and everybody is told so. */
+/** Nothing more is being done: each trigger that was not dropped is published or tests, and is told so. */
 export function concluded(known: Knowledge): Knowledge {
-	const isSettled = isConfirmed(known);
+	const isGivenBack = isConfirmed(known);
 	return {
 		...known,
 		holders: known.holders.map((holder) => ({ ...holder, isNew: false })),
 		tests: known.tests
-			.filter((test) => !(test.isEnding && isSettled))
+			.filter((test) => !(test.isEnding && isGivenBack))
 			.map((test) => ({ ...test, isNew: false })),
 	};
 }

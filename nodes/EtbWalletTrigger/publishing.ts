@@ -5,12 +5,13 @@ import { accountKeys, loadAccount } from '../shared/account';
 import { isStarting, operationError } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
 import type { AccountUrl } from './accountUrl';
+import { logNotSet } from './accountUrl';
 import type { Holder } from './holders';
 import * as holders from './holders';
-import { asNodeErrors, logNotSet, ownUrl, publicUrl, settle, urlAfterDeactivation } from './ownUrl';
-import { checkSettings, settingsOf } from './settings';
+import type { Registration } from './registration';
+import { ownUrl, readRegistration } from './registration';
 import { accountOf, accountWith, dropEnded, dropIfNothing, triggerKey } from './state';
-import { startTest } from './testListening';
+import { beginTest } from './testListening';
 
 /**
  * Called by n8n when the workflow is published, when n8n starts, and when "Listen for test event" begins.
@@ -18,9 +19,16 @@ import { startTest } from './testListening';
  * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
  */
 export async function register(context: IHookFunctions): Promise<void> {
-	const account = await accountWithSecret(context);
-	asNodeErrors(context, () => checkSettings(context.getNode().parameters));
-	await (context.getMode() === 'manual' ? startTest(context, account) : publish(context, account));
+	const registration = await readRegistration(context);
+	const isTest = context.getMode() === 'manual';
+	const listener = isTest ? await beginTest(context, registration) : publish(context, registration);
+	const accountUrl = accountWith(registration.keys);
+	const notSet = await accountUrl.reconcile(context, registration.account);
+	const whyDropped = accountUrl.whyDropped(listener);
+	dropIfNothing(accountUrl);
+	if (whyDropped !== undefined) throw whyDropped;
+	// n8n would stop listening, although the service very likely still has a URL of this account.
+	if (notSet !== undefined) logNotSet(context, notSet);
 }
 
 /**
@@ -31,13 +39,13 @@ export async function register(context: IHookFunctions): Promise<void> {
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
-	const known = accountOf(trigger, url);
-	if (known !== undefined) {
-		const ended = holders.endTest(known.known, trigger, url);
-		known.known = holders.unpublish(ended, trigger, url);
+	const left = accountOf(trigger, url);
+	if (left !== undefined) {
+		const ended = holders.endTest(left.known, trigger, url);
+		left.known = holders.unpublish(ended, trigger, url);
 	}
 	try {
-		await handOver(context, known);
+		await handOver(context, left);
 	} finally {
 		dropEnded(trigger);
 	}
@@ -55,7 +63,7 @@ async function handOver(context: IHookFunctions, left: AccountUrl | undefined): 
 	const accountUrl = accountWith(accountKeys(account));
 	// The credential is another account's by now: its URL is no business of this trigger.
 	const isOther = left !== undefined && left !== accountUrl;
-	const notSet = isOther ? undefined : await settle(context, account, accountUrl);
+	const notSet = isOther ? undefined : await accountUrl.reconcile(context, account);
 	dropIfNothing(accountUrl);
 	if (left !== undefined) dropIfNothing(left);
 	if (notSet === undefined) return;
@@ -64,37 +72,32 @@ async function handOver(context: IHookFunctions, left: AccountUrl | undefined): 
 	logNotSet(context, notSet);
 }
 
-async function publish(context: IHookFunctions, account: Account): Promise<void> {
-	const { takeOver } = settingsOf(context.getNode().parameters);
+function publish(context: IHookFunctions, registration: Registration): Holder {
+	const { trigger, keys, urlAfter, settings } = registration;
 	const isStart = isStarting(context);
 	const holder: Holder = {
-		trigger: triggerKey(context),
-		account: accountKeys(account),
+		trigger,
+		account: keys,
 		workflowName: context.getWorkflow().name ?? '',
-		url: publicUrl(context, account),
-		urlAfter: urlAfterDeactivation(context, account),
+		url: registration.publicUrl(),
+		urlAfter,
 		isNew: !isStart,
 	};
-	const accountUrl = accountWith(holder.account);
+	const accountUrl = accountWith(keys);
 	const known = holders.publish(accountUrl.known, holder, {
-		takesOver: takeOver,
+		takesOver: settings.takeOver,
 		isStarting: isStart,
 	});
 	if ('heldBy' in known) throw heldByOther(context, known.heldBy);
 	accountUrl.known = known;
-	const standsBack = holders.holderOf(known);
-	if (standsBack?.trigger !== holder.trigger) {
+	const receiver = holders.holderOf(known);
+	if (receiver?.trigger !== trigger) {
 		context.logger.error('The webhook URL could not be set again at the partner service', {
 			workflow: holder.workflowName,
-			reason: `The workflow "${standsBack?.workflowName}" already receives the events of this account`,
+			reason: `The workflow "${receiver?.workflowName}" already receives the events of this account`,
 		});
 	}
-	const notSet = await settle(context, account, accountUrl);
-	const why = accountUrl.whyDropped(holder);
-	dropIfNothing(accountUrl);
-	if (why !== undefined) throw why;
-	// n8n would stop listening, although the service very likely still has this URL.
-	if (notSet !== undefined) logNotSet(context, notSet);
+	return holder;
 }
 
 function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOperationError {
@@ -102,20 +105,5 @@ function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOpe
 		context.getNode(),
 		`The workflow "${workflowName}" already receives the events of this account`,
 		'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
-	);
-}
-
-async function accountWithSecret(context: IHookFunctions): Promise<Account> {
-	let account: Account;
-	try {
-		account = await loadAccount(context);
-	} catch (error) {
-		throw invalidValueError(context.getNode(), error);
-	}
-	if (account.webhookSecret !== '') return account;
-	throw operationError(
-		context.getNode(),
-		'The credential has no Webhook Secret',
-		'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 	);
 }

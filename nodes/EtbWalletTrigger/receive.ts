@@ -1,11 +1,12 @@
 /** A request to the trigger's URL, from its first byte to its answer or its workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
+import { messageOf } from '../shared/invalidValue';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
 import type { Admission } from './duplicates';
 import { admit, deliveryKey } from './duplicates';
 import type { PartnerEvent } from './event';
-import { ageOf, isWanted, parseEvent } from './event';
+import { ageMsOf, isWanted, parseEvent } from './event';
 import { forward, isOwnProbe, isRelayed, ownHeaders, probeHeader, probeStatus } from './forwarding';
 import { copiesFor, productionOf } from './holders';
 import type { Settings } from './settings';
@@ -61,7 +62,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		admission?.end(false);
 		context.logger.error('The ETB Wallet Trigger could not handle a request', {
 			workflow: context.getWorkflow().name,
-			reason: error instanceof Error ? error.message : String(error),
+			reason: messageOf(error),
 		});
 		return refuse(context, refusals.broken);
 	}
@@ -113,7 +114,7 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 	} catch (error) {
 		context.logger.warn('The credential of the ETB Wallet Trigger cannot be used', {
 			workflow: context.getWorkflow().name,
-			reason: error instanceof Error ? error.message : String(error),
+			reason: messageOf(error),
 		});
 		return refusals.noCredential;
 	}
@@ -121,26 +122,21 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 }
 
 /**
- * In ms. To load a credential n8n sets up an expression engine, which costs as much as an execution; a flood of
+ * To load a credential n8n sets up an expression engine, which costs as much as an execution; a flood of
  * forged deliveries would pay that for each. A changed or deleted secret counts for no longer than this.
  */
-const secretsServeFor = 1_000;
+const secretsServeForMs = 1_000;
 
 async function loadedSecrets(context: IWebhookFunctions): Promise<string[]> {
 	const memory = memoryOf(context);
 	const credentialId = context.getNode().credentials?.[credentialType]?.id;
 	const now = performance.now();
 	const last = memory.secrets;
-	if (
-		last === undefined ||
-		last.credentialId !== credentialId ||
-		now - last.at >= secretsServeFor
-	) {
-		const loaded = context.getCredentials(credentialType).then(webhookSecrets);
-		memory.secrets = { credentialId, at: now, loaded };
-		return await loaded;
-	}
-	return await last.loaded;
+	const isSame = last !== undefined && last.credentialId === credentialId;
+	if (isSame && now - last.at < secretsServeForMs) return await last.loaded;
+	const loaded = context.getCredentials(credentialType).then(webhookSecrets);
+	memory.secrets = { credentialId, at: now, loaded };
+	return await loaded;
 }
 
 /** What reaches a test may have been meant for production. If that cannot be reached, the service sends it again. */
@@ -163,12 +159,12 @@ function copyToTests(context: IWebhookFunctions, delivery: Delivery): void {
 }
 
 function reasonToIgnore(
-	{ events, maximumAge }: Settings,
+	{ events, maximumAgeMinutes }: Settings,
 	event: PartnerEvent,
 ): Refusal | undefined {
 	if (!isWanted(event, events)) return refusals.notWanted;
-	if (maximumAge === undefined) return undefined;
-	const age = ageOf(event, Date.now());
-	if (age === undefined) return refusals.noTimestamp;
-	return age > maximumAge * 60_000 ? refusals.tooOld : undefined;
+	if (maximumAgeMinutes === undefined) return undefined;
+	const ageMs = ageMsOf(event, Date.now());
+	if (ageMs === undefined) return refusals.noTimestamp;
+	return ageMs > maximumAgeMinutes * 60_000 ? refusals.tooOld : undefined;
 }

@@ -10,8 +10,8 @@ export interface Settings {
 	answersWhenFinished: boolean;
 	outputPerEvent: boolean;
 	includeHeaders: boolean;
-	/** In minutes; undefined when events of any age count. */
-	maximumAge?: number;
+	/** Undefined when events of any age count. */
+	maximumAgeMinutes?: number;
 	takeOver: boolean;
 	/** Empty when the URL is to stay. */
 	urlAfterDeactivation: string;
@@ -26,13 +26,13 @@ export function settingsOf(parameters: INodeParameters): Settings {
 	const { events, acknowledge, outputPerEvent, additionalOptions } = parameters;
 	const options = Object(additionalOptions) as Record<string, unknown>;
 	const { whileTesting, urlAfterDeactivation } = options;
-	const maximumAge = Number(options.maximumAge);
+	const maximumAgeMinutes = Number(options.maximumAge);
 	return {
 		events: Array.isArray(events) ? events.map(String) : [],
 		answersWhenFinished: acknowledge === 'lastNode',
 		outputPerEvent: outputPerEvent === true,
 		includeHeaders: options.includeHeaders === true,
-		...(maximumAge > 0 && { maximumAge }),
+		...(maximumAgeMinutes > 0 && { maximumAgeMinutes }),
 		takeOver: options.takeOver === true,
 		urlAfterDeactivation: typeof urlAfterDeactivation === 'string' ? urlAfterDeactivation : '',
 		whileTesting: whileTesting === 'refuse' || whileTesting === 'leaveUrl' ? whileTesting : 'share',
@@ -44,7 +44,7 @@ export function settingsOf(parameters: INodeParameters): Settings {
  * @throws {InvalidValueError}
  */
 export function checkSettings(parameters: INodeParameters): void {
-	const [name] = Object.entries(parameters).find(([, value]) => hasExpression(value)) ?? [];
+	const [name] = Object.entries(parameters).find(([, value]) => mayBeExpression(value)) ?? [];
 	if (name !== undefined) {
 		throw new InvalidValueError(
 			`The field "${name}" of the trigger holds an expression`,
@@ -61,7 +61,7 @@ export function checkSettings(parameters: INodeParameters): void {
 }
 
 /** n8n takes the leading sign of an expression away where a field takes none. */
-const hasExpression = (value: unknown): boolean =>
+const mayBeExpression = (value: unknown): boolean =>
 	typeof value === 'string'
 		? /^=|\{\{/.test(value)
-		: typeof value === 'object' && value !== null && Object.values(value).some(hasExpression);
+		: typeof value === 'object' && value !== null && Object.values(value).some(mayBeExpression);

@@ -40,13 +40,12 @@ export interface TriggerMemory {
 const memories = new Map<string, TriggerMemory>();
 
 /**
- * In ms. n8n tells only its main process when a trigger ends. The others drop what was not used for this long, which
+ * n8n tells only its main process when a trigger ends. The others drop what was not used for this long, which
  * is longer than the service sends an event again; the record in n8n's database knows longer.
  */
-const droppedAfter = 15 * 60_000;
+const droppedAfterMs = 15 * 60_000;
 
-/** In ms. */
-const sweepEvery = 60_000;
+const sweepEveryMs = 60_000;
 let sweptAt = 0;
 
 export function memoryOf(context: Context): TriggerMemory {
@@ -62,13 +61,14 @@ export function memoryOf(context: Context): TriggerMemory {
 	};
 	memory.lastUsed = now;
 	memories.set(key, memory);
-	if (now - sweptAt > sweepEvery) sweep(now);
+	if (now - sweptAt > sweepEveryMs) sweep(now);
 	return memory;
 }
 
 function sweep(now: number): void {
 	sweptAt = now;
-	for (const [key, memory] of memories) if (now - memory.lastUsed > droppedAfter) drop(key, memory);
+	for (const [key, memory] of memories)
+		if (now - memory.lastUsed > droppedAfterMs) drop(key, memory);
 }
 
 /** A delivery that is being handled would otherwise run twice when it comes again. */

@@ -1,23 +1,23 @@
 /** A test in the editor: whether the published workflow's events reach it, and how that workflow misses none. */
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
-import { accountKeys } from '../shared/account';
 import { operationError } from '../shared/n8n';
 import { probe } from './forwarding';
 import type { Holder, TestListener, WhileTesting } from './holders';
 import * as holders from './holders';
-import { logNotSet, ownUrl, publicUrl, settle, urlAfterDeactivation } from './ownUrl';
-import { settingsOf } from './settings';
-import { accountWith, dropIfNothing, triggerKey } from './state';
+import type { Registration } from './registration';
+import { accountWith } from './state';
 
 /**
- * Begins a test.
- * @throws {NodeOperationError | NodeApiError} when it cannot listen
+ * Makes it known that a test begins.
+ * @throws {NodeOperationError} when it cannot listen
  */
-export async function startTest(context: IHookFunctions, account: Account): Promise<void> {
-	const { whileTesting } = settingsOf(context.getNode().parameters);
-	const keys = accountKeys(account);
-	const urlAfter = urlAfterDeactivation(context, account);
+export async function beginTest(
+	context: IHookFunctions,
+	registration: Registration,
+): Promise<TestListener> {
+	const { trigger, account, keys, settings, urlAfter } = registration;
+	const { whileTesting } = settings;
 	let holder: Holder | undefined;
 	let standsInFor: string | undefined;
 	do {
@@ -29,9 +29,9 @@ export async function startTest(context: IHookFunctions, account: Account): Prom
 	const needsUrl =
 		whileTesting !== 'leaveUrl' && (holder === undefined || standsInFor !== undefined);
 	const test: TestListener = {
-		trigger: triggerKey(context),
+		trigger,
 		account: keys,
-		url: needsUrl ? publicUrl(context, account) : ownUrl(context),
+		url: needsUrl ? registration.publicUrl() : registration.url,
 		whileTesting,
 		standsInFor,
 		wasSet: false,
@@ -41,12 +41,7 @@ export async function startTest(context: IHookFunctions, account: Account): Prom
 	};
 	const accountUrl = accountWith(keys);
 	accountUrl.known = holders.startTest(accountUrl.known, test);
-	const notSet = await settle(context, account, accountUrl);
-	const why = accountUrl.whyDropped(test);
-	dropIfNothing(accountUrl);
-	if (why !== undefined) throw why;
-	// An earlier test could not give the URL back, for example.
-	if (notSet !== undefined) logNotSet(context, notSet);
+	return test;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface Account {
  */
 export function parseAccount(
 	data: ICredentialDataDecryptedObject,
-	identity: { id: string; name: string } = { id: '', name: '' },
+	credential: { id: string; name: string } = { id: '', name: '' },
 ): Account {
 	const allowInsecureHttp = data.allowInsecureHttp === true;
 	const url = partnersUrl(data.baseUrl, { allowInsecureHttp });
@@ -54,7 +54,7 @@ export function parseAccount(
 		webhookSecret: trimmed(data.webhookSecret),
 		previousWebhookSecret: trimmed(data.previousWebhookSecret),
 		allowInsecureHttp,
-		credentialsDecrypted: { ...identity, type: credentialType, data },
+		credentialsDecrypted: { ...credential, type: credentialType, data },
 	};
 }
 

@@ -31,14 +31,14 @@ export async function testCredential(
 	}
 	const attempt = await readBalance(this.helpers, account);
 	if (attempt.kind === 'noAnswer' || judge(true, attempt) !== 'done') {
-		return refusal(describeFailure(attempt, 'rejected', account));
+		return failedTest(describeFailure(attempt, 'rejected', account));
 	}
 	// Any web page answers 200.
-	if (flatFields(attempt.body) === undefined) return refusal(describeUnreadable(attempt, true));
+	if (flatFields(attempt.body) === undefined) return failedTest(describeUnreadable(attempt, true));
 	return { status: 'OK', message: 'Connection successful' };
 }
 
-function refusal({ message, description }: ServiceFailure): INodeCredentialTestResult {
+function failedTest({ message, description }: ServiceFailure): INodeCredentialTestResult {
 	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
 }
 

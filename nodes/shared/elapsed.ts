@@ -1,4 +1,5 @@
 /** Time that passes: how much of it, and an end to waiting. */
+import { sleep } from 'n8n-workflow';
 
 /**
  * Begins to count.
@@ -50,4 +51,10 @@ export async function unlessAborted<Result>(
 	} finally {
 		signal.removeEventListener('abort', giveUp);
 	}
+}
+
+/** Waits, or less when the execution is stopped. */
+export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
+	if (stop === undefined) await sleep(ms);
+	else await unlessAborted(stop, sleep(ms), () => new Error('stopped')).catch(() => undefined);
 }

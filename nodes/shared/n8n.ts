@@ -1,6 +1,6 @@
 /**
  * Every reliance on n8n beyond its documented types, one function each: what n8n does, since which version, what
- * happens should it stop, and which test notices.
+ * happens should it stop, and which test notices. Its record of entries has a room of its own: `record/entries.ts`.
  */
 import {
 	NodeApiError,
@@ -21,7 +21,6 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from './account';
 import { credentialType } from './account';
-import { InvalidValueError } from './invalidValue';
 
 /** A property of whatever n8n or the network hands over. */
 export function property(value: unknown, name: string): unknown {
@@ -31,13 +30,13 @@ export function property(value: unknown, name: string): unknown {
 /**
  * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts a request by the signal of the
  * context that it is called on, which is that of the execution: a payment in flight would be cut off by Stop, and how
- * it ended would never be known. n8n 1.x takes the signal of the options. Should both stop, an attempt still ends by
- * the clock, but its connection stays open. Noticed by test/engine/clock and test/real/payments (Stop).
+ * it ended would never be known. n8n 1.x takes the signal of the request. Should both stop, an attempt still ends by
+ * the clock, but its connection stays open. Noticed by test/engine/clock and test/n8n/payments (Stop).
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
-	options: IHttpRequestOptions,
+	httpRequest: IHttpRequestOptions,
 	signal: AbortSignal,
 ): Promise<unknown> {
 	const untilAborted = Object.create(context, {
@@ -46,8 +45,8 @@ export async function requestUntil(
 	return await context.helpers.httpRequestWithAuthentication.call(
 		untilAborted,
 		credentialType,
-		// A copy for each attempt, because n8n's helper writes into the options.
-		{ ...options, abortSignal: signal },
+		// A copy for each attempt, because n8n's helper writes into it.
+		{ ...httpRequest, abortSignal: signal },
 		// Else n8n loads and decrypts the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
 	);
@@ -108,28 +107,6 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	}
 }
 
-const entriesHelpers = [
-	'checkProcessedAndRecord',
-	'removeProcessed',
-	'clearAllProcessedItems',
-	'getProcessedDataCount',
-] as const;
-
-/**
- * The helpers that keep entries for a node in n8n's database (1.64 and newer).
- * @throws {InvalidValueError} when this n8n lacks one; asked for before anything is sent
- */
-export function entriesHelpersOf({
-	helpers,
-}: IExecuteFunctions): Pick<IExecuteFunctions['helpers'], (typeof entriesHelpers)[number]> {
-	const missing = entriesHelpers.find((name) => typeof helpers[name] !== 'function');
-	if (missing === undefined) return helpers;
-	throw new InvalidValueError(
-		'This version of n8n cannot keep references',
-		'Update n8n to 1.64 or newer, or leave Reference empty: then nothing protects from paying twice.',
-	);
-}
-
 /** Shows a remark beside the output (1.79 and newer). Before that there is none; the items tell the same. */
 export function addHint(context: IExecuteFunctions, message: string): void {
 	if (typeof context.addExecutionHints === 'function')
@@ -181,7 +158,7 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
  * The `trigger` method of a node that needs none. When it starts, n8n calls `create` again only for those triggers
  * that live in its memory (2.x), and this makes ours one of them. Should that stop: after a restart the service's
  * URL is not set again, and a test takes it away from a published workflow.
- * Noticed by: `test/real/trigger.real.mts`, "registers the production URL, and again when n8n starts".
+ * Noticed by: `test/n8n/trigger.live.mts`, "registers the production URL, and again when n8n starts".
  */
 export const staysInMemory = (): Promise<ITriggerResponse> => Promise.resolve({});
 
@@ -189,19 +166,19 @@ export const staysInMemory = (): Promise<ITriggerResponse> => Promise.resolve({}
  * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead.
  * Modes by name, 2.x; 1.x has `init` too. Should they be renamed: a service that does not answer while n8n starts
  * leaves the workflow unpublished, with its reason.
- * Noticed by: `test/real/events.real.mts`, "n8n starts while the service does not answer".
+ * Noticed by: `test/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
-/** In ms. How long a sender may take for a body that n8n leaves to the node to read. */
-const bodyWithin = 10_000;
+/** How long a sender may take for a body that n8n leaves to the node to read. */
+const bodyTimeoutMs = 10_000;
 
 /**
  * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (2.x), keeps the
  * bytes in `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off.
  * Should `rawBody` stop: each delivery is answered with 400, and the service sends it again.
- * Noticed by: `test/real/events.real.mts`, which sends each kind of body.
+ * Noticed by: `test/n8n/events.live.mts`, which sends each kind of body.
  */
 export async function rawBodyOf(
 	context: IWebhookFunctions,
@@ -215,7 +192,7 @@ export async function rawBodyOf(
 		if (request.closed) look();
 		else request.once('close', look);
 	});
-	const time = AbortSignal.timeout(bodyWithin);
+	const time = AbortSignal.timeout(bodyTimeoutMs);
 	let giveUp = (): void => {};
 	const tooSlow = new Promise<'tooSlow'>((resolve) => {
 		giveUp = () => resolve('tooSlow');
@@ -259,7 +236,7 @@ const keyField = 'etbWalletDelivery';
  * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), in
  * queue mode through its database too, and calls `execute` of a trigger that has it with what `webhook` returned.
  * Should either stop: duplicates are told by the memory of a process only.
- * Noticed by: `test/real/events.real.mts` and `test/queue/events.queue.mts`, after restarts.
+ * Noticed by: `test/n8n/events.live.mts` and `test/queue/queue-events.live.mts`, after restarts.
  */
 export const withDeliveryKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
 	...item,
@@ -282,7 +259,7 @@ export type Ending = 'succeeded' | 'failed' | 'stopped';
  * since 1.8x). An execution that begins to wait has succeeded; one that ran into a timeout has failed; `stopped` is a
  * person's word. Should the hooks change: never called, and with "When the Workflow Finishes" what was handled by
  * another process, or before a restart, runs again when it is sent again.
- * Noticed by: `test/real/events.real.mts`, "When the Workflow Finishes".
+ * Noticed by: `test/n8n/events.live.mts`, "When the Workflow Finishes".
  */
 export function whenEnded(
 	context: IExecuteFunctions,

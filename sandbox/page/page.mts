@@ -1,3 +1,4 @@
+/** The page that shows what happens in the sandbox. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';

@@ -1,3 +1,4 @@
+/** What stands for n8n's database of processed entries. */
 import type {
 	DeduplicationScope,
 	ICheckProcessedContextData,

@@ -322,6 +322,34 @@ describe('a dry run', () => {
 		expect(sent()).toHaveLength(requestsBefore);
 	});
 
+	test.each([
+		['is being sent by another execution', []],
+		['was left by one that was cut off', ['sent:pay-a', 'payment:["pay-a","etbw_a","10"]']],
+		[
+			'was left in the middle of a question',
+			['sent:pay-a', 'payment:["pay-a","etbw_a","10"]', 'doubt:sent:pay-a'],
+		],
+	])('says of a reference that %s what is true of all three', async (_how, marks: string[]) => {
+		const items = referenced('a');
+		let isAnswered = (): void => undefined;
+		const answered = new Promise<void>((resolve) => (isAnswered = resolve));
+		if (marks.length > 0) deduplicator.rows.set(`wf1:${nodeId}`, ['references', ...marks]);
+		sandbox.setLatency(500);
+		const other = marks.length > 0 ? undefined : payMapped(items).then(isAnswered);
+		while (other !== undefined && sent().length === 0) await new Promise(setImmediate);
+		const { output } = await payMapped(items, { dryRun: true });
+		expect(output.map(({ json }) => [json.outcome, json.message])).toEqual([
+			[
+				'unknown',
+				expect.stringMatching(
+					/^Not sent: another execution is using this reference right now, or was cut off while it did\. .*not a dry run/,
+				),
+			],
+		]);
+		if (other !== undefined) await answered;
+		await other;
+	});
+
 	test('of a list is followed by a run that pays all of it', async () => {
 		const items = referenced(...Array.from({ length: 30 }, (_, index) => `u${index}`));
 		const dry = await payMapped(items, { dryRun: true });
@@ -341,6 +369,114 @@ describe('a dry run', () => {
 			expect(`${error?.message} ${error?.description}`).toMatch(/Nobody was paid/);
 		}
 	});
+});
+
+describe.each([
+	['because the treasury does not cover it', { checkBalance: true }],
+	['because it is above its maximum', { maxTotalEtb: '15' }],
+])('a run that is refused %s', (_why, options: INodeParameters) => {
+	test('says what was paid before and what is unknown, and that the others are not paid', async () => {
+		const fault: Fault = { process: 'before-answer', answer: { status: 500 } };
+		sandbox.faults.plan('POST /disburse', ({ body }) =>
+			JSON.stringify(body).includes('unknown') ? fault : undefined,
+		);
+		const onError = 'continueErrorOutput';
+		const before = referenced('used', 'unknown', 'other');
+		await payMapped(before, {}, { onError });
+		sandbox.books.setTreasuryBalance(15);
+		const items = before.map((item, index) => ({ ...item, amountEtb: index === 2 ? 11 : 10 }));
+		const run = [...items, ...referenced('new'), ...referenced('next')];
+		const requests = sent().length;
+		for (const ifUnknown of ['report', 'paid', 'notPaid']) {
+			const { output, errorOutput } = await payMapped(run, { ...options, ifUnknown }, { onError });
+			expect(output.map(({ json }) => [json.reference, json.outcome])).toEqual([
+				['pay-used', 'alreadyPaid'],
+				['pay-unknown', 'unknown'],
+			]);
+			expect(errorOutput.map(errorIn)).toMatchObject([
+				{
+					reference: 'pay-other',
+					outcome: 'notPaid',
+					message: expect.stringMatching(/^Nothing was sent, because/) as unknown,
+				},
+				{
+					reference: 'pay-new',
+					outcome: 'notPaid',
+					description: expect.stringMatching(/^Nobody was paid\./) as unknown,
+				},
+				{ reference: 'pay-next', outcome: 'notPaid' },
+			]);
+		}
+		expect(sent()).toHaveLength(requests);
+		const { output } = await payMapped(before);
+		expect(output.map(({ json }) => json.outcome)).toEqual([
+			'alreadyPaid',
+			'unknown',
+			'alreadyPaid',
+		]);
+	});
+
+	test('says not paid of all when its references cannot be looked up', async () => {
+		sandbox.books.setTreasuryBalance(15);
+		jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockRejectedValue(new Error('database is locked'));
+		const items = referenced('a', 'b');
+		const { errorOutput } = await payMapped(items, options, { onError: 'continueErrorOutput' });
+		expect(errorOutput.map((item) => errorIn(item).outcome)).toEqual(['notPaid', 'notPaid']);
+		expect(sent()).toEqual([]);
+	});
+});
+
+/** What fails where nothing else catches it, once the payment may be under way. */
+test('whatever is thrown while a payment is sent makes it unknown, and shows no secret', async () => {
+	const key = sandbox.apiKey;
+	let isSending = false;
+	const node = await nodeWith((context) => ({
+		getExecutionCancelSignal: {
+			value: () => {
+				const isFirst = isSending;
+				isSending = false;
+				if (isFirst) throw new Error(`Bearer ${key} and ${encodeURIComponent(`${key}/`)}`);
+				return context.getExecutionCancelSignal();
+			},
+		},
+	}));
+	sandbox.faults.plan('GET /balance', () => {
+		isSending = true;
+		return undefined;
+	});
+	const result = await payMapped(
+		[{ toUserId: user('a'), amountEtb: 10 }],
+		{ checkBalance: true },
+		{ currentNode: () => node, onError: 'continueErrorOutput' },
+	);
+	expect(outcomesOf(result)).toEqual(['unknown']);
+	expect(errorIn(result.errorOutput[0] ?? { json: {} }).message).toBe(
+		'Sending the payment failed: Bearer [hidden] and [hidden]%2F',
+	);
+	expect(result.everything).not.toContain(key);
+});
+
+test('what n8n or the network says of a failed connection shows no secret', async () => {
+	const key = sandbox.apiKey;
+	const node = await nodeWith((context) => ({
+		helpers: {
+			value: {
+				...context.helpers,
+				httpRequestWithAuthentication: () =>
+					Promise.reject(new Error(`header "Authorization: Bearer ${key}" is not valid`)),
+			},
+		},
+	}));
+	const result = await payMapped(
+		referenced('a'),
+		{},
+		{ currentNode: () => node, onError: 'continueErrorOutput' },
+	);
+	expect(outcomesOf(result)).toEqual(['unknown']);
+	expect(errorIn(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
+	expect(result.everything).not.toContain(key);
 });
 
 /** The node in an n8n that differs. */
@@ -411,10 +547,20 @@ test('many references are hinted at, once a run', async () => {
 test('a run that lacks money looks at references so that no other run sees it', async () => {
 	sandbox.books.setTreasuryBalance(15);
 	const items = referenced('a', 'b');
-	const [poor, rich] = await Promise.all([
-		payMapped(items, { checkBalance: true }, { onError: 'continueErrorOutput' }),
-		payMapped(items.slice(0, 1)),
-	]);
-	expect(outcomesOf(rich)).toEqual(['paid']);
-	expect(new Set(outcomesOf(poor))).not.toContain('unknown');
+	const record = deduplicator.checkProcessedAndRecord;
+	let rich: Promise<RunResult> | undefined;
+	jest
+		.spyOn(deduplicator, 'checkProcessedAndRecord')
+		.mockImplementation(async (entries, scope, ...more) => {
+			const answer = await record(entries, scope, ...more);
+			if (rich === undefined && entries.includes('sent:pay-a')) {
+				// Another run comes in the middle of the look, and has time to look too.
+				rich = payMapped(items.slice(0, 1));
+				for (let turn = 0; turn < 1_000; turn++) await new Promise(setImmediate);
+			}
+			return answer;
+		});
+	const poor = await payMapped(items, { checkBalance: true }, { onError: 'continueErrorOutput' });
+	expect(rich && outcomesOf(await rich)).toEqual(['paid']);
+	expect(outcomesOf(poor)).toEqual(['notPaid', 'notPaid']);
 });

@@ -8,7 +8,7 @@ import { WorkflowFile, type Execution, type N8nApi } from '../../n8n/api.mts';
 import { projectFolder } from '../../n8n/folders.mts';
 import type { N8nOptions } from '../../n8n/instance.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startRealWorld, type RealWorld } from '../real/world.mts';
+import { startRealWorld, type RealWorld } from '../n8n/n8n-world.mts';
 import {
 	logins,
 	setRules,

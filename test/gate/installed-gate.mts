@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Execution, WorkflowFile } from '../../n8n/api.mts';
 import { CREDENTIAL_TYPE } from '../../n8n/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../n8n/gate.mts';
-import { startRealWorld, type RealWorld } from '../real/world.mts';
+import { startRealWorld, type RealWorld } from '../n8n/n8n-world.mts';
 import { logins, startGateServer, type GateDatabase, type GateServer } from './gate.mts';
 
 const SetUpLogin = z.object({

@@ -1,4 +1,4 @@
-/** A process of its own that claims and settles as fast as it can, for races.gate.mts. Takes its work as JSON in its argument. */
+/** A process of its own that claims and settles as fast as it can, for races.live.mts. Takes its work as JSON in its argument. */
 import { z } from 'zod';
 import { claim, connect, release, settle, type Claimed } from './gate.mts';
 

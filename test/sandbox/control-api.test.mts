@@ -1,3 +1,4 @@
+/** What the sandbox shows and lets people change. */
 import { request } from 'node:http';
 import { z } from 'zod';
 import { presetNames } from '../../sandbox/faults.mts';

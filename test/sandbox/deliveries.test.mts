@@ -1,3 +1,4 @@
+/** The sandbox's deliveries: retries, restarts and what is sent. */
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

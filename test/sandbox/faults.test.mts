@@ -1,3 +1,4 @@
+/** Each thing that can be made to go wrong, as a client sees it. */
 import { connect } from 'node:net';
 import { presetNames, type PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';

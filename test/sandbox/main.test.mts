@@ -1,3 +1,4 @@
+/** The sandbox as a program. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { sandboxForTest, send, stopAll } from './start.mts';

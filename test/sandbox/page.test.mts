@@ -1,3 +1,4 @@
+/** The sandbox's page. */
 import { call, sandboxForTest, send, stopAll } from './start.mts';
 
 afterEach(stopAll);

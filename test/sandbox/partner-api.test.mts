@@ -1,3 +1,4 @@
+/** The sandbox's endpoints, compared with the service document. */
 import { formatEtb, parseEtb } from '../../sandbox/money.mts';
 import { call, sandboxForTest, send, stopAll } from './start.mts';
 

@@ -1,3 +1,4 @@
+/** Sandboxes and receivers that end with their test. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.mts';
 

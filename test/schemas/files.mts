@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { z } from 'zod';
-import type { Schema } from '../../scripts/output-schema.mts';
-import { misfits, schemaFile } from '../../scripts/output-schema.mts';
+import type { Schema } from './output-schema.mts';
+import { misfits, schemaFile } from './output-schema.mts';
 
 const action = z.object({ resource: z.string(), operation: z.string() });
 

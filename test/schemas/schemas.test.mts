@@ -1,7 +1,7 @@
 /** The output schemas say what the nodes really output. The engine tests hold all of their outputs against them. */
 import { globSync } from 'node:fs';
-import type { Schema } from '../../scripts/output-schema.mts';
-import { schemaOf } from '../../scripts/output-schema.mts';
+import type { Schema } from './output-schema.mts';
+import { schemaOf } from './output-schema.mts';
 import { actionSchemaFile, readSchema } from './files.mts';
 import type { Outputs } from './outputs.mts';
 import { realOutputs } from './outputs.mts';
@@ -24,7 +24,7 @@ test('every schema is made from real output, and every real output has one', () 
 	expect([...outputs.keys()].sort()).toEqual(files);
 });
 
-test.each(files)('%s is what "node scripts/schemas.mts" writes', (file) => {
+test.each(files)('%s is what "npm run schemas" writes', (file) => {
 	expect(inOrder(readSchema(file))).toEqual(inOrder(schemaOf(outputs.get(file) ?? [])));
 });
 

@@ -1,3 +1,4 @@
+/** Amounts: what is accepted, and that calculations with them are exact. */
 import fc from 'fast-check';
 import { decimalText, formatEtb, fromDecimal, subtract, sum } from '../../nodes/shared/decimal.ts';
 import { amountInEtb } from '../../nodes/EtbWallet/disbursement/payment.ts';

@@ -1,3 +1,4 @@
+/** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { MemoryDeduplicator } from '../engine/deduplicator.mts';
 
@@ -41,7 +42,7 @@ async function startProcess(): Promise<Exclusively> {
 	const context = { helpers, getWorkflow: () => workflow } as unknown as IExecuteFunctions;
 	let run: Exclusively | undefined;
 	await jest.isolateModulesAsync(async () => {
-		const { exclusively } = await import('../../nodes/EtbWallet/disbursement/references/lock.ts');
+		const { exclusively } = await import('../../nodes/shared/record/lock.ts');
 		run = async (access) => await exclusively(context, access);
 	});
 	if (run === undefined) throw new Error('the lock was not loaded');

@@ -1,3 +1,4 @@
+/** What is sent again, and after what pause. */
 import fc from 'fast-check';
 import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { noAnswerFrom } from '../../nodes/shared/service/attempt.ts';

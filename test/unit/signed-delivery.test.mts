@@ -1,3 +1,4 @@
+/** Which deliveries count as signed by the service. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { isSigned, sign, signingHeaders } from '../../nodes/EtbWalletTrigger/signedDelivery.ts';

@@ -1,9 +1,9 @@
 /** Checks of what users enter: telephone numbers, addresses, texts and how values are shown. */
 import fc from 'fast-check';
 import { partnersUrl, webhookUrl } from '../../nodes/shared/url.ts';
-import { feeInPercent } from '../../nodes/EtbWallet/actions/fee/update.operation.ts';
-import { internationalPhone } from '../../nodes/EtbWallet/actions/payoutDestination/set.operation.ts';
-import { optionalEmail } from '../../nodes/EtbWallet/actions/user/create.operation.ts';
+import { feeInPercent } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
+import { internationalPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
+import { optionalEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
 import { amountInEtb } from '../../nodes/EtbWallet/disbursement/payment.ts';
 import { InvalidValueError, requiredText, show } from '../../nodes/shared/invalidValue.ts';
 

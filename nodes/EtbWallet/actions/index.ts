@@ -2,15 +2,15 @@
 import { updateDisplayOptions } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
-import { getBalance } from './balance/get.operation';
-import { createDisbursement } from './disbursement/create.operation';
-import { getFee } from './fee/get.operation';
-import { updateFee } from './fee/update.operation';
+import { getBalance } from './balance/getBalance.operation';
+import { createDisbursement } from './disbursement/createDisbursement.operation';
+import { getFee } from './fee/getFee.operation';
+import { updateFee } from './fee/updateFee.operation';
 import { withMapping } from './mapping';
 import type { Operation } from './operation';
-import { setPayoutDestination } from './payoutDestination/set.operation';
-import { createUser } from './user/create.operation';
-import { setWebhook } from './webhook/set.operation';
+import { setPayoutDestination } from './payoutDestination/setPayoutDestination.operation';
+import { createUser } from './user/createUser.operation';
+import { setWebhook } from './webhook/setWebhook.operation';
 
 interface Resource {
 	name: string;

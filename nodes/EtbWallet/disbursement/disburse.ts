@@ -11,8 +11,8 @@ import type { GateClaims } from './gateClaims';
 import { hasGate, useClaims } from './gateClaims';
 import type { Asked, Payment } from './payment';
 import { paymentReader, readToUserId } from './payment';
-import type { Ledger, ReferenceState } from './references/ledger';
-import { ledgerOf, marksOfPaid } from './references/ledger';
+import type { Ledger, ReferenceState } from './ledger';
+import { ledgerOf, marksOfPaid } from './ledger';
 import { countWords, hasReference, lookAtAll, ReferencedSending } from './referencedSending';
 import { invalidRunError, listOfInvalid, report, stoppedError } from './report';
 import type { Batch } from './sending';
@@ -49,10 +49,11 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 	const batch = batchOf(run, options, rows, sentBefore);
 	const wordsBefore = await countWords(batch, pending);
 	const refusal = await refusalOf(batch, rows, pending, sentBefore, gate);
-	if (refusal !== undefined && !context.continueOnFail())
-		throw stoppedError(context, refusal.error, report(rows));
-	if (refusal !== undefined) for (const row of pending) row.settlement = refusal;
-	else if (options.dryRun) await tryOut(batch, pending);
+	if (refusal !== undefined) {
+		if (!context.continueOnFail()) throw stoppedError(context, refusal.error, report(rows));
+		await tellUsed(batch, pending);
+		for (const row of pending) row.settlement ??= refusal;
+	} else if (options.dryRun) await tryOut(batch, pending);
 	else {
 		const referenced = pending.filter(hasReference);
 		const others = pending.filter((payment) => !hasReference(payment));
@@ -287,6 +288,16 @@ function wouldBeSent({ ifUnknown }: Payment, state: ReferenceState = 'unused'): 
 	return state === 'unused' || (state === 'inDoubt' && ifUnknown === 'notPaid');
 }
 
+/** Nothing is sent. What was paid before, or is unknown, stays so; should the database fail, it is not told. */
+async function tellUsed(batch: Batch, pending: PayableRow[]): Promise<void> {
+	const states = await lookAtAll(batch, pending).catch(() => undefined);
+	for (const row of pending) {
+		const state = states?.get(row);
+		if (row.reference !== undefined && state !== undefined && state !== 'unused')
+			row.settlement = usedBefore(row.reference, state, batch.options.failsIfUsed);
+	}
+}
+
 /** Says what would become of each payment; nothing is sent, and nothing is recorded. */
 async function tryOut(batch: Batch, pending: PayableRow[]): Promise<void> {
 	let states: Map<Payment, ReferenceState>;
@@ -301,8 +312,7 @@ async function tryOut(batch: Batch, pending: PayableRow[]): Promise<void> {
 		if (wouldBeSent(row, state))
 			row.settlement = { outcome: 'ready', message: 'Dry run: nothing was sent' };
 		else if (row.reference !== undefined && state !== undefined && state !== 'unused') {
-			const found =
-				state === 'inDoubt' && row.ifUnknown === 'paid' ? 'wouldBeSettledAsPaid' : state;
+			const found = state === 'inDoubt' && row.ifUnknown === 'paid' ? 'wouldBePaidByWord' : state;
 			row.settlement = usedBefore(row.reference, found, batch.options.failsIfUsed);
 		}
 	}

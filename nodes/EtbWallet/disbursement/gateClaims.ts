@@ -9,9 +9,9 @@ import {
 	show,
 } from '../../shared/invalidValue';
 import type { ParameterReader } from '../actions/mapping';
-import type { Entries } from './references/entries';
-import { referencesMark } from './references/ledger';
-import { exclusively } from './references/lock';
+import type { Entries } from '../../shared/record/entries';
+import { referencesMark } from './ledger';
+import { exclusively } from '../../shared/record/lock';
 import type { Settlement } from './settlement';
 
 /** What the claims of a run's items allow. */
@@ -61,7 +61,7 @@ export async function useClaims(
 			claim === undefined || claimedBy !== undefined ? [] : [claim],
 		),
 	);
-	const used = await usedBefore(context, claims, own);
+	const used = await useUp(context, claims, own);
 	return {
 		objection(itemIndex) {
 			const { claim, claimedBy, problem } = items[itemIndex] ?? {};
@@ -186,7 +186,7 @@ const removedAbove = 6_000;
 const afterStopMs = 5_000;
 
 /** Uses claims up. @returns those that were used before, or why none may be used */
-async function usedBefore(
+async function useUp(
 	context: IExecuteFunctions,
 	claims: ReadonlySet<string>,
 	own: OwnClaims,
@@ -218,7 +218,7 @@ async function usedBefore(
 }
 
 /** @returns the marks that were there before */
-async function recordClaims(entries: Entries, claims: string[]): Promise<ReadonlySet<unknown>> {
+async function recordClaims(entries: Entries, claims: string[]): Promise<ReadonlySet<string>> {
 	const marks = claims.map(claimMark);
 	if ((await entries.count()) <= removedAbove) return await entries.record(marks);
 	const before = await entries.record([referencesMark, ...marks]);

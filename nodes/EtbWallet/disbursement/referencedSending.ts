@@ -1,17 +1,9 @@
 /** Sends payments with references in windows: each is recorded ahead of sending, and waits while another execution sends it. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { patience } from '../../shared/elapsed';
+import { patience, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
-import { pause } from '../../shared/service/retries';
 import type { Payment } from './payment';
-import type {
-	Claim,
-	Ended,
-	Ledger,
-	ReferencedPayment,
-	ReferenceState,
-	Wanted,
-} from './references/ledger';
+import type { Claim, Ended, Ledger, ReferencedPayment, ReferenceState, Wanted } from './ledger';
 import type { Batch } from './sending';
 import { sendConcurrently } from './sending';
 import { notRecorded, usedBefore } from './settlement';

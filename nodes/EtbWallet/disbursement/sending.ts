@@ -6,9 +6,9 @@ import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
 import type { RunOptions } from './checks';
 import type { Payment } from './payment';
-import type { Ledger } from './references/ledger';
+import type { Ledger } from './ledger';
 import type { Settlement } from './settlement';
-import { refusalRemedies, settlementOf } from './settlement';
+import { rejectionRemedies, settlementOf } from './settlement';
 
 /** What sending the payments of a run needs. */
 export interface Batch extends Run {
@@ -34,6 +34,7 @@ export async function sendConcurrently<Sent extends Payment>(
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
 	const nextStart = startsInTurns();
+	const hide = (text: string): string => hideSecrets(text, batch.account);
 	const sendQueued = async (): Promise<void> => {
 		for (;;) {
 			await nextStart();
@@ -41,7 +42,8 @@ export async function sendConcurrently<Sent extends Payment>(
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
 			const ownMsLeft = msLeft && (() => msLeft(payment));
-			settle(payment, await send(batch, payment, ownMsLeft).catch(sendingFailed));
+			const sending = send(batch, payment, ownMsLeft);
+			settle(payment, await sending.catch((error: unknown) => sendingFailed(error, hide)));
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
@@ -74,11 +76,11 @@ function startsInTurns(): () => Promise<void> {
 }
 
 /** Nothing that is thrown once a payment may be under way is lost, or ends the run while others are under way. */
-function sendingFailed(error: unknown): Settlement {
+function sendingFailed(error: unknown, hide: (text: string) => string): Settlement {
 	return {
 		outcome: 'unknown',
 		error: {
-			message: `Sending the payment failed: ${messageOf(error)}`,
+			message: `Sending the payment failed: ${hide(messageOf(error))}`,
 			description: 'It may have been done. Check with the partner service before sending it again.',
 		},
 	};
@@ -99,7 +101,7 @@ async function send(
 			mayRepeat: false,
 			// JSON writes this number as the same text.
 			body: { toUserId, amountEtb: Number(amount) },
-			remedies: refusalRemedies,
+			remedies: rejectionRemedies,
 		},
 		{
 			timeoutMs: options.timeoutMs,

@@ -8,7 +8,7 @@ import type { Remedies } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
 import { errorItem } from '../actions/operation';
 import type { Asked, Payment } from './payment';
-import type { Claim } from './references/ledger';
+import type { Claim } from './ledger';
 
 /** `paid` and `notPaid` are certain; `unknown` means that it may have been made; `ready` that a dry run would send it. */
 export type Settlement =
@@ -31,8 +31,8 @@ export interface Row extends Asked {
 
 const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 
-/** What to do when the service refuses a payment. It does not say by which status too little money is refused. */
-export const refusalRemedies: Remedies = {
+/** What to do when the service rejects a payment. It does not say with which status it does so for too little money. */
+export const rejectionRemedies: Remedies = {
 	400: whatToCheck,
 	402: whatToCheck,
 	409: 'If an earlier payment may be the same, check with the partner service before sending it again.',
@@ -99,7 +99,7 @@ interface UsedReference {
 	remedy: string;
 }
 
-type FoundUsed = Exclude<Claim['found'], 'taken'> | 'wouldBeSettledAsPaid';
+type FoundUsed = Exclude<Claim['found'], 'taken'> | 'wouldBePaidByWord';
 
 const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 	paid: {
@@ -107,12 +107,12 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 		found: 'Paid before, not sent again',
 		remedy: 'Use a new reference for a new payment.',
 	},
-	settledAsPaid: {
+	paidByWord: {
 		outcome: 'alreadyPaid',
 		found: 'Recorded as paid, nothing was sent',
 		remedy: 'Remove If Outcome Is Unknown under Options again.',
 	},
-	wouldBeSettledAsPaid: {
+	wouldBePaidByWord: {
 		outcome: 'alreadyPaid',
 		found: 'Would be recorded as paid, nothing would be sent',
 		remedy: 'Turn off Dry Run under Options to record it.',
@@ -125,8 +125,10 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 	},
 	inFlight: {
 		outcome: 'unknown',
-		found: 'Another execution is sending this reference right now, not sent again',
-		remedy: 'Look at that execution for how it ended, or run this one again later.',
+		found:
+			'Not sent: another execution is using this reference right now, or was cut off while it did',
+		remedy:
+			'Look at that execution for how it ended. A later run that is not a dry run waits for it, and tells what became of it.',
 	},
 	unclear: {
 		outcome: 'unknown',
@@ -145,7 +147,7 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 /** @param fails whether a reference that was used before is an error */
 export function usedBefore(reference: string, found: FoundUsed, fails: boolean): Settlement {
 	const { outcome, found: message, remedy } = usedReferences[found];
-	const isByWord = found === 'settledAsPaid' || found === 'wouldBeSettledAsPaid';
+	const isByWord = found === 'paidByWord' || found === 'wouldBePaidByWord';
 	if (outcome === 'notPaid' || (fails && !isByWord))
 		return {
 			outcome,

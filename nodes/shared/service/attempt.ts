@@ -35,7 +35,7 @@ export const notBegun = 'NOT_BEGUN';
 export async function makeAttempt(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
-	options: IHttpRequestOptions,
+	httpRequest: IHttpRequestOptions,
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
@@ -45,7 +45,7 @@ export async function makeAttempt(
 	const endedByUs = (): string | undefined =>
 		timeout.aborted ? tooLate : signal.aborted ? stopped : undefined;
 	try {
-		const request = requestUntil(context, account, options, signal);
+		const request = requestUntil(context, account, httpRequest, signal);
 		return answerFrom(await unlessAborted(signal, request, () => new Error(endedByUs())));
 	} catch (error) {
 		return noAnswerFrom(error, endedByUs());

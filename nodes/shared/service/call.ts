@@ -33,7 +33,7 @@ export type ServiceResult =
 	| { ok: true; output: IDataObject; body: unknown; text: string }
 	| { ok: false; failure: ServiceFailure };
 
-export interface CallOptions {
+export interface CallLimits {
 	/** Of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
 	/** How long an attempt may still begin or go on, if that is limited. */
@@ -63,9 +63,9 @@ export async function callService(
 		msLeft = () => Infinity,
 		stop,
 		finishes = false,
-	}: CallOptions = {},
+	}: CallLimits = {},
 ): Promise<ServiceResult> {
-	const options: IHttpRequestOptions = {
+	const httpRequest: IHttpRequestOptions = {
 		method: request.method,
 		url: account.url.href + request.path,
 		headers: {
@@ -85,7 +85,7 @@ export async function callService(
 			await makeAttempt(
 				context,
 				account,
-				options,
+				httpRequest,
 				Math.min(timeoutMs, msLeft()),
 				finishes ? undefined : stop,
 			),

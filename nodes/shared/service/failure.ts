@@ -22,21 +22,21 @@ export interface ServiceFailure {
 /** What to do about an error status. */
 export type Remedies = Readonly<Record<number, string>>;
 
-interface Remedy {
+interface Explanation {
 	problem: string;
 	remedy: string;
 }
 
-const refused = 'The service refused the request';
+const rejected = 'The service refused the request';
 const serviceFailed = 'The service failed';
 
-const remedies: Readonly<Record<number, Remedy>> = {
-	400: { problem: refused, remedy: 'Check the values that were sent.' },
+const explanations: Readonly<Record<number, Explanation>> = {
+	400: { problem: rejected, remedy: 'Check the values that were sent.' },
 	401: {
 		problem: 'The service does not accept the API key',
 		remedy: 'Check the API key in the ETB Wallet API credential.',
 	},
-	402: { problem: refused, remedy: 'Check the treasury balance.' },
+	402: { problem: rejected, remedy: 'Check the treasury balance.' },
 	403: {
 		problem: 'The API key is not allowed to do this',
 		remedy: 'Ask the partner service which permissions the API key needs.',
@@ -50,15 +50,15 @@ const remedies: Readonly<Record<number, Remedy>> = {
 		problem: 'The service reports a conflict',
 		remedy: 'It may exist already. Check before sending it again.',
 	},
-	422: { problem: refused, remedy: 'Check the values that were sent.' },
+	422: { problem: rejected, remedy: 'Check the values that were sent.' },
 	429: {
 		problem: 'The service is receiving too many requests',
 		remedy: 'Wait, then run the workflow again, with fewer items at a time.',
 	},
 };
 
-function remedyFor(status: number): Remedy {
-	const known = remedies[status];
+function explanationOf(status: number): Explanation {
+	const known = explanations[status];
 	if (known) return known;
 	if (status >= 500)
 		return { problem: serviceFailed, remedy: 'Wait a while, then run the workflow again.' };
@@ -69,7 +69,7 @@ function remedyFor(status: number): Remedy {
 			remedy: 'Check the Base URL in the ETB Wallet API credential.',
 		};
 	}
-	return { problem: refused, remedy: 'Check the values that were sent.' };
+	return { problem: rejected, remedy: 'Check the values that were sent.' };
 }
 
 const unreachable: Readonly<Record<string, string>> = {
@@ -111,7 +111,8 @@ export function describeFailure(
 		};
 	}
 	if (attempt.kind === 'noAnswer') {
-		const why = unreachable[attempt.code] ?? `the connection failed (${attempt.code})`;
+		const code = hideSecrets(attempt.code, account);
+		const why = unreachable[code] ?? `the connection failed (${code})`;
 		return {
 			outcome,
 			message: attempt.sent
@@ -123,7 +124,7 @@ export function describeFailure(
 					: `Check the Base URL in the ETB Wallet API credential and that the service is running.${tried}`,
 		};
 	}
-	const { problem, remedy } = remedyFor(attempt.status);
+	const { problem, remedy } = explanationOf(attempt.status);
 	const reason = reasonIn(attempt, (text) => hideSecrets(text, account));
 	return {
 		outcome,

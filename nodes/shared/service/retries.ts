@@ -1,6 +1,5 @@
 /** When a request is made again, and after what pause. */
-import { sleep } from 'n8n-workflow';
-import { unlessAborted } from '../elapsed';
+import { pause } from '../elapsed';
 import { property } from '../n8n';
 import type { Attempt } from './attempt';
 import { notBegun } from './attempt';
@@ -37,8 +36,8 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	// The status says no, and the body yes.
 	if (saysSuccess(attempt.body) || saysSuccess(property(attempt.body, 'data'))) return 'unknown';
 	if (status === 429) return 'retry';
-	const isRefusal = status >= 300 && status < 500 && !undecided.has(status);
-	return isRefusal ? 'rejected' : 'unknown';
+	const isRejection = status >= 300 && status < 500 && !undecided.has(status);
+	return isRejection ? 'rejected' : 'unknown';
 }
 
 const saysSuccess = (body: unknown): boolean => property(body, 'success') === true;
@@ -52,17 +51,17 @@ export function retryDelay(
 	retry: number,
 	retryAfter: unknown,
 	random: number,
-	now: number,
+	nowMs: number,
 ): number {
 	const jittered = random * retryLimits.firstDelayMs * 2 ** (retry - 1);
-	return Math.max(jittered, retryAfterMs(retryAfter, now));
+	return Math.max(jittered, retryAfterMs(retryAfter, nowMs));
 }
 
-function retryAfterMs(value: unknown, now: number): number {
+function retryAfterMs(value: unknown, nowMs: number): number {
 	const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 	if (/^\d+$/.test(text)) return Number(text) * 1000;
 	const date = Date.parse(text);
-	return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+	return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);
 }
 
 /**
@@ -89,10 +88,4 @@ export async function attemptWithRetries(
 		await pause(delayMs, stop);
 		if (stop?.aborted === true || msLeft() <= 0) return ended;
 	}
-}
-
-/** Waits, or less when the execution is stopped. */
-export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
-	if (stop === undefined) await sleep(ms);
-	else await unlessAborted(stop, sleep(ms), () => new Error('stopped')).catch(() => undefined);
 }

@@ -1,0 +1,75 @@
+/** The record that n8n keeps for a node in its database: texts, by the deduplication helper, which nothing else calls. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { unlessAborted } from '../elapsed';
+import { InvalidValueError } from '../invalidValue';
+
+export interface Entries {
+	/**
+	 * Adds what is not there yet. It is the only way to ask, so each question also writes.
+	 * @param most how many are kept in all, the newest; without it none is dropped
+	 * @returns what was there
+	 */
+	record(entries: string[], most?: number): Promise<ReadonlySet<string>>;
+	remove(entries: string[]): Promise<void>;
+	count(): Promise<number>;
+	/** Removes all, and the row that held them. */
+	clear(): Promise<void>;
+}
+
+const helperNames = [
+	'checkProcessedAndRecord',
+	'removeProcessed',
+	'clearAllProcessedItems',
+	'getProcessedDataCount',
+] as const;
+
+/** A lost connection may never answer. */
+const answerTimeoutMs = 30_000;
+
+async function answered<Answer>(call: Promise<Answer>): Promise<Answer> {
+	return await unlessAborted(
+		AbortSignal.timeout(answerTimeoutMs),
+		call,
+		() => new Error('The database of n8n did not answer'),
+	);
+}
+
+/** Without a limit: an entry that is dropped would let its reference be paid again. */
+const keepingAll = { mode: 'entries' } as const;
+
+/**
+ * n8n's deduplication helper (1.64 and newer) as four calls that always end. Each reads one row of the database as a
+ * whole, and writes it back as a whole; the first write of a row is an insert. Should that change, `lock.ts` no longer
+ * keeps processes apart. Noticed by test/queue/queue-payments and test/n8n/events, after restarts.
+ * @param scope whether the entries are the node's own, or those of all nodes of the workflow
+ * @param checkFirst throws when nothing may be written or believed any more
+ * @throws {InvalidValueError} when this n8n cannot keep entries; each call throws whatever the database does
+ */
+export function entriesOf(
+	{ helpers }: IExecuteFunctions,
+	scope: 'node' | 'workflow',
+	checkFirst: () => void = () => undefined,
+): Entries {
+	if (helperNames.some((name) => typeof helpers[name] !== 'function')) {
+		throw new InvalidValueError(
+			'This version of n8n cannot keep references',
+			'Update n8n to 1.64 or newer, or leave Reference empty: then nothing protects from paying twice.',
+		);
+	}
+	return {
+		async record(entries, most) {
+			if (entries.length === 0) return new Set();
+			checkFirst();
+			const limited = most === undefined ? keepingAll : { ...keepingAll, maxEntries: most };
+			const call = helpers.checkProcessedAndRecord(entries, scope, limited);
+			return new Set((await answered(call)).processed.map(String));
+		},
+		async remove(entries) {
+			if (entries.length === 0) return;
+			checkFirst();
+			await answered(helpers.removeProcessed(entries, scope, keepingAll));
+		},
+		count: async () => await answered(helpers.getProcessedDataCount(scope, keepingAll)),
+		clear: async () => await answered(helpers.clearAllProcessedItems(scope, keepingAll)),
+	};
+}

@@ -1,0 +1,23 @@
+// Type-checked rules for everything; the n8n rules of the other configuration apply to nodes and credentials only.
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+export default defineConfig(globalIgnores(['**/node_modules', 'dist', '.data']), {
+	files: ['**/*.mts', 'nodes/**/*.ts', 'credentials/**/*.ts'],
+	extends: [tseslint.configs.recommendedTypeChecked],
+	languageOptions: {
+		parserOptions: { project: './tsconfig.tools.json', tsconfigRootDir: import.meta.dirname },
+	},
+	rules: {
+		'@typescript-eslint/consistent-type-imports': 'error',
+		'@typescript-eslint/switch-exhaustiveness-check': 'error',
+		eqeqeq: 'error',
+		// The runner awaits what node:test registers.
+		'@typescript-eslint/no-floating-promises': [
+			'error',
+			{
+				allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }],
+			},
+		],
+	},
+});

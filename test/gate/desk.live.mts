@@ -1,0 +1,568 @@
+/** The person's side of the pay gate in the real n8n: set up by its workflow, then the desk in a real browser, and confirming. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { z } from 'zod';
+import { readGateWorkflow, withCredentials } from '../../n8n/gate.mts';
+import { openBrowser, type BrowserWindow } from '../editor/browser.mts';
+import { executionsOf } from '../n8n/n8n-world.mts';
+import { DeskPages, deskLogin } from './desk-pages.mts';
+import { claim, rows, settle, setRules, value, type Answer } from './gate.mts';
+import { startInstalledGate, type InstalledGate } from './installed-gate.mts';
+
+let installed: InstalledGate;
+before(async () => {
+	// Retries of events come at once instead of after 30 s.
+	installed = await startInstalledGate({ sandbox: { timeFactor: 0.001 } });
+});
+after(async () => await installed.stop());
+
+const number = async (sql: string): Promise<number> =>
+	await value(installed.superuser, z.coerce.number(), sql);
+
+void describe('gate-set-up.json', () => {
+	/** Everything in the database that a second set-up could change. */
+	const everything = async () =>
+		await rows(
+			installed.superuser,
+			z.unknown(),
+			`select c.relname, c.relowner::regrole::text, c.relacl::text, pg_get_viewdef(c.oid) from pg_class c where c.relnamespace = 'etb_wallet'::regnamespace
+			 union all select p.oid::regprocedure::text, p.proowner::regrole::text, p.proacl::text, md5(p.prosrc) from pg_proc p where p.pronamespace = 'etb_wallet'::regnamespace
+			 union all select rolname, rolpassword, rolcanlogin::text, rolsuper::text from pg_authid
+			 union all select m.roleid::regrole::text, m.member::regrole::text, '', '' from pg_auth_members m
+			 union all select account, most_per_day::text, most_per_payment::text, '' from etb_wallet.rules
+			 union all select event, by_person, detail, '' from etb_wallet.history order by 1, 2, 3, 4`,
+		);
+
+	test('makes record, limits and two logins in one click; a second click changes nothing', async () => {
+		assert.equal(
+			await number(`select most_per_day from etb_wallet.rules where account = 'main'`),
+			10_000,
+		);
+		const before = await everything();
+		const again = await installed.setUpAgain();
+		assert.deepEqual(
+			again.map((login) => [login.User, login.Password]),
+			['pay_gate', 'pay_gate_desk'].map((user) => [user, 'as before: this login was there']),
+		);
+		assert.deepEqual(await everything(), before);
+	});
+
+	test('makes passwords that nobody can guess, and n8n keeps no execution that shows them', async () => {
+		const passwords = await rows(
+			installed.superuser,
+			z.object({ rolpassword: z.string() }),
+			`select rolpassword from pg_authid where rolname in ('pay_gate', 'pay_gate_desk')`,
+		);
+		assert.equal(new Set(passwords.map(({ rolpassword }) => rolpassword)).size, 2);
+		const { settings } = await readGateWorkflow('gate-set-up.json');
+		assert.deepEqual(settings, {
+			executionOrder: 'v1',
+			saveManualExecutions: false,
+			saveDataSuccessExecution: 'none',
+			saveDataErrorExecution: 'none',
+			saveExecutionProgress: false,
+		});
+	});
+
+	test('the two logins can do what they are for, and no more', async () => {
+		const { gate } = installed;
+		await assert.rejects(gate.query('select * from etb_wallet.payments'), /permission denied/);
+		await assert.rejects(
+			gate.query(`select etb_wallet.set_rules('main', '{"most_per_day": null}', 'me')`),
+			/permission denied/,
+		);
+	});
+});
+
+interface Payment {
+	reference: string;
+	toUserId: string;
+	amountEtb: number;
+	requestedBy?: string;
+}
+
+void describe('gate-desk.json', () => {
+	let browser: BrowserWindow;
+	let desk: DeskPages;
+	before(async () => {
+		const name = 'Pay gate desk login';
+		const { credentials, world } = installed;
+		credentials[name] = await world.api.createCredential(name, 'httpBasicAuth', deskLogin);
+		const workflow = await readGateWorkflow('gate-desk.json');
+		await world.api.activate(
+			await world.api.createWorkflow(withCredentials(workflow, credentials)),
+		);
+		browser = await openBrowser();
+		desk = new DeskPages(browser.page, world.n8n.url);
+	});
+	after(async () => await browser.close());
+	beforeEach(async () => {
+		await setRules(installed.superuser, 'main', {
+			...{ paused: false, only_known_recipients: false, only_known_callers: false },
+			...{ most_per_day: 10_000, most_per_payment: 5_000, most_per_month: null },
+		});
+	});
+
+	/** Payments that were handed out and ended with this answer; without one they are being sent. */
+	async function sent(payments: Payment[], answer?: Answer): Promise<void> {
+		const window = await claim(installed.gate, 'main', payments);
+		assert.equal(window.send.length, payments.length, JSON.stringify(window.items));
+		if (answer === undefined) return;
+		await settle(
+			installed.gate,
+			'main',
+			window,
+			payments.map(({ toUserId }) => ({ toUserId, ...answer })),
+		);
+		if (answer.outcome === 'unknown') await endLeases();
+	}
+	const endLeases = async (): Promise<void> => {
+		await installed.superuser.query(
+			"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'unknown'",
+		);
+	};
+	const state = async (reference: string): Promise<string> =>
+		await value(
+			installed.superuser,
+			z.string(),
+			'select state from etb_wallet.payments where reference = $1',
+			[reference],
+		);
+
+	test('asks for the login, and says nothing without it', async () => {
+		const answer = await fetch(`${installed.world.n8n.url}/form/pay-gate-desk`);
+		assert.equal(answer.status, 401);
+		assert.doesNotMatch(await answer.text(), /Pay gate/);
+	});
+
+	test('lists what needs somebody, and settles what is ticked as paid and as not paid', async () => {
+		await desk.open('See what needs me');
+		assert.equal(await desk.title(), 'Nothing needs you');
+
+		await sent(
+			[{ reference: 'n-1', toUserId: 'etbw_abebe', amountEtb: 1200.5, requestedBy: 'payroll' }],
+			{ outcome: 'unknown', message: 'No answer within 60 s' },
+		);
+		await sent([{ reference: 'n-2', toUserId: 'etbw_almaz', amountEtb: 950 }], {
+			outcome: 'unknown',
+			message: 'Error 500',
+		});
+		await sent([{ reference: 'n-3', toUserId: 'etbw_dawit', amountEtb: 1 }], {
+			outcome: 'unknown',
+			message: 'Error 500',
+		});
+		await sent([{ reference: 'n-4', toUserId: 'etbw_eden', amountEtb: 25 }]);
+		const spent = 'select spent_today from etb_wallet.spending';
+		const before = await number(spent);
+
+		await desk.open('See what needs me');
+		const listed = await desk.table('To be settled');
+		assert.deepEqual(
+			listed.map((row) => [
+				row.Reference,
+				row.ETB,
+				row['To User ID'],
+				row.State,
+				row['Asked for by'],
+				row.Why,
+			]),
+			[
+				['n-1', '1,200.50', 'etbw_abebe', 'unknown', 'payroll', 'No answer within 60 s'],
+				['n-2', '950.00', 'etbw_almaz', 'unknown', '', 'Error 500'],
+				['n-3', '1.00', 'etbw_dawit', 'unknown', '', 'Error 500'],
+			],
+		);
+		assert.deepEqual(
+			(await desk.table('Being sent')).map((row) => row.Reference),
+			['n-4'],
+		);
+		await desk.choose('1. n-1');
+		await desk.choose('3. n-3');
+		await desk.choose('They were not paid');
+		await desk.fill('Who told you', 'Ticket 77, by telephone');
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Settled');
+		assert.deepEqual(await desk.table(), [
+			{ 'No.': '1', Reference: 'n-1', State: 'not paid' },
+			{ 'No.': '3', Reference: 'n-3', State: 'not paid' },
+		]);
+		assert.deepEqual(
+			[await state('n-1'), await state('n-2'), await state('n-3')],
+			['notPaid', 'unknown', 'notPaid'],
+		);
+		assert.equal(await number(spent), before - 1201.5);
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.object({ by_person: z.string(), detail: z.string() }),
+				`select by_person, detail from etb_wallet.events where event = 'saidNotPaid' and reference = 'n-1'`,
+			),
+			[{ by_person: 'Almaz Tesfaye', detail: 'Ticket 77, by telephone' }],
+		);
+
+		await desk.open('See what needs me');
+		await desk.choose('1. n-2');
+		await desk.choose('They were paid');
+		await desk.fill('Who told you', 'Ticket 78');
+		await desk.send('Settle');
+		assert.equal(await state('n-2'), 'paid');
+	});
+
+	test('settles all that were ticked, or none: and says why', async () => {
+		await sent(
+			[
+				{ reference: 'a-1', toUserId: 'etbw_a', amountEtb: 1 },
+				{ reference: 'a-2', toUserId: 'etbw_a', amountEtb: 1 },
+			],
+			{ outcome: 'unknown' },
+		);
+		await desk.open('See what needs me');
+		await desk.choose('1. a-1');
+		await desk.choose('2. a-2');
+		await desk.choose('They were not paid');
+		await desk.fill('Who told you', 'Ticket 79');
+		// Somebody else is quicker.
+		await installed.superuser.query(
+			`select etb_wallet.resolve('main', 'a-2', true, 'Bekele', 'Ticket 80')`,
+		);
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /The payment "a-2" is paid, and stays paid/);
+		assert.deepEqual([await state('a-1'), await state('a-2')], ['unknown', 'paid']);
+		await installed.superuser.query(
+			`select etb_wallet.resolve('main', 'a-1', false, 'Bekele', 'Ticket 80')`,
+		);
+	});
+
+	test('what was sent again since the page was drawn is not settled by it', async () => {
+		const payment = { reference: 'again', toUserId: 'etbw_again', amountEtb: 1 };
+		await sent([payment], { outcome: 'unknown' });
+		await desk.open('See what needs me');
+		await desk.choose('1. again');
+		await desk.choose('They were not paid');
+		await desk.fill('Who told you', 'Ticket 81');
+		// At another desk it is settled the same way, and then its workflow sends it again.
+		await installed.superuser.query(
+			`select etb_wallet.resolve('main', 'again', false, 'Bekele', 'Ticket 81')`,
+		);
+		await sent([payment], { outcome: 'unknown' });
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /The payment "again" was sent again since you looked/);
+		assert.equal(await state('again'), 'unknown');
+		await installed.superuser.query(
+			`select etb_wallet.resolve('main', 'again', false, 'Bekele', '')`,
+		);
+	});
+
+	test('shows what it was given as text, whatever it looks like, and settles just that', async () => {
+		const reference = `<b>$& {{ $execution.id }} $$ "x" 'y' & <img src=x>`;
+		const other = `2. ${reference}`;
+		await sent(
+			[
+				{ reference, toUserId: '<i>{{ 1 + 1 }}</i>', amountEtb: 0.5 },
+				{ reference: other, toUserId: 'etbw_b', amountEtb: 1 },
+			],
+			{ outcome: 'unknown', message: '<a href="https://example.com">click</a>' },
+		);
+		await desk.open('See what needs me', '<u>{{ 2 + 2 }}</u>');
+		const listed = await desk.table('To be settled');
+		assert.deepEqual(listed.map((row) => row.Reference).sort(), [reference, other].sort());
+		assert.ok(listed.some((row) => row['To User ID'] === '<i>{{ 1 + 1 }}</i>'));
+		assert.equal(listed[0]?.Why, '<a href="https://example.com">click</a>');
+		assert.equal(await browser.page.locator('td *').count(), 0);
+		const place = listed.findIndex((row) => row.Reference === other) + 1;
+		await desk.choose(`${place}. `);
+		await desk.choose('They were paid');
+		await desk.fill('Who told you', '{{ $json }} <b>$&');
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Settled');
+		assert.deepEqual([await state(other), await state(reference)], ['paid', 'unknown']);
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.object({ settled_by: z.string(), reason: z.string() }),
+				'select settled_by, reason from etb_wallet.payments where reference = $1',
+				[other],
+			),
+			[{ settled_by: '<u>{{ 2 + 2 }}</u>', reason: '{{ $json }} <b>$&' }],
+		);
+		await installed.superuser.query(`select etb_wallet.resolve('main', $1, false, 'Bekele', '')`, [
+			reference,
+		]);
+	});
+
+	test('shows what was spent, and finds a payment with its history', async () => {
+		await sent(
+			[{ reference: 'find-1', toUserId: 'etbw_find', amountEtb: 40, requestedBy: 'refunds' }],
+			{ outcome: 'paid', txHash: '0xf00d' },
+		);
+		await desk.open('See what was spent');
+		const spentToday = await number('select spent_today from etb_wallet.spending');
+		const [today] = await desk.table('Altogether');
+		assert.equal(Number(today?.Spent?.replaceAll(',', '')), spentToday);
+		assert.equal(today?.Limit, '10,000.00');
+		assert.equal(
+			(await desk.table('By caller')).find(({ Caller }) => Caller === 'refunds')?.Spent,
+			'40.00',
+		);
+		assert.equal(
+			(await desk.table('Who got most')).find((row) => row['To User ID'] === 'etbw_find')?.Spent,
+			'40.00',
+		);
+
+		for (const what of ['find-1', 'find-', 'etbw_find', '0xf00d']) {
+			await desk.open('Find a payment');
+			await desk.fill('Reference, To User ID', what);
+			await desk.send('Find');
+			assert.equal(await desk.title(), 'One payment');
+			const [found] = await desk.table();
+			assert.deepEqual(
+				[found?.Reference, found?.State, found?.Transaction],
+				['find-1', 'paid', '0xf00d'],
+			);
+			assert.deepEqual(
+				(await desk.table('Its history')).map((row) => row.What),
+				['send', 'paid'],
+			);
+		}
+		await desk.open('Find a payment');
+		await desk.fill('Reference, To User ID', 'nothing');
+		await desk.send('Find');
+		assert.equal(await desk.title(), 'No payment was found');
+	});
+
+	test('stops all payments, and lets them through again', async () => {
+		await desk.open('Stop or resume');
+		assert.match(await desk.text(), /Payments are running now/);
+		await desk.choose('Stop all payments');
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Payments are stopped');
+		const item = { reference: 'p-1', toUserId: 'etbw_p', amountEtb: 1 };
+		assert.equal(
+			(await claim(installed.gate, 'main', [item])).items[0]?.reason,
+			'Payments are paused',
+		);
+		await desk.open('Stop or resume');
+		assert.match(await desk.text(), /Payments are STOPPED now/);
+		await desk.choose('Let payments through');
+		await desk.send('Save');
+		await sent([item], { outcome: 'paid' });
+	});
+
+	test('changes the limits that were changed, and no others; refuses what is no amount', async () => {
+		await desk.open('Change limits');
+		await desk.fill('Most per day', '25,000.50');
+		await desk.fill('Most for one payment', '');
+		await desk.choose('Known recipients only');
+		// Somebody else changes another one meanwhile.
+		await setRules(installed.superuser, 'main', { most_per_month: 70_000 });
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Saved');
+		assert.deepEqual(await desk.table(), [
+			{ What: 'Most per day', Now: '25,000.50 ETB' },
+			{ What: 'Most for one payment', Now: 'no limit' },
+			{ What: 'Known recipients only', Now: 'yes' },
+		]);
+		const rulesNow = async () =>
+			await rows(
+				installed.superuser,
+				z.unknown(),
+				`select most_per_day, most_per_month, most_per_payment, only_known_recipients from etb_wallet.rules`,
+			);
+		const expected = [
+			{
+				most_per_day: '25000.50',
+				most_per_month: '70000',
+				most_per_payment: null,
+				only_known_recipients: true,
+			},
+		];
+		assert.deepEqual(await rulesNow(), expected);
+
+		await desk.open('Change limits');
+		await desk.fill('Most per month', '1.000.000');
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /1\.000\.000/);
+		await desk.open('Change limits');
+		await desk.send('Save');
+		assert.match(await desk.text(), /All fields are as they were/);
+		assert.deepEqual(await rulesNow(), expected);
+	});
+
+	test('keeps the list of known recipients, and limits of one caller', async () => {
+		await setRules(installed.superuser, 'main', { only_known_recipients: true });
+		await desk.open('Known recipients');
+		await desk.fill('Put these on the list', 'etbw_k1\netbw_k2\n\netbw_k3');
+		await desk.send('Save');
+		assert.equal((await desk.table()).length, 3);
+		await desk.open('Known recipients');
+		assert.deepEqual(
+			(await desk.table('The list')).map((row) => row['To User ID']),
+			['etbw_k1', 'etbw_k2', 'etbw_k3'],
+		);
+		await desk.fill('Take these off', 'etbw_k2');
+		await desk.send('Save');
+		const outcomes = async (requestedBy: string) =>
+			(
+				await claim(
+					installed.gate,
+					'main',
+					['etbw_k1', 'etbw_k2'].map((toUserId) => ({
+						reference: `k-${requestedBy}-${toUserId}`,
+						toUserId,
+						amountEtb: 5,
+						requestedBy,
+					})),
+				)
+			).items.map(({ decision, reason }) => reason ?? decision);
+		assert.deepEqual(await outcomes('one'), [
+			'send',
+			'The recipient is not on the list of known recipients',
+		]);
+
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', 'two');
+		await desk.choose('Allow it');
+		await desk.fill('Most for one payment', '4');
+		await desk.send('Save');
+		assert.match(
+			(await outcomes('two'))[0] ?? '',
+			/Above the most for one payment of this caller, 4 ETB/,
+		);
+		await desk.open('Limits of one caller');
+		assert.deepEqual(
+			(await desk.table('The list')).map((row) => [
+				row.Caller,
+				row.Payments,
+				row['Most per payment'],
+			]),
+			[['two', 'allowed', '4.00']],
+		);
+		await desk.fill('Caller, as in', 'two');
+		await desk.choose('Stop its payments');
+		await desk.send('Save');
+		assert.match((await outcomes('two'))[0] ?? '', /Payments of the caller "two" are paused/);
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', 'two');
+		await desk.choose('Take it off');
+		await desk.send('Save');
+		assert.equal((await outcomes('two'))[0], 'send');
+		await desk.open('See what happened');
+		const happened = (await desk.table()).slice(0, 12).map((row) => [row.What, row.Who]);
+		assert.deepEqual(
+			happened.filter(([what]) => what?.startsWith('caller')),
+			Array(3).fill(["caller's limits changed", 'Almaz Tesfaye']),
+		);
+	});
+
+	test('says on each page that the database cannot be asked, and that nothing was changed', async (t) => {
+		const { world, credentials, database } = installed;
+		const name = 'Pay gate desk';
+		const { host, port } = database;
+		const reached = {
+			...{ host, port, database: database.database, ssl: 'disable' },
+			...{ user: 'pay_gate_desk', password: 'not-checked' },
+		};
+		const use = async (data: object) =>
+			await world.api.updateCredential(z.string().parse(credentials[name]), name, 'postgres', data);
+		t.after(async () => await use(reached));
+		// Nothing listens on port 1. n8n treats the two differently: only the first ends in the node's error output.
+		const tunnel = { sshTunnel: true, sshHost: host, sshPort: 1, sshUser: 'nobody' };
+		const unreachable: Array<[object, RegExp]> = [
+			[{ port: 1 }, /Connection refused/],
+			[
+				{ ...tunnel, sshAuthenticateWith: 'password', sshPassword: 'none' },
+				/The desk could not ask the database/,
+			],
+		];
+		for (const [change, why] of unreachable) {
+			await use({ ...reached, ...change });
+			for (const todo of [
+				...['See what needs me', 'See what was spent', 'Find', 'Stop or resume', 'Change limits'],
+				...['Known recipients', 'Limits of one caller', 'See what happened'],
+			]) {
+				await desk.open(todo);
+				assert.equal(await desk.title(), 'The desk cannot ask the database', todo);
+				assert.match(await desk.text(), /Nothing was changed\. See that PostgreSQL runs/);
+			}
+			await use(reached);
+			await desk.open('Stop or resume');
+			await use({ ...reached, ...change });
+			await desk.choose('Stop all payments');
+			await desk.send('Save');
+			assert.equal(await desk.title(), 'Nothing was changed');
+			assert.match(await desk.text(), why);
+		}
+		assert.equal(await number('select count(*) from etb_wallet.rules where paused'), 0);
+	});
+
+	test('does not say that nothing was changed when the database ends the connection', async () => {
+		const { database, superuser } = installed;
+		await desk.open('Stop or resume');
+		await desk.choose('Stop all payments');
+		const other = await database.connect('superuser');
+		await other.query('begin; lock table etb_wallet.rules');
+		const sending = desk.send('Save');
+		const ended = async () =>
+			await rows(
+				superuser,
+				z.unknown(),
+				`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'pay_gate_desk' and wait_event_type = 'Lock'`,
+			);
+		while ((await ended()).length === 0);
+		await sending;
+		await other.query('rollback');
+		await other.end();
+		assert.equal(await desk.title(), 'Look whether it was saved');
+	});
+});
+
+void describe('gate-confirm.json', () => {
+	test('confirms a payment by its event, and lists what is paid and not confirmed after a day', async (t) => {
+		const { world, gate, superuser } = installed;
+		const id = await installed.add(await readGateWorkflow('gate-confirm.json'));
+		await world.api.activate(id);
+		t.after(async () => await world.api.deactivate(id));
+		await setRules(superuser, 'main', { only_known_recipients: false });
+		const items = ['c-1', 'c-2'].map((reference) => ({
+			reference,
+			toUserId: 'etbw_c',
+			amountEtb: 1,
+		}));
+		const window = await claim(gate, 'main', items);
+		await settle(gate, 'main', window, [
+			{ toUserId: 'etbw_c', outcome: 'paid', txHash: '0xc1' },
+			{ toUserId: 'etbw_c', outcome: 'paid', txHash: '0xc2' },
+		]);
+
+		const { deliveryId } = world.sandbox.emit('disburse.completed', { txHash: '0xc1' });
+		assert.equal((await world.sandbox.deliverySettled(deliveryId)).state, 'delivered');
+		assert.deepEqual(
+			await rows(
+				superuser,
+				z.unknown(),
+				`select reference, confirmed_at is not null as confirmed from etb_wallet.payments where reference like 'c-%' order by 1`,
+			),
+			[
+				{ reference: 'c-1', confirmed: true },
+				{ reference: 'c-2', confirmed: false },
+			],
+		);
+		const [first] = await executionsOf(world, id, 1);
+		assert.deepEqual(first?.nodes.Confirm?.[0]?.outputs[0], [{ confirmedNow: 1 }]);
+
+		const without = world.sandbox.emit('disburse.completed', { id: 'no-hash' });
+		// The service is told that it failed, and gives up after its three retries.
+		assert.equal((await world.sandbox.deliverySettled(without.deliveryId)).state, 'failed');
+
+		const quiet = await installed.run(id, 'Every Morning');
+		assert.equal(quiet.error, undefined);
+		await superuser.query(
+			`update etb_wallet.payment set ended_at = ended_at - interval '2 days' where reference like 'c-%'`,
+		);
+		const red = await installed.run(id, 'Every Morning');
+		assert.match(red.error ?? '', /not confirmed by an event: c-2 \(1 in all\)/);
+	});
+});

@@ -1,0 +1,242 @@
+/** Old data under the gate's ETB Wallet node, and an n8n that stood still: nobody is paid twice, in the real n8n. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { z } from 'zod';
+import { N8nApi, type Execution } from '../../n8n/api.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../n8n/examples.mts';
+import { startN8n } from '../../n8n/instance.mts';
+import { installPackage } from '../../n8n/package-tarball.mts';
+import { freePort } from '../../n8n/ports.mts';
+import { eventually, owner, timesPaid } from '../n8n/n8n-world.mts';
+import {
+	addPostgresCredential,
+	callOfGate,
+	counts,
+	GATE_TRIGGER,
+	gateWorkflow,
+	node,
+	payThrough,
+	startedByHand,
+	startGateWorld,
+	toldItems,
+	TRIGGER,
+	type GateWorld,
+	type Payment,
+} from './gate-world.mts';
+import { resolve, rows } from './gate.mts';
+
+let gateWorld: GateWorld;
+let gateId: string;
+
+before(async () => {
+	gateWorld = await startGateWorld();
+	gateId = await gateWorld.addGate();
+});
+after(async () => await gateWorld.stop());
+
+const times = (payments: Payment[]) => timesPaid(gateWorld.world.sandbox, payments);
+const once = (payments: Payment[]) => payments.map(() => 1);
+
+/** The items of a node's first run. */
+const itemsOf = ({ nodes }: Execution, name: string) => nodes[name]?.[0]?.outputs[0] ?? [];
+
+/** What the ETB Wallet node said of each payment of a window. */
+const nodeOutcomes = (execution: Execution): unknown[] =>
+	itemsOf(execution, 'ETB Wallet').map((json) => {
+		const told = json.error ?? json;
+		return typeof told === 'object' && told !== null && 'outcome' in told ? told.outcome : told;
+	});
+
+/** The gate's execution for a call, which is one of its own. */
+async function executionOfGate(payments: Payment[]): Promise<Execution> {
+	const { api } = gateWorld.world;
+	const before = await api.executionIds(gateId);
+	await gateWorld.pay(payments, gateId);
+	const [id, ...others] = (await api.executionIds(gateId)).filter((each) => !before.includes(each));
+	assert.ok(id !== undefined && others.length === 0);
+	return await api.endedExecution(id);
+}
+
+const OTHER_EXECUTION = /^Not sent: it was claimed by another execution/;
+const OTHER_EXECUTION_IN_ERROR = /Not sent: it was claimed by another execution/;
+
+for (const where of ['the gate', 'a copy of the gate'] as const) {
+	test(`the output of Claim, pinned in ${where} and run again, pays nobody, whatever the first run did`, async () => {
+		const { world, superuser } = gateWorld;
+		const payments = gateWorld.payroll(`pinned in ${where}`, 5);
+		const first = await executionOfGate(payments);
+		assert.deepEqual(times(payments), once(payments));
+		const pinned = {
+			[GATE_TRIGGER]: payments.map((json) => ({ json })),
+			Claim: itemsOf(first, 'Claim').map((json) => ({ json })),
+		};
+		const id = where === 'the gate' ? gateId : await gateWorld.addGate();
+		await world.api.changeWorkflow(id, () => ({ pinData: pinned }));
+		try {
+			// As if the first run had been cut off in the middle: then nothing but the node knows.
+			for (const isOpen of [false, true]) {
+				if (isOpen) {
+					await superuser.query('set session_replication_role = replica');
+					await superuser.query(
+						`update etb_wallet.payment set state = 'sending', ended_at = null, tx_hash = null
+						where account = 'main' and reference = any ($1)`,
+						[payments.map(({ reference }) => reference)],
+					);
+					await superuser.query('set session_replication_role = origin');
+				}
+				const again = await world.api.endedExecution(await world.api.run(id, GATE_TRIGGER));
+				assert.equal(again.status, 'success', again.error);
+				assert.deepEqual(
+					nodeOutcomes(again),
+					payments.map(() => 'unknown'),
+				);
+				assert.match(JSON.stringify(itemsOf(again, 'ETB Wallet')), OTHER_EXECUTION_IN_ERROR);
+				const told = toldItems.parse(itemsOf(again, 'Back in Order'));
+				assert.deepEqual(counts(told), isOpen ? { unknown: 5 } : { alreadyPaid: 5 });
+				if (isOpen) assert.match(told[0]?.reason ?? '', OTHER_EXECUTION);
+			}
+		} finally {
+			await world.api.changeWorkflow(id, () => ({ pinData: {} }));
+		}
+		assert.deepEqual(times(payments), once(payments));
+		// And the gate does not hand them out again.
+		const { told } = await gateWorld.pay(payments, gateId);
+		assert.deepEqual(counts(told), { unknown: 5 });
+		assert.deepEqual(times(payments), once(payments));
+	});
+}
+
+test('Retry execution after a failed Settle: what was paid is settled, and the rest is paid', async () => {
+	const { world, superuser } = gateWorld;
+	const payments = gateWorld.payroll('retried', 120);
+	const settle = 'etb_wallet.settle(text, uuid, json, json, text)';
+	await superuser.query(`alter function ${settle} rename to settle_gone`);
+	const before = await world.api.executionIds(gateId);
+	const { execution } = await gateWorld.pay(payments, gateId);
+	assert.equal(execution.status, 'error');
+	await superuser.query(
+		'alter function etb_wallet.settle_gone(text, uuid, json, json, text) rename to settle',
+	);
+	assert.equal(times(payments).filter((count) => count === 1).length, 50);
+	const [failed] = (await world.api.executionIds(gateId)).filter((id) => !before.includes(id));
+	assert.ok(failed !== undefined);
+	assert.match((await world.api.endedExecution(failed)).error ?? '', /Settle/);
+
+	const retried = await world.api.endedExecution(await world.api.retryExecution(failed), 60_000);
+	assert.equal(retried.status, 'success', retried.error);
+	const told = toldItems.parse(itemsOf(retried, 'Outcomes'));
+	assert.deepEqual(counts(told), { paid: 120 });
+	assert.deepEqual(
+		told.map(({ toUserId }) => toUserId),
+		payments.map(({ toUserId }) => toUserId),
+	);
+	assert.deepEqual(times(payments), once(payments));
+});
+
+test('Retry execution of a gate that failed while it paid sends nothing of its window again', async () => {
+	const { world, superuser } = gateWorld;
+	const payments = gateWorld.payroll('failed', 60);
+	const id = await gateWorld.addGate();
+	// Without On Error, a rejected payment fails the node.
+	await world.api.changeWorkflow(id, ({ nodes }) => ({
+		nodes: nodes.map((own) =>
+			own.name === 'ETB Wallet' ? { ...own, onError: 'stopWorkflow' } : own,
+		),
+	}));
+	await world.api.activate(id);
+	world.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+		bodyText.includes(payments[20]?.toUserId ?? '?')
+			? { process: 'never', answer: { status: 400, body: '{}' } }
+			: undefined,
+	);
+	const { execution } = await gateWorld.pay(payments, id);
+	world.sandbox.faults.clear();
+	assert.equal(execution.status, 'error');
+	const paidBefore = times(payments);
+	const [failed] = await world.api.executionIds(id);
+	assert.ok(failed !== undefined);
+	const retried = await world.api.endedExecution(await world.api.retryExecution(failed), 60_000);
+	assert.equal(retried.status, 'error');
+	assert.match(retried.error ?? '', OTHER_EXECUTION_IN_ERROR);
+	assert.deepEqual(times(payments), paidBefore);
+	// After its lease a person says of each what the service says; then the rest is paid.
+	await superuser.query(
+		"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'sending'",
+	);
+	for (const [index, { reference = '' }] of payments.slice(0, 50).entries())
+		await resolve(superuser, 'main', reference, paidBefore[index] === 1);
+	assert.equal((await gateWorld.pay(payments, gateId)).told.length, 60);
+	assert.deepEqual(times(payments), once(payments));
+});
+
+test('n8n stands still beyond the lease, a person settles, another n8n pays the rest, and n8n goes on: nobody is paid twice', async (context) => {
+	const { world, database, superuser } = gateWorld;
+	const folder = await mkdtemp(join(tmpdir(), 'other-n8n-'));
+	await installPackage(folder);
+	const other = await startN8n({ userFolder: folder, port: await freePort() });
+	context.after(async () => {
+		world.sandbox.setLatency(0);
+		await gateWorld.setLease('15 minutes');
+		await other.stop();
+		await rm(folder, { recursive: true, force: true });
+	});
+	const api = new N8nApi(other.url);
+	await api.setUpOwner(owner);
+	const account = {
+		id: await api.createCredential('account', CREDENTIAL_TYPE, credentialFor(world.sandbox)),
+		name: 'account',
+	};
+	const postgres = await addPostgresCredential(api, database, 'gate');
+	const otherGate = await api.createWorkflow(await gateWorkflow(postgres, account));
+	await api.activate(otherGate);
+
+	await gateWorld.setLease('16 seconds');
+	world.sandbox.setLatency(1_500);
+	const payments = gateWorld.payroll('frozen', 50);
+	const caller = startedByHand(
+		'frozen',
+		node('Rows', 'n8n-nodes-base.code', 2, {
+			jsCode: `return ${JSON.stringify(payments)}.map((json) => ({ json }))`,
+		}),
+		callOfGate(gateId),
+	);
+	const running = await world.api.run(await world.api.createWorkflow(caller), TRIGGER);
+	const paying = () =>
+		world.sandbox.requests.filter(({ bodyText }) => bodyText.includes('frozen-'));
+	// Twenty are sent, of which ten wait for their answers: none is just being sent.
+	await eventually('the second ten', () => (paying().length === 20 ? true : undefined), 30_000);
+	process.kill(-world.n8n.pid, 'SIGSTOP');
+	try {
+		const open = z.object({ reference: z.string(), to_user_id: z.string() });
+		const unknown = await eventually('the end of the lease', async () => {
+			const found = await rows(
+				superuser,
+				open,
+				"select reference, to_user_id from etb_wallet.open_payments where state = 'unknown' and reference like 'frozen-%'",
+			);
+			return found.length > 0 ? found : undefined;
+		});
+		assert.equal(unknown.length, 50);
+		// What the service has done is told truly.
+		const isPaid = new Set(world.sandbox.books.disbursements().map(({ toUserId }) => toUserId));
+		for (const { reference, to_user_id } of unknown)
+			await resolve(superuser, 'main', reference, isPaid.has(to_user_id));
+		world.sandbox.setLatency(0);
+		const { told } = await payThrough(api, otherGate, payments);
+		assert.deepEqual(counts(told), { alreadyPaid: 20, paid: 30 });
+	} finally {
+		process.kill(-world.n8n.pid, 'SIGCONT');
+	}
+	const woken = await world.api.endedExecution(running, 60_000);
+	const told = toldItems.parse(itemsOf(woken, 'Pay'));
+	context.diagnostic(`the one that stood still tells ${JSON.stringify(counts(told))}`);
+	// Nobody has to be settled, and what it says is true: all are paid.
+	assert.deepEqual(
+		told.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'alreadyPaid'),
+		[],
+	);
+	assert.deepEqual(times(payments), once(payments));
+});

@@ -1,0 +1,448 @@
+/** Each example, imported as a person would and run in the real n8n against the sandbox. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { z } from 'zod';
+import { WorkflowFile, type Execution } from '../../n8n/api.mts';
+import { readExample } from '../../n8n/examples.mts';
+import { startChatModel } from './chat-model.mts';
+import { unfitNodes } from './installed-nodes.mts';
+import { eventually, executionsOf, startRealWorld } from './n8n-world.mts';
+import type { RealWorld } from './n8n-world.mts';
+
+let world: RealWorld;
+before(async () => {
+	// Retries of events come at once instead of after 30 s.
+	world = await startRealWorld({ sandbox: { timeFactor: 0.001 } });
+});
+after(async () => await world.stop());
+
+type Item = Record<string, unknown>;
+
+/** n8n's own name for the start by hand. */
+const START = 'When clicking ‘Execute workflow’';
+
+/** n8n's answer to a form that is sent. */
+const FormAnswer = z.object({ formWaitingUrl: z.string() });
+
+/** A question in the chat. */
+const Question = z.object({
+	text: z.string(),
+	buttons: z.array(z.object({ text: z.string(), link: z.string() })),
+});
+
+/** Items of the first run of a node. */
+const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
+	execution.nodes[node]?.[0]?.outputs[output] ?? [];
+
+const reached = (execution: Execution, node: string): boolean => node in execution.nodes;
+
+const only = (items: Item[]): Item => {
+	assert.equal(items.length, 1);
+	return items[0] ?? {};
+};
+
+async function importExample(file: string, change = (workflow: WorkflowFile) => workflow) {
+	return await world.add(change(await readExample(file)));
+}
+
+/** Publishes an example until the test ends, so that the next one can have the account's events. */
+async function publishExample(test: TestContext, file: string): Promise<string> {
+	const id = await importExample(file);
+	test.after(async () => await world.api.deactivate(id));
+	await world.api.activate(id);
+	return id;
+}
+
+async function run(workflowId: string, trigger: string): Promise<Execution> {
+	return await world.api.endedExecution(await world.api.run(workflowId, trigger));
+}
+
+/** Each payment in the books but the first `since`, as "user amount", in order of user. */
+const paid = (since: number): string[] =>
+	world.sandbox.books
+		.disbursements()
+		.slice(since)
+		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
+		.sort();
+
+const payments = (): number => world.sandbox.books.disbursements().length;
+
+/** The user's id, as the service assigned it. */
+function userId(externalId: string): string {
+	const user = world.sandbox.books.users().find((each) => each.externalId === externalId);
+	assert.ok(user, `the sandbox has no user ${externalId}`);
+	return user.id;
+}
+
+test('every example fits the installed nodes: each type and parameter is known, none is missing', async () => {
+	assert.deepEqual(await unfitNodes(world.api), []);
+});
+
+test('pay-a-user.json pays a new user, and receive-events.json gets the event of it', async (t) => {
+	const receiver = await publishExample(t, 'receive-events.json');
+	const already = payments();
+	const execution = await run(await importExample('pay-a-user.json'), START);
+	assert.equal(execution.error, undefined);
+	const { id, externalId } = only(itemsOf(execution, 'Create the wallet'));
+	assert.deepEqual(paid(already), [`${String(id)} 250.5`]);
+	assert.equal(only(itemsOf(execution, 'Pay')).reference, `welcome-${String(externalId)}`);
+	const [event] = await executionsOf(world, receiver, 1);
+	assert.ok(event);
+	assert.deepEqual(only(itemsOf(event, 'What happened')), {
+		message: 'A payment was completed: 250.5 ETB',
+	});
+});
+
+void describe('payroll.json', () => {
+	const month = (execution: Execution) => String(only(itemsOf(execution, 'This month')).month);
+	const report = (execution: Execution) => {
+		const { payments: lines, needsYou, ...numbers } = only(itemsOf(execution, 'Report'));
+		assert.ok(Array.isArray(lines) && Array.isArray(needsYou));
+		return { numbers, lines, needsYou };
+	};
+
+	test('gives each person a wallet once, pays each salary once a month, and reports it', async () => {
+		const id = await importExample('payroll.json');
+		assert.equal((await run(id, 'Set up people')).status, 'success');
+		const again = await run(id, 'Set up people');
+		assert.equal(again.status, 'success');
+		assert.equal(reached(again, 'Create wallets'), false);
+		const salaries = [
+			`${userId('E-1041')} 12400`,
+			`${userId('E-1042')} 9500.5`,
+			`${userId('E-1043')} 15250.75`,
+		];
+
+		const already = payments();
+		const first = await run(id, 'Every 25th');
+		assert.equal(first.error, undefined);
+		assert.deepEqual(paid(already), salaries);
+		assert.deepEqual(report(first).numbers, {
+			month: month(first),
+			paid: 3,
+			paidEtb: 37151.25,
+			alreadyPaid: 0,
+			notPaid: 0,
+			unknown: 0,
+		});
+		assert.deepEqual(
+			report(first).lines.map(({ name, reference }: Item) => [name, reference]),
+			[
+				['Abebe Kebede', `payroll-${month(first)}-E-1041`],
+				['Almaz Tesfaye', `payroll-${month(first)}-E-1042`],
+				['Dawit Haile', `payroll-${month(first)}-E-1043`],
+			],
+		);
+		assert.ok(reached(first, 'Everybody has been paid'));
+
+		const second = await run(id, 'Every 25th');
+		assert.equal(second.error, undefined);
+		assert.equal(report(second).numbers.alreadyPaid, 3);
+		assert.deepEqual(paid(already), salaries);
+	});
+
+	test('ends in red with who was not paid and who may have been, and pays neither again by itself', async () => {
+		const id = await importExample('payroll.json', (workflow) => {
+			const text = JSON.stringify(workflow).replace(
+				/(E-1043[^"]*?)"/,
+				'$1\\nE-1044,Marta Girma,marta@example.com,25000"',
+			);
+			return WorkflowFile.parse(JSON.parse(text));
+		});
+		assert.equal((await run(id, 'Set up people')).status, 'success');
+		const already = payments();
+		const uncertain = userId('E-1042');
+		world.sandbox.faults.plan('POST /disburse', ({ body }) =>
+			JSON.stringify(body).includes(uncertain) ? 'error500AfterPaying' : undefined,
+		);
+
+		const first = await run(id, 'Every 25th');
+		const second = await run(id, 'Every 25th');
+		world.sandbox.faults.clear();
+		assert.match(first.error ?? '', /2 paid, 0 already paid, 1 not paid, 1 unknown/);
+		assert.match(second.error ?? '', /0 paid, 2 already paid, 1 not paid, 1 unknown/);
+		for (const { needsYou } of [report(first), report(second)]) {
+			assert.deepEqual(
+				needsYou.map(({ name, amountEtb, outcome }: Item) => [name, amountEtb, outcome]).sort(),
+				[
+					['Almaz Tesfaye', 9500.5, 'unknown'],
+					['Marta Girma', 25000, 'notPaid'],
+				],
+			);
+		}
+		assert.match(JSON.stringify(report(first).needsYou), /above the Maximum per Payment of 20000/);
+		assert.deepEqual(paid(already), [
+			`${userId('E-1041')} 12400`,
+			`${uncertain} 9500.5`,
+			`${userId('E-1043')} 15250.75`,
+		]);
+	});
+});
+
+void describe('wallet-from-a-form.json', () => {
+	/** Fills in the published form, as a browser does; resolves to the page that follows with this text. */
+	async function fillIn(name: string, memberNumber: string, expected: string): Promise<string> {
+		const form = `${world.n8n.url}/form/c1a3c0de-0004-4000-8000-0000000000ff`;
+		const fields = new FormData();
+		fields.set('field-0', name);
+		fields.set('field-1', 'person@example.com');
+		fields.set('field-2', memberNumber);
+		const answer = await fetch(form, { method: 'POST', body: fields });
+		const { formWaitingUrl } = FormAnswer.parse(await answer.json());
+		const status = new URL(formWaitingUrl);
+		status.pathname += '/n8n-execution-status';
+		await eventually('the page after the form', async () =>
+			(await (await fetch(status)).text()) === 'form-waiting' ? true : undefined,
+		);
+		const page = await (await fetch(formWaitingUrl)).text();
+		assert.ok(page.includes(expected), page);
+		// The page itself ends the execution.
+		await fetch(formWaitingUrl, { method: 'POST' });
+		return page;
+	}
+
+	test('gives a new member one wallet, and says so', async (t) => {
+		const id = await publishExample(t, 'wallet-from-a-form.json');
+		const welcome = await fillIn('Selam Bekele', 'M-2001', 'Welcome, Selam Bekele!');
+		const { walletAddress } =
+			world.sandbox.books.users().find(({ externalId }) => externalId === 'M-2001') ?? {};
+		assert.ok(walletAddress);
+		assert.ok(welcome.includes(walletAddress));
+
+		const users = world.sandbox.books.users().length;
+		await fillIn('Selam Bekele', ' M-2001 ', 'You have a wallet already');
+		world.sandbox.books.addUser({ externalId: 'M-2002' });
+		await fillIn('Somebody else', 'M-2002', 'That did not work');
+		assert.equal(world.sandbox.books.users().length, users + 1);
+		const executions = await executionsOf(world, id, 3);
+		assert.deepEqual(
+			executions.map(({ status }) => status),
+			['success', 'success', 'success'],
+		);
+	});
+});
+
+void describe('low-treasury-alert.json', () => {
+	test('is quiet with enough in the treasury, and ends in red when it is low or cannot be read', async () => {
+		const id = await importExample('low-treasury-alert.json');
+		const { books } = world.sandbox;
+		const before = books.balance().treasuryBalance;
+		const enough = await run(id, 'Every morning');
+		assert.equal(enough.error, undefined);
+		assert.ok(reached(enough, 'Enough') && !reached(enough, 'Tell your team'));
+
+		books.setTreasuryBalance(49_000.5);
+		const low = await run(id, 'Every morning');
+		const message = 'The treasury holds 49000.5 ETB, 999.5 ETB less than the limit of 50000 ETB';
+		assert.ok(String(only(itemsOf(low, 'Tell your team')).message).startsWith(message));
+		assert.ok(low.error?.startsWith(`Treasury is low: ${message}`));
+		books.setTreasuryBalance(before);
+
+		world.sandbox.refuseApiKey(true);
+		const refused = await run(id, 'Every morning');
+		world.sandbox.refuseApiKey(false);
+		assert.match(refused.error ?? '', /^Read the balance: /);
+	});
+});
+
+void describe('deposit-and-transfer-notifications.json', () => {
+	test('each event takes its own branch, and others start nothing', async (t) => {
+		const id = await publishExample(t, 'deposit-and-transfer-notifications.json');
+		const transfer = world.sandbox.transfer({ amountEtb: 320.5 });
+		await world.sandbox.deliverySettled(transfer.deliveryId);
+		const other = world.sandbox.emit('disburse.completed', { id: 'other' });
+		await world.sandbox.deliverySettled(other.deliveryId);
+		const deposit = world.sandbox.deposit({ amountEtb: 1000 });
+		await world.sandbox.deliverySettled(deposit.deliveryId);
+
+		const executions = await executionsOf(world, id, 2);
+		assert.deepEqual(
+			executions.map(({ status }) => status),
+			['success', 'success'],
+		);
+		const [first, second] = executions;
+		assert.ok(first && second);
+		assert.deepEqual(
+			only(itemsOf(first, 'Tell the bookkeeper')).message,
+			`A transfer of 320.5 ETB completed. Transaction: ${transfer.txHash}`,
+		);
+		assert.match(
+			String(only(itemsOf(second, 'Tell the treasurer')).message),
+			new RegExp(`^A deposit is on its way .*${deposit.id}`),
+		);
+		assert.ok(!reached(first, 'Tell the treasurer') && !reached(second, 'Tell the bookkeeper'));
+	});
+});
+
+void describe('reconcile-payments.json', () => {
+	let id: string;
+	before(async () => {
+		id = await importExample('reconcile-payments.json');
+		await world.api.activate(id);
+	});
+	after(async () => await world.api.deactivate(id));
+
+	/** Executions of the event's branch, once there are that many. */
+	const closings = async (count: number): Promise<Execution[]> =>
+		await eventually(`${count} events handled`, async () => {
+			const all = await executionsOf(world, id, 1);
+			const handled = all.filter((execution) => reached(execution, 'ETB Wallet Trigger'));
+			return handled.length >= count ? handled : undefined;
+		});
+
+	const stillOpen = async (): Promise<unknown[]> =>
+		itemsOf(await run(id, 'Every morning'), 'Still open').map(({ reference }) => reference);
+
+	test('a payment is closed by its event, whichever of them is recorded first', async () => {
+		const already = payments();
+		// The event is on its way while the service still keeps its answer back.
+		world.sandbox.faults.next('POST /disburse', 'slow');
+		const late = await run(id, 'Pay');
+		assert.equal(late.error, undefined);
+		assert.equal(itemsOf(late, 'Close it').length, 1, 'the event should have been first');
+		assert.equal(payments(), already + 1);
+		await closings(1);
+		assert.deepEqual(await stillOpen(), []);
+
+		world.sandbox.books.setWebhookUrl('http://127.0.0.1:9/nobody');
+		const early = await run(id, 'Pay');
+		const { reference, txHash, toUserId } = only(itemsOf(early, 'Record the payment'));
+		assert.deepEqual(paid(already + 1), [`${String(toUserId)} 750.25`]);
+		assert.deepEqual(await stillOpen(), [reference]);
+		await world.api.deactivate(id);
+		await world.api.activate(id); // sets the URL again
+		const { deliveryId } = world.sandbox.emit('disburse.completed', { txHash });
+		assert.equal((await world.sandbox.deliverySettled(deliveryId)).state, 'delivered');
+		const closed = (await closings(2)).at(-1);
+		assert.ok(closed);
+		assert.equal(only(itemsOf(closed, 'Close its payment')).reference, reference);
+		assert.deepEqual(await stillOpen(), []);
+	});
+
+	test('what may have been paid stays open, what was not paid is not recorded', async () => {
+		world.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
+		const unknown = await run(id, 'Pay');
+		const { reference, outcome } = only(itemsOf(unknown, 'Record the payment'));
+		assert.equal(outcome, 'unknown');
+		const { treasuryBalance } = world.sandbox.books.balance();
+		world.sandbox.books.setTreasuryBalance(1);
+		const refused = await run(id, 'Pay');
+		world.sandbox.books.setTreasuryBalance(treasuryBalance);
+		assert.equal(only(itemsOf(refused, 'Not recorded')).outcome, 'notPaid');
+
+		const list = await run(id, 'Every morning');
+		assert.deepEqual(
+			itemsOf(list, 'Still open').map((payment) => payment.reference),
+			[reference],
+		);
+		assert.ok(list.error?.includes(`Still open: ${String(reference)} (1 in all)`), list.error);
+	});
+
+	test('an event without a transaction hash closes nothing and ends in red', async () => {
+		const open = await stillOpen();
+		const { deliveryId } = world.sandbox.emit('disburse.completed', { id: 'no-hash' });
+		// The service is told that it failed, and gives up after its three retries.
+		assert.equal((await world.sandbox.deliverySettled(deliveryId)).state, 'failed');
+		const failed = (await closings(3)).at(-1);
+		assert.match(failed?.error ?? '', /^Event without a hash: The event has no data.txHash/);
+		assert.deepEqual(await stillOpen(), open);
+	});
+});
+
+void describe('agent-with-approval.json', () => {
+	let model: Awaited<ReturnType<typeof startChatModel>>;
+	let workflowId: string;
+	let toUserId: string;
+	before(async () => {
+		model = await startChatModel();
+		const name = 'The test that plays a model';
+		const id = await world.api.createCredential(name, 'openAiApi', {
+			apiKey: 'none',
+			url: model.url,
+		});
+		workflowId = await importExample('agent-with-approval.json', (workflow) => ({
+			...workflow,
+			nodes: workflow.nodes.map((node) =>
+				node.name === 'Chat model' ? { ...node, credentials: { openAiApi: { id, name } } } : node,
+			),
+		}));
+		toUserId = world.sandbox.books.addUser({ externalId: 'agent-test' }).id;
+	});
+	after(async () => await model.close());
+
+	/**
+	 * Writes into the editor's chat, and stays connected until the answer has come.
+	 * @param choices the button to choose at each question
+	 * @returns the questions, and the execution once it has ended
+	 */
+	async function chat(chatInput: string, ...choices: string[]) {
+		const sessionId = randomUUID();
+		const executionId = await world.api.chat(workflowId, 'Chat', { sessionId, chatInput });
+		const questions: string[] = [];
+
+		async function choose(message: string): Promise<void> {
+			const { text, buttons } = Question.parse(JSON.parse(message));
+			const link = buttons.find((button) => button.text === choices[questions.length])?.link;
+			questions.push(text);
+			assert.ok(link, `unexpected question: ${text}`);
+			// n8n answers nothing to what looks like a robot.
+			await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
+		}
+
+		const query = new URLSearchParams({ sessionId, executionId });
+		const socket = new WebSocket(`${world.n8n.url.replace('http', 'ws')}/chat?${query}`);
+		const failed = new Promise<never>((_, reject) => {
+			socket.onmessage = ({ data }) => {
+				const message = String(data);
+				if (message === 'n8n|heartbeat') socket.send('n8n|heartbeat-ack');
+				if (message.startsWith('{"type":"with-buttons"')) choose(message).catch(reject);
+			};
+		});
+		const execution = await Promise.race([world.api.endedExecution(executionId), failed]);
+		socket.close();
+		assert.equal(questions.length, choices.length);
+		return { questions, execution, answer: String(only(itemsOf(execution, 'Agent')).output) };
+	}
+
+	test('reads the balance without asking', async () => {
+		const { answer } = await chat('What does the treasury hold?');
+		assert.ok(
+			answer.includes(`"treasuryBalance":${world.sandbox.books.balance().treasuryBalance}`),
+		);
+	});
+
+	test('pays only after a person approved', async () => {
+		const already = payments();
+		const declined = await chat(`Pay 50 ETB to ${toUserId}`, 'Decline');
+		assert.match(declined.questions[0] ?? '', new RegExp(`50 ETB.*${toUserId}`));
+		assert.equal(payments(), already);
+		assert.ok(!reached(declined.execution, 'Pay a user'));
+
+		const { answer } = await chat(`Pay 75 ETB to ${toUserId}`, 'Approve');
+		assert.match(answer, /"outcome":"paid"/);
+		assert.deepEqual(paid(already), [`${toUserId} 75`]);
+	});
+
+	test('an approved payment above the limit is not made', async () => {
+		const already = payments();
+		const { answer } = await chat(`Pay 501 ETB to ${toUserId}`, 'Approve');
+		assert.match(answer, /Maximum per Payment of 500/);
+		assert.equal(payments(), already);
+	});
+
+	test('a payment whose answer was lost is told to the agent as unknown', async () => {
+		const already = payments();
+		world.sandbox.faults.next('POST /disburse', 'error500AfterPaying');
+		const { answer } = await chat(`Pay 65 ETB to ${toUserId}`, 'Approve');
+		assert.match(answer, /"outcome":"unknown"/);
+		assert.deepEqual(paid(already), [`${toUserId} 65`]);
+	});
+
+	test('a second call for the same person in the same message pays nothing more', async () => {
+		const already = payments();
+		const { answer } = await chat(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
+		assert.match(answer, /"outcome":"alreadyPaid"/);
+		assert.deepEqual(paid(already), [`${toUserId} 60`]);
+	});
+});

@@ -1,0 +1,142 @@
+/** What the documentation refers to exists. */
+import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { resources } from '../../nodes/EtbWallet/actions/index.ts';
+
+const folders = readdirSync('.', { withFileTypes: true })
+	.filter((entry) => entry.isDirectory())
+	.map(({ name }) => name)
+	.filter((name) => !['.git', '.data', 'coverage', 'dist', 'node_modules'].includes(name));
+
+const markdown = globSync(['*.md', `{${folders.join(',')}}/**/*.md`], {
+	exclude: (path) => path.includes('node_modules'),
+}).sort();
+
+const { scripts } = z
+	.object({ scripts: z.record(z.string()) })
+	.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+
+/** A document without its code blocks and inline code, where brackets mean something else. */
+const prose = (file: string): string =>
+	readFileSync(file, 'utf8')
+		.replaceAll(/^```[\s\S]*?^```/gm, '')
+		.replaceAll(/`[^`\n]*`/g, 'code');
+
+/** GitHub's name for a heading. */
+const anchorOf = (heading: string): string =>
+	heading
+		.toLowerCase()
+		.replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+		.replaceAll(' ', '-');
+
+const anchorsIn = (file: string): string[] =>
+	[...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+		anchorOf(heading ?? ''),
+	);
+
+/** Links and images that point nowhere. */
+function broken(file: string): string[] {
+	const targets = [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? '');
+	const sources = [...prose(file).matchAll(/\b(?:src|srcset)="([^"]+)"/g)].map(
+		([, source]) => source ?? '',
+	);
+	return [...targets, ...sources]
+		.filter((target) => !/^[a-z]+:/.test(target))
+		.filter((target) => {
+			const [path = '', anchor] = target.split('#');
+			const linked = path === '' ? file : join(dirname(file), path);
+			if (!existsSync(linked)) return true;
+			return anchor !== undefined && !anchorsIn(linked).includes(anchor);
+		});
+}
+
+/** Paths below this project's folders in code, whole or in a command. */
+function pathsIn(file: string): string[] {
+	const text = readFileSync(file, 'utf8');
+	const code = [...text.matchAll(/^```(?!mermaid)[\s\S]*?^```|`[^`\n]+`/gm)].map(
+		([match]) => match,
+	);
+	const path = new RegExp(
+		`(?<![\\w./:@~-])(?:${folders.join('|').replaceAll('.', '\\.')})/[\\w./-]*`,
+		'g',
+	);
+	return code.filter((part) => !/[<…*{]/.test(part)).flatMap((part) => part.match(path) ?? []);
+}
+
+/** Whether `npx` finds it here; those with a scope it fetches. */
+const isInstalled = (command: string): boolean =>
+	command.startsWith('@') || existsSync(join('node_modules/.bin', command));
+
+test('there are documents', () => {
+	expect(markdown).toEqual(
+		expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/events.md', 'sandbox/README.md']),
+	);
+});
+
+test('every document is reached from the README', () => {
+	const reached = new Set(['README.md']);
+	for (const file of reached) {
+		for (const [, target = ''] of prose(file).matchAll(/\]\(([^)\s#]+\.md)[^)]*\)/g)) {
+			if (!/^[a-z]+:/.test(target)) reached.add(join(dirname(file), target));
+		}
+	}
+	expect(markdown.filter((file) => !reached.has(file))).toEqual([]);
+});
+
+describe.each(markdown)('%s', (file) => {
+	test('links to files, headings and images that exist', () => {
+		expect(broken(file)).toEqual([]);
+	});
+
+	test('describes its images', () => {
+		expect(prose(file)).not.toMatch(/!\[\s*\]/);
+	});
+
+	test('mentions npm scripts that exist', () => {
+		const text = readFileSync(file, 'utf8');
+		const mentioned = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script ?? '');
+		if (/npm test\b/.test(text)) mentioned.push('test');
+		if (/npm start\b/.test(text)) mentioned.push('start');
+		expect(mentioned.filter((script) => !(script in scripts))).toEqual([]);
+	});
+
+	test('mentions commands and files of this project that exist', () => {
+		const commands = [...readFileSync(file, 'utf8').matchAll(/\bnpx ([\w@/-]+)/g)];
+		const names = commands.map(([, name]) => name ?? '');
+		expect(names.filter((name) => !isInstalled(name))).toEqual([]);
+		// Without the option npm would install n8n's own libraries a second time.
+		expect(readFileSync(file, 'utf8')).not.toMatch(
+			/npm install (?!--omit=peer).*n8n-nodes-etb-wallet/,
+		);
+		expect(pathsIn(file).filter((path) => !existsSync(path))).toEqual([]);
+	});
+});
+
+test('the picture of the architecture shows files that exist', () => {
+	const [picture = ''] =
+		/^```mermaid[\s\S]*?^```/m.exec(readFileSync('docs/architecture.md', 'utf8')) ?? [];
+	const names = [...picture.matchAll(/"([\w/.…]+\.ts)<br>/g)].map(([, name = '']) =>
+		name.replaceAll('…', '*'),
+	);
+	expect(names.length).toBeGreaterThan(10);
+	expect(names.filter((name) => globSync(`nodes/**/${name}`).length === 0)).toEqual([]);
+});
+
+test('every operation that a document names exists', () => {
+	const existing = resources.flatMap(({ name, operations }) =>
+		operations.map(({ option }) => `${name} → ${option.name}`),
+	);
+	const names = resources.map(({ name }) => name).join('|');
+	const pattern = new RegExp(`(?:${names}) → \\p{Lu}\\p{L}*`, 'gu');
+	const named = markdown.flatMap((file) => readFileSync(file, 'utf8').match(pattern) ?? []);
+	expect(named.length).toBeGreaterThanOrEqual(existing.length);
+	expect(existing).toEqual(expect.arrayContaining(named));
+});
+
+test('every picture is used and light enough to load', () => {
+	const all = markdown.map((file) => readFileSync(file, 'utf8')).join('\n');
+	const pictures = globSync('docs/images/*');
+	expect(pictures.filter((picture) => !all.includes(picture.replace('docs/', '')))).toEqual([]);
+	expect(pictures.filter((picture) => statSync(picture).size >= 200_000)).toEqual([]);
+});

@@ -1,0 +1,279 @@
+/** Every operation that the editor offers is complete: registered, described, previewed, documented and tested. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { webhookDescriptionIsNativelyResolvable } from 'n8n-workflow';
+import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
+import { z } from 'zod';
+import { findOperation } from '../../nodes/EtbWallet/actions/index.ts';
+import { routeNames } from '../../sandbox/partner-api.mts';
+import { endpointRows } from '../contract/endpoint-table.mts';
+import { loadPackage } from '../engine/world.mts';
+
+const packageFile = z.object({
+	name: z.string(),
+	n8n: z.object({ nodes: z.array(z.string()), credentials: z.array(z.string()) }),
+});
+const manifest = packageFile.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+
+async function described(name: string): Promise<INodeTypeDescription> {
+	const { types } = await loadPackage();
+	const type = types.get(`${manifest.name}.${name}`);
+	if (type === undefined) throw new Error(`the package has no node ${name}`);
+	return type.description;
+}
+
+interface Choice {
+	name: string;
+	value: string;
+	action?: string;
+	description?: string;
+}
+
+function choices({ options = [] }: INodeProperties): Choice[] {
+	return options.flatMap((option) =>
+		'value' in option ? [{ ...option, value: String(option.value) }] : [],
+	);
+}
+
+const shows = (property: INodeProperties, field: string, value: string): boolean =>
+	property.displayOptions?.show?.[field]?.includes(value) === true;
+
+interface OfferedOperation extends Choice {
+	resource: Choice;
+	/** Shown for it in the editor. */
+	fields: INodeProperties[];
+}
+
+/** What a person can choose in the editor, from the description that n8n loads. */
+async function offered(): Promise<OfferedOperation[]> {
+	const { properties } = await described('etbWallet');
+	const resources = properties.filter(({ name }) => name === 'resource').flatMap(choices);
+	return resources.flatMap((resource) =>
+		properties
+			.filter((property) => property.name === 'operation')
+			.filter((property) => shows(property, 'resource', resource.value))
+			.flatMap(choices)
+			.map((operation) => ({
+				...operation,
+				resource,
+				fields: properties.filter(
+					(property) =>
+						property.name !== 'operation' &&
+						shows(property, 'resource', resource.value) &&
+						shows(property, 'operation', operation.value),
+				),
+			})),
+	);
+}
+
+/** Applies `check` to each operation, and names the one that it fails for. */
+async function forEachOffered(
+	check: (operation: OfferedOperation, title: string) => void,
+): Promise<void> {
+	for (const operation of await offered()) {
+		const title = `${operation.resource.name} → ${operation.name}`;
+		try {
+			check(operation, title);
+		} catch (error) {
+			throw new Error(`${title} is incomplete`, { cause: error });
+		}
+	}
+}
+
+const rowsOf = ({ resource, value }: OfferedOperation) =>
+	endpointRows.filter(
+		({ parameters }) => parameters.resource === resource.value && parameters.operation === value,
+	);
+
+describe('each operation that the editor offers', () => {
+	test('is one of seven', async () => {
+		expect((await offered()).map(({ resource, name }) => `${resource.name} → ${name}`)).toEqual([
+			'Balance → Get',
+			'Disbursement → Create',
+			'Fee → Get',
+			'Fee → Update',
+			'Payout Destination → Set',
+			'User → Create',
+			'Webhook → Set',
+		]);
+	});
+
+	test('is registered', async () => {
+		await forEachOffered(({ resource, value }) => {
+			expect(findOperation(resource.value, value).option.value).toBe(value);
+		});
+	});
+
+	test('has an action label of its own and a description', async () => {
+		const operations = await offered();
+		await forEachOffered(({ action, description, resource }) => {
+			expect(action).toMatch(/^[A-Z][a-z]+ (a|an|the|where) [a-z]/);
+			expect(description).toMatch(/^[A-Z].*[^.]$/);
+			expect(resource.description).toMatch(/^[A-Z].*[^.]$/);
+		});
+		expect(new Set(operations.map(({ action }) => action)).size).toBe(operations.length);
+	});
+
+	test('has a row in the contract table', async () => {
+		await forEachOffered((operation) => expect(rowsOf(operation)).not.toEqual([]));
+	});
+
+	test('has a field for all that is sent, or sends nothing', async () => {
+		await forEachOffered((operation) => {
+			const fields = operation.fields.map(({ name }) => name);
+			for (const { parameters, sent } of rowsOf(operation)) {
+				const set = Object.keys(parameters).filter(
+					(name) => name !== 'resource' && name !== 'operation',
+				);
+				expect(fields).toEqual(expect.arrayContaining(set));
+				if (sent === undefined) expect(fields).toEqual([]);
+				else expect(fields).not.toEqual([]);
+			}
+		});
+	});
+
+	test('has fields with a name, a description and a default', async () => {
+		await forEachOffered(({ fields }) => {
+			for (const { type, displayName, description, default: preset } of fields) {
+				expect(displayName).not.toBe('');
+				expect(preset).toBeDefined();
+				if (!['notice', 'collection'].includes(type)) expect(description).toBeTruthy();
+			}
+		});
+	});
+
+	test('has an output schema in the built package that fits what it returns', async () => {
+		const { nodes } = manifest.n8n;
+		const node = nodes.find((file) => file.endsWith('/EtbWallet.node.js')) ?? '';
+		const schemaFile = z.object({
+			type: z.literal('object'),
+			properties: z.record(z.object({ type: z.string() })),
+		});
+		await forEachOffered((operation) => {
+			const file = `__schema__/v1.0.0/${operation.resource.value}/${operation.value}.json`;
+			const text = readFileSync(join(dirname(node), file), 'utf8');
+			const { properties } = schemaFile.parse(JSON.parse(text));
+			expect(Object.keys(properties)).not.toEqual([]);
+			const [row] = rowsOf(operation);
+			const output = row?.added && row.route.startsWith('PUT') ? row.added : row?.answer;
+			for (const [name, value] of Object.entries(output ?? {})) {
+				expect(properties).toHaveProperty(name, { type: typeof value });
+			}
+		});
+	});
+
+	test('has its section in the documentation, and a line in the README', async () => {
+		const sections = readFileSync('docs/operations.md', 'utf8').split('\n');
+		const readme = readFileSync('README.md', 'utf8');
+		await forEachOffered((_operation, title) => {
+			expect(sections).toContain(`#### ${title}`);
+			expect(readme).toContain(`| [${title}](docs/operations.md#`);
+		});
+	});
+});
+
+test('every endpoint of the service is reached by an operation', () => {
+	expect(new Set(endpointRows.map(({ route }) => route))).toEqual(new Set(routeNames));
+});
+
+/** The categories of n8n's own node creator. */
+const categories = [
+	'Analytics',
+	'Communication',
+	'Core Nodes',
+	'Data & Storage',
+	'Development',
+	'Finance & Accounting',
+	'Marketing',
+	'Miscellaneous',
+	'Productivity',
+	'Sales',
+	'Utility',
+];
+
+describe.each([
+	['etbWallet', 1],
+	// Of a trigger of version 1, n8n evaluates an expression for each request.
+	['etbWalletTrigger', 2],
+])('the node %s', (name, version) => {
+	test('has a codex with valid categories and other words to find it by', async () => {
+		const { codex } = await described(name);
+		expect(codex?.categories?.length).toBeGreaterThan(0);
+		expect(categories).toEqual(expect.arrayContaining(codex?.categories ?? []));
+		expect(codex?.alias).toEqual(expect.arrayContaining(['ETB', 'birr']));
+		const file = manifest.n8n.nodes.find((path) =>
+			path.toLowerCase().includes(`/${name}.node.js`.toLowerCase()),
+		);
+		const text = readFileSync(String(file).replace(/\.js$/, '.json'), 'utf8');
+		expect(JSON.parse(text)).toMatchObject({ node: `${manifest.name}.${name}` });
+	});
+
+	test('has icons for light and dark', async () => {
+		expectIcons((await described(name)).iconUrl);
+	});
+
+	test('has the name and version that saved workflows refer to', async () => {
+		expect(await described(name)).toMatchObject({ name, version });
+	});
+});
+
+function expectIcons(iconUrl: INodeTypeDescription['iconUrl']): void {
+	const { light, dark } = z.object({ light: z.string(), dark: z.string() }).parse(iconUrl);
+	expect(light).not.toBe(dark);
+	for (const url of [light, dark]) {
+		const file = url.replace(`icons/${manifest.name}/`, '');
+		expect(existsSync(file)).toBe(true);
+		expect(readFileSync(file, 'utf8')).toMatch(/^<svg [\s\S]*viewBox/);
+	}
+}
+
+test('the action node is a tool for AI agents and its subtitle names the operation', async () => {
+	const { usableAsTool, subtitle } = await described('etbWallet');
+	expect(usableAsTool).toBe(true);
+	expect(subtitle).toMatch(/\$parameter\["operation"\].*\$parameter\["resource"\]/);
+});
+
+test('the trigger offers the events of the service document, and all', async () => {
+	const { properties, subtitle } = await described('etbWalletTrigger');
+	const events = properties.filter(({ name }) => name === 'events').flatMap(choices);
+	expect(events.map(({ value }) => value).sort()).toEqual([
+		'*',
+		'deposit.mint_queued',
+		'disburse.completed',
+		'transfer.completed',
+	]);
+	expect(subtitle).toMatch(/\$parameter\["events"\]/);
+});
+
+/** All fields, those in collections included. */
+const allFields = (properties: INodeProperties[]): INodeProperties[] =>
+	properties.flatMap((property) => {
+		const inside = (property.options ?? []).filter((option) => 'type' in option);
+		return [property, ...allFields(inside)];
+	});
+
+test('no field of the trigger takes an expression, which n8n would evaluate for each request', async () => {
+	const { properties, webhooks } = await described('etbWalletTrigger');
+	const fields = allFields(properties).filter(
+		({ type }) => type !== 'notice' && type !== 'collection',
+	);
+	expect(fields.length).toBe(8);
+	expect(fields.filter(({ noDataExpression }) => noDataExpression !== true)).toEqual([]);
+	const [webhook] = webhooks ?? [];
+	if (webhook === undefined) throw new Error('the trigger has no webhook');
+	expect(webhookDescriptionIsNativelyResolvable(webhook)).toBe(true);
+});
+
+test('the credential masks its secrets, and only them', async () => {
+	const { credential } = await loadPackage();
+	expect(
+		credential.properties.map(({ name, typeOptions }) => [name, typeOptions?.password === true]),
+	).toEqual([
+		['baseUrl', false],
+		['apiKey', true],
+		['webhookSecret', true],
+		['previousWebhookSecret', true],
+		['allowInsecureHttp', false],
+	]);
+	expectIcons(credential.iconUrl);
+});
