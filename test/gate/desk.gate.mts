@@ -96,10 +96,7 @@ void describe('gate-set-up.json', () => {
 		await write({ account: 'third', mostPerDay: '10.000 ETB' });
 		const { error } = await installed.run(installed.setUpId, 'Set Up');
 		assert.match(error ?? '', /This is not an amount: 10\.000 ETB\. In Your Account write/);
-		assert.equal(
-			await number(`select count(*) from etb_wallet.rules where account = 'third'`),
-			0,
-		);
+		assert.equal(await number(`select count(*) from etb_wallet.rules where account = 'third'`), 0);
 	});
 
 	test('makes new passwords when they are asked for, and only then', async (t) => {
