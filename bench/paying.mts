@@ -106,13 +106,19 @@ async function untilReady({ n8n }: Stack): Promise<void> {
 /** Starts the workflow and resolves to the execution's id when all is done. */
 async function execute({ executions }: Stack, way: Way, rows: Row[]): Promise<number> {
 	const before = executions.newest();
-	const response = await fetch(way.url, {
-		method: 'POST',
-		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify({ rows }),
-	});
-	const text = await response.text();
-	if (!response.ok) throw new Error(`${way.name}: n8n answered ${response.status}: ${text}`);
+	for (;;) {
+		const response = await fetch(way.url, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ rows }),
+		});
+		const text = await response.text();
+		if (response.ok) break;
+		// Turned away before anything began.
+		if (response.status !== 503 || !text.includes('Database is not ready'))
+			throw new Error(`${way.name}: n8n answered ${response.status}: ${text}`);
+		await sleep(READY_EVERY_MS);
+	}
 	const [execution] = await executions.ended(way.workflowId, before, 1);
 	return execution?.id ?? 0;
 }

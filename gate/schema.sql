@@ -573,7 +573,7 @@ begin
         -- A dry run sent nothing.
         v_outcome := case v_answer ->> 'outcome' when 'ready' then 'notPaid' else v_answer ->> 'outcome' end;
         v_tx_hash := nullif(v_answer ->> 'txHash', '');
-        v_reason := case when v_outcome <> 'paid' then nullif(concat_ws(' ', v_answer ->> 'message', v_answer ->> 'description'), '') end;
+        v_reason := case when v_outcome <> 'paid' then nullif(concat_ws('. ', rtrim(v_answer ->> 'message', '. '), v_answer ->> 'description'), '') end;
         -- What the node did not say clearly, about this payment, is unknown.
         if not v_is_complete or v_outcome is null or v_outcome not in ('paid', 'notPaid', 'unknown')
           or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId'

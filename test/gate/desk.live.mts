@@ -64,6 +64,60 @@ void describe('gate-set-up.json', () => {
 		});
 	});
 
+	/** Writes what a person would in Your Account. */
+	async function write(changes: Record<string, string>): Promise<void> {
+		const Assignment = z.object({ name: z.string(), value: z.string() }).passthrough();
+		const Fields = z.object({ assignments: z.object({ assignments: z.array(Assignment) }) });
+		await installed.world.api.changeWorkflow(installed.setUpId, ({ nodes }) => ({
+			nodes: nodes.map((node) => {
+				if (node.name !== 'Your Account') return node;
+				const { assignments } = Fields.parse(node.parameters);
+				const written = assignments.assignments.map((each) => ({
+					...each,
+					value: changes[each.name] ?? each.value,
+				}));
+				return { ...node, parameters: { assignments: { assignments: written }, options: {} } };
+			}),
+		}));
+	}
+
+	test('reads limits as people write them, and refuses what is no amount with what to do', async (t) => {
+		t.after(async () => await write({ account: 'main', mostPerDay: '10000' }));
+		await write({ account: 'other', mostPerDay: '1,250,000.50', mostPerPayment: '' });
+		await installed.setUpAgain();
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.unknown(),
+				`select most_per_day, most_per_payment from etb_wallet.rules where account = 'other'`,
+			),
+			[{ most_per_day: '1250000.50', most_per_payment: null }],
+		);
+		await write({ account: 'third', mostPerDay: '10.000 ETB' });
+		const { error } = await installed.run(installed.setUpId, 'Set Up');
+		assert.match(error ?? '', /This is not an amount: 10\.000 ETB\. In Your Account write/);
+		assert.equal(await number(`select count(*) from etb_wallet.rules where account = 'third'`), 0);
+	});
+
+	test('makes new passwords when they are asked for, and only then', async (t) => {
+		const passwords = async () =>
+			await rows(
+				installed.superuser,
+				z.object({ rolname: z.string(), rolpassword: z.string() }),
+				`select rolname, rolpassword from pg_authid where rolname in ('pay_gate', 'pay_gate_desk') order by 1`,
+			);
+		t.after(async () => await write({ newPasswords: 'no' }));
+		const before = await passwords();
+		await write({ newPasswords: 'Yes' });
+		const shown = await installed.setUpAgain();
+		const now = await passwords();
+		assert.equal(new Set([...before, ...now].map(({ rolpassword }) => rolpassword)).size, 4);
+		assert.deepEqual(
+			shown.map(({ User, Password }) => [User, /^[0-9a-f]{64}$/.test(Password)]),
+			now.map(({ rolname }) => [rolname, true]),
+		);
+	});
+
 	test('the two logins can do what they are for, and no more', async () => {
 		const { gate } = installed;
 		await assert.rejects(gate.query('select * from etb_wallet.payments'), /permission denied/);
