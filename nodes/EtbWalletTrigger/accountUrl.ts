@@ -1,6 +1,16 @@
 /** The one hand on an account's URL at the service: one call at a time, until the service has what it should have. */
 import type { Holder, Knowledge, TestListener } from './holders';
-import { concluded, isConfirmed, nothingKnown, refused, setting, wantedUrl } from './holders';
+import {
+	concluded,
+	hasTrigger,
+	isConfirmed,
+	isInUse,
+	nothingKnown,
+	refused,
+	setting,
+	taken,
+	wantedUrl,
+} from './holders';
 
 /**
  * Sets the URL at the service (service document §4 endpoint 4), with retries until `signal` says that another URL is wanted.
@@ -8,11 +18,24 @@ import { concluded, isConfirmed, nothingKnown, refused, setting, wantedUrl } fro
  */
 export type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
 
-/** The service does not have the URL that it should have, and nobody tries any more. */
+/** The service did not take the URL that it should have, and nobody tries any more. */
 export interface NotSet {
 	url: string;
 	reason: Error;
+	/** It has it for certain, from before. */
+	hasIt: boolean;
 }
+
+/** How it ended. */
+export interface Settled {
+	notSet?: NotSet;
+	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was refused. */
+	whyDropped(entry: Place): Error | undefined;
+}
+
+type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
+
+const nobodyAsks: SetUrl = () => Promise.resolve(new Error('No credential is known for it'));
 
 /**
  * The service can be told a URL, and not be asked for it. Who changes what is known waits for `settle`, which
@@ -20,11 +43,10 @@ export interface NotSet {
  */
 export class AccountUrl {
 	#known = nothingKnown;
-	#setUrl: SetUrl = () => Promise.resolve(undefined);
-	#work: Promise<NotSet | undefined> = Promise.resolve(undefined);
+	#setUrl = nobodyAsks;
+	#work?: Promise<Settled>;
 	#isWorking = false;
 	#call?: { url: string; retries: AbortController };
-	readonly #dropped = new Map<string, Error>();
 
 	get known(): Knowledge {
 		return this.#known;
@@ -38,45 +60,46 @@ export class AccountUrl {
 	}
 
 	/**
-	 * Resolves when the service has the URL that it should have, or with why not.
-	 * @param setUrl with the credential of whoever asks last, which is the most likely to be right
+	 * Resolves when the service has the URL that it should have, or with why not; for all who wait, with the same.
+	 * @param setUrl with the credential of whoever asks last, which is the most likely to be right. Without: of whoever
+	 * asked before
 	 */
-	async settle(setUrl: SetUrl): Promise<NotSet | undefined> {
+	async settle(setUrl = this.#setUrl): Promise<Settled> {
 		this.#setUrl = setUrl;
-		if (!this.#isWorking) {
+		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
 			this.#work = this.#settle();
 		}
 		return await this.#work;
 	}
 
-	/** Why a trigger was dropped, told once. */
-	whyDropped({ trigger, url }: Pick<Holder | TestListener, 'trigger' | 'url'>): Error | undefined {
-		const key = JSON.stringify([trigger, url]);
-		const reason = this.#dropped.get(key);
-		this.#dropped.delete(key);
-		return reason;
-	}
-
-	async #settle(): Promise<NotSet | undefined> {
+	async #settle(): Promise<Settled> {
+		const reasons: Array<Place & { reason: Error }> = [];
 		let notSet: NotSet | undefined;
 		for (;;) {
 			const url = wantedUrl(this.#known);
 			if (url === undefined || isConfirmed(this.#known) || notSet !== undefined) break;
 			const reason = await this.#set(url);
 			if (reason === undefined) {
-				this.#known = { ...this.#known, confirmed: url };
+				this.#known = taken(this.#known, url);
 				continue;
 			}
 			const { known, dropped } = refused(this.#known, url);
 			this.#known = known;
-			if (dropped !== undefined)
-				this.#dropped.set(JSON.stringify([dropped.trigger, dropped.url]), reason);
-			else if (wantedUrl(known) === url) notSet = { url, reason };
+			if (dropped !== undefined) reasons.push({ ...dropped, reason });
+			else if (wantedUrl(known) === url) notSet = { url, reason, hasIt: known.confirmed === url };
 		}
 		this.#known = concluded(this.#known);
 		this.#isWorking = false;
-		return notSet;
+		// It holds the API key.
+		if (!isInUse(this.#known)) this.#setUrl = nobodyAsks;
+		// Another attempt of the same trigger may have succeeded after that.
+		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
+		return {
+			notSet,
+			whyDropped: ({ trigger, url }) =>
+				dropped.find((place) => place.trigger === trigger && place.url === url)?.reason,
+		};
 	}
 
 	async #set(url: string): Promise<Error | undefined> {

@@ -4,7 +4,7 @@ import type { Account } from '../shared/account';
 import { failureError, invalidValueError } from '../shared/service/failure';
 import { callService } from '../shared/service/call';
 import { webhookUrl } from '../shared/url';
-import type { AccountUrl, NotSet } from './accountUrl';
+import type { AccountUrl, NotSet, Settled } from './accountUrl';
 import { settingsOf } from './settings';
 
 /** Waits until the service has the URL that it should have. */
@@ -12,7 +12,7 @@ export async function settle(
 	context: IHookFunctions,
 	account: Account,
 	accountUrl: AccountUrl,
-): Promise<NotSet | undefined> {
+): Promise<Settled> {
 	return await accountUrl.settle(
 		async (url, signal) => await setUrl(context, account, url, signal),
 	);
@@ -40,12 +40,16 @@ async function setUrl(
 }
 
 /** For what nobody would see in the editor. */
-export function logNotSet(context: IHookFunctions, { url, reason }: NotSet): void {
-	context.logger.error('The webhook URL could not be set again at the partner service', {
-		workflow: context.getWorkflow().name,
-		url,
-		reason: reason.message,
-	});
+export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSet): void {
+	const details = { workflow: context.getWorkflow().name, url, reason: reason.message };
+	if (hasIt) {
+		context.logger.warn(
+			'The partner service did not take the webhook URL again. It has it already, so the trigger listens',
+			details,
+		);
+	} else {
+		context.logger.error('The webhook URL could not be set again at the partner service', details);
+	}
 }
 
 /** @throws {NodeOperationError} in place of what `read` throws */

@@ -2,14 +2,14 @@
 import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
-import { isStarting, operationError } from '../shared/n8n';
+import { isReplacing, isStarting, operationError } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
 import type { AccountUrl } from './accountUrl';
 import type { Holder } from './holders';
 import * as holders from './holders';
 import { asNodeErrors, logNotSet, ownUrl, publicUrl, settle, urlAfterDeactivation } from './ownUrl';
 import { checkSettings, settingsOf } from './settings';
-import { accountOf, accountWith, dropEnded, dropIfNothing, triggerKey } from './state';
+import { accountWith, accountsOf, dropEnded, dropIfNothing, triggerKey } from './state';
 import { startTest } from './testListening';
 
 /**
@@ -31,37 +31,46 @@ export async function register(context: IHookFunctions): Promise<void> {
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
-	const known = accountOf(trigger, url);
-	if (known !== undefined) {
-		const ended = holders.endTest(known.known, trigger, url);
-		known.known = holders.unpublish(ended, trigger, url);
+	const left = accountsOf(trigger, url);
+	for (const accountUrl of left) {
+		const ended = holders.endTest(accountUrl.known, trigger, url);
+		accountUrl.known = holders.unpublish(ended, trigger, url);
 	}
 	try {
-		await handOver(context, known);
+		await handOver(context, left);
 	} finally {
 		dropEnded(trigger);
 	}
 }
 
-/** @param left the account that the trigger was published or tested for, if it was */
-async function handOver(context: IHookFunctions, left: AccountUrl | undefined): Promise<void> {
-	let account: Account;
-	try {
-		account = await loadAccount(context);
-	} catch (error) {
-		if (left === undefined || holders.isConfirmed(left.known)) return;
-		throw invalidValueError(context.getNode(), error);
+/** @param left what the trigger was published or tested for: the account of its credential, or of the one before */
+async function handOver(context: IHookFunctions, left: AccountUrl[]): Promise<void> {
+	const own = await ownAccount(context);
+	let failure: Error | undefined;
+	for (const accountUrl of new Set(own ? [...left, own.accountUrl] : left)) {
+		// If the credential leads to another account by now, or to none, the one that it had then serves for this.
+		const { notSet } = await (accountUrl === own?.accountUrl
+			? settle(context, own.account, accountUrl)
+			: accountUrl.settle());
+		dropIfNothing(accountUrl);
+		if (notSet === undefined) continue;
+		const isOwn = left.includes(accountUrl) || notSet.url === accountUrl.known.left?.url;
+		if (isOwn && !notSet.hasIt) failure ??= notSet.reason;
+		else logNotSet(context, notSet);
 	}
-	const accountUrl = accountWith(accountKeys(account));
-	// The credential is another account's by now: its URL is no business of this trigger.
-	const isOther = left !== undefined && left !== accountUrl;
-	const notSet = isOther ? undefined : await settle(context, account, accountUrl);
-	dropIfNothing(accountUrl);
-	if (left !== undefined) dropIfNothing(left);
-	if (notSet === undefined) return;
-	const isOwn = left !== undefined || notSet.url === accountUrl.known.left?.url;
-	if (isOwn) throw notSet.reason;
-	logNotSet(context, notSet);
+	if (failure !== undefined) throw failure;
+}
+
+/** Undefined when the credential cannot be used, because it was deleted, for example. */
+async function ownAccount(
+	context: IHookFunctions,
+): Promise<{ account: Account; accountUrl: AccountUrl } | undefined> {
+	try {
+		const account = await loadAccount(context);
+		return { account, accountUrl: accountWith(accountKeys(account)) };
+	} catch {
+		return undefined;
+	}
 }
 
 async function publish(context: IHookFunctions, account: Account): Promise<void> {
@@ -79,6 +88,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 	const known = holders.publish(accountUrl.known, holder, {
 		takesOver: takeOver,
 		isStarting: isStart,
+		isReplacing: isReplacing(context),
 	});
 	if ('heldBy' in known) throw heldByOther(context, known.heldBy);
 	accountUrl.known = known;
@@ -89,8 +99,8 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 			reason: `The workflow "${standsBack?.workflowName}" already receives the events of this account`,
 		});
 	}
-	const notSet = await settle(context, account, accountUrl);
-	const why = accountUrl.whyDropped(holder);
+	const { notSet, whyDropped } = await settle(context, account, accountUrl);
+	const why = whyDropped(holder);
 	dropIfNothing(accountUrl);
 	if (why !== undefined) throw why;
 	// n8n would stop listening, although the service very likely still has this URL.

@@ -4,11 +4,11 @@ import type { Account } from '../shared/account';
 import { accountKeys } from '../shared/account';
 import { operationError } from '../shared/n8n';
 import { probe } from './forwarding';
-import type { Holder, TestListener, WhileTesting } from './holders';
+import type { AccountKeys, Holder, TestListener, WhileTesting } from './holders';
 import * as holders from './holders';
 import { logNotSet, ownUrl, publicUrl, settle, urlAfterDeactivation } from './ownUrl';
 import { settingsOf } from './settings';
-import { accountWith, dropIfNothing, triggerKey } from './state';
+import { accountWith, accountsOf, dropIfNothing, triggerKey } from './state';
 
 /**
  * Begins a test.
@@ -17,6 +17,7 @@ import { accountWith, dropIfNothing, triggerKey } from './state';
 export async function startTest(context: IHookFunctions, account: Account): Promise<void> {
 	const { whileTesting } = settingsOf(context.getNode().parameters);
 	const keys = accountKeys(account);
+	await endForOthers(context, keys);
 	const urlAfter = urlAfterDeactivation(context, account);
 	let holder: Holder | undefined;
 	let standsInFor: string | undefined;
@@ -41,12 +42,24 @@ export async function startTest(context: IHookFunctions, account: Account): Prom
 	};
 	const accountUrl = accountWith(keys);
 	accountUrl.known = holders.startTest(accountUrl.known, test);
-	const notSet = await settle(context, account, accountUrl);
-	const why = accountUrl.whyDropped(test);
+	const { notSet, whyDropped } = await settle(context, account, accountUrl);
+	const why = whyDropped(test);
 	dropIfNothing(accountUrl);
 	if (why !== undefined) throw why;
 	// An earlier test could not give the URL back, for example.
 	if (notSet !== undefined) logNotSet(context, notSet);
+}
+
+/** The credential was changed since the last test, which n8n does not always end before. */
+async function endForOthers(context: IHookFunctions, keys: AccountKeys): Promise<void> {
+	const [trigger, url] = [triggerKey(context), ownUrl(context)];
+	for (const other of accountsOf(trigger, url)) {
+		if (holders.isAbout(other.known, keys)) continue;
+		other.known = holders.endTest(other.known, trigger, url);
+		const { notSet } = await other.settle();
+		dropIfNothing(other);
+		if (notSet !== undefined) logNotSet(context, notSet);
+	}
 }
 
 /**
