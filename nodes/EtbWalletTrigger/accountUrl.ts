@@ -4,7 +4,17 @@ import type { Account } from '../shared/account';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import type { Holder, Knowledge, TestListener } from './holders';
-import { concluded, isConfirmed, nothingKnown, rejected, setting, wantedUrl } from './holders';
+import {
+	concluded,
+	hasTrigger,
+	isConfirmed,
+	isInUse,
+	nothingKnown,
+	rejected,
+	setting,
+	taken,
+	wantedUrl,
+} from './holders';
 
 /** n8n gives up on a publication after 84 s; without `Retry-After`, two calls with all their retries take less. */
 const timeoutMs = 8_000;
@@ -30,20 +40,39 @@ async function setUrl(
 	return result.ok ? undefined : failureError(context.getNode(), result.failure);
 }
 
-/** The service does not have the URL that it should have, and nobody tries any more. */
+/** The service did not take the URL that it should have, and nobody tries any more. */
 export interface NotSet {
 	url: string;
 	reason: Error;
+	/** It has it for certain, from before. */
+	hasIt: boolean;
 }
 
 /** For what nobody would see in the editor. */
-export function logNotSet(context: IHookFunctions, { url, reason }: NotSet): void {
-	context.logger.error('The webhook URL could not be set again at the partner service', {
-		workflow: context.getWorkflow().name,
-		url,
-		reason: reason.message,
-	});
+export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSet): void {
+	const details = { workflow: context.getWorkflow().name, url, reason: reason.message };
+	if (hasIt) {
+		context.logger.warn(
+			'The partner service did not take the webhook URL again. It has it already, so the trigger listens',
+			details,
+		);
+	} else {
+		context.logger.error('The webhook URL could not be set again at the partner service', details);
+	}
 }
+
+/** How it ended. */
+export interface Reconciled {
+	notSet?: NotSet;
+	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was rejected. */
+	whyDropped(place: Place): Error | undefined;
+}
+
+type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
+
+type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
+
+const nobodyAsks: SetUrl = () => Promise.resolve(new Error('No credential is known for it'));
 
 /**
  * The service can be told a URL, and not be asked for it. A process that changes what is known waits for `reconcile`,
@@ -51,12 +80,10 @@ export function logNotSet(context: IHookFunctions, { url, reason }: NotSet): voi
  */
 export class AccountUrl {
 	#known = nothingKnown;
-	#setUrl: (url: string, signal: AbortSignal) => Promise<Error | undefined> = () =>
-		Promise.resolve(undefined);
-	#work: Promise<NotSet | undefined> = Promise.resolve(undefined);
+	#setUrl = nobodyAsks;
+	#work?: Promise<Reconciled>;
 	#isWorking = false;
 	#call?: { url: string; retries: AbortController };
-	readonly #dropped = new Map<string, Error>();
 
 	get known(): Knowledge {
 		return this.#known;
@@ -70,45 +97,48 @@ export class AccountUrl {
 	}
 
 	/**
-	 * Resolves when the service has the URL that it should have, or with why not. The credential is that of the trigger
-	 * that asks last, which is the most likely to be right.
+	 * Resolves when the service has the URL that it should have, or with why not; for all that wait, with the same.
+	 * @param asker a trigger that asks: the credential of the last one is the most likely to be right
 	 */
-	async reconcile(context: IHookFunctions, account: Account): Promise<NotSet | undefined> {
-		this.#setUrl = async (url, signal) => await setUrl(context, account, url, signal);
-		if (!this.#isWorking) {
+	async reconcile(asker?: { context: IHookFunctions; account: Account }): Promise<Reconciled> {
+		if (asker !== undefined) {
+			const { context, account } = asker;
+			this.#setUrl = async (url, signal) => await setUrl(context, account, url, signal);
+		}
+		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
 			this.#work = this.#reconcile();
 		}
 		return await this.#work;
 	}
 
-	/** Why a trigger was dropped, told once. */
-	whyDropped({ trigger, url }: Pick<Holder | TestListener, 'trigger' | 'url'>): Error | undefined {
-		const key = JSON.stringify([trigger, url]);
-		const reason = this.#dropped.get(key);
-		this.#dropped.delete(key);
-		return reason;
-	}
-
-	async #reconcile(): Promise<NotSet | undefined> {
+	async #reconcile(): Promise<Reconciled> {
+		const reasons: Array<Place & { reason: Error }> = [];
 		let notSet: NotSet | undefined;
 		for (;;) {
 			const url = wantedUrl(this.#known);
 			if (url === undefined || isConfirmed(this.#known) || notSet !== undefined) break;
 			const reason = await this.#set(url);
 			if (reason === undefined) {
-				this.#known = { ...this.#known, confirmed: url };
+				this.#known = taken(this.#known, url);
 				continue;
 			}
 			const { known, dropped } = rejected(this.#known, url);
 			this.#known = known;
-			if (dropped !== undefined)
-				this.#dropped.set(JSON.stringify([dropped.trigger, dropped.url]), reason);
-			else if (wantedUrl(known) === url) notSet = { url, reason };
+			if (dropped !== undefined) reasons.push({ ...dropped, reason });
+			else if (wantedUrl(known) === url) notSet = { url, reason, hasIt: known.confirmed === url };
 		}
 		this.#known = concluded(this.#known);
 		this.#isWorking = false;
-		return notSet;
+		// It holds the API key.
+		if (!isInUse(this.#known)) this.#setUrl = nobodyAsks;
+		// Another attempt of the same trigger may have succeeded after that.
+		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
+		return {
+			notSet,
+			whyDropped: ({ trigger, url }) =>
+				dropped.find((place) => place.trigger === trigger && place.url === url)?.reason,
+		};
 	}
 
 	async #set(url: string): Promise<Error | undefined> {

@@ -41,10 +41,14 @@ export interface Knowledge {
 	readonly holders: readonly Holder[];
 	/** Oldest first. */
 	readonly tests: readonly TestListener[];
-	/** Where the trigger that left last wanted the events to go. */
-	readonly left?: { url: string; account: AccountKeys };
-	/** What the service has for certain. */
+	/** The account of the trigger that left last, and where it wanted the events to go. */
+	readonly left?: { url?: string; account: AccountKeys };
+	/** What the service has for certain: it took this URL, and was given no other since. */
 	readonly confirmed?: string;
+	/** What it may have while nothing is certain. */
+	readonly possible?: readonly string[];
+	/** To be set all the same, which heals what others set. */
+	readonly isToBeSet?: boolean;
 }
 
 export const nothingKnown: Knowledge = { holders: [], tests: [] };
@@ -81,15 +85,20 @@ function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
 }
 
 /**
- * A trigger is published. Its URL has to be set even if it was before, which heals what others set.
+ * A trigger is published. Its URL has to be set even if it was before.
  * @param takesOver whether it may take the events from another trigger
  * @param isStarting n8n publishes again what was published: without Take Over it stands back, and is not refused
+ * @param isReplacing it takes its own place, which it left a moment ago. Else others may have set another URL since
  * @returns the trigger that has the account, if this one is refused
  */
 export function publish(
 	known: Knowledge,
 	holder: Holder,
-	{ takesOver, isStarting }: { takesOver: boolean; isStarting: boolean },
+	{
+		takesOver,
+		isStarting,
+		isReplacing,
+	}: { takesOver: boolean; isStarting: boolean; isReplacing: boolean },
 ): Knowledge | { heldBy: Holder } {
 	const others = known.holders.filter(({ trigger }) => trigger !== holder.trigger);
 	const heldBy = others.at(-1);
@@ -97,7 +106,9 @@ export function publish(
 	const stays = heldBy === undefined || isHolder || takesOver;
 	if (!stays && !isStarting) return { heldBy };
 	const holders = stays ? [...others, holder] : [holder, ...others];
-	return { ...known, holders, confirmed: stays ? undefined : known.confirmed };
+	if (!stays) return { ...known, holders };
+	const confirmed = isReplacing ? known.confirmed : undefined;
+	return { ...known, holders, confirmed, isToBeSet: true };
 }
 
 /** A trigger is no longer published. */
@@ -106,11 +117,11 @@ export function unpublish(known: Knowledge, trigger: string, url: string): Knowl
 	if (gone === undefined) return known;
 	const holders = known.holders.filter((holder) => holder !== gone);
 	return gone === holderOf(known)
-		? { ...known, holders, left: gone.urlAfter ? leftBy(gone, gone.urlAfter) : undefined }
+		? { ...known, holders, left: leftBy(gone, gone.urlAfter) }
 		: { ...known, holders };
 }
 
-const leftBy = ({ account }: { account: AccountKeys }, url: string) => ({ account, url });
+const leftBy = ({ account }: { account: AccountKeys }, url?: string) => ({ account, url });
 
 /**
  * A test begins, in the place of an earlier one of the same trigger, which n8n does not always end before. What was
@@ -118,7 +129,7 @@ const leftBy = ({ account }: { account: AccountKeys }, url: string) => ({ accoun
  */
 export function startTest(known: Knowledge, test: TestListener): Knowledge {
 	const others = known.tests.filter(({ trigger }) => trigger !== test.trigger);
-	const wasSet = testOf(known, test.trigger)?.wasSet === true;
+	const wasSet = testOf(known, test.trigger)?.wasSet === true || mayHave(known, test.url);
 	return { ...known, tests: [...others, { ...test, wasSet }] };
 }
 
@@ -134,21 +145,34 @@ export function endTest(known: Knowledge, trigger: string, url: string): Knowled
 	return { ...known, tests, left };
 }
 
-/** The service is being told this URL: until it answers, what it has is not certain. */
+/** The service is being told this URL: until it answers, what it has is certain only if it has this one already. */
 export function setting(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
-	return { ...known, tests, confirmed: undefined };
+	if (known.confirmed === url) return { ...known, tests };
+	const before = known.confirmed === undefined ? (known.possible ?? []) : [known.confirmed];
+	return { ...known, tests, confirmed: undefined, possible: [...new Set([...before, url])] };
 }
+
+const mayHave = ({ confirmed, possible = [] }: Knowledge, url: string): boolean =>
+	confirmed === undefined ? possible.includes(url) : confirmed === url;
+
+/** The service took this URL. */
+export const taken = (known: Knowledge, url: string): Knowledge => ({
+	...known,
+	confirmed: url,
+	isToBeSet: false,
+});
 
 /**
  * The service did not take this URL, as far as is known.
- * @returns the trigger that was to be published or tested with it, and is not
+ * @returns the trigger that was to be published or tested with it, and is not. None if the service has it already:
+ * a trigger that does not listen would lose what is sent there
  */
 export function rejected(
 	known: Knowledge,
 	url: string,
 ): { known: Knowledge; dropped?: Holder | TestListener } {
-	if (wantedUrl(known) !== url) return { known };
+	if (wantedUrl(known) !== url || known.confirmed === url) return { known };
 	const test = known.tests.find((listener) => listener.url === url && listener.isNew);
 	if (test !== undefined)
 		return { known: { ...known, tests: without(known.tests, test) }, dropped: test };
@@ -176,7 +200,7 @@ export function concluded(known: Knowledge): Knowledge {
 /** Whether the service has what it should have. */
 export function isConfirmed(known: Knowledge): boolean {
 	const url = wantedUrl(known);
-	return url === undefined || url === known.confirmed;
+	return url === undefined || (url === known.confirmed && known.isToBeSet !== true);
 }
 
 /** The tests that get a copy of what a published trigger receives. */
@@ -202,6 +226,13 @@ export function productionOf(
 	return test.wasSet && holder !== undefined ? { url: holder.url } : 'nobody';
 }
 
+/** Whether a trigger is published or tested for the account. */
+export const isInUse = ({ holders, tests }: Knowledge): boolean =>
+	holders.length > 0 || tests.length > 0;
+
 /** Whether this can be forgotten. */
-export const isNothing = ({ holders, tests, left }: Knowledge): boolean =>
-	holders.length === 0 && tests.length === 0 && left === undefined;
+export function isNothing(known: Knowledge): boolean {
+	const { left, confirmed } = known;
+	const isLeft = left !== undefined && (left.url ?? confirmed) !== undefined;
+	return !isInUse(known) && !isLeft;
+}

@@ -2,15 +2,14 @@
 import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
-import { isStarting, operationError } from '../shared/n8n';
-import { invalidValueError } from '../shared/service/failure';
+import { isReplacing, isStarting, operationError } from '../shared/n8n';
 import type { AccountUrl } from './accountUrl';
 import { logNotSet } from './accountUrl';
 import type { Holder } from './holders';
 import * as holders from './holders';
 import type { Registration } from './registration';
 import { ownUrl, readRegistration } from './registration';
-import { accountOf, accountWith, dropEnded, dropIfNothing, triggerKey } from './state';
+import { accountWith, accountsOf, dropEnded, dropIfNothing, triggerKey } from './state';
 import { beginTest } from './testListening';
 
 /**
@@ -23,10 +22,11 @@ export async function register(context: IHookFunctions): Promise<void> {
 	const isTest = context.getMode() === 'manual';
 	const listener = isTest ? await beginTest(context, registration) : publish(context, registration);
 	const accountUrl = accountWith(registration.keys);
-	const notSet = await accountUrl.reconcile(context, registration.account);
-	const whyDropped = accountUrl.whyDropped(listener);
+	const { account } = registration;
+	const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
+	const reason = whyDropped(listener);
 	dropIfNothing(accountUrl);
-	if (whyDropped !== undefined) throw whyDropped;
+	if (reason !== undefined) throw reason;
 	// n8n would stop listening, although the service very likely still has a URL of this account.
 	if (notSet !== undefined) logNotSet(context, notSet);
 }
@@ -39,10 +39,10 @@ export async function register(context: IHookFunctions): Promise<void> {
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
-	const left = accountOf(trigger, url);
-	if (left !== undefined) {
-		const ended = holders.endTest(left.known, trigger, url);
-		left.known = holders.unpublish(ended, trigger, url);
+	const left = accountsOf(trigger, url);
+	for (const accountUrl of left) {
+		const ended = holders.endTest(accountUrl.known, trigger, url);
+		accountUrl.known = holders.unpublish(ended, trigger, url);
 	}
 	try {
 		await handOver(context, left);
@@ -51,25 +51,33 @@ export async function unregister(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/** @param left the account that the trigger was published or tested for, if it was */
-async function handOver(context: IHookFunctions, left: AccountUrl | undefined): Promise<void> {
-	let account: Account;
-	try {
-		account = await loadAccount(context);
-	} catch (error) {
-		if (left === undefined || holders.isConfirmed(left.known)) return;
-		throw invalidValueError(context.getNode(), error);
+/** @param left what the trigger was published or tested for: the account of its credential, or of the one before */
+async function handOver(context: IHookFunctions, left: AccountUrl[]): Promise<void> {
+	const own = await ownAccount(context);
+	let failure: Error | undefined;
+	for (const accountUrl of new Set(own ? [...left, own.accountUrl] : left)) {
+		// If the credential leads to another account by now, or to none, the one that it had then serves for this.
+		const asker = accountUrl === own?.accountUrl ? { context, account: own.account } : undefined;
+		const { notSet } = await accountUrl.reconcile(asker);
+		dropIfNothing(accountUrl);
+		if (notSet === undefined) continue;
+		const isOwn = left.includes(accountUrl) || notSet.url === accountUrl.known.left?.url;
+		if (isOwn && !notSet.hasIt) failure ??= notSet.reason;
+		else logNotSet(context, notSet);
 	}
-	const accountUrl = accountWith(accountKeys(account));
-	// The credential is another account's by now: its URL is no business of this trigger.
-	const isOther = left !== undefined && left !== accountUrl;
-	const notSet = isOther ? undefined : await accountUrl.reconcile(context, account);
-	dropIfNothing(accountUrl);
-	if (left !== undefined) dropIfNothing(left);
-	if (notSet === undefined) return;
-	const isOwn = left !== undefined || notSet.url === accountUrl.known.left?.url;
-	if (isOwn) throw notSet.reason;
-	logNotSet(context, notSet);
+	if (failure !== undefined) throw failure;
+}
+
+/** Undefined when the credential cannot be used, because it was deleted, for example. */
+async function ownAccount(
+	context: IHookFunctions,
+): Promise<{ account: Account; accountUrl: AccountUrl } | undefined> {
+	try {
+		const account = await loadAccount(context);
+		return { account, accountUrl: accountWith(accountKeys(account)) };
+	} catch {
+		return undefined;
+	}
 }
 
 function publish(context: IHookFunctions, registration: Registration): Holder {
@@ -87,6 +95,7 @@ function publish(context: IHookFunctions, registration: Registration): Holder {
 	const known = holders.publish(accountUrl.known, holder, {
 		takesOver: settings.takeOver,
 		isStarting: isStart,
+		isReplacing: isReplacing(context),
 	});
 	if ('heldBy' in known) throw heldByOther(context, known.heldBy);
 	accountUrl.known = known;

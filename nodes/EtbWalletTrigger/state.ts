@@ -2,7 +2,7 @@
 import type { IExecuteFunctions, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { AccountUrl } from './accountUrl';
 import type { AccountKeys } from './holders';
-import { hasTrigger, isAbout, isNothing } from './holders';
+import { hasTrigger, isAbout, isInUse, isNothing, testOf } from './holders';
 
 type Context = IExecuteFunctions | IHookFunctions | IWebhookFunctions;
 
@@ -90,23 +90,23 @@ const accounts = new Set<AccountUrl>();
 
 /** The account with these keys; made if nothing is known of it. */
 export function accountWith(keys: AccountKeys): AccountUrl {
-	const found = [...accounts].find(({ known }) => isAbout(known, keys));
-	if (found !== undefined) return found;
-	const account = new AccountUrl();
+	const found = [...accounts].filter(({ known }) => isAbout(known, keys));
+	const account = found.find(({ known }) => isInUse(known)) ?? found[0] ?? new AccountUrl();
 	accounts.add(account);
 	return account;
 }
 
-/** The account for which a trigger is published or tested at this URL. */
-export const accountOf = (trigger: string, url: string): AccountUrl | undefined =>
-	[...accounts].find(({ known }) => hasTrigger(known, trigger, url));
+/** The accounts for which a trigger is published or tested at this URL: more than one if its credential was changed. */
+export const accountsOf = (trigger: string, url: string): AccountUrl[] =>
+	[...accounts].filter(({ known }) => hasTrigger(known, trigger, url));
 
 /** The account for which a trigger is published, or tested: a test can have the credential of another account. */
-export const accountOfTrigger = (
-	trigger: string,
-	as: 'holders' | 'tests',
-): AccountUrl | undefined =>
-	[...accounts].find(({ known }) => known[as].some((entry) => entry.trigger === trigger));
+export function accountOfTrigger(trigger: string, as: 'holders' | 'tests'): AccountUrl | undefined {
+	const found = [...accounts].filter(({ known }) =>
+		known[as].some((entry) => entry.trigger === trigger),
+	);
+	return found.find(({ known }) => testOf(known, trigger)?.isEnding === false) ?? found[0];
+}
 
 /** Forgets an account of which nothing is known any more. */
 export function dropIfNothing(account: AccountUrl): void {

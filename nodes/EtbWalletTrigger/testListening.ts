@@ -2,11 +2,12 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { operationError } from '../shared/n8n';
+import { logNotSet } from './accountUrl';
 import { probe } from './forwarding';
 import type { Holder, TestListener, WhileTesting } from './holders';
 import * as holders from './holders';
 import type { Registration } from './registration';
-import { accountWith } from './state';
+import { accountWith, accountsOf, dropIfNothing } from './state';
 
 /**
  * Makes it known that a test begins.
@@ -18,6 +19,7 @@ export async function beginTest(
 ): Promise<TestListener> {
 	const { trigger, account, keys, settings, urlAfter } = registration;
 	const { whileTesting } = settings;
+	await endForOthers(context, registration);
 	let holder: Holder | undefined;
 	let standsInFor: string | undefined;
 	do {
@@ -42,6 +44,20 @@ export async function beginTest(
 	const accountUrl = accountWith(keys);
 	accountUrl.known = holders.startTest(accountUrl.known, test);
 	return test;
+}
+
+/** The credential was changed since the last test, which n8n does not always end before. */
+async function endForOthers(
+	context: IHookFunctions,
+	{ trigger, url, keys }: Registration,
+): Promise<void> {
+	for (const other of accountsOf(trigger, url)) {
+		if (holders.isAbout(other.known, keys)) continue;
+		other.known = holders.endTest(other.known, trigger, url);
+		const { notSet } = await other.reconcile();
+		dropIfNothing(other);
+		if (notSet !== undefined) logNotSet(context, notSet);
+	}
 }
 
 /**

@@ -171,6 +171,15 @@ export const staysInMemory = (): Promise<ITriggerResponse> => Promise.resolve({}
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
+/**
+ * Whether n8n puts a changed trigger in the place of a published one, which it has ended a moment ago. Mode by name
+ * (all versions). Should it be renamed: a service that does not answer at that moment leaves the workflow without its
+ * events.
+ * Noticed by: `test/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
+ */
+export const isReplacing = (context: IHookFunctions): boolean =>
+	context.getActivationMode() === 'update';
+
 /** How long a sender may take for a body that n8n leaves to the node to read. */
 const bodyTimeoutMs = 10_000;
 

@@ -808,6 +808,62 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBe(url);
 	});
 
+	describe('published again with a changed trigger while the service refuses', () => {
+		const refuse = (times: number): void =>
+			sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, times);
+		/** As n8n replaces a published trigger; resolves to why it could not, if so. */
+		const replace = async (published: TriggerOptions): Promise<string | undefined> => {
+			await callTriggerHook(published, 'delete', 'internal', 'update').catch(() => undefined);
+			try {
+				await callTriggerHook(published, 'create', 'trigger', 'update');
+				return undefined;
+			} catch (error) {
+				await callTriggerHook(published, 'delete', 'internal', 'update').catch(() => undefined);
+				return error instanceof Error ? error.message : String(error);
+			}
+		};
+
+		test('it listens, because the service has its URL already, and holds the account', async () => {
+			const published = options();
+			await callTriggerHook(published, 'create');
+			refuse(1);
+			expect(await replace(published)).toBeUndefined();
+			await expect(callTriggerHook(options(), 'create')).rejects.toThrow('already receives');
+			refuse(1);
+			expect(await replace(published)).toBeUndefined();
+		});
+
+		test('it does not when another workflow or a test may have set another URL since', async () => {
+			const first = options();
+			await callTriggerHook(first, 'create');
+			const second = options({ additionalOptions: { takeOver: true } });
+			await callTriggerHook(second, 'create');
+			refuse(1);
+			await callTriggerHook(second, 'delete', 'internal', 'update').catch(() => undefined);
+			refuse(1);
+			expect(await replace(first)).toContain('refused the request (400)');
+
+			await callTriggerHook(first, 'create');
+			await callTriggerHook(first, 'delete', 'internal', 'update');
+			const tested = { ...options(), isTest: true };
+			await callTriggerHook(tested, 'create', 'manual', 'manual');
+			await callTriggerHook(tested, 'delete', 'internal', 'update');
+			refuse(1);
+			expect(await replace(first)).toContain('refused the request (400)');
+		});
+
+		test('it does not when it is published anew: others may have set another URL meanwhile', async () => {
+			const published = options();
+			await callTriggerHook(published, 'create');
+			await callTriggerHook(published, 'delete', 'internal', 'update');
+			refuse(1);
+			const anew = callTriggerHook(published, 'create');
+			await expect(anew).rejects.toThrow('refused the request (400)');
+			refuse(1);
+			expect(await replace(published)).toContain('refused the request (400)');
+		});
+	});
+
 	describe('a test while another process handles the published workflow', () => {
 		const testing = async () => {
 			const production = await otherProcess();
@@ -889,6 +945,45 @@ describe('registration', () => {
 		await callTriggerHook(tested, 'create', 'manual', 'manual');
 		await callTriggerHook(tested, 'delete', 'internal', 'update');
 		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
+	});
+
+	test('two tests of one workflow that begin at once are both told that the service refuses', async () => {
+		const tested = { ...options(), isTest: true };
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
+		const begin = async () => await callTriggerHook(tested, 'create', 'manual', 'manual');
+		const both = await Promise.allSettled([begin(), begin()]);
+		expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+	});
+
+	test('a test that is begun again with the credential of another account leaves the first one', async () => {
+		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
+		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		const other = await startSandbox({ webhookSecret: secret });
+		const changed = { ...tested, credential: credentialFor(other) };
+		await callTriggerHook(changed, 'create', 'manual', 'manual');
+		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
+		expect(other.books.webhookUrl()).toContain('/webhook-test/');
+		await callTriggerHook(changed, 'delete', 'internal', 'update');
+		expect(other.books.webhookUrl()).toBe(urlAfterDeactivation);
+		await other.stop();
+	});
+
+	test('a test whose first account does not take its URL back ends at the second', async () => {
+		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
+		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
+		const end = callTriggerHook(tested, 'delete', 'internal', 'update');
+		await expect(end).rejects.toThrow('refused the request (400)');
+		const other = await startSandbox({ webhookSecret: secret });
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
+		const changed = { ...tested, credential: credentialFor(other) };
+		await callTriggerHook(changed, 'create', 'manual', 'manual');
+		await callTriggerHook(changed, 'delete', 'internal', 'update');
+		expect(other.books.webhookUrl()).toBe(urlAfterDeactivation);
+		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
+		await other.stop();
 	});
 
 	test('a test of a published workflow with the credential of another account gets its events', async () => {

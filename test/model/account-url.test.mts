@@ -48,7 +48,7 @@ const mistakes: Record<string, Mutation> = {
 	},
 	'two calls at once: the later answer wins': {
 		file: `${folder}/accountUrl.ts`,
-		from: 'if (!this.#isWorking) {',
+		from: 'if (this.#work === undefined || !this.#isWorking) {',
 		to: 'if (this.#known !== undefined) {',
 	},
 	'a test keeps the URL when a workflow is published': {
@@ -78,13 +78,38 @@ const mistakes: Record<string, Mutation> = {
 	},
 	'one call, and no second look': {
 		file: `${folder}/accountUrl.ts`,
-		from: 'confirmed: url };\n\t\t\t\tcontinue;',
-		to: 'confirmed: url };\n\t\t\t\tbreak;',
+		from: 'taken(this.#known, url);\n\t\t\t\tcontinue;',
+		to: 'taken(this.#known, url);\n\t\t\t\tbreak;',
 	},
 	'the URL is not given back after a test': {
 		file: `${folder}/holders.ts`,
 		from: 'if (test.isEnding || ',
 		to: 'if (',
+	},
+	'a trigger is given up although the service sends to it': {
+		file: `${folder}/holders.ts`,
+		from: ' || known.confirmed === url) return { known };',
+		to: ') return { known };',
+	},
+	'what another call may have set since does not count': {
+		file: `${folder}/holders.ts`,
+		from: 'confirmed: undefined, possible',
+		to: 'possible',
+	},
+	'who is published anew takes what it had for what the service has': {
+		file: `${folder}/holders.ts`,
+		from: 'isReplacing ? known.confirmed : undefined',
+		to: 'known.confirmed',
+	},
+	'a test does not know that its URL may be at the service from an earlier test': {
+		file: `${folder}/holders.ts`,
+		from: ' || mayHave(known, test.url);',
+		to: ';',
+	},
+	'only the first who waits is told why a test does not listen': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'dropped.find((place) => place.trigger === trigger && place.url === url)?.reason',
+		to: 'dropped.splice(0).find((place) => place.trigger === trigger && place.url === url)?.reason',
 	},
 	'URL After Deactivation is forgotten': {
 		file: `${folder}/holders.ts`,

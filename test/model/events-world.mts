@@ -24,9 +24,17 @@ interface Workflow {
 	isChanging: boolean;
 	/** n8n listens at its test URL. */
 	isTested: boolean;
-	/** Its test begins or ends at this moment. */
-	isTestChanging: boolean;
+	/** How many of its tests begin at this moment: a person can click twice. */
+	begins: number;
+	/** Its test ends at this moment. */
+	isTestEnding: boolean;
+	/** How often its test was ended. */
+	endings: number;
+	/** It was published, and its trigger could not be: n8n goes on to show it as published. */
+	hasFailed: boolean;
 }
+
+const notTested = { isTested: false, begins: 0, isTestEnding: false, endings: 0 };
 
 /** Something outside the code under test, which ends when the world decides it. */
 interface Pending {
@@ -83,6 +91,8 @@ export class World {
 	#left: Array<string | undefined> = [undefined];
 	/** The service was told something else, or a person was told that it was not, last. */
 	#lastWord: 'confirmed' | 'reported' = 'confirmed';
+	/** What the service confirmed last, if it was told nothing else since. */
+	#surelyRegistered: string | undefined;
 
 	constructor(seed: number, code: Code) {
 		this.#random = randomOf(seed);
@@ -95,8 +105,8 @@ export class World {
 			urlAfter: this.#chance(0.4) ? `https://later.example.com/${name}` : '',
 			isPublished: false,
 			isChanging: false,
-			isTested: false,
-			isTestChanging: false,
+			...notTested,
+			hasFailed: false,
 		}));
 		for (const { name, takeOver, whileTesting, urlAfter } of this.workflows)
 			this.#tell(`${name}: ${takeOver ? 'takes over, ' : ''}tests ${whileTesting}, ${urlAfter}`);
@@ -116,8 +126,12 @@ export class World {
 		this.story.push(what);
 	}
 
+	#found(what: string): Broken {
+		return new Broken(`${what}\n${this.story.join('\n')}`);
+	}
+
 	#broken(what: string): never {
-		throw new Broken(`${what}\n${this.story.join('\n')}`);
+		throw this.#found(what);
 	}
 
 	#chance(probability: number): boolean {
@@ -161,17 +175,34 @@ export class World {
 	#step(): void {
 		const choices: Array<() => void> = [];
 		for (const workflow of this.workflows) {
-			const { isPublished, isChanging, isTested, isTestChanging } = workflow;
-			if (!isChanging)
-				choices.push(() => (isPublished ? this.#unpublish(workflow) : this.#publish(workflow)));
-			if (!isTestChanging)
-				choices.push(() => (isTested ? this.#endTest(workflow) : this.#startTest(workflow)));
+			const { isPublished, isChanging, isTested, isTestEnding, begins, hasFailed } = workflow;
+			if (!isChanging && isPublished)
+				choices.push(
+					() => this.#unpublish(workflow),
+					() => this.#publish(workflow, 'update'),
+				);
+			else if (!isChanging)
+				choices.push(() => this.#publish(workflow, hasFailed ? 'update' : 'activate'));
+			if (isTested && !isTestEnding && begins === 0) choices.push(() => this.#endTest(workflow));
+			if (!isTestEnding && begins < 2) choices.push(() => this.#startTest(workflow));
 		}
+		const isAnyInUse = this.workflows.some(
+			({ isPublished, isChanging, isTested, isTestEnding, begins }) =>
+				isPublished || isChanging || isTested || isTestEnding || begins > 0,
+		);
+		if (!isAnyInUse && this.#pending.length === 0 && this.#chance(0.3)) this.#setOutside();
 		choices.push(() => this.#deliver());
 		if (this.#chance(0.03)) choices.push(() => this.#restart());
 		if (this.#pending.length > 0 && this.#chance(0.6)) this.#endOne();
 		else this.#oneOf(choices)();
 		this.#deliver();
+	}
+
+	/** Another program takes an account that nobody here uses. */
+	#setOutside(): void {
+		this.#registeredUrl = 'https://elsewhere.example.com/';
+		this.#left = [undefined];
+		this.#tell('another program sets its URL');
 	}
 
 	#endOne(): void {
@@ -188,7 +219,7 @@ export class World {
 			if (this.#pending.length > 0) this.#endOne();
 			else {
 				const tested = this.workflows.find(
-					({ isTested, isTestChanging }) => isTested && !isTestChanging,
+					({ isTested, isTestEnding, begins }) => isTested && !isTestEnding && begins === 0,
 				);
 				if (tested === undefined) break;
 				this.#endTest(tested);
@@ -196,7 +227,11 @@ export class World {
 			this.#deliver();
 			await this.#settled();
 		}
-		if (this.workflows.some(({ isChanging, isTestChanging }) => isChanging || isTestChanging))
+		if (
+			this.workflows.some(
+				({ isChanging, isTestEnding, begins }) => isChanging || isTestEnding || begins > 0,
+			)
+		)
 			this.#broken('n8n waits for ever');
 		const wanted = this.#order.at(-1);
 		const expected = wanted ? [productionUrl(wanted)] : this.#left;
@@ -234,6 +269,7 @@ export class World {
 		const report = (message: string, details: object): void => {
 			if (process !== this.#process) return;
 			if (message.includes('could not be set again')) this.#lastWord = 'reported';
+			if (message.includes('It has it already')) this.#checkHasIt(details);
 			this.#tell(`log: ${message} ${JSON.stringify(details)}`);
 		};
 		const { name, takeOver, whileTesting, urlAfter } = workflow;
@@ -270,12 +306,20 @@ export class World {
 		};
 	}
 
+	#checkHasIt(details: object): void {
+		if (Reflect.get(details, 'url') !== this.#registeredUrl)
+			this.#finding ??= this.#found(
+				`the service has ${this.#registeredUrl}, the log says otherwise`,
+			);
+	}
+
 	async #put(process: number, url: string): Promise<object> {
 		// Of a process that has ended, nothing comes any more.
 		if (process !== this.#process) return await new Promise(() => undefined);
 		this.#tell(`PUT ${url}`);
+		if (this.#surelyRegistered !== url) this.#surelyRegistered = undefined;
 		for (const workflow of this.workflows)
-			if (testUrl(workflow) === url) this.#toldTests.add(workflow);
+			if (testUrl(workflow) === url) this.#toldTests.set(workflow, 'certainly');
 		const apply = (): void => {
 			this.#registeredUrl = url;
 		};
@@ -288,7 +332,10 @@ export class World {
 					if (how < 0.6 || process !== this.#process) {
 						apply();
 						this.#tell(`the service has ${url}`);
-						if (process === this.#process) this.#lastWord = 'confirmed';
+						if (process === this.#process) {
+							this.#lastWord = 'confirmed';
+							this.#surelyRegistered = url;
+						}
 						return answer(200);
 					}
 					const wasDone = random() < 0.4;
@@ -331,46 +378,71 @@ export class World {
 		);
 	}
 
-	#publish(workflow: Workflow, activation = 'activate'): void {
+	/**
+	 * Publishes it; with `update` in the place of what was published, which n8n ends before. As n8n does, tries it
+	 * again, and ends it after each try that failed, whatever comes of that.
+	 */
+	#publish(workflow: Workflow, activation: 'activate' | 'update' | 'init'): void {
 		const { name } = workflow;
 		this.#tell(`publish ${name} (${activation})`);
 		workflow.isChanging = true;
-		const others = this.#order.filter((other) => other !== workflow);
-		const before = this.#order;
+		if (activation === 'update' && this.#order.includes(workflow)) this.#leaves(workflow);
+		// It was not published for a while, and another program may have taken the account.
+		if (activation === 'activate') this.#surelyRegistered = undefined;
 		const isStart = activation === 'init';
-		// Should it be refused, it leaves again before anything else happens.
-		const standsBack = isStart && others.length > 0 && !workflow.takeOver;
-		this.#order = standsBack ? [workflow, ...others] : [...others, workflow];
 		const context = this.#context(workflow, 'trigger', activation);
+		const { publishing } = this.#modules;
+		const process = this.#process;
+		const leave = async (): Promise<void> => {
+			this.#order = this.#order.filter((other) => other !== workflow);
+			await publishing
+				.unregister(this.#context(workflow, 'trigger', 'update'))
+				.catch(() => undefined);
+		};
+		const tries = this.#oneOf([1, 1, 2]);
 		this.#begin(
 			async () => {
-				try {
-					await this.#modules.publishing.register(context);
-				} catch (error) {
-					// As n8n does, whatever comes of it.
-					this.#order = this.#order.filter((other) => other !== workflow);
-					await this.#modules.publishing.unregister(context).catch(() => undefined);
-					throw error;
+				if (activation === 'update') await leave();
+				for (let attempt = 1; ; attempt++) {
+					const before = this.#order;
+					const others = before.filter((other) => other !== workflow);
+					// Should it be refused, it leaves again before anything else happens.
+					const standsBack = isStart && others.length > 0 && !workflow.takeOver;
+					this.#order = standsBack ? [workflow, ...others] : [...others, workflow];
+					try {
+						await publishing.register(context);
+						return;
+					} catch (error) {
+						// Of a process that has ended, nothing comes any more.
+						if (process !== this.#process) throw error;
+						this.#checkNamed(error, before);
+						const isLost = this.#surelyRegistered === productionUrl(workflow);
+						if (isLost && activation === 'update')
+							this.#finding ??= this.#found(`the service sends to ${name}, which is given up`);
+						await leave();
+						if (attempt === tries) throw error;
+					}
 				}
 			},
 			(error) => {
 				workflow.isChanging = false;
 				workflow.isPublished = error === undefined;
+				workflow.hasFailed = error !== undefined;
 				this.#tell(`${name} is ${error ? `not published: ${error.message}` : 'published'}`);
 				if (error !== undefined && isStart) this.#broken(`${name} is lost when n8n starts`);
 				if (error !== undefined) this.#lastWord = 'reported';
-				this.#checkNamed(error, before);
 			},
 		);
 	}
 
 	/** A person is sent only to a workflow that is published. */
-	#checkNamed(error: Error | undefined, before: Workflow[]): void {
-		const named = /The (?:published )?workflow "(.)"/.exec(error?.message ?? '')?.[1];
+	#checkNamed(error: unknown, before: Workflow[]): void {
+		const message = error instanceof Error ? error.message : '';
+		const named = /The (?:published )?workflow "(.)"/.exec(message)?.[1];
 		if (named === undefined || before.some(({ name }) => name === named)) return;
 		const workflow = this.workflows.find(({ name }) => name === named);
 		if (!workflow?.isPublished && !workflow?.isChanging)
-			this.#broken(`"${named}" is named, and is not published`);
+			this.#finding ??= this.#found(`"${named}" is named, and is not published`);
 	}
 
 	#unpublish(workflow: Workflow): void {
@@ -378,7 +450,8 @@ export class World {
 		this.#tell(`unpublish ${name}`);
 		workflow.isChanging = true;
 		workflow.isPublished = false;
-		this.#leaves(workflow, this.#order.slice(this.#order.indexOf(workflow) + 1));
+		workflow.hasFailed = false;
+		this.#leaves(workflow);
 		this.#order = this.#order.filter((other) => other !== workflow);
 		const context = this.#context(workflow, 'trigger', 'update');
 		this.#begin(
@@ -392,52 +465,68 @@ export class World {
 	}
 
 	/** Its URL After Deactivation counts, unless another is published; of one that is being published nobody knows yet. */
-	#leaves({ urlAfter }: Workflow, others: Workflow[]): void {
+	#leaves(workflow: Workflow, others = this.#order.slice(this.#order.indexOf(workflow) + 1)): void {
+		const { urlAfter } = workflow;
 		if (others.some(({ isPublished }) => isPublished)) return;
 		this.#left = [...(others.length > 0 ? this.#left : []), urlAfter || undefined];
 	}
 
 	#startTest(workflow: Workflow): void {
-		const { name } = workflow;
+		const { name, endings } = workflow;
 		this.#tell(`test ${name}`);
-		workflow.isTestChanging = true;
+		workflow.begins++;
 		workflow.isTested = true;
 		const before = this.#order;
 		const context = this.#context(workflow, 'manual', 'manual');
 		this.#begin(
 			async () => await this.#modules.publishing.register(context),
 			(error) => {
-				workflow.isTestChanging = false;
+				workflow.begins--;
 				this.#tell(`${name} ${error ? `does not listen: ${error.message}` : 'listens'}`);
-				if (error === undefined) return;
+				if (error === undefined) return this.#checkListens(workflow, endings);
 				this.#checkNamed(error, before);
-				this.#toldTests.delete(workflow);
+				// Whether its URL was set by this test, which never was, or by one before, does not show from outside.
+				if (this.#toldTests.has(workflow)) this.#toldTests.set(workflow, 'perhaps');
 				this.#endTest(workflow);
 			},
 		);
+	}
+
+	/** Who is told that a test listens can wait for an event. */
+	#checkListens(workflow: Workflow, endings: number): void {
+		const { state } = this.#modules;
+		const isKnown = state.accountOfTrigger(triggerOf(workflow), 'tests') !== undefined;
+		if (!isKnown && endings === workflow.endings)
+			this.#broken(`${workflow.name} is told that it listens, and does not`);
 	}
 
 	/** If it fails, n8n goes on listening, and ends the test again with the next event. */
 	#endTest(workflow: Workflow): void {
 		const { name } = workflow;
 		this.#tell(`end the test of ${name}`);
-		workflow.isTestChanging = true;
-		const wasSet = this.#toldTests.has(workflow);
-		if (wasSet && workflow.urlAfter !== '') this.#leaves(workflow, this.#order);
+		workflow.isTestEnding = true;
+		workflow.endings++;
+		const wasSet = this.#toldTests.get(workflow);
+		this.#toldTests.delete(workflow);
+		if (workflow.urlAfter !== '') {
+			if (wasSet === 'perhaps') this.#left.push(workflow.urlAfter);
+			if (wasSet === 'certainly') this.#leaves(workflow, this.#order);
+		}
 		const context = this.#context(workflow, 'manual', 'update');
 		this.#begin(
 			async () => await this.#modules.publishing.unregister(context),
 			(error) => {
-				workflow.isTestChanging = false;
-				workflow.isTested = error !== undefined;
-				this.#toldTests.delete(workflow);
+				workflow.isTestEnding = false;
+				workflow.isTested = error !== undefined || workflow.begins > 0;
+				if (error !== undefined && wasSet) this.#toldTests.set(workflow, 'perhaps');
 				if (error !== undefined) this.#lastWord = 'reported';
 				this.#tell(`the test of ${name} has ended${error ? `, but ${error.message}` : ''}`);
 			},
 		);
 	}
 
-	readonly #toldTests = new Set<Workflow>();
+	/** Tests whose URL the service was told. */
+	readonly #toldTests = new Map<Workflow, 'certainly' | 'perhaps'>();
 
 	/** The process ends, and another one publishes again what is published. */
 	#restart(): void {
@@ -448,7 +537,8 @@ export class World {
 		this.#pending = [];
 		this.#toldTests.clear();
 		for (const workflow of this.workflows)
-			Object.assign(workflow, { isChanging: false, isTested: false, isTestChanging: false });
+			Object.assign(workflow, { isChanging: false, ...notTested });
+		this.#surelyRegistered = undefined;
 		this.#order = [];
 		this.#left = [undefined];
 		this.#modules = this.#startProcess();

@@ -58,7 +58,7 @@ export interface Counter {
 	times: Map<string, number>;
 	/** A node that counts the event. */
 	node: NodeFile;
-	/** Answers each count with this status. */
+	/** Answers each count with this status; with 0 not at all. */
 	answer: (id: string) => number;
 	stop(): Promise<void>;
 }
@@ -67,6 +67,7 @@ export async function startCounter(): Promise<Counter> {
 	const server = createServer((request, response) => {
 		const id = decodeURIComponent(request.url?.slice(1) ?? '');
 		const status = counter.answer(id);
+		if (status === 0) return;
 		if (status < 300) counter.times.set(id, (counter.times.get(id) ?? 0) + 1);
 		response.writeHead(status).end('{}');
 	}).listen(0, '127.0.0.1');

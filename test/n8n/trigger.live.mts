@@ -1,6 +1,7 @@
 /** Issue: the trigger loses nothing, invents nothing, and testing never breaks production. In the real n8n. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { WorkflowFile } from '../../n8n/api.mts';
 import { eventually, executionsOf, startRealWorld } from './n8n-world.mts';
@@ -140,6 +141,46 @@ void describe('publishing', () => {
 			await assert.rejects(world.api.activate(id), reason);
 			await world.api.deactivate(id);
 		}
+	});
+
+	test('with a changed trigger, while the service refuses: it listens, and the log says so', async () => {
+		const { id, url } = await publish(eventWorkflow());
+		world.sandbox.faults.plan('PUT /webhook', () => ({
+			process: 'never',
+			answer: { status: 503, body: '{}' },
+		}));
+		const change = async (includeHeaders: boolean): Promise<void> => {
+			await world.api.changeWorkflow(id, ({ nodes, connections }) => ({
+				nodes: nodes.map((node) => ({
+					...node,
+					parameters: { additionalOptions: { includeHeaders } },
+				})),
+				connections,
+			}));
+			await world.api.activate(id);
+		};
+		await change(true);
+		assert.equal(await deliver('while-refused'), 200);
+		const log = await readFile(world.n8n.logFile, 'utf8');
+		assert.match(log, /It has it already, so the trigger listens/);
+		world.sandbox.faults.clear();
+		await change(false);
+		assert.equal(registeredUrl(), url);
+		assert.equal(await deliver('after-that'), 200);
+		assert.deepEqual(await eventIds(id, 2), ['while-refused', 'after-that']);
+		await world.api.deactivate(id);
+	});
+
+	test('anew, while the service refuses: fails with the reason', async () => {
+		const { id } = await publish(eventWorkflow());
+		await world.api.deactivate(id);
+		world.sandbox.faults.plan('PUT /webhook', () => ({
+			process: 'never',
+			answer: { status: 400, body: '{}' },
+		}));
+		await assert.rejects(world.api.activate(id), /refused the request \(400\)/);
+		world.sandbox.faults.clear();
+		await world.api.deactivate(id);
 	});
 
 	test('fails with the name of the workflow that holds the account; Take Over works', async () => {

@@ -2,10 +2,17 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { bursts } from '../n8n/events.mts';
+import type { Counter } from '../n8n/events.mts';
+import { bursts, eventWorkflow as counting, startCounter } from '../n8n/events.mts';
 import { eventually } from '../n8n/n8n-world.mts';
+import {
+	owner,
+	startQueueWorld,
+	type ExecutionRow,
+	type Process,
+	type QueueWorld,
+} from './queue-world.mts';
 import { eventWorkflow, TRIGGER } from './workflows.mts';
-import { startQueueWorld, type ExecutionRow, type QueueWorld } from './queue-world.mts';
 
 /** How long the workers may need for what was delivered, in ms. */
 const ALL_EXECUTED_WITHIN_MS = 180_000;
@@ -56,8 +63,11 @@ function notOnce(ids: string[], executions: ExecutionRow[]): Array<[string, numb
 }
 
 /** Publishes an event workflow while `use` runs. An account's events go to one workflow, so the next test needs it gone. */
-async function whilePublished(use: (workflowId: string) => Promise<void>): Promise<void> {
-	const id = await world.add(eventWorkflow());
+async function whilePublished(
+	use: (workflowId: string) => Promise<void>,
+	workflow = eventWorkflow(),
+): Promise<void> {
+	const id = await world.add(workflow);
 	try {
 		await world.api.activate(id);
 		await use(id);
@@ -220,7 +230,91 @@ void describe('the webhook process under load', () => {
 	}
 });
 
+void describe('When the Workflow Finishes', () => {
+	const finishing = async (
+		use: (counter: Counter, url: string) => Promise<void>,
+	): Promise<void> => {
+		const counter = await startCounter();
+		const workflow = counting({ acknowledge: 'lastNode' }, counter.node);
+		try {
+			await whilePublished(async () => await use(counter, registeredUrl()), workflow);
+		} finally {
+			await counter.stop();
+		}
+	};
+	const restart = async (processes: Process[]): Promise<void> => {
+		for (const process of processes) {
+			await process.stop();
+			await process.start();
+		}
+	};
+
+	void test('what failed runs again, what succeeded does not, over restarts of all processes', async () => {
+		await finishing(async (counter, url) => {
+			const [failing, succeeding] = [bodyOf('fails'), bodyOf('succeeds')];
+			counter.answer = (id) => (id === 'fails' ? 422 : 200);
+			assert.equal(await postSigned(url, failing), 500);
+			assert.equal(await postSigned(url, succeeding), 200);
+			await restart([world.main, ...world.workers]);
+			await world.api.logIn(owner);
+			assert.equal(await postSigned(url, failing), 500);
+			assert.equal(await postSigned(url, succeeding), 200);
+			await restart([...world.webhooks, ...world.workers]);
+			counter.answer = () => 200;
+			for (let again = 0; again < 2; again++) {
+				assert.equal(await postSigned(url, failing), 200);
+				assert.equal(await postSigned(url, succeeding), 200);
+			}
+			await restart([...world.webhooks, ...world.workers]);
+			assert.equal(await postSigned(url, failing), 200);
+			assert.equal(await postSigned(url, succeeding), 200);
+			assert.deepEqual(Object.fromEntries(counter.times), { fails: 1, succeeds: 1 });
+		});
+	});
+
+	void test('what a killed worker was running runs again when it is sent again', async (context) => {
+		await finishing(async (counter, url) => {
+			const body = bodyOf('cut-off');
+			const reached = new Promise<void>((resolve) => {
+				counter.answer = () => {
+					resolve();
+					return 0;
+				};
+			});
+			const first = postSigned(url, body);
+			await reached;
+			for (const worker of world.workers) await worker.kill();
+			counter.answer = () => 200;
+			for (const worker of world.workers) await worker.start();
+			const startedAt = Date.now();
+			assert.equal(await first, 500);
+			context.diagnostic(`told after ${Math.round((Date.now() - startedAt) / 1000)} s`);
+			assert.equal(await postSigned(url, body), 200);
+			assert.equal(await postSigned(url, body), 200);
+			assert.equal(counter.times.get('cut-off'), 1);
+		});
+	});
+});
+
 void describe('a test while the workflow is published', () => {
+	void test('begun twice while it listens: production misses nothing and has its URL again', async () => {
+		await whilePublished(async (workflow) => {
+			const production = registeredUrl();
+			await world.api.listenForTestEvent(workflow, TRIGGER);
+			await world.api.listenForTestEvent(workflow, TRIGGER);
+			assert.match(registeredUrl(), /\/webhook-test\//);
+			await delivered([send('twice-during')]);
+			await eventually('the production URL', () =>
+				registeredUrl() === production ? true : undefined,
+			);
+			await delivered([send('twice-after')]);
+			const executions = await world.executions(workflow, 3);
+			const ofMode = (mode: string) => executions.filter((row) => row.mode === mode);
+			assert.deepEqual(notOnce(['twice-during', 'twice-after'], ofMode('webhook')), []);
+			assert.deepEqual(ofMode('manual').map(eventIdOf), ['twice-during']);
+		});
+	});
+
 	for (const ending of ['an event', 'cancelling'] as const) {
 		void test(`ended by ${ending}: production misses nothing and has its URL again`, async () => {
 			await whilePublished(async (workflow) => {

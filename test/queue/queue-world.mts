@@ -34,7 +34,7 @@ const ALL_ENDED_WITHIN_MS = 180_000;
 /** Longer than usual, so that a slow machine does not make retries that a test does not ask for. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 
-const owner = {
+export const owner = {
 	email: 'owner@example.com',
 	password: 'Queue-n8n-test-1',
 	passwordHash: '$2a$10$X9lXkSS3VpWarOLYsZmE1.XMCzD8Y8t.PP9MkE55ie9rDdHU9yWNu',
