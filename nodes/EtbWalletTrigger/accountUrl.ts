@@ -35,15 +35,13 @@ export interface Settled {
 
 type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
 
-const nobodyAsks: SetUrl = () => Promise.resolve(new Error('No credential is known for it'));
-
 /**
  * The service can be told a URL, and not be asked for it. Who changes what is known waits for `settle`, which
  * makes one call after the other for as long as something else is wanted than what was last confirmed.
  */
 export class AccountUrl {
 	#known = nothingKnown;
-	#setUrl = nobodyAsks;
+	#setUrl?: SetUrl;
 	#work?: Promise<Settled>;
 	#isWorking = false;
 	#call?: { url: string; retries: AbortController };
@@ -64,8 +62,8 @@ export class AccountUrl {
 	 * @param setUrl with the credential of whoever asks last, which is the most likely to be right. Without: of whoever
 	 * asked before
 	 */
-	async settle(setUrl = this.#setUrl): Promise<Settled> {
-		this.#setUrl = setUrl;
+	async settle(setUrl?: SetUrl): Promise<Settled> {
+		this.#setUrl = setUrl ?? this.#setUrl;
 		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
 			this.#work = this.#settle();
@@ -78,8 +76,10 @@ export class AccountUrl {
 		let notSet: NotSet | undefined;
 		for (;;) {
 			const url = wantedUrl(this.#known);
-			if (url === undefined || isConfirmed(this.#known) || notSet !== undefined) break;
-			const reason = await this.#set(url);
+			const setUrl = this.#setUrl;
+			if (url === undefined || isConfirmed(this.#known)) break;
+			if (notSet !== undefined || setUrl === undefined) break;
+			const reason = await this.#set(url, setUrl);
 			if (reason === undefined) {
 				this.#known = taken(this.#known, url);
 				continue;
@@ -92,7 +92,7 @@ export class AccountUrl {
 		this.#known = concluded(this.#known);
 		this.#isWorking = false;
 		// It holds the API key.
-		if (!isInUse(this.#known)) this.#setUrl = nobodyAsks;
+		if (!isInUse(this.#known)) this.#setUrl = undefined;
 		// Another attempt of the same trigger may have succeeded after that.
 		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
 		return {
@@ -102,12 +102,12 @@ export class AccountUrl {
 		};
 	}
 
-	async #set(url: string): Promise<Error | undefined> {
+	async #set(url: string, setUrl: SetUrl): Promise<Error | undefined> {
 		const retries = new AbortController();
 		this.#call = { url, retries };
 		this.#known = setting(this.#known, url);
 		try {
-			return await this.#setUrl(url, retries.signal);
+			return await setUrl(url, retries.signal);
 		} catch (error) {
 			return error instanceof Error ? error : new Error(String(error));
 		} finally {

@@ -1,6 +1,7 @@
 /** The URLs of a trigger, and how one is set at the service. */
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
+import { operationError } from '../shared/n8n';
 import { failureError, invalidValueError } from '../shared/service/failure';
 import { callService } from '../shared/service/call';
 import { webhookUrl } from '../shared/url';
@@ -36,7 +37,14 @@ async function setUrl(
 		// A call that was cut off could still be carried out, after the next one.
 		{ timeoutMs: timeout, stop: signal, finishes: true },
 	);
-	return result.ok ? undefined : failureError(context.getNode(), result.failure);
+	if (!result.ok) return failureError(context.getNode(), result.failure);
+	// The document does not show the answer (service document §4), and it may say no with a status that says yes.
+	if (result.output.success !== false) return undefined;
+	return operationError(
+		context.getNode(),
+		'The service answered that it did not set the webhook URL',
+		'Ask the partner service why, then publish or test again.',
+	);
 }
 
 /** For what nobody would see in the editor. */
