@@ -1,6 +1,7 @@
 /** The one hand on an account's URL at the service: one call at a time, until the service has what it should have. */
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
+import { operationError } from '../shared/n8n';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import type { Holder, Knowledge, TestListener } from './holders';
@@ -37,7 +38,14 @@ async function setUrl(
 		// A call that was cut off could still be carried out, after the next one.
 		{ timeoutMs, stop: signal, finishes: true },
 	);
-	return result.ok ? undefined : failureError(context.getNode(), result.failure);
+	if (!result.ok) return failureError(context.getNode(), result.failure);
+	// The document does not show the answer (service document §4), and it may say no with a status that says yes.
+	if (result.output.success !== false) return undefined;
+	return operationError(
+		context.getNode(),
+		'The service answered that it did not set the webhook URL',
+		'Ask the partner service why, then publish or test again.',
+	);
 }
 
 /** The service did not take the URL that it should have, and nobody tries any more. */
@@ -72,15 +80,13 @@ type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
 
 type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
 
-const nobodyAsks: SetUrl = () => Promise.resolve(new Error('No credential is known for it'));
-
 /**
  * The service can be told a URL, and not be asked for it. A process that changes what is known waits for `reconcile`,
  * which makes one call after the other for as long as something else is wanted than what was last confirmed.
  */
 export class AccountUrl {
 	#known = nothingKnown;
-	#setUrl = nobodyAsks;
+	#setUrl?: SetUrl;
 	#work?: Promise<Reconciled>;
 	#isWorking = false;
 	#call?: { url: string; retries: AbortController };
@@ -117,8 +123,10 @@ export class AccountUrl {
 		let notSet: NotSet | undefined;
 		for (;;) {
 			const url = wantedUrl(this.#known);
-			if (url === undefined || isConfirmed(this.#known) || notSet !== undefined) break;
-			const reason = await this.#set(url);
+			const setUrl = this.#setUrl;
+			if (url === undefined || isConfirmed(this.#known)) break;
+			if (notSet !== undefined || setUrl === undefined) break;
+			const reason = await this.#set(url, setUrl);
 			if (reason === undefined) {
 				this.#known = taken(this.#known, url);
 				continue;
@@ -131,7 +139,7 @@ export class AccountUrl {
 		this.#known = concluded(this.#known);
 		this.#isWorking = false;
 		// It holds the API key.
-		if (!isInUse(this.#known)) this.#setUrl = nobodyAsks;
+		if (!isInUse(this.#known)) this.#setUrl = undefined;
 		// Another attempt of the same trigger may have succeeded after that.
 		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
 		return {
@@ -141,12 +149,12 @@ export class AccountUrl {
 		};
 	}
 
-	async #set(url: string): Promise<Error | undefined> {
+	async #set(url: string, setUrl: SetUrl): Promise<Error | undefined> {
 		const retries = new AbortController();
 		this.#call = { url, retries };
 		this.#known = setting(this.#known, url);
 		try {
-			return await this.#setUrl(url, retries.signal);
+			return await setUrl(url, retries.signal);
 		} catch (error) {
 			return error instanceof Error ? error : new Error(String(error));
 		} finally {

@@ -616,6 +616,13 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBeUndefined();
 	});
 
+	test('publishing fails when the service says no with a status that says yes', async () => {
+		const body = '{ "data": { "success": false } }';
+		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { status: 200, body } });
+		await expect(callTriggerHook(options(), 'create')).rejects.toThrow('did not set the webhook');
+		await callTriggerHook(options(), 'create');
+	});
+
 	test('a second workflow of the account fails with the name of the first, unless it takes over', async () => {
 		const first = options();
 		await callTriggerHook(first, 'create');

@@ -403,7 +403,7 @@ export class World {
 		this.#begin(
 			async () => {
 				if (activation === 'update') await leave();
-				for (let attempt = 1; ; attempt++) {
+				for (let attempt = 1; process === this.#process; attempt++) {
 					const before = this.#order;
 					const others = before.filter((other) => other !== workflow);
 					// Should it be refused, it leaves again before anything else happens.
