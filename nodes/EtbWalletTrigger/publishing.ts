@@ -2,7 +2,7 @@
 import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
-import { isStarting, operationError } from '../shared/n8n';
+import { isStarting, operationError, requireRequests } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
 import type { AccountUrl } from './accountUrl';
 import type { Holder } from './holders';
@@ -108,6 +108,7 @@ function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOpe
 async function accountWithSecret(context: IHookFunctions): Promise<Account> {
 	let account: Account;
 	try {
+		requireRequests(context);
 		account = await loadAccount(context);
 	} catch (error) {
 		throw invalidValueError(context.getNode(), error);
