@@ -8,6 +8,7 @@ import type {
 } from 'n8n-workflow';
 import { loadAccount } from '../shared/account';
 import { testCredential } from '../shared/credentialCheck';
+import { requireRequests } from '../shared/n8n';
 import { findOperation, operationProperties, resources } from './actions';
 import { readerFor } from './actions/mapping';
 import type { Operation, Run } from './actions/operation';
@@ -62,6 +63,7 @@ export class EtbWallet implements INodeType {
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		let operation: Operation;
 		try {
+			requireRequests(this);
 			operation = findOperation(
 				this.getNodeParameter('resource', 0),
 				this.getNodeParameter('operation', 0),

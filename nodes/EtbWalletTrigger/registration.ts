@@ -2,7 +2,7 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
-import { operationError } from '../shared/n8n';
+import { operationError, requireRequests } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import type { AccountKeys } from './holders';
@@ -65,6 +65,7 @@ export function ownUrl(context: IHookFunctions): string {
 async function accountWithSecret(context: IHookFunctions): Promise<Account> {
 	let account: Account;
 	try {
+		requireRequests(context);
 		account = await loadAccount(context);
 	} catch (error) {
 		throw invalidValueError(context.getNode(), error);

@@ -21,10 +21,27 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from './account';
 import { credentialType } from './account';
+import { InvalidValueError } from './invalidValue';
+
+/** The oldest n8n that this package was run on: docs/compatibility.md, which a test compares with this. */
+export const oldestN8n = '2.40.7';
 
 /** A property of whatever n8n or the network hands over. */
 export function property(value: unknown, name: string): unknown {
 	return Reflect.get(Object(value) as object, name);
+}
+
+/**
+ * Refuses an n8n that lacks what each request is sent with (`requestUntil`), before anything is sent or published.
+ * Noticed by test/engine/protection and test/engine/trigger.
+ * @throws {InvalidValueError}
+ */
+export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions): void {
+	if (typeof helpers.httpRequestWithAuthentication === 'function') return;
+	throw new InvalidValueError(
+		'This version of n8n cannot send requests with a credential',
+		`Update n8n to ${oldestN8n} or newer.`,
+	);
 }
 
 /**

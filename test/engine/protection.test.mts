@@ -493,6 +493,20 @@ async function nodeWith(
 	return node;
 }
 
+describe('without what n8n sends requests with', () => {
+	test('nothing is sent, and the version that is needed is named', async () => {
+		const node = await nodeWith((context) => ({
+			helpers: { value: { ...context.helpers, httpRequestWithAuthentication: undefined } },
+		}));
+		for (const items of [referenced('a'), [{ toUserId: 'etbw_u1', amountEtb: 10 }]]) {
+			const { error } = await payMapped(items, {}, { currentNode: () => node });
+			expect(error?.message).toBe('This version of n8n cannot send requests with a credential');
+			expect(error?.description).toMatch(/Update n8n to \d+\.\d+\.\d+ or newer/);
+		}
+		expect(sent()).toEqual([]);
+	});
+});
+
 describe('without what n8n keeps references with', () => {
 	test('nothing is sent, and the version that is needed is named', async () => {
 		const node = await nodeWith((context) => ({
@@ -500,7 +514,7 @@ describe('without what n8n keeps references with', () => {
 		}));
 		const { error } = await payMapped(referenced('a'), {}, { currentNode: () => node });
 		expect(error?.message).toBe('This version of n8n cannot keep references');
-		expect(error?.description).toMatch(/^Nobody was paid\. Update n8n to 1\.64 or newer/);
+		expect(error?.description).toMatch(/^Nobody was paid\. Update n8n to \d+\.\d+\.\d+ or newer/);
 		expect(sent()).toEqual([]);
 	});
 

@@ -623,6 +623,14 @@ describe('registration', () => {
 		await callTriggerHook(options(), 'create');
 	});
 
+	test('publishing fails on an n8n that cannot send requests, with the version that is needed', async () => {
+		const other = options({ contextOfOtherN8n: { helpers: {} } });
+		await expect(callTriggerHook(other, 'create')).rejects.toThrow(
+			'This version of n8n cannot send requests with a credential',
+		);
+		expect(sandbox.books.webhookUrl()).toBeUndefined();
+	});
+
 	test('a second workflow of the account fails with the name of the first, unless it takes over', async () => {
 		const first = options();
 		await callTriggerHook(first, 'create');

@@ -31,8 +31,20 @@ const jobsIn = (file: string) => Object.values(workflowIn(file).jobs);
 const stepsIn = (file: string) => jobsIn(file).flatMap(({ steps }) => steps);
 const commandsIn = (file: string): string[] => stepsIn(file).flatMap(({ run }) => run ?? []);
 
-test('there are workflows for testing and publishing', () => {
-	expect(files).toEqual(['.github/workflows/publish.yml', '.github/workflows/test.yml']);
+test('there are workflows for testing, for other versions of n8n, and for publishing', () => {
+	expect(files).toEqual([
+		'.github/workflows/publish.yml',
+		'.github/workflows/test.yml',
+		'.github/workflows/versions.yml',
+	]);
+});
+
+test('every night the versions of the table and the newest n8n are tried', () => {
+	const { on } = workflowIn('.github/workflows/versions.yml');
+	expect(on.schedule).toEqual([{ cron: expect.any(String) as string }]);
+	expect(commandsIn('.github/workflows/versions.yml')).toEqual(
+		expect.arrayContaining(['npm run test:versions', 'npm run test:versions -- latest']),
+	);
 });
 
 describe.each(files)('%s', (file) => {
@@ -54,7 +66,7 @@ describe.each(files)('%s', (file) => {
 		expect(commands.length).toBeGreaterThan(0);
 		for (const command of commands) {
 			expect(command).not.toContain('${{');
-			const [, script] = /^npm run (.+)$/.exec(command) ?? [];
+			const [, script] = /^npm run ([\w:]+)/.exec(command) ?? [];
 			const [, program] = /^bash (.+)$/.exec(command) ?? [];
 			if (script !== undefined) expect(scripts).toHaveProperty([script]);
 			else if (program !== undefined) expect(existsSync(program)).toBe(true);

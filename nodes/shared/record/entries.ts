@@ -1,6 +1,7 @@
 /** The record that n8n keeps for a node in its database: texts, by the deduplication helper, which nothing else calls. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { unlessAborted } from '../elapsed';
+import { oldestN8n } from '../n8n';
 import { InvalidValueError } from '../invalidValue';
 
 export interface Entries {
@@ -53,7 +54,7 @@ export function entriesOf(
 	if (helperNames.some((name) => typeof helpers[name] !== 'function')) {
 		throw new InvalidValueError(
 			'This version of n8n cannot keep references',
-			'Update n8n to 1.64 or newer, or leave Reference empty: then nothing protects from paying twice.',
+			`Update n8n to ${oldestN8n} or newer, or leave Reference empty: then nothing protects from paying twice.`,
 		);
 	}
 	return {

@@ -1,0 +1,79 @@
+/** What docs/compatibility.md says: a table of n8n versions, written by `npm run test:versions`, and the range in it. */
+
+export const compatibilityFile = 'docs/compatibility.md';
+
+/** `passes`: everything that was run. All else says where it ended. */
+const results = ['passes', 'fails', 'does not start', 'does not install'] as const;
+export type Result = (typeof results)[number];
+
+export interface TriedVersion {
+	version: string;
+	result: Result;
+	/** Which tests were run, and how many of them passed. */
+	run: string;
+	/** What is different there from the newest version. */
+	differs: string;
+}
+
+/** Below zero when the first is the older one. */
+export function compareVersions(one: string, other: string): number {
+	const [a, b] = [one, other].map((version) => version.split('.').map(Number));
+	const difference = [0, 1, 2].map((part) => (a?.[part] ?? 0) - (b?.[part] ?? 0));
+	return difference.find((value) => value !== 0) ?? 0;
+}
+
+const isResult = (text: string | undefined): text is Result =>
+	results.some((result) => result === text);
+
+/** The rows of the document's table, newest version first. */
+export function readTable(document: string): TriedVersion[] {
+	return [...document.matchAll(/^\| (\d+\.\d+\.\d+) \|(.*)\|$/gm)].map(
+		([, version = '', rest = '']) => {
+			const [result, run = '', differs = ''] = rest.split('|').map((cell) => cell.trim());
+			if (!isResult(result)) throw new Error(`${compatibilityFile}: ${version} ${result}`);
+			return { version, result, run, differs };
+		},
+	);
+}
+
+/** The oldest and the newest version that passed with none between them that failed. */
+export interface Range {
+	oldest: string;
+	newest: string;
+}
+
+/** Undefined when none passed. */
+export function rangeOf(tried: TriedVersion[]): Range | undefined {
+	const started = tried
+		.filter(({ result }) => result !== 'does not install')
+		.toSorted((one, other) => compareVersions(other.version, one.version));
+	const newest = started.findIndex(({ result }) => result === 'passes');
+	if (newest === -1) return undefined;
+	const after = started.slice(newest);
+	const failed = after.findIndex(({ result }) => result !== 'passes');
+	const passed = failed === -1 ? after : after.slice(0, failed);
+	return { oldest: passed.at(-1)?.version ?? '', newest: passed[0]?.version ?? '' };
+}
+
+/** The document with these rows in its table, in place of older ones of the same versions. */
+export function withRows(document: string, rows: TriedVersion[]): string {
+	const others = readTable(document).filter(
+		({ version }) => !rows.some((row) => row.version === version),
+	);
+	const all = [...others, ...rows].toSorted((one, other) =>
+		compareVersions(other.version, one.version),
+	);
+	const range = rangeOf(all);
+	const stated = range === undefined ? 'no version yet' : `${range.oldest} to ${range.newest}`;
+	const lines = all.map(
+		({ version, result, run, differs }) => `| ${version} | ${result} | ${run} | ${differs} |`,
+	);
+	const table = [
+		'| n8n | Result | What was run | What differs |',
+		'| --- | --- | --- | --- |',
+		...lines,
+	];
+	return document
+		.replace(/^\| n8n \|.*(?:\n\|.*)*/m, () => table.join('\n'))
+		.replace(/^Runs on n8n .*$/m, () => `Runs on n8n **${stated}**.`);
+}

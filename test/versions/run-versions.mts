@@ -1,0 +1,135 @@
+// `npm run test:versions -- 2.41.1 2.40.7`: installs each n8n, runs the demo and the real tests in it, and writes what
+// came of it into docs/compatibility.md. `latest` is the newest that the registry has; without a version: all that passed.
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { run } from 'node:test';
+import { parseArgs } from 'node:util';
+import { projectFolder } from '../../n8n/folders.mts';
+import {
+	compatibilityFile,
+	compareVersions,
+	rangeOf,
+	readTable,
+	withRows,
+} from './compatibility.mts';
+import type { TriedVersion } from './compatibility.mts';
+import { differencesOf } from './differences.mts';
+import { exactVersion, installedN8n } from './other-n8n.mts';
+
+/** What is run in each n8n after the demo, which calls all seven operations and receives an event. */
+const suites = [
+	{ name: 'install and operations', file: 'test/n8n/install.live.mts' },
+	{ name: 'payments', file: 'test/n8n/payments.live.mts' },
+	{ name: 'settling', file: 'test/n8n/settling.live.mts' },
+	{ name: 'trigger', file: 'test/n8n/trigger.live.mts' },
+];
+
+const print = (line: string) => console.log(line);
+
+/** The first line of a reason, such that it fits into a cell of a table. */
+const inCell = (reason: string) =>
+	(reason.trim().split('\n')[0] ?? '').replaceAll('|', '/').replaceAll(/\s+/g, ' ').slice(0, 200);
+
+/** npm says the reason in the lines that begin with its error code. */
+const reasonOfNpm = (message: string) =>
+	/npm error (?!code)(.+)/.exec(message)?.[1] ?? message.split('\n').at(-1) ?? '';
+
+/** Runs the demo; undefined when it did its job, else its last words. */
+async function failureOfDemo(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+	const child = spawn(process.execPath, ['n8n/demo.mts'], {
+		cwd: projectFolder,
+		env,
+		stdio: ['ignore', 'inherit', 'pipe'],
+	});
+	const words: string[] = [];
+	child.stderr.setEncoding('utf8').on('data', (text: string) => words.push(text));
+	const code = await new Promise<number | null>((ended) => child.once('close', ended));
+	if (code === 0) return undefined;
+	const text = words.join('');
+	print(text);
+	return /Demo failed: (.+)/.exec(text)?.[1] ?? `exit code ${code}`;
+}
+
+interface Counted {
+	passed: number;
+	/** Each with its reason. */
+	failed: string[];
+}
+
+/** Runs one file of tests against the n8n in `folder`. */
+async function countTests(file: string, folder: string): Promise<Counted> {
+	process.env.N8N_FOLDER = folder;
+	const counted: Counted = { passed: 0, failed: [] };
+	const path = join(projectFolder, file);
+	// A file has an entry of its own when it fails as a whole.
+	const isTest = (type: string | undefined, name: string) => type !== 'suite' && name !== path;
+	const tests = run({ files: [path], concurrency: 1 });
+	tests.on('test:pass', ({ name, details }) => {
+		if (!isTest(details.type, name)) return;
+		counted.passed++;
+		print(`  ✔ ${name}`);
+	});
+	tests.on('test:fail', ({ name, details }) => {
+		const hasToldWhy = !isTest(details.type, name) && counted.failed.length > 0;
+		if (hasToldWhy) return;
+		const reason = String(details.error.cause ?? details.error);
+		counted.failed.push(`"${isTest(details.type, name) ? name : file}": ${reason}`);
+		print(`  ✖ ${name}\n${reason}`);
+	});
+	await finished(tests.resume());
+	return counted;
+}
+
+async function tryVersion(version: string): Promise<TriedVersion> {
+	const differs = differencesOf(version);
+	let folder: string;
+	try {
+		folder = await installedN8n(version, print);
+	} catch (error) {
+		const reason = inCell(reasonOfNpm(error instanceof Error ? error.message : String(error)));
+		return { version, result: 'does not install', run: '', differs: reason };
+	}
+	const demo = await failureOfDemo({ ...process.env, N8N_FOLDER: folder });
+	if (demo?.startsWith('n8n ended while starting') || demo?.startsWith('n8n did not answer'))
+		return { version, result: 'does not start', run: 'demo', differs: inCell(demo) };
+
+	const parts = [demo === undefined ? 'demo' : 'demo (failed)'];
+	const failed = demo === undefined ? [] : [`demo: ${demo}`];
+	for (const { name, file } of suites) {
+		print(`n8n ${version}: ${name}`);
+		const counted = await countTests(file, folder);
+		const all = counted.passed + counted.failed.length;
+		parts.push(`${name} ${counted.passed} of ${all}`);
+		failed.push(...counted.failed);
+	}
+	const result = failed.length === 0 ? 'passes' : 'fails';
+	const reasons = failed.map(inCell);
+	return { version, result, run: parts.join(', '), differs: [...reasons, ...differs].join('<br>') };
+}
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const documentFile = join(projectFolder, compatibilityFile);
+const readRows = async () => readTable(await readFile(documentFile, 'utf8'));
+const passedBefore = (await readRows()).filter(({ result }) => result === 'passes');
+const wantedVersions =
+	positionals.length > 0 ? positionals : passedBefore.map(({ version }) => version);
+const rows: TriedVersion[] = [];
+for (const wanted of wantedVersions) {
+	const version = await exactVersion(wanted);
+	print(`\n=== n8n ${version}`);
+	const row = await tryVersion(version);
+	rows.push(row);
+	print(`n8n ${version} ${row.result}${row.run === '' ? '' : `: ${row.run}`}`);
+	// After each, so that what was found is not lost with the next.
+	const document = await readFile(documentFile, 'utf8');
+	await writeFile(documentFile, withRows(document, [row]));
+}
+
+const oldest = rangeOf(await readRows())?.oldest ?? '0.0.0';
+const missed = rows.filter(
+	({ version, result }) => result !== 'passes' && compareVersions(version, oldest) >= 0,
+);
+print(`\n${rows.map(({ version, result }) => `${version} ${result}`).join(', ')}`);
+if (missed.length > 0) process.exitCode = 1;
