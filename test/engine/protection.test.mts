@@ -576,5 +576,7 @@ test('a run that lacks money looks at references so that no other run sees it', 
 		});
 	const poor = await payMapped(items, { checkBalance: true }, { onError: 'continueErrorOutput' });
 	expect(rich && outcomesOf(await rich)).toEqual(['paid']);
-	expect(outcomesOf(poor)).toEqual(['notPaid', 'notPaid']);
+	// When this run ends, the other one is sending the first, or has sent it.
+	expect(['unknown', 'alreadyPaid']).toContain(outcomesOf(poor)[0]);
+	expect(outcomesOf(poor)[1]).toBe('notPaid');
 });
