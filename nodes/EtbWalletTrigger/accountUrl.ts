@@ -73,7 +73,7 @@ export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSe
 export interface Reconciled {
 	notSet?: NotSet;
 	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was rejected. */
-	whyDropped(place: Place): Error | undefined;
+	whyDropped: (place: Place) => Error | undefined;
 }
 
 type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
