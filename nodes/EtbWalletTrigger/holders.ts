@@ -65,6 +65,12 @@ export function isAbout({ holders, tests, left }: Knowledge, account: AccountKey
 	return known.some((entry) => entry.account.some((key) => account.includes(key)));
 }
 
+/** Whether a test of the trigger has begun at this URL, and was told so. */
+export const isListening = ({ tests }: Knowledge, trigger: string, url: string): boolean =>
+	tests.some(
+		(test) => test.trigger === trigger && test.url === url && !test.isEnding && !test.isNew,
+	);
+
 /** Whether the trigger is published or tested at this URL. */
 export const hasTrigger = ({ holders, tests }: Knowledge, trigger: string, url: string): boolean =>
 	[...holders, ...tests].some((entry) => entry.trigger === trigger && entry.url === url);

@@ -39,13 +39,16 @@ export async function register(context: IHookFunctions): Promise<void> {
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
-	const left = accountsOf(trigger, url);
-	for (const accountUrl of left) {
-		const ended = holders.endTest(accountUrl.known, trigger, url);
-		accountUrl.known = holders.unpublish(ended, trigger, url);
-	}
 	try {
-		await handOver(context, left);
+		// When this returns, n8n drops the listening of a test that began meanwhile too, and tells nobody.
+		do {
+			const left = accountsOf(trigger, url);
+			for (const accountUrl of left) {
+				const ended = holders.endTest(accountUrl.known, trigger, url);
+				accountUrl.known = holders.unpublish(ended, trigger, url);
+			}
+			await handOver(context, left);
+		} while (accountsOf(trigger, url).some(({ known }) => holders.isListening(known, trigger, url)));
 	} finally {
 		dropEnded(trigger);
 	}

@@ -282,8 +282,7 @@ export class Judge {
 	private mayBeUnknown(run: RunRecord, key: string): boolean {
 		if (this.allStruck() > 0 || this.wasStopped(key)) return true;
 		if (run.plan.references === 'none' && run.plan.mode === 'retry') return true;
-		// A dry run does not wait for who is sending it.
-		if (run.plan.dryRun && this.overlaps(run, key)) return true;
+		if (this.onlyLooks(run) && this.overlaps(run, key)) return true;
 		if ((this.toldPaid.get(key) ?? Infinity) < run.beganAt) return false;
 		const { timeout } = this.plan;
 		const began = new Map<string, number>();
@@ -299,6 +298,12 @@ export class Judge {
 				(isUnclear(each.kind) || (each.endedAt !== undefined && !each.isAnswered))
 			);
 		});
+	}
+
+	/** A dry run, or one that was refused, does not wait for who is sending a reference. */
+	private onlyLooks({ plan, number }: RunRecord): boolean {
+		const mayBeRefused = plan.checkBalance || plan.maxTotalEtb !== undefined;
+		return plan.dryRun || (mayBeRefused && this.books.sent.every(({ run }) => run !== number));
 	}
 
 	/** Whether there was a reason not to pay it. */

@@ -47,6 +47,8 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 
 	const pending = rows.filter(isPending);
 	const batch = batchOf(run, options, rows, sentBefore);
+	// n8n goes on with "Retry On Fail" after Stop.
+	if (context.getExecutionCancelSignal()?.aborted === true) return tell(batch, rows);
 	const wordsBefore = await countWords(batch, pending);
 	const refusal = await refusalOf(batch, rows, pending, sentBefore, gate);
 	if (refusal !== undefined) {
