@@ -46,7 +46,8 @@ export async function setUpGateDatabase(
 		await client.connect();
 		await client.query(queryOf(RECORD_NODE));
 		// n8n's Postgres node writes the values into the text as well.
-		const values = ['main', JSON.stringify(limits), 'npm start'].map((value) =>
+		const newPasswords = 'no';
+		const values = ['main', JSON.stringify(limits), 'npm start', newPasswords].map((value) =>
 			client.escapeLiteral(value),
 		);
 		const text = queryOf(LOGINS_NODE).replaceAll(

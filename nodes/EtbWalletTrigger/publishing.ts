@@ -48,7 +48,9 @@ export async function unregister(context: IHookFunctions): Promise<void> {
 				accountUrl.known = holders.unpublish(ended, trigger, url);
 			}
 			await handOver(context, left);
-		} while (accountsOf(trigger, url).some(({ known }) => holders.isListening(known, trigger, url)));
+		} while (
+			accountsOf(trigger, url).some(({ known }) => holders.isListening(known, trigger, url))
+		);
 	} finally {
 		dropEnded(trigger);
 	}

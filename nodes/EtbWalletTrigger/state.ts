@@ -40,8 +40,8 @@ export interface TriggerMemory {
 const memories = new Map<string, TriggerMemory>();
 
 /**
- * n8n tells only its main process when a trigger ends. The others drop what was not used for this long, which
- * is longer than the service sends an event again; the record in n8n's database knows longer.
+ * n8n tells only its main process when a trigger ends. So each drops what was not used for this long, which is
+ * longer than the service sends an event again; the record in n8n's database knows longer.
  */
 const droppedAfterMs = 15 * 60_000;
 

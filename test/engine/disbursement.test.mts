@@ -410,6 +410,28 @@ describe('a reference', () => {
 		expect(payments()).toHaveLength(2);
 	});
 
+	test.each(['report', 'paid', 'notPaid'])(
+		'of whose end only a half is recorded stays unknown, whatever a person says (%s)',
+		async (ifUnknown) => {
+			const items = referenced(['u0']);
+			// As it is left when n8n dies in the middle of asking for it.
+			const marks = ['references', 'sent:pay-u0', 'payment:["pay-u0","etbw_u0","10"]'];
+			deduplicator.rows.set(`wf1:${nodeId}`, [...marks, 'doubt:sent:pay-u0']);
+			for (let round = 0; round < 2; round++) {
+				anHourPassesWhileWaiting();
+				const { output } = await pay(items, { options: { ifUnknown } });
+				jest.restoreAllMocks();
+				expect(output[0]?.json).toMatchObject({
+					outcome: 'unknown',
+					message: expect.stringMatching(
+						/^Not sent: its reference was used, perhaps for another person or amount\. .*under a reference of its own/,
+					) as unknown,
+				});
+			}
+			expect(payments()).toEqual([]);
+		},
+	);
+
 	test.each([
 		['person', 'u1', 10],
 		['amount', 'u0', 11],

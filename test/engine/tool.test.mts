@@ -24,11 +24,11 @@ interface Tool {
 
 const main = NodeConnectionTypes.Main;
 
-/** An agent that gets an item, and calls the node once with the arguments that its model chose. */
+/** An agent that gets an item, and calls the node once with each of the arguments that its model chose. */
 async function callAsTool(
 	parameters: INodeParameters,
 	item: IDataObject,
-	args: IDataObject,
+	...calls: IDataObject[]
 ): Promise<void> {
 	const nodePackage = await loadPackage();
 	const node = nodePackage.types.get('n8n-nodes-etb-wallet.etbWallet');
@@ -55,7 +55,9 @@ async function callAsTool(
 		async execute() {
 			const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
 			const [first] = (Array.isArray(connected) ? connected : [connected]) as Tool[];
-			const said = await first?.invoke(args).catch((error: unknown) => String(error));
+			const said: unknown[] = [];
+			for (const args of calls)
+				said.push(await first?.invoke(args).catch((error: unknown) => String(error)));
 			return [[{ json: { said: JSON.stringify(said) } }]];
 		},
 	};
@@ -147,4 +149,16 @@ test('what the model is asked for comes from the model', async () => {
 		{ toUserId: right, amountEtb: '4' },
 	);
 	expect(paid()).toEqual([right]);
+});
+
+test('a maximum holds for each call of the agent, and a reference for all of them', async () => {
+	const right = user('right');
+	const parameters = { toUserId: right, amountEtb: fromAi('amountEtb') };
+	const options = { maxTotalEtb: '500' };
+	const calls = [{ amountEtb: '400' }, { amountEtb: '400' }, { amountEtb: '501' }];
+	await callAsTool({ ...parameters, options }, {}, ...calls);
+	expect(paid()).toEqual([right, right]);
+	const reference = '={{ $execution.id }}';
+	await callAsTool({ ...parameters, options, reference }, {}, ...calls);
+	expect(paid()).toEqual([right, right, right]);
 });

@@ -194,7 +194,12 @@ export async function startGateWorld(
 	options: { isSetUp?: boolean; env?: N8nOptions['env'] } = {},
 ): Promise<GateWorld> {
 	const { isSetUp = true, env } = options;
-	const [world, server] = await Promise.all([startRealWorld({ env }), startGateServer()]);
+	const server = await startGateServer();
+	// What is left running keeps the test's process alive.
+	const world = await startRealWorld({ env }).catch(async (error: unknown) => {
+		await server.stop();
+		throw error;
+	});
 	const database = await (isSetUp ? server.gate() : server.emptyDatabase());
 	const superuser = await database.connect('superuser');
 	if (isSetUp) await setRules(superuser, 'main', { wait: '1 second' });

@@ -5,7 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { z } from 'zod';
+import { setUpGateDatabase } from '../../n8n/gate-database.mts';
 import { postgresPrograms } from '../services.mts';
 import {
 	claim,
@@ -87,6 +89,35 @@ for (const login of ['setup', 'superuser'] as const) {
 		});
 	}
 }
+
+test('npm start sets up a database that GATE_DATABASE_URL names, once', async () => {
+	const database = await server.emptyDatabase();
+	const { host, port } = database;
+	const url = `postgres://${logins.superuser}@${host}:${port}/${database.database}`;
+	const limits = { most_per_day: 1000, most_per_payment: 100 };
+	const credentials = await setUpGateDatabase(url, limits);
+	assert.deepEqual(Object.keys(credentials), ['Pay gate', 'Pay gate desk']);
+	for (const { user, password } of Object.values(credentials)) {
+		const client = new pg.Client({ host, port, database: database.database, user, password });
+		await client.connect();
+		await client.end();
+	}
+	const superuser = await database.connect('superuser');
+	assert.deepEqual(
+		await rows(
+			superuser,
+			z.unknown(),
+			'select account, most_per_day::int, most_per_payment::int from etb_wallet.rules',
+		),
+		[{ account: 'main', ...limits }],
+	);
+	await assert.rejects(
+		setUpGateDatabase(url, limits),
+		/has the logins pay_gate and pay_gate_desk already/,
+	);
+	await superuser.query('drop role pay_gate, pay_gate_desk');
+	await superuser.end();
+});
 
 test('two who set up at once take turns', async () => {
 	const database = await server.emptyDatabase();

@@ -111,6 +111,11 @@ const mistakes: Record<string, Mutation> = {
 		from: 'dropped.find((place) => place.trigger === trigger && place.url === url)?.reason',
 		to: 'dropped.splice(0).find((place) => place.trigger === trigger && place.url === url)?.reason',
 	},
+	'what began while a test of the same trigger ended stays': {
+		file: `${folder}/publishing.ts`,
+		from: 'while (accountsOf(trigger, url)',
+		to: 'while ([].length > 0 && accountsOf(trigger, url)',
+	},
 	'URL After Deactivation is forgotten': {
 		file: `${folder}/holders.ts`,
 		from: '?? known.left?.url;',

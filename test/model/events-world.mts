@@ -34,6 +34,9 @@ interface Workflow {
 	hasFailed: boolean;
 }
 
+/** n8n tries a publication twice at most here. */
+const mostRefusals = 2;
+
 const notTested = { isTested: false, begins: 0, isTestEnding: false, endings: 0 };
 
 /** Something outside the code under test, which ends when the world decides it. */
@@ -313,6 +316,16 @@ export class World {
 			);
 	}
 
+	/** How often in turn the service refused a URL for good, since anything else was asked of it. */
+	#refused = { url: '', times: 0 };
+
+	/** What is refused for good is not asked for again: n8n would wait for it for ever. */
+	#checkPatience(url: string): void {
+		this.#refused = { url, times: url === this.#refused.url ? this.#refused.times + 1 : 1 };
+		if (this.#refused.times > mostRefusals)
+			this.#finding ??= this.#found(`${url} is asked for again and again`);
+	}
+
 	async #put(process: number, url: string): Promise<object> {
 		// Of a process that has ended, nothing comes any more.
 		if (process !== this.#process) return await new Promise(() => undefined);
@@ -342,6 +355,7 @@ export class World {
 					if (wasDone) apply();
 					const [status, what] =
 						how < 0.75 ? [503, '503'] : how < 0.9 ? [400, '400'] : [0, 'no answer'];
+					if (status === 400) this.#checkPatience(url);
 					this.#tell(`PUT ${url}: ${what}${wasDone ? ', and the service has it' : ''}`);
 					if (status > 0) answer(status);
 					else reject(Object.assign(new Error('timeout'), { code: 'ECONNABORTED' }));
@@ -363,6 +377,7 @@ export class World {
 
 	/** Begins something that n8n waits for; what comes of it counts unless n8n was restarted meanwhile. */
 	#begin(work: () => Promise<void>, ended: (error: Error | undefined) => void): void {
+		this.#refused = { url: '', times: 0 };
 		const process = this.#process;
 		const finish = (error: Error | undefined): void => {
 			if (process !== this.#process) return;

@@ -17,6 +17,16 @@ test('the set-up workflow has the whole of gate/schema.sql in it: node scripts/g
 	expect(record.parameters.query).not.toMatch(/\{\{|\$\d/);
 });
 
+test('the gate asks for the version of the record that gate/schema.sql makes', async () => {
+	const [, version] =
+		/c_version constant integer := (\d+);/.exec(readFileSync('gate/schema.sql', 'utf8')) ?? [];
+	expect(version).toBeDefined();
+	const claim = (await readGateWorkflow('pay-gate.json')).nodes.find(
+		({ name }) => name === 'Claim',
+	);
+	expect(QueryNode.parse(claim).parameters.query).toMatch(new RegExp(`, ${version}\\)$`));
+});
+
 test('gate/README.md names every file', () => {
 	const readme = readFileSync('gate/README.md', 'utf8');
 	for (const file of files) expect(readme).toContain(`(${file})`);

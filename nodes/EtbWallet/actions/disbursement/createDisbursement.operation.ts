@@ -114,7 +114,7 @@ export const createDisbursement: Operation = {
 					type: 'boolean',
 					default: true,
 					description:
-						'Whether to read the treasury balance before the first payment, and pay nobody if it does not cover the whole run',
+						'Whether to read the treasury balance before the first payment, and pay nobody if it does not cover what is still to be paid',
 				},
 				{
 					displayName: 'Concurrency',
