@@ -113,8 +113,8 @@ const mistakes: Record<string, Mutation> = {
 	},
 	'what began while a test of the same trigger ended stays': {
 		file: `${folder}/publishing.ts`,
-		from: 'while (accountsOf(trigger, url)',
-		to: 'while ([].length > 0 && accountsOf(trigger, url)',
+		from: 'accountsOf(trigger, url).some',
+		to: '[].some',
 	},
 	'URL After Deactivation is forgotten': {
 		file: `${folder}/holders.ts`,
