@@ -367,6 +367,16 @@ describe('a reference', () => {
 		expect(payments()).toEqual([]);
 	});
 
+	test('has at most 200 characters', async () => {
+		const most = '\u{1F4B8}'.repeat(200);
+		const payable = (ref: string) => referenced(['u0']).map((item) => ({ ...item, ref }));
+		const { error } = await pay(payable(`${most}x`));
+		expect(error?.message).toMatch(/^Reference is ".*, which is longer than 200 characters/u);
+		expect(payments()).toEqual([]);
+		const { output } = await pay(payable(most));
+		expect(output[0]?.json.outcome).toBe('paid');
+	});
+
 	test('that two items share pays nobody, or only the first when the node continues', async () => {
 		const items = [...referenced(names(2)), ...referenced(['u0'])];
 		const { error } = await pay(items);

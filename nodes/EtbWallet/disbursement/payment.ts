@@ -71,13 +71,21 @@ export function readToUserId(read: ParameterReader, itemIndex: number): string {
 	);
 }
 
+/** As in the pay gate. n8n reads and writes all references of a node for each window of payments. */
+const longestReference = 200;
+
 function readReference(value: unknown, isExpected: boolean): string | undefined {
 	const given = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(given) && !isExpected) return undefined;
-	return requiredText(
+	const reference = requiredText(
 		'Reference',
 		value,
 		'Give this item a reference of its own, or leave the field out for all items.',
+	);
+	if (Array.from(reference).length <= longestReference) return reference;
+	throw new InvalidValueError(
+		`Reference is ${show(reference)}, which is longer than ${longestReference} characters`,
+		'Give this item a shorter key, such as an invoice number.',
 	);
 }
 
