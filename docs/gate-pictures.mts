@@ -27,7 +27,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 	'gate-set-up': async ({ installed, page }) => {
 		// New logins, so that it shows passwords; they are of no use, as this database is gone when the picture is there.
 		await installed.superuser.query('drop role pay_gate, pay_gate_desk');
-		await page.setViewportSize({ width: 2400, height: 600 });
+		await page.setViewportSize({ width: 2900, height: 900 });
 		await page.goto(`${installed.world.n8n.url}/workflow/${installed.setUpId}`);
 		await page.getByTestId('execute-workflow-button').click();
 		const message = page.getByRole('alert').filter({ hasText: 'Workflow executed successfully' });
