@@ -206,7 +206,7 @@ void describe('gate-desk.json', () => {
 			message: 'Error 500',
 		});
 		await sent([{ reference: 'n-4', toUserId: 'etbw_eden', amountEtb: 25 }]);
-		const spent = 'select spent_today from etb_wallet.spending';
+		const spent = "select spent_today from etb_wallet.spending where account = 'main'";
 		const before = await number(spent);
 
 		await desk.open('See what needs me');
@@ -352,7 +352,9 @@ void describe('gate-desk.json', () => {
 			{ outcome: 'paid', txHash: '0xf00d' },
 		);
 		await desk.open('See what was spent');
-		const spentToday = await number('select spent_today from etb_wallet.spending');
+		const spentToday = await number(
+			"select spent_today from etb_wallet.spending where account = 'main'",
+		);
 		const [today] = await desk.table('Altogether');
 		assert.equal(Number(today?.Spent?.replaceAll(',', '')), spentToday);
 		assert.equal(today?.Limit, '10,000.00');
@@ -422,7 +424,7 @@ void describe('gate-desk.json', () => {
 			await rows(
 				installed.superuser,
 				z.unknown(),
-				`select most_per_day, most_per_month, most_per_payment, only_known_recipients from etb_wallet.rules`,
+				`select most_per_day, most_per_month, most_per_payment, only_known_recipients from etb_wallet.rules where account = 'main'`,
 			);
 		const expected = [
 			{
