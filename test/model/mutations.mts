@@ -86,12 +86,6 @@ const mutations: Mutation[] = [
 		replace: 'else',
 	},
 	{
-		name: 'Two waiting processes take over an abandoned lock, the second one from a healthy holder',
-		file: lock,
-		find: "await row.remove(waitingMarks.filter((mark) => mark !== ownMark));\n    if ((await row.count()) > 2) {\n        await throwIfForeign(row, [lockMark]);\n        return;\n    }\n    const before = await row.record([lockMark, ownMark]);\n    // With the lock's mark alone it is another holder's; with none, asking has made the row.\n    if (before.size !== 1)\n        await row.clear();",
-		replace: 'await throwIfForeign(row, [lockMark, ownMark]);\n    await row.clear();',
-	},
-	{
 		name: 'A process that lost the lock goes on with what it read',
 		file: lock,
 		find: 'if (heldForMs() > safeForMs)',

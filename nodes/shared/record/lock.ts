@@ -153,7 +153,13 @@ async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
 		await throwIfForeign(row, [lockMark]);
 		return;
 	}
-	const before = await row.record([lockMark, ownMark]);
+	let before: ReadonlySet<string>;
+	try {
+		before = await row.record([lockMark, ownMark]);
+	} catch {
+		// Most likely another process inserted the row at the same instant; the next look tells.
+		return;
+	}
 	// With the lock's mark alone it is another holder's; with none, asking has made the row.
 	if (before.size !== 1) await row.clear();
 }
