@@ -98,8 +98,8 @@ function ownTries<Done>(executeData: object): Tries<Done> {
 }
 
 /**
- * The parameter, or the option as `options.name`, as it is saved, with its expression (all versions). Should n8n hand out evaluated values, expressions
- * are read once for all items. Noticed by test/engine/items.
+ * The parameter, or the option as `options.name`, as it is saved, with its expression (all versions). Should n8n hand out
+ * evaluated values, expressions are read once for all items. Noticed by test/engine/items.
  */
 export function savedParameter(context: IExecuteFunctions, name: string): unknown {
 	return name.split('.').reduce<unknown>(property, context.getNode().parameters);

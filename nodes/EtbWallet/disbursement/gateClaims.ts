@@ -152,7 +152,8 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): GateTime {
 		);
 	}
 	const passedMs = stopwatch();
-	// Half of the lease is left for what began at the last moment, and no more than that was left at first.
+	// Not After is the middle of the gate's lease. What begins just before it may go on for as long as was left at first,
+	// and so ends before the lease does.
 	const time = { msLeft: () => (passedMs() < msAtFirst ? msAtFirst : 0) };
 	times.set(text, time);
 	return time;

@@ -10,6 +10,7 @@ import { notRecorded, usedBefore } from './settlement';
 
 export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
+
 /** How many words were given so far about each payment in doubt that this run brings a person's word about. */
 type WordCounts = ReadonlyMap<Payment, number>;
 
@@ -33,6 +34,7 @@ export async function countWords(batch: Batch, payments: Payment[]): Promise<Wor
 async function countWordsIn({ ledger, context }: Batch, window: ReferencedPayment[]) {
 	return await ledger().countWords(window, context.getExecutionCancelSignal());
 }
+
 /** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
 function windowsOf<Entry>({ options }: Batch, entries: Entry[]): Entry[][] {
 	const size = options.concurrency;
@@ -40,6 +42,7 @@ function windowsOf<Entry>({ options }: Batch, entries: Entry[]): Entry[][] {
 		entries.slice(index * size, (index + 1) * size),
 	);
 }
+
 /** Waiting for another execution begins with short pauses. */
 const firstPauseMs = 200;
 const longestPauseMs = 2_000;

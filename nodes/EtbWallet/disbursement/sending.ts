@@ -20,6 +20,7 @@ export interface Batch extends Run {
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
+
 /**
  * Sends as many at once as the options allow, until the run is to stop.
  * @param settle is called once for each payment that ended
@@ -50,7 +51,7 @@ export async function sendConcurrently<Sent extends Payment>(
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
-/** Payments that begin before Node opens their connections. */
+/** So many payments begin before Node opens their connections. */
 const startsPerTurn = 4;
 
 /**

@@ -7,7 +7,8 @@ export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 
 /**
  * Removes the account's secrets from a text, also as a service could echo them: JSON-escaped, URL-encoded,
- * HTML-escaped, in base64 or hexadecimal, with tags, line breaks or invisible characters inside. Takes time linear in the text's length.
+ * HTML-escaped, in base64 or hexadecimal, with tags, line breaks or invisible characters inside. Takes time linear in
+ * the text's length.
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
