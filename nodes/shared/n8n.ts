@@ -161,6 +161,23 @@ export function apiError(
 	return error;
 }
 
+/** What an error item tells. */
+interface ItemError {
+	message: string;
+	description?: string;
+	httpCode?: string;
+	[detail: string]: string | number | undefined;
+}
+
+/**
+ * An item for the error output (all versions). Its single key is what makes n8n send it there, and the object form of
+ * `pairedItem` is what makes n8n add the fields of the input item. Should that stop, it leaves as a normal item, with
+ * its `error`. Noticed by test/engine/bad-input.
+ */
+export function errorItem(error: ItemError, itemIndex: number): INodeExecutionData {
+	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
+}
+
 /**
  * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression
  * engine. Before, or should it stop: an expression, which costs as much as an execution.

@@ -2,11 +2,10 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import { messageOf, show } from '../../shared/invalidValue';
-import { property } from '../../shared/n8n';
+import { errorItem, property } from '../../shared/n8n';
 import type { ServiceResult } from '../../shared/service/call';
 import type { Remedies } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
-import { errorItem } from '../actions/operation';
 import type { Asked, Payment } from './payment';
 import type { Claim } from './ledger';
 
