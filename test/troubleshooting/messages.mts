@@ -18,7 +18,7 @@ const calls = new Map([
 ]);
 
 /** Properties of failures, refusals and hints that hold a text. */
-const properties = new Set(['message', 'problem', 'found']);
+const properties = new Set(['message', 'problem']);
 
 function programOf(files: string[]): ts.Program {
 	const { config } = ts.parseConfigFileTextToJson(
