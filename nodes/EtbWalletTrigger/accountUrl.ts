@@ -49,7 +49,7 @@ async function setUrl(
 }
 
 /** The service did not take the URL that it should have, and nobody tries any more. */
-export interface NotSet {
+interface NotSet {
 	url: string;
 	reason: Error;
 	/** It has it for certain, from before. */
@@ -70,7 +70,7 @@ export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSe
 }
 
 /** How it ended. */
-export interface Reconciled {
+interface Reconciled {
 	notSet?: NotSet;
 	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was rejected. */
 	whyDropped: (place: Place) => Error | undefined;

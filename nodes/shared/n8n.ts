@@ -295,7 +295,7 @@ export function deliveryKeyOf(item: INodeExecutionData): {
 	return { key: typeof key === 'string' ? key : undefined, item: { ...rest, json: item.json } };
 }
 
-export type Ending = 'succeeded' | 'failed' | 'stopped';
+type Ending = 'succeeded' | 'failed' | 'stopped';
 
 /**
  * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,

@@ -19,7 +19,7 @@ interface ReportLine {
 }
 
 /** All payments of a run by how they ended. */
-export interface Report {
+interface Report {
 	/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 	summary: string;
 	/** Each payment under its outcome, those that were not sent under `notAttempted`. */

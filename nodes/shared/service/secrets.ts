@@ -2,7 +2,7 @@
 import type { Account } from '../account';
 
 /** The secrets of a credential. */
-export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
+type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
 /**
