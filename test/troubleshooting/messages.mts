@@ -13,7 +13,6 @@ const calls = new Map([
 	['Error', 0],
 	['context.logger.warn', 0],
 	['context.logger.error', 0],
-	['warn', 1],
 	['addHint', 1],
 ]);
 

@@ -1,5 +1,4 @@
 /** Sends payments with references in windows: each is recorded ahead of sending, and waits while another execution sends it. */
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { patience, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
 import type { Payment } from './payment';
@@ -181,9 +180,13 @@ export class ReferencedSending {
 	private async recordLast(): Promise<void> {
 		const ended = this.unrecorded;
 		if (ended.length === 0) return;
+		const { context } = this.batch;
 		await this.exchange([]).catch((error: unknown) => {
 			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
-			warn(this.batch.context, 'How payments ended could not be recorded', ended, error);
+			context.logger.warn('How payments ended could not be recorded', {
+				references: ended.map(({ payment }) => payment.reference),
+				reason: messageOf(error),
+			});
 		});
 	}
 
@@ -224,12 +227,4 @@ export async function lookAtAll(
 		}
 	}
 	return states;
-}
-
-/** Leaves a trace in n8n's log of what no output can tell. */
-function warn(context: IExecuteFunctions, message: string, ended: Ended[], error: unknown): void {
-	context.logger.warn(message, {
-		references: ended.map(({ payment }) => payment.reference),
-		reason: messageOf(error),
-	});
 }
