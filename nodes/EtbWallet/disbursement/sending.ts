@@ -2,6 +2,7 @@
 import { sleep } from 'n8n-workflow';
 import { messageOf } from '../../shared/invalidValue';
 import { callService } from '../../shared/service/call';
+import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
 import type { RunOptions } from './checks';
@@ -82,7 +83,7 @@ function sendingFailed(error: unknown, hide: (text: string) => string): Settleme
 		outcome: 'unknown',
 		error: {
 			message: `Sending the payment failed: ${hide(messageOf(error))}`,
-			description: 'It may have been done. Check with the partner service before sending it again.',
+			description: unknownRemedy,
 		},
 	};
 }

@@ -5,6 +5,7 @@ import { messageOf, show } from '../../shared/invalidValue';
 import { errorItem, property } from '../../shared/n8n';
 import type { ServiceResult } from '../../shared/service/call';
 import type { Remedies } from '../../shared/service/failure';
+import { unknownRemedy } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
 import type { Asked, Payment } from './payment';
 import type { Claim } from './ledger';
@@ -66,7 +67,7 @@ export function settlementOf(result: ServiceResult, hide: (text: string) => stri
 		outcome: 'unknown',
 		error: {
 			message: 'The service answered without saying whether the disbursement was made',
-			description: 'It may have been done. Check with the partner service before sending it again.',
+			description: unknownRemedy,
 		},
 	};
 }
