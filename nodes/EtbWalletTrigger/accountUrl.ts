@@ -81,8 +81,8 @@ type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
 type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
 
 /**
- * The service can be told a URL, and not be asked for it. A process that changes what is known waits for `reconcile`,
- * which makes one call after the other for as long as something else is wanted than what was last confirmed.
+ * The service can be told a URL, and not be asked for it. A hook that changes what is known waits for `reconcile`, which
+ * makes one call after the other for as long as something else is wanted than what was last confirmed.
  */
 export class AccountUrl {
 	#known = nothingKnown;

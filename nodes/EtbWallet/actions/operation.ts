@@ -20,7 +20,7 @@ export interface Run {
 export interface Operation {
 	/** Its entry in the Operation list. */
 	option: { name: string; value: string; action: string; description: string };
-	/** Shown when the operation is selected; the registry adds the conditions for that. */
+	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
 	/** The fields that "Map Automatically" takes from the item itself. */
 	mapping?: Mapping;

@@ -30,6 +30,7 @@ export interface Ended {
 	outcome: 'paid' | 'notPaid' | 'unknown';
 }
 
+/** A payment that asks to be sent. */
 export interface Wanted {
 	payment: ReferencedPayment;
 	/** How many words people had given about its reference when the run began. Left out if it was not in doubt then: no word is heeded. */
