@@ -49,7 +49,7 @@ async function setUrl(
 }
 
 /** The service did not take the URL that it should have, and nobody tries any more. */
-export interface NotSet {
+interface NotSet {
 	url: string;
 	reason: Error;
 	/** It has it for certain, from before. */
@@ -70,7 +70,7 @@ export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSe
 }
 
 /** How it ended. */
-export interface Reconciled {
+interface Reconciled {
 	notSet?: NotSet;
 	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was rejected. */
 	whyDropped: (place: Place) => Error | undefined;
@@ -81,8 +81,8 @@ type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
 type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
 
 /**
- * The service can be told a URL, and not be asked for it. A process that changes what is known waits for `reconcile`,
- * which makes one call after the other for as long as something else is wanted than what was last confirmed.
+ * The service can be told a URL, and not be asked for it. A hook that changes what is known waits for `reconcile`, which
+ * makes one call after the other for as long as something else is wanted than what was last confirmed.
  */
 export class AccountUrl {
 	#known = nothingKnown;

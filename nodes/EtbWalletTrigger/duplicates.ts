@@ -224,7 +224,7 @@ async function carefully(
 			failure = error instanceof Error ? error : new Error(String(error));
 		}
 	};
-	// The lock may fail after the attempt that it was for.
+	// The lock may fail before the attempt or after it: `found` tells whether there was one.
 	if (isShared) await exclusively(context, attempt).catch(() => undefined);
 	for (const pauseMs of pausesMs) {
 		if (found !== undefined) break;

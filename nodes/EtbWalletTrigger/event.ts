@@ -61,19 +61,10 @@ function pollutes(value: object): boolean {
 	);
 }
 
-function isHarmless(event: PartnerEvent): boolean {
-	let level: unknown[] = [event];
-	for (let depth = 0; level.length > 0; depth++) {
-		if (depth > deepest) return false;
-		const next: unknown[] = [];
-		for (const value of level) {
-			if (typeof value !== 'object' || value === null) continue;
-			if (pollutes(value)) return false;
-			for (const child of Object.values(value) as unknown[]) next.push(child);
-		}
-		level = next;
-	}
-	return true;
+function isHarmless(value: unknown, depth = 0): boolean {
+	if (depth > deepest) return false;
+	if (typeof value !== 'object' || value === null) return true;
+	return !pollutes(value) && Object.values(value).every((child) => isHarmless(child, depth + 1));
 }
 
 /** Whether an event was asked for. */

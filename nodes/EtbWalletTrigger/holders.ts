@@ -26,7 +26,7 @@ export interface TestListener {
 	whileTesting: WhileTesting;
 	/** The production URL that it stands in for, because another process handles that one: its events are sent on. */
 	standsInFor?: string;
-	/** Published to the service at any time, so what arrives may have been meant for production. */
+	/** The service was told this URL at some time, so what arrives there may have been meant for production. */
 	wasSet: boolean;
 	/** It has ended, and only waits for the URL to be given back. */
 	isEnding: boolean;

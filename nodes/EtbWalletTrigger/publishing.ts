@@ -61,7 +61,7 @@ async function handOver(context: IHookFunctions, left: AccountUrl[]): Promise<vo
 	const own = await ownAccount(context);
 	let failure: Error | undefined;
 	for (const accountUrl of new Set(own ? [...left, own.accountUrl] : left)) {
-		// If the credential leads to another account by now, or to none, the one that it had then serves for this.
+		// An account that the credential no longer leads to is told with the credential that led to it.
 		const asker = accountUrl === own?.accountUrl ? { context, account: own.account } : undefined;
 		const { notSet } = await accountUrl.reconcile(asker);
 		dropIfNothing(accountUrl);

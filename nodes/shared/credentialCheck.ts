@@ -58,7 +58,7 @@ async function readBalance(
 			followRedirect: false,
 			followAllRedirects: false,
 		});
-		// That of the request only counts while nothing arrives.
+		// The request's own timeout does not end an answer of which a little arrives now and then.
 		const late = (): Error => new Error(tooLate);
 		return answerFrom(
 			await unlessAborted(AbortSignal.timeout(timeoutMs), Promise.resolve(response), late),

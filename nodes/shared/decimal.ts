@@ -38,7 +38,7 @@ function withoutNoise(value: number): number {
 	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
 }
 
-/** Not by an expression, which would look again from each zero of a long text. */
+/** Not by a regular expression, which would look again from each zero of a long text. */
 function withoutTrailingZeros(digits: string): string {
 	let end = digits.length;
 	while (end > 0 && digits[end - 1] === '0') end--;

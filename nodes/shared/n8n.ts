@@ -33,7 +33,7 @@ export function property(value: unknown, name: string): unknown {
 
 /**
  * Refuses an n8n that lacks what each request is sent with (`requestUntil`), before anything is sent or published.
- * Noticed by test/engine/protection and test/engine/trigger.
+ * Noticed by: `test/engine/protection.test.mts` and `test/engine/trigger.test.mts`.
  * @throws {InvalidValueError}
  */
 export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions): void {
@@ -48,7 +48,8 @@ export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions)
  * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts a request by the signal of the
  * context that it is called on, which is that of the execution: a payment in flight would be cut off by Stop, and how
  * it ended would never be known. n8n 1.x takes the signal of the request. Should both stop, an attempt still ends by
- * the clock, but its connection stays open. Noticed by test/engine/clock and test/n8n/payments (Stop).
+ * the clock, but its connection stays open.
+ * Noticed by: `test/engine/clock.test.mts`, and `test/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,
@@ -76,7 +77,8 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
  * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
  * the whole node again with the same execute data and the same item objects (all versions). Names and numbers would not
  * do: the calls of an AI tool share the execute data, and their tries differ in run index. Should n8n copy them, a
- * retry without references would pay again. Noticed by test/engine/disbursement (Retry On Fail).
+ * retry without references would pay again.
+ * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
 	const items = context.getInputData();
@@ -98,14 +100,18 @@ function ownTries<Done>(executeData: object): Tries<Done> {
 }
 
 /**
- * The parameter, or the option as `options.name`, as it is saved, with its expression (all versions). Should n8n hand out evaluated values, expressions
- * are read once for all items. Noticed by test/engine/items.
+ * The parameter, or the option as `options.name`, as it is saved, with its expression (all versions). Should n8n hand out
+ * evaluated values, expressions are read once for all items.
+ * Noticed by: `test/engine/items.test.mts`.
  */
 export function savedParameter(context: IExecuteFunctions, name: string): unknown {
 	return name.split('.').reduce<unknown>(property, context.getNode().parameters);
 }
 
-/** Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text. */
+/**
+ * Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text (all
+ * versions). Should that change, as above. Noticed by: `test/engine/items.test.mts`.
+ */
 export function hasExpression(saved: unknown): boolean {
 	if (typeof saved === 'string') return saved.startsWith('=');
 	return typeof saved === 'object' && saved !== null && Object.values(saved).some(hasExpression);
@@ -114,7 +120,8 @@ export function hasExpression(saved: unknown): boolean {
 /**
  * Whether `$json` of an expression is the item itself. It is not when an AI agent calls the node as a tool: the
  * items are the model's arguments, while `$json` is the agent's item. Should n8n no longer tell, expressions are
- * evaluated by n8n, which is slower. Noticed by test/engine/tool.
+ * evaluated by n8n, which is slower.
+ * Noticed by: `test/engine/tool.test.mts`.
  */
 export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	try {
@@ -124,7 +131,10 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	}
 }
 
-/** Shows a remark beside the output (1.79 and newer). Before that there is none; the items tell the same. */
+/**
+ * Shows a remark beside the output (1.79 and newer). Before that there is none; the items tell the same.
+ * Noticed by: `test/engine/disbursement.test.mts`, which compares the hints.
+ */
 export function addHint(context: IExecuteFunctions, message: string): void {
 	if (typeof context.addExecutionHints === 'function')
 		context.addExecutionHints({ message, location: 'outputPane' });
@@ -132,7 +142,8 @@ export function addHint(context: IExecuteFunctions, message: string): void {
 
 /**
  * The n8n error with exactly this message. n8n (all versions) puts a text of its own in its place when a system error
- * code is anywhere in it, such as "EPERM" in "housePermit". Noticed by test/engine/disbursement.
+ * code is anywhere in it, such as "EPERM" in "housePermit".
+ * Noticed by: `test/engine/disbursement.test.mts`.
  * @param description what to do about it
  * @param data what else a workflow that handles the error can read
  */
@@ -159,6 +170,24 @@ export function apiError(
 	const error = new NodeApiError(node, { message }, { message, description, httpCode, itemIndex });
 	error.message = message;
 	return error;
+}
+
+/** What an error item tells. */
+interface ItemError {
+	message: string;
+	description?: string;
+	httpCode?: string;
+	[detail: string]: string | number | undefined;
+}
+
+/**
+ * An item for the error output (all versions). Its single key is what makes n8n send it there, and the object form of
+ * `pairedItem` is what makes n8n add the fields of the input item. Should that stop, it leaves as a normal item, with
+ * its `error`.
+ * Noticed by: `test/engine/bad-input.test.mts`.
+ */
+export function errorItem(error: ItemError, itemIndex: number): INodeExecutionData {
+	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }
 
 /**
@@ -278,7 +307,7 @@ export function deliveryKeyOf(item: INodeExecutionData): {
 	return { key: typeof key === 'string' ? key : undefined, item: { ...rest, json: item.json } };
 }
 
-export type Ending = 'succeeded' | 'failed' | 'stopped';
+type Ending = 'succeeded' | 'failed' | 'stopped';
 
 /**
  * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,

@@ -2,7 +2,7 @@
 import { InvalidValueError, isAbsent, show } from './invalidValue';
 
 /** Where plain http is acceptable. */
-export interface InsecureHttpPolicy {
+interface InsecureHttpPolicy {
 	/** The credential's "Allow Insecure HTTP". */
 	allowInsecureHttp: boolean;
 }
@@ -26,7 +26,7 @@ function ipv4In(hostname: string): number[] | undefined {
 const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '');
 
 /** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
-export function isLoopbackHost(hostname: string): boolean {
+function isLoopbackHost(hostname: string): boolean {
 	const name = withoutDot(hostname);
 	return (
 		name === 'localhost' ||

@@ -13,12 +13,11 @@ const calls = new Map([
 	['Error', 0],
 	['context.logger.warn', 0],
 	['context.logger.error', 0],
-	['warn', 1],
 	['addHint', 1],
 ]);
 
 /** Properties of failures, refusals and hints that hold a text. */
-const properties = new Set(['message', 'problem', 'found']);
+const properties = new Set(['message', 'problem']);
 
 function programOf(files: string[]): ts.Program {
 	const { config } = ts.parseConfigFileTextToJson(

@@ -181,7 +181,7 @@ describe('with time', () => {
 		const access = async () => {
 			inside++;
 			mostInside = Math.max(mostInside, inside);
-			// Some for so long that who waits looks twice meanwhile.
+			// Some for so long that a waiting process looks twice meanwhile.
 			await new Promise((resolve) => setTimeout(resolve, done % 4 === 0 ? 5_000 : 400));
 			inside--;
 			done++;

@@ -6,7 +6,7 @@ import type { Verdict } from '../../nodes/shared/service/retries.ts';
 import {
 	attemptWithRetries,
 	judge,
-	retryDelay,
+	retryDelayMs,
 	retryLimits,
 } from '../../nodes/shared/service/retries.ts';
 
@@ -108,9 +108,9 @@ describe('the pause before a retry', () => {
 		[2, 1000],
 		[3, 2000],
 	])('retry %i comes within %i ms, at random', (retry, most) => {
-		expect(retryDelay(retry, undefined, 1, now)).toBe(most);
-		expect(retryDelay(retry, undefined, 0.5, now)).toBe(most / 2);
-		expect(retryDelay(retry, undefined, 0, now)).toBe(0);
+		expect(retryDelayMs(retry, undefined, 1, now)).toBe(most);
+		expect(retryDelayMs(retry, undefined, 0.5, now)).toBe(most / 2);
+		expect(retryDelayMs(retry, undefined, 0, now)).toBe(0);
 	});
 
 	test.each([
@@ -126,18 +126,18 @@ describe('the pause before a retry', () => {
 		[['5'], 0],
 		[null, 0],
 	])('Retry-After %p asks for %i ms', (header, delay) => {
-		expect(retryDelay(1, header, 0, now)).toBe(delay);
+		expect(retryDelayMs(1, header, 0, now)).toBe(delay);
 	});
 
 	test('is the longer of the two', () => {
-		expect(retryDelay(3, '1', 1, now)).toBe(2000);
-		expect(retryDelay(1, '1', 1, now)).toBe(1000);
+		expect(retryDelayMs(3, '1', 1, now)).toBe(2000);
+		expect(retryDelayMs(1, '1', 1, now)).toBe(1000);
 	});
 
 	test('is never negative, whatever the header says', () => {
 		fc.assert(
 			fc.property(fc.oneof(fc.string(), fc.double(), fc.anything()), (header) => {
-				expect(retryDelay(1, header, 0, now)).toBeGreaterThanOrEqual(0);
+				expect(retryDelayMs(1, header, 0, now)).toBeGreaterThanOrEqual(0);
 			}),
 		);
 	});

@@ -2,7 +2,7 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
-import { triesOf } from '../../shared/n8n';
+import { errorItem, triesOf } from '../../shared/n8n';
 import type { ServiceRequest, ServiceResult } from '../../shared/service/call';
 import { callService } from '../../shared/service/call';
 import { failureError, invalidValueError } from '../../shared/service/failure';
@@ -20,7 +20,7 @@ export interface Run {
 export interface Operation {
 	/** Its entry in the Operation list. */
 	option: { name: string; value: string; action: string; description: string };
-	/** Shown when the operation is selected; the registry adds the conditions for that. */
+	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
 	/** The fields that "Map Automatically" takes from the item itself. */
 	mapping?: Mapping;
@@ -34,22 +34,6 @@ export interface Operation {
 		open: () => Promise<Run>,
 		read: ParameterReader,
 	): Promise<INodeExecutionData[]>;
-}
-
-/** What an error item tells. */
-export interface ItemError {
-	message: string;
-	description?: string;
-	httpCode?: string;
-	[detail: string]: string | number | undefined;
-}
-
-/**
- * An item for the error output. Its single key is what makes n8n send it there, and the object form of
- * `pairedItem` is what makes n8n add the fields of the input item.
- */
-export function errorItem(error: ItemError, itemIndex: number): INodeExecutionData {
-	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }
 
 /**

@@ -195,7 +195,7 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 	const { context } = run;
 	const stop = context.getExecutionCancelSignal();
 	const goesOn = context.continueOnFail();
-	let hasFailure = rows.some(isFailed);
+	let hasFailure = rows.some(hasError);
 	let ledger: Ledger | undefined;
 	return {
 		...run,
@@ -213,7 +213,8 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 	};
 }
 
-function isFailed(row: Row): row is Row & { settlement: { error: Failure } } {
+/** Whether it ended as an error, which an unknown one does too. */
+function hasError(row: Row): row is Row & { settlement: { error: Failure } } {
 	return row.settlement !== undefined && 'error' in row.settlement;
 }
 
@@ -355,10 +356,10 @@ function tell({ context, options }: Batch, rows: Row[]): INodeExecutionData[] {
 	// A reference in doubt is passed on as a normal item: nobody must take it for paid.
 	if (rows.length > 1 || options.dryRun || 'unknown' in lists) addHint(context, summary);
 	if (!context.continueOnFail()) {
-		const failed = rows.filter(isFailed);
+		const withError = rows.filter(hasError);
 		// What is unknown is told before what is certain.
 		const stoppedAt =
-			failed.find(({ settlement }) => settlement.outcome === 'unknown') ?? failed[0];
+			withError.find(({ settlement }) => settlement.outcome === 'unknown') ?? withError[0];
 		if (stoppedAt !== undefined)
 			throw stoppedError(context, stoppedAt.settlement.error, { summary, lists }, stoppedAt);
 	}

@@ -152,7 +152,8 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): GateTime {
 		);
 	}
 	const passedMs = stopwatch();
-	// Half of the lease is left for what began at the last moment, and no more than that was left at first.
+	// Not After is the middle of the gate's lease. What begins just before it may go on for as long as was left at first,
+	// and so ends before the lease does.
 	const time = { msLeft: () => (passedMs() < msAtFirst ? msAtFirst : 0) };
 	times.set(text, time);
 	return time;
@@ -179,7 +180,7 @@ const claimMark = (claim: string): string => `claim:${claim}`;
 
 /** So many claims are kept, the newest: older ones are past their time. */
 const keptClaims = 5_000;
-/** Now and then is enough. */
+/** Older ones are removed only above so many, which is now and then. */
 const removedAbove = 6_000;
 
 /** How long a stopped execution waits for the database. */
@@ -230,14 +231,14 @@ async function recordClaims(entries: Entries, claims: string[]): Promise<Readonl
 	return before;
 }
 
-const anew =
+const callGateAgain =
 	'Data of an earlier run pay nobody. Call the pay gate again: it says what was paid, and hands out what may be sent. What stays unknown a person settles there, after asking the partner service.';
 
 const claimedByOther = (execution: string): Settlement => ({
 	outcome: 'unknown',
 	error: {
 		message: `Not sent: it was claimed by another execution (${show(execution)}), which may have sent it`,
-		description: anew,
+		description: callGateAgain,
 	},
 });
 
@@ -245,7 +246,7 @@ const claimUsedBefore: Settlement = {
 	outcome: 'unknown',
 	error: {
 		message: 'Not sent: its claim was used before, and it may have been sent then',
-		description: anew,
+		description: callGateAgain,
 	},
 };
 

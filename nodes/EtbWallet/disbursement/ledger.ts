@@ -16,7 +16,8 @@ export type ReferencedPayment = Payment & { reference: string };
 export type ReferenceState = 'unused' | 'paid' | 'inFlight' | 'inDoubt' | 'otherPayment';
 
 /**
- * What was found when a payment asked to be sent. `taken`: it may be sent. `paidByWord`: a person just said so. `unclear`: it may be another payment's reference, so no word about it is heeded.
+ * What was found when a payment asked to be sent. `taken`: it may be sent. `paidByWord`: a person just said so.
+ * `unclear`: it may be another payment's reference, so no word about it is heeded.
  */
 export interface Claim {
 	payment: ReferencedPayment;
@@ -29,9 +30,10 @@ export interface Ended {
 	outcome: 'paid' | 'notPaid' | 'unknown';
 }
 
+/** A payment that asks to be sent. */
 export interface Wanted {
 	payment: ReferencedPayment;
-	/** How many words people had given about its reference when the run began and found it in doubt; else none is heeded. */
+	/** How many words people had given about its reference when the run began. Left out if it was not in doubt then: no word is heeded. */
 	wordsBefore?: number;
 	/** Whether it was in flight for as long as a claim lasts: nobody is sending it any more. */
 	isGivenUp: boolean;
@@ -85,7 +87,10 @@ const doubtFact: Fact = (payment) => [
 	`doubt:${paymentMark(payment)}`,
 	`doubt:${sentMark(payment)}`,
 ];
-/** People gave their word about it so many times: each word counts once, and no payment that was not made frees it any more. */
+/**
+ * People gave their word about it so many times: each word counts once, and no payment that was not made frees it any
+ * more.
+ */
 const wordMark = ({ reference }: ReferencedPayment, word: number): string =>
 	`word:${word}:${reference}`;
 
@@ -239,8 +244,9 @@ async function statesOf(
 }
 
 /**
- * Those of the payments whose reference ended, though not under them. A crash while a payment was refused, because its
- * reference belongs to another, can leave its mark; then it looks like one in flight. A crash in this question looks alike.
+ * Those of the payments in flight whose reference has ended all the same, so for another payment. Such a payment asked
+ * for that reference, and a crash left its mark there before it could be removed. A crash in the middle of this question
+ * makes any payment look so, which errs to the safe side.
  */
 async function endedOtherwise(
 	entries: Entries,

@@ -7,8 +7,8 @@ import { isMapped } from '../actions/mapping';
 import type { Run } from '../actions/operation';
 
 /** A person's word about a payment whose outcome is not known; `report` is none. */
-export const words = ['report', 'paid', 'notPaid'] as const;
-export type Word = (typeof words)[number];
+const words = ['report', 'paid', 'notPaid'] as const;
+type Word = (typeof words)[number];
 
 /** One disbursement that an item asks for. */
 export interface Payment {

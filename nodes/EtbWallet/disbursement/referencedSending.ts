@@ -1,5 +1,4 @@
 /** Sends payments with references in windows: each is recorded ahead of sending, and waits while another execution sends it. */
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { patience, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
 import type { Payment } from './payment';
@@ -10,6 +9,7 @@ import { notRecorded, usedBefore } from './settlement';
 
 export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
+
 /** How many words were given so far about each payment in doubt that this run brings a person's word about. */
 type WordCounts = ReadonlyMap<Payment, number>;
 
@@ -33,6 +33,7 @@ export async function countWords(batch: Batch, payments: Payment[]): Promise<Wor
 async function countWordsIn({ ledger, context }: Batch, window: ReferencedPayment[]) {
 	return await ledger().countWords(window, context.getExecutionCancelSignal());
 }
+
 /** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
 function windowsOf<Entry>({ options }: Batch, entries: Entry[]): Entry[][] {
 	const size = options.concurrency;
@@ -40,6 +41,7 @@ function windowsOf<Entry>({ options }: Batch, entries: Entry[]): Entry[][] {
 		entries.slice(index * size, (index + 1) * size),
 	);
 }
+
 /** Waiting for another execution begins with short pauses. */
 const firstPauseMs = 200;
 const longestPauseMs = 2_000;
@@ -178,9 +180,13 @@ export class ReferencedSending {
 	private async recordLast(): Promise<void> {
 		const ended = this.unrecorded;
 		if (ended.length === 0) return;
+		const { context } = this.batch;
 		await this.exchange([]).catch((error: unknown) => {
 			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
-			warn(this.batch.context, 'How payments ended could not be recorded', ended, error);
+			context.logger.warn('How payments ended could not be recorded', {
+				references: ended.map(({ payment }) => payment.reference),
+				reason: messageOf(error),
+			});
 		});
 	}
 
@@ -221,12 +227,4 @@ export async function lookAtAll(
 		}
 	}
 	return states;
-}
-
-/** Leaves a trace in n8n's log of what no output can tell. */
-function warn(context: IExecuteFunctions, message: string, ended: Ended[], error: unknown): void {
-	context.logger.warn(message, {
-		references: ended.map(({ payment }) => payment.reference),
-		reason: messageOf(error),
-	});
 }

@@ -19,21 +19,22 @@ interface ReportLine {
 }
 
 /** All payments of a run by how they ended. */
-export interface Report {
+interface Report {
 	/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 	summary: string;
 	/** Each payment under its outcome, those that were not sent under `notAttempted`. */
 	lists: Record<string, ReportLine[]>;
 }
 
-const outcomeTexts = {
-	paid: 'paid',
-	ready: 'ready',
-	alreadyPaid: 'already paid',
-	notPaid: 'not paid',
-	unknown: 'unknown',
-	notAttempted: 'not attempted',
-} as const;
+/** What is told of each outcome, in this order: in the summary, and above a list. */
+const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
+	paid: { counted: 'paid', title: 'Paid' },
+	ready: { counted: 'ready', title: 'Ready' },
+	alreadyPaid: { counted: 'already paid', title: 'Already paid' },
+	notPaid: { counted: 'not paid', title: 'Not paid' },
+	unknown: { counted: 'unknown', title: 'Unknown, check with the partner service' },
+	notAttempted: { counted: 'not attempted', title: 'Not attempted' },
+};
 
 /** Reports every payment of a run, also those that were not attempted. */
 export function report(rows: Row[], isDryRun = false): Report {
@@ -45,9 +46,9 @@ export function report(rows: Row[], isDryRun = false): Report {
 		else list.push(row);
 	}
 	const aim = isDryRun ? 'ready' : 'paid';
-	const counts = Object.entries(outcomeTexts).flatMap(([outcome, text]) => {
+	const counts = Object.entries(outcomes).flatMap(([outcome, { counted }]) => {
 		const count = byOutcome.get(outcome)?.length ?? 0;
-		return count > 0 || outcome === aim ? [`${count} ${text}`] : [];
+		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
 	});
 	const reached = byOutcome.get(aim) ?? [];
 	const total = sum(reached.map(({ amount = '0' }) => amount));
@@ -101,15 +102,6 @@ export function listOfInvalid(invalid: { itemIndex: number; error: InvalidValueE
 
 /** Payments of one outcome that the text of an error names; the rest is in its data. */
 const longestList = 20;
-
-const listTitles: Readonly<Record<string, string>> = {
-	paid: 'Paid',
-	ready: 'Ready',
-	alreadyPaid: 'Already paid',
-	notPaid: 'Not paid',
-	unknown: 'Unknown, check with the partner service',
-	notAttempted: 'Not attempted',
-};
 
 /**
  * The one error of a run that stopped: nothing that was paid is lost from view. Its data has every payment by
@@ -167,7 +159,7 @@ function protectionOf({ reference }: Row, isWithGate: boolean): string {
 }
 
 function listTexts(lists: Report['lists']): string[] {
-	return Object.entries(listTitles).flatMap(([outcome, title]) => {
+	return Object.entries(outcomes).flatMap(([outcome, { title }]) => {
 		const list = lists[outcome] ?? [];
 		if (list.length === 0) return [];
 		const rest = list.length - longestList;

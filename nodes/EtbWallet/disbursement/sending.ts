@@ -2,6 +2,7 @@
 import { sleep } from 'n8n-workflow';
 import { messageOf } from '../../shared/invalidValue';
 import { callService } from '../../shared/service/call';
+import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
 import type { RunOptions } from './checks';
@@ -20,6 +21,7 @@ export interface Batch extends Run {
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
+
 /**
  * Sends as many at once as the options allow, until the run is to stop.
  * @param settle is called once for each payment that ended
@@ -50,7 +52,7 @@ export async function sendConcurrently<Sent extends Payment>(
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
-/** Payments that begin before Node opens their connections. */
+/** So many payments begin before Node opens their connections. */
 const startsPerTurn = 4;
 
 /**
@@ -81,7 +83,7 @@ function sendingFailed(error: unknown, hide: (text: string) => string): Settleme
 		outcome: 'unknown',
 		error: {
 			message: `Sending the payment failed: ${hide(messageOf(error))}`,
-			description: 'It may have been done. Check with the partner service before sending it again.',
+			description: unknownRemedy,
 		},
 	};
 }

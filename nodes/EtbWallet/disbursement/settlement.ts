@@ -2,11 +2,11 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import { messageOf, show } from '../../shared/invalidValue';
-import { property } from '../../shared/n8n';
+import { errorItem, property } from '../../shared/n8n';
 import type { ServiceResult } from '../../shared/service/call';
 import type { Remedies } from '../../shared/service/failure';
+import { unknownRemedy } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
-import { errorItem } from '../actions/operation';
 import type { Asked, Payment } from './payment';
 import type { Claim } from './ledger';
 
@@ -67,7 +67,7 @@ export function settlementOf(result: ServiceResult, hide: (text: string) => stri
 		outcome: 'unknown',
 		error: {
 			message: 'The service answered without saying whether the disbursement was made',
-			description: 'It may have been done. Check with the partner service before sending it again.',
+			description: unknownRemedy,
 		},
 	};
 }
@@ -95,7 +95,7 @@ function countOf(name: string, value: unknown): number {
 
 interface UsedReference {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid';
-	found: string;
+	message: string;
 	remedy: string;
 }
 
@@ -104,41 +104,41 @@ type FoundUsed = Exclude<Claim['found'], 'taken'> | 'wouldBePaidByWord';
 const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 	paid: {
 		outcome: 'alreadyPaid',
-		found: 'Paid before, not sent again',
+		message: 'Paid before, not sent again',
 		remedy: 'Use a new reference for a new payment.',
 	},
 	paidByWord: {
 		outcome: 'alreadyPaid',
-		found: 'Recorded as paid, nothing was sent',
+		message: 'Recorded as paid, nothing was sent',
 		remedy: 'Remove If Outcome Is Unknown under Options again.',
 	},
 	wouldBePaidByWord: {
 		outcome: 'alreadyPaid',
-		found: 'Would be recorded as paid, nothing would be sent',
+		message: 'Would be recorded as paid, nothing would be sent',
 		remedy: 'Turn off Dry Run under Options to record it.',
 	},
 	inDoubt: {
 		outcome: 'unknown',
-		found: 'Not sent again: it was sent before, and how that ended is not known',
+		message: 'Not sent again: it was sent before, and how that ended is not known',
 		remedy:
 			'Ask the partner service whether it was paid. Then run it once more with If Outcome Is Unknown under Options set to It Was Paid or It Was Not Paid.',
 	},
 	inFlight: {
 		outcome: 'unknown',
-		found:
+		message:
 			'Not sent: another execution is using this reference right now, or was cut off while it did',
 		remedy:
 			'Look at that execution for how it ended. A later run that is not a dry run waits for it, and tells what became of it.',
 	},
 	unclear: {
 		outcome: 'unknown',
-		found: 'Not sent: its reference was used, perhaps for another person or amount',
+		message: 'Not sent: its reference was used, perhaps for another person or amount',
 		remedy:
 			'Ask the partner service whether it was paid. If it was not, pay it under a reference of its own.',
 	},
 	otherPayment: {
 		outcome: 'notPaid',
-		found: 'Nothing was sent, because another person or amount had this reference before',
+		message: 'Nothing was sent, because another person or amount had this reference before',
 		remedy:
 			'The earlier payment stays as it was. Give each payment a reference of its own. If it is the same payment with another amount, ask the partner service what was paid.',
 	},
@@ -146,7 +146,7 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 
 /** @param fails whether a reference that was used before is an error */
 export function usedBefore(reference: string, found: FoundUsed, fails: boolean): Settlement {
-	const { outcome, found: message, remedy } = usedReferences[found];
+	const { outcome, message, remedy } = usedReferences[found];
 	const isByWord = found === 'paidByWord' || found === 'wouldBePaidByWord';
 	if (outcome === 'notPaid' || (fails && !isByWord))
 		return {

@@ -26,7 +26,10 @@ const abandonedSpreadMs = 10_000;
 /** Well below. A process that held the lock for longer may have lost it, and must not act on what it read. */
 const safeForMs = 15_000;
 
-/** An insert can fail because another process inserted the row, which it may have deleted again by now. */
+/**
+ * One insert can fail because another process inserted the row, which it may have deleted again by now. After so many
+ * failures in a row it is the database that fails.
+ */
 const failuresToBelieve = 5;
 
 /** At random: waiting processes must not keep in step. */
@@ -101,7 +104,7 @@ async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => numb
 		if (found !== 'heldBySame') sameHolderForMs = patience();
 		else if (sameHolderForMs() > patienceMs) {
 			await removeAbandoned(row, ownMark);
-			// Should it stay, it is another holder's.
+			// A row that is still there belongs to another holder by now.
 			sameHolderForMs = patience();
 		}
 		hasWaited = !(await becomesFree(row, stop));
@@ -145,9 +148,9 @@ async function askForLock(
 	return 'free';
 }
 
-/** Only if it is still that of the process that ended: another waiting process may have taken over just now. */
+/** Removes the lock of a process that ended; not that of one that took it over just now, whose row lacks the own mark. */
 async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
-	// Others that lost patience too do not find theirs any more, and begin anew.
+	// Other processes that lost patience too do not find their marks any more, and begin to wait anew.
 	await row.remove(waitingMarks.filter((mark) => mark !== ownMark));
 	if ((await row.count()) > 2) {
 		await throwIfForeign(row, [lockMark]);

@@ -90,6 +90,7 @@ const notSentCodes = new Set<unknown>([
 	'ERR_TLS_CERT_ALTNAME_INVALID',
 	'ERR_INVALID_CHAR',
 ]);
+
 /** n8n's own protection of private addresses refuses a request before it connects. */
 const blockedByN8n = /^SsrfBlocked/;
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);

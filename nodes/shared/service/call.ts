@@ -33,7 +33,7 @@ export type ServiceResult =
 	| { ok: true; output: IDataObject; body: unknown; text: string }
 	| { ok: false; failure: ServiceFailure };
 
-export interface CallLimits {
+interface CallLimits {
 	/** Of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
 	/** How long an attempt may still begin or go on, if that is limited. */

@@ -87,7 +87,8 @@ const unreachable: Readonly<Record<string, string>> = {
 	[unreadableAnswer]: 'what it sent cannot be read',
 };
 
-const unknownRemedy =
+/** What to do about a request that may have been carried out. */
+export const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 
 /**

@@ -16,7 +16,7 @@ export function reasonIn(
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
 }
 
-/** What a page says to people: its title, or all of its text. Each expression looks at a character once. */
+/** What a page says to people: its title, or all of its text. Each regular expression looks at a character once. */
 function textOf(page: string): string {
 	if (!/<[a-z!/]/i.test(page)) return page;
 	const title = between(page, /<title[^<>]*>/i, '</title');

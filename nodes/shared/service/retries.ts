@@ -43,11 +43,11 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 const saysSuccess = (body: unknown): boolean => property(body, 'success') === true;
 
 /**
- * The pause before retry `retry` (from 1) in ms: exponential with full jitter, or what the service asks for.
+ * The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for.
  * @param retryAfter header in seconds or as an HTTP date
  * @param random from 0 to 1
  */
-export function retryDelay(
+export function retryDelayMs(
 	retry: number,
 	retryAfter: unknown,
 	random: number,
@@ -82,7 +82,7 @@ export async function attemptWithRetries(
 		const ended = { last, verdict, attempts: retry };
 		if (verdict !== 'retry' || retry > retryLimits.retries) return ended;
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
-		const delayMs = retryDelay(retry, retryAfter, Math.random(), Date.now());
+		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
 		if (waitedMs > retryLimits.totalWaitMs || delayMs >= msLeft()) return ended;
 		await pause(delayMs, stop);

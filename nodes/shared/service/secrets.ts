@@ -2,12 +2,13 @@
 import type { Account } from '../account';
 
 /** The secrets of a credential. */
-export type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
+type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
 /**
  * Removes the account's secrets from a text, also as a service could echo them: JSON-escaped, URL-encoded,
- * HTML-escaped, in base64 or hexadecimal, with tags, line breaks or invisible characters inside. Takes time linear in the text's length.
+ * HTML-escaped, in base64 or hexadecimal, with tags, line breaks or invisible characters inside. Takes time linear in
+ * the text's length.
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
