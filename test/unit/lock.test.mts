@@ -172,6 +172,35 @@ describe('with time', () => {
 		},
 	);
 
+	test('an abandoned lock that another process takes over just as it is asked for is waited for', async () => {
+		const lockMark = 'etb-wallet-lock';
+		const row = `${workflow.id}:`;
+		database.rows.set(row, [lockMark]);
+		let removesMarks = false;
+		let isTakenOver = false;
+		called = (name) => {
+			if (name === 'removeProcessed') removesMarks = true;
+			if (name !== 'checkProcessedAndRecord' || !removesMarks || isTakenOver) return;
+			// Gone when the process reads it, and inserted by another one before this process does so.
+			isTakenOver = true;
+			database.rows.delete(row);
+			process.nextTick(() => database.rows.set(row, [lockMark]));
+		};
+		let isDone = false;
+		const access = (await startProcess())(() => Promise.resolve());
+		const ended = access.then(
+			() => (isDone = true),
+			(error: unknown) => error,
+		);
+		await pass(60);
+		expect(isTakenOver).toBe(true);
+		expect(isDone).toBe(false);
+		database.rows.delete(row);
+		await pass(1);
+		expect(await ended).toBe(true);
+		expect(entries()).toBeUndefined();
+	});
+
 	test('never two are inside, also when many wait for long, and after a process ended', async () => {
 		const [dead, ...processes] = await startProcesses(5);
 		let inside = 0;
