@@ -24,7 +24,7 @@ import { credentialType } from './account';
 import { InvalidValueError } from './invalidValue';
 
 /** The oldest n8n that this package was run on: docs/compatibility.md, which a test compares with this. */
-export const oldestN8n = '2.40.7';
+export const oldestN8n = '2.39.10';
 
 /** A property of whatever n8n or the network hands over. */
 export function property(value: unknown, name: string): unknown {
