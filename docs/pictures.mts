@@ -282,7 +282,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		const { user, password } = approver;
 		await page.goto(link.replace('http://', `http://${user}:${password}@`));
 		await page.getByText('Will not be paid').waitFor();
-		await page.setViewportSize({ width: 800, height: 850 });
+		await page.setViewportSize({ width: 800, height: 500 });
 		return undefined;
 	},
 	sandbox: async ({ page, sandbox }) => {

@@ -109,7 +109,14 @@ test('shows who gets how much and who would be refused, and pays exactly that af
 	const asked = await request(workflowId);
 	assert.match(asked.message, /37151\.25 ETB for 3 people wait for your approval/);
 	const page = await pageAt(asked.link);
-	for (const shown of ['37151.25 ETB to 3 people', 'Abebe Kebede', '12400', '9500.5', '15250.75'])
+	for (const shown of [
+		'37151.25 ETB to 3 people',
+		'Abebe Kebede',
+		'12400',
+		'9500.5',
+		'15250.75',
+		'etbw_E-1041',
+	])
 		assert.ok(page.includes(shown), `${shown} is not on the page:\n${page}`);
 	assert.match(
 		page,
