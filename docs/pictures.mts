@@ -115,7 +115,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		return await boxOf(page.getByTestId('editCredential-modal'));
 	},
 	'credential-failed': async ({ api, page, n8nUrl, sandbox }) => {
-		await page.setViewportSize({ width, height: 1100 });
+		await page.setViewportSize({ width, height: 960 });
 		const wrong = { ...credentialFor(sandbox), apiKey: 'expired-key' };
 		const id = await api.createCredential('ETB Wallet (old key)', CREDENTIAL_TYPE, wrong);
 		await page.goto(`${n8nUrl}/home/credentials/${id}`);

@@ -50,10 +50,11 @@ export async function setUpGateDatabase(
 		const values = ['main', JSON.stringify(limits), 'npm start', newPasswords].map((value) =>
 			client.escapeLiteral(value),
 		);
-		const text = queryOf(LOGINS_NODE).replaceAll(
-			/\$(\d)/g,
-			(_, number: string) => values[Number(number) - 1] ?? '',
-		);
+		const text = queryOf(LOGINS_NODE).replaceAll(/\$(\d)/g, (_, number: string) => {
+			const value = values[Number(number) - 1];
+			if (value === undefined) throw new Error(`"${LOGINS_NODE}" has no value for $${number}`);
+			return value;
+		});
 		const results = z
 			.array(z.object({ rows: z.array(z.unknown()) }))
 			.parse(await client.query(text));

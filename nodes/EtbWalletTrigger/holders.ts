@@ -66,10 +66,10 @@ export function isAbout({ holders, tests, left }: Knowledge, account: AccountKey
 }
 
 /** Whether a test of the trigger has begun at this URL, and was told so. */
-export const isListening = ({ tests }: Knowledge, trigger: string, url: string): boolean =>
-	tests.some(
-		(test) => test.trigger === trigger && test.url === url && !test.isEnding && !test.isNew,
-	);
+export function isListening(known: Knowledge, trigger: string, url: string): boolean {
+	const test = testOf(known, trigger);
+	return test?.url === url && !test.isEnding && !test.isNew;
+}
 
 /** Whether the trigger is published or tested at this URL. */
 export const hasTrigger = ({ holders, tests }: Knowledge, trigger: string, url: string): boolean =>

@@ -18,7 +18,7 @@ import {
 	type GateWorld,
 	type Payment,
 } from './gate-world.mts';
-import { logins, resolve, rows } from './gate.mts';
+import { endLeases, logins, resolve, rows } from './gate.mts';
 import { startWire, type Wire } from './wire.mts';
 
 let gateWorld: GateWorld;
@@ -54,9 +54,7 @@ async function open(payments: Payment[]): Promise<string[]> {
 /** Each lease has ended; a person says of each payment that is open what the service says. */
 async function settleByPerson(payments: Payment[]): Promise<void> {
 	const { superuser } = gateWorld;
-	await superuser.query(
-		"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'sending'",
-	);
+	await endLeases(superuser, 'sending');
 	const paid = times(payments);
 	const unsettled = new Set(await open(payments));
 	for (const [index, { reference = '' }] of payments.entries())

@@ -6,7 +6,7 @@ import { readGateWorkflow, withCredentials } from '../../n8n/gate.mts';
 import { openBrowser, type BrowserWindow } from '../editor/browser.mts';
 import { executionsOf } from '../n8n/n8n-world.mts';
 import { DeskPages, deskLogin } from './desk-pages.mts';
-import { claim, rows, settle, setRules, value, type Answer } from './gate.mts';
+import { claim, endLeases, rows, settle, setRules, value, type Answer } from './gate.mts';
 import { startInstalledGate, type InstalledGate } from './installed-gate.mts';
 
 let installed: InstalledGate;
@@ -168,13 +168,8 @@ void describe('gate-desk.json', () => {
 			window,
 			payments.map(({ toUserId }) => ({ toUserId, ...answer })),
 		);
-		if (answer.outcome === 'unknown') await endLeases();
+		if (answer.outcome === 'unknown') await endLeases(installed.superuser, 'unknown');
 	}
-	const endLeases = async (): Promise<void> => {
-		await installed.superuser.query(
-			"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'unknown'",
-		);
-	};
 	const state = async (reference: string): Promise<string> =>
 		await value(
 			installed.superuser,

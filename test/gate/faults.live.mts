@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import { timesPaid } from '../n8n/n8n-world.mts';
 import { counts, startGateWorld, type GateWorld, type Payment } from './gate-world.mts';
-import { resolve, rows, setRules, value } from './gate.mts';
+import { endLeases, resolve, rows, setRules, value } from './gate.mts';
 
 const SEED = process.env.GATE_SEED ?? String(Date.now() % 1_000_000);
 const CALLERS = 5;
@@ -113,9 +113,7 @@ test(`${CALLERS * PAYMENTS} payments with random faults (GATE_SEED=${SEED})`, as
 	// A person asks the service about each that is unknown, once it is done with its slowest answers and the leases are
 	// over, which is made short here; then all are paid.
 	await sleep(4 * TIMEOUT);
-	await superuser.query(
-		"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'unknown'",
-	);
+	await endLeases(superuser, 'unknown');
 	const done = times();
 	const open = z.object({ reference: z.string(), state: z.string() });
 	const unsettled = await rows(

@@ -165,6 +165,14 @@ export async function resolve(
 	]);
 }
 
+/** Ends the leases of all payments in this state, as if their time were over. */
+export async function endLeases(runs: Runs, state: 'sending' | 'unknown'): Promise<void> {
+	await runs.query(
+		'update etb_wallet.payment set lease_until = etb_wallet.clock() where state = $1',
+		[state],
+	);
+}
+
 /** Changes rules, or sets an account up, by `set_rules`. */
 export async function setRules(runs: Runs, account: string, rules: object): Promise<void> {
 	await runs.query('select etb_wallet.set_rules($1, $2, $3)', [

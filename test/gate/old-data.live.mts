@@ -26,7 +26,7 @@ import {
 	type GateWorld,
 	type Payment,
 } from './gate-world.mts';
-import { resolve, rows } from './gate.mts';
+import { endLeases, resolve, rows } from './gate.mts';
 
 let gateWorld: GateWorld;
 let gateId: string;
@@ -163,9 +163,7 @@ test('Retry execution of a gate that failed while it paid sends nothing of its w
 	assert.match(retried.error ?? '', OTHER_EXECUTION_IN_ERROR);
 	assert.deepEqual(times(payments), paidBefore);
 	// After its lease a person says of each what the service says; then the rest is paid.
-	await superuser.query(
-		"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'sending'",
-	);
+	await endLeases(superuser, 'sending');
 	for (const [index, { reference = '' }] of payments.slice(0, 50).entries())
 		await resolve(superuser, 'main', reference, paidBefore[index] === 1);
 	assert.equal((await gateWorld.pay(payments, gateId)).told.length, 60);

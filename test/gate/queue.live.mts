@@ -20,7 +20,7 @@ import {
 	type Payment,
 	type ToldItem,
 } from './gate-world.mts';
-import { logins, resolve, rows, schemaFile, setRules } from './gate.mts';
+import { endLeases, logins, resolve, rows, schemaFile, setRules } from './gate.mts';
 
 let world: QueueWorld;
 let superuser: pg.Client;
@@ -304,9 +304,7 @@ test('a worker is killed in the middle: nobody is paid twice, what it was sendin
 		);
 	assert.equal(counts(told).inFlight, 50);
 	// After its lease a person says of each what the service says.
-	await superuser.query(
-		"update etb_wallet.payment set lease_until = etb_wallet.clock() where state = 'sending'",
-	);
+	await endLeases(superuser, 'sending');
 	const isPaid = new Set(
 		payments.flatMap(({ reference }, index) => (before[index] === 1 ? [reference] : [])),
 	);

@@ -48,7 +48,7 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 	const pending = rows.filter(isPending);
 	const batch = batchOf(run, options, rows, sentBefore);
 	// n8n goes on with "Retry On Fail" after Stop.
-	if (context.getExecutionCancelSignal()?.aborted === true) return tell(batch, rows);
+	if (isStopped(context)) return tell(batch, rows);
 	const wordsBefore = await countWords(batch, pending);
 	const refusal = await refusalOf(batch, rows, pending, sentBefore, gate);
 	if (refusal !== undefined) {
@@ -70,6 +70,10 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 	}
 	return tell(batch, rows);
 };
+
+/** Whether a person or n8n stopped the execution. */
+const isStopped = (context: IExecuteFunctions): boolean =>
+	context.getExecutionCancelSignal()?.aborted === true;
 
 type PayableRow = Row & Payment;
 
@@ -209,7 +213,7 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 			if (settlement.outcome !== 'notPaid' && !options.dryRun)
 				sentBefore.set(payment.itemIndex, { payment: { ...payment }, settlement });
 		},
-		isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),
+		isStopping: () => isStopped(context) || (!goesOn && hasFailure),
 	};
 }
 
@@ -349,7 +353,7 @@ async function hintAtManyReferences(
 /** Output items of what ended, with a remark beside them; or the error of a run that stopped. */
 function tell({ context, options }: Batch, rows: Row[]): INodeExecutionData[] {
 	const { summary, lists } = report(rows, options.dryRun);
-	if (context.getExecutionCancelSignal()?.aborted === true) {
+	if (isStopped(context)) {
 		// n8n keeps no output of a stopped node.
 		context.logger.warn(`The execution was stopped. Payments: ${summary}`, { ...lists });
 	}
