@@ -12,8 +12,9 @@ type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
-	const { forms, closedForms } = formsOf(account, shortest);
-	if (forms.length === 0) return text;
+	const { forms, closedForms, least } = formsOf(account, shortest);
+	// Undoing an escape makes no text longer.
+	if (text.length < least) return text;
 	const found: Span[] = [];
 	let reading: Reading | undefined = { text };
 	for (let level = 0; level <= deepestEscape && reading !== undefined; level++) {
@@ -45,6 +46,8 @@ const isLong = ({ length }: string): boolean => length >= 8;
 interface Forms {
 	forms: string[];
 	closedForms: string[];
+	/** How long the shortest of them is. */
+	least: number;
 }
 
 const known = new WeakMap<Secrets, Map<number, Forms>>();
@@ -66,7 +69,8 @@ function makeForms(
 		.filter((secret) => secret !== '' && secret.length >= shortest)
 		.flatMap((secret) => [secret, ...encodings(secret).filter(isLong)]);
 	const closedForms = forms.map(withoutBlanks).filter(isLong);
-	return { forms: [...new Set(forms)], closedForms: [...new Set(closedForms)] };
+	const least = Math.min(...[...forms, ...closedForms].map(({ length }) => length));
+	return { forms: [...new Set(forms)], closedForms: [...new Set(closedForms)], least };
 }
 
 /** In base64 also as the middle of a longer text, such as `user:secret`: where it begins decides how it looks. */
@@ -135,6 +139,7 @@ function rewrite(
 	pattern: RegExp,
 	replacement: (match: RegExpExecArray) => string,
 ): Reading | undefined {
+	if (text.search(pattern) === -1) return undefined;
 	const parts: string[] = [];
 	const newFrom = new Uint32Array(text.length);
 	const newTo = new Uint32Array(text.length);
@@ -158,7 +163,6 @@ function rewrite(
 		}
 		done = end;
 	}
-	if (done === 0) return undefined;
 	keep(text.length);
 	return { text: parts.join(''), from: newFrom, to: newTo };
 }
