@@ -5,6 +5,7 @@ import {
 	InvalidValueError,
 	asInvalidValue,
 	messageOf,
+	requiredChoice,
 	requiredText,
 	show,
 } from '../../shared/invalidValue';
@@ -31,9 +32,7 @@ export interface GateClaims {
  */
 export function hasGate(context: IExecuteFunctions): boolean {
 	const record: unknown = context.getNodeParameter('record', 0, 'node');
-	if (record !== 'node' && record !== 'gate')
-		throw new InvalidValueError(`Record is ${show(record)}`, 'Choose node or gate.');
-	return record === 'gate';
+	return requiredChoice('Record', record, ['node', 'gate']) === 'gate';
 }
 
 /**
