@@ -14,7 +14,6 @@ import { readerFor } from './actions/mapping';
 import type { Operation, Run } from './actions/operation';
 import { failEachItem } from './actions/operation';
 
-/** Every endpoint of the partner service as an operation. */
 export class EtbWallet implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'ETB Wallet',
@@ -76,7 +75,6 @@ export class EtbWallet implements INodeType {
 			context: this,
 			account: await loadAccount(this),
 			read,
-			itemCount: this.getInputData().length,
 		});
 		return [await operation.execute(this, open, read)];
 	}

@@ -4,10 +4,10 @@ import type { Decimal } from '../../shared/decimal';
 import { decimalText, formatEtb, isAbove, subtract, sum } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
 import { callService } from '../../shared/service/call';
+import type { Failure } from '../../shared/service/failure';
 import type { Run } from '../actions/operation';
 import type { Payment } from './payment';
 import { amountInEtb } from './payment';
-import type { Failure } from './settlement';
 
 /** The Options of Disbursement → Create that hold for the whole run. */
 export interface RunOptions {

@@ -3,6 +3,8 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { abortedAfter } from '../../shared/elapsed';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import { addHint, operationError, triesOf } from '../../shared/n8n';
+import type { Failure } from '../../shared/service/failure';
+import { invalidValueFailure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Operation, Run } from '../actions/operation';
 import type { RunOptions } from './checks';
@@ -14,10 +16,11 @@ import { paymentReader, readToUserId } from './payment';
 import type { Ledger, ReferenceState } from './ledger';
 import { ledgerOf, marksOfPaid } from './ledger';
 import { countWords, hasReference, lookAtAll, ReferencedSending } from './referencedSending';
+import type { InvalidRow } from './report';
 import { invalidRunError, listOfInvalid, report, stoppedError } from './report';
 import type { Batch } from './sending';
 import { sendConcurrently } from './sending';
-import type { Failure, Row, Settlement } from './settlement';
+import type { Row, Settlement } from './settlement';
 import { notRecorded, outputItem, usedBefore } from './settlement';
 
 /** What earlier tries of a node run sent, as they sent it: an expression may give another value this time. */
@@ -86,11 +89,6 @@ function isPayable(row: Row): row is PayableRow {
 
 const isPending = (row: Row): row is PayableRow => isPayable(row) && row.settlement === undefined;
 
-interface InvalidRow {
-	itemIndex: number;
-	error: InvalidValueError;
-}
-
 /** Reads and checks the payments of all items, so that a bad row is known before the first payment. */
 function readRows(
 	run: Run,
@@ -103,7 +101,7 @@ function readRows(
 	const firstUses = new Map<string, number>();
 	for (const { payment } of sentBefore.values())
 		if (payment.reference !== undefined) firstUses.set(payment.reference, payment.itemIndex);
-	const rows = Array.from({ length: run.itemCount }, (_, itemIndex): Row => {
+	const rows = run.context.getInputData().map((_, itemIndex): Row => {
 		const before = sentBefore.get(itemIndex);
 		if (before !== undefined) return { ...before.payment, settlement: before.settlement };
 		const asked: Asked = { itemIndex };
@@ -116,10 +114,9 @@ function readRows(
 		} catch (thrown) {
 			// What may have been sent stays so, whatever else its item holds now.
 			if (settlement !== undefined) return { ...asked, settlement };
-			const error = asInvalidValue(thrown);
-			invalid.push({ itemIndex, error });
-			const { message, remedy: description } = error;
-			return { ...asked, settlement: { outcome: 'notPaid', error: { message, description } } };
+			invalid.push({ itemIndex, error: asInvalidValue(thrown) });
+			const error = invalidValueFailure(thrown);
+			return { ...asked, settlement: { outcome: 'notPaid', error } };
 		}
 	});
 	return { rows, invalid };
@@ -128,14 +125,13 @@ function readRows(
 function refuseSecondUse({ reference, itemIndex }: Payment, firstUses: Map<string, number>): void {
 	if (reference === undefined) return;
 	const first = firstUses.get(reference);
-	if (first === undefined) {
-		firstUses.set(reference, itemIndex);
-		return;
+	if (first !== undefined) {
+		throw new InvalidValueError(
+			`Reference is ${show(reference)}, which item ${first} has too`,
+			'Give each payment its own reference, or remove the duplicate row.',
+		);
 	}
-	throw new InvalidValueError(
-		`Reference is ${show(reference)}, which item ${first} has too`,
-		'Give each payment its own reference, or remove the duplicate row.',
-	);
+	firstUses.set(reference, itemIndex);
 }
 
 function invalidItemsError(
@@ -165,8 +161,7 @@ function refuseAll(
 	read: ParameterReader,
 	gate: GateClaims | undefined,
 ): INodeExecutionData[] {
-	const { message, remedy: description } = asInvalidValue(thrown);
-	const error: Failure = { message, description };
+	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
 		return context.getInputData().map((_, itemIndex) => {
 			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
@@ -267,8 +262,7 @@ function cannotKeepReferences({ ledger }: Batch, pending: Payment[]): Failure | 
 		ledger();
 		return undefined;
 	} catch (error) {
-		const { message, remedy: description } = asInvalidValue(error);
-		return { message, description };
+		return invalidValueFailure(error);
 	}
 }
 

@@ -9,14 +9,18 @@ import { reasonIn } from './reason';
 import type { Verdict } from './retries';
 import { hideSecrets } from './secrets';
 
-/** Why a call did not succeed. Holds no secret. */
-export interface ServiceFailure {
-	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
-	outcome: 'notDone' | 'unknown';
+/** What went wrong, in words. Holds no secret. */
+export interface Failure {
 	message: string;
 	/** What to do about it. */
 	description: string;
 	httpCode?: string;
+}
+
+/** Why a call did not succeed. */
+export interface ServiceFailure extends Failure {
+	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
+	outcome: 'notDone' | 'unknown';
 }
 
 /** What to do about an error status. */
@@ -31,7 +35,6 @@ const rejected = 'The service refused the request';
 const serviceFailed = 'The service failed';
 
 const explanations: Readonly<Record<number, Explanation>> = {
-	400: { problem: rejected, remedy: 'Check the values that were sent.' },
 	401: {
 		problem: 'The service does not accept the API key',
 		remedy: 'Check the API key in the ETB Wallet API credential.',
@@ -50,7 +53,6 @@ const explanations: Readonly<Record<number, Explanation>> = {
 		problem: 'The service reports a conflict',
 		remedy: 'It may exist already. Check before sending it again.',
 	},
-	422: { problem: rejected, remedy: 'Check the values that were sent.' },
 	429: {
 		problem: 'The service is receiving too many requests',
 		remedy: 'Wait, then run the workflow again, with fewer items at a time.',
@@ -158,6 +160,12 @@ function withItem(message: string, itemIndex?: number): string {
 /** The n8n error for a failed call. */
 export function failureError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
+}
+
+/** What is told of a value that cannot be used. */
+export function invalidValueFailure(error: unknown): Failure {
+	const { message, remedy: description } = asInvalidValue(error);
+	return { message, description };
 }
 
 /** The n8n error for a value that cannot be used; other errors, such as those of expressions, stay what they are. */
