@@ -1,6 +1,5 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { abortedAfter } from '../../shared/elapsed';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import { addHint, operationError, triesOf } from '../../shared/n8n';
 import type { Failure } from '../../shared/service/failure';
@@ -192,14 +191,13 @@ function unlessInvalid<Value>(readValue: () => Value): Value | undefined {
 
 function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBefore): Batch {
 	const { context } = run;
-	const stop = context.getExecutionCancelSignal();
 	const goesOn = context.continueOnFail();
 	let hasFailure = rows.some(hasError);
 	let ledger: Ledger | undefined;
 	return {
 		...run,
 		options,
-		ledger: () => (ledger ??= ledgerOf(context, abortedAfter(stop, options.timeoutMs))),
+		ledger: () => (ledger ??= ledgerOf(context, options.timeoutMs)),
 		settle(payment, settlement) {
 			const row = rows[payment.itemIndex];
 			if (row !== undefined) row.settlement = settlement;
@@ -331,11 +329,10 @@ async function hintAtManyReferences(
 	referenced: Payment[],
 ): Promise<void> {
 	if (referenced.length === 0) return;
-	const references = Math.floor(
-		(await ledger()
-			.count()
-			.catch(() => 0)) / marksOfPaid,
-	);
+	const marks = await ledger()
+		.count()
+		.catch(() => 0);
+	const references = Math.floor(marks / marksOfPaid);
 	if (references <= manyReferences) return;
 	const costMs = Math.ceil((references * windowMsPerReference) / options.concurrency);
 	addHint(
