@@ -248,7 +248,7 @@ const mutations: Mutation[] = [
 		file: gateClaims,
 		find: 'const { claim, claimedBy, problem } = items[itemIndex] ?? {};',
 		replace:
-			"const { claim, claimedBy, problem, time } = items[itemIndex] ?? {}; if (time?.msLeft() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
+			"const { claim, claimedBy, problem, msLeft } = items[itemIndex] ?? {}; if (msLeft?.() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
 	},
 	{
 		name: 'The pay gate: a run that is refused as a whole says not paid of all',

@@ -69,7 +69,7 @@ export async function useClaims(
 			if (problem !== undefined) throw problem;
 			return used instanceof Error ? claimNotRecorded(used) : undefined;
 		},
-		msLeft: (itemIndex) => items[itemIndex]?.time?.msLeft() ?? 0,
+		msLeft: (itemIndex) => items[itemIndex]?.msLeft?.() ?? 0,
 	};
 }
 
@@ -78,7 +78,8 @@ interface ClaimedItem {
 	claim?: string;
 	/** The execution that claimed it, if that is not this one. */
 	claimedBy?: string;
-	time?: GateTime;
+	/** How long its payment may take when it begins now. */
+	msLeft?: () => number;
 	/** The first field that cannot be used. */
 	problem?: InvalidValueError;
 }
@@ -101,7 +102,7 @@ function readItem(
 		item.claim = readClaim(read('claim', itemIndex));
 	});
 	attempt(() => {
-		item.time = readNotAfter(read('notAfter', itemIndex), times);
+		item.msLeft = readNotAfter(read('notAfter', itemIndex), times);
 	});
 	attempt(() => {
 		const execution = requiredText(
@@ -128,16 +129,11 @@ function readClaim(value: unknown): string {
 	);
 }
 
-/** Until when a payment may begin. */
-interface GateTime {
-	msLeft(): number;
-}
-
 /** The longest lease of the gate is a day, and nothing begins after half of it. */
 const longestMs = 12 * 3_600_000;
 
 /** By the time that passed since it was read first: a clock that is set back later gives no more of it. */
-function readNotAfter(value: unknown, times: OwnClaims['times']): GateTime {
+function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
 	const known = times.get(text);
@@ -153,9 +149,9 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): GateTime {
 	const passedMs = stopwatch();
 	// Not After is the middle of the gate's lease. What begins just before it may go on for as long as was left at first,
 	// and so ends before the lease does.
-	const time = { msLeft: () => (passedMs() < msAtFirst ? msAtFirst : 0) };
-	times.set(text, time);
-	return time;
+	const msLeft = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
+	times.set(text, msLeft);
+	return msLeft;
 }
 
 /** What the tries of a node run have in common. */
@@ -164,8 +160,8 @@ interface OwnClaims {
 	begun: Set<string>;
 	/** Those of them that are in the record. */
 	recorded: Set<string>;
-	/** By Not After, counted since the first try. */
-	times: Map<string, GateTime>;
+	/** The ms left by Not After, counted since the first try. */
+	times: Map<string, () => number>;
 }
 
 const ownClaims = new WeakMap<object, OwnClaims>();
