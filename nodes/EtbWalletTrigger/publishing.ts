@@ -3,6 +3,7 @@ import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
 import { isReplacing, isStarting, operationError } from '../shared/n8n';
+import { invalidValueError } from '../shared/service/failure';
 import type { AccountUrl } from './accountUrl';
 import { logNotSet } from './accountUrl';
 import type { Holder } from './holders';
@@ -18,17 +19,23 @@ import { beginTest } from './testListening';
  * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
  */
 export async function register(context: IHookFunctions): Promise<void> {
-	const registration = await readRegistration(context);
-	const isTest = context.getMode() === 'manual';
-	const listener = isTest ? await beginTest(context, registration) : publish(context, registration);
-	const accountUrl = accountWith(registration.keys);
-	const { account } = registration;
-	const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
-	const reason = whyDropped(listener);
-	dropIfNothing(accountUrl);
-	if (reason !== undefined) throw reason;
-	// n8n would stop listening, although the service very likely still has a URL of this account.
-	if (notSet !== undefined) logNotSet(context, notSet);
+	try {
+		const registration = await readRegistration(context);
+		const isTest = context.getMode() === 'manual';
+		const listener = isTest
+			? await beginTest(context, registration)
+			: publish(context, registration);
+		const accountUrl = accountWith(registration.keys);
+		const { account } = registration;
+		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
+		const reason = whyDropped(listener);
+		dropIfNothing(accountUrl);
+		if (reason !== undefined) throw reason;
+		// n8n would stop listening, although the service very likely still has a URL of this account.
+		if (notSet !== undefined) logNotSet(context, notSet);
+	} catch (error) {
+		throw invalidValueError(context.getNode(), error);
+	}
 }
 
 /**

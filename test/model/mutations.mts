@@ -52,7 +52,7 @@ const mutations: Mutation[] = [
 	{
 		name: 'A database call may take for ever',
 		file: entries,
-		find: 'AbortSignal.timeout(answerTimeoutMs)',
+		find: 'AbortSignal.timeout(timeoutMs)',
 		replace: 'new AbortController().signal',
 	},
 	{

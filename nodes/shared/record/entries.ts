@@ -24,12 +24,15 @@ const helperNames = [
 	'getProcessedDataCount',
 ] as const;
 
-/** A lost connection may never answer. */
 const answerTimeoutMs = 30_000;
 
-async function answered<Answer>(call: Promise<Answer>): Promise<Answer> {
+/** A lost connection may never answer. */
+export async function answered<Answer>(
+	call: Promise<Answer>,
+	timeoutMs = answerTimeoutMs,
+): Promise<Answer> {
 	return await unlessAborted(
-		AbortSignal.timeout(answerTimeoutMs),
+		AbortSignal.timeout(timeoutMs),
 		call,
 		() => new Error('The database of n8n did not answer'),
 	);
