@@ -240,8 +240,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'The pay gate: what another execution claimed is sent',
 		file: gateClaims,
-		find: 'if (execution !== ownExecution)',
-		replace: 'if (false)',
+		find: 'claimedBy: execution === ownExecution ? undefined : execution',
+		replace: 'claimedBy: undefined',
 	},
 	{
 		name: 'The pay gate: what is too late is not paid, also when its claim was used before',

@@ -90,29 +90,21 @@ function readItem(
 	ownExecution: string,
 	times: OwnClaims['times'],
 ): ClaimedItem {
-	const item: ClaimedItem = {};
-	const attempt = (readField: () => void): void => {
+	let problem: InvalidValueError | undefined;
+	const attempt = <Value>(readField: () => Value): Value | undefined => {
 		try {
-			readField();
+			return readField();
 		} catch (error) {
-			item.problem ??= asInvalidValue(error);
+			problem ??= asInvalidValue(error);
+			return undefined;
 		}
 	};
-	attempt(() => {
-		item.claim = readClaim(read('claim', itemIndex));
-	});
-	attempt(() => {
-		item.msLeft = readNotAfter(read('notAfter', itemIndex), times);
-	});
-	attempt(() => {
-		const execution = requiredText(
-			'Claimed by Execution',
-			read('execution', itemIndex),
-			remedyFor('execution'),
-		);
-		if (execution !== ownExecution) item.claimedBy = execution;
-	});
-	return item;
+	const claim = attempt(() => readClaim(read('claim', itemIndex)));
+	const msLeft = attempt(() => readNotAfter(read('notAfter', itemIndex), times));
+	const execution = attempt(() =>
+		requiredText('Claimed by Execution', read('execution', itemIndex), remedyFor('execution')),
+	);
+	return { claim, msLeft, claimedBy: execution === ownExecution ? undefined : execution, problem };
 }
 
 const remedyFor = (field: string): string =>
