@@ -66,9 +66,7 @@ export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 	return wanted.includes(allEvents) || wanted.includes(event);
 }
 
-/**
- * Age of an event by its `timestamp` (service document §6), or undefined when it has none that can be read.
- */
+/** By its `timestamp` (service document §6); undefined when it has none that can be read. */
 export function ageMsOf({ timestamp }: PartnerEvent, nowMs: number): number | undefined {
 	const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
 	return Number.isNaN(time) ? undefined : nowMs - time;

@@ -56,7 +56,6 @@ export const holderOf = ({ holders }: Knowledge): Holder | undefined => holders.
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
 	tests.find((test) => test.trigger === trigger);
 
-/** Whether anything known is about this account. */
 export function isAbout({ holders, tests, left }: Knowledge, account: AccountKeys): boolean {
 	const known = [...holders, ...tests, ...(left ? [left] : [])];
 	return known.some((entry) => entry.account.some((key) => account.includes(key)));

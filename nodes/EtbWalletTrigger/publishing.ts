@@ -1,5 +1,5 @@
 /** What n8n asks of the trigger when a workflow is published or unpublished, and when a test begins or ends. */
-import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
 import { isReplacing, isStarting, operationError } from '../shared/n8n';
@@ -109,7 +109,13 @@ function publish(context: IHookFunctions, registration: Registration): Holder {
 		isStarting: isStart,
 		isReplacing: isReplacing(context),
 	});
-	if ('heldBy' in known) throw heldByOther(context, known.heldBy);
+	if ('heldBy' in known) {
+		throw operationError(
+			context.getNode(),
+			`The workflow "${known.heldBy.workflowName}" already receives the events of this account`,
+			'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
+		);
+	}
 	accountUrl.known = known;
 	const receiver = holders.holderOf(known);
 	if (receiver?.trigger !== trigger) {
@@ -119,12 +125,4 @@ function publish(context: IHookFunctions, registration: Registration): Holder {
 		});
 	}
 	return holder;
-}
-
-function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOperationError {
-	return operationError(
-		context.getNode(),
-		`The workflow "${workflowName}" already receives the events of this account`,
-		'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
-	);
 }

@@ -48,10 +48,7 @@ function withoutTrailingZeros(digits: string): string {
 	return digits.slice(0, end);
 }
 
-/**
- * A plain decimal number that the user gave.
- * @throws {InvalidValueError}
- */
+/** @throws {InvalidValueError} */
 export function requiredDecimal(
 	field: string,
 	value: unknown,
@@ -75,11 +72,8 @@ const commaRemedy =
  */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);
-	return significantDigits(text) <= faithfulDigits && String(value) === text ? value : undefined;
-}
-
-function significantDigits(text: Decimal): number {
-	return withoutTrailingZeros(text.replace(/[-.]/g, '').replace(/^0+/, '')).length;
+	const significant = withoutTrailingZeros(text.replace(/[-.]/g, '').replace(/^0+/, ''));
+	return significant.length <= faithfulDigits && String(value) === text ? value : undefined;
 }
 
 function plainText(value: number): Decimal {
@@ -108,7 +102,6 @@ function unscaled(value: bigint, places: number): Decimal {
 	return value < 0n ? `-${text}` : text;
 }
 
-/** The exact sum. */
 export function sum(texts: Decimal[]): Decimal {
 	const places = texts.reduce((most, text) => Math.max(most, placesOf(text)), 0);
 	return unscaled(

@@ -173,7 +173,6 @@ export function apiError(
 	return error;
 }
 
-/** What an error item tells. */
 interface ItemError {
 	message: string;
 	description?: string;

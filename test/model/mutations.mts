@@ -240,8 +240,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'The pay gate: what another execution claimed is sent',
 		file: gateClaims,
-		find: 'claimedBy: execution === ownExecution ? undefined : execution',
-		replace: 'claimedBy: undefined',
+		find: 'const isOwn = execution === undefined || execution === ownExecution;',
+		replace: 'const isOwn = true;',
 	},
 	{
 		name: 'The pay gate: what is too late is not paid, also when its claim was used before',
@@ -259,9 +259,9 @@ const mutations: Mutation[] = [
 	{
 		name: 'The pay gate: a claim is used up after the credential was loaded',
 		file: disburse,
-		find: 'if ((0, gateClaims_1.hasGate)(context))\n            gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);\n        run = await open();',
+		find: 'if ((0, gateClaims_1.hasGate)(context))\n            gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);\n        run = { context, account: await (0, account_1.loadAccount)(context), read };',
 		replace:
-			'run = await open(); if ((0, gateClaims_1.hasGate)(context)) gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);',
+			'run = { context, account: await (0, account_1.loadAccount)(context), read }; if ((0, gateClaims_1.hasGate)(context)) gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);',
 	},
 	{
 		name: 'The pay gate: a failing database does not keep a payment from being sent',

@@ -55,10 +55,7 @@ function noticeFor({ required, optional }: Mapping): string {
 	return `Takes ${quoted(required)} and, if there is one, ${quoted(optional)} from each item. Its other fields are not sent.`;
 }
 
-/**
- * Reads a field for an item.
- * @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws
- */
+/** @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
 export function readerFor(context: IExecuteFunctions, mapping?: Mapping): ParameterReader {

@@ -1,6 +1,7 @@
 /** What an operation is, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
+import { loadAccount } from '../../shared/account';
 import { errorItem, triesOf } from '../../shared/n8n';
 import type { ServiceRequest, ServiceResult } from '../../shared/service/call';
 import { callService } from '../../shared/service/call';
@@ -22,16 +23,8 @@ export interface Operation {
 	fields: INodeProperties[];
 	/** The fields that "Map Automatically" takes from the item itself. */
 	mapping?: Mapping;
-	/**
-	 * @param open loads the credential; throws when that is not possible
-	 * @param read reads the fields
-	 * @returns output items in input order, each paired with its input item
-	 */
-	execute(
-		context: IExecuteFunctions,
-		open: () => Promise<Run>,
-		read: ParameterReader,
-	): Promise<INodeExecutionData[]>;
+	/** @returns output items in input order, each paired with its input item */
+	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
 }
 
 /**
@@ -44,10 +37,7 @@ export function failEachItem(context: IExecuteFunctions, error: unknown): INodeE
 	return context.getInputData().map((_, itemIndex) => errorItem({ ...failure }, itemIndex));
 }
 
-/**
- * The call for one item, from validated fields.
- * @throws {InvalidValueError}
- */
+/** @throws {InvalidValueError} for a field that cannot be used */
 type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) => ServiceRequest;
 
 /**
@@ -55,14 +45,14 @@ type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) 
  * @throws {NodeApiError | NodeOperationError} for the first item that fails, unless the node continues on fail
  */
 export function eachItem(requestFor: ItemRequest): Operation['execute'] {
-	return async (context, open) => {
-		let run: Run;
+	return async (context, read) => {
+		let account: Account;
 		try {
-			run = await open();
+			account = await loadAccount(context);
 		} catch (error) {
 			return failEachItem(context, error);
 		}
-		const requests = readRequests(requestFor, run);
+		const requests = readRequests(requestFor, { context, account, read });
 		const stop = context.getExecutionCancelSignal();
 		// What must not be repeated by "Retry On Fail", because it was or may have been carried out.
 		const doneBefore = triesOf<ServiceResult>(context);
@@ -71,7 +61,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 			if (stop?.aborted === true) break;
 			const result =
 				doneBefore.get(itemIndex) ??
-				('ok' in request ? request : await callService(context, run.account, request, { stop }));
+				('ok' in request ? request : await callService(context, account, request, { stop }));
 			if (mustNotBeRepeated(request, result)) doneBefore.set(itemIndex, result);
 			if (result.ok) {
 				output.push({ json: result.output, pairedItem: { item: itemIndex } });

@@ -1,5 +1,6 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { loadAccount } from '../../shared/account';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import { addHint, operationError, triesOf } from '../../shared/n8n';
 import type { Failure } from '../../shared/service/failure';
@@ -22,7 +23,10 @@ import { sendConcurrently } from './sending';
 import type { Row, Settlement } from './settlement';
 import { notRecorded, outputItem, usedBefore } from './settlement';
 
-/** What earlier tries of a node run sent, as they sent it: an expression may give another value this time. */
+/**
+ * What earlier tries of a node run sent, as they sent it: an expression may give another value this time. An earlier
+ * version of this package may have written it, so its form stays.
+ */
 type SentBefore = Map<number, { payment: Payment; settlement: Settlement }>;
 
 /**
@@ -31,14 +35,14 @@ type SentBefore = Map<number, { payment: Payment; settlement: Settlement }>;
  * @returns output items in input order
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
-export const disburse: Operation['execute'] = async (context, open, read) => {
+export const disburse: Operation['execute'] = async (context, read) => {
 	const sentBefore: SentBefore = triesOf(context);
 	let run: Run;
 	let options: RunOptions;
 	let gate: GateClaims | undefined;
 	try {
 		if (hasGate(context)) gate = await useClaims(context, read, sentBefore);
-		run = await open();
+		run = { context, account: await loadAccount(context), read };
 		options = readOptions(context);
 	} catch (error) {
 		return refuseAll(context, error, sentBefore, read, gate);
@@ -61,7 +65,7 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 	else {
 		const referenced = pending.filter(hasReference);
 		const others = pending.filter((payment) => !hasReference(payment));
-		await hintAtManyReferences(batch, referenced);
+		if (referenced.length > 0) await hintAtManyReferences(batch);
 		await sendConcurrently(
 			batch,
 			others,
@@ -324,11 +328,7 @@ const manyReferences = 100_000;
 const windowMsPerReference = 0.003;
 
 /** Asked once a run, before anything is sent. */
-async function hintAtManyReferences(
-	{ context, ledger, options }: Batch,
-	referenced: Payment[],
-): Promise<void> {
-	if (referenced.length === 0) return;
+async function hintAtManyReferences({ context, ledger, options }: Batch): Promise<void> {
 	const marks = await ledger()
 		.count()
 		.catch(() => 0);

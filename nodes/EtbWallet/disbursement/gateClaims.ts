@@ -55,11 +55,7 @@ export async function useClaims(
 	const items = context
 		.getInputData()
 		.map((_, itemIndex) => readItem(read, itemIndex, execution, own.times));
-	const claims = new Set(
-		items.flatMap(({ claim, claimedBy }) =>
-			claim === undefined || claimedBy !== undefined ? [] : [claim],
-		),
-	);
+	const claims = new Set(items.flatMap(({ claim }) => claim ?? []));
 	const used = await useUp(context, claims, own);
 	return {
 		objection(itemIndex) {
@@ -75,8 +71,9 @@ export async function useClaims(
 
 /** What an item says of its claim, as far as it can be used. */
 interface ClaimedItem {
+	/** Left out if another execution claimed it. */
 	claim?: string;
-	/** The execution that claimed it, if that is not this one. */
+	/** That other execution. */
 	claimedBy?: string;
 	/** How long its payment may take when it begins now. */
 	msLeft?: () => number;
@@ -104,7 +101,13 @@ function readItem(
 	const execution = attempt(() =>
 		requiredText('Claimed by Execution', read('execution', itemIndex), remedyFor('execution')),
 	);
-	return { claim, msLeft, claimedBy: execution === ownExecution ? undefined : execution, problem };
+	const isOwn = execution === undefined || execution === ownExecution;
+	return {
+		claim: isOwn ? claim : undefined,
+		claimedBy: isOwn ? undefined : execution,
+		msLeft,
+		problem,
+	};
 }
 
 const remedyFor = (field: string): string =>

@@ -6,7 +6,6 @@ import type { Entries } from '../../shared/record/entries';
 import { entriesOf } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
 
-/** A payment with a reference. */
 export type ReferencedPayment = Payment & { reference: string };
 
 /**
@@ -30,7 +29,6 @@ export interface Ended {
 	outcome: 'paid' | 'notPaid' | 'unknown';
 }
 
-/** A payment that asks to be sent. */
 export interface Wanted {
 	payment: ReferencedPayment;
 	/** How many words people had given about its reference when the run began. Left out if it was not in doubt then: no word is heeded. */
@@ -195,10 +193,7 @@ function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<string>)
 }
 
 /** How many words people gave about each. An interrupted question counts one more, which errs to the safe side. */
-async function wordsOf(
-	entries: Entries,
-	payments: ReferencedPayment[],
-): Promise<WordCounts> {
+async function wordsOf(entries: Entries, payments: ReferencedPayment[]): Promise<WordCounts> {
 	const counts = new Map<ReferencedPayment, number>();
 	for (let word = 1, left = payments; left.length > 0; word++) {
 		const before = await entries.record(left.map((payment) => wordMark(payment, word)));

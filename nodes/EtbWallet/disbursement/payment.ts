@@ -16,7 +16,6 @@ import type { Run } from '../actions/operation';
 const words = ['report', 'paid', 'notPaid'] as const;
 type Word = (typeof words)[number];
 
-/** One disbursement that an item asks for. */
 export interface Payment {
 	itemIndex: number;
 	toUserId: string;

@@ -6,7 +6,6 @@ import type {
 	Claim,
 	Ended,
 	Exchanged,
-	Ledger,
 	ReferencedPayment,
 	ReferenceState,
 	Wanted,
@@ -58,18 +57,15 @@ const lookAgainAfterMs = 5_000;
 /** Sends the referenced payments of a run, which other executions may be sending too. */
 export class ReferencedSending {
 	private readonly batch: Batch;
-	private readonly ledger: Ledger;
 	/** How payments ended whose references are not recorded yet: with the next ones that are taken. */
 	private unrecorded: Ended[] = [];
 	private readonly wordsBefore: WordCounts;
 	/** In flight in another execution: for how long, in ms. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
-	/** @throws {InvalidValueError} when this n8n cannot keep references */
 	constructor(batch: Batch, wordsBefore: WordCounts) {
 		this.batch = batch;
 		this.wordsBefore = wordsBefore;
-		this.ledger = batch.ledger();
 	}
 
 	async send(payments: ReferencedPayment[]): Promise<void> {
@@ -148,12 +144,9 @@ export class ReferencedSending {
 				this.batch,
 				taken,
 				(payment, settlement) => {
-					ended.set(
-						payment,
-						settlement.outcome === 'paid' || settlement.outcome === 'notPaid'
-							? settlement.outcome
-							: 'unknown',
-					);
+					const { outcome } = settlement;
+					const isCertain = outcome === 'paid' || outcome === 'notPaid';
+					ended.set(payment, isCertain ? outcome : 'unknown');
 					this.batch.settle(payment, settlement);
 				},
 				msLeft,
@@ -170,7 +163,7 @@ export class ReferencedSending {
 		const ended = this.unrecorded;
 		// A reference must not be freed twice: in between, another execution may have taken it.
 		this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');
-		const exchanged = await this.ledger.exchange(ended, wanted);
+		const exchanged = await this.batch.ledger().exchange(ended, wanted);
 		this.unrecorded = [];
 		return exchanged;
 	}
@@ -190,7 +183,10 @@ export class ReferencedSending {
 
 	/** Reading the count costs less than asking for each, and leaves no marks. Undefined when the database fails. */
 	private async countMarks(): Promise<number | undefined> {
-		return await this.ledger.count().catch(() => undefined);
+		return await this.batch
+			.ledger()
+			.count()
+			.catch(() => undefined);
 	}
 
 	private async untilRecordDiffers(before: number | undefined): Promise<void> {

@@ -18,7 +18,6 @@ interface ReportLine {
 	reason?: string;
 }
 
-/** All payments of a run by how they ended. */
 interface Report {
 	/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 	summary: string;
@@ -36,7 +35,6 @@ const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 	notAttempted: { counted: 'not attempted', title: 'Not attempted' },
 };
 
-/** Reports every payment of a run, also those that were not attempted. */
 export function report(rows: Row[], isDryRun = false): Report {
 	const outcomeOf = ({ settlement }: Row): string => settlement?.outcome ?? 'notAttempted';
 	const rowsWith = (outcome: string): Row[] => rows.filter((row) => outcomeOf(row) === outcome);
@@ -84,7 +82,6 @@ export function invalidRunError(
 	return invalidValueError(context.getNode(), nobody, itemIndex);
 }
 
-/** An item whose payment cannot be used. */
 export interface InvalidRow {
 	itemIndex: number;
 	error: InvalidValueError;
@@ -121,9 +118,9 @@ export function stoppedError(
 	const tells = isStarted && (isBatch || stoppedAt === undefined);
 	const outcome = stoppedAt?.settlement?.outcome;
 	const isInDoubt = stoppedAt !== undefined && outcome === 'unknown';
-	const nobodyPaid = outcome === 'notPaid' && !mayBePaid(lists);
+	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((ended) => ended in lists);
 	const remarks = [
-		nobodyPaid ? 'Nobody was paid.' : '',
+		outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid.' : '',
 		failure.description,
 		isInDoubt ? protectionOf(stoppedAt, hasGate(context)) : '',
 	];
@@ -147,9 +144,6 @@ export function stoppedError(
 		},
 	);
 }
-
-const mayBePaid = (lists: Report['lists']): boolean =>
-	['paid', 'unknown', 'alreadyPaid'].some((outcome) => outcome in lists);
 
 /** Whether another run would pay it again. */
 function protectionOf({ reference }: Row, isWithGate: boolean): string {

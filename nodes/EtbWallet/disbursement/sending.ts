@@ -11,7 +11,6 @@ import type { Ledger } from './ledger';
 import type { Settlement } from './settlement';
 import { rejectionRemedies, settlementOf } from './settlement';
 
-/** What sending the payments of a run needs. */
 export interface Batch extends Run {
 	options: RunOptions;
 	/** Throws when this n8n cannot keep references. */

@@ -7,7 +7,7 @@ import type { ServiceResult } from '../../shared/service/call';
 import type { Failure, Remedies } from '../../shared/service/failure';
 import { unknownRemedy } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
-import type { Asked, Payment } from './payment';
+import type { Asked } from './payment';
 import type { Claim } from './ledger';
 
 /** `paid` and `notPaid` are certain; `unknown` means that it may have been made; `ready` that a dry run would send it. */
@@ -162,10 +162,7 @@ export function paidOtherAmount({ amount, settlement }: Row): boolean {
 }
 
 /** What tells a person which payment is meant. */
-export function namesOf({
-	reference,
-	toUserId,
-}: Asked): Pick<Payment, 'reference'> & Partial<Payment> {
+export function namesOf({ reference, toUserId }: Asked): Pick<Asked, 'reference' | 'toUserId'> {
 	return {
 		...(reference !== undefined && { reference }),
 		...(toUserId !== undefined && { toUserId }),

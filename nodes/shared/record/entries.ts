@@ -24,12 +24,10 @@ const helperNames = [
 	'getProcessedDataCount',
 ] as const;
 
-const answerTimeoutMs = 30_000;
-
 /** A lost connection may never answer. */
 export async function answered<Answer>(
 	call: Promise<Answer>,
-	timeoutMs = answerTimeoutMs,
+	timeoutMs = 30_000,
 ): Promise<Answer> {
 	return await unlessAborted(
 		AbortSignal.timeout(timeoutMs),

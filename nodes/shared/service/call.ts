@@ -44,8 +44,6 @@ interface CallLimits {
 	finishes?: boolean;
 }
 
-const defaultTimeoutMs = 60_000;
-
 /** Secrets shorter than this are not looked for in answers: a match could damage an identifier. */
 const shortestSecretInAnswers = 12;
 
@@ -59,7 +57,7 @@ export async function callService(
 	account: Account,
 	request: ServiceRequest,
 	{
-		timeoutMs = defaultTimeoutMs,
+		timeoutMs = 60_000,
 		msLeft = () => Infinity,
 		stop,
 		finishes = false,

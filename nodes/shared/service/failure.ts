@@ -17,7 +17,6 @@ export interface Failure {
 	httpCode?: string;
 }
 
-/** Why a call did not succeed. */
 export interface ServiceFailure extends Failure {
 	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
 	outcome: 'notDone' | 'unknown';
@@ -157,7 +156,6 @@ function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
 
-/** The n8n error for a failed call. */
 export function failureError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
