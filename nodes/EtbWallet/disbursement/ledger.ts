@@ -165,14 +165,16 @@ export function ledgerOf(context: IExecuteFunctions, afterStopMs: number): Ledge
 					...payments.flatMap(claimMarks),
 				];
 				const before = await entries.record(marks);
+				let claims: Claim[] | undefined;
 				try {
 					await free(entries, ended);
 					const states = await statesOf(entries, payments, before);
-					return { claims: await decide(entries, wanted, states), ageMs };
-				} catch (error) {
+					claims = await decide(entries, wanted, states);
+					return { claims, ageMs };
+				} finally {
 					// Those that were not in use will not be sent.
-					await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
-					throw error;
+					if (claims === undefined)
+						await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
 				}
 			};
 			// What ended is recorded also when the run is stopped.

@@ -53,7 +53,10 @@ export function report(rows: Row[], isDryRun = false): Report {
 	return {
 		summary: `${isDryRun ? 'Dry run: ' : ''}${counts.join(', ')}, total ${formatEtb(total)}${remark}`,
 		lists: Object.fromEntries(
-			[...new Set(rows.map(outcomeOf))].map((outcome) => [outcome, rowsWith(outcome).map(reportLine)]),
+			[...new Set(rows.map(outcomeOf))].map((outcome) => [
+				outcome,
+				rowsWith(outcome).map(reportLine),
+			]),
 		),
 	};
 }

@@ -25,10 +25,7 @@ const helperNames = [
 ] as const;
 
 /** A lost connection may never answer. */
-export async function answered<Answer>(
-	call: Promise<Answer>,
-	timeoutMs = 30_000,
-): Promise<Answer> {
+export async function answered<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
 	return await unlessAborted(
 		AbortSignal.timeout(timeoutMs),
 		call,

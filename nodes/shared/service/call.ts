@@ -56,12 +56,7 @@ export async function callService(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
 	request: ServiceRequest,
-	{
-		timeoutMs = 60_000,
-		msLeft = () => Infinity,
-		stop,
-		finishes = false,
-	}: CallLimits = {},
+	{ timeoutMs = 60_000, msLeft = () => Infinity, stop, finishes = false }: CallLimits = {},
 ): Promise<ServiceResult> {
 	const httpRequest: IHttpRequestOptions = {
 		method: request.method,
