@@ -19,7 +19,7 @@ export interface Account {
 	webhookSecret: string;
 	/** Accepted too while the secret is being replaced. Empty when there is none. */
 	previousWebhookSecret: string;
-	/** Whether the service may be at, and send events to, http:// addresses outside this machine. */
+	/** The credential's "Allow Insecure HTTP". */
 	allowInsecureHttp: boolean;
 	/** For n8n's request helper, which would otherwise load and decrypt the credential for each request. */
 	credentialsDecrypted: ICredentialsDecrypted;
