@@ -203,7 +203,7 @@ const mutations: Mutation[] = [
 	{
 		name: 'Stop does not end the pauses and the waiting',
 		file: disburse,
-		find: 'isStopping: () => isStopped(context) || (!goesOn && hasFailure),',
+		find: 'isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),',
 		replace: 'isStopping: () => !goesOn && hasFailure,',
 	},
 	{

@@ -195,6 +195,7 @@ function unlessInvalid<Value>(readValue: () => Value): Value | undefined {
 
 function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBefore): Batch {
 	const { context } = run;
+	const stop = context.getExecutionCancelSignal();
 	const goesOn = context.continueOnFail();
 	let hasFailure = rows.some(hasError);
 	let ledger: Ledger | undefined;
@@ -210,7 +211,7 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 			if (settlement.outcome !== 'notPaid' && !options.dryRun)
 				sentBefore.set(payment.itemIndex, { payment: { ...payment }, settlement });
 		},
-		isStopping: () => isStopped(context) || (!goesOn && hasFailure),
+		isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),
 	};
 }
 
