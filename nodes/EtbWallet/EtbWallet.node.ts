@@ -6,15 +6,13 @@ import type {
 	INodeType,
 	INodeTypeDescription,
 } from 'n8n-workflow';
-import { loadAccount } from '../shared/account';
 import { testCredential } from '../shared/credentialCheck';
 import { requireRequests } from '../shared/n8n';
 import { findOperation, operationProperties, resources } from './actions';
 import { readerFor } from './actions/mapping';
-import type { Operation, Run } from './actions/operation';
+import type { Operation } from './actions/operation';
 import { failEachItem } from './actions/operation';
 
-/** Every endpoint of the partner service as an operation. */
 export class EtbWallet implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'ETB Wallet',
@@ -71,13 +69,6 @@ export class EtbWallet implements INodeType {
 		} catch (error) {
 			return [failEachItem(this, error)];
 		}
-		const read = readerFor(this, operation.mapping);
-		const open = async (): Promise<Run> => ({
-			context: this,
-			account: await loadAccount(this),
-			read,
-			itemCount: this.getInputData().length,
-		});
-		return [await operation.execute(this, open, read)];
+		return [await operation.execute(this, readerFor(this, operation.mapping))];
 	}
 }

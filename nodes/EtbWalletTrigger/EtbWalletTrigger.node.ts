@@ -220,9 +220,8 @@ export class EtbWalletTrigger implements INodeType {
 	/** Gives out the event that started the execution, unless the record in n8n's database knows it. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const settings = settingsOf(this.getNode().parameters);
-		const received = this.getInputData().map(deliveryKeyOf);
 		const items: INodeExecutionData[] = [];
-		for (const { key, item } of received) {
+		for (const { key, item } of this.getInputData().map(deliveryKeyOf)) {
 			if (key === undefined || (await isNew(this, key, settings.answersWhenFinished)))
 				items.push(item);
 		}

@@ -4,7 +4,7 @@ import type { Account } from '../shared/account';
 import { operationError } from '../shared/n8n';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
-import type { Holder, Knowledge, TestListener } from './holders';
+import type { Knowledge, Listener } from './holders';
 import {
 	concluded,
 	hasTrigger,
@@ -20,13 +20,18 @@ import {
 /** n8n gives up on a publication after 84 s; without `Retry-After`, two calls with all their retries take less. */
 const timeoutMs = 8_000;
 
+/** A trigger that wants the account's URL to be set. */
+interface Asker {
+	context: IHookFunctions;
+	account: Account;
+}
+
 /**
  * Sets the URL at the service (service document §4 endpoint 4), with retries until `signal` says that another URL is wanted.
  * @returns why it could not be set; it may have been all the same
  */
 async function setUrl(
-	context: IHookFunctions,
-	account: Account,
+	{ context, account }: Asker,
 	url: string,
 	signal: AbortSignal,
 ): Promise<Error | undefined> {
@@ -69,16 +74,13 @@ export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSe
 	}
 }
 
-/** How it ended. */
 interface Reconciled {
 	notSet?: NotSet;
 	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was rejected. */
 	whyDropped: (place: Place) => Error | undefined;
 }
 
-type Place = Pick<Holder | TestListener, 'trigger' | 'url'>;
-
-type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
+type Place = Pick<Listener, 'trigger' | 'url'>;
 
 /**
  * The service can be told a URL, and not be asked for it. A hook that changes what is known waits for `reconcile`, which
@@ -86,7 +88,8 @@ type SetUrl = (url: string, signal: AbortSignal) => Promise<Error | undefined>;
  */
 export class AccountUrl {
 	#known = nothingKnown;
-	#setUrl?: SetUrl;
+	/** The last one: its credential is the most likely to be right. */
+	#asker?: Asker;
 	#work?: Promise<Reconciled>;
 	#isWorking = false;
 	#call?: { url: string; retries: AbortController };
@@ -102,15 +105,9 @@ export class AccountUrl {
 		if (call !== undefined && wantedUrl(known) !== call.url) call.retries.abort();
 	}
 
-	/**
-	 * Resolves when the service has the URL that it should have, or with why not; for all that wait, with the same.
-	 * @param asker a trigger that asks: the credential of the last one is the most likely to be right
-	 */
-	async reconcile(asker?: { context: IHookFunctions; account: Account }): Promise<Reconciled> {
-		if (asker !== undefined) {
-			const { context, account } = asker;
-			this.#setUrl = async (url, signal) => await setUrl(context, account, url, signal);
-		}
+	/** Resolves when the service has the URL that it should have, or with why not; for all that wait, with the same. */
+	async reconcile(asker = this.#asker): Promise<Reconciled> {
+		this.#asker = asker;
 		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
 			this.#work = this.#reconcile();
@@ -123,10 +120,10 @@ export class AccountUrl {
 		let notSet: NotSet | undefined;
 		for (;;) {
 			const url = wantedUrl(this.#known);
-			const setUrl = this.#setUrl;
+			const asker = this.#asker;
 			if (url === undefined || isConfirmed(this.#known)) break;
-			if (notSet !== undefined || setUrl === undefined) break;
-			const reason = await this.#set(url, setUrl);
+			if (notSet !== undefined || asker === undefined) break;
+			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
 				this.#known = taken(this.#known, url);
 				continue;
@@ -139,7 +136,7 @@ export class AccountUrl {
 		this.#known = concluded(this.#known);
 		this.#isWorking = false;
 		// It holds the API key.
-		if (!isInUse(this.#known)) this.#setUrl = undefined;
+		if (!isInUse(this.#known)) this.#asker = undefined;
 		// Another attempt of the same trigger may have succeeded after that.
 		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
 		return {
@@ -149,12 +146,12 @@ export class AccountUrl {
 		};
 	}
 
-	async #set(url: string, setUrl: SetUrl): Promise<Error | undefined> {
+	async #set(url: string, asker: Asker): Promise<Error | undefined> {
 		const retries = new AbortController();
 		this.#call = { url, retries };
 		this.#known = setting(this.#known, url);
 		try {
-			return await setUrl(url, retries.signal);
+			return await setUrl(asker, url, retries.signal);
 		} catch (error) {
 			return error instanceof Error ? error : new Error(String(error));
 		} finally {

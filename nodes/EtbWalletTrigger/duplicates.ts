@@ -2,11 +2,10 @@
 import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { unlessAborted } from '../shared/elapsed';
 import { messageOf } from '../shared/invalidValue';
 import { whenEnded } from '../shared/n8n';
 import type { Entries } from '../shared/record/entries';
-import { entriesOf } from '../shared/record/entries';
+import { answered, entriesOf } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
 import type { PartnerEvent } from './event';
 import type { Question, TriggerMemory } from './state';
@@ -197,7 +196,7 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 /** Before each attempt to write the record. */
 const pausesMs = [0, 50, 250];
 
-/** For each attempt. A lost connection may never answer, and all later events of the trigger wait their turn. */
+/** For each attempt: all later events of the trigger wait their turn. */
 const answerTimeoutMs = 10_000;
 
 /**
@@ -215,11 +214,7 @@ async function carefully(
 	let failure: Error | undefined;
 	const attempt = async (): Promise<void> => {
 		try {
-			found = await unlessAborted(
-				AbortSignal.timeout(answerTimeoutMs),
-				access(),
-				() => new Error('The database of n8n did not answer'),
-			);
+			found = await answered(access(), answerTimeoutMs);
 		} catch (error) {
 			failure = error instanceof Error ? error : new Error(String(error));
 		}

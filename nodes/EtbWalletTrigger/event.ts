@@ -1,5 +1,6 @@
 /** The events of the service: which there are, and what a body must be to count as one. */
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
+import { property } from '../shared/n8n';
 
 /** The events of the service document §6. */
 export const eventOptions: INodePropertyOptions[] = [
@@ -43,14 +44,8 @@ export function parseEvent(body: Buffer): PartnerEvent | undefined {
 }
 
 function isPartnerEvent(value: unknown): value is PartnerEvent {
-	return (
-		typeof value === 'object' &&
-		value !== null &&
-		!Array.isArray(value) &&
-		'event' in value &&
-		typeof value.event === 'string' &&
-		value.event !== ''
-	);
+	const event = property(value, 'event');
+	return !Array.isArray(value) && typeof event === 'string' && event !== '';
 }
 
 /** Whether copying the object key by key could change the prototype of others. */
@@ -67,14 +62,11 @@ function isHarmless(value: unknown, depth = 0): boolean {
 	return !pollutes(value) && Object.values(value).every((child) => isHarmless(child, depth + 1));
 }
 
-/** Whether an event was asked for. */
 export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 	return wanted.includes(allEvents) || wanted.includes(event);
 }
 
-/**
- * Age of an event by its `timestamp` (service document §6), or undefined when it has none that can be read.
- */
+/** By its `timestamp` (service document §6); undefined when it has none that can be read. */
 export function ageMsOf({ timestamp }: PartnerEvent, nowMs: number): number | undefined {
 	const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
 	return Number.isNaN(time) ? undefined : nowMs - time;

@@ -3,26 +3,27 @@
 /** The account that a credential is for, in a form that shows no key. Two are the same if they share one of these. */
 export type AccountKeys = readonly string[];
 
-/** A published trigger. The newest one receives the account's events. */
-export interface Holder {
+/** A trigger that listens at a URL. */
+export interface Listener {
 	/** Which trigger node of which workflow it is. */
 	trigger: string;
 	account: AccountKeys;
-	workflowName: string;
 	url: string;
 	/** URL After Deactivation. */
 	urlAfter?: string;
-	/** Nobody was told yet that it is published: if its URL cannot be set, it never was. */
+	/** Nobody was told yet that it is published or tested: if its URL cannot be set, it never was. */
 	isNew: boolean;
+}
+
+/** A published trigger. The newest one receives the account's events. */
+export interface Holder extends Listener {
+	workflowName: string;
 }
 
 export type WhileTesting = 'share' | 'refuse' | 'leaveUrl';
 
 /** A trigger in the editor that listens for a test event. */
-export interface TestListener {
-	trigger: string;
-	account: AccountKeys;
-	url: string;
+export interface TestListener extends Listener {
 	whileTesting: WhileTesting;
 	/** The production URL that it stands in for, because another process handles that one: its events are sent on. */
 	standsInFor?: string;
@@ -30,10 +31,6 @@ export interface TestListener {
 	wasSet: boolean;
 	/** It has ended, and only waits for the URL to be given back. */
 	isEnding: boolean;
-	/** URL After Deactivation. */
-	urlAfter?: string;
-	/** As for a holder. */
-	isNew: boolean;
 }
 
 export interface Knowledge {
@@ -59,7 +56,6 @@ export const holderOf = ({ holders }: Knowledge): Holder | undefined => holders.
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
 	tests.find((test) => test.trigger === trigger);
 
-/** Whether anything known is about this account. */
 export function isAbout({ holders, tests, left }: Knowledge, account: AccountKeys): boolean {
 	const known = [...holders, ...tests, ...(left ? [left] : [])];
 	return known.some((entry) => entry.account.some((key) => account.includes(key)));
@@ -117,17 +113,14 @@ export function publish(
 	return { ...known, holders, confirmed, isToBeSet: true };
 }
 
-/** A trigger is no longer published. */
 export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
 	const gone = known.holders.find((holder) => holder.trigger === trigger && holder.url === url);
 	if (gone === undefined) return known;
-	const holders = known.holders.filter((holder) => holder !== gone);
-	return gone === holderOf(known)
-		? { ...known, holders, left: leftBy(gone, gone.urlAfter) }
-		: { ...known, holders };
+	const left = gone === holderOf(known) ? leftBy(gone) : known.left;
+	return { ...known, holders: without(known.holders, gone), left };
 }
 
-const leftBy = ({ account }: { account: AccountKeys }, url?: string) => ({ account, url });
+const leftBy = ({ account, urlAfter }: Listener) => ({ account, url: urlAfter });
 
 /**
  * A test begins, in the place of an earlier one of the same trigger, which n8n does not always end before. What was
@@ -144,11 +137,8 @@ export function endTest(known: Knowledge, trigger: string, url: string): Knowled
 	const ended = known.tests.find((test) => test.trigger === trigger && test.url === url);
 	if (ended === undefined) return known;
 	const tests = known.tests.map((test) => (test === ended ? { ...test, isEnding: true } : test));
-	const left =
-		ended.wasSet && ended.urlAfter && known.holders.length === 0
-			? leftBy(ended, ended.urlAfter)
-			: known.left;
-	return { ...known, tests, left };
+	const isLeft = ended.wasSet && ended.urlAfter && known.holders.length === 0;
+	return { ...known, tests, left: isLeft ? leftBy(ended) : known.left };
 }
 
 /** The service is being told this URL: until it answers, what it has is certain only if it has this one already. */
@@ -162,7 +152,6 @@ export function setting(known: Knowledge, url: string): Knowledge {
 const mayHave = ({ confirmed, possible = [] }: Knowledge, url: string): boolean =>
 	confirmed === undefined ? possible.includes(url) : confirmed === url;
 
-/** The service took this URL. */
 export const taken = (known: Knowledge, url: string): Knowledge => ({
 	...known,
 	confirmed: url,
@@ -174,22 +163,19 @@ export const taken = (known: Knowledge, url: string): Knowledge => ({
  * @returns the trigger that was to be published or tested with it, and is not. None if the service has it already:
  * a trigger that does not listen would lose what is sent there
  */
-export function rejected(
-	known: Knowledge,
-	url: string,
-): { known: Knowledge; dropped?: Holder | TestListener } {
+export function rejected(known: Knowledge, url: string): { known: Knowledge; dropped?: Listener } {
 	if (wantedUrl(known) !== url || known.confirmed === url) return { known };
-	const test = known.tests.find((listener) => listener.url === url && listener.isNew);
-	if (test !== undefined)
-		return { known: { ...known, tests: without(known.tests, test) }, dropped: test };
-	const holder = known.holders.find((published) => published.url === url && published.isNew);
-	if (holder !== undefined)
-		return { known: { ...known, holders: without(known.holders, holder) }, dropped: holder };
-	return { known };
+	const { tests, holders } = known;
+	const dropped = [...tests, ...holders].find((listener) => listener.url === url && listener.isNew);
+	if (dropped === undefined) return { known };
+	return {
+		known: { ...known, tests: without(tests, dropped), holders: without(holders, dropped) },
+		dropped,
+	};
 }
 
-const without = <Entry>(entries: readonly Entry[], entry: Entry): Entry[] =>
-	entries.filter((other) => other !== entry);
+const without = <Kind extends Listener>(listeners: readonly Kind[], dropped: Listener): Kind[] =>
+	listeners.filter((listener) => listener !== dropped);
 
 /** Nothing more is being done: each trigger that was not dropped is published or tests, and is told so. */
 export function concluded(known: Knowledge): Knowledge {

@@ -1,10 +1,10 @@
 /** The outputs of the trigger: which there are, and on which one an event leaves. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { PartnerEvent } from './event';
-import { allEvents } from './event';
+import { allEvents, isWanted } from './event';
 import type { Settings } from './settings';
 
-/** Short, because the editor cuts the label of an output after 14 characters. */
+/** In the order of the outputs. Short, because the editor cuts the label of one after 14 characters. */
 const outputNames: Record<string, string> = {
 	'deposit.mint_queued': 'Deposit',
 	'disburse.completed': 'Disbursement',
@@ -12,19 +12,13 @@ const outputNames: Record<string, string> = {
 	[allEvents]: 'Other',
 };
 
-/** The outputs of the node when each event has its own: the chosen events in this order, then all others. */
-function eventOutputs(wanted: string[]): string[] {
-	const all = wanted.includes(allEvents);
-	return Object.keys(outputNames).filter((event) => all || wanted.includes(event));
-}
-
 /** A list of items for each output: the event's on its own one. No items when it is to start nothing. */
 export function outputsWith(
 	items: INodeExecutionData[],
 	{ events, outputPerEvent }: Settings,
 ): INodeExecutionData[][] {
 	if (!outputPerEvent || events.length === 0) return [items];
-	const outputs = eventOutputs(events);
+	const outputs = Object.keys(outputNames).filter((event) => isWanted({ event }, events));
 	const indexOf = ({ json }: INodeExecutionData): number => {
 		const index = outputs.indexOf(String((json as PartnerEvent).event));
 		return index >= 0 ? index : outputs.indexOf(allEvents);
@@ -32,9 +26,7 @@ export function outputsWith(
 	return outputs.map((_, output) => items.filter((item) => indexOf(item) === output));
 }
 
-/**
- * Describes the outputs to n8n. It is evaluated as an expression, so it can use nothing from outside itself.
- */
+/** It is evaluated as an expression, so it can use nothing from outside itself. */
 function describeOutputs(
 	parameters: INodeParameters,
 	names: Record<string, string>,
@@ -48,6 +40,5 @@ function describeOutputs(
 		.map((event) => ({ type: 'main', displayName: names[event] }));
 }
 
-/** The `outputs` of the node description. */
 export const outputsExpression =
 	`={{ (${describeOutputs.toString()})($parameter, ${JSON.stringify(outputNames)}, ${JSON.stringify(allEvents)}) }}` as const;

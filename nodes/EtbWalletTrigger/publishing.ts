@@ -1,8 +1,9 @@
 /** What n8n asks of the trigger when a workflow is published or unpublished, and when a test begins or ends. */
-import type { IHookFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
 import { isReplacing, isStarting, operationError } from '../shared/n8n';
+import { invalidValueError } from '../shared/service/failure';
 import type { AccountUrl } from './accountUrl';
 import { logNotSet } from './accountUrl';
 import type { Holder } from './holders';
@@ -18,17 +19,23 @@ import { beginTest } from './testListening';
  * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
  */
 export async function register(context: IHookFunctions): Promise<void> {
-	const registration = await readRegistration(context);
-	const isTest = context.getMode() === 'manual';
-	const listener = isTest ? await beginTest(context, registration) : publish(context, registration);
-	const accountUrl = accountWith(registration.keys);
-	const { account } = registration;
-	const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
-	const reason = whyDropped(listener);
-	dropIfNothing(accountUrl);
-	if (reason !== undefined) throw reason;
-	// n8n would stop listening, although the service very likely still has a URL of this account.
-	if (notSet !== undefined) logNotSet(context, notSet);
+	try {
+		const registration = await readRegistration(context);
+		const isTest = context.getMode() === 'manual';
+		const listener = isTest
+			? await beginTest(context, registration)
+			: publish(context, registration);
+		const accountUrl = accountWith(registration.keys);
+		const { account } = registration;
+		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
+		const reason = whyDropped(listener);
+		dropIfNothing(accountUrl);
+		if (reason !== undefined) throw reason;
+		// n8n would stop listening, although the service very likely still has a URL of this account.
+		if (notSet !== undefined) logNotSet(context, notSet);
+	} catch (error) {
+		throw invalidValueError(context.getNode(), error);
+	}
 }
 
 /**
@@ -102,7 +109,13 @@ function publish(context: IHookFunctions, registration: Registration): Holder {
 		isStarting: isStart,
 		isReplacing: isReplacing(context),
 	});
-	if ('heldBy' in known) throw heldByOther(context, known.heldBy);
+	if ('heldBy' in known) {
+		throw operationError(
+			context.getNode(),
+			`The workflow "${known.heldBy.workflowName}" already receives the events of this account`,
+			'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
+		);
+	}
 	accountUrl.known = known;
 	const receiver = holders.holderOf(known);
 	if (receiver?.trigger !== trigger) {
@@ -112,12 +125,4 @@ function publish(context: IHookFunctions, registration: Registration): Holder {
 		});
 	}
 	return holder;
-}
-
-function heldByOther(context: IHookFunctions, { workflowName }: Holder): NodeOperationError {
-	return operationError(
-		context.getNode(),
-		`The workflow "${workflowName}" already receives the events of this account`,
-		'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
-	);
 }

@@ -2,8 +2,8 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
 import { accountKeys, loadAccount } from '../shared/account';
-import { operationError, requireRequests } from '../shared/n8n';
-import { invalidValueError } from '../shared/service/failure';
+import { InvalidValueError } from '../shared/invalidValue';
+import { requireRequests } from '../shared/n8n';
 import { webhookUrl } from '../shared/url';
 import type { AccountKeys } from './holders';
 import type { Settings } from './settings';
@@ -17,24 +17,24 @@ export interface Registration {
 	settings: Settings;
 	/** The address at which n8n listens for this trigger. */
 	url: string;
-	/** The same, once it is sure that the service can reach it. @throws {NodeOperationError} */
+	/** The same, once it is sure that the service can reach it. @throws {InvalidValueError} */
 	publicUrl(): string;
 	/** URL After Deactivation. */
 	urlAfter?: string;
 }
 
-/** @throws {NodeOperationError} for what has to be corrected before the trigger can listen */
+/** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
 export async function readRegistration(context: IHookFunctions): Promise<Registration> {
+	requireRequests(context);
+	const account = await loadAccount(context);
+	if (account.webhookSecret === '') {
+		throw new InvalidValueError(
+			'The credential has no Webhook Secret',
+			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
+		);
+	}
 	const { parameters } = context.getNode();
-	const asNodeErrors = <Result>(read: () => Result): Result => {
-		try {
-			return read();
-		} catch (error) {
-			throw invalidValueError(context.getNode(), error);
-		}
-	};
-	const account = await accountWithSecret(context);
-	asNodeErrors(() => checkSettings(parameters));
+	checkSettings(parameters);
 	const settings = settingsOf(parameters);
 	const { urlAfterDeactivation } = settings;
 	const url = ownUrl(context);
@@ -44,11 +44,11 @@ export async function readRegistration(context: IHookFunctions): Promise<Registr
 		keys: accountKeys(account),
 		settings,
 		url,
-		publicUrl: () => asNodeErrors(() => webhookUrl(url, account, ownUrlField, ownUrlRemedy)),
+		publicUrl: () => webhookUrl(url, account, ownUrlField, ownUrlRemedy),
 		urlAfter:
 			urlAfterDeactivation === ''
 				? undefined
-				: asNodeErrors(() => webhookUrl(urlAfterDeactivation, account, 'URL After Deactivation')),
+				: webhookUrl(urlAfterDeactivation, account, 'URL After Deactivation'),
 	};
 }
 
@@ -60,20 +60,4 @@ const ownUrlRemedy =
 export function ownUrl(context: IHookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	return URL.canParse(url) ? new URL(url).href : url;
-}
-
-async function accountWithSecret(context: IHookFunctions): Promise<Account> {
-	let account: Account;
-	try {
-		requireRequests(context);
-		account = await loadAccount(context);
-	} catch (error) {
-		throw invalidValueError(context.getNode(), error);
-	}
-	if (account.webhookSecret !== '') return account;
-	throw operationError(
-		context.getNode(),
-		'The credential has no Webhook Secret',
-		'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
-	);
 }

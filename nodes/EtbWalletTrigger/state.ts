@@ -21,7 +21,6 @@ export interface Question {
 	reject: (reason: unknown) => void;
 }
 
-/** What this process remembers of a trigger. */
 export interface TriggerMemory {
 	lastUsed: number;
 	/** Keys of the deliveries that were handled, oldest first. */

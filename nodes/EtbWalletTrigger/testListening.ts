@@ -9,10 +9,7 @@ import * as holders from './holders';
 import type { Registration } from './registration';
 import { accountWith, accountsOf, dropIfNothing } from './state';
 
-/**
- * Makes it known that a test begins.
- * @throws {NodeOperationError} when it cannot listen
- */
+/** @throws {NodeOperationError} when the test cannot listen */
 export async function beginTest(
 	context: IHookFunctions,
 	registration: Registration,

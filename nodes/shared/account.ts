@@ -11,7 +11,6 @@ import { InvalidValueError } from './invalidValue';
 
 export const credentialType = 'etbWalletApi';
 
-/** A partner account: the checked content of one credential. */
 export interface Account {
 	/** Root of all endpoints, without a trailing slash. */
 	url: URL;
@@ -20,15 +19,13 @@ export interface Account {
 	webhookSecret: string;
 	/** Accepted too while the secret is being replaced. Empty when there is none. */
 	previousWebhookSecret: string;
+	/** The credential's "Allow Insecure HTTP". */
 	allowInsecureHttp: boolean;
 	/** For n8n's request helper, which would otherwise load and decrypt the credential for each request. */
 	credentialsDecrypted: ICredentialsDecrypted;
 }
 
-/**
- * Checks the fields of a credential.
- * @throws {InvalidValueError}
- */
+/** @throws {InvalidValueError} for a field of the credential that cannot be used */
 export function parseAccount(
 	data: ICredentialDataDecryptedObject,
 	credential: { id: string; name: string } = { id: '', name: '' },
@@ -58,10 +55,7 @@ export function parseAccount(
 	};
 }
 
-/**
- * Loads the node's credential, once per run.
- * @throws {InvalidValueError} when a field of the credential cannot be used
- */
+/** Once per run. @throws {InvalidValueError} as above */
 export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
 	const reference = context.getNode().credentials?.[credentialType];

@@ -1,4 +1,4 @@
-/** What the editor's "Test" of the credential does. */
+/** What the editor's "Test" of the credential does: it reads the balance, and shows the service's own reason when that fails. */
 import type {
 	ICredentialTestFunctions,
 	ICredentialsDecrypted,
@@ -17,7 +17,6 @@ import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
 
-/** The credential test of the editor: reads the balance and shows the service's own reason when that fails. */
 export async function testCredential(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,

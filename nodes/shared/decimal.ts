@@ -25,10 +25,13 @@ export function decimalText(value: unknown): Decimal | undefined {
 	const [, sign = '', digits = '', decimals = ''] =
 		/^(-?)(\d+)(?:\.(\d+))?$/.exec(value.trim()) ?? [];
 	if (digits === '') return undefined;
-	const whole = digits.replace(/^0+(?=\d)/, '');
-	const fraction = withoutTrailingZeros(decimals);
-	const text = fraction === '' ? whole : `${whole}.${fraction}`;
+	const text = joined(digits.replace(/^0+(?=\d)/, ''), decimals);
 	return text === '0' ? text : sign + text;
+}
+
+function joined(whole: string, decimals: string): Decimal {
+	const fraction = withoutTrailingZeros(decimals);
+	return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
 function withoutNoise(value: number): number {
@@ -45,10 +48,7 @@ function withoutTrailingZeros(digits: string): string {
 	return digits.slice(0, end);
 }
 
-/**
- * A plain decimal number that the user gave.
- * @throws {InvalidValueError}
- */
+/** @throws {InvalidValueError} */
 export function requiredDecimal(
 	field: string,
 	value: unknown,
@@ -72,11 +72,8 @@ const commaRemedy =
  */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);
-	return significantDigits(text) <= faithfulDigits && String(value) === text ? value : undefined;
-}
-
-function significantDigits(text: Decimal): number {
-	return withoutTrailingZeros(text.replace(/[-.]/g, '').replace(/^0+/, '')).length;
+	const significant = withoutTrailingZeros(text.replace(/[-.]/g, '').replace(/^0+/, ''));
+	return significant.length <= faithfulDigits && String(value) === text ? value : undefined;
 }
 
 function plainText(value: number): Decimal {
@@ -96,25 +93,17 @@ function scaled(text: Decimal, places: number): bigint {
 	return BigInt(whole + fraction.padEnd(places, '0'));
 }
 
-function placesOf(texts: Decimal[]): number {
-	return Math.max(0, ...texts.map((text) => text.split('.')[1]?.length ?? 0));
-}
+const placesOf = (text: Decimal): number => text.split('.')[1]?.length ?? 0;
 
 function unscaled(value: bigint, places: number): Decimal {
 	const digits = String(value < 0n ? -value : value).padStart(places + 1, '0');
-	const text =
-		places === 0
-			? digits
-			: withoutTrailingZeros(`${digits.slice(0, -places)}.${digits.slice(-places)}`).replace(
-					/\.$/,
-					'',
-				);
+	const point = digits.length - places;
+	const text = joined(digits.slice(0, point), digits.slice(point));
 	return value < 0n ? `-${text}` : text;
 }
 
-/** The exact sum. */
 export function sum(texts: Decimal[]): Decimal {
-	const places = texts.reduce((most, text) => Math.max(most, placesOf([text])), 0);
+	const places = texts.reduce((most, text) => Math.max(most, placesOf(text)), 0);
 	return unscaled(
 		texts.reduce((total, text) => total + scaled(text, places), 0n),
 		places,
@@ -123,11 +112,10 @@ export function sum(texts: Decimal[]): Decimal {
 
 /** The exact difference `left - right`. */
 export function subtract(left: Decimal, right: Decimal): Decimal {
-	const places = placesOf([left, right]);
+	const places = Math.max(placesOf(left), placesOf(right));
 	return unscaled(scaled(left, places) - scaled(right, places), places);
 }
 
-/** Whether one number is above another. */
 export function isAbove(left: Decimal, right: Decimal): boolean {
 	return left !== right && !subtract(left, right).startsWith('-');
 }

@@ -49,6 +49,7 @@ export async function unlessAborted<Result>(
 	try {
 		return await Promise.race([work, aborted]);
 	} finally {
+		// Node keeps a listener until the signal's time has come, and with it all that the work holds.
 		signal.removeEventListener('abort', giveUp);
 	}
 }

@@ -51,6 +51,24 @@ function jsonOf(value: unknown): string {
 	}
 }
 
+/**
+ * One of the choices that the editor offers: an expression or an imported workflow can give something else.
+ * @throws {InvalidValueError}
+ */
+export function requiredChoice<Choice extends string>(
+	field: 'Record' | 'If Reference Was Used' | 'If Outcome Is Unknown',
+	value: unknown,
+	choices: readonly Choice[],
+): Choice {
+	const chosen = choices.find((choice) => choice === value);
+	if (chosen !== undefined) return chosen;
+	const others = choices.slice(0, -1).join(', ');
+	throw new InvalidValueError(
+		`${field} is ${show(value)}`,
+		`Choose ${others} or ${choices.at(-1)}.`,
+	);
+}
+
 /** Whether a field was left empty, or an expression found nothing. */
 export function isAbsent(value: unknown): boolean {
 	return value === undefined || value === null || value === '';

@@ -21,6 +21,7 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from './account';
 import { credentialType } from './account';
+import { unlessAborted } from './elapsed';
 import { InvalidValueError } from './invalidValue';
 
 /** The oldest n8n that this package was run on: docs/compatibility.md, which a test compares with this. */
@@ -172,7 +173,6 @@ export function apiError(
 	return error;
 }
 
-/** What an error item tells. */
 interface ItemError {
 	message: string;
 	description?: string;
@@ -248,19 +248,13 @@ export async function rawBodyOf(
 		else request.once('close', look);
 	});
 	const time = AbortSignal.timeout(bodyTimeoutMs);
-	let giveUp = (): void => {};
-	const tooSlow = new Promise<'tooSlow'>((resolve) => {
-		giveUp = () => resolve('tooSlow');
-		time.addEventListener('abort', giveUp);
-	});
 	try {
-		const ended = await Promise.race([request.readRawBody(), cutOff, tooSlow]);
-		return typeof ended === 'string' ? ended : (request.rawBody ?? Buffer.alloc(0));
+		const read = Promise.race([request.readRawBody(), cutOff]);
+		const ended = await unlessAborted(time, read, () => new Error('tooSlow'));
+		return ended === 'cutOff' ? ended : (request.rawBody ?? Buffer.alloc(0));
 	} catch (error) {
+		if (time.aborted) return 'tooSlow';
 		return property(error, 'status') === 413 ? 'tooLarge' : 'cutOff';
-	} finally {
-		// Node keeps a listener until its time has come, and with it the request and its body.
-		time.removeEventListener('abort', giveUp);
 	}
 }
 

@@ -1,11 +1,6 @@
 /** Addresses: the service's own, and those that it sends events to. */
+import type { Account } from './account';
 import { InvalidValueError, isAbsent, show } from './invalidValue';
-
-/** Where plain http is acceptable. */
-interface InsecureHttpPolicy {
-	/** The credential's "Allow Insecure HTTP". */
-	allowInsecureHttp: boolean;
-}
 
 /** The bytes of an IPv4 address, also of one that is written inside an IPv6 address; undefined for other names. */
 function ipv4In(hostname: string): number[] | undefined {
@@ -22,12 +17,10 @@ function ipv4In(hostname: string): number[] | undefined {
 	});
 }
 
-/** A name may end in the dot of the root. */
-const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '');
-
 /** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
 function isLoopbackHost(hostname: string): boolean {
-	const name = withoutDot(hostname);
+	// A name may end in the dot of the root.
+	const name = hostname.replace(/\.$/, '');
 	return (
 		name === 'localhost' ||
 		name.endsWith('.localhost') ||
@@ -57,7 +50,6 @@ const isPrivateIpv4 = (first: number, second: number): boolean =>
 	(first === 198 && (second === 18 || second === 19)) ||
 	first >= 224;
 
-/** The web address that a value is, if it is one. */
 function parseUrl(value: unknown): URL | undefined {
 	const text = typeof value === 'string' ? value.trim() : '';
 	const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -74,7 +66,10 @@ const partnersPath = '/api/v1/partners';
  * @returns for example `https://partners.example.com/api/v1/partners`
  * @throws {InvalidValueError} when it is not a URL, or plain http to another machine that was not allowed
  */
-export function partnersUrl(baseUrl: unknown, { allowInsecureHttp }: InsecureHttpPolicy): URL {
+export function partnersUrl(
+	baseUrl: unknown,
+	{ allowInsecureHttp }: Pick<Account, 'allowInsecureHttp'>,
+): URL {
 	const url = parseUrl(baseUrl);
 	if (url === undefined) {
 		// The value is not shown: it may be an API key in the wrong field.
@@ -107,7 +102,7 @@ export function partnersUrl(baseUrl: unknown, { allowInsecureHttp }: InsecureHtt
  */
 export function webhookUrl(
 	value: unknown,
-	service: { url: URL } & InsecureHttpPolicy,
+	service: Pick<Account, 'url' | 'allowInsecureHttp'>,
 	field = 'Webhook URL',
 	remedy = 'Enter a public https:// address, for example https://n8n.example.com/webhook/etb-wallet.',
 ): string {

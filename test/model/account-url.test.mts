@@ -68,8 +68,8 @@ const mistakes: Record<string, Mutation> = {
 	},
 	'a failed take over is not undone': {
 		file: `${folder}/holders.ts`,
-		from: 'known: { ...known, holders: without(known.holders, holder) }',
-		to: 'known: { ...known }',
+		from: 'tests: without(tests, dropped), holders: without(holders, dropped) }',
+		to: 'tests: without(tests, dropped) }',
 	},
 	'a call that failed counts as confirmed': {
 		file: `${folder}/accountUrl.ts`,

@@ -52,7 +52,7 @@ const mutations: Mutation[] = [
 	{
 		name: 'A database call may take for ever',
 		file: entries,
-		find: 'AbortSignal.timeout(answerTimeoutMs)',
+		find: 'AbortSignal.timeout(timeoutMs)',
 		replace: 'new AbortController().signal',
 	},
 	{
@@ -240,15 +240,15 @@ const mutations: Mutation[] = [
 	{
 		name: 'The pay gate: what another execution claimed is sent',
 		file: gateClaims,
-		find: 'if (execution !== ownExecution)',
-		replace: 'if (false)',
+		find: 'const isOwn = execution === undefined || execution === ownExecution;',
+		replace: 'const isOwn = true;',
 	},
 	{
 		name: 'The pay gate: what is too late is not paid, also when its claim was used before',
 		file: gateClaims,
 		find: 'const { claim, claimedBy, problem } = items[itemIndex] ?? {};',
 		replace:
-			"const { claim, claimedBy, problem, time } = items[itemIndex] ?? {}; if (time?.msLeft() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
+			"const { claim, claimedBy, problem, msLeft } = items[itemIndex] ?? {}; if (msLeft?.() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
 	},
 	{
 		name: 'The pay gate: a run that is refused as a whole says not paid of all',
@@ -259,9 +259,9 @@ const mutations: Mutation[] = [
 	{
 		name: 'The pay gate: a claim is used up after the credential was loaded',
 		file: disburse,
-		find: 'if ((0, gateClaims_1.hasGate)(context))\n            gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);\n        run = await open();',
+		find: 'if ((0, gateClaims_1.hasGate)(context))\n            gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);\n        run = { context, account: await (0, account_1.loadAccount)(context), read };',
 		replace:
-			'run = await open(); if ((0, gateClaims_1.hasGate)(context)) gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);',
+			'run = { context, account: await (0, account_1.loadAccount)(context), read }; if ((0, gateClaims_1.hasGate)(context)) gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);',
 	},
 	{
 		name: 'The pay gate: a failing database does not keep a payment from being sent',

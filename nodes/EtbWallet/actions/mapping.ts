@@ -55,13 +55,9 @@ function noticeFor({ required, optional }: Mapping): string {
 	return `Takes ${quoted(required)} and, if there is one, ${quoted(optional)} from each item. Its other fields are not sent.`;
 }
 
-/**
- * Reads a field for an item.
- * @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws
- */
+/** @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
-/** The reader for a run. */
 export function readerFor(context: IExecuteFunctions, mapping?: Mapping): ParameterReader {
 	const fromParameters = parameterReader(context);
 	if (mapping === undefined || !mapsAutomatically(context)) return fromParameters;
@@ -115,8 +111,9 @@ function parameterReader(context: IExecuteFunctions): ParameterReader {
 
 const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
+/** The names in an item that are the name of a field, or almost. */
 const similarKeys = (json: object, name: string): string[] =>
-	Object.keys(json).filter((key) => key !== name && withoutCase(key) === withoutCase(name));
+	Object.keys(json).filter((key) => withoutCase(key) === withoutCase(name));
 
 /** What is almost the name of a field is refused: a payment whose "Reference" was overlooked would have no protection. */
 function valueInItem(json: Record<string, unknown>, name: string): unknown {
@@ -139,9 +136,5 @@ export function isMapped(context: IExecuteFunctions, name: string): boolean {
 		const saved = savedParameter(context, name);
 		return typeof saved === 'string' && /^=\s*\S/.test(saved);
 	}
-	const items = context.getInputData();
-	return (
-		items.some(({ json }) => Object.hasOwn(json, name)) ||
-		items.some(({ json }) => similarKeys(json, name).length > 0)
-	);
+	return context.getInputData().some(({ json }) => similarKeys(json, name).length > 0);
 }

@@ -1,11 +1,11 @@
 /** What an operation is, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
-import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
+import { loadAccount } from '../../shared/account';
 import { errorItem, triesOf } from '../../shared/n8n';
 import type { ServiceRequest, ServiceResult } from '../../shared/service/call';
 import { callService } from '../../shared/service/call';
-import { failureError, invalidValueError } from '../../shared/service/failure';
+import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
 import type { Mapping, ParameterReader } from './mapping';
 
 /** Everything one execution of the node works with. */
@@ -13,7 +13,6 @@ export interface Run {
 	context: IExecuteFunctions;
 	account: Account;
 	read: ParameterReader;
-	itemCount: number;
 }
 
 /** One endpoint of the service, as the editor offers it. */
@@ -24,16 +23,8 @@ export interface Operation {
 	fields: INodeProperties[];
 	/** The fields that "Map Automatically" takes from the item itself. */
 	mapping?: Mapping;
-	/**
-	 * @param open loads the credential; throws when that is not possible
-	 * @param read reads the fields
-	 * @returns output items in input order, each paired with its input item
-	 */
-	execute(
-		context: IExecuteFunctions,
-		open: () => Promise<Run>,
-		read: ParameterReader,
-	): Promise<INodeExecutionData[]>;
+	/** @returns output items in input order, each paired with its input item */
+	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
 }
 
 /**
@@ -42,16 +33,11 @@ export interface Operation {
  */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
-	const { message, remedy: description } = asInvalidValue(error);
-	return context
-		.getInputData()
-		.map((_, itemIndex) => errorItem({ message, description }, itemIndex));
+	const failure = invalidValueFailure(error);
+	return context.getInputData().map((_, itemIndex) => errorItem({ ...failure }, itemIndex));
 }
 
-/**
- * The call for one item, from validated fields.
- * @throws {InvalidValueError}
- */
+/** @throws {InvalidValueError} for a field that cannot be used */
 type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) => ServiceRequest;
 
 /**
@@ -59,21 +45,23 @@ type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) 
  * @throws {NodeApiError | NodeOperationError} for the first item that fails, unless the node continues on fail
  */
 export function eachItem(requestFor: ItemRequest): Operation['execute'] {
-	return async (context, open) => {
-		let run: Run;
+	return async (context, read) => {
+		let account: Account;
 		try {
-			run = await open();
+			account = await loadAccount(context);
 		} catch (error) {
 			return failEachItem(context, error);
 		}
-		const requests = readRequests(requestFor, run);
+		const requests = readRequests(requestFor, { context, account, read });
 		const stop = context.getExecutionCancelSignal();
 		// What must not be repeated by "Retry On Fail", because it was or may have been carried out.
 		const doneBefore = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of requests.entries()) {
 			if (stop?.aborted === true) break;
-			const result = doneBefore.get(itemIndex) ?? (await call(run, request, stop));
+			const result =
+				doneBefore.get(itemIndex) ??
+				('ok' in request ? request : await callService(context, account, request, { stop }));
 			if (mustNotBeRepeated(request, result)) doneBefore.set(itemIndex, result);
 			if (result.ok) {
 				output.push({ json: result.output, pairedItem: { item: itemIndex } });
@@ -88,39 +76,22 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 	};
 }
 
-async function call(
-	{ context, account }: Run,
-	request: ServiceRequest | InvalidValueError,
-	stop?: AbortSignal,
-): Promise<ServiceResult> {
-	if (!(request instanceof InvalidValueError))
-		return await callService(context, account, request, { stop });
-	const { message, remedy: description } = request;
-	return { ok: false, failure: { outcome: 'notDone', message, description } };
-}
+/** What is asked of the service for an item; or its result, when a value cannot be used. */
+type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
-function mustNotBeRepeated(
-	request: ServiceRequest | InvalidValueError,
-	result: ServiceResult,
-): boolean {
-	return (
-		!(request instanceof InvalidValueError) &&
-		!request.mayRepeat &&
-		(result.ok || result.failure.outcome === 'unknown')
-	);
+function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
+	if ('ok' in request || request.mayRepeat) return false;
+	return result.ok || result.failure.outcome === 'unknown';
 }
 
 /** @throws {Error} for the first item with a value that cannot be used, unless the node continues on fail */
-function readRequests(
-	requestFor: ItemRequest,
-	{ context, account, read, itemCount }: Run,
-): (ServiceRequest | InvalidValueError)[] {
-	return Array.from({ length: itemCount }, (_, itemIndex) => {
+function readRequests(requestFor: ItemRequest, { context, account, read }: Run): Prepared[] {
+	return context.getInputData().map((_, itemIndex) => {
 		try {
 			return requestFor(read, itemIndex, account);
 		} catch (error) {
 			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-			return asInvalidValue(error);
+			return { ok: false, failure: { outcome: 'notDone', ...invalidValueFailure(error) } };
 		}
 	});
 }

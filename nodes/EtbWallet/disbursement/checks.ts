@@ -2,12 +2,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Decimal } from '../../shared/decimal';
 import { decimalText, formatEtb, isAbove, subtract, sum } from '../../shared/decimal';
-import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
+import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
 import { callService } from '../../shared/service/call';
+import type { Failure } from '../../shared/service/failure';
 import type { Run } from '../actions/operation';
 import type { Payment } from './payment';
 import { amountInEtb } from './payment';
-import type { Failure } from './settlement';
 
 /** The Options of Disbursement → Create that hold for the whole run. */
 export interface RunOptions {
@@ -26,33 +26,36 @@ export interface RunOptions {
 /** @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions): RunOptions {
 	const saved = Object(context.getNodeParameter('options', 0, {})) as object;
-	const given = new Map<string, unknown>(Object.entries(saved));
+	const given: Record<string, unknown> = {
+		checkBalance: false,
+		dryRun: false,
+		ifReferenceUsed: 'skip',
+		...saved,
+	};
 	const limit = (name: string, field: string): Decimal | undefined => {
-		if (!given.has(name)) return undefined;
-		if (isAbsent(given.get(name))) {
+		if (!(name in given)) return undefined;
+		if (isAbsent(given[name])) {
 			throw new InvalidValueError(
 				`${field} is empty`,
 				'Enter an amount in ETB, for example 5000, or remove this option.',
 			);
 		}
-		return amountInEtb(given.get(name), field);
+		return amountInEtb(given[name], field);
 	};
-	const isOn = (name: string, field: string): boolean =>
-		given.has(name) && switchValue(given.get(name), field);
 	return {
-		timeoutMs: wholeNumber(given.get('timeout'), 'Timeout (Ms)', 1, 3_600_000) ?? 60_000,
-		concurrency: wholeNumber(given.get('concurrency'), 'Concurrency', 1, 100) ?? 10,
+		timeoutMs: wholeNumber(given.timeout, 'Timeout (Ms)', 3_600_000) ?? 60_000,
+		concurrency: wholeNumber(given.concurrency, 'Concurrency', 100) ?? 10,
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
-		checkBalance: isOn('checkBalance', 'Check Balance First'),
-		dryRun: isOn('dryRun', 'Dry Run'),
+		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
+		dryRun: isOn(given.dryRun, 'Dry Run'),
 		failsIfUsed:
-			given.has('ifReferenceUsed') && usedReferencePolicy(given.get('ifReferenceUsed')) === 'fail',
+			requiredChoice('If Reference Was Used', given.ifReferenceUsed, ['skip', 'fail']) === 'fail',
 	};
 }
 
 /** What protects is never silently off: an expression can give a text, a number or nothing. */
-function switchValue(value: unknown, field: string): boolean {
+function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
 	throw new InvalidValueError(
@@ -61,25 +64,15 @@ function switchValue(value: unknown, field: string): boolean {
 	);
 }
 
-function wholeNumber(
-	value: unknown,
-	field: string,
-	least: number,
-	most: number,
-): number | undefined {
+function wholeNumber(value: unknown, field: string, most: number): number | undefined {
 	if (value === undefined) return undefined;
 	const isNumber = typeof value === 'number' || typeof value === 'string';
 	const count = isNumber ? Number(value) : NaN;
-	if (Number.isInteger(count) && count >= least && count <= most) return count;
+	if (Number.isInteger(count) && count >= 1 && count <= most) return count;
 	throw new InvalidValueError(
-		`${field} is ${show(value)}, which is not a whole number from ${least} to ${most}`,
-		`Enter a whole number from ${least} to ${most}.`,
+		`${field} is ${show(value)}, which is not a whole number from 1 to ${most}`,
+		`Enter a whole number from 1 to ${most}.`,
 	);
-}
-
-function usedReferencePolicy(value: unknown): 'skip' | 'fail' {
-	if (value === 'skip' || value === 'fail') return value;
-	throw new InvalidValueError(`If Reference Was Used is ${show(value)}`, 'Choose skip or fail.');
 }
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));

@@ -1,8 +1,10 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { abortedAfter } from '../../shared/elapsed';
+import { loadAccount } from '../../shared/account';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import { addHint, operationError, triesOf } from '../../shared/n8n';
+import type { Failure } from '../../shared/service/failure';
+import { invalidValueFailure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Operation, Run } from '../actions/operation';
 import type { RunOptions } from './checks';
@@ -14,13 +16,17 @@ import { paymentReader, readToUserId } from './payment';
 import type { Ledger, ReferenceState } from './ledger';
 import { ledgerOf, marksOfPaid } from './ledger';
 import { countWords, hasReference, lookAtAll, ReferencedSending } from './referencedSending';
+import type { InvalidRow } from './report';
 import { invalidRunError, listOfInvalid, report, stoppedError } from './report';
 import type { Batch } from './sending';
 import { sendConcurrently } from './sending';
-import type { Failure, Row, Settlement } from './settlement';
+import type { Row, Settlement } from './settlement';
 import { notRecorded, outputItem, usedBefore } from './settlement';
 
-/** What earlier tries of a node run sent, as they sent it: an expression may give another value this time. */
+/**
+ * What earlier tries of a node run sent, as they sent it: an expression may give another value this time. An earlier
+ * version of this package may have written it, so its form stays.
+ */
 type SentBefore = Map<number, { payment: Payment; settlement: Settlement }>;
 
 /**
@@ -29,14 +35,14 @@ type SentBefore = Map<number, { payment: Payment; settlement: Settlement }>;
  * @returns output items in input order
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
-export const disburse: Operation['execute'] = async (context, open, read) => {
+export const disburse: Operation['execute'] = async (context, read) => {
 	const sentBefore: SentBefore = triesOf(context);
 	let run: Run;
 	let options: RunOptions;
 	let gate: GateClaims | undefined;
 	try {
 		if (hasGate(context)) gate = await useClaims(context, read, sentBefore);
-		run = await open();
+		run = { context, account: await loadAccount(context), read };
 		options = readOptions(context);
 	} catch (error) {
 		return refuseAll(context, error, sentBefore, read, gate);
@@ -59,7 +65,7 @@ export const disburse: Operation['execute'] = async (context, open, read) => {
 	else {
 		const referenced = pending.filter(hasReference);
 		const others = pending.filter((payment) => !hasReference(payment));
-		await hintAtManyReferences(batch, referenced);
+		if (referenced.length > 0) await hintAtManyReferences(batch);
 		await sendConcurrently(
 			batch,
 			others,
@@ -86,11 +92,6 @@ function isPayable(row: Row): row is PayableRow {
 
 const isPending = (row: Row): row is PayableRow => isPayable(row) && row.settlement === undefined;
 
-interface InvalidRow {
-	itemIndex: number;
-	error: InvalidValueError;
-}
-
 /** Reads and checks the payments of all items, so that a bad row is known before the first payment. */
 function readRows(
 	run: Run,
@@ -103,7 +104,7 @@ function readRows(
 	const firstUses = new Map<string, number>();
 	for (const { payment } of sentBefore.values())
 		if (payment.reference !== undefined) firstUses.set(payment.reference, payment.itemIndex);
-	const rows = Array.from({ length: run.itemCount }, (_, itemIndex): Row => {
+	const rows = run.context.getInputData().map((_, itemIndex): Row => {
 		const before = sentBefore.get(itemIndex);
 		if (before !== undefined) return { ...before.payment, settlement: before.settlement };
 		const asked: Asked = { itemIndex };
@@ -116,10 +117,9 @@ function readRows(
 		} catch (thrown) {
 			// What may have been sent stays so, whatever else its item holds now.
 			if (settlement !== undefined) return { ...asked, settlement };
-			const error = asInvalidValue(thrown);
-			invalid.push({ itemIndex, error });
-			const { message, remedy: description } = error;
-			return { ...asked, settlement: { outcome: 'notPaid', error: { message, description } } };
+			invalid.push({ itemIndex, error: asInvalidValue(thrown) });
+			const error = invalidValueFailure(thrown);
+			return { ...asked, settlement: { outcome: 'notPaid', error } };
 		}
 	});
 	return { rows, invalid };
@@ -128,14 +128,13 @@ function readRows(
 function refuseSecondUse({ reference, itemIndex }: Payment, firstUses: Map<string, number>): void {
 	if (reference === undefined) return;
 	const first = firstUses.get(reference);
-	if (first === undefined) {
-		firstUses.set(reference, itemIndex);
-		return;
+	if (first !== undefined) {
+		throw new InvalidValueError(
+			`Reference is ${show(reference)}, which item ${first} has too`,
+			'Give each payment its own reference, or remove the duplicate row.',
+		);
 	}
-	throw new InvalidValueError(
-		`Reference is ${show(reference)}, which item ${first} has too`,
-		'Give each payment its own reference, or remove the duplicate row.',
-	);
+	firstUses.set(reference, itemIndex);
 }
 
 function invalidItemsError(
@@ -165,8 +164,7 @@ function refuseAll(
 	read: ParameterReader,
 	gate: GateClaims | undefined,
 ): INodeExecutionData[] {
-	const { message, remedy: description } = asInvalidValue(thrown);
-	const error: Failure = { message, description };
+	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
 		return context.getInputData().map((_, itemIndex) => {
 			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
@@ -204,7 +202,7 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 	return {
 		...run,
 		options,
-		ledger: () => (ledger ??= ledgerOf(context, abortedAfter(stop, options.timeoutMs))),
+		ledger: () => (ledger ??= ledgerOf(context, options.timeoutMs)),
 		settle(payment, settlement) {
 			const row = rows[payment.itemIndex];
 			if (row !== undefined) row.settlement = settlement;
@@ -213,7 +211,7 @@ function batchOf(run: Run, options: RunOptions, rows: Row[], sentBefore: SentBef
 			if (settlement.outcome !== 'notPaid' && !options.dryRun)
 				sentBefore.set(payment.itemIndex, { payment: { ...payment }, settlement });
 		},
-		isStopping: () => isStopped(context) || (!goesOn && hasFailure),
+		isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),
 	};
 }
 
@@ -267,8 +265,7 @@ function cannotKeepReferences({ ledger }: Batch, pending: Payment[]): Failure | 
 		ledger();
 		return undefined;
 	} catch (error) {
-		const { message, remedy: description } = asInvalidValue(error);
-		return { message, description };
+		return invalidValueFailure(error);
 	}
 }
 
@@ -332,16 +329,11 @@ const manyReferences = 100_000;
 const windowMsPerReference = 0.003;
 
 /** Asked once a run, before anything is sent. */
-async function hintAtManyReferences(
-	{ context, ledger, options }: Batch,
-	referenced: Payment[],
-): Promise<void> {
-	if (referenced.length === 0) return;
-	const references = Math.floor(
-		(await ledger()
-			.count()
-			.catch(() => 0)) / marksOfPaid,
-	);
+async function hintAtManyReferences({ context, ledger, options }: Batch): Promise<void> {
+	const marks = await ledger()
+		.count()
+		.catch(() => 0);
+	const references = Math.floor(marks / marksOfPaid);
 	if (references <= manyReferences) return;
 	const costMs = Math.ceil((references * windowMsPerReference) / options.concurrency);
 	addHint(

@@ -5,6 +5,7 @@ import {
 	InvalidValueError,
 	asInvalidValue,
 	messageOf,
+	requiredChoice,
 	requiredText,
 	show,
 } from '../../shared/invalidValue';
@@ -31,9 +32,7 @@ export interface GateClaims {
  */
 export function hasGate(context: IExecuteFunctions): boolean {
 	const record: unknown = context.getNodeParameter('record', 0, 'node');
-	if (record !== 'node' && record !== 'gate')
-		throw new InvalidValueError(`Record is ${show(record)}`, 'Choose node or gate.');
-	return record === 'gate';
+	return requiredChoice('Record', record, ['node', 'gate']) === 'gate';
 }
 
 /**
@@ -56,11 +55,7 @@ export async function useClaims(
 	const items = context
 		.getInputData()
 		.map((_, itemIndex) => readItem(read, itemIndex, execution, own.times));
-	const claims = new Set(
-		items.flatMap(({ claim, claimedBy }) =>
-			claim === undefined || claimedBy !== undefined ? [] : [claim],
-		),
-	);
+	const claims = new Set(items.flatMap(({ claim }) => claim ?? []));
 	const used = await useUp(context, claims, own);
 	return {
 		objection(itemIndex) {
@@ -70,16 +65,18 @@ export async function useClaims(
 			if (problem !== undefined) throw problem;
 			return used instanceof Error ? claimNotRecorded(used) : undefined;
 		},
-		msLeft: (itemIndex) => items[itemIndex]?.time?.msLeft() ?? 0,
+		msLeft: (itemIndex) => items[itemIndex]?.msLeft?.() ?? 0,
 	};
 }
 
 /** What an item says of its claim, as far as it can be used. */
 interface ClaimedItem {
+	/** Left out if another execution claimed it. */
 	claim?: string;
-	/** The execution that claimed it, if that is not this one. */
+	/** That other execution. */
 	claimedBy?: string;
-	time?: GateTime;
+	/** How long its payment may take when it begins now. */
+	msLeft?: () => number;
 	/** The first field that cannot be used. */
 	problem?: InvalidValueError;
 }
@@ -90,29 +87,27 @@ function readItem(
 	ownExecution: string,
 	times: OwnClaims['times'],
 ): ClaimedItem {
-	const item: ClaimedItem = {};
-	const attempt = (readField: () => void): void => {
+	let problem: InvalidValueError | undefined;
+	const attempt = <Value>(readField: () => Value): Value | undefined => {
 		try {
-			readField();
+			return readField();
 		} catch (error) {
-			item.problem ??= asInvalidValue(error);
+			problem ??= asInvalidValue(error);
+			return undefined;
 		}
 	};
-	attempt(() => {
-		item.claim = readClaim(read('claim', itemIndex));
-	});
-	attempt(() => {
-		item.time = readNotAfter(read('notAfter', itemIndex), times);
-	});
-	attempt(() => {
-		const execution = requiredText(
-			'Claimed by Execution',
-			read('execution', itemIndex),
-			remedyFor('execution'),
-		);
-		if (execution !== ownExecution) item.claimedBy = execution;
-	});
-	return item;
+	const claim = attempt(() => readClaim(read('claim', itemIndex)));
+	const msLeft = attempt(() => readNotAfter(read('notAfter', itemIndex), times));
+	const execution = attempt(() =>
+		requiredText('Claimed by Execution', read('execution', itemIndex), remedyFor('execution')),
+	);
+	const isOwn = execution === undefined || execution === ownExecution;
+	return {
+		claim: isOwn ? claim : undefined,
+		claimedBy: isOwn ? undefined : execution,
+		msLeft,
+		problem,
+	};
 }
 
 const remedyFor = (field: string): string =>
@@ -129,16 +124,11 @@ function readClaim(value: unknown): string {
 	);
 }
 
-/** Until when a payment may begin. */
-interface GateTime {
-	msLeft(): number;
-}
-
 /** The longest lease of the gate is a day, and nothing begins after half of it. */
 const longestMs = 12 * 3_600_000;
 
 /** By the time that passed since it was read first: a clock that is set back later gives no more of it. */
-function readNotAfter(value: unknown, times: OwnClaims['times']): GateTime {
+function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
 	const known = times.get(text);
@@ -154,9 +144,9 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): GateTime {
 	const passedMs = stopwatch();
 	// Not After is the middle of the gate's lease. What begins just before it may go on for as long as was left at first,
 	// and so ends before the lease does.
-	const time = { msLeft: () => (passedMs() < msAtFirst ? msAtFirst : 0) };
-	times.set(text, time);
-	return time;
+	const msLeft = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
+	times.set(text, msLeft);
+	return msLeft;
 }
 
 /** What the tries of a node run have in common. */
@@ -165,8 +155,8 @@ interface OwnClaims {
 	begun: Set<string>;
 	/** Those of them that are in the record. */
 	recorded: Set<string>;
-	/** By Not After, counted since the first try. */
-	times: Map<string, GateTime>;
+	/** The ms left by Not After, counted since the first try. */
+	times: Map<string, () => number>;
 }
 
 const ownClaims = new WeakMap<object, OwnClaims>();

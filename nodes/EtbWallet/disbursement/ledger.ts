@@ -1,12 +1,11 @@
 /** The record of references: who was to be paid under each, and how that ended, across executions and restarts. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { stopwatch, unlessAborted } from '../../shared/elapsed';
+import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
 import type { Payment } from './payment';
 import type { Entries } from '../../shared/record/entries';
 import { entriesOf } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
 
-/** A payment with a reference. */
 export type ReferencedPayment = Payment & { reference: string };
 
 /**
@@ -30,7 +29,6 @@ export interface Ended {
 	outcome: 'paid' | 'notPaid' | 'unknown';
 }
 
-/** A payment that asks to be sent. */
 export interface Wanted {
 	payment: ReferencedPayment;
 	/** How many words people had given about its reference when the run began. Left out if it was not in doubt then: no word is heeded. */
@@ -39,22 +37,28 @@ export interface Wanted {
 	isGivenUp: boolean;
 }
 
+/** What was found for each wanted payment, and the ms since before the taken ones were recorded. */
+export interface Exchanged {
+	claims: Claim[];
+	ageMs: () => number;
+}
+
+type States = ReadonlyMap<ReferencedPayment, ReferenceState>;
+
+/** How many words were given so far about each payment in doubt. */
+export type WordCounts = ReadonlyMap<ReferencedPayment, number>;
+
 /** References of payments in n8n's database, kept for the node in its workflow. */
 export interface Ledger {
 	/**
 	 * Records how taken payments ended and takes others, in one access.
-	 * @returns what was found for each wanted one, and the ms since before the taken ones were recorded
 	 * @throws whatever n8n's database throws; then nothing wanted may be sent
 	 */
-	exchange(
-		ended: Ended[],
-		wanted: Wanted[],
-		stop?: AbortSignal,
-	): Promise<{ claims: Claim[]; ageMs: () => number }>;
+	exchange(ended: Ended[], wanted: Wanted[]): Promise<Exchanged>;
 	/** What is known of each, without a trace. @throws whatever n8n's database throws */
-	look(payments: ReferencedPayment[], stop?: AbortSignal): Promise<ReferenceState[]>;
-	/** How many words were given about each that is in doubt; undefined for the others. @throws as above */
-	countWords(payments: ReferencedPayment[], stop?: AbortSignal): Promise<(number | undefined)[]>;
+	look(payments: ReferencedPayment[]): Promise<States>;
+	/** Of those that are in doubt. @throws as above */
+	countWords(payments: ReferencedPayment[]): Promise<WordCounts>;
 	/** How many marks there are; it changes when a payment is taken or ends. */
 	count(): Promise<number>;
 }
@@ -112,17 +116,19 @@ async function recorded(
 }
 
 /**
- * @param end ends waiting for the database, whatever it does
+ * @param afterStopMs ends waiting for the database so long after the execution was stopped, whatever it does
  * @throws {InvalidValueError} when this n8n cannot keep references
  */
-export function ledgerOf(context: IExecuteFunctions, end: AbortSignal): Ledger {
+export function ledgerOf(context: IExecuteFunctions, afterStopMs: number): Ledger {
 	const unlocked = entriesOf(context, 'node');
+	const stop = context.getExecutionCancelSignal();
+	const end = abortedAfter(stop, afterStopMs);
 
 	async function untilEnd<Result>(work: Promise<Result>): Promise<Result> {
 		return await unlessAborted(end, work, () => new Error('The execution was stopped'));
 	}
 
-	async function look(entries: Entries, payments: ReferencedPayment[]): Promise<ReferenceState[]> {
+	async function look(entries: Entries, payments: ReferencedPayment[]): Promise<States> {
 		const before = await entries.record(payments.flatMap(claimMarks));
 		try {
 			return await statesOf(entries, payments, before);
@@ -134,26 +140,23 @@ export function ledgerOf(context: IExecuteFunctions, end: AbortSignal): Ledger {
 	return {
 		count: async () => await untilEnd(unlocked.count()),
 
-		async look(payments, stop) {
+		async look(payments) {
 			return await untilEnd(
 				exclusively(context, async (entries) => await look(entries, payments), stop),
 			);
 		},
 
-		async countWords(payments, stop) {
-			const access = async (entries: Entries): Promise<(number | undefined)[]> => {
+		async countWords(payments) {
+			const access = async (entries: Entries): Promise<WordCounts> => {
 				const states = await look(entries, payments);
-				const inDoubt = payments.filter((_, index) => states[index] === 'inDoubt');
-				const counts = await wordsOf(entries, inDoubt);
-				return payments.map((payment) => counts.get(payment));
+				const inDoubt = payments.filter((payment) => states.get(payment) === 'inDoubt');
+				return await wordsOf(entries, inDoubt);
 			};
 			return await untilEnd(exclusively(context, access, stop));
 		},
 
-		async exchange(ended, wanted, stop) {
-			const access = async (
-				entries: Entries,
-			): Promise<{ claims: Claim[]; ageMs: () => number }> => {
+		async exchange(ended, wanted) {
+			const access = async (entries: Entries): Promise<Exchanged> => {
 				const ageMs = stopwatch();
 				const payments = wanted.map(({ payment }) => payment);
 				const marks = [
@@ -162,20 +165,21 @@ export function ledgerOf(context: IExecuteFunctions, end: AbortSignal): Ledger {
 					...payments.flatMap(claimMarks),
 				];
 				const before = await entries.record(marks);
-				let isDecided = false;
+				let claims: Claim[] | undefined;
 				try {
 					await free(entries, ended);
 					const states = await statesOf(entries, payments, before);
-					const claims = await decide(entries, wanted, states);
-					isDecided = true;
+					claims = await decide(entries, wanted, states);
 					return { claims, ageMs };
 				} finally {
 					// Those that were not in use will not be sent.
-					if (!isDecided)
+					if (claims === undefined)
 						await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
 				}
 			};
-			return await untilEnd(exclusively(context, access, stop));
+			// What ended is recorded also when the run is stopped.
+			const giveUp = wanted.length === 0 ? undefined : stop;
+			return await untilEnd(exclusively(context, access, giveUp));
 		},
 	};
 }
@@ -191,10 +195,7 @@ function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<string>)
 }
 
 /** How many words people gave about each. An interrupted question counts one more, which errs to the safe side. */
-async function wordsOf(
-	entries: Entries,
-	payments: ReferencedPayment[],
-): Promise<Map<ReferencedPayment, number>> {
+async function wordsOf(entries: Entries, payments: ReferencedPayment[]): Promise<WordCounts> {
 	const counts = new Map<ReferencedPayment, number>();
 	for (let word = 1, left = payments; left.length > 0; word++) {
 		const before = await entries.record(left.map((payment) => wordMark(payment, word)));
@@ -224,7 +225,7 @@ async function statesOf(
 	entries: Entries,
 	payments: ReferencedPayment[],
 	before: ReadonlySet<string>,
-): Promise<ReferenceState[]> {
+): Promise<States> {
 	const used = payments.filter((payment) => before.has(sentMark(payment)));
 	const own = used.filter((payment) => before.has(paymentMark(payment)));
 	const others = new Set(used.filter((payment) => !before.has(paymentMark(payment))));
@@ -235,12 +236,13 @@ async function statesOf(
 		own.filter((payment) => !paid.has(payment)),
 		doubtFact,
 	);
-	return payments.map((payment) => {
+	const stateOf = (payment: ReferencedPayment): ReferenceState => {
 		if (!before.has(sentMark(payment))) return 'unused';
 		if (others.has(payment)) return 'otherPayment';
 		if (paid.has(payment)) return 'paid';
 		return inDoubt.has(payment) ? 'inDoubt' : 'inFlight';
-	});
+	};
+	return new Map(payments.map((payment) => [payment, stateOf(payment)]));
 }
 
 /**
@@ -262,40 +264,32 @@ async function endedOtherwise(
 }
 
 /** What becomes of the wanted payments, by what is known of them and by a person's word. */
-async function decide(
-	entries: Entries,
-	wanted: Wanted[],
-	states: ReferenceState[],
-): Promise<Claim[]> {
-	const stateOf = new Map<Wanted, ReferenceState | 'unclear'>(
-		wanted.map((entry, index) => [entry, states[index] ?? 'inDoubt']),
-	);
+async function decide(entries: Entries, wanted: Wanted[], states: States): Promise<Claim[]> {
+	const stateOf = new Map<ReferencedPayment, ReferenceState | 'unclear'>(states);
 
-	const givenUp = wanted.filter((entry) => entry.isGivenUp && stateOf.get(entry) === 'inFlight');
-	const inDoubtNow = givenUp.map(({ payment }) => payment);
-	const ended = await endedOtherwise(entries, inDoubtNow);
-	await entries.record(inDoubtNow.filter((payment) => !ended.has(payment)).flatMap(doubtFact));
-	for (const entry of givenUp) stateOf.set(entry, ended.has(entry.payment) ? 'unclear' : 'inDoubt');
+	const givenUp = wanted
+		.filter(({ payment, isGivenUp }) => isGivenUp && states.get(payment) === 'inFlight')
+		.map(({ payment }) => payment);
+	const ended = await endedOtherwise(entries, givenUp);
+	await entries.record(givenUp.filter((payment) => !ended.has(payment)).flatMap(doubtFact));
+	for (const payment of givenUp) stateOf.set(payment, ended.has(payment) ? 'unclear' : 'inDoubt');
 
 	const nextWord = ({ payment, wordsBefore = 0 }: Wanted): string =>
 		wordMark(payment, wordsBefore + 1);
 	const spoken = wanted.filter(
-		(entry) => entry.wordsBefore !== undefined && stateOf.get(entry) === 'inDoubt',
+		({ payment, wordsBefore }) => wordsBefore !== undefined && stateOf.get(payment) === 'inDoubt',
 	);
 	const heededBefore = await entries.record(spoken.map(nextWord));
-	const heeded = new Set(spoken.filter((entry) => !heededBefore.has(nextWord(entry))));
-	const foundPaid = [...heeded].flatMap(({ payment }) =>
-		payment.ifUnknown === 'paid' ? [payment] : [],
-	);
-	const foundNotPaid = [...heeded].flatMap(({ payment }) =>
-		payment.ifUnknown === 'notPaid' ? [payment] : [],
-	);
+	const heeded = spoken
+		.filter((entry) => !heededBefore.has(nextWord(entry)))
+		.map(({ payment }) => payment);
+	const foundPaid = heeded.filter(({ ifUnknown }) => ifUnknown === 'paid');
+	const foundNotPaid = heeded.filter(({ ifUnknown }) => ifUnknown === 'notPaid');
 	await entries.record(foundPaid.flatMap(paidFact));
 	await entries.remove(foundNotPaid.flatMap(doubtFact));
 
-	return wanted.map((entry): Claim => {
-		const { payment } = entry;
-		const state = stateOf.get(entry) ?? 'inDoubt';
+	return wanted.map(({ payment }): Claim => {
+		const state = stateOf.get(payment) ?? 'inDoubt';
 		if (state === 'unused' || foundNotPaid.includes(payment)) return { payment, found: 'taken' };
 		return { payment, found: foundPaid.includes(payment) ? 'paidByWord' : state };
 	});

@@ -1,7 +1,13 @@
 /** The payments that a run is asked for: reading them from the items, and checking each. */
 import type { Decimal } from '../../shared/decimal';
 import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
-import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
+import {
+	InvalidValueError,
+	isAbsent,
+	requiredChoice,
+	requiredText,
+	show,
+} from '../../shared/invalidValue';
 import type { ParameterReader } from '../actions/mapping';
 import { isMapped } from '../actions/mapping';
 import type { Run } from '../actions/operation';
@@ -10,7 +16,6 @@ import type { Run } from '../actions/operation';
 const words = ['report', 'paid', 'notPaid'] as const;
 type Word = (typeof words)[number];
 
-/** One disbursement that an item asks for. */
 export interface Payment {
 	itemIndex: number;
 	toUserId: string;
@@ -90,13 +95,7 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 }
 
 function readWord(value: unknown): Word {
-	if (isAbsent(value)) return 'report';
-	const word = words.find((known) => known === value);
-	if (word !== undefined) return word;
-	throw new InvalidValueError(
-		`If Outcome Is Unknown is ${show(value)}`,
-		'Choose report, paid or notPaid.',
-	);
+	return isAbsent(value) ? 'report' : requiredChoice('If Outcome Is Unknown', value, words);
 }
 
 /** In ETB. JSON writes smaller numbers with an exponent, which not every reader of amounts expects. */

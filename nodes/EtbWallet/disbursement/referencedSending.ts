@@ -2,7 +2,15 @@
 import { patience, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
 import type { Payment } from './payment';
-import type { Claim, Ended, Ledger, ReferencedPayment, ReferenceState, Wanted } from './ledger';
+import type {
+	Claim,
+	Ended,
+	Exchanged,
+	ReferencedPayment,
+	ReferenceState,
+	Wanted,
+	WordCounts,
+} from './ledger';
 import type { Batch } from './sending';
 import { sendConcurrently } from './sending';
 import { notRecorded, usedBefore } from './settlement';
@@ -10,28 +18,22 @@ import { notRecorded, usedBefore } from './settlement';
 export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
 
-/** How many words were given so far about each payment in doubt that this run brings a person's word about. */
-type WordCounts = ReadonlyMap<Payment, number>;
-
 /**
  * Asked before anything else: a word is about what was in doubt before the run, and counts once, while another execution
  * with the same word may be under way. Should the database fail, no word is heeded.
  */
 export async function countWords(batch: Batch, payments: Payment[]): Promise<WordCounts> {
-	const words = new Map<Payment, number>();
+	const words = new Map<ReferencedPayment, number>();
 	const spoken = payments.filter(hasReference).filter(({ ifUnknown }) => ifUnknown !== 'report');
 	for (const window of windowsOf(batch, spoken)) {
-		const counts = await countWordsIn(batch, window).catch(() => []);
-		for (const [index, payment] of window.entries()) {
-			const count = counts[index];
-			if (count !== undefined) words.set(payment, count);
+		try {
+			const counts = await batch.ledger().countWords(window);
+			for (const [payment, count] of counts) words.set(payment, count);
+		} catch {
+			// No word about this window's payments is heeded.
 		}
 	}
 	return words;
-}
-
-async function countWordsIn({ ledger, context }: Batch, window: ReferencedPayment[]) {
-	return await ledger().countWords(window, context.getExecutionCancelSignal());
 }
 
 /** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
@@ -55,21 +57,15 @@ const lookAgainAfterMs = 5_000;
 /** Sends the referenced payments of a run, which other executions may be sending too. */
 export class ReferencedSending {
 	private readonly batch: Batch;
-	private readonly ledger: Ledger;
-	private readonly stop?: AbortSignal;
 	/** How payments ended whose references are not recorded yet: with the next ones that are taken. */
 	private unrecorded: Ended[] = [];
 	private readonly wordsBefore: WordCounts;
 	/** In flight in another execution: for how long, in ms. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
-	/** @throws {InvalidValueError} when this n8n cannot keep references */
 	constructor(batch: Batch, wordsBefore: WordCounts) {
 		this.batch = batch;
 		this.wordsBefore = wordsBefore;
-		const { context } = batch;
-		this.ledger = batch.ledger();
-		this.stop = context.getExecutionCancelSignal();
 	}
 
 	async send(payments: ReferencedPayment[]): Promise<void> {
@@ -97,10 +93,9 @@ export class ReferencedSending {
 	private async sendWindow(window: ReferencedPayment[]): Promise<void> {
 		const { batch, waiting } = this;
 		const { timeoutMs } = batch.options;
-		let claims: Claim[];
-		let ageMs: () => number;
+		let exchanged: Exchanged;
 		try {
-			({ claims, ageMs } = await this.exchange(window.map((payment) => this.wantedOf(payment))));
+			exchanged = await this.exchange(window.map((payment) => this.wantedOf(payment)));
 		} catch (error) {
 			if (batch.isStopping()) return;
 			for (const payment of window) {
@@ -111,6 +106,7 @@ export class ReferencedSending {
 			}
 			return;
 		}
+		const { claims, ageMs } = exchanged;
 		for (const { payment, found } of claims) {
 			if (found === 'inFlight') {
 				if (!waiting.has(payment)) waiting.set(payment, patience());
@@ -148,12 +144,9 @@ export class ReferencedSending {
 				this.batch,
 				taken,
 				(payment, settlement) => {
-					ended.set(
-						payment,
-						settlement.outcome === 'paid' || settlement.outcome === 'notPaid'
-							? settlement.outcome
-							: 'unknown',
-					);
+					const { outcome } = settlement;
+					const isCertain = outcome === 'paid' || outcome === 'notPaid';
+					ended.set(payment, isCertain ? outcome : 'unknown');
 					this.batch.settle(payment, settlement);
 				},
 				msLeft,
@@ -166,13 +159,11 @@ export class ReferencedSending {
 		}
 	}
 
-	private async exchange(wanted: Wanted[]): Promise<{ claims: Claim[]; ageMs: () => number }> {
+	private async exchange(wanted: Wanted[]): Promise<Exchanged> {
 		const ended = this.unrecorded;
 		// A reference must not be freed twice: in between, another execution may have taken it.
 		this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');
-		// What ended is recorded also when the run is stopped.
-		const stop = wanted.length === 0 ? undefined : this.stop;
-		const exchanged = await this.ledger.exchange(ended, wanted, stop);
+		const exchanged = await this.batch.ledger().exchange(ended, wanted);
 		this.unrecorded = [];
 		return exchanged;
 	}
@@ -192,11 +183,15 @@ export class ReferencedSending {
 
 	/** Reading the count costs less than asking for each, and leaves no marks. Undefined when the database fails. */
 	private async countMarks(): Promise<number | undefined> {
-		return await this.ledger.count().catch(() => undefined);
+		return await this.batch
+			.ledger()
+			.count()
+			.catch(() => undefined);
 	}
 
 	private async untilRecordDiffers(before: number | undefined): Promise<void> {
-		const { batch, stop } = this;
+		const { batch } = this;
+		const stop = batch.context.getExecutionCancelSignal();
 		const waitedMs = patience();
 		const longestMs = Math.min(lookAgainAfterMs, batch.options.timeoutMs);
 		let pauseMs = firstPauseMs;
@@ -220,11 +215,8 @@ export async function lookAtAll(
 	const states = new Map<Payment, ReferenceState>();
 	const referenced = payments.filter(hasReference);
 	for (const window of windowsOf(batch, referenced)) {
-		const found = await batch.ledger().look(window, batch.context.getExecutionCancelSignal());
-		for (const [index, state] of found.entries()) {
-			const payment = window[index];
-			if (payment !== undefined) states.set(payment, state);
-		}
+		const found = await batch.ledger().look(window);
+		for (const [payment, state] of found) states.set(payment, state);
 	}
 	return states;
 }

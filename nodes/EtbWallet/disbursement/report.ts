@@ -3,12 +3,12 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
 import { operationError } from '../../shared/n8n';
+import type { Failure } from '../../shared/service/failure';
 import { invalidValueError } from '../../shared/service/failure';
 import { hasGate } from './gateClaims';
-import type { Failure, Row } from './settlement';
+import type { Row } from './settlement';
 import { namesOf, paidOtherAmount } from './settlement';
 
-/** One payment of a report. */
 interface ReportLine {
 	item: number;
 	reference?: string;
@@ -18,7 +18,6 @@ interface ReportLine {
 	reason?: string;
 }
 
-/** All payments of a run by how they ended. */
 interface Report {
 	/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 	summary: string;
@@ -36,21 +35,15 @@ const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 	notAttempted: { counted: 'not attempted', title: 'Not attempted' },
 };
 
-/** Reports every payment of a run, also those that were not attempted. */
 export function report(rows: Row[], isDryRun = false): Report {
-	const byOutcome = new Map<string, Row[]>();
-	for (const row of rows) {
-		const outcome = row.settlement?.outcome ?? 'notAttempted';
-		const list = byOutcome.get(outcome);
-		if (list === undefined) byOutcome.set(outcome, [row]);
-		else list.push(row);
-	}
+	const outcomeOf = ({ settlement }: Row): string => settlement?.outcome ?? 'notAttempted';
+	const rowsWith = (outcome: string): Row[] => rows.filter((row) => outcomeOf(row) === outcome);
 	const aim = isDryRun ? 'ready' : 'paid';
 	const counts = Object.entries(outcomes).flatMap(([outcome, { counted }]) => {
-		const count = byOutcome.get(outcome)?.length ?? 0;
+		const count = rowsWith(outcome).length;
 		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
 	});
-	const reached = byOutcome.get(aim) ?? [];
+	const reached = rowsWith(aim);
 	const total = sum(reached.map(({ amount = '0' }) => amount));
 	const others = reached.filter(paidOtherAmount).length;
 	const remark =
@@ -60,7 +53,10 @@ export function report(rows: Row[], isDryRun = false): Report {
 	return {
 		summary: `${isDryRun ? 'Dry run: ' : ''}${counts.join(', ')}, total ${formatEtb(total)}${remark}`,
 		lists: Object.fromEntries(
-			[...byOutcome].map(([outcome, list]) => [outcome, list.map(reportLine)]),
+			[...new Set(rows.map(outcomeOf))].map((outcome) => [
+				outcome,
+				rowsWith(outcome).map(reportLine),
+			]),
 		),
 	};
 }
@@ -89,8 +85,13 @@ export function invalidRunError(
 	return invalidValueError(context.getNode(), nobody, itemIndex);
 }
 
+export interface InvalidRow {
+	itemIndex: number;
+	error: InvalidValueError;
+}
+
 /** Every bad row in one text, so that a spreadsheet can be corrected in one go. */
-export function listOfInvalid(invalid: { itemIndex: number; error: InvalidValueError }[]): Failure {
+export function listOfInvalid(invalid: InvalidRow[]): Failure {
 	const lines = invalid.map(
 		({ itemIndex, error }) => `Item ${itemIndex}: ${error.message}. ${error.remedy}`,
 	);
@@ -120,9 +121,9 @@ export function stoppedError(
 	const tells = isStarted && (isBatch || stoppedAt === undefined);
 	const outcome = stoppedAt?.settlement?.outcome;
 	const isInDoubt = stoppedAt !== undefined && outcome === 'unknown';
-	const nobodyPaid = outcome === 'notPaid' && !mayBePaid(lists);
+	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((ended) => ended in lists);
 	const remarks = [
-		nobodyPaid ? 'Nobody was paid.' : '',
+		outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid.' : '',
 		failure.description,
 		isInDoubt ? protectionOf(stoppedAt, hasGate(context)) : '',
 	];
@@ -146,9 +147,6 @@ export function stoppedError(
 		},
 	);
 }
-
-const mayBePaid = (lists: Report['lists']): boolean =>
-	['paid', 'unknown', 'alreadyPaid'].some((outcome) => outcome in lists);
 
 /** Whether another run would pay it again. */
 function protectionOf({ reference }: Row, isWithGate: boolean): string {

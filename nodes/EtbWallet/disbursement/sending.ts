@@ -11,7 +11,6 @@ import type { Ledger } from './ledger';
 import type { Settlement } from './settlement';
 import { rejectionRemedies, settlementOf } from './settlement';
 
-/** What sending the payments of a run needs. */
 export interface Batch extends Run {
 	options: RunOptions;
 	/** Throws when this n8n cannot keep references. */
@@ -36,7 +35,6 @@ export async function sendConcurrently<Sent extends Payment>(
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
 	const nextStart = startsInTurns();
-	const hide = (text: string): string => hideSecrets(text, batch.account);
 	const sendQueued = async (): Promise<void> => {
 		for (;;) {
 			await nextStart();
@@ -45,7 +43,7 @@ export async function sendConcurrently<Sent extends Payment>(
 			if (done === true) return;
 			const ownMsLeft = msLeft && (() => msLeft(payment));
 			const sending = send(batch, payment, ownMsLeft);
-			settle(payment, await sending.catch((error: unknown) => sendingFailed(error, hide)));
+			settle(payment, await sending.catch((error: unknown) => sendingFailed(error, batch)));
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
@@ -78,11 +76,11 @@ function startsInTurns(): () => Promise<void> {
 }
 
 /** Nothing that is thrown once a payment may be under way is lost, or ends the run while others are under way. */
-function sendingFailed(error: unknown, hide: (text: string) => string): Settlement {
+function sendingFailed(error: unknown, { account }: Batch): Settlement {
 	return {
 		outcome: 'unknown',
 		error: {
-			message: `Sending the payment failed: ${hide(messageOf(error))}`,
+			message: `Sending the payment failed: ${hideSecrets(messageOf(error), account)}`,
 			description: unknownRemedy,
 		},
 	};

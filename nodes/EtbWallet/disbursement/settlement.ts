@@ -4,10 +4,10 @@ import { decimalText } from '../../shared/decimal';
 import { messageOf, show } from '../../shared/invalidValue';
 import { errorItem, property } from '../../shared/n8n';
 import type { ServiceResult } from '../../shared/service/call';
-import type { Remedies } from '../../shared/service/failure';
+import type { Failure, Remedies } from '../../shared/service/failure';
 import { unknownRemedy } from '../../shared/service/failure';
 import { reasonIn } from '../../shared/service/reason';
-import type { Asked, Payment } from './payment';
+import type { Asked } from './payment';
 import type { Claim } from './ledger';
 
 /** `paid` and `notPaid` are certain; `unknown` means that it may have been made; `ready` that a dry run would send it. */
@@ -16,13 +16,6 @@ export type Settlement =
 	| { outcome: 'notPaid' | 'unknown' | 'alreadyPaid'; error: Failure }
 	/** Nothing was sent. */
 	| { outcome: 'alreadyPaid' | 'unknown' | 'ready'; message: string };
-
-export interface Failure {
-	message: string;
-	/** What to do about it. */
-	description: string;
-	httpCode?: string;
-}
 
 /** A row of a run: what its item asks for, and how that ended once it did. */
 export interface Row extends Asked {
@@ -45,11 +38,8 @@ export const rejectionRemedies: Remedies = {
  */
 export function settlementOf(result: ServiceResult, hide: (text: string) => string): Settlement {
 	if (!result.ok) {
-		const { outcome, message, description, httpCode } = result.failure;
-		return {
-			outcome: outcome === 'unknown' ? 'unknown' : 'notPaid',
-			error: { message, description, httpCode },
-		};
+		const { outcome, ...error } = result.failure;
+		return { outcome: outcome === 'unknown' ? 'unknown' : 'notPaid', error };
 	}
 	const success = successIn(result);
 	if (success === true) return { outcome: 'paid', answer: result.output };
@@ -172,10 +162,7 @@ export function paidOtherAmount({ amount, settlement }: Row): boolean {
 }
 
 /** What tells a person which payment is meant. */
-export function namesOf({
-	reference,
-	toUserId,
-}: Asked): Pick<Payment, 'reference'> & Partial<Payment> {
+export function namesOf({ reference, toUserId }: Asked): Pick<Asked, 'reference' | 'toUserId'> {
 	return {
 		...(reference !== undefined && { reference }),
 		...(toUserId !== undefined && { toUserId }),

@@ -25,11 +25,9 @@ const helperNames = [
 ] as const;
 
 /** A lost connection may never answer. */
-const answerTimeoutMs = 30_000;
-
-async function answered<Answer>(call: Promise<Answer>): Promise<Answer> {
+export async function answered<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
 	return await unlessAborted(
-		AbortSignal.timeout(answerTimeoutMs),
+		AbortSignal.timeout(timeoutMs),
 		call,
 		() => new Error('The database of n8n did not answer'),
 	);

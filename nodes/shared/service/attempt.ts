@@ -5,7 +5,6 @@ import { unlessAborted } from '../elapsed';
 import { messageOf } from '../invalidValue';
 import { property, requestUntil } from '../n8n';
 
-/** What one attempt showed. */
 export type Attempt =
 	| {
 			kind: 'answer';
@@ -103,11 +102,12 @@ export function noAnswerFrom(error: unknown, endedByUs?: string): Attempt {
 	const chain: unknown[] = [];
 	for (let cause = error; cause instanceof Error && chain.length < 8; cause = cause.cause)
 		chain.push(cause);
-	const texts = (name: string): string[] =>
-		chain.map((link) => property(link, name)).filter((value) => typeof value === 'string');
+	const codes = chain
+		.map((link) => property(link, 'code'))
+		.filter((code) => typeof code === 'string');
 	return {
 		kind: 'noAnswer',
-		code: endedByUs ?? texts('code').at(-1) ?? (chain.length === 0 ? '' : messageOf(chain.at(-1))),
+		code: endedByUs ?? codes.at(-1) ?? (chain.length === 0 ? '' : messageOf(chain.at(-1))),
 		sent: !chain.some(wasNotSent),
 	};
 }

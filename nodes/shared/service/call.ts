@@ -44,8 +44,6 @@ interface CallLimits {
 	finishes?: boolean;
 }
 
-const defaultTimeoutMs = 60_000;
-
 /** Secrets shorter than this are not looked for in answers: a match could damage an identifier. */
 const shortestSecretInAnswers = 12;
 
@@ -58,12 +56,7 @@ export async function callService(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
 	request: ServiceRequest,
-	{
-		timeoutMs = defaultTimeoutMs,
-		msLeft = () => Infinity,
-		stop,
-		finishes = false,
-	}: CallLimits = {},
+	{ timeoutMs = 60_000, msLeft = () => Infinity, stop, finishes = false }: CallLimits = {},
 ): Promise<ServiceResult> {
 	const httpRequest: IHttpRequestOptions = {
 		method: request.method,

@@ -9,14 +9,17 @@ import { reasonIn } from './reason';
 import type { Verdict } from './retries';
 import { hideSecrets } from './secrets';
 
-/** Why a call did not succeed. Holds no secret. */
-export interface ServiceFailure {
-	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
-	outcome: 'notDone' | 'unknown';
+/** What went wrong, in words. Holds no secret. */
+export interface Failure {
 	message: string;
 	/** What to do about it. */
 	description: string;
 	httpCode?: string;
+}
+
+export interface ServiceFailure extends Failure {
+	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
+	outcome: 'notDone' | 'unknown';
 }
 
 /** What to do about an error status. */
@@ -31,7 +34,6 @@ const rejected = 'The service refused the request';
 const serviceFailed = 'The service failed';
 
 const explanations: Readonly<Record<number, Explanation>> = {
-	400: { problem: rejected, remedy: 'Check the values that were sent.' },
 	401: {
 		problem: 'The service does not accept the API key',
 		remedy: 'Check the API key in the ETB Wallet API credential.',
@@ -50,7 +52,6 @@ const explanations: Readonly<Record<number, Explanation>> = {
 		problem: 'The service reports a conflict',
 		remedy: 'It may exist already. Check before sending it again.',
 	},
-	422: { problem: rejected, remedy: 'Check the values that were sent.' },
 	429: {
 		problem: 'The service is receiving too many requests',
 		remedy: 'Wait, then run the workflow again, with fewer items at a time.',
@@ -155,9 +156,14 @@ function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
 
-/** The n8n error for a failed call. */
 export function failureError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
+}
+
+/** What is told of a value that cannot be used. */
+export function invalidValueFailure(error: unknown): Failure {
+	const { message, remedy: description } = asInvalidValue(error);
+	return { message, description };
 }
 
 /** The n8n error for a value that cannot be used; other errors, such as those of expressions, stay what they are. */

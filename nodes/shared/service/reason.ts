@@ -19,21 +19,13 @@ export function reasonIn(
 /** What a page says to people: its title, or all of its text. Each regular expression looks at a character once. */
 function textOf(page: string): string {
 	if (!/<[a-z!/]/i.test(page)) return page;
-	const title = between(page, /<title[^<>]*>/i, '</title');
+	const title = /<title[^<>]*>(.*?)(?:<\/title|$)/is.exec(page)?.[1];
 	if (title !== undefined) return title;
 	return page
 		.split(/<(?=style|script)/i)
 		.map((part, index) => (index === 0 ? part : afterClosing(part)))
 		.join(' ')
 		.replace(/<[^<>]*>/g, ' ');
-}
-
-function between(page: string, opening: RegExp, closing: string): string | undefined {
-	const found = opening.exec(page);
-	if (found === null) return undefined;
-	const from = found.index + found[0].length;
-	const end = page.toLowerCase().indexOf(closing, from);
-	return page.slice(from, end === -1 ? undefined : end);
 }
 
 /** What follows the end of a style or script that a part begins with. */

@@ -1,7 +1,6 @@
 /** Keeps the account's secrets out of everything that people or logs get to see. */
 import type { Account } from '../account';
 
-/** The secrets of a credential. */
 type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 

@@ -2,7 +2,6 @@
 import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../operation';
 
-const onlyWithReferences = { show: { record: ['node'] } };
 const onlyWithGate = { show: { record: ['gate'] } };
 
 /** Endpoint 7 of the service document §4. */
@@ -86,7 +85,7 @@ export const createDisbursement: Operation = {
 			displayName: 'Reference',
 			name: 'reference',
 			type: 'string',
-			displayOptions: onlyWithReferences,
+			displayOptions: { show: { record: ['node'] } },
 			default: '',
 			placeholder: 'e.g. payroll-2026-11-employee-1042',
 			description:

@@ -61,10 +61,7 @@ export const createUser: Operation = {
 /** Each character is looked at once, also in a very long text. */
 const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/**
- * An email address, or undefined when none is given: whether the service needs one is not shown.
- * @throws {InvalidValueError}
- */
+/** @throws {InvalidValueError} */
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;
