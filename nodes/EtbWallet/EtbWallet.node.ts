@@ -13,6 +13,7 @@ import { readerFor } from './actions/mapping';
 import type { Operation } from './actions/operation';
 import { failEachItem } from './actions/operation';
 
+/** Every endpoint of the partner service as an operation. */
 export class EtbWallet implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'ETB Wallet',

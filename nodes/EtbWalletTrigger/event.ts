@@ -62,6 +62,7 @@ function isHarmless(value: unknown, depth = 0): boolean {
 	return !pollutes(value) && Object.values(value).every((child) => isHarmless(child, depth + 1));
 }
 
+/** Whether an event was asked for. */
 export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 	return wanted.includes(allEvents) || wanted.includes(event);
 }

@@ -12,6 +12,7 @@ const timeoutMs = 10_000;
 const relayHeader = 'x-etb-wallet-relayed';
 const ownRelay = randomUUID();
 
+/** Whether this process sent it on. */
 export const isRelayed = ({ headers }: Delivery): boolean => headers[relayHeader] === ownRelay;
 
 /** The headers as the service sent them. */
@@ -63,6 +64,7 @@ export const probeHeader = 'x-etb-wallet-probe';
 
 const openProbes = new Set<string>();
 
+/** Whether a probe was sent by this process. */
 export function isOwnProbe(value: unknown): boolean {
 	return typeof value === 'string' && openProbes.has(value);
 }

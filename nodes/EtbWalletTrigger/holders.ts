@@ -56,6 +56,7 @@ export const holderOf = ({ holders }: Knowledge): Holder | undefined => holders.
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
 	tests.find((test) => test.trigger === trigger);
 
+/** Whether anything known is about this account. */
 export function isAbout({ holders, tests, left }: Knowledge, account: AccountKeys): boolean {
 	const known = [...holders, ...tests, ...(left ? [left] : [])];
 	return known.some((entry) => entry.account.some((key) => account.includes(key)));
@@ -113,6 +114,7 @@ export function publish(
 	return { ...known, holders, confirmed, isToBeSet: true };
 }
 
+/** A trigger is no longer published. */
 export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
 	const gone = known.holders.find((holder) => holder.trigger === trigger && holder.url === url);
 	if (gone === undefined) return known;
@@ -152,6 +154,7 @@ export function setting(known: Knowledge, url: string): Knowledge {
 const mayHave = ({ confirmed, possible = [] }: Knowledge, url: string): boolean =>
 	confirmed === undefined ? possible.includes(url) : confirmed === url;
 
+/** The service took this URL. */
 export const taken = (known: Knowledge, url: string): Knowledge => ({
 	...known,
 	confirmed: url,

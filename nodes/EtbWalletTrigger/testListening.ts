@@ -9,7 +9,7 @@ import * as holders from './holders';
 import type { Registration } from './registration';
 import { accountWith, accountsOf, dropIfNothing } from './state';
 
-/** @throws {NodeOperationError} when the test cannot listen */
+/** Makes it known that a test begins. @throws {NodeOperationError} when it cannot listen */
 export async function beginTest(
 	context: IHookFunctions,
 	registration: Registration,

@@ -25,7 +25,7 @@ export interface Account {
 	credentialsDecrypted: ICredentialsDecrypted;
 }
 
-/** @throws {InvalidValueError} for a field of the credential that cannot be used */
+/** Checks a credential. @throws {InvalidValueError} for a field of it that cannot be used */
 export function parseAccount(
 	data: ICredentialDataDecryptedObject,
 	credential: { id: string; name: string } = { id: '', name: '' },
@@ -55,7 +55,7 @@ export function parseAccount(
 	};
 }
 
-/** Once per run. @throws {InvalidValueError} as above */
+/** Loads the node's credential, once per run. @throws {InvalidValueError} as above */
 export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
 	const reference = context.getNode().credentials?.[credentialType];

@@ -17,6 +17,7 @@ import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
 
+/** The credential test of the editor. Never throws. */
 export async function testCredential(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,

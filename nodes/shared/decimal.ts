@@ -48,7 +48,7 @@ function withoutTrailingZeros(digits: string): string {
 	return digits.slice(0, end);
 }
 
-/** @throws {InvalidValueError} */
+/** A plain decimal number that the user gave. @throws {InvalidValueError} */
 export function requiredDecimal(
 	field: string,
 	value: unknown,
@@ -102,6 +102,7 @@ function unscaled(value: bigint, places: number): Decimal {
 	return value < 0n ? `-${text}` : text;
 }
 
+/** The exact sum. */
 export function sum(texts: Decimal[]): Decimal {
 	const places = texts.reduce((most, text) => Math.max(most, placesOf(text)), 0);
 	return unscaled(
@@ -116,6 +117,7 @@ export function subtract(left: Decimal, right: Decimal): Decimal {
 	return unscaled(scaled(left, places) - scaled(right, places), places);
 }
 
+/** Whether `left` is above `right`. */
 export function isAbove(left: Decimal, right: Decimal): boolean {
 	return left !== right && !subtract(left, right).startsWith('-');
 }

@@ -55,9 +55,10 @@ function noticeFor({ required, optional }: Mapping): string {
 	return `Takes ${quoted(required)} and, if there is one, ${quoted(optional)} from each item. Its other fields are not sent.`;
 }
 
-/** @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws */
+/** Reads a field for an item. @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
+/** The reader for a run. */
 export function readerFor(context: IExecuteFunctions, mapping?: Mapping): ParameterReader {
 	const fromParameters = parameterReader(context);
 	if (mapping === undefined || !mapsAutomatically(context)) return fromParameters;

@@ -35,6 +35,7 @@ const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 	notAttempted: { counted: 'not attempted', title: 'Not attempted' },
 };
 
+/** Reports every payment of a run, also those that were not attempted. */
 export function report(rows: Row[], isDryRun = false): Report {
 	const outcomeOf = ({ settlement }: Row): string => settlement?.outcome ?? 'notAttempted';
 	const rowsWith = (outcome: string): Row[] => rows.filter((row) => outcomeOf(row) === outcome);

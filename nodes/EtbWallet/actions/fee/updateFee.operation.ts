@@ -31,7 +31,7 @@ export const updateFee: Operation = {
 	})),
 };
 
-/** From 0 to 100 (service document §2). @throws {InvalidValueError} */
+/** The platform fee in percent, 0 to 100 (service document §2). @throws {InvalidValueError} */
 export function feeInPercent(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const percent = requiredDecimal('Fee Percent', value, 'a number', remedy);

@@ -128,7 +128,7 @@ function bankFields(value: unknown): Record<string, string> {
 	return Object.fromEntries(fields);
 }
 
-/** With a leading plus sign (service document §2). @throws {InvalidValueError} */
+/** A telephone number in international format with a leading plus sign (service document §2). @throws {InvalidValueError} */
 export function internationalPhone(value: unknown): string {
 	const remedy =
 		'Enter the number in international format: a plus sign, the country code and 7 to 15 digits in all, without spaces, for example +251911234567.';

@@ -61,7 +61,7 @@ export const createUser: Operation = {
 /** Each character is looked at once, also in a very long text. */
 const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/** @throws {InvalidValueError} */
+/** An email address, if one is given: whether the service needs it is not shown. @throws {InvalidValueError} */
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;
