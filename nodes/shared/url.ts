@@ -1,5 +1,4 @@
 /** Addresses: the service's own, and those that it sends events to. */
-import type { Account } from './account';
 import { InvalidValueError, isAbsent, show } from './invalidValue';
 
 /** The bytes of an IPv4 address, also of one that is written inside an IPv6 address; undefined for other names. */
@@ -68,7 +67,7 @@ const partnersPath = '/api/v1/partners';
  */
 export function partnersUrl(
 	baseUrl: unknown,
-	{ allowInsecureHttp }: Pick<Account, 'allowInsecureHttp'>,
+	{ allowInsecureHttp }: { allowInsecureHttp: boolean },
 ): URL {
 	const url = parseUrl(baseUrl);
 	if (url === undefined) {
@@ -102,7 +101,7 @@ export function partnersUrl(
  */
 export function webhookUrl(
 	value: unknown,
-	service: Pick<Account, 'url' | 'allowInsecureHttp'>,
+	service: { url: URL; allowInsecureHttp: boolean },
 	field = 'Webhook URL',
 	remedy = 'Enter a public https:// address, for example https://n8n.example.com/webhook/etb-wallet.',
 ): string {
