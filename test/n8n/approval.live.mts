@@ -1,9 +1,12 @@
 /** payroll-with-approval.json in the real n8n: nobody is paid unapproved, and nobody twice. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { z } from 'zod';
 import { WorkflowFile, type Execution } from '../../n8n/api.mts';
 import { readExample } from '../../n8n/examples.mts';
+import type { PresetName } from '../../sandbox/faults.mts';
 import { eventually, startRealWorld } from './n8n-world.mts';
+import { faultFor } from './payroll.mts';
 import type { RealWorld } from './n8n-world.mts';
 
 const ASK = 'Ask for approval';
@@ -98,6 +101,24 @@ const salaries = ['E-1041 12400', 'E-1042 9500.5', 'E-1043 15250.75'];
 /** What the execution said in the end. */
 async function endOf({ executionId }: Request, withinMs?: number): Promise<string> {
 	return (await world.api.endedExecution(executionId, withinMs)).error ?? '';
+}
+
+const WithOptions = z.object({
+	parameters: z.object({ options: z.object({}).passthrough() }).passthrough(),
+});
+
+/** Sets the word about what is unknown in the node that pays; without one, takes it back. */
+async function setWord(workflowId: string, ifUnknown?: string): Promise<void> {
+	await world.api.changeWorkflow(workflowId, ({ nodes }) => ({
+		nodes: nodes.map((node) => {
+			if (node.name !== 'Pay salaries') return node;
+			const { parameters } = WithOptions.parse(node);
+			return {
+				...node,
+				parameters: { ...parameters, options: { ...parameters.options, ifUnknown } },
+			};
+		}),
+	}));
 }
 
 /** One person is always refused, so an execution that paid ends in red. */
@@ -271,4 +292,55 @@ test('a list that was changed after it was shown is not paid, and needs a new ap
 	assert.match(await endOf(changed), PAID_THREE);
 	assert.deepEqual(paid(already), ['E-1041 12400', 'E-1042 9600', 'E-1043 15250.75']);
 	await setSalary('E-1042', 9500.5);
+});
+
+test('what a person found out about an unknown payment is on the page, and is recorded or paid after the approval', async () => {
+	const workflowId = await importExample();
+	const already = payments();
+	const faults = new Map<string, PresetName>([
+		['etbw_E-1041', 'error500AfterPaying'],
+		['etbw_E-1042', 'error500BeforePaying'],
+	]);
+	faultFor(world, faults);
+	const first = await request(workflowId);
+	await decide(first.link, 'Approve');
+	assert.match(await endOf(first), /1 paid, 0 already paid, 1 not paid, 2 unknown/);
+	world.sandbox.faults.clear();
+
+	await setWord(workflowId, "={{ $json.reference.endsWith('E-1041') ? 'paid' : 'report' }}");
+	const recorded = await request(workflowId);
+	const page = await pageAt(recorded.link);
+	assert.match(page, /Will be paid: 0 ETB to 0 people/);
+	assert.match(
+		page,
+		/recorded as paid before, nothing is sent: 1<\/h3><ul><li>Abebe Kebede, 12400 ETB/,
+	);
+	assert.match(page, /Almaz Tesfaye, 9500.5 ETB, unknown/);
+	await decide(recorded.link, 'Approve', page);
+	assert.match(await endOf(recorded), /0 paid, 2 already paid, 1 not paid, 1 unknown/);
+
+	await setWord(workflowId, "={{ $json.reference.endsWith('E-1042') ? 'notPaid' : 'report' }}");
+	const paidNow = await request(workflowId);
+	assert.match(await pageAt(paidNow.link), /Will be paid: 9500.5 ETB to 1 person/);
+	await decide(paidNow.link, 'Approve');
+	assert.match(await endOf(paidNow), /1 paid, 2 already paid, 1 not paid, 0 unknown/);
+
+	await setWord(workflowId);
+	const nothingLeft = await world.api.endedExecution(await world.api.run(workflowId, 'Every 25th'));
+	assert.match(nothingLeft.error ?? '', /0 paid, 3 already paid, 1 not paid, 0 unknown/);
+	assert.deepEqual(paid(already), salaries);
+});
+
+test('a list with a comma in a salary sets nobody up', async () => {
+	const text = JSON.stringify(await readExample('payroll-with-approval.json')).replace(
+		/(E-1043[^"]*?)"/,
+		'$1\\nE-1055,Hirut Alemu,hirut@example.com,7,800"',
+	);
+	const workflowId = await world.add(WorkflowFile.parse(JSON.parse(text)));
+	const users = world.sandbox.books.users().length;
+	const execution = await world.api.endedExecution(
+		await world.api.run(workflowId, 'Set up people'),
+	);
+	assert.match(execution.error ?? '', /Nobody was set up: line 5 has 5 values instead of 4/);
+	assert.equal(world.sandbox.books.users().length, users);
 });
