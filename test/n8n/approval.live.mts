@@ -331,16 +331,38 @@ test('what a person found out about an unknown payment is on the page, and is re
 	assert.deepEqual(paid(already), salaries);
 });
 
+/** The example with one more line in its list of people. */
+async function importWithLine(line: string): Promise<string> {
+	const text = JSON.stringify(await readExample('payroll-with-approval.json'));
+	const withLine = text.replace(/(E-1043[^"]*?)"/, `$1\\n${line}"`);
+	return await world.add(WorkflowFile.parse(JSON.parse(withLine)));
+}
+
 test('a list with a comma in a salary sets nobody up', async () => {
-	const text = JSON.stringify(await readExample('payroll-with-approval.json')).replace(
-		/(E-1043[^"]*?)"/,
-		'$1\\nE-1055,Hirut Alemu,hirut@example.com,7,800"',
-	);
-	const workflowId = await world.add(WorkflowFile.parse(JSON.parse(text)));
+	const workflowId = await importWithLine('E-1055,Hirut Alemu,hirut@example.com,7,800');
 	const users = world.sandbox.books.users().length;
 	const execution = await world.api.endedExecution(
 		await world.api.run(workflowId, 'Set up people'),
 	);
 	assert.match(execution.error ?? '', /Nobody was set up: line 5 has 5 values instead of 4/);
 	assert.equal(world.sandbox.books.users().length, users);
+});
+
+test('who gets no wallet is named, with the reason', async () => {
+	world.sandbox.books.addUser({ externalId: 'E-1066' });
+	const workflowId = await importWithLine(
+		'E-1066,Sara Bekele,sara@example.com,8000\\nE-1067,Yonas Tadesse,yonas@example.com,8100',
+	);
+	const execution = await world.api.endedExecution(
+		await world.api.run(workflowId, 'Set up people'),
+	);
+	assert.match(
+		execution.error ?? '',
+		/No wallet for E-1066 \(.*409.*\)\. All others are in the table/,
+	);
+	const added = execution.nodes['Add to the table']?.[0]?.outputs[0] ?? [];
+	assert.deepEqual(
+		added.map(({ employee }) => employee),
+		['E-1067'],
+	);
 });

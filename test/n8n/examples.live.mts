@@ -104,6 +104,8 @@ void describe('payroll.json', () => {
 
 	test('gives each person a wallet once, pays each salary once a month, and reports it', async () => {
 		const id = await importExample('payroll.json');
+		const tooEarly = await run(id, 'Every 25th');
+		assert.match(tooEarly.error ?? '', /The table is empty: run Set up people first/);
 		assert.equal((await run(id, 'Set up people')).status, 'success');
 		const again = await run(id, 'Set up people');
 		assert.equal(again.status, 'success');
