@@ -331,35 +331,75 @@ test('what a person found out about an unknown payment is on the page, and is re
 	assert.deepEqual(paid(already), salaries);
 });
 
-/** The example with one more line in its list of people. */
-async function importWithLine(line: string): Promise<string> {
-	const text = JSON.stringify(await readExample('payroll-with-approval.json'));
-	const withLine = text.replace(/(E-1043[^"]*?)"/, `$1\\n${line}"`);
-	return await world.add(WorkflowFile.parse(JSON.parse(withLine)));
+for (const word of ['paid', 'notPaid'] as const) {
+	test(`of two pages only the first that is approved counts, also with the word ${word}`, async () => {
+		const workflowId = await importExample();
+		const already = payments();
+		await setWord(workflowId, word);
+		const [one, other] = [await request(workflowId), await request(workflowId)];
+		const lost = word === 'paid' ? 'error500BeforePaying' : 'error500AfterPaying';
+		faultFor(world, new Map<string, PresetName>([['etbw_E-1042', lost]]));
+		await decide(other.link, 'Approve');
+		assert.match(await endOf(other), /2 paid, 0 already paid, 1 not paid, 1 unknown/);
+		world.sandbox.faults.clear();
+		const before = paid(already);
+
+		await decide(one.link, 'Approve');
+		assert.match(await endOf(one), /nobody was paid, because .* or another list was approved/);
+		assert.deepEqual(paid(already), before);
+		await setWord(workflowId);
+		const left = await world.api.endedExecution(await world.api.run(workflowId, 'Every 25th'));
+		assert.match(left.error ?? '', /0 paid, 2 already paid, 1 not paid, 1 unknown/);
+	});
 }
 
-test('a list with a comma in a salary sets nobody up', async () => {
-	const workflowId = await importWithLine('E-1055,Hirut Alemu,hirut@example.com,7,800');
-	const users = world.sandbox.books.users().length;
-	const execution = await world.api.endedExecution(
-		await world.api.run(workflowId, 'Set up people'),
-	);
-	assert.match(execution.error ?? '', /Nobody was set up: line 5 has 5 values instead of 4/);
-	assert.equal(world.sandbox.books.users().length, users);
-});
+/** The example with another list of people. */
+async function importWithList(change: (list: string) => string): Promise<string> {
+	const workflow = await readExample('payroll-with-approval.json');
+	const text = JSON.stringify(workflow).replace(/employee,name,email,salaryEtb\\n[^"]*/, change);
+	return await world.add(WorkflowFile.parse(JSON.parse(text)));
+}
+
+for (const [what, change, problem] of [
+	[
+		'a comma in a salary',
+		'$&\\nE-1055,Hirut,h@example.com,7,800',
+		/line 5 has 5 values instead of 4/,
+	],
+	[
+		'a salary without an end',
+		'$&\\nE-1055,Hirut,h@example.com,Infinity',
+		/in line 5 the salary is Infinity/,
+	],
+	[
+		'no first line',
+		'E-1055,Hirut,h@example.com,7800',
+		/the first line is not employee,name,email,salaryEtb/,
+	],
+	['nobody in it', 'employee,name,email,salaryEtb', /the list is empty/],
+] as const) {
+	test(`a list with ${what} sets nobody up`, async () => {
+		const workflowId = await importWithList((list) => change.replace('$&', list));
+		const users = world.sandbox.books.users().length;
+		const execution = await world.api.endedExecution(
+			await world.api.run(workflowId, 'Set up people'),
+		);
+		assert.match(execution.error ?? '', /^Nobody was set up: /);
+		assert.match(execution.error ?? '', problem);
+		assert.equal(world.sandbox.books.users().length, users);
+	});
+}
 
 test('who gets no wallet is named, with the reason', async () => {
 	world.sandbox.books.addUser({ externalId: 'E-1066' });
-	const workflowId = await importWithLine(
-		'E-1066,Sara Bekele,sara@example.com,8000\\nE-1067,Yonas Tadesse,yonas@example.com,8100',
+	const workflowId = await importWithList(
+		(list) =>
+			`${list}\\nE-1066,Sara Bekele,sara@example.com,8000\\nE-1067,Yonas Tadesse,yonas@example.com,8100`,
 	);
 	const execution = await world.api.endedExecution(
 		await world.api.run(workflowId, 'Set up people'),
 	);
-	assert.match(
-		execution.error ?? '',
-		/No wallet for E-1066 \(.*409.*\)\. All others are in the table/,
-	);
+	assert.match(execution.error ?? '', /No wallet for E-1066 \(.*409.*\)/);
 	const added = execution.nodes['Add to the table']?.[0]?.outputs[0] ?? [];
 	assert.deepEqual(
 		added.map(({ employee }) => employee),
