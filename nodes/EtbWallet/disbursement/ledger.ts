@@ -216,7 +216,8 @@ async function free(entries: Entries, ended: Ended[]): Promise<void> {
 	await entries.remove(
 		notPaid
 			.filter((payment) => !hasWord(payment))
-			.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
+			// Questions about it that were interrupted may have left marks of facts that are none.
+			.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment), ...paidFact(payment)]),
 	);
 }
 
