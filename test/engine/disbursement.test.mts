@@ -688,7 +688,7 @@ describe('a run that stops', () => {
 		const [first] = sandbox.books.disbursements();
 		expect(error?.description).toContain(`item 0 pay-u0 (etbw_u0, 10 ETB, ${first?.txHash})`);
 		expect(error?.description).toMatch(
-			/^It may have been done\. .* It has a Reference, so another run does not pay it again/,
+			/^It may have been done\. .* Then run it once more with If Outcome Is Unknown under Options set to It Was Paid or It Was Not Paid\. It has a Reference, so another run does not pay it again/,
 		);
 		expect(error?.description).toContain('and 9 more, see the error details');
 		expect(error?.description).toContain('Unknown, check with the partner service: item 29');

@@ -128,20 +128,20 @@ test('shows who gets how much and who would be refused, and pays exactly that af
 	const workflowId = await importExample();
 	const already = payments();
 	const asked = await request(workflowId);
-	assert.match(asked.message, /37151\.25 ETB for 3 people wait for your approval/);
+	assert.match(asked.message, /37,151\.25 ETB for 3 people wait for your approval/);
 	const page = await pageAt(asked.link);
 	for (const shown of [
-		'37151.25 ETB to 3 people',
+		'37,151.25 ETB to 3 people',
 		'Abebe Kebede',
-		'12400',
-		'9500.5',
-		'15250.75',
+		'12,400.00',
+		'9,500.50',
+		'15,250.75',
 		'etbw_E-1041',
 	])
 		assert.ok(page.includes(shown), `${shown} is not on the page:\n${page}`);
 	assert.match(
 		page,
-		/Marta &lt;b&gt;\{\{ 6 \* 7 \}\}&lt;\/b&gt;, 25000 ETB, notPaid: .*Maximum per Payment/,
+		/Marta &lt;b&gt;\{\{ 6 \* 7 \}\}&lt;\/b&gt;, 25,000\.00 ETB, notPaid: .*Maximum per Payment of 20000\. Check the amount/,
 	);
 	assert.deepEqual(paid(already), []);
 
@@ -285,7 +285,7 @@ test('a list that was changed after it was shown is not paid, and needs a new ap
 	assert.deepEqual(paid(already), []);
 
 	const changed = await request(workflowId);
-	assert.ok((await pageAt(changed.link)).includes('9600'));
+	assert.ok((await pageAt(changed.link)).includes('9,600.00'));
 	await decide(old.link, 'Approve');
 	assert.deepEqual(paid(already), []);
 	await decide(changed.link, 'Approve');
@@ -310,18 +310,18 @@ test('what a person found out about an unknown payment is on the page, and is re
 	await setWord(workflowId, "={{ $json.reference.endsWith('E-1041') ? 'paid' : 'report' }}");
 	const recorded = await request(workflowId);
 	const page = await pageAt(recorded.link);
-	assert.match(page, /Will be paid: 0 ETB to 0 people/);
+	assert.match(page, /Will be paid: 0\.00 ETB to 0 people/);
 	assert.match(
 		page,
-		/recorded as paid before, nothing is sent: 1<\/h3><ul><li>Abebe Kebede, 12400 ETB/,
+		/recorded as paid before, nothing is sent: 1<\/h3><ul><li>Abebe Kebede, 12,400\.00 ETB/,
 	);
-	assert.match(page, /Almaz Tesfaye, 9500.5 ETB, unknown/);
+	assert.match(page, /Almaz Tesfaye, 9,500\.50 ETB, unknown/);
 	await decide(recorded.link, 'Approve', page);
 	assert.match(await endOf(recorded), /0 paid, 2 already paid, 1 not paid, 1 unknown/);
 
 	await setWord(workflowId, "={{ $json.reference.endsWith('E-1042') ? 'notPaid' : 'report' }}");
 	const paidNow = await request(workflowId);
-	assert.match(await pageAt(paidNow.link), /Will be paid: 9500.5 ETB to 1 person/);
+	assert.match(await pageAt(paidNow.link), /Will be paid: 9,500\.50 ETB to 1 person/);
 	await decide(paidNow.link, 'Approve');
 	assert.match(await endOf(paidNow), /1 paid, 2 already paid, 1 not paid, 0 unknown/);
 

@@ -174,6 +174,10 @@ void describe('payroll.json', () => {
 			);
 		}
 		assert.match(JSON.stringify(report(first).needsYou), /above the Maximum per Payment of 20000/);
+		assert.match(
+			JSON.stringify(report(first).needsYou),
+			/Then run it once more with If Outcome Is Unknown under Options set to It Was Paid/,
+		);
 		assert.deepEqual(paid(already), [
 			`${userId('E-1041')} 12400`,
 			`${uncertain} 9500.5`,

@@ -85,7 +85,7 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	const reference = requiredText(
 		'Reference',
 		value,
-		'Give this item a reference of its own, or leave the field out for all items.',
+		'Give this item a reference of its own. To pay without references, clear the Reference field or remove its column.',
 	);
 	if (Array.from(reference).length <= longestReference) return reference;
 	throw new InvalidValueError(

@@ -13,7 +13,7 @@ import type {
 } from './ledger';
 import type { Batch } from './sending';
 import { sendConcurrently } from './sending';
-import { notRecorded, usedBefore } from './settlement';
+import { notRecorded, usedBefore, withWordRemedy } from './settlement';
 
 export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
@@ -147,7 +147,7 @@ export class ReferencedSending {
 					const { outcome } = settlement;
 					const isCertain = outcome === 'paid' || outcome === 'notPaid';
 					ended.set(payment, isCertain ? outcome : 'unknown');
-					this.batch.settle(payment, settlement);
+					this.batch.settle(payment, withWordRemedy(settlement));
 				},
 				msLeft,
 			);

@@ -89,6 +89,9 @@ interface UsedReference {
 	remedy: string;
 }
 
+const wordRemedy =
+	'Then run it once more with If Outcome Is Unknown under Options set to It Was Paid or It Was Not Paid.';
+
 type FoundUsed = Exclude<Claim['found'], 'taken'> | 'wouldBePaidByWord';
 
 const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
@@ -110,8 +113,7 @@ const usedReferences: Readonly<Record<FoundUsed, UsedReference>> = {
 	inDoubt: {
 		outcome: 'unknown',
 		message: 'Not sent again: it was sent before, and how that ended is not known',
-		remedy:
-			'Ask the partner service whether it was paid. Then run it once more with If Outcome Is Unknown under Options set to It Was Paid or It Was Not Paid.',
+		remedy: `Ask the partner service whether it was paid. ${wordRemedy}`,
 	},
 	inFlight: {
 		outcome: 'unknown',
@@ -144,6 +146,13 @@ export function usedBefore(reference: string, found: FoundUsed, fails: boolean):
 			error: { message: `${message}: ${show(reference)}`, description: remedy },
 		};
 	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message };
+}
+
+/** How a payment that was sent ended; if that is unknown, with what to do about its reference. */
+export function withWordRemedy(settlement: Settlement): Settlement {
+	if (settlement.outcome !== 'unknown' || !('error' in settlement)) return settlement;
+	const { error } = settlement;
+	return { ...settlement, error: { ...error, description: `${error.description} ${wordRemedy}` } };
 }
 
 /** Why nothing is sent when n8n's database fails. */
