@@ -249,6 +249,8 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		sandbox.deposit({ amountEtb: 20_000 });
 		await page.goto(`${n8nUrl}/workflow/${id}/executions`);
 		await page.getByText('Succeeded in ').nth(1).waitFor();
+		// n8n's advice to who publishes would cover the list.
+		await page.getByTestId('suggested-actions-close').click();
 		return undefined;
 	},
 	'approval-page': async ({ api, page, add }) => {

@@ -30,7 +30,7 @@ export async function installN8n(
 	print: (line: string) => void,
 	signal?: AbortSignal,
 ): Promise<void> {
-	print('Installing n8n (once, about 3 to 5 minutes, 2.4 GB on disk)');
+	print('Installing n8n (once, 3 to 8 minutes, 2.4 GB on disk)');
 	const startedAt = Date.now();
 	const elapsed = () => clockText(Math.round((Date.now() - startedAt) / 1000));
 	const progress = setInterval(

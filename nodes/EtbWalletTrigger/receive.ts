@@ -112,7 +112,7 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 	try {
 		secrets = await loadedSecrets(context);
 	} catch (error) {
-		context.logger.warn('The credential of the ETB Wallet Trigger cannot be used', {
+		context.logger.error('The credential of the ETB Wallet Trigger cannot be used', {
 			workflow: context.getWorkflow().name,
 			reason: messageOf(error),
 		});
