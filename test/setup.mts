@@ -1,7 +1,13 @@
 // Runs before n8n-core is imported: it reads its user folder and log level once.
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 process.env.N8N_LOG_LEVEL ??= 'silent';
-process.env.N8N_USER_FOLDER ??= mkdtempSync(join(tmpdir(), 'n8n-engine-'));
+if (process.env.N8N_USER_FOLDER === undefined) {
+	const folder = mkdtempSync(join(tmpdir(), 'n8n-engine-'));
+	process.env.N8N_USER_FOLDER = folder;
+	afterAll(() => {
+		rmSync(folder, { recursive: true, force: true });
+	});
+}
