@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { readGateWorkflow, withCredentials } from '../n8n/gate.mts';
 import { openBrowser } from '../test/editor/browser.mts';
 import { DeskPages, deskLogin } from '../test/gate/desk-pages.mts';
-import { claim, settle, type Answer } from '../test/gate/gate.mts';
+import { claim, record, type Answer } from '../test/gate/gate.mts';
 import { startInstalledGate, type InstalledGate } from '../test/gate/installed-gate.mts';
 import { owner } from '../test/n8n/n8n-world.mts';
 import { canvasBox, boxOf, settled, type Box } from './pictures.mts';
@@ -26,14 +26,16 @@ async function cardBox(page: Page): Promise<Box> {
 const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 	'gate-set-up': async ({ installed, page }) => {
 		// New logins, so that it shows passwords; they are of no use, as this database is gone when the picture is there.
-		await installed.superuser.query('drop role pay_gate, pay_gate_desk');
+		const { database } = installed.database;
+		for (const login of [`pay_gate_${database}`, `pay_desk_${database}`])
+			await installed.superuser.query(`drop owned by ${login}; drop role ${login}`);
 		await page.setViewportSize({ width: 2900, height: 900 });
 		await page.goto(`${installed.world.n8n.url}/workflow/${installed.setUpId}`);
 		await page.getByTestId('execute-workflow-button').click();
 		const message = page.getByRole('alert').filter({ hasText: 'Workflow executed successfully' });
 		await message.locator('.el-notification__closeBtn').click();
 		await message.waitFor({ state: 'detached' });
-		await page.getByTestId('canvas-node').filter({ hasText: 'Make Account and Logins' }).dblclick();
+		await page.getByTestId('canvas-node').filter({ hasText: 'Make Budget and Logins' }).dblclick();
 		await page.getByTestId('output-panel').locator('table').waitFor();
 		return await boxOf(page.getByTestId('output-panel'));
 	},
@@ -70,7 +72,7 @@ async function pay(
 ): Promise<void> {
 	for (const [reference, toUserId, amountEtb, answer] of list) {
 		const window = await claim(gate, 'main', [{ reference, toUserId, amountEtb, requestedBy }]);
-		if (answer) await settle(gate, 'main', window, [{ toUserId, ...answer }]);
+		if (answer) await record(gate, 'main', window, [{ toUserId, ...answer }]);
 	}
 }
 

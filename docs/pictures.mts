@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { N8nApi, WorkflowFile, type Login } from '../n8n/api.mts';
+import { N8nApi, type Login, type WorkflowFile } from '../n8n/api.mts';
 import {
 	credentialFor,
 	CREDENTIAL_NAME,
@@ -15,7 +15,7 @@ import {
 import type { Fault, PresetName, Sandbox } from '../sandbox/sandbox.mts';
 import { openBrowser } from '../test/editor/browser.mts';
 import { Editor } from '../test/editor/editor.mts';
-import { eventually } from '../test/n8n/n8n-world.mts';
+import { FormVisitor } from '../test/n8n/form-visitor.mts';
 import {
 	callNodes,
 	callsWorkflow,
@@ -184,7 +184,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	'safe-payments-dry-run': async (scene) => {
 		await runSix(scene);
 		await scene.page.setViewportSize({ width: wide, height: 1200 });
-		await addOption(scene, 'Dry Run');
+		await scene.editor.choose('mode', 'Dry Run');
 		await scene.editor.executeStep();
 		await scene.editor.output.getByText('Dry run: 1 ready').waitFor();
 		return await tableBox(scene);
@@ -192,10 +192,10 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	'safe-payments-settled': async (scene) => {
 		await runSix(scene);
 		await scene.page.setViewportSize({ width: wide, height: 1200 });
-		await addOption(scene, 'If Outcome Is Unknown');
-		await scene.editor.choose('ifUnknown', 'It Was Paid');
+		await scene.editor.choose('mode', 'Settle Unknown');
+		await scene.editor.choose('finding', 'It Was Paid');
 		await scene.editor.executeStep();
-		await scene.editor.output.getByText('Recorded as paid, nothing was sent').waitFor();
+		await scene.editor.output.getByText('Settled as paid, nothing was sent').waitFor();
 		return around(await parametersBox(scene.page), await tableBox(scene));
 	},
 	'safe-payments-errors': async (scene) => {
@@ -253,38 +253,24 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		await page.getByTestId('suggested-actions-close').click();
 		return undefined;
 	},
-	'approval-page': async ({ api, page, add }) => {
-		const approver = { user: 'approver', password: 'Pictures-2' };
-		const id = await api.createCredential('The approver', 'httpBasicAuth', approver);
-		const httpBasicAuth = { id, name: 'The approver' };
-		const text = JSON.stringify(await readExample('payroll-with-approval.json'));
-		const workflow = WorkflowFile.parse(
-			JSON.parse(
-				text.replace(/(E-1043[^"]*?)"/, '$1\\nE-1044,Marta Girma,marta@example.com,25000"'),
-			),
-		);
-		const asks = ({ name }: { name: string }) => name === 'Ask for approval';
-		const rule = { interval: [{ field: 'seconds', secondsInterval: 10 }] };
-		const nodes = workflow.nodes.map((node) => {
-			if (node.name === 'Every 25th') return { ...node, parameters: { rule } };
-			return asks(node) ? { ...node, credentials: { httpBasicAuth } } : node;
-		});
-		const workflowId = await add({ ...workflow, nodes });
-		await api.endedExecution(await api.run(workflowId, 'Set up people'));
-		const before = await api.executionIds(workflowId);
-		// As in production: in a run from the editor n8n calls the page a test.
+	'approval-page': async ({ n8nUrl, api, page, add }) => {
+		const workflowId = await add(await readExample('payroll-from-a-file.json'));
 		await api.activate(workflowId);
-		const begun = await eventually('a run', async () =>
-			(await api.executionIds(workflowId)).find((run) => !before.includes(run)),
-		);
+		const person = await FormVisitor.logIn(n8nUrl, login);
+		const colleague = { email: 'sara@example.com', password: 'Pictures-2' };
+		const accountant = await person.invite(colleague, 'Sara', 'Bekele');
+		const content = [
+			'employee,name,amountEtb',
+			'E-1041,Abebe Kebede,"12,400.00"',
+			'E-1042,Almaz Tesfaye,"9,500.50"',
+			'E-1043,Dawit Haile,12.400',
+		].join('\n');
+		const form = 'c1a3c0de-0011-4000-8000-0000000000ff';
+		const address = await accountant.upload(form, { name: 'october.csv', content });
 		await api.deactivate(workflowId);
-		const asked = await api.waitingExecution(begun);
-		const message = String(asked.nodes['Tell the approver']?.[0]?.outputs[0]?.[0]?.message);
-		const [link = ''] = /http\S+/.exec(message) ?? [];
-		const { user, password } = approver;
-		await page.goto(link.replace('http://', `http://${user}:${password}@`));
-		await page.getByText('Will not be paid').waitFor();
-		await page.setViewportSize({ width: 800, height: 500 });
+		await page.setViewportSize({ width: 390, height: 1020 });
+		await page.goto(address);
+		await page.getByText('Your decision').waitFor();
 		return undefined;
 	},
 	sandbox: async ({ page, sandbox }) => {
@@ -440,8 +426,6 @@ const branches = () =>
 		additionalOptions: {
 			includeHeaders: false,
 			maximumAge: 15,
-			takeOver: false,
-			urlAfterDeactivation: 'https://example.com/events',
 			whileTesting: 'share',
 		},
 	});
@@ -466,11 +450,6 @@ async function openNode({ page, n8nUrl }: Scene, workflow: string, name: string)
 	await page.goto(`${n8nUrl}/workflow/${workflow}/${idOf(name)}`);
 	await page.getByTestId('node-parameters').waitFor();
 	await page.getByTestId('parameter-item').first().waitFor();
-}
-
-async function addOption({ page }: Scene, title: string): Promise<void> {
-	await page.getByTestId('node-parameters').getByPlaceholder('Add Option').click();
-	await page.getByRole('option', { name: title }).click();
 }
 
 /** n8n's messages in the corner would hide what is under them. */

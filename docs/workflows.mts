@@ -89,8 +89,6 @@ export const callNodes: Record<string, { name: string; parameters: Parameters }>
 			options: {
 				checkBalance: true,
 				concurrency: 10,
-				dryRun: false,
-				ifUnknown: 'report',
 				ifReferenceUsed: 'skip',
 				maxAmountEtb: 20_000,
 				maxTotalEtb: 250_000,

@@ -180,6 +180,22 @@ export class N8nApi {
 		});
 	}
 
+	/** Invites a member, who accepts with this password; resolves to the interface as that person uses it. */
+	async addMember({ email, password }: Login): Promise<N8nApi> {
+		const invitees = [{ email, role: 'global:member' }];
+		const Invited = z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) }));
+		const [invited] = await this.request('POST', '/rest/invitations', Invited, invitees);
+		const token = new URL(invited?.user.inviteAcceptUrl ?? this.url).searchParams.get('token');
+		const member = new N8nApi(this.url);
+		const name = { firstName: 'Workflow', lastName: 'Member' };
+		await member.request('POST', '/rest/invitations/accept', z.unknown(), {
+			...name,
+			token,
+			password,
+		});
+		return member;
+	}
+
 	/** Every node type that this n8n offers. */
 	async nodeTypes(): Promise<NodeType[]> {
 		return await this.request('GET', '/types/nodes.json', z.array(NodeType));
@@ -337,8 +353,15 @@ export class N8nApi {
 	}
 
 	/** "Retry with original workflow" in the list of executions; resolves to the new execution's id. */
-	async retryExecution(id: string): Promise<string> {
-		return (await this.request('POST', `/rest/executions/${id}/retry`, WithId, {})).id;
+	async retryExecution(id: string, loadWorkflow = false): Promise<string> {
+		const path = `/rest/executions/${id}/retry`;
+		return (await this.request('POST', path, WithId, { loadWorkflow })).id;
+	}
+
+	/** Runs a workflow as n8n's evaluations do, whose AI invents the answers; resolves to all that it told, as text. */
+	async runWithInventedAnswers(workflowId: string): Promise<string> {
+		const path = `/rest/instance-ai/eval/execute-with-llm-mock/${workflowId}`;
+		return JSON.stringify(await this.request('POST', path, z.unknown(), {}));
 	}
 
 	/** "Listen for test event" in the editor, which waits for 2 minutes. */

@@ -99,7 +99,6 @@ async function prepareGate(
 		const id = await api.createWorkflow(withCredentials(workflow, credentials));
 		gate.workflows[file] = id;
 		await save();
-		print(`Imported the workflow "${workflow.name}"`);
 		if (isPublished) await api.activate(id);
 	}
 	return gate.workflows['pay-gate.json'];
@@ -135,7 +134,6 @@ export async function prepareForPerson(
 	if (await api.needsOwner()) {
 		await save(); // before the account exists: its password must never be lost
 		await api.setUpOwner(state);
-		print('Created the owner account');
 	} else {
 		try {
 			await api.logIn(state);
@@ -153,7 +151,6 @@ export async function prepareForPerson(
 		state.credentialId = await api.createCredential(CREDENTIAL_NAME, CREDENTIAL_TYPE, data);
 		state.sandboxUrl = sandbox.url;
 		await save();
-		print(`Created the credential "${CREDENTIAL_NAME}"`);
 	}
 	const sandboxMoved = state.sandboxUrl !== sandbox.url;
 	if (sandboxMoved) {
@@ -163,6 +160,7 @@ export async function prepareForPerson(
 	}
 
 	const payGateId = await prepareGate(api, state, save, gateDatabaseUrl, print);
+	let count = 0;
 	for (const file of await exampleFiles()) {
 		const workflow = await readExample(file);
 		if (callsPayGate(workflow) && payGateId === undefined) continue;
@@ -173,14 +171,14 @@ export async function prepareForPerson(
 			id = await importWorkflow(api, workflow, state.credentialId, payGateId);
 			state.examples[file] = id;
 			await save();
-			print(`Imported the workflow "${workflow.name}"`);
+			count += 1;
 		}
 		if (file !== PUBLISHED_EXAMPLE) continue;
 		if (imported || (sandboxMoved && (await api.workflowExists(id)))) {
 			await api.activate(id);
-			print(`Activated the workflow "${workflow.name}"`);
 		}
 	}
+	if (count > 0) print(`Imported ${count} example workflows`);
 	return {
 		login: { email: state.email, password: state.password },
 		deskLogin: deskLoginOf(state),

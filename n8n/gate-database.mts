@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readGateWorkflow, RECORD_NODE } from './gate.mts';
 import { StartError } from './start-error.mts';
 
-const LOGINS_NODE = 'Make Account and Logins';
+const LOGINS_NODE = 'Make Budget and Logins';
 /** What the set-up shows in the place of a password that it did not make. */
 const WAS_THERE = /^as before/;
 
@@ -14,6 +14,7 @@ const Shown = z.object({
 	Database: z.string(),
 	User: z.string(),
 	Password: z.string(),
+	'First do this': z.string().nullable(),
 });
 
 /** What a Postgres credential of n8n holds. */
@@ -27,8 +28,42 @@ export interface PostgresLogin {
 }
 
 /**
+ * Runs the two queries of the set-up workflow.
+ * @param limits of the budget `main`, in ETB
+ * @returns what they show
+ */
+export async function setUpGate(
+	client: pg.Client,
+	limits: { most_per_day: number; most_per_payment: number },
+): Promise<Array<z.infer<typeof Shown>>> {
+	const { nodes } = await readGateWorkflow('gate-set-up.json');
+	const queryOf = (wanted: string): string => {
+		const node = nodes.find(({ name }) => name === wanted);
+		return Query.parse(node).parameters.query;
+	};
+	await client.query(queryOf(RECORD_NODE));
+	const callers = { mcp: { most_per_day: 2000, most_per_payment: 500 } };
+	const newPasswords = 'no';
+	// n8n's Postgres node writes the values into the text as well.
+	const values = [
+		'main',
+		JSON.stringify(limits),
+		JSON.stringify(callers),
+		'npm start',
+		newPasswords,
+	].map((value) => client.escapeLiteral(value));
+	const text = queryOf(LOGINS_NODE).replaceAll(/\$(\d)/g, (_, number: string) => {
+		const value = values[Number(number) - 1];
+		if (value === undefined) throw new Error(`"${LOGINS_NODE}" has no value for $${number}`);
+		return value;
+	});
+	const results = z.array(z.object({ rows: z.array(z.unknown()) })).parse(await client.query(text));
+	return z.array(Shown).parse(results.at(-1)?.rows);
+}
+
+/**
  * Makes record, rules and logins in the database at `url`.
- * @param limits of the account `main`, in ETB
+ * @param limits of the budget `main`, in ETB
  * @returns what the credentials have to hold, by their names
  * @throws StartError when the database cannot be used, or another n8n has its logins
  */
@@ -36,33 +71,15 @@ export async function setUpGateDatabase(
 	url: string,
 	limits: { most_per_day: number; most_per_payment: number },
 ): Promise<Record<string, PostgresLogin>> {
-	const { nodes } = await readGateWorkflow('gate-set-up.json');
-	const queryOf = (wanted: string): string => {
-		const node = nodes.find(({ name }) => name === wanted);
-		return Query.parse(node).parameters.query;
-	};
 	const client = new pg.Client({ connectionString: url });
 	try {
 		await client.connect();
-		await client.query(queryOf(RECORD_NODE));
-		// n8n's Postgres node writes the values into the text as well.
-		const newPasswords = 'no';
-		const values = ['main', JSON.stringify(limits), 'npm start', newPasswords].map((value) =>
-			client.escapeLiteral(value),
-		);
-		const text = queryOf(LOGINS_NODE).replaceAll(/\$(\d)/g, (_, number: string) => {
-			const value = values[Number(number) - 1];
-			if (value === undefined) throw new Error(`"${LOGINS_NODE}" has no value for $${number}`);
-			return value;
-		});
-		const results = z
-			.array(z.object({ rows: z.array(z.unknown()) }))
-			.parse(await client.query(text));
-		const shown = z.array(Shown).parse(results.at(-1)?.rows);
+		const shown = await setUpGate(client, limits);
 		if (shown.some(({ Password }) => WAS_THERE.test(Password))) {
+			const users = shown.map(({ User }) => User);
 			throw new StartError(
-				'The PostgreSQL of GATE_DATABASE_URL has the logins pay_gate and pay_gate_desk already, and their passwords are not known here. ' +
-					'If nothing else uses them: drop role pay_gate, pay_gate_desk',
+				`The PostgreSQL of GATE_DATABASE_URL has the logins ${users.join(' and ')} already, and their passwords are not known here. ` +
+					`If nothing else uses them: drop owned by ${users.join(', ')}; drop role ${users.join(', ')}`,
 			);
 		}
 		const { host, port } = client;

@@ -7,7 +7,9 @@ import { runNpm } from './npm.mts';
 
 /** Written inside node_modules after a complete install: npm removes it when it starts over. */
 const markerIn = (folder: string) => join(folder, 'node_modules', '.installed-lock-hash');
-const PROGRESS_EVERY_MS = 10_000;
+const PROGRESS_EVERY_MS = 1_000;
+/** Where lines cannot be written over, one a minute is enough. */
+const LINE_EVERY_MS = 60_000;
 
 const clockText = (seconds: number) =>
 	`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
@@ -30,17 +32,20 @@ export async function installN8n(
 	print: (line: string) => void,
 	signal?: AbortSignal,
 ): Promise<void> {
-	print('Installing n8n (once, 3 to 8 minutes, 2.4 GB on disk)');
 	const startedAt = Date.now();
 	const elapsed = () => clockText(Math.round((Date.now() - startedAt) / 1000));
+	const { isTTY } = process.stdout;
+	const told = () => `Installing n8n (once, 3 to 8 minutes, 2.4 GB on disk): ${elapsed()}`;
+	if (!isTTY) print(told());
 	const progress = setInterval(
-		() => print(`  still installing n8n, ${elapsed()} so far`),
-		PROGRESS_EVERY_MS,
+		() => (isTTY ? process.stdout.write(`\r${told()}`) : print(told())),
+		isTTY ? PROGRESS_EVERY_MS : LINE_EVERY_MS,
 	);
 	try {
 		await runNpm([command, '--no-audit', '--no-fund'], folder, signal);
 	} finally {
 		clearInterval(progress);
+		if (isTTY) process.stdout.write('\n');
 	}
 	await writeFile(markerIn(folder), await lockHashIn(folder));
 	print(`n8n is installed, after ${elapsed()}`);

@@ -40,6 +40,10 @@ export const unavailable: CannedAnswer = {
 
 /** Faults by name. */
 export const presets = {
+	refused: {
+		process: 'never',
+		answer: { status: 422, body: jsonError('refused', 'The wallet cannot be used at the moment.') },
+	},
 	timeoutAfterPaying: { process: 'before-answer', answer: 'none' },
 	timeoutBeforePaying: { process: 'never', answer: 'none' },
 	error500AfterPaying: { process: 'before-answer', answer: error500 },

@@ -25,6 +25,8 @@ export interface Postgres extends Service {
 	json(sql: string): Promise<unknown>;
 	/** Stops it, which ends open connections, and starts it again on the same data. */
 	restart(): Promise<void>;
+	/** Kills all of its processes at once; `restart` starts it again, on what is on the disk. */
+	kill(): Promise<void>;
 }
 
 const DEBIAN_PACKAGES =
@@ -66,14 +68,18 @@ async function logged(
 	return child;
 }
 
-/** Debian keeps PostgreSQL's programs out of the PATH. POSTGRES_PROGRAMS is a folder with those of another version. */
+/** Debian keeps PostgreSQL's programs out of the PATH. */
 export async function postgresPrograms(): Promise<string> {
-	const chosen = process.env.POSTGRES_PROGRAMS;
-	if (chosen !== undefined && chosen !== '') return chosen;
 	const root = '/usr/lib/postgresql';
 	const versions = (await readdir(root).catch(() => [])).map(Number).sort((a, b) => b - a);
 	if (versions[0] === undefined) throw new Error(DEBIAN_PACKAGES);
 	return join(root, String(versions[0]), 'bin');
+}
+
+/** Where the server's programs are. POSTGRES_PROGRAMS is a folder with those of another version. */
+async function serverPrograms(): Promise<string> {
+	const chosen = process.env.POSTGRES_PROGRAMS;
+	return chosen === undefined || chosen === '' ? await postgresPrograms() : chosen;
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as the user that Debian made for it. */
@@ -83,20 +89,34 @@ async function postgresUser(): Promise<{ uid: number; gid: number } | undefined>
 	return { uid: await id('-u'), gid: await id('-g') };
 }
 
+/** The ids of the processes that a process started, by what Linux says. */
+async function childrenOf(pid: number): Promise<number[]> {
+	const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+	const isChild = async (name: string) => {
+		const status = await readFile(join('/proc', name, 'status'), 'utf8').catch(() => '');
+		return /^PPid:\t(\d+)$/m.exec(status)?.[1] === String(pid);
+	};
+	const found = await Promise.all(
+		all.map(async (name) => ((await isChild(name)) ? [Number(name)] : [])),
+	);
+	return found.flat();
+}
+
 /** Starts PostgreSQL with an empty database for n8n; its files go to `folder`. */
 export async function startPostgres(folder: string, port: number): Promise<Postgres> {
-	const programs = await postgresPrograms();
+	const [programs, servers] = await Promise.all([postgresPrograms(), serverPrograms()]);
 	const user = await postgresUser();
 	await mkdir(folder, { recursive: true });
 	await chmod(folder, 0o700);
 	if (user) await chown(folder, user.uid, user.gid);
 	const data = join(folder, 'data');
 	await run(
-		join(programs, 'initdb'),
+		join(servers, 'initdb'),
 		['-D', data, '-U', 'n8n', '--auth=trust', '-E', 'UTF8', '--no-locale'],
 		{ ...user, cwd: folder },
 	);
 	let stop = async () => await Promise.resolve();
+	let postmaster: ChildProcess | undefined;
 	const psql = async (sql: string, database: string) =>
 		(
 			await run(
@@ -107,11 +127,13 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		).stdout.trim();
 	const start = async () => {
 		const child = await logged(
-			join(programs, 'postgres'),
-			['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder],
+			join(servers, 'postgres'),
+			// (Without fsync: no test pulls the plug, and a program's crash loses nothing that was written.)
+			['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, '-c', 'fsync=off'],
 			folder,
 			user,
 		);
+		postmaster = child;
 		// Its fast shutdown, which ends open connections, and its immediate one; SIGKILL would leave its children.
 		stop = stopping(child, 'SIGINT', 'SIGQUIT');
 		await eventually('an answer from PostgreSQL', async () => {
@@ -136,6 +158,15 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		async restart() {
 			await stop();
 			await start();
+		},
+		async kill() {
+			if (postmaster?.pid === undefined) return;
+			// Stopped, so that it starts no other ones meanwhile.
+			process.kill(postmaster.pid, 'SIGSTOP');
+			for (const pid of await childrenOf(postmaster.pid)) process.kill(pid, 'SIGKILL');
+			const exited = once(postmaster, 'exit');
+			process.kill(postmaster.pid, 'SIGKILL');
+			await exited;
 		},
 		stop: async () => await stop(),
 	};

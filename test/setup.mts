@@ -7,7 +7,8 @@ process.env.N8N_LOG_LEVEL ??= 'silent';
 if (process.env.N8N_USER_FOLDER === undefined) {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-engine-'));
 	process.env.N8N_USER_FOLDER = folder;
-	afterAll(() => {
-		rmSync(folder, { recursive: true, force: true });
-	});
+	const remove = (): void => rmSync(folder, { recursive: true, force: true });
+	// Schemas are written outside of jest.
+	if (typeof afterAll === 'undefined') process.once('exit', remove);
+	else afterAll(remove);
 }

@@ -5,15 +5,13 @@ import type {
 	INodeExecutionData,
 	INodeType,
 	INodeTypeDescription,
+	ITriggerFunctions,
+	ITriggerResponse,
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import {
-	deliveryKeyOf,
-	neverOutputEmptyItem,
-	responseModeFromParameter,
-	staysInMemory,
-} from '../shared/n8n';
+import { deliveryKeyOf, neverOutputEmptyItem, responseModeFromParameter } from '../shared/n8n';
+import { keep } from './accountUrl';
 import { isNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { outputsExpression, outputsWith } from './outputs';
@@ -140,25 +138,6 @@ export class EtbWalletTrigger implements INodeType {
 							'Older events, by their timestamp, do not start the workflow. The service sends an event again until 10.5 minutes later.',
 					},
 					{
-						displayName: 'Take Over',
-						name: 'takeOver',
-						type: 'boolean',
-						noDataExpression: true,
-						default: false,
-						description:
-							'Whether to take the events away from another published workflow that receives those of the same account',
-					},
-					{
-						displayName: 'URL After Deactivation',
-						name: 'urlAfterDeactivation',
-						type: 'string',
-						noDataExpression: true,
-						default: '',
-						placeholder: 'e.g. https://example.com/events',
-						description:
-							'Address to send the events to when this workflow is no longer published. Without it the service keeps sending to this workflow, which then does not answer.',
-					},
-					{
 						displayName: 'While Testing',
 						name: 'whileTesting',
 						type: 'options',
@@ -168,11 +147,6 @@ export class EtbWalletTrigger implements INodeType {
 								name: 'Leave the URL Alone',
 								value: 'leaveUrl',
 								description: 'Listen at the test URL only, for events that you send yourself',
-							},
-							{
-								name: 'Refuse',
-								value: 'refuse',
-								description: 'Do not test while a published workflow receives the events',
 							},
 							{
 								name: 'Share',
@@ -191,11 +165,10 @@ export class EtbWalletTrigger implements INodeType {
 		hints: [
 			{
 				message:
-					'If no workflow is published for this account, the service still sends its events to the test address, where nothing listens now. Publish the workflow, or set URL After Deactivation under Options.',
+					'The test has ended. If another workflow is published for this account, it goes on to receive the events. If none is, nobody receives them until you publish this one.',
 				location: 'outputPane',
 				whenToDisplay: 'afterExecution',
-				displayCondition:
-					'={{ !$workflow.active && !$parameter["additionalOptions"]["urlAfterDeactivation"] }}',
+				displayCondition: '={{ !$workflow.active }}',
 			},
 		],
 	};
@@ -215,7 +188,13 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	trigger = staysInMemory;
+	/**
+	 * It starts nothing. n8n calls it for a published workflow in the process that publishes, and keeps the trigger there in
+	 * memory: see `isStarting`.
+	 */
+	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
+		return await Promise.resolve(keep(this));
+	}
 
 	/** Gives out the event that started the execution, unless the record in n8n's database knows it. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

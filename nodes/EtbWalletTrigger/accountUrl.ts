@@ -1,7 +1,9 @@
 /** The one hand on an account's URL at the service: one call at a time, until the service has what it should have. */
-import type { IHookFunctions } from 'n8n-workflow';
+import type { IHookFunctions, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 import type { Account } from '../shared/account';
-import { operationError } from '../shared/n8n';
+import { accountKeys, loadAccount } from '../shared/account';
+import { unlessStopped } from '../shared/elapsed';
+import { operationError, saveFailedExecution } from '../shared/n8n';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import type { Knowledge, Listener } from './holders';
@@ -10,15 +12,23 @@ import {
 	hasTrigger,
 	isConfirmed,
 	isInUse,
+	isUsing,
+	leave,
 	nothingKnown,
 	rejected,
 	setting,
 	taken,
+	testOf,
 	wantedUrl,
 } from './holders';
+import { triggerKey } from './perTrigger';
 
 /** n8n gives up on a publication after 84 s; without `Retry-After`, two calls with all their retries take less. */
 const timeoutMs = 8_000;
+
+/** Before the first try in the background. Each later pause is twice as long, up to the longest. */
+const firstPauseMs = 30_000;
+const longestPauseMs = 10 * 60_000;
 
 /** A trigger that wants the account's URL to be set. */
 interface Asker {
@@ -43,17 +53,10 @@ async function setUrl(
 		// A call that was cut off could still be carried out, after the next one.
 		{ timeoutMs, stop: signal, finishes: true },
 	);
-	if (!result.ok) return failureError(context.getNode(), result.failure);
-	// The document does not show the answer (service document §4), and it may say no with a status that says yes.
-	if (result.output.success !== false) return undefined;
-	return operationError(
-		context.getNode(),
-		'The service answered that it did not set the webhook URL',
-		'Ask the partner service why, then publish or test again.',
-	);
+	return result.ok ? undefined : failureError(context.getNode(), result.failure);
 }
 
-/** The service did not take the URL that it should have, and nobody tries any more. */
+/** The service did not take the URL that it should have. */
 interface NotSet {
 	url: string;
 	reason: Error;
@@ -62,15 +65,19 @@ interface NotSet {
 }
 
 /** For what nobody would see in the editor. */
-export function logNotSet(context: IHookFunctions, { url, reason, hasIt }: NotSet): void {
-	const details = { workflow: context.getWorkflow().name, url, reason: reason.message };
+export function logNotSet(
+	context: IHookFunctions | ITriggerFunctions,
+	{ url, reason, hasIt }: NotSet,
+): void {
+	const workflow = context.getWorkflow().name;
 	if (hasIt) {
 		context.logger.warn(
-			'The partner service did not take the webhook URL again. It has it already, so the trigger listens',
-			details,
+			`The partner service did not take the webhook URL of the workflow "${workflow}" again. It has it already, so the trigger listens. ${reason.message} (${url})`,
 		);
 	} else {
-		context.logger.error('The webhook URL could not be set again at the partner service', details);
+		context.logger.error(
+			`The partner service did not take the webhook URL of the workflow "${workflow}": ${reason.message} (${url})`,
+		);
 	}
 }
 
@@ -84,15 +91,21 @@ type Place = Pick<Listener, 'trigger' | 'url'>;
 
 /**
  * The service can be told a URL, and not be asked for it. A hook that changes what is known waits for `reconcile`, which
- * makes one call after the other for as long as something else is wanted than what was last confirmed.
+ * makes one call after the other for as long as something else is wanted than what was last confirmed. What is not
+ * confirmed then is tried again in the background, for a published trigger that n8n keeps in this process.
  */
 export class AccountUrl {
+	/** The account, in a form that shows no API key. */
+	keys: readonly string[] = [];
 	#known = nothingKnown;
-	/** The last one: its credential is the most likely to be right. */
-	#asker?: Asker;
+	/** Who is published or tested, by trigger. The last one's credential is the most likely to be right. */
+	readonly #askers = new Map<string, Asker>();
 	#work?: Promise<Reconciled>;
 	#isWorking = false;
 	#call?: { url: string; retries: AbortController };
+	#notSet?: NotSet;
+	#pauseMs = firstPauseMs;
+	#pause?: AbortController;
 
 	get known(): Knowledge {
 		return this.#known;
@@ -105,9 +118,25 @@ export class AccountUrl {
 		if (call !== undefined && wantedUrl(known) !== call.url) call.retries.abort();
 	}
 
+	/** Reads anew the credentials of those who use the account: an API key may have been replaced. */
+	async refresh(): Promise<void> {
+		await Promise.all(
+			[...this.#askers.values()].map(async (asker) => {
+				try {
+					asker.account = await loadAccount(asker.context);
+				} catch {
+					// What was deleted or damaged since is used as it was.
+				}
+			}),
+		);
+		if (this.#askers.size > 0)
+			this.keys = [...this.#askers.values()].flatMap(({ account }) => accountKeys(account));
+	}
+
 	/** Resolves when the service has the URL that it should have, or with why not; for all that wait, with the same. */
-	async reconcile(asker = this.#asker): Promise<Reconciled> {
-		this.#asker = asker;
+	async reconcile(asker?: Asker): Promise<Reconciled> {
+		if (asker === undefined) await this.refresh();
+		else this.#hear(asker);
 		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
 			this.#work = this.#reconcile();
@@ -115,12 +144,18 @@ export class AccountUrl {
 		return await this.#work;
 	}
 
+	#hear(asker: Asker): void {
+		const trigger = triggerKey(asker.context);
+		this.#askers.delete(trigger);
+		this.#askers.set(trigger, asker);
+	}
+
 	async #reconcile(): Promise<Reconciled> {
 		const reasons: Array<Place & { reason: Error }> = [];
 		let notSet: NotSet | undefined;
 		for (;;) {
 			const url = wantedUrl(this.#known);
-			const asker = this.#asker;
+			const asker = [...this.#askers.values()].at(-1);
 			if (url === undefined || isConfirmed(this.#known)) break;
 			if (notSet !== undefined || asker === undefined) break;
 			const reason = await this.#set(url, asker);
@@ -135,8 +170,11 @@ export class AccountUrl {
 		}
 		this.#known = concluded(this.#known);
 		this.#isWorking = false;
-		// It holds the API key.
-		if (!isInUse(this.#known)) this.#asker = undefined;
+		// They hold the API key.
+		for (const trigger of this.#askers.keys())
+			if (!isUsing(this.#known, trigger)) this.#askers.delete(trigger);
+		this.#notSet = notSet;
+		this.retryLater();
 		// Another attempt of the same trigger may have succeeded after that.
 		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
 		return {
@@ -158,4 +196,97 @@ export class AccountUrl {
 			this.#call = undefined;
 		}
 	}
+
+	/** Begins the pause before the next try, if there is to be one. */
+	retryLater(): void {
+		this.#pause?.abort();
+		if (isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
+		const trigger = this.#triggerToRetry();
+		if (trigger === undefined || this.#isWorking) return;
+		if (this.#notSet !== undefined && this.#pauseMs === firstPauseMs)
+			tellPerson(trigger, this.#notSet);
+		this.#pause = new AbortController();
+		unlessStopped(this.#pauseMs, this.#pause.signal, () => void this.#retry());
+		this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+	}
+
+	/** Undefined when nothing is to be tried, or not by this process. */
+	#triggerToRetry(): ITriggerFunctions | undefined {
+		const { holder } = this.#known;
+		return holder && !isConfirmed(this.#known) ? kept.get(holder.trigger) : undefined;
+	}
+
+	async #retry(): Promise<void> {
+		const trigger = this.#triggerToRetry();
+		if (trigger === undefined) return;
+		const { notSet } = await this.reconcile();
+		const workflow = trigger.getWorkflow().name;
+		if (notSet !== undefined) logNotSet(trigger, notSet);
+		else trigger.logger.info(`The partner service has taken the webhook URL of "${workflow}"`);
+	}
+}
+
+/** n8n shows a workflow as published whose URL the service did not take: this stands under Executions. */
+function tellPerson(trigger: ITriggerFunctions, { reason, hasIt }: NotSet): void {
+	if (hasIt) return;
+	saveFailedExecution(
+		trigger,
+		operationError(
+			trigger.getNode(),
+			'No events come: the partner service did not take the webhook URL of this workflow',
+			`${reason.message}. n8n goes on trying, at the latest every 10 minutes: nothing is to be done if this passes by itself. Events of the meantime are lost, unless the service sends them again.`,
+		),
+	);
+}
+
+/** Published triggers that n8n keeps in the memory of this process, which is the one that publishes. */
+const kept = new Map<string, ITriggerFunctions>();
+
+/** n8n begins to keep a published trigger, until it calls `closeFunction`: when it is unpublished, or another process leads. */
+export function keep(context: ITriggerFunctions): ITriggerResponse {
+	const trigger = triggerKey(context);
+	kept.set(trigger, context);
+	for (const accountUrl of accounts)
+		if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();
+	return {
+		closeFunction: async () => {
+			if (kept.get(trigger) !== context) return await Promise.resolve();
+			kept.delete(trigger);
+			for (const accountUrl of accounts) accountUrl.known = leave(accountUrl.known, trigger);
+		},
+	};
+}
+
+/** A process sees a handful, and keeps no secret of one that is not in use. */
+const accounts = new Set<AccountUrl>();
+
+/** Two are the same account if they share a key. */
+export async function accountUrlOf(account: Account): Promise<AccountUrl> {
+	await Promise.all([...accounts].map(async (accountUrl) => await accountUrl.refresh()));
+	const keys = accountKeys(account);
+	const found = [...accounts].filter((accountUrl) =>
+		accountUrl.keys.some((key) => keys.includes(key)),
+	);
+	const accountUrl = found.find(({ known }) => isInUse(known)) ?? found[0] ?? new AccountUrl();
+	accountUrl.keys = [...(isInUse(accountUrl.known) ? accountUrl.keys : []), ...keys];
+	accounts.add(accountUrl);
+	return accountUrl;
+}
+
+/** The accounts for which a trigger is published or tested at this URL: more than one if its credential was changed. */
+export const accountsOf = (trigger: string, url: string): AccountUrl[] =>
+	[...accounts].filter(({ known }) => hasTrigger(known, trigger, url));
+
+/** Whether a trigger is published or tested, for whatever account. */
+export const isTriggerUsed = (trigger: string): boolean =>
+	[...accounts].some(({ known }) => isUsing(known, trigger));
+
+/** What is known of the account for which a trigger is published. */
+export const knownOfPublished = (trigger: string): Knowledge | undefined =>
+	[...accounts].find(({ known }) => known.holder?.trigger === trigger)?.known;
+
+/** What is known of the account for which it is tested, which can be another one. */
+export function knownOfTested(trigger: string): Knowledge | undefined {
+	const found = [...accounts].filter(({ known }) => testOf(known, trigger) !== undefined);
+	return (found.find(({ known }) => testOf(known, trigger)?.isEnding === false) ?? found[0])?.known;
 }

@@ -8,8 +8,7 @@ import type { Entries } from '../shared/record/entries';
 import { answered, entriesOf } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
 import type { PartnerEvent } from './event';
-import type { Question, TriggerMemory } from './state';
-import { memoryOf } from './state';
+import { PerTrigger } from './perTrigger';
 
 /** How many deliveries of a trigger this process remembers. */
 const rememberedInProcess = 20_000;
@@ -24,10 +23,68 @@ const rememberedExecutions = 1_000;
  */
 const keptMarks = 2_000;
 
+/** A change of the record in n8n's database, and what it answers. */
+interface Question {
+	record?: readonly string[];
+	forget?: readonly string[];
+	/** Whether another process may write the same record. */
+	isShared: boolean;
+	resolve: (found: ReadonlySet<string>) => void;
+	reject: (reason: unknown) => void;
+}
+
+/** `released`: its answer may never come. */
+type Ended = 'succeeded' | 'failed' | 'released';
+
+/** A delivery that was handed to n8n, and not answered yet. */
+interface Running {
+	ended: Promise<Ended>;
+	end(how: Ended): void;
+	/** Its sender has hung up. */
+	isLeft: boolean;
+}
+
+/** The execution of this process that handles an event or has. */
+interface Execution {
+	id: string;
+	/** Resolves when it is over and its end stands in the record, if that was asked for. */
+	ended?: Promise<Ended>;
+}
+
+interface Deliveries {
+	/** Keys of those that were answered with success, oldest first. */
+	done: Set<string>;
+	running: Map<string, Running>;
+	executions: Map<string, Execution>;
+	/** Waiting for the record in n8n's database. */
+	questions: Question[];
+	isAsking: boolean;
+}
+
+/** An event that is being handled would run twice if it were dropped. */
+const memory = new PerTrigger<Deliveries>(
+	() => ({
+		done: new Set(),
+		running: new Map(),
+		executions: new Map(),
+		questions: [],
+		isAsking: false,
+	}),
+	({ running, executions, isAsking }) =>
+		running.size > 0 ||
+		isAsking ||
+		[...executions.values()].some(({ ended }) => ended !== undefined),
+);
+
+export const forgetDeliveries = (trigger: string): void => memory.drop(trigger);
+
+/** Whether this process runs what it receives. In queue mode others do, and it does not learn when they begin. */
+let runsItself = false;
+
 /**
  * What makes two deliveries the same event. The document shows an `id` for transfer.completed only; in other
- * events `data.id` may name a user, so they need more to be the same: the transaction hash and all other data,
- * or else the whole body.
+ * events `data.id` may name a user, so they need more to be the same: the transaction hash, all other data and the
+ * event's own `id`, if it has one, or else the whole body.
  */
 export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
@@ -35,7 +92,8 @@ export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	if (event.event === 'transfer.completed' && isId)
 		return hashOf(JSON.stringify([event.event, id]));
 	const isTransaction = typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body);
-	return hashOf(isTransaction ? JSON.stringify([event.event, sorted(event.data)]) : body);
+	const identity = [event.event, sorted(event.data), ...(event.id === undefined ? [] : [event.id])];
+	return hashOf(isTransaction ? JSON.stringify(identity) : body);
 }
 
 const hashOf = (content: string | Buffer): string =>
@@ -55,27 +113,55 @@ function sorted(value: unknown): unknown {
 /** A delivery that is to be handled; `end` has to be called with whether that succeeded. */
 export interface Admission {
 	end(succeeded: boolean): void;
+	/** Its sender has hung up. */
+	leave(): void;
 }
 
 /**
  * Asks the memory of this process. A second delivery that comes while the first is being handled waits for it.
+ * @param untilItSucceeds whether the sender is told how the workflow ended
  * @returns the admission, or how the same delivery ended before
  */
 export async function admit(
 	context: IWebhookFunctions,
 	key: string,
+	untilItSucceeds: boolean,
 ): Promise<Admission | 'succeeded' | 'failed'> {
-	const memory = memoryOf(context);
-	if (memory.done.has(key)) return 'succeeded';
-	const running = memory.running.get(key);
-	if (running !== undefined) return (await running) ? 'succeeded' : 'failed';
-	const { promise, resolve } = context.helpers.createDeferredPromise<boolean>();
-	memory.running.set(key, promise);
+	const { done, running, executions } = memory.of(context);
+	/**
+	 * n8n answers nothing for what a person stops in its queue. While it may still be in the queue, the record in n8n's
+	 * database lets one of two executions have it; not so while another process runs it until it succeeds.
+	 */
+	const releaseIfLost = (delivery?: Running): void => {
+		const isRunning = executions.get(key)?.ended !== undefined;
+		if (delivery?.isLeft && !isRunning && (runsItself || !untilItSucceeds))
+			delivery.end('released');
+	};
+	for (;;) {
+		if (done.has(key)) return 'succeeded';
+		releaseIfLost(running.get(key));
+		// An execution without a delivery was in n8n's queue when n8n crashed.
+		const ended = running.get(key)?.ended ?? executions.get(key)?.ended;
+		if (ended === undefined) break;
+		const how = await ended;
+		if (how !== 'released') return how;
+	}
+	const { promise: ended, resolve } = context.helpers.createDeferredPromise<Ended>();
+	const own: Running = {
+		ended,
+		end(how) {
+			if (running.get(key) === own) running.delete(key);
+			if (how === 'succeeded') dropOldest(done.add(key), rememberedInProcess);
+			resolve(how);
+		},
+		isLeft: false,
+	};
+	running.set(key, own);
 	return {
-		end(succeeded) {
-			memory.running.delete(key);
-			if (succeeded) dropOldest(memory.done.add(key), rememberedInProcess);
-			resolve(succeeded);
+		end: (succeeded) => own.end(succeeded ? 'succeeded' : 'failed'),
+		leave() {
+			own.isLeft = true;
+			releaseIfLost(own);
 		},
 	};
 }
@@ -104,54 +190,61 @@ export async function isNew(
 	key: string,
 	untilItSucceeds: boolean,
 ): Promise<boolean> {
-	const memory = memoryOf(context);
-	const execution = context.getExecutionId();
+	const deliveries = memory.of(context);
+	const { running, executions } = deliveries;
+	const id = context.getExecutionId();
 	// n8n's Retry On Fail asks again, and a person who retries an execution wants it to run.
-	if (memory.handledBy.get(key) === execution) return true;
+	if (executions.get(key)?.id === id) return true;
 	const wantedByPerson = context.getMode() === 'retry';
+	// How another execution of this process ends decides, and stands in the record then.
+	while (executions.get(key)?.ended !== undefined && !wantedByPerson)
+		await executions.get(key)?.ended;
+
+	if (running.has(key)) runsItself = true;
+	const { promise: ended, resolve: end } = context.helpers.createDeferredPromise<Ended>();
+	const execution: Execution = untilItSucceeds ? { id, ended } : { id };
+	dropOldest(executions.set(key, execution), rememberedExecutions);
+	const isOver = (how: Ended): void => {
+		if (executions.get(key) === execution) executions.delete(key);
+		end(how);
+	};
+
 	const marks = untilItSucceeds ? [cameMark(key), openMark(key)] : [cameMark(key)];
-	let found: ReadonlySet<string>;
+	let found: ReadonlySet<string> = new Set();
 	try {
-		found = await ask(context, memory, key, { record: marks });
+		found = await ask(context, deliveries, key, { record: marks });
 	} catch (error) {
-		context.logger.warn('An event could not be recorded, so it may run again if it is sent again', {
-			workflow: context.getWorkflow().name,
-			reason: messageOf(error),
-		});
-		return true;
+		context.logger.warn(
+			`An event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
+		);
 	}
 	const handled = found.has(cameMark(key)) && !found.has(openMark(key));
 	if (handled && !wantedByPerson) {
-		if (untilItSucceeds) await forget(context, memory, key, [openMark(key)]);
+		if (untilItSucceeds) await forget(context, deliveries, key, [openMark(key)]);
+		isOver('succeeded');
 		return false;
 	}
-	dropOldest(memory.handledBy.set(key, execution), rememberedExecutions);
-	if (untilItSucceeds) {
-		whenEnded(context, async (ending) => {
-			memory.handledBy.delete(key);
-			const over = ending === 'failed' ? marks : [openMark(key)];
-			await forget(context, memory, key, over);
-		});
-	}
+	if (!untilItSucceeds) return true;
+	const isHeard = whenEnded(context, async (ending) => {
+		await forget(context, deliveries, key, ending === 'failed' ? marks : [openMark(key)]);
+		isOver(ending === 'failed' ? 'failed' : 'succeeded');
+	});
+	if (!isHeard) isOver('succeeded');
 	return true;
 }
 
 /** What stays in the record only makes an event run again if it is sent again. */
 async function forget(
 	context: IExecuteFunctions,
-	memory: TriggerMemory,
+	deliveries: Deliveries,
 	key: string,
 	marks: string[],
 ): Promise<void> {
 	try {
-		await ask(context, memory, key, { forget: marks });
+		await ask(context, deliveries, key, { forget: marks });
 	} catch (error) {
 		context.logger.warn(
-			'The end of an event could not be recorded, so it may run again if it is sent again',
-			{
-				workflow: context.getWorkflow().name,
-				reason: messageOf(error),
-			},
+			`The end of an event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
 		);
 	}
 }
@@ -163,23 +256,23 @@ async function forget(
  */
 async function ask(
 	context: IExecuteFunctions,
-	memory: TriggerMemory,
+	deliveries: Deliveries,
 	key: string,
 	question: Pick<Question, 'record' | 'forget'>,
 ): Promise<ReadonlySet<string>> {
 	// The process that received the delivery also runs its workflow: then n8n has no other that does.
-	const isShared = !memory.running.has(key) && !memory.done.has(key);
+	const isShared = !deliveries.running.has(key) && !deliveries.done.has(key);
 	const answer = new Promise<ReadonlySet<string>>((resolve, reject) =>
-		memory.questions.push({ ...question, isShared, resolve, reject }),
+		deliveries.questions.push({ ...question, isShared, resolve, reject }),
 	);
-	if (!memory.isAsking) void answerAll(context, memory);
+	if (!deliveries.isAsking) void answerAll(context, deliveries);
 	return await answer;
 }
 
-async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Promise<void> {
-	memory.isAsking = true;
-	while (memory.questions.length > 0) {
-		const questions = memory.questions.splice(0);
+async function answerAll(context: IExecuteFunctions, deliveries: Deliveries): Promise<void> {
+	deliveries.isAsking = true;
+	while (deliveries.questions.length > 0) {
+		const questions = deliveries.questions.splice(0);
 		const isShared = questions.some((question) => question.isShared);
 		const access = async (): Promise<Set<string>> =>
 			await readAndWrite(entriesOf(context, 'node'), questions);
@@ -190,7 +283,7 @@ async function answerAll(context: IExecuteFunctions, memory: TriggerMemory): Pro
 			if (!(found instanceof Error)) for (const mark of record) found.add(mark);
 		}
 	}
-	memory.isAsking = false;
+	deliveries.isAsking = false;
 }
 
 /** Before each attempt to write the record. */

@@ -32,18 +32,39 @@ export interface PartnerEvent extends IDataObject {
 /** Deeper bodies are refused, because what handles them later may recurse. */
 const deepest = 64;
 
-/** @returns undefined when the body is not a JSON object with a string `event`, or could harm what handles it */
-export function parseEvent(body: Buffer): PartnerEvent | undefined {
-	let value: unknown;
+/** @returns undefined when the body is not JSON, or could harm what handles it */
+export function parseBody(body: Buffer): unknown {
+	// Before it is parsed, which takes seconds for millions of levels.
+	if (isDeeper(body, deepest)) return undefined;
 	try {
-		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+		const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+		return isHarmless(value) ? value : undefined;
 	} catch {
 		return undefined;
 	}
-	return isPartnerEvent(value) && isHarmless(value) ? value : undefined;
 }
 
-function isPartnerEvent(value: unknown): value is PartnerEvent {
+const [quote = 0, backslash = 0, ...brackets] = Buffer.from('"\\[{]}');
+
+/** Whether JSON has more levels, told by its brackets outside of texts. */
+function isDeeper(json: Buffer, levels: number): boolean {
+	let depth = 0;
+	let isText = false;
+	for (let index = 0; index < json.length; index++) {
+		const byte = json[index] ?? 0;
+		if (isText && byte === backslash) index++;
+		else if (byte === quote) isText = !isText;
+		else if (!isText && byte >= 0x5b) {
+			const bracket = brackets.indexOf(byte);
+			if (bracket >= 0) depth += bracket < 2 ? 1 : -1;
+			if (depth > levels) return true;
+		}
+	}
+	return false;
+}
+
+/** Whether a parsed body is an event: a JSON object with a text in `event`. */
+export function isPartnerEvent(value: unknown): value is PartnerEvent {
 	const event = property(value, 'event');
 	return !Array.isArray(value) && typeof event === 'string' && event !== '';
 }
@@ -56,10 +77,9 @@ function pollutes(value: object): boolean {
 	);
 }
 
-function isHarmless(value: unknown, depth = 0): boolean {
-	if (depth > deepest) return false;
+function isHarmless(value: unknown): boolean {
 	if (typeof value !== 'object' || value === null) return true;
-	return !pollutes(value) && Object.values(value).every((child) => isHarmless(child, depth + 1));
+	return !pollutes(value) && Object.values(value).every(isHarmless);
 }
 
 /** Whether an event was asked for. */

@@ -9,28 +9,35 @@ import { sign, signingHeaders } from './signedDelivery';
 const timeoutMs = 10_000;
 
 /** Marks what this process sends on, so that it goes from production to tests, or from a test to production, once. */
-const relayHeader = 'x-etb-wallet-relayed';
-const ownRelay = randomUUID();
+const forwardHeader = 'x-etb-wallet-forwarded';
+const ownMark = randomUUID();
 
 /** Whether this process sent it on. */
-export const isRelayed = ({ headers }: Delivery): boolean => headers[relayHeader] === ownRelay;
+export const isForwarded = ({ headers }: Delivery): boolean => headers[forwardHeader] === ownMark;
 
-/** The headers as the service sent them. */
-export function ownHeaders(context: IWebhookFunctions): IDataObject {
-	const headers: IDataObject = { ...context.getHeaderData() };
-	delete headers[relayHeader];
-	return headers;
+/** Headers that belong to one connection, and are another's when a delivery is sent on. */
+const ofConnection =
+	/^(?:accept|accept-encoding|connection|content-encoding|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/;
+
+/** Headers that carry what gives access, by their names. */
+const secret = /auth|cookie|api-?key|password|secret|signature|token/;
+
+/** The headers of the service, without those of a connection and those that may hold a secret. */
+export function headersToShow({ headers }: Delivery): IDataObject {
+	const shown = Object.entries(headers).filter(
+		([name]) => !ofConnection.test(name) && !secret.test(name) && name !== forwardHeader,
+	);
+	return Object.fromEntries(shown) as IDataObject;
 }
 
 /**
- * Sends a delivery on, byte for byte and with its signature.
+ * Sends a delivery on, byte for byte, with its signature, and with the headers that are shown.
  * @returns the status of the answer, or undefined when there was none
  */
 export async function forward(
 	context: IHookFunctions | IWebhookFunctions,
 	url: string,
 	delivery: Delivery,
-	headers: Record<string, string> = { [relayHeader]: ownRelay },
 ): Promise<number | undefined> {
 	try {
 		const response: unknown = await context.helpers.httpRequest({
@@ -38,9 +45,9 @@ export async function forward(
 			url,
 			body: delivery.body,
 			headers: {
-				'Content-Type': 'application/json',
+				...headersToShow(delivery),
 				...signingHeaders(delivery),
-				...headers,
+				[forwardHeader]: ownMark,
 			},
 			encoding: 'text',
 			timeout: timeoutMs,
@@ -51,39 +58,38 @@ export async function forward(
 		const status: unknown = property(response, 'statusCode');
 		return typeof status === 'number' ? status : undefined;
 	} catch (error) {
-		context.logger.warn('A delivery could not be forwarded', {
-			url,
-			reason: messageOf(error),
-		});
+		context.logger.warn(`A delivery could not be forwarded to ${url}: ${messageOf(error)}`);
 		return undefined;
 	}
 }
 
-/** Marks a request with which n8n asks itself which process handles a production URL. */
-export const probeHeader = 'x-etb-wallet-probe';
+/** The field of a body with which n8n asks itself which process handles a production URL. It is no event. */
+const probeField = 'etbWalletProbe';
 
 const openProbes = new Set<string>();
 
-/** Whether a probe was sent by this process. */
-export function isOwnProbe(value: unknown): boolean {
-	return typeof value === 'string' && openProbes.has(value);
-}
-
 /** Statuses that the answer to a probe can have. */
-export const probeStatus = { sameProcess: 200, otherProcess: 202 };
+const probeStatus = { sameProcess: 200, otherProcess: 202 };
+
+/** The status with which a parsed body is to be answered, if it is a probe. */
+export function probeStatusOf(body: unknown): number | undefined {
+	const token = property(body, probeField);
+	if (typeof token !== 'string') return undefined;
+	return openProbes.has(token) ? probeStatus.sameProcess : probeStatus.otherProcess;
+}
 
 /** Which process handles the deliveries of a production URL. `unreachable`: n8n cannot reach its own address. */
 export async function probe(
 	context: IHookFunctions,
 	url: string,
-	secret: string,
+	webhookSecret: string,
 ): Promise<'sameProcess' | 'otherProcess' | 'unreachable'> {
 	const token = randomUUID();
-	const body = Buffer.from(JSON.stringify({ event: 'n8n.probe', token }));
+	const body = Buffer.from(JSON.stringify({ [probeField]: token }));
 	openProbes.add(token);
 	try {
-		const delivery = { headers: sign(body, secret), body };
-		const status = await forward(context, url, delivery, { [probeHeader]: token });
+		const headers = { 'content-type': 'application/json', ...sign(body, webhookSecret) };
+		const status = await forward(context, url, { headers, body });
 		if (status === probeStatus.sameProcess) return 'sameProcess';
 		return status === probeStatus.otherProcess ? 'otherProcess' : 'unreachable';
 	} finally {

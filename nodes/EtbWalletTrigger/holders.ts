@@ -1,26 +1,24 @@
 /** What is known of the one webhook URL of an account, and what follows from it. Nothing here waits or calls. */
 
-/** The account that a credential is for, in a form that shows no key. Two are the same if they share one of these. */
-export type AccountKeys = readonly string[];
-
 /** A trigger that listens at a URL. */
 export interface Listener {
 	/** Which trigger node of which workflow it is. */
 	trigger: string;
-	account: AccountKeys;
 	url: string;
-	/** URL After Deactivation. */
-	urlAfter?: string;
 	/** Nobody was told yet that it is published or tested: if its URL cannot be set, it never was. */
 	isNew: boolean;
 }
 
-/** A published trigger. The newest one receives the account's events. */
+/** The published trigger that receives the account's events. */
 export interface Holder extends Listener {
-	workflowName: string;
+	workflow: { id: string; name: string };
+	/** The project of n8n that the workflow belongs to. */
+	project: string | undefined;
+	/** Another process may lead by now, and have unpublished it. */
+	isLeft?: boolean;
 }
 
-export type WhileTesting = 'share' | 'refuse' | 'leaveUrl';
+export type WhileTesting = 'share' | 'leaveUrl';
 
 /** A trigger in the editor that listens for a test event. */
 export interface TestListener extends Listener {
@@ -34,33 +32,34 @@ export interface TestListener extends Listener {
 }
 
 export interface Knowledge {
-	/** Oldest first; the last one receives the events. */
-	readonly holders: readonly Holder[];
+	readonly holder?: Holder;
 	/** Oldest first. */
 	readonly tests: readonly TestListener[];
-	/** The account of the trigger that left last, and where it wanted the events to go. */
-	readonly left?: { url?: string; account: AccountKeys };
-	/** What the service has for certain: it took this URL, and was given no other since. */
+	/** What the service has for certain: it took this URL, and was given no other since. Else nobody knows. */
 	readonly confirmed?: string;
-	/** What it may have while nothing is certain. */
-	readonly possible?: readonly string[];
 	/** To be set all the same, which heals what others set. */
 	readonly isToBeSet?: boolean;
 }
 
-export const nothingKnown: Knowledge = { holders: [], tests: [] };
-
-/** The published trigger that receives the events. */
-export const holderOf = ({ holders }: Knowledge): Holder | undefined => holders.at(-1);
+export const nothingKnown: Knowledge = { tests: [] };
 
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
 	tests.find((test) => test.trigger === trigger);
 
-/** Whether anything known is about this account. */
-export function isAbout({ holders, tests, left }: Knowledge, account: AccountKeys): boolean {
-	const known = [...holders, ...tests, ...(left ? [left] : [])];
-	return known.some((entry) => entry.account.some((key) => account.includes(key)));
-}
+/** All that listen or end. */
+const listeners = ({ holder, tests }: Knowledge): Listener[] =>
+	holder === undefined ? [...tests] : [...tests, holder];
+
+/** Whether a trigger is published or tested for the account. */
+export const isInUse = (known: Knowledge): boolean => listeners(known).length > 0;
+
+/** Whether this trigger is published or tested. */
+export const isUsing = (known: Knowledge, trigger: string): boolean =>
+	listeners(known).some((listener) => listener.trigger === trigger);
+
+/** Whether the trigger is published or tested at this URL. */
+export const hasTrigger = (known: Knowledge, trigger: string, url: string): boolean =>
+	listeners(known).some((listener) => listener.trigger === trigger && listener.url === url);
 
 /** Whether a test of the trigger has begun at this URL, and was told so. */
 export function isListening(known: Knowledge, trigger: string, url: string): boolean {
@@ -68,18 +67,13 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 	return test?.url === url && !test.isEnding && !test.isNew;
 }
 
-/** Whether the trigger is published or tested at this URL. */
-export const hasTrigger = ({ holders, tests }: Knowledge, trigger: string, url: string): boolean =>
-	[...holders, ...tests].some((entry) => entry.trigger === trigger && entry.url === url);
-
 /**
- * The URL that the service should have: that of a test that needs it, else of the published trigger, else where the
- * events should go after that. Undefined: it does not matter.
+ * The URL that the service should have: that of a test that needs it, else of the published trigger. Undefined: it does
+ * not matter.
  */
-export function wantedUrl(known: Knowledge): string | undefined {
-	const holder = holderOf(known);
-	const test = known.tests.findLast((listener) => needsUrl(listener, holder));
-	return test?.url ?? holder?.url ?? known.left?.url;
+export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
+	const test = tests.findLast((listener) => needsUrl(listener, holder));
+	return test?.url ?? holder?.url;
 }
 
 function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
@@ -89,40 +83,32 @@ function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
 
 /**
  * A trigger is published. Its URL has to be set even if it was before.
- * @param takesOver whether it may take the events from another trigger
- * @param isStarting n8n publishes again what was published: without Take Over it stands back, and is not refused
  * @param isReplacing it takes its own place, which it left a moment ago. Else others may have set another URL since
  * @returns the trigger that has the account, if this one is refused
  */
 export function publish(
 	known: Knowledge,
 	holder: Holder,
-	{
-		takesOver,
-		isStarting,
-		isReplacing,
-	}: { takesOver: boolean; isStarting: boolean; isReplacing: boolean },
+	isReplacing: boolean,
 ): Knowledge | { heldBy: Holder } {
-	const others = known.holders.filter(({ trigger }) => trigger !== holder.trigger);
-	const heldBy = others.at(-1);
-	const isHolder = holderOf(known)?.trigger === holder.trigger;
-	const stays = heldBy === undefined || isHolder || takesOver;
-	if (!stays && !isStarting) return { heldBy };
-	const holders = stays ? [...others, holder] : [holder, ...others];
-	if (!stays) return { ...known, holders };
+	const heldBy = known.holder?.isLeft ? undefined : known.holder;
+	if (heldBy !== undefined && heldBy.trigger !== holder.trigger) return { heldBy };
 	const confirmed = isReplacing ? known.confirmed : undefined;
-	return { ...known, holders, confirmed, isToBeSet: true };
+	return { ...known, holder, confirmed, isToBeSet: true };
 }
 
 /** A trigger is no longer published. */
 export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
-	const gone = known.holders.find((holder) => holder.trigger === trigger && holder.url === url);
-	if (gone === undefined) return known;
-	const left = gone === holderOf(known) ? leftBy(gone) : known.left;
-	return { ...known, holders: without(known.holders, gone), left };
+	const { holder } = known;
+	const isHolder = holder?.trigger === trigger && holder.url === url;
+	return isHolder ? { ...known, holder: undefined } : known;
 }
 
-const leftBy = ({ account, urlAfter }: Listener) => ({ account, url: urlAfter });
+/** n8n keeps a published trigger no longer in this process. */
+export function leave(known: Knowledge, trigger: string): Knowledge {
+	const { holder } = known;
+	return holder?.trigger === trigger ? { ...known, holder: { ...holder, isLeft: true } } : known;
+}
 
 /**
  * A test begins, in the place of an earlier one of the same trigger, which n8n does not always end before. What was
@@ -136,23 +122,20 @@ export function startTest(known: Knowledge, test: TestListener): Knowledge {
 
 /** A test has ended. It is remembered until the URL was given back. */
 export function endTest(known: Knowledge, trigger: string, url: string): Knowledge {
-	const ended = known.tests.find((test) => test.trigger === trigger && test.url === url);
-	if (ended === undefined) return known;
-	const tests = known.tests.map((test) => (test === ended ? { ...test, isEnding: true } : test));
-	const isLeft = ended.wasSet && ended.urlAfter && known.holders.length === 0;
-	return { ...known, tests, left: isLeft ? leftBy(ended) : known.left };
+	const isIt = (test: TestListener): boolean => test.trigger === trigger && test.url === url;
+	const tests = known.tests.map((test) => (isIt(test) ? { ...test, isEnding: true } : test));
+	return { ...known, tests };
 }
 
 /** The service is being told this URL: until it answers, what it has is certain only if it has this one already. */
 export function setting(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
-	if (known.confirmed === url) return { ...known, tests };
-	const before = known.confirmed === undefined ? (known.possible ?? []) : [known.confirmed];
-	return { ...known, tests, confirmed: undefined, possible: [...new Set([...before, url])] };
+	return { ...known, tests, confirmed: known.confirmed === url ? url : undefined };
 }
 
-const mayHave = ({ confirmed, possible = [] }: Knowledge, url: string): boolean =>
-	confirmed === undefined ? possible.includes(url) : confirmed === url;
+/** While nothing is certain it may be any, also one that was set before n8n was started. */
+const mayHave = ({ confirmed }: Knowledge, url: string): boolean =>
+	confirmed === undefined || confirmed === url;
 
 /** The service took this URL. */
 export const taken = (known: Knowledge, url: string): Knowledge => ({
@@ -168,24 +151,19 @@ export const taken = (known: Knowledge, url: string): Knowledge => ({
  */
 export function rejected(known: Knowledge, url: string): { known: Knowledge; dropped?: Listener } {
 	if (wantedUrl(known) !== url || known.confirmed === url) return { known };
-	const { tests, holders } = known;
-	const dropped = [...tests, ...holders].find((listener) => listener.url === url && listener.isNew);
+	const dropped = listeners(known).find((listener) => listener.url === url && listener.isNew);
 	if (dropped === undefined) return { known };
-	return {
-		known: { ...known, tests: without(tests, dropped), holders: without(holders, dropped) },
-		dropped,
-	};
+	const tests = known.tests.filter((test) => test !== dropped);
+	const holder = known.holder === dropped ? undefined : known.holder;
+	return { known: { ...known, tests, holder }, dropped };
 }
-
-const without = <Kind extends Listener>(listeners: readonly Kind[], dropped: Listener): Kind[] =>
-	listeners.filter((listener) => listener !== dropped);
 
 /** Nothing more is being done: each trigger that was not dropped is published or tests, and is told so. */
 export function concluded(known: Knowledge): Knowledge {
 	const isGivenBack = isConfirmed(known);
 	return {
 		...known,
-		holders: known.holders.map((holder) => ({ ...holder, isNew: false })),
+		holder: known.holder && { ...known.holder, isNew: false },
 		tests: known.tests
 			.filter((test) => !(test.isEnding && isGivenBack))
 			.map((test) => ({ ...test, isNew: false })),
@@ -199,10 +177,9 @@ export function isConfirmed(known: Knowledge): boolean {
 }
 
 /** The tests that get a copy of what a published trigger receives. */
-export function copiesFor(known: Knowledge, trigger: string): string[] {
-	const holder = holderOf(known);
+export function copiesFor({ holder, tests }: Knowledge, trigger: string): string[] {
 	if (holder?.trigger !== trigger) return [];
-	return known.tests
+	return tests
 		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !needsUrl(test, holder))
 		.map(({ url }) => url);
 }
@@ -217,17 +194,5 @@ export function productionOf(
 ): { url: string } | 'nobody' | 'unknown' {
 	const test = testOf(known, trigger);
 	if (test === undefined) return 'unknown';
-	const holder = holderOf(known);
-	return test.wasSet && holder !== undefined ? { url: holder.url } : 'nobody';
-}
-
-/** Whether a trigger is published or tested for the account. */
-export const isInUse = ({ holders, tests }: Knowledge): boolean =>
-	holders.length > 0 || tests.length > 0;
-
-/** Whether this can be forgotten. */
-export function isNothing(known: Knowledge): boolean {
-	const { left, confirmed } = known;
-	const isLeft = left !== undefined && (left.url ?? confirmed) !== undefined;
-	return !isInUse(known) && !isLeft;
+	return test.wasSet && known.holder !== undefined ? { url: known.holder.url } : 'nobody';
 }

@@ -1,17 +1,33 @@
 /** What n8n asks of the trigger when a workflow is published or unpublished, and when a test begins or ends. */
 import type { IHookFunctions } from 'n8n-workflow';
 import type { Account } from '../shared/account';
-import { accountKeys, loadAccount } from '../shared/account';
-import { isReplacing, isStarting, operationError } from '../shared/n8n';
+import { loadAccount } from '../shared/account';
+import { InvalidValueError } from '../shared/invalidValue';
+import { isReplacing, isStarting, operationError, projectOf, requireRequests } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
+import { webhookUrl } from '../shared/url';
 import type { AccountUrl } from './accountUrl';
-import { logNotSet } from './accountUrl';
+import { accountsOf, accountUrlOf, isTriggerUsed, logNotSet } from './accountUrl';
+import { forgetDeliveries } from './duplicates';
 import type { Holder } from './holders';
 import * as holders from './holders';
-import type { Registration } from './registration';
-import { ownUrl, readRegistration } from './registration';
-import { accountWith, accountsOf, dropEnded, dropIfNothing, triggerKey } from './state';
+import { triggerKey } from './perTrigger';
+import type { Settings } from './settings';
+import { checkSettings, settingsOf } from './settings';
 import { beginTest } from './testListening';
+import { forgetSecrets } from './webhookSecrets';
+
+/** What a trigger is published or tested with. */
+export interface Registration {
+	trigger: string;
+	account: Account;
+	accountUrl: AccountUrl;
+	settings: Settings;
+	/** The address at which n8n listens for this trigger. */
+	url: string;
+	/** The same, once it is sure that the service can reach it. @throws {InvalidValueError} */
+	publicUrl: () => string;
+}
 
 /**
  * Called by n8n when the workflow is published, when n8n starts, and when "Listen for test event" begins.
@@ -21,21 +37,92 @@ import { beginTest } from './testListening';
 export async function register(context: IHookFunctions): Promise<void> {
 	try {
 		const registration = await readRegistration(context);
-		const isTest = context.getMode() === 'manual';
-		const listener = isTest
-			? await beginTest(context, registration)
-			: publish(context, registration);
-		const accountUrl = accountWith(registration.keys);
-		const { account } = registration;
+		const { account, accountUrl } = registration;
+		const listener =
+			context.getMode() === 'manual'
+				? await beginTest(context, registration)
+				: publish(context, registration);
 		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
 		const reason = whyDropped(listener);
-		dropIfNothing(accountUrl);
 		if (reason !== undefined) throw reason;
 		// n8n would stop listening, although the service very likely still has a URL of this account.
 		if (notSet !== undefined) logNotSet(context, notSet);
 	} catch (error) {
 		throw invalidValueError(context.getNode(), error);
 	}
+}
+
+/** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
+async function readRegistration(context: IHookFunctions): Promise<Registration> {
+	requireRequests(context);
+	const account = await loadAccount(context);
+	if (account.webhookSecret === '') {
+		throw new InvalidValueError(
+			'The credential has no Webhook Secret',
+			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
+		);
+	}
+	const { parameters } = context.getNode();
+	checkSettings(parameters);
+	const url = ownUrl(context);
+	return {
+		trigger: triggerKey(context),
+		account,
+		accountUrl: await accountUrlOf(account),
+		settings: settingsOf(parameters),
+		url,
+		publicUrl: () =>
+			webhookUrl(
+				url,
+				account,
+				'The webhook URL of this n8n',
+				'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
+			),
+	};
+}
+
+/** As `webhookUrl` writes it, so that the two can be compared. */
+function ownUrl(context: IHookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	return URL.canParse(url) ? new URL(url).href : url;
+}
+
+function publish(
+	context: IHookFunctions,
+	{ trigger, accountUrl, publicUrl }: Registration,
+): Holder {
+	const { id = '', name = '' } = context.getWorkflow();
+	const holder: Holder = {
+		trigger,
+		workflow: { id, name },
+		project: projectOf(context),
+		url: publicUrl(),
+		isNew: !isStarting(context),
+	};
+	const known = holders.publish(accountUrl.known, holder, isReplacing(context));
+	if ('heldBy' in known) throw alreadyHeld(context, known.heldBy);
+	accountUrl.known = known;
+	return holder;
+}
+
+/** Names the other workflow only where whoever publishes may see it: n8n shows a person the workflows of a project. */
+function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Error {
+	const node = context.getNode();
+	if (workflow.id === context.getWorkflow().id) {
+		return operationError(
+			node,
+			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
+			'The service sends all events of an account to one address. Choose all events that you need in one trigger. With One Output per Event each leaves on an output of its own.',
+		);
+	}
+	const isVisible = project !== undefined && project === projectOf(context);
+	return operationError(
+		node,
+		isVisible
+			? `Unpublish the workflow "${workflow.name}" first: it receives the events of this account`
+			: 'Unpublish the other workflow first: a workflow of another project receives the events of this account',
+		'The service sends all events of an account to one address, so one published workflow gets them. Let that one handle these events too, or unpublish it and then publish this one.',
+	);
 }
 
 /**
@@ -46,83 +133,25 @@ export async function register(context: IHookFunctions): Promise<void> {
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
+	let failure: Error | undefined;
 	try {
 		// When this returns, n8n drops the listening of a test that began meanwhile too, and tells nobody.
 		do {
-			const left = accountsOf(trigger, url);
-			for (const accountUrl of left) {
+			for (const accountUrl of accountsOf(trigger, url)) {
 				const ended = holders.endTest(accountUrl.known, trigger, url);
 				accountUrl.known = holders.unpublish(ended, trigger, url);
+				const { notSet } = await accountUrl.reconcile();
+				if (notSet?.hasIt === false) failure ??= notSet.reason;
+				else if (notSet !== undefined) logNotSet(context, notSet);
 			}
-			await handOver(context, left);
+			if (failure !== undefined) throw failure;
 		} while (
 			accountsOf(trigger, url).some(({ known }) => holders.isListening(known, trigger, url))
 		);
 	} finally {
-		dropEnded(trigger);
+		if (!isTriggerUsed(trigger)) {
+			forgetDeliveries(trigger);
+			forgetSecrets(trigger);
+		}
 	}
-}
-
-/** @param left what the trigger was published or tested for: the account of its credential, or of the one before */
-async function handOver(context: IHookFunctions, left: AccountUrl[]): Promise<void> {
-	const own = await ownAccount(context);
-	let failure: Error | undefined;
-	for (const accountUrl of new Set(own ? [...left, own.accountUrl] : left)) {
-		// An account that the credential no longer leads to is told with the credential that led to it.
-		const asker = accountUrl === own?.accountUrl ? { context, account: own.account } : undefined;
-		const { notSet } = await accountUrl.reconcile(asker);
-		dropIfNothing(accountUrl);
-		if (notSet === undefined) continue;
-		const isOwn = left.includes(accountUrl) || notSet.url === accountUrl.known.left?.url;
-		if (isOwn && !notSet.hasIt) failure ??= notSet.reason;
-		else logNotSet(context, notSet);
-	}
-	if (failure !== undefined) throw failure;
-}
-
-/** Undefined when the credential cannot be used, because it was deleted, for example. */
-async function ownAccount(
-	context: IHookFunctions,
-): Promise<{ account: Account; accountUrl: AccountUrl } | undefined> {
-	try {
-		const account = await loadAccount(context);
-		return { account, accountUrl: accountWith(accountKeys(account)) };
-	} catch {
-		return undefined;
-	}
-}
-
-function publish(context: IHookFunctions, registration: Registration): Holder {
-	const { trigger, keys, urlAfter, settings } = registration;
-	const isStart = isStarting(context);
-	const holder: Holder = {
-		trigger,
-		account: keys,
-		workflowName: context.getWorkflow().name ?? '',
-		url: registration.publicUrl(),
-		urlAfter,
-		isNew: !isStart,
-	};
-	const accountUrl = accountWith(keys);
-	const known = holders.publish(accountUrl.known, holder, {
-		takesOver: settings.takeOver,
-		isStarting: isStart,
-		isReplacing: isReplacing(context),
-	});
-	if ('heldBy' in known) {
-		throw operationError(
-			context.getNode(),
-			`The workflow "${known.heldBy.workflowName}" already receives the events of this account`,
-			'The service sends events to one address per account. Unpublish that workflow, let it handle these events too, or turn on Take Over under Options: it then gets none until you unpublish this one.',
-		);
-	}
-	accountUrl.known = known;
-	const receiver = holders.holderOf(known);
-	if (receiver?.trigger !== trigger) {
-		context.logger.error('The webhook URL could not be set again at the partner service', {
-			workflow: holder.workflowName,
-			reason: `The workflow "${receiver?.workflowName}" already receives the events of this account`,
-		});
-	}
-	return holder;
 }

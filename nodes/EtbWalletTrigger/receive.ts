@@ -1,19 +1,20 @@
 /** A request to the trigger's URL, from its first byte to its answer or its workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { credentialType, webhookSecrets } from '../shared/account';
 import { messageOf } from '../shared/invalidValue';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
+import { knownOfPublished, knownOfTested } from './accountUrl';
 import type { Admission } from './duplicates';
 import { admit, deliveryKey } from './duplicates';
 import type { PartnerEvent } from './event';
-import { ageMsOf, isWanted, parseEvent } from './event';
-import { forward, isOwnProbe, isRelayed, ownHeaders, probeHeader, probeStatus } from './forwarding';
+import { ageMsOf, isPartnerEvent, isWanted, parseBody } from './event';
+import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
 import { copiesFor, productionOf } from './holders';
+import { triggerKey } from './perTrigger';
 import type { Settings } from './settings';
 import { settingsOf } from './settings';
 import type { Delivery } from './signedDelivery';
 import { hasSignature, isSigned } from './signedDelivery';
-import { accountOfTrigger, memoryOf, triggerKey } from './state';
+import { loadSecrets } from './webhookSecrets';
 
 /** An answer that starts no execution. It says nothing about why a signature was refused. */
 interface Refusal {
@@ -47,23 +48,26 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		const settings = settingsOf(context.getNode().parameters);
 		const accepted = await acceptedEvent(context, settings);
 		if ('status' in accepted) return refuse(context, accepted);
-		const headers = settings.includeHeaders ? { headers: ownHeaders(context) } : {};
-		const item = { json: { ...accepted.event, ...headers } };
+		const { event, delivery } = accepted;
+		const headers = settings.includeHeaders ? { headers: headersToShow(delivery) } : {};
+		const item = { json: { ...event, ...headers } };
 		if (context.getMode() === 'manual') return { workflowData: [[item]] };
 
-		const key = deliveryKey(accepted.event, accepted.body);
-		const admitted = await admit(context, key);
+		const key = deliveryKey(event, delivery.body);
+		const admitted = await admit(context, key, settings.answersWhenFinished);
 		if (admitted === 'succeeded') return refuse(context, refusals.duplicate);
 		if (admitted === 'failed') return refuse(context, refusals.failedBefore);
 		admission = admitted;
 		whenAnswered(context, (status) => admitted.end(status >= 200 && status < 300));
+		const response = context.getResponseObject();
+		if (response.closed) admitted.leave();
+		else response.once('close', () => admitted.leave());
 		return { workflowData: [[withDeliveryKey(item, key)]] };
 	} catch (error) {
 		admission?.end(false);
-		context.logger.error('The ETB Wallet Trigger could not handle a request', {
-			workflow: context.getWorkflow().name,
-			reason: messageOf(error),
-		});
+		context.logger.error(
+			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
+		);
 		return refuse(context, refusals.broken);
 	}
 }
@@ -80,24 +84,18 @@ function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebh
 async function acceptedEvent(
 	context: IWebhookFunctions,
 	settings: Settings,
-): Promise<{ event: PartnerEvent; body: Buffer } | Refusal> {
+): Promise<{ event: PartnerEvent; delivery: Delivery } | Refusal> {
 	const delivery = await verifiedDelivery(context);
 	if ('status' in delivery) return delivery;
-	const { body } = delivery;
-
-	const probe = delivery.headers[probeHeader];
-	if (probe !== undefined) {
-		const status = isOwnProbe(probe) ? probeStatus.sameProcess : probeStatus.otherProcess;
-		return { status, message: 'Probe' };
+	const event = parseBody(delivery.body);
+	const probed = probeStatusOf(event);
+	if (probed !== undefined) return { status: probed, message: 'Probe' };
+	if (!isPartnerEvent(event)) return refusals.noEvent;
+	if (!isForwarded(delivery)) {
+		if (context.getMode() !== 'manual') copyToTests(context, delivery);
+		else if (!(await reachedProduction(context, delivery))) return refusals.notForwarded;
 	}
-	if (!isRelayed(delivery)) {
-		const isTest = context.getMode() === 'manual';
-		if (isTest && !(await reachedProduction(context, delivery))) return refusals.notForwarded;
-		if (!isTest && parseEvent(body) !== undefined) copyToTests(context, delivery);
-	}
-	const event = parseEvent(body);
-	if (event === undefined) return refusals.noEvent;
-	return reasonToIgnore(settings, event) ?? { event, body };
+	return reasonToIgnore(settings, event) ?? { event, delivery };
 }
 
 async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | Refusal> {
@@ -108,42 +106,16 @@ async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | 
 	if (!Buffer.isBuffer(body)) return refusals[body];
 	const delivery = { headers, body };
 	// After the body, which a sender may take long to send.
-	let secrets: string[];
-	try {
-		secrets = await loadedSecrets(context);
-	} catch (error) {
-		context.logger.error('The credential of the ETB Wallet Trigger cannot be used', {
-			workflow: context.getWorkflow().name,
-			reason: messageOf(error),
-		});
-		return refusals.noCredential;
-	}
+	const secrets = await loadSecrets(context);
+	if (secrets === undefined) return refusals.noCredential;
 	return isSigned(delivery, secrets) ? delivery : refusals.notSigned;
-}
-
-/**
- * To load a credential n8n sets up an expression engine, which costs as much as an execution; a flood of
- * forged deliveries would pay that for each. A changed or deleted secret counts for no longer than this.
- */
-const secretsServeForMs = 1_000;
-
-async function loadedSecrets(context: IWebhookFunctions): Promise<string[]> {
-	const memory = memoryOf(context);
-	const credentialId = context.getNode().credentials?.[credentialType]?.id;
-	const now = performance.now();
-	const last = memory.secrets;
-	const isSame = last !== undefined && last.credentialId === credentialId;
-	if (isSame && now - last.at < secretsServeForMs) return await last.loaded;
-	const loaded = context.getCredentials(credentialType).then(webhookSecrets);
-	memory.secrets = { credentialId, at: now, loaded };
-	return await loaded;
 }
 
 /** What reaches a test may have been meant for production. If that cannot be reached, the service sends it again. */
 async function reachedProduction(context: IWebhookFunctions, delivery: Delivery): Promise<boolean> {
 	const trigger = triggerKey(context);
-	const account = accountOfTrigger(trigger, 'tests');
-	const production = account ? productionOf(account.known, trigger) : 'unknown';
+	const known = knownOfTested(trigger);
+	const production = known ? productionOf(known, trigger) : 'unknown';
 	// Unknown: the test has ended, or another process knows where production is.
 	if (typeof production === 'string') return production === 'nobody';
 	const status = await forward(context, production.url, delivery);
@@ -153,9 +125,8 @@ async function reachedProduction(context: IWebhookFunctions, delivery: Delivery)
 /** Not awaited: a test must not slow production down, and `forward` never rejects. */
 function copyToTests(context: IWebhookFunctions, delivery: Delivery): void {
 	const trigger = triggerKey(context);
-	const account = accountOfTrigger(trigger, 'holders');
-	const urls = account ? copiesFor(account.known, trigger) : [];
-	for (const url of urls) void forward(context, url, delivery);
+	const known = knownOfPublished(trigger);
+	for (const url of known ? copiesFor(known, trigger) : []) void forward(context, url, delivery);
 }
 
 function reasonToIgnore(

@@ -12,9 +12,6 @@ export interface Settings {
 	includeHeaders: boolean;
 	/** Undefined when events of any age count. */
 	maximumAgeMinutes?: number;
-	takeOver: boolean;
-	/** Empty when the URL is to stay. */
-	urlAfterDeactivation: string;
 	whileTesting: WhileTesting;
 }
 
@@ -25,7 +22,6 @@ export interface Settings {
 export function settingsOf(parameters: INodeParameters): Settings {
 	const { events, acknowledge, outputPerEvent, additionalOptions } = parameters;
 	const options = Object(additionalOptions) as Record<string, unknown>;
-	const { whileTesting, urlAfterDeactivation } = options;
 	const maximumAgeMinutes = Number(options.maximumAge);
 	return {
 		events: Array.isArray(events) ? events.map(String) : [],
@@ -33,9 +29,7 @@ export function settingsOf(parameters: INodeParameters): Settings {
 		outputPerEvent: outputPerEvent === true,
 		includeHeaders: options.includeHeaders === true,
 		...(maximumAgeMinutes > 0 && { maximumAgeMinutes }),
-		takeOver: options.takeOver === true,
-		urlAfterDeactivation: typeof urlAfterDeactivation === 'string' ? urlAfterDeactivation : '',
-		whileTesting: whileTesting === 'refuse' || whileTesting === 'leaveUrl' ? whileTesting : 'share',
+		whileTesting: options.whileTesting === 'leaveUrl' ? 'leaveUrl' : 'share',
 	};
 }
 

@@ -8,11 +8,13 @@ import type { Account } from './account';
 import { parseAccount } from './account';
 import { unlessAborted } from './elapsed';
 import { asInvalidValue } from './invalidValue';
+import { answeredWith } from './n8n';
 import type { Attempt } from './service/attempt';
-import { answerFrom, noAnswerFrom, tooLate } from './service/attempt';
+import { answerFrom, noAnswerFrom, notSent, throughProxy, tooLate } from './service/attempt';
 import { flatFields } from './service/call';
 import type { ServiceFailure } from './service/failure';
 import { describeFailure, describeUnreadable } from './service/failure';
+import { isReachedDirectly } from './service/ownMachine';
 import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
@@ -34,7 +36,9 @@ export async function testCredential(
 		return failedTest(describeFailure(attempt, 'rejected', account));
 	}
 	// Any web page answers 200.
-	if (flatFields(attempt.body) === undefined) return failedTest(describeUnreadable(attempt, true));
+	if (flatFields(attempt.body) === undefined) {
+		return failedTest(describeUnreadable(attempt, true, account));
+	}
 	return { status: 'OK', message: 'Connection successful' };
 }
 
@@ -44,25 +48,28 @@ function failedTest({ message, description }: ServiceFailure): INodeCredentialTe
 
 /** This request function is the only one that n8n gives to a credential test. */
 async function readBalance(
-	helpers: ICredentialTestFunctions['helpers'],
+	{ request }: ICredentialTestFunctions['helpers'],
 	account: Account,
 ): Promise<Attempt> {
-	try {
-		const response: unknown = helpers.request({
+	const common = { timeout: timeoutMs, simple: false, followRedirect: false };
+	const look = async (uri: string): Promise<unknown> => await request({ ...common, uri });
+	// The request's own timeout does not end an answer of which a little arrives now and then.
+	const signal = AbortSignal.timeout(timeoutMs);
+	const attempt = async (): Promise<Attempt> => {
+		if (!(await isReachedDirectly(account.url, look))) return notSent(throughProxy);
+		const response: unknown = await request({
+			...common,
 			method: 'GET',
 			uri: `${account.url.href}/balance`,
 			headers: { Accept: 'application/json', Authorization: `Bearer ${account.apiKey}` },
-			timeout: timeoutMs,
 			resolveWithFullResponse: true,
-			simple: false,
-			followRedirect: false,
 			followAllRedirects: false,
+			useStream: true,
 		});
-		// The request's own timeout does not end an answer of which a little arrives now and then.
-		const late = (): Error => new Error(tooLate);
-		return answerFrom(
-			await unlessAborted(AbortSignal.timeout(timeoutMs), Promise.resolve(response), late),
-		);
+		return await answerFrom(answeredWith(response), account.url, signal);
+	};
+	try {
+		return await unlessAborted(signal, attempt(), () => new Error(tooLate));
 	} catch (error) {
 		return noAnswerFrom(error);
 	}

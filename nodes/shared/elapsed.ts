@@ -21,6 +21,14 @@ export function patience(): () => number {
 	return () => performance.now() - monotonic;
 }
 
+/** Does something after a while, unless it is stopped before. This does not keep a process from ending. */
+export function unlessStopped(ms: number, stop: AbortSignal, work: () => void): void {
+	const ring = (): void => {
+		if (!stop.aborted) work();
+	};
+	AbortSignal.timeout(ms).addEventListener('abort', ring, { once: true });
+}
+
 /** A signal that is aborted `ms` after `stop` is. */
 export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSignal {
 	const end = new AbortController();

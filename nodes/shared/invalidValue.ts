@@ -56,7 +56,7 @@ function jsonOf(value: unknown): string {
  * @throws {InvalidValueError}
  */
 export function requiredChoice<Choice extends string>(
-	field: 'Record' | 'If Reference Was Used' | 'If Outcome Is Unknown',
+	field: 'If Reference Was Used' | 'Mode' | 'Finding',
 	value: unknown,
 	choices: readonly Choice[],
 ): Choice {

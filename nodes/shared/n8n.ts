@@ -14,7 +14,7 @@ import type {
 	IHttpRequestOptions,
 	INode,
 	INodeExecutionData,
-	ITriggerResponse,
+	ITriggerFunctions,
 	IWebhookDescription,
 	IWebhookFunctions,
 	WebhookResponseMode,
@@ -28,7 +28,7 @@ import { InvalidValueError } from './invalidValue';
 export const oldestN8n = '2.39.10';
 
 /** A property of whatever n8n or the network hands over. */
-export function property(value: unknown, name: string): unknown {
+export function property(value: unknown, name: string | symbol): unknown {
 	return Reflect.get(Object(value) as object, name);
 }
 
@@ -71,6 +71,66 @@ export async function requestUntil(
 	);
 }
 
+/**
+ * The errors that came of a request, outermost first: n8n wraps them, and their codes stand somewhere in the chain of
+ * causes, or in a list with one for each address of the host (all versions). Should that stop, each failed request may
+ * have been sent.
+ * Noticed by: `test/engine/service-answers.test.mts`, "is sent again when it was never sent".
+ */
+export function errorsIn(error: unknown): unknown[] {
+	const errors: unknown[] = [];
+	for (let cause = error; isError(cause) && errors.length < 8; cause = property(cause, 'cause'))
+		errors.push(cause);
+	return errors;
+}
+
+/** Not only of this realm: Node's own errors are not always. */
+const isError = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
+/**
+ * Whether n8n's own protection of private addresses (2.x) refused a request, before it connected. Should its errors be
+ * renamed: such a payment is unknown.
+ * Noticed by: `test/unit/retries.test.mts`.
+ */
+export function isBlockedByN8n(error: unknown): boolean {
+	const name = property(error, 'name');
+	return typeof name === 'string' && name.startsWith('SsrfBlocked');
+}
+
+/** What an answer was, and the socket that it came on, if it can be seen. */
+export interface Answered {
+	status: number;
+	headers: unknown;
+	body: unknown;
+	socket?: unknown;
+}
+
+/** What n8n's request helpers give (all versions), when it is asked for with its status. Only that of credential tests has a socket. */
+export const answeredWith = (response: unknown): Answered => ({
+	status: Number(property(response, 'statusCode')),
+	headers: property(response, 'headers'),
+	body: property(response, 'body'),
+	socket: property(property(response, 'request'), 'socket'),
+});
+
+/**
+ * The answer in an error, which n8n makes of the statuses that a request does not ignore (all versions); there alone
+ * the socket can be seen. Should that stop: there is none, so a payment whose answer was such a status is unknown, as
+ * before, without the service's reason.
+ * Noticed by: `test/engine/proxy.test.mts` and `test/engine/service-answers.test.mts`.
+ */
+export function answeredInError(error: unknown): Answered | undefined {
+	for (const link of errorsIn(error)) {
+		const response = property(link, 'response');
+		const status = property(response, 'status');
+		if (typeof status !== 'number') continue;
+		const socket = property(property(response, 'request'), 'socket');
+		const body = property(response, 'data');
+		return { status, headers: property(response, 'headers'), body, socket };
+	}
+	return undefined;
+}
+
 /** By symbol, which survives an update of this package between two tries, and which n8n does not store. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
@@ -108,6 +168,25 @@ function ownTries<Done>(executeData: object): Tries<Done> {
 export function savedParameter(context: IExecuteFunctions, name: string): unknown {
 	return name.split('.').reduce<unknown>(property, context.getNode().parameters);
 }
+
+/**
+ * Whether a person started this execution in the editor. By the name of the execution's mode (all versions): a sub-workflow
+ * has another one, and so have schedules, webhooks, "Retry execution" and evaluations; an AI agent's tool is known by its
+ * node type. Should modes be renamed: nothing can be settled any more.
+ * Noticed by: `test/n8n/settling.live.mts`.
+ */
+export const isRunByPerson = (context: IExecuteFunctions): boolean =>
+	context.getMode() === 'manual' && !context.getNode().type.endsWith('Tool');
+
+/**
+ * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
+ * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
+ * and that person is never paid.
+ * Noticed by: `test/n8n/settling.live.mts`.
+ */
+export const isSimulation = (context: IExecuteFunctions): boolean =>
+	context.getMode() === 'evaluation' ||
+	property(property(context, 'additionalData'), 'evalLlmMockHandler') !== undefined;
 
 /**
  * Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text (all
@@ -201,17 +280,30 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 		: { responseMode: '={{ $parameter["acknowledge"] }}' as WebhookResponseMode };
 
 /**
- * The `trigger` method of a node that needs none. When it starts, n8n calls `create` again only for those triggers
- * that live in its memory (2.x), and this makes ours one of them. Should that stop: after a restart the service's
- * URL is not set again, and a test takes it away from a published workflow.
- * Noticed by: `test/n8n/trigger.live.mts`, "registers the production URL, and again when n8n starts".
+ * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node
+ * (2.x). Should that stop: undefined, and no workflow is named to whoever publishes another one.
+ * Noticed by: `test/n8n/trigger.live.mts`, "names the workflow that holds the account".
  */
-export const staysInMemory = (): Promise<ITriggerResponse> => Promise.resolve({});
+export function projectOf(context: IHookFunctions): string | undefined {
+	const id: unknown = property(property(context, 'additionalData'), 'projectId');
+	return typeof id === 'string' ? id : undefined;
+}
+
+/**
+ * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. n8n calls
+ * `trigger` of a node that has it for a published workflow, beside `create`, in the process that publishes (2.x), and
+ * its context has this. Should it stop: n8n's log has the error.
+ * Noticed by: `test/n8n/events.live.mts`, "n8n starts while the service does not answer".
+ */
+export function saveFailedExecution(context: ITriggerFunctions, error: NodeOperationError): void {
+	if (typeof context.saveFailedExecution === 'function') context.saveFailedExecution(error);
+}
 
 /**
  * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead.
- * Modes by name, 2.x; 1.x has `init` too. Should they be renamed: a service that does not answer while n8n starts
- * leaves the workflow unpublished, with its reason.
+ * It does so only for triggers that it keeps in memory (2.x), which our `trigger` method makes ours. Modes by name, 2.x;
+ * 1.x has `init` too. Should they be renamed: a service that does not answer while n8n starts leaves the workflow
+ * unpublished, with its reason.
  * Noticed by: `test/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
@@ -309,15 +401,16 @@ type Ending = 'succeeded' | 'failed' | 'stopped';
  * person's word. Should the hooks change: never called, and with "When the Workflow Finishes" what was handled by
  * another process, or before a restart, runs again when it is sent again.
  * Noticed by: `test/n8n/events.live.mts`, "When the Workflow Finishes".
+ * @returns whether it will be called
  */
 export function whenEnded(
 	context: IExecuteFunctions,
 	ended: (ending: Ending) => Promise<void>,
-): void {
+): boolean {
 	const additionalData: unknown = property(context, 'additionalData');
 	const hooks: unknown = property(additionalData, 'hooks');
 	const addHandler: unknown = property(hooks, 'addHandler');
-	if (typeof addHandler !== 'function') return;
+	if (typeof addHandler !== 'function') return false;
 	const deadline: unknown = property(additionalData, 'executionTimeoutTimestamp');
 	const handler = async (run: unknown): Promise<void> => {
 		const status: unknown = property(run, 'status');
@@ -326,6 +419,7 @@ export function whenEnded(
 		else await ended(status === 'canceled' && !timedOut ? 'stopped' : 'failed');
 	};
 	Reflect.apply(addHandler, hooks, ['workflowExecuteAfter', handler]);
+	return true;
 }
 
 /**

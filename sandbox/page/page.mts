@@ -27,21 +27,43 @@ const ROUTE_LABELS: Record<FaultRoute, string> = {
 };
 
 const PRESET_LABELS: Record<PresetName, string> = {
-	timeoutAfterPaying: 'Done, but no answer comes',
-	timeoutBeforePaying: 'Not done, and no answer comes',
-	error500AfterPaying: 'Done, but error 500',
-	error500BeforePaying: 'Not done, error 500',
-	resetAfterPaying: 'Done, but connection breaks',
-	resetBeforePaying: 'Not done, connection breaks',
-	tooManyRequests: 'Not done, “too many” (429)',
-	serviceUnavailable: 'Not done, error 503',
-	slow: 'Done, but after 1.5 seconds',
-	cutBody: 'Done, but answer is cut off',
-	drippingBody: 'Done, but answer never ends',
-	switchingProtocols: 'Done, but answer is 101',
-	emptyBody: 'Done, but answer is empty',
-	invalidJson: 'Done, but answer is no JSON',
-	htmlError: 'Not done, a web page instead',
+	refused: 'It refuses (422)',
+	timeoutAfterPaying: 'Done, but no answer ever comes',
+	timeoutBeforePaying: 'Not done, and no answer ever comes',
+	error500AfterPaying: 'Done, but it says that it failed (500)',
+	error500BeforePaying: 'Not done, it says that it failed (500)',
+	resetAfterPaying: 'Done, but the connection breaks',
+	resetBeforePaying: 'Not done, the connection breaks',
+	tooManyRequests: 'It asks to wait for a second (429)',
+	serviceUnavailable: 'Not done, it is down for a moment (503)',
+	slow: 'It takes 1.5 seconds',
+	cutBody: 'Done, but the answer is cut off',
+	drippingBody: 'Done, but the answer never ends',
+	switchingProtocols: 'Done, but the answer is a strange one (101)',
+	emptyBody: 'Done, but the answer is empty',
+	invalidJson: 'Done, but the answer cannot be read',
+	htmlError: 'Not done, a web page comes instead (500)',
+};
+
+/** What each of them means for a payment. */
+const PRESET_GROUPS: Record<string, PresetName[]> = {
+	'A payment is not paid': ['refused'],
+	'It is unknown whether it was paid': [
+		'error500AfterPaying',
+		'error500BeforePaying',
+		'timeoutAfterPaying',
+		'timeoutBeforePaying',
+		'resetAfterPaying',
+		'resetBeforePaying',
+		'serviceUnavailable',
+		'cutBody',
+		'drippingBody',
+		'switchingProtocols',
+		'emptyBody',
+		'invalidJson',
+		'htmlError',
+	],
+	'It is paid, later': ['slow', 'tooManyRequests'],
 };
 
 /** Of an event that may be anything. */
@@ -299,7 +321,12 @@ const controls = (sandbox: Sandbox): Html =>
 			<label
 				>this happens
 				<select name="preset">
-					${options(PRESET_LABELS)}
+					${Object.entries(PRESET_GROUPS).map(
+						([meaning, names]) =>
+							html`<optgroup label="${meaning}">
+								${options(Object.fromEntries(names.map((name) => [name, PRESET_LABELS[name]])))}
+							</optgroup>`,
+					)}
 				</select></label
 			>
 			<label

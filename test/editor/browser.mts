@@ -1,7 +1,7 @@
 /** Debian's Chromium, without a window. */
 import { existsSync } from 'node:fs';
 import { chromium, selectors } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -22,8 +22,8 @@ export interface BrowserWindow {
 /** How long one step may take on a busy machine, in ms. */
 const PATIENCE_MS = 60_000;
 
-/** Opens a window of 1440 × 900 that reaches nothing outside this machine. */
-export async function openBrowser(): Promise<BrowserWindow> {
+/** Opens a window, of 1440 × 900 unless told, that reaches nothing outside this machine. */
+export async function openBrowser(options: BrowserContextOptions = {}): Promise<BrowserWindow> {
 	// n8n's own spelling of the attribute.
 	selectors.setTestIdAttribute('data-test-id');
 	const browser: Browser = await chromium.launch({
@@ -47,6 +47,7 @@ export async function openBrowser(): Promise<BrowserWindow> {
 		viewport: { width: 1440, height: 900 },
 		colorScheme: 'light',
 		reducedMotion: 'reduce',
+		...options,
 	});
 	const page = await context.newPage();
 	page.setDefaultTimeout(PATIENCE_MS);

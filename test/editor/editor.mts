@@ -200,11 +200,12 @@ export class Editor {
 		);
 	}
 
-	/** Chooses an option of a list by the name it shows; a list of many stays open. */
+	/** Chooses an option of a list by the name it shows, which its description follows; a list of many stays open. */
 	async choose(name: string, ...options: string[]): Promise<void> {
 		await this.field(name).click();
 		for (const option of options) {
-			await this.page.getByRole('option', { name: option }).click();
+			const begin = new RegExp(`^\\s*${option.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+			await this.page.getByRole('option', { name: begin }).click();
 		}
 	}
 

@@ -216,11 +216,24 @@ const rows: FieldRow[] = [
 		get parameters() {
 			return { resource: 'disbursement', operation: 'create', toUserId: userId };
 		},
+		good: '1250.50',
+		remedy: /such as 1250\. .* two decimals, such as 1250\.50/,
+		bad: [
+			['1.250', '"1.250", which has more than two decimals'],
+			['12.400', '"12.400", which has more than two decimals'],
+			['1250.505', '"1250.505", which has more than two decimals'],
+		],
+	},
+	{
+		field: 'Amount (ETB)',
+		parameter: 'amountEtb',
+		get parameters() {
+			return { resource: 'disbursement', operation: 'create', toUserId: userId };
+		},
 		good: 0.3,
 		remedy: /Round the amount/,
 		bad: [
-			['1234567890123.456', '"1234567890123.456"'],
-			['0.1234567890123456', '"0.1234567890123456"'],
+			['12345678901234.56', '"12345678901234.56"'],
 			[0.1234567890123456, '0.1234567890123456'],
 			[Number.MAX_VALUE, '1.7976931348623157e+308'],
 			['9'.repeat(100), '"9999'],
@@ -238,7 +251,6 @@ const rows: FieldRow[] = [
 			['n8n.example.com/hook', '"n8n.example.com/hook"'],
 			['ftp://n8n.example.com', '"ftp://n8n.example.com"'],
 			['javascript:alert(1)', '"javascript:alert(1)"'],
-			['https://10.0.0.8/hook', '"https://10.0.0.8/hook"'],
 			[17, '17'],
 			[{ href: 'https://n8n.example.com' }, '{"href"'],
 			[['https://n8n.example.com'], '["https://n8n.example.com"]'],

@@ -216,10 +216,10 @@ describe('a database call that never answers', () => {
 });
 
 describe.each([
-	['a dry run', { dryRun: true }],
-	["a run with a person's word", { ifUnknown: 'notPaid' }],
-	['a run', {}],
-])('%s that is stopped while the database does not answer', (_what, options) => {
+	['a dry run', 'dryRun'],
+	['a run that settles', 'settle'],
+	['a run', 'pay'],
+])('%s that is stopped while the database does not answer', (_what, mode) => {
 	test('ends at its timeout', async () => {
 		await serve((_request, response) => response.end(paid));
 		const node = await updatePackage();
@@ -232,7 +232,7 @@ describe.each([
 		jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(hang);
 		await executeNode({
 			credential: credential(),
-			parameters: { ...payment, options: { timeout: 500, ...options } },
+			parameters: { ...payment, mode, options: { timeout: 500 } },
 			items: [{ ref: 'r1' }],
 			nodeId,
 			started: (engine) => (stop = () => engine.cancel()),

@@ -69,15 +69,30 @@ test('shows the reason of the service for a wrong key', async () => {
 	expect(await press({ apiKey: 'wrong-key' })).toEqual({
 		status: 'Error',
 		message:
-			'The service does not accept the API key (401): The API key is missing or not valid. Check the API key in the ETB Wallet API credential.',
+			'The service does not accept the API key (401). The service said: "The API key is missing or not valid". Check the API key in the ETB Wallet API credential.',
 	});
 });
 
 test.each([
-	['403', 403, '{"error":"Scope missing"}', /^The API key is not allowed .*\(403\): Scope missing/],
-	['404', 404, 'Not here', /^The service did not find .*\(404\): Not here.*Base URL/],
+	[
+		'403',
+		403,
+		'{"error":"Scope missing"}',
+		/^The API key is not allowed .*\(403\)\. The service said: "Scope missing"/,
+	],
+	[
+		'404',
+		404,
+		'Not here',
+		/^The service did not find .*\(404\)\. The service said: "Not here".*Base URL/,
+	],
 	['429', 429, '', /^The service is receiving too many requests \(429\)/],
-	['500 with HTML', 500, '<html><title>Oops</title></html>', /^The service failed \(500\): Oops/],
+	[
+		'500 with HTML',
+		500,
+		'<html><title>Oops</title></html>',
+		/^The service failed \(500\)\. The service said: "Oops"/,
+	],
 	['a redirect', 302, '', /redirect, which is not followed .* \(302\).*Check the Base URL/],
 ])('tells of %s', async (_what, status, body, message) => {
 	sandbox.faults.next('GET /balance', { process: 'never', answer: { status, body } });

@@ -53,10 +53,7 @@ async function pay(
 		credential: credentialFor(sandbox),
 		parameters: {
 			resource: 'disbursement',
-			operation: 'create',
-			record: 'gate',
-			toUserId: '={{ $json.toUserId }}',
-			amountEtb: '={{ $json.amountEtb }}',
+			operation: 'payClaims',
 			...parameters,
 		},
 		items,
@@ -77,19 +74,10 @@ const USED = 'Not sent: its claim was used before, and it may have been sent the
 
 test('what was handed out is paid, and a reference in it is not heeded', async () => {
 	const items = handedOut(['a', 'b']).map((item) => ({ ...item, reference: 'one for both' }));
-	const result = await pay(items, {}, { options: { ifUnknown: 'nonsense' } });
+	const result = await pay(items);
 	expect(outcomesOf(result)).toEqual(['paid', 'paid']);
 	expect(result.output[0]?.json).not.toHaveProperty('reference');
 	expect(payments()).toBe(2);
-});
-
-test('Map Automatically takes the columns that the gate gives', async () => {
-	const result = await pay(
-		handedOut(['a']),
-		{},
-		{ mappingMode: 'autoMapInputData', toUserId: '', amountEtb: '' },
-	);
-	expect(outcomesOf(result)).toEqual(['paid']);
 });
 
 describe('a claim that was used is unknown, and nothing is sent', () => {
@@ -134,10 +122,7 @@ describe('a claim that was used is unknown, and nothing is sent', () => {
 		]);
 	});
 
-	test('also what a run only tried out, or refused because of its credential', async () => {
-		const dry = handedOut(['a']);
-		expect(outcomesOf(await pay(dry, {}, { options: { dryRun: true } }))).toEqual(['ready']);
-		expect(outcomesOf(await pay(dry))).toEqual(['unknown']);
+	test('also what a run refused because of its credential', async () => {
 		const refused = handedOut(['b']);
 		const credential = credentialFor(sandbox, { apiKey: '' });
 		expect(outcomesOf(await pay(refused, { credential }))).toEqual(['notPaid']);
@@ -304,7 +289,12 @@ describe('the record', () => {
 
 		deduplicator.rows.delete(row);
 		const referenced = { toUserId: items[0]?.toUserId, amountEtb: 10, reference: 'kept' };
-		const asNode = { record: 'node', reference: '={{ $json.reference }}' };
+		const asNode = {
+			operation: 'create',
+			toUserId: '={{ $json.toUserId }}',
+			amountEtb: '={{ $json.amountEtb }}',
+			reference: '={{ $json.reference }}',
+		};
 		expect(outcomesOf(await pay([referenced], {}, asNode))).toEqual(['paid']);
 		deduplicator.rows.get(row)?.push(...claims);
 		expect(outcomesOf(await pay(handedOut(['b'])))).toEqual(['paid']);
@@ -337,13 +327,13 @@ describe('what cannot be used is refused like every other item', () => {
 		expect(stopped.error).toBeDefined();
 		expect(payments()).toBe(1);
 	});
+});
 
-	test('a record that the editor does not offer', async () => {
-		const result = await pay(handedOut(['a']), {}, { record: 'somewhere' });
-		expect(outcomesOf(result)).toEqual(['notPaid']);
-		expect(messageOf(result)).toBe('Record is "somewhere"');
-		expect(payments()).toBe(0);
-	});
+test('an evaluation of n8n sends nothing, and uses no claim up', async () => {
+	const items = handedOut(['a']);
+	expect(outcomesOf(await pay(items, { mode: 'evaluation' }))).toEqual(['ready']);
+	expect(outcomesOf(await pay(items))).toEqual(['paid']);
+	expect(payments()).toBe(1);
 });
 
 test('a run that is refused as a whole names whom it is about', async () => {

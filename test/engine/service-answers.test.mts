@@ -79,29 +79,76 @@ const json = (message: string): string => JSON.stringify({ message });
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
 
 const refusals: [status: number, message: RegExp, description: RegExp, calls?: CallName[]][] = [
-	[400, /^The service refused the request \(400\): No way/, /Check the values/, noPayment],
-	[400, /^The service refused the request \(400\): No way/, checkPayment, ['disburse']],
-	[401, /^The service does not accept the API key \(401\): No way/, /Check the API key in the/],
+	[
+		400,
+		/^The service refused the request \(400\)\. The service said: "No way/,
+		/Check the values/,
+		noPayment,
+	],
+	[
+		400,
+		/^The service refused the request \(400\)\. The service said: "No way/,
+		checkPayment,
+		['disburse'],
+	],
+	[
+		401,
+		/^The service does not accept the API key \(401\)\. The service said: "No way/,
+		/Check the API key in the/,
+	],
 	[
 		402,
-		/^The service refused the request \(402\): No way/,
+		/^The service refused the request \(402\)\. The service said: "No way/,
 		/^Check the treasury balance/,
 		noPayment,
 	],
-	[402, /^The service refused the request \(402\): No way/, checkPayment, ['disburse']],
-	[403, /^The API key is not allowed to do this \(403\): No way/, /which permissions/],
-	[404, /^The service did not find what was asked for \(404\): No way/, /identifiers.*Base URL/],
-	[409, /^The service reports a conflict \(409\): No way/, /may exist already/, repeated],
-	[409, /^The service reports a conflict \(409\): No way/, /earlier payment may be/, ['disburse']],
+	[
+		402,
+		/^The service refused the request \(402\)\. The service said: "No way/,
+		checkPayment,
+		['disburse'],
+	],
+	[
+		403,
+		/^The API key is not allowed to do this \(403\)\. The service said: "No way/,
+		/which permissions/,
+	],
+	[
+		404,
+		/^The service did not find what was asked for \(404\)\. The service said: "No way/,
+		/identifiers.*Base URL/,
+	],
 	[
 		409,
-		/^The service reports a conflict \(409\): No way/,
+		/^The service reports a conflict \(409\)\. The service said: "No way/,
+		/may exist already/,
+		repeated,
+	],
+	[
+		409,
+		/^The service reports a conflict \(409\)\. The service said: "No way/,
+		/earlier payment may be/,
+		['disburse'],
+	],
+	[
+		409,
+		/^The service reports a conflict \(409\)\. The service said: "No way/,
 		/may have a wallet already: use the ID that you got.*another External ID/,
 		['createUser'],
 	],
-	[418, /^The service refused the request \(418\): No way/, /Check the values/],
-	[422, /^The service refused the request \(422\): No way/, /Check the values/, noPayment],
-	[422, /^The service refused the request \(422\): No way/, checkPayment, ['disburse']],
+	[418, /^The service refused the request \(418\)\. The service said: "No way/, /Check the values/],
+	[
+		422,
+		/^The service refused the request \(422\)\. The service said: "No way/,
+		/Check the values/,
+		noPayment,
+	],
+	[
+		422,
+		/^The service refused the request \(422\)\. The service said: "No way/,
+		checkPayment,
+		['disburse'],
+	],
 ];
 
 const rows: Row[] = [
@@ -120,7 +167,8 @@ const rows: Row[] = [
 			calls: everyCall,
 			seen: {
 				requests: 4,
-				message: /^The service is receiving too many requests \(429\): Slow down/,
+				message:
+					/^The service is receiving too many requests \(429\)\. The service said: "Slow down/,
 				description:
 					/^Wait, then run the workflow again, with fewer items at a time\. It was tried/,
 				httpCode: '429',
@@ -134,7 +182,7 @@ const rows: Row[] = [
 			calls: everyCall,
 			seen: {
 				requests: 1,
-				message: /\(429\): Slow down/,
+				message: /\(429\)\. The service said: "Slow down/,
 				description: /fewer items at a time\.$/,
 				httpCode: '429',
 			},
@@ -146,7 +194,7 @@ const rows: Row[] = [
 		calls: repeated,
 		seen: {
 			requests: 4,
-			message: /^The service failed \(500\): 500 Internal Server Error/,
+			message: /^The service failed \(500\)\. The service said: "500 Internal Server Error/,
 			description: /^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
 			httpCode: '500',
 		},
@@ -157,7 +205,7 @@ const rows: Row[] = [
 		calls: posts,
 		seen: {
 			requests: 1,
-			message: /^The service failed \(500\): 500 Internal Server Error/,
+			message: /^The service failed \(500\)\. The service said: "500 Internal Server Error/,
 			description: mayBeDone,
 			httpCode: '500',
 			unknown: true,
@@ -345,6 +393,83 @@ describe('an unshown answer of a setting', () => {
 	});
 });
 
+describe('the answer to what was set is believed only as far as it agrees', () => {
+	const url = 'https://n8n.example.com/webhook/etb-wallet';
+	const set = {
+		phone: {
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: 'mobile',
+			phone: '+251911223344',
+		},
+		account: {
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: 'bank',
+			bankFields: { field: [{ name: 'accountNumber', value: '0042' }] },
+		},
+		webhook: { resource: 'webhook', operation: 'set', webhookUrl: url },
+		fee: { resource: 'fee', operation: 'update', feePercent: '0.25' },
+	};
+	type Parameters = (typeof set)[keyof typeof set];
+
+	const page = '<!DOCTYPE html><title>Sign in</title><h1>Sign in to continue</h1>';
+	const refused: [what: string, parameters: Parameters, body: string, why: RegExp][] = [
+		...Object.values(set).flatMap((parameters): typeof refused => [
+			[
+				'success: false',
+				parameters,
+				'{"success":false,"message":"No way"}',
+				/did not do it\. The service said: "No way"/,
+			],
+			['it under data', parameters, '{"data":{"success":false}}', /says that it did not do it/],
+			['both', parameters, '{"success":true,"data":{"success":false}}', /says both/],
+			['success twice', parameters, '{"success":false,"success":true}', /says both/],
+			[
+				'an error',
+				parameters,
+				'{"error":{"message":"No way"}}',
+				/with an error\. The service said: "No way"/,
+			],
+			['errors under data', parameters, '{"data":{"errors":["No way"]}}', /with an error/],
+			['a login page', parameters, page, /200 with a body that is not .* said: "Sign in"/],
+			['half a body', parameters, '{"success": tru', /200 with a body that is not a JSON object/],
+		]),
+		['another phone', set.phone, '{"phone":"+251900000000"}', /phone is "\+251900000000"/],
+		['no phone', set.phone, '{"data":{"phone":null}}', /another value .*: phone is empty/],
+		['another type', set.phone, '{"data":{"type":"bank"}}', /another value .*: type is "bank"/],
+		['another account', set.account, '{"accountNumber":42}', /accountNumber is 42/],
+		['another address', set.webhook, `{"webhookUrl":"${url}/2"}`, /webhookUrl is "https/],
+		['another fee', set.fee, '{"data":{"feePercent":0.2}}', /another value .*: feePercent is 0.2/],
+	];
+
+	test.each(refused)('%s of %j is a refusal', async (_what, parameters, body, why) => {
+		sandbox.faults.next('*', answer(200, body));
+		const { error } = await run('write', { parameters });
+		expect(error?.message).toMatch(why);
+		expect(error?.description).toMatch(/ask the partner service what is set now|Base URL/);
+		sandbox.faults.next('*', answer(200, body));
+		const continued = await run('write', { parameters, onError: 'continueErrorOutput' });
+		expect(continued.output).toEqual([]);
+		expect(continued.errorOutput).toHaveLength(1);
+	});
+
+	test.each([
+		['what was sent', set.phone, '{"data":{"type":"mobile","phone":"+251911223344"}}'],
+		['no errors', set.phone, '{"success":true,"errors":[]}'],
+		['success under data too', set.phone, '{"success":true,"data":{"success":true}}'],
+		['a text', set.phone, 'Payout destination is set'],
+		[
+			'an address in another spelling',
+			set.webhook,
+			`{"webhookUrl":"${url.replace('n8n', 'N8N')}"}`,
+		],
+	])('%s is fine: %j', async (_what, parameters, body) => {
+		sandbox.faults.next('*', answer(200, body));
+		expect((await run('write', { parameters })).error).toBeUndefined();
+	});
+});
+
 describe('the reason of the service', () => {
 	test.each([
 		['message', json('No way')],
@@ -359,7 +484,9 @@ describe('the reason of the service', () => {
 		sandbox.faults.plan('*', () => answer(422, body));
 		for (const call of everyCall) {
 			const { error } = await run(call);
-			expect(error?.message).toMatch(/^The service refused the request \(422\): (phone: )?No way/);
+			expect(error?.message).toMatch(
+				/^The service refused the request \(422\)\. The service said: "(phone: )?No way/,
+			);
 		}
 	});
 

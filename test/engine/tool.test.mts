@@ -1,7 +1,7 @@
 /** As a tool of an AI agent, values come only from where n8n's own expressions take them. */
 import { WorkflowExecute } from 'n8n-core';
-import { NodeConnectionTypes, Workflow, createRunExecutionData } from 'n8n-workflow';
-import type { IDataObject, INode, INodeParameters, INodeType } from 'n8n-workflow';
+import { Workflow, NodeConnectionTypes, NodeHelpers, createRunExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import { withoutPauses } from './calls.mts';
@@ -161,4 +161,36 @@ test('a maximum holds for each call of the agent, and a reference for all of the
 	const reference = '={{ $execution.id }}';
 	await callAsTool({ ...parameters, options, reference }, {}, ...calls);
 	expect(paid()).toEqual([right, right, right]);
+});
+
+test('a model may choose whom to pay, how much and under which reference, and nothing else', async () => {
+	const { types } = await loadPackage();
+	const node = types.get('n8n-nodes-etb-wallet.etbWallet');
+	if (node === undefined) throw new Error('the package has no etbWallet');
+	const parameters = { resource: 'disbursement', operation: 'create', mappingMode: 'defineBelow' };
+	const shownIn = (name: string): INodeProperties[] =>
+		node.description.properties.filter((field) =>
+			NodeHelpers.displayParameter(
+				parameters,
+				field,
+				{ typeVersion: 1 },
+				{ ...node.description, name },
+			),
+		);
+	const open = shownIn('etbWalletTool').flatMap((field): string[] => {
+		const inner = field.type === 'collection' ? (field.options ?? []) : [];
+		if (inner.length > 0)
+			return inner.filter((one) => !('noDataExpression' in one)).map(({ name }) => name);
+		return field.noDataExpression === true ? [] : [field.name];
+	});
+	expect(open).toEqual(['toUserId', 'amountEtb', 'reference']);
+	const modesIn = (name: string) =>
+		shownIn(name)
+			.filter((field) => field.name === 'mode')
+			.map(({ options }) => options?.map((option) => option.name));
+	expect(modesIn('etbWalletTool')).toEqual([['Dry Run', 'Pay']]);
+	expect(modesIn('etbWallet')).toEqual([['Dry Run', 'Pay', 'Settle Unknown']]);
+	expect(shownIn('etbWallet').filter(({ name }) => name === 'options')).toHaveLength(1);
+	const reference = shownIn('etbWalletTool').find(({ name }) => name === 'reference');
+	expect(reference?.description).toContain('the same whenever the same payment is asked for again');
 });

@@ -111,6 +111,23 @@ describe('events', () => {
 		});
 	});
 
+	test('headers that may hold a secret, or are of the connection, are not shown', async () => {
+		const node = await trigger({ additionalOptions: { includeHeaders: true } });
+		const secrets = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key', 'x-auth-token'];
+		await send(node, transfer('1'), {
+			...Object.fromEntries(secrets.map((name) => [name, 'access-of-the-service'])),
+			'user-agent': 'partner-service/1',
+			'idempotency-key': 'i-1',
+		});
+		const { headers } = node.started[0]?.[0]?.[0]?.json as { headers: Record<string, string> };
+		expect(Object.keys(headers).toSorted()).toEqual(
+			expect.arrayContaining(['content-type', 'idempotency-key', 'user-agent']),
+		);
+		expect(JSON.stringify(node.started)).not.toContain('access-of-the-service');
+		for (const name of ['x-webhook-signature', 'host', 'connection', 'content-length'])
+			expect(headers).not.toHaveProperty(name);
+	});
+
 	test('events above the maximum age start nothing; without a timestamp they are refused', async () => {
 		const node = await trigger({ additionalOptions: { maximumAge: 15 } });
 		const at = (minutesAgo: number) => ({
@@ -132,6 +149,33 @@ describe('bodies', () => {
 		expect((await send(node, '{"event":')).status).toBe(422);
 		expect((await send(node, '{"event":', { 'content-type': 'text/plain' })).status).toBe(400);
 		expect(node.started).toHaveLength(0);
+	});
+
+	test('millions of levels are refused before they are parsed', async () => {
+		const node = await trigger();
+		const body = `{"event":"x","data":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
+		const parse = jest.spyOn(JSON, 'parse');
+		// n8n itself parses only what says that it is JSON.
+		const { status } = await send(node, body, { 'content-type': 'application/octet-stream' });
+		expect(parse.mock.calls.filter(([text]) => text.length > 1_000_000)).toHaveLength(0);
+		expect(status).toBe(400);
+	});
+
+	test('brackets and quotes in texts are no levels', async () => {
+		const node = await trigger();
+		const text = `\\"${'['.repeat(100)}\\\\`;
+		expect((await send(node, { event: 'x', data: { text, more: '"{'.repeat(99) } })).status).toBe(
+			200,
+		);
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('a body is parsed once', async () => {
+		const node = await trigger();
+		const parse = jest.spyOn(JSON, 'parse');
+		const body = JSON.stringify(transfer('parsed-once'));
+		await send(node, body, { 'content-type': 'application/octet-stream' });
+		expect(parse.mock.calls.filter(([text]) => text === body)).toHaveLength(1);
 	});
 
 	test.each([
@@ -229,6 +273,13 @@ describe('bodies', () => {
 	});
 });
 
+/** Waits for what happens by itself; gives up when the test has. */
+async function turnsUntil(happened: () => boolean): Promise<void> {
+	const { currentTestName } = expect.getState();
+	while (!happened() && expect.getState().currentTestName === currentTestName)
+		await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 /** Something that says when it has begun, and succeeds once it is told to finish. */
 function slowWork(): { run: () => Promise<void>; begun: Promise<void>; finish: () => void } {
 	let begin = (): void => {};
@@ -283,6 +334,20 @@ describe('duplicates', () => {
 		expect(node.started).toHaveLength(3);
 	});
 
+	test('equal payments in one transaction are different events if their ids are', async () => {
+		const node = await trigger();
+		const paid = (id: string, timestamp: string) => ({
+			id,
+			event: 'disburse.completed',
+			timestamp,
+			data: { toUserId: 'u', amountEtb: 100, txHash: '0xbatch' },
+		});
+		await send(node, paid('evt_1', '2026-11-21T10:00:01Z'));
+		await send(node, paid('evt_2', '2026-11-21T10:00:02Z'));
+		await send(node, paid('evt_2', '2026-11-21T10:00:02Z'));
+		expect(node.started.flat(2).map(({ json }) => json.id)).toEqual(['evt_1', 'evt_2']);
+	});
+
 	test('numbers that only look the same once they are read are different', async () => {
 		const node = await trigger();
 		for (const block of ['9007199254740993', '9007199254740992'])
@@ -334,6 +399,75 @@ describe('duplicates', () => {
 		workflow.finish();
 		expect([(await first).status, (await second).status]).toEqual([200, 200]);
 		expect(node.started).toHaveLength(1);
+	});
+
+	describe.each(['onReceived', 'lastNode'])("n8n's queue of executions, with %s", (acknowledge) => {
+		/** A trigger whose first event has run, and what lets the next executions begin. */
+		const queued = async () => {
+			const places: Array<() => void> = [];
+			let isFree = true;
+			const queue = async (): Promise<void> => {
+				if (!isFree) await new Promise<void>((resolve) => places.push(resolve));
+			};
+			const node = await trigger({ acknowledge }, { queue });
+			expect((await send(node, transfer('before'))).status).toBe(200);
+			isFree = false;
+			const isQueued = async (count: number): Promise<void> =>
+				await turnsUntil(() => places.length >= count);
+			/** A sender that hangs up while the event is in the queue. */
+			const sendAndHangUp = async (): Promise<void> => {
+				const count = places.length;
+				const hangUp = new AbortController();
+				const body = JSON.stringify(transfer('1'));
+				const sent = fetch(node.url, {
+					method: 'POST',
+					body,
+					signal: hangUp.signal,
+					headers: { 'x-webhook-signature': sign(body) },
+				}).catch(() => undefined);
+				await isQueued(count + 1);
+				hangUp.abort();
+				await sent;
+			};
+			return { node, places, isQueued, sendAndHangUp };
+		};
+
+		test('an event whose execution a person stopped there runs when it is sent again', async () => {
+			const { node, places, isQueued, sendAndHangUp } = await queued();
+			await sendAndHangUp();
+			const again = send(node, transfer('1'));
+			await isQueued(2);
+			places[1]?.();
+			expect((await again).status).toBe(200);
+			expect(node.started).toHaveLength(2);
+		});
+
+		test('a delivery that waits for such an event takes its place', async () => {
+			const { node, places, isQueued, sendAndHangUp } = await queued();
+			const first = sendAndHangUp();
+			await isQueued(1);
+			const waiting = send(node, transfer('1'));
+			await first;
+			await isQueued(2);
+			places[1]?.();
+			expect((await waiting).status).toBe(200);
+			expect(node.started).toHaveLength(2);
+		});
+
+		test.each([
+			['in order', [0, 1]],
+			['in the other order', [1, 0]],
+		])('an event that is sent again while it is there runs once, %s', async (_name, order) => {
+			const { node, places, isQueued, sendAndHangUp } = await queued();
+			await sendAndHangUp();
+			const again = send(node, transfer('1'));
+			await isQueued(2);
+			for (const place of order) places[place]?.();
+			expect((await again).status).toBe(200);
+			await turnsUntil(() => node.executions() === 3);
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			expect(node.started).toHaveLength(2);
+		});
 	});
 
 	test('a database that never answers holds up neither this event nor the next', async () => {
@@ -413,6 +547,23 @@ describe('the secret', () => {
 		expect(loads).toBeLessThan(25);
 	});
 
+	test('a credential that cannot be read does not fill the log', async () => {
+		const changing: Record<string, string> = { ...credential };
+		const node = await trigger({}, { credential: changing });
+		const broken = jest
+			.spyOn(WebhookContext.prototype, 'getCredentials')
+			.mockRejectedValue(new Error('the encryption key has changed'));
+		const forged = { 'x-webhook-signature': sign('{}', 'forged') };
+		for (let id = 0; id < 20; id++) {
+			expect((await send(node, transfer(`${id}`), forged)).status).toBe(503);
+			jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 2_000);
+		}
+		expect(node.log).toEqual([
+			expect.stringMatching(/workflow "test" cannot be used.*the encryption key has changed/),
+		]);
+		broken.mockRestore();
+	});
+
 	test('each trigger has its own', async () => {
 		const [one, other] = await Promise.all([
 			trigger(),
@@ -486,7 +637,7 @@ describe('what n8n has to offer against the trigger', () => {
 	test.each([
 		[{ events: '={{ ["*"] }}' }, 'The field "events" of the trigger holds an expression'],
 		[
-			{ additionalOptions: { urlAfterDeactivation: '={{ $json.url }}' } },
+			{ additionalOptions: { whileTesting: '={{ $json.how }}' } },
 			'The field "additionalOptions" of the trigger holds an expression',
 		],
 		[{ additionalOptions: { maximumAge: 0 } }, 'Maximum Age (Minutes) is 0'],
@@ -553,15 +704,16 @@ async function partnerService(slowRequest: number): Promise<{
 }
 
 /** Another process of n8n, which handles the published workflow: what reached it, by body. */
-async function otherProcess(): Promise<{ url: string; received: string[] }> {
+async function otherProcess(): Promise<{ url: string; received: string[]; probes: string[] }> {
 	const received: string[] = [];
+	const probes: string[] = [];
 	const app = express().use(express.text({ type: '*/*' }));
 	app.post('/{*path}', (request, response) => {
-		const isProbe = 'x-etb-wallet-probe' in request.headers;
-		if (!isProbe) received.push(String(request.body));
+		const isProbe = String(request.body).includes('etbWalletProbe');
+		(isProbe ? probes : received).push(String(request.body));
 		response.status(isProbe ? 202 : 200).end();
 	});
-	return { url: await serve(app), received };
+	return { url: await serve(app), received, probes };
 }
 
 describe('registration', () => {
@@ -592,26 +744,16 @@ describe('registration', () => {
 	});
 
 	test.each([
-		['no secret', { webhookSecret: ' ' }, {}, 'has no Webhook Secret'],
-		['no API key', { apiKey: '' }, {}, 'API Key is empty'],
-		['a wrong API key', { apiKey: 'wrong' }, {}, 'does not accept the API key (401)'],
+		['no secret', { webhookSecret: ' ' }, 'has no Webhook Secret'],
+		['no API key', { apiKey: '' }, 'API Key is empty'],
+		['a wrong API key', { apiKey: 'wrong' }, 'does not accept the API key (401)'],
 		[
 			'an address that is not public',
 			{ baseUrl: 'https://partners.example.com' },
-			{},
 			'The webhook URL of this n8n is "http://127.0.0.1:5678/webhook',
 		],
-		[
-			'a URL After Deactivation that is none',
-			{},
-			{ additionalOptions: { urlAfterDeactivation: 'nowhere' } },
-			'URL After Deactivation is "nowhere"',
-		],
-	])('publishing fails with %s', async (_name, changes, parameters, message) => {
-		const refused = options({
-			credential: credentialFor(sandbox, changes),
-			parameters: { events: ['*'], ...parameters },
-		});
+	])('publishing fails with %s', async (_name, changes, message) => {
+		const refused = options({ credential: credentialFor(sandbox, changes) });
 		await expect(callTriggerHook(refused, 'create')).rejects.toThrow(message);
 		expect(sandbox.books.webhookUrl()).toBeUndefined();
 	});
@@ -619,7 +761,9 @@ describe('registration', () => {
 	test('publishing fails when the service says no with a status that says yes', async () => {
 		const body = '{ "data": { "success": false } }';
 		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { status: 200, body } });
-		await expect(callTriggerHook(options(), 'create')).rejects.toThrow('did not set the webhook');
+		await expect(callTriggerHook(options(), 'create')).rejects.toThrow(
+			'The service answered 200, but says that it did not do it',
+		);
 		await callTriggerHook(options(), 'create');
 	});
 
@@ -631,101 +775,85 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrl()).toBeUndefined();
 	});
 
-	test('a second workflow of the account fails with the name of the first, unless it takes over', async () => {
+	test('a second workflow of the account fails, and is told which one to unpublish', async () => {
 		const first = options();
 		await callTriggerHook(first, 'create');
 		const firstUrl = sandbox.books.webhookUrl();
 		const second = options();
-		await expect(callTriggerHook(second, 'create')).rejects.toThrow(
-			'The workflow "Payments" already receives the events of this account',
+		const publish = async (): Promise<boolean> => await callTriggerHook(second, 'create');
+		await expect(publish()).rejects.toThrow(
+			'Unpublish the workflow "Payments" first: it receives the events of this account',
 		);
-		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
-
-		const takingOver = {
-			...second,
-			parameters: { events: ['*'], additionalOptions: { takeOver: true } },
-		};
-		await callTriggerHook(takingOver, 'create');
-		expect(sandbox.books.webhookUrl()).not.toBe(firstUrl);
-		const secondUrl = sandbox.books.webhookUrl();
-		await callTriggerHook(first, 'delete', 'internal', 'update');
-		expect(sandbox.books.webhookUrl()).toBe(secondUrl);
-	});
-
-	test('once the one that took over is unpublished, the first gets the events again', async () => {
-		const first = options();
-		await callTriggerHook(first, 'create');
-		const firstUrl = sandbox.books.webhookUrl();
-		const second = options({ additionalOptions: { takeOver: true } });
-		await callTriggerHook(second, 'create');
-		expect(sandbox.books.webhookUrl()).not.toBe(firstUrl);
 		await callTriggerHook(second, 'delete', 'internal', 'update');
 		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
+		await callTriggerHook(first, 'delete', 'internal', 'update');
+		await publish();
+		expect(sandbox.books.webhookUrl()).toContain(second.workflow?.id);
 	});
 
-	test('a failed Take Over leaves the account to the first, whatever the service made of it', async () => {
+	test.each([
+		['of another project', 'another-project'],
+		['of whose project n8n says nothing', undefined],
+	])('a workflow %s is not named', async (_name, projectId) => {
+		const workflow = { id: `wf-${++triggers}`, name: 'Salaries of the directors' };
+		await callTriggerHook(options({ workflow, projectId }), 'create');
+		const second = callTriggerHook(options(), 'create');
+		await expect(second).rejects.toThrow(
+			'Unpublish the other workflow first: a workflow of another project receives',
+		);
+		await expect(second).rejects.not.toThrow('Salaries');
+	});
+
+	test('two triggers of one workflow are told that one of them is too many', async () => {
 		const first = options();
 		await callTriggerHook(first, 'create');
-		const firstUrl = sandbox.books.webhookUrl();
-		sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal });
-		const second = options({ additionalOptions: { takeOver: true } });
-		await expect(callTriggerHook(second, 'create')).rejects.toThrow('refused the request (400)');
-		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
-		await expect(callTriggerHook(options(), 'create')).rejects.toThrow('already receives');
+		const second = { ...first, node: { id: 'second-trigger', webhookId: 'second' } };
+		await expect(callTriggerHook(second, 'create')).rejects.toThrow(
+			'Remove one of the two ETB Wallet Triggers of this workflow',
+		);
 	});
 
-	test('the error of a failed Take Over is the first one, also when nothing can be repaired', async () => {
-		await callTriggerHook(options(), 'create');
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { ...refusal, status: 409 } });
-		const second = options({ additionalOptions: { takeOver: true } });
-		await expect(callTriggerHook(second, 'create')).rejects.toThrow('refused the request (400)');
+	test('when n8n starts, a workflow whose account another one holds is told which', async () => {
+		await callTriggerHook(options(), 'create', 'trigger', 'init');
+		const second = options();
+		await expect(callTriggerHook(second, 'create', 'trigger', 'init')).rejects.toThrow(
+			'Unpublish the workflow "Payments" first',
+		);
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
 	});
 
-	test('of two that n8n publishes at once, the service ends with the URL of the holder', async () => {
+	test('of one that is unpublished and one that is published at once, the service ends with the URL of the other', async () => {
 		const service = await partnerService(1);
 		const credential = credentialFor(sandbox, { baseUrl: service.url });
-		const first = callTriggerHook(options({ credential }), 'create', 'trigger', 'init');
+		const first = options({ credential });
+		const publishing = callTriggerHook(first, 'create', 'trigger', 'init');
 		await service.slow.begun;
-		const takingOver = options({ credential, additionalOptions: { takeOver: true } });
-		const second = callTriggerHook(takingOver, 'create', 'trigger', 'init');
-		service.slow.finish();
-		await Promise.all([first, second]);
-		expect(service.urls).toHaveLength(2);
-		expect(service.urls[1]).toContain(takingOver.workflow?.id);
-	});
-
-	test('of one that is unpublished while another is published, the service ends with the URL of the other', async () => {
-		const service = await partnerService(2);
-		const credential = credentialFor(sandbox, { baseUrl: service.url });
-		const additionalOptions = { urlAfterDeactivation: 'http://localhost:9/later' };
-		const first = options({ credential, additionalOptions });
-		await callTriggerHook(first, 'create');
 		const leaving = callTriggerHook(first, 'delete', 'internal', 'update');
-		await service.slow.begun;
 		const second = options({ credential });
-		const publishing = callTriggerHook(second, 'create');
+		const publishingOther = callTriggerHook(second, 'create');
 		service.slow.finish();
-		await Promise.all([leaving, publishing]);
-		const [, late, last] = service.urls;
-		expect(late).toBe(additionalOptions.urlAfterDeactivation);
-		expect(last).toContain(second.workflow?.id);
+		await Promise.all([publishing, leaving, publishingOther]);
+		expect(service.urls.at(-1)).toContain(second.workflow?.id);
 	});
 
-	test('when n8n starts, a workflow whose account another one holds goes on without an error', async () => {
-		await callTriggerHook(options(), 'create');
-		const second = options();
-		await callTriggerHook(second, 'create', 'trigger', 'init');
-		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
-		await callTriggerHook(second, 'delete', 'internal', 'update');
-		await expect(callTriggerHook(second, 'create')).rejects.toThrow('already receives');
+	test('a key that was replaced in the credential of a published workflow keeps the account', async () => {
+		const changing = credentialFor(sandbox, { apiKey: 'key-of-before' });
+		const service = await partnerService(0);
+		changing.baseUrl = service.url;
+		await callTriggerHook(options({ credential: changing }), 'create');
+		changing.apiKey = 'key-of-now';
+		const other = { ...changing };
+		const credentials = { etbWalletApi: { id: '2', name: 'Another credential' } };
+		const second = options({ credential: other, node: { credentials } });
+		await expect(callTriggerHook(second, 'create')).rejects.toThrow('Unpublish the workflow');
+		expect(service.urls).toHaveLength(1);
 	});
 
 	test('a credential whose API key was replaced is still the same account', async () => {
 		await callTriggerHook(options(), 'create');
 		const credential = credentialFor(sandbox, { apiKey: 'replaced-api-key' });
 		await expect(callTriggerHook(options({ credential }), 'create')).rejects.toThrow(
-			'already receives',
+			'Unpublish the workflow',
 		);
 	});
 
@@ -746,81 +874,24 @@ describe('registration', () => {
 		},
 	);
 
-	test('unpublishing sets the URL After Deactivation, or leaves the URL', async () => {
+	test('unpublishing, and a test without a published workflow, leave the URL where it is', async () => {
 		const plain = options();
 		await callTriggerHook(plain, 'create');
 		await callTriggerHook(plain, 'delete', 'internal', 'update');
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
-		const after = options({
-			parameters: {
-				events: ['*'],
-				additionalOptions: { urlAfterDeactivation: 'http://127.0.0.1:9/later' },
-			},
-		});
-		await callTriggerHook(after, 'create');
-		await callTriggerHook(after, 'delete', 'internal', 'update');
-		expect(sandbox.books.webhookUrl()).toBe('http://127.0.0.1:9/later');
-	});
-
-	test('a test without a published workflow sets the test URL, and the URL After Deactivation when it ends', async () => {
-		const tested = options({
-			parameters: {
-				events: ['*'],
-				additionalOptions: { urlAfterDeactivation: 'http://127.0.0.1:9/later' },
-			},
-		});
+		const tested = { ...options(), isTest: true };
 		await callTriggerHook(tested, 'create', 'manual', 'manual');
 		expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
-		await callTriggerHook({ ...tested, isTest: true }, 'delete', 'internal', 'update');
-		expect(sandbox.books.webhookUrl()).toBe('http://127.0.0.1:9/later');
+		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrlHistory()).toHaveLength(2);
 	});
 
-	test('a test can refuse, or leave the URL alone', async () => {
+	test('a test can leave the URL alone', async () => {
 		await callTriggerHook(options(), 'create');
-		const testing = (whileTesting: string) =>
-			options({ parameters: { events: ['*'], additionalOptions: { whileTesting } } });
-		await expect(callTriggerHook(testing('refuse'), 'create', 'manual', 'manual')).rejects.toThrow(
-			'The published workflow "Payments" receives the events',
-		);
-		const alone = testing('leaveUrl');
+		const alone = options({ additionalOptions: { whileTesting: 'leaveUrl' } });
 		await callTriggerHook(alone, 'create', 'manual', 'manual');
 		await callTriggerHook({ ...alone, isTest: true }, 'delete', 'internal', 'update');
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
-	});
-
-	test('what a refused test leaves alone: the published workflow, which is its own, holds the account', async () => {
-		const published = options();
-		await callTriggerHook(published, 'create');
-		const tested = {
-			...published,
-			parameters: { events: ['*'], additionalOptions: { whileTesting: 'refuse' } },
-		};
-		const message = 'The published workflow "Payments" receives the events';
-		await expect(callTriggerHook(tested, 'create', 'manual', 'manual')).rejects.toThrow(message);
-		await callTriggerHook({ ...tested, isTest: true }, 'delete', 'internal', 'update');
-		await expect(callTriggerHook(tested, 'create', 'manual', 'manual')).rejects.toThrow(message);
-		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
-	});
-
-	test('a failed URL After Deactivation is tried again, and holds up no other workflow', async () => {
-		const additionalOptions = { urlAfterDeactivation: 'http://127.0.0.1:9/later' };
-		const unpublished = options({ additionalOptions });
-		await callTriggerHook(unpublished, 'create');
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
-		const unpublish = async () =>
-			await callTriggerHook(unpublished, 'delete', 'internal', 'update');
-		await expect(unpublish()).rejects.toThrow('refused the request (400)');
-		await expect(unpublish()).rejects.toThrow('refused the request (400)');
-		await unpublish();
-		expect(sandbox.books.webhookUrl()).toBe('http://127.0.0.1:9/later');
-
-		await callTriggerHook(unpublished, 'create');
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
-		await expect(unpublish()).rejects.toThrow('refused the request (400)');
-		await callTriggerHook(options(), 'create');
-		const url = sandbox.books.webhookUrl();
-		await unpublish();
-		expect(sandbox.books.webhookUrl()).toBe(url);
 	});
 
 	describe('published again with a changed trigger while the service refuses', () => {
@@ -843,28 +914,20 @@ describe('registration', () => {
 			await callTriggerHook(published, 'create');
 			refuse(1);
 			expect(await replace(published)).toBeUndefined();
-			await expect(callTriggerHook(options(), 'create')).rejects.toThrow('already receives');
+			await expect(callTriggerHook(options(), 'create')).rejects.toThrow('Unpublish the workflow');
 			refuse(1);
 			expect(await replace(published)).toBeUndefined();
 		});
 
-		test('it does not when another workflow or a test may have set another URL since', async () => {
-			const first = options();
-			await callTriggerHook(first, 'create');
-			const second = options({ additionalOptions: { takeOver: true } });
-			await callTriggerHook(second, 'create');
-			refuse(1);
-			await callTriggerHook(second, 'delete', 'internal', 'update').catch(() => undefined);
-			refuse(1);
-			expect(await replace(first)).toContain('refused the request (400)');
-
-			await callTriggerHook(first, 'create');
-			await callTriggerHook(first, 'delete', 'internal', 'update');
+		test('it does not when a test may have set another URL since', async () => {
+			const published = options();
+			await callTriggerHook(published, 'create');
+			await callTriggerHook(published, 'delete', 'internal', 'update');
 			const tested = { ...options(), isTest: true };
 			await callTriggerHook(tested, 'create', 'manual', 'manual');
 			await callTriggerHook(tested, 'delete', 'internal', 'update');
 			refuse(1);
-			expect(await replace(first)).toContain('refused the request (400)');
+			expect(await replace(published)).toContain('refused the request (400)');
 		});
 
 		test('it does not when it is published anew: others may have set another URL meanwhile', async () => {
@@ -942,6 +1005,19 @@ describe('registration', () => {
 		});
 	});
 
+	test('a probe that is recorded and sent again starts nothing, whatever its headers', async () => {
+		const production = await otherProcess();
+		const published = options({ webhookBaseUrl: `${production.url}/webhook` });
+		await callTriggerHook(published, 'create');
+		await callTriggerHook(options(), 'create', 'manual', 'manual');
+		const [probe = ''] = production.probes;
+		expect(JSON.parse(probe)).not.toHaveProperty('event');
+		const node = await trigger({}, published);
+		expect((await send(node, probe)).status).toBe(202);
+		expect((await send(node, probe, { 'x-etb-wallet-probe': 'x' })).status).toBe(202);
+		expect(node.executions()).toBe(0);
+	});
+
 	test.each([
 		['without a published workflow', 'share'],
 		['that leaves the URL alone', 'leaveUrl'],
@@ -953,15 +1029,6 @@ describe('registration', () => {
 		expect(node.started).toHaveLength(1);
 	});
 
-	test('a test that is begun twice leaves the URL After Deactivation when it ends', async () => {
-		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
-		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
-		await callTriggerHook(tested, 'delete', 'internal', 'update');
-		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
-	});
-
 	test('two tests of one workflow that begin at once are both told that the service refuses', async () => {
 		const tested = { ...options(), isTest: true };
 		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
@@ -970,35 +1037,39 @@ describe('registration', () => {
 		expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 	});
 
-	test('a test that is begun again with the credential of another account leaves the first one', async () => {
-		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
-		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
-		const other = await startSandbox({ webhookSecret: secret });
-		const changed = { ...tested, credential: credentialFor(other) };
-		await callTriggerHook(changed, 'create', 'manual', 'manual');
-		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
-		expect(other.books.webhookUrl()).toContain('/webhook-test/');
-		await callTriggerHook(changed, 'delete', 'internal', 'update');
-		expect(other.books.webhookUrl()).toBe(urlAfterDeactivation);
-		await other.stop();
-	});
+	describe('a test of a trigger whose credential is changed to another account', () => {
+		/** A test that has the URL of the first account in the place of a published workflow of another process. */
+		const testing = async () => {
+			const production = await otherProcess();
+			const published = options({ webhookBaseUrl: `${production.url}/webhook` });
+			await callTriggerHook(published, 'create');
+			const productionUrl = sandbox.books.webhookUrl();
+			const tested = { ...options(), isTest: true };
+			await callTriggerHook(tested, 'create', 'manual', 'manual');
+			expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
+			const other = await startSandbox({ webhookSecret: secret });
+			const changed = { ...tested, credential: credentialFor(other) };
+			return { productionUrl, tested, changed, other };
+		};
 
-	test('a test whose first account does not take its URL back ends at the second', async () => {
-		const urlAfterDeactivation = 'http://127.0.0.1:9/later';
-		const tested = { ...options({ additionalOptions: { urlAfterDeactivation } }), isTest: true };
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
-		const end = callTriggerHook(tested, 'delete', 'internal', 'update');
-		await expect(end).rejects.toThrow('refused the request (400)');
-		const other = await startSandbox({ webhookSecret: secret });
-		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal });
-		const changed = { ...tested, credential: credentialFor(other) };
-		await callTriggerHook(changed, 'create', 'manual', 'manual');
-		await callTriggerHook(changed, 'delete', 'internal', 'update');
-		expect(other.books.webhookUrl()).toBe(urlAfterDeactivation);
-		expect(sandbox.books.webhookUrl()).toBe(urlAfterDeactivation);
-		await other.stop();
+		test('begun again, gives back the URL of the first', async () => {
+			const { productionUrl, changed, other } = await testing();
+			await callTriggerHook(changed, 'create', 'manual', 'manual');
+			expect(sandbox.books.webhookUrl()).toBe(productionUrl);
+			expect(other.books.webhookUrl()).toContain('/webhook-test/');
+			await other.stop();
+		});
+
+		test('ends at both, also when the first does not take its URL back at once', async () => {
+			const { productionUrl, tested, changed, other } = await testing();
+			sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
+			const end = callTriggerHook(tested, 'delete', 'internal', 'update');
+			await expect(end).rejects.toThrow('refused the request (400)');
+			await callTriggerHook(changed, 'create', 'manual', 'manual');
+			await callTriggerHook(changed, 'delete', 'internal', 'update');
+			expect(sandbox.books.webhookUrl()).toBe(productionUrl);
+			await other.stop();
+		});
 	});
 
 	test('a test of a published workflow with the credential of another account gets its events', async () => {
@@ -1035,24 +1106,41 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
 	});
 
-	test.each([
-		['leaves the URL alone', 'leaveUrl'],
-		['began before anybody was published, and refuses', 'refuse'],
-	])('a test that %s gets no copies', async (_name, whileTesting) => {
+	test('what is handed to a test shows the headers of the service, and none of n8n', async () => {
+		const includeHeaders = { events: ['*'], additionalOptions: { includeHeaders: true } };
+		const published = options({ parameters: includeHeaders });
+		const tested = { ...options({ parameters: includeHeaders }), isTest: true };
+		const production = await trigger({}, { ...published });
+		const node = await trigger({}, { ...tested });
+		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
+		await callTriggerHook(
+			{ ...tested, webhookTestBaseUrl: node.url },
+			'create',
+			'manual',
+			'manual',
+		);
+		const copied = node.nextHandled();
+		await send(production, transfer('1'), { 'x-request-id': 'r-1', authorization: 'Basic x' });
+		await copied;
+		const headersOf = ({ started }: ListeningTrigger) => started[0]?.[0]?.[0]?.json.headers;
+		expect(headersOf(node)).toEqual(headersOf(production));
+		expect(headersOf(node)).toMatchObject({ 'x-request-id': 'r-1' });
+	});
+
+	test('a test that leaves the URL alone gets no copies', async () => {
 		const published = options();
-		const tested = { ...options({ additionalOptions: { whileTesting } }), isTest: true };
+		const tested = {
+			...options({ additionalOptions: { whileTesting: 'leaveUrl' } }),
+			isTest: true,
+		};
 		const [production, node] = [await trigger({}, published), await trigger({}, tested)];
-		const publish = async () =>
-			await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
-		const begin = async () =>
-			await callTriggerHook(
-				{ ...tested, webhookTestBaseUrl: node.url },
-				'create',
-				'manual',
-				'manual',
-			);
-		for (const step of whileTesting === 'refuse' ? [begin, publish] : [publish, begin])
-			await step();
+		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
+		await callTriggerHook(
+			{ ...tested, webhookTestBaseUrl: node.url },
+			'create',
+			'manual',
+			'manual',
+		);
 		expect((await send(production, transfer('1'))).status).toBe(200);
 		// It would have got its copy before this one.
 		const handled = node.nextHandled();

@@ -330,8 +330,12 @@ export interface TriggerOptions {
 	isTest?: boolean;
 	/** What the started workflow does: it fails when this rejects. */
 	work?: () => Promise<void>;
+	/** What each execution waits for before it begins, as in n8n's queue. */
+	queue?: () => Promise<void>;
 	/** Settings of the trigger node beside its parameters. */
 	node?: Partial<INode>;
+	/** The project of n8n that the workflow belongs to; by default the same for all. */
+	projectId?: string;
 }
 
 interface TriggerWorld {
@@ -399,6 +403,7 @@ async function triggerWorld(options: TriggerOptions): Promise<TriggerWorld> {
 	const webhookDescription = type.description.webhooks?.find(({ name }) => name === 'default');
 	if (webhookDescription === undefined) throw new Error('the trigger describes no webhook');
 	const additional = additionalData(nodePackage, options.credential, '1');
+	additional.projectId = 'projectId' in options ? options.projectId : 'project';
 	if (options.webhookBaseUrl !== undefined) additional.webhookBaseUrl = options.webhookBaseUrl;
 	if (options.webhookTestBaseUrl !== undefined)
 		additional.webhookTestBaseUrl = options.webhookTestBaseUrl;
@@ -454,6 +459,8 @@ export interface ListeningTrigger {
 	nextHandled: () => Promise<void>;
 	/** Whether n8n would save the workflow's static data. */
 	hasChangedStaticData: () => boolean;
+	/** What stands in n8n's log. */
+	log: string[];
 	stop: () => Promise<void>;
 }
 
@@ -501,10 +508,12 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 	const started: INodeExecutionData[][][] = [];
 	let begun = 0;
 	const handled = new EventEmitter();
+	const log: string[] = [];
 	const mode = options.isTest ? 'manual' : 'webhook';
 
 	/** Runs the workflow as n8n does after `webhook`; false when it failed. */
 	const run = async (received: INodeExecutionData[][]): Promise<boolean> => {
+		await options.queue?.();
 		begun++;
 		const additional = additionalData(nodePackage, options.credential, String(++executions));
 		// Through n8n's database, as in queue mode.
@@ -542,6 +551,8 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 			[],
 			null,
 		);
+		const write = (message: string) => void log.push(message);
+		Object.defineProperty(context, 'logger', { value: { warn: write, error: write } });
 		const result = await type.webhook?.call(context);
 		const isAnswered = result?.noWebhookResponse === true;
 		const succeeded = isAnswered || (await run(result?.workflowData ?? []));
@@ -562,6 +573,7 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 			await once(handled, 'request');
 		},
 		hasChangedStaticData: () => workflow.staticData.__dataChanged === true,
+		log,
 		stop: async () => {
 			server.closeAllConnections();
 			await new Promise((done) => server.close(done));

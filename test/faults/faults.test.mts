@@ -156,10 +156,10 @@ function newUser(node: string, hasReference: boolean, faultRate: number, fault: 
 	return id;
 }
 
-/** @param word what a person found out about the payment, should its outcome be unknown */
-function itemFor(id: string, word = 'report') {
+/** @param found what a person found out about the payment */
+function itemFor(id: string, found?: 'paid' | 'notPaid') {
 	const { amountEtb, hasReference } = users.get(id) ?? { amountEtb: 0, hasReference: false };
-	return { toUserId: id, amountEtb, word, ...(hasReference && { reference: `ref-${id}` }) };
+	return { toUserId: id, amountEtb, found, ...(hasReference && { reference: `ref-${id}` }) };
 }
 
 const isUnknown = (id: string): boolean => users.get(id)?.told.at(-1)?.outcome === 'unknown';
@@ -228,6 +228,10 @@ async function ended(run: Promise<RunResult>, name: string): Promise<RunResult> 
 const entriesOf = (node: string): string[] =>
 	[...(deduplicator.rows.get(`wf1:${node}`) ?? [])].sort();
 
+/** Of runs that must send nothing. */
+const ofDryRuns = () =>
+	credentialFor(sandbox, { baseUrl: sandbox.url.replace('127.0.0.1', hostOfDryRuns) });
+
 /** The same run without sending: nobody is paid, nothing is recorded, and nobody is called ready who was paid. */
 async function tryOut(options: RunOptions, number: number): Promise<void> {
 	const { nodeId = '', parameters } = options;
@@ -237,13 +241,8 @@ async function tryOut(options: RunOptions, number: number): Promise<void> {
 	const result = await ended(
 		runNode({
 			...options,
-			credential: credentialFor(sandbox, {
-				baseUrl: sandbox.url.replace('127.0.0.1', hostOfDryRuns),
-			}),
-			parameters: {
-				...parameters,
-				options: { ...(Object(parameters.options) as object), dryRun: true },
-			},
+			credential: ofDryRuns(),
+			parameters: { ...parameters, mode: 'dryRun' },
 		}),
 		`${number}, dry`,
 	);
@@ -259,6 +258,30 @@ async function tryOut(options: RunOptions, number: number): Promise<void> {
 }
 
 /** What a run by itself says of each payment, against what entered the books while it ran. */
+/** A person tells the node what they found out: nothing is sent, and each ends as they said. */
+async function settle(options: RunOptions, number: number | string): Promise<void> {
+	const sentBefore = sentByDryRuns;
+	const { output, errorOutput, error } = await ended(
+		runNode({
+			...options,
+			credential: ofDryRuns(),
+			parameters: { ...options.parameters, mode: 'settle', finding: '={{ $json.found }}' },
+		}),
+		`${number}, settling`,
+	);
+	if (sentByDryRuns !== sentBefore) problems.push(`run ${number} that settles sent something`);
+	const outcomes = new Map(
+		[...output, ...errorOutput].map(({ json }) => [json.toUserId, json.outcome]),
+	);
+	for (const { toUserId, found } of options.items ?? []) {
+		const wanted = found === 'paid' ? 'alreadyPaid' : 'ready';
+		if (outcomes.get(toUserId) !== wanted)
+			problems.push(
+				`${JSON.stringify(toUserId)}: settled as ${JSON.stringify(found)} by run ${number}, told ${JSON.stringify(outcomes.get(toUserId))} ${error?.message ?? ''}`,
+			);
+	}
+}
+
 function checkRun(run: string, bookedBefore: number): void {
 	const paidNow = booked(sandbox.books.totals().disbursements - bookedBefore);
 	const paid = booked();
@@ -341,15 +364,15 @@ async function runOnce(number: number): Promise<void> {
 				concurrency: within(1, 25, 'concurrency', number),
 				ifReferenceUsed: oneOf(['skip', 'skip', 'fail'] as const, 'used', number),
 				checkBalance: pick('balance') < 0.2,
-				...(settles && { ifUnknown: '={{ $json.word }}' }),
 			},
 		},
 	};
+	const found = items.filter((item) => item.found !== undefined);
+	if (found.length > 0) await settle({ ...options, items: found }, number);
 	if (pick('dry') < 0.1) await tryOut(options, number);
 	const together = hasReferences && pick('together') < 0.15;
 	if (together) counts.together++;
-	// A person gives their word once.
-	const others = items.slice(size / 2).map((item) => ({ ...item, word: 'report' }));
+	const others = items.slice(size / 2);
 	const bookedBefore = sandbox.books.totals().disbursements;
 	const results = await Promise.all(
 		(together ? [options, { ...options, items: others }] : [options]).map(
@@ -401,20 +424,19 @@ async function settleAll(): Promise<void> {
 	);
 	for (const node of new Set(nodes)) {
 		const ids = usersOf(node);
-		const result = await ended(
-			runNode({
-				credential: credentialFor(sandbox),
-				nodeId: node,
-				items: ids.map((id) => itemFor(id, paid.has(id) ? 'paid' : 'notPaid')),
-				parameters: {
-					resource: 'disbursement',
-					operation: 'create',
-					mappingMode: 'autoMapInputData',
-					options: { concurrency: 25, ifUnknown: '={{ $json.word }}' },
-				},
-			}),
-			`of ${node} that settles all`,
-		);
+		const options: RunOptions = {
+			credential: credentialFor(sandbox),
+			nodeId: node,
+			items: ids.map((id) => itemFor(id, paid.has(id) ? 'paid' : 'notPaid')),
+			parameters: {
+				resource: 'disbursement',
+				operation: 'create',
+				mappingMode: 'autoMapInputData',
+				options: { concurrency: 25 },
+			},
+		};
+		await settle(options, `of ${node} that settles all`);
+		const result = await ended(runNode(options), `of ${node} after all is settled`);
 		const outcomes = new Map(result.output.map(({ json }) => [json.toUserId, json.outcome]));
 		const wrong = ids.filter((id) => outcomes.get(id) !== (paid.has(id) ? 'alreadyPaid' : 'paid'));
 		for (const id of wrong)

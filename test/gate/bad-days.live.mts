@@ -18,7 +18,7 @@ import {
 	type GateWorld,
 	type Payment,
 } from './gate-world.mts';
-import { endLeases, logins, resolve, rows } from './gate.mts';
+import { endLeases, logins, rows, settle, value } from './gate.mts';
 import { startWire, type Wire } from './wire.mts';
 
 let gateWorld: GateWorld;
@@ -58,7 +58,7 @@ async function settleByPerson(payments: Payment[]): Promise<void> {
 	const paid = times(payments);
 	const unsettled = new Set(await open(payments));
 	for (const [index, { reference = '' }] of payments.entries())
-		if (unsettled.has(reference)) await resolve(superuser, 'main', reference, paid[index] === 1);
+		if (unsettled.has(reference)) await settle(superuser, 'main', reference, paid[index] === 1);
 }
 
 /** Whatever happened: what the gate says of each is true, nothing is free that was paid, and in the end all are paid once. */
@@ -115,7 +115,7 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 		const address = { ...gateWorld.database, database: 'gone' };
 		assert.match(
 			await failure(await gateWorld.addGate({ address })),
-			said(/database "gone" does not exist/, /correct the credential of Claim and Settle/),
+			said(/database "gone" does not exist/, /correct the credential of Claim and Record/),
 		);
 	});
 
@@ -183,18 +183,80 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 					login === 'desk'
 						? /permission denied for function claim/
 						: /permission denied for schema etb_wallet/,
-					/this login may not pay\. In Claim and Settle choose the credential "Pay gate"/,
+					/this login may not pay\. In Claim and Record choose the credential "Pay gate"/,
 				),
 			);
 		});
 	}
 
-	test('no rules for the account', async () => {
+	/** What the gate says while its login has this default. */
+	async function failureWith(setting: string): Promise<string> {
+		const { superuser } = gateWorld;
+		// n8n keeps connections, and a default holds from the next one on.
+		const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${logins.gate}'`;
+		await superuser.query(`alter role ${logins.gate} set ${setting}; ${endConnections}`);
+		try {
+			return await failure(gateId);
+		} finally {
+			await superuser.query(`alter role ${logins.gate} reset all; ${endConnections}`);
+		}
+	}
+	const runSetUp =
+		/a default of the server, the database or the login is in the way\. Run "Pay gate set-up" again/;
+
+	test('a default isolation level that does not see what others wrote', async () => {
+		assert.match(
+			await failureWith(`default_transaction_isolation = 'serializable'`),
+			said(
+				/needs the isolation level READ COMMITTED, and this transaction is SERIALIZABLE/,
+				runSetUp,
+			),
+		);
+	});
+
+	test('a login that only reads by default', async () => {
+		assert.match(
+			await failureWith('default_transaction_read_only = on'),
+			said(/read-only transaction/, runSetUp),
+		);
+	});
+
+	/** A person's transaction that changed a limit, and that nobody ended. */
+	async function withForgotten<Result>(run: (pid: number) => Promise<Result>): Promise<Result> {
+		const forgotten = await gateWorld.database.connect('superuser');
+		try {
+			await forgotten.query('begin; update etb_wallet.rules set most_per_month = 5');
+			return await run(await value(forgotten, z.number(), 'select pg_backend_pid()'));
+		} finally {
+			await forgotten.end();
+		}
+	}
+
+	test('a small statement_timeout', async () => {
+		assert.match(
+			await withForgotten(async () => await failureWith(`statement_timeout = '500ms'`)),
+			said(/canceling statement due to statement timeout/, runSetUp),
+		);
+	});
+
+	test('a transaction that somebody forgot', async () => {
+		await withForgotten(async (pid) => {
+			assert.match(
+				await failure(gateId),
+				said(
+					new RegExp(`waited 10 seconds for a connection that holds the budget "main": ${pid} `),
+					/somebody forgot a transaction that is open/,
+				),
+			);
+		});
+	});
+
+	test('no rules for the budget', async () => {
 		const address = await gateWorld.server.gate();
 		assert.match(
 			await failure(await gateWorld.addGate({ address })),
 			said(
-				/The pay gate has no rules for the account "main", so nobody is paid/,
+				/The pay gate has no rules for the budget "main", so nobody is paid/,
 				/run the workflow "Pay gate set-up", or save limits at the desk/,
 			),
 		);
@@ -205,8 +267,8 @@ void describe('a connection that is cut', () => {
 	const places = [
 		['when claim is sent', 'etb_wallet.claim(', 'asked'],
 		['when claim is answered', 'etb_wallet.claim(', 'answered'],
-		['when settle is sent', 'etb_wallet.settle(', 'asked'],
-		['when settle is answered', 'etb_wallet.settle(', 'answered'],
+		['when record is sent', 'etb_wallet.record(', 'asked'],
+		['when record is answered', 'etb_wallet.record(', 'answered'],
 	] as const;
 	for (const [where, query, at] of places) {
 		test(where, async (context) => {
@@ -215,7 +277,7 @@ void describe('a connection that is cut', () => {
 			const { told, execution } = await gateWorld.pay(payments, gateId);
 			await cut;
 			context.diagnostic(`told ${JSON.stringify(counts(told))} ${execution.error ?? ''}`);
-			if (query.includes('settle')) {
+			if (query.includes('record')) {
 				assert.deepEqual(counts(told), { paid: 60 });
 				assert.deepEqual(await open(payments), []);
 			} else {

@@ -8,7 +8,9 @@ import { readExample } from '../../n8n/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../n8n/gate.mts';
 import { startChatModel } from '../n8n/chat-model.mts';
 import { timesPaid } from '../n8n/n8n-world.mts';
-import { setRules } from './gate.mts';
+import { openBrowser } from '../editor/browser.mts';
+import { oneAfterTheOther } from './gate-world.mts';
+import { rows, setRules } from './gate.mts';
 import { startInstalledGate, type InstalledGate } from './installed-gate.mts';
 
 let installed: InstalledGate;
@@ -43,41 +45,48 @@ function userId(externalId: string): string {
 }
 
 void describe('payroll-through-the-gate.json', () => {
-	const report = (execution: Execution): Item => {
-		const { payments: lines, needsYou, month, ...numbers } = itemsOf(execution, 'Report')[0] ?? {};
-		assert.ok(Array.isArray(lines) && Array.isArray(needsYou) && month);
-		return {
-			...numbers,
-			names: lines.map(({ name }: Item) => name),
-			needsYou: needsYou.map(({ name, outcome, reason }: Item) => [name, outcome, reason]),
-		};
-	};
-
 	test('pays each salary once, whoever asks, and ends in red with those whom the limits did not allow', async () => {
+		const people = await installed.add(await readExample('people-to-pay.json'));
+		assert.equal((await installed.run(people, 'Set up people')).status, 'success');
 		const id = await installed.add(await readExample('payroll-through-the-gate.json'));
-		assert.equal((await installed.run(id, 'Set up people')).status, 'success');
 		const already = payments();
-		await setRules(installed.superuser, 'main', { most_per_payment: 13_000 });
+		await setRules(installed.superuser, 'main', { most_per_payment: 12_000 });
 		const first = await installed.run(id, 'Every 25th');
-		assert.match(first.error ?? '', /2 paid, 0 already paid, 1 not paid, 0 being sent, 0 unknown/);
-		assert.deepEqual(report(first), {
-			...{ paid: 2, paidEtb: 21900.5, alreadyPaid: 0, notPaid: 1, beingSent: 0, unknown: 0 },
-			names: ['Abebe Kebede', 'Almaz Tesfaye', 'Dawit Haile'],
-			needsYou: [['Dawit Haile', 'notPaid', 'Above the most for one payment, 13000 ETB']],
-		});
+		assert.match(
+			first.error ?? '',
+			/2 paid \(20,150\.50 ETB\), 0 paid before, 1 not paid, 0 unknown\. Not paid: Yonas Tadesse, 13,100\.00 ETB \(Above the most for one payment, 12000 ETB\)/,
+		);
+		assert.deepEqual(
+			itemsOf(first, 'Report').map(({ name, outcome }) => [name, outcome]),
+			[
+				['Yonas Tadesse', 'notPaid'],
+				['Sara Mengistu', 'paid'],
+				['Bekele Worku', 'paid'],
+			],
+		);
 		await setRules(installed.superuser, 'main', { most_per_payment: 20_000 });
 
 		const second = await installed.run(id, 'Every 25th');
 		assert.equal(second.error, undefined);
-		// A copy of the workflow, which has no record of its own.
+		// A copy of the workflow, which has no record of its own, and finds the hashes of what was paid before.
 		const copy = await installed.add(await readExample('payroll-through-the-gate.json'));
 		const third = await installed.run(copy, 'Every 25th');
 		assert.equal(third.error, undefined);
-		assert.equal(report(third).alreadyPaid, 3);
+		assert.equal(itemsOf(third, 'Summary')[0]?.paidBefore, 3);
+		assert.deepEqual(
+			itemsOf(third, 'Report')
+				.map(({ txHash }) => txHash)
+				.sort(),
+			installed.world.sandbox.books
+				.disbursements()
+				.slice(already)
+				.map(({ txHash }) => txHash)
+				.sort(),
+		);
 		assert.deepEqual(paid(already), [
-			`${userId('E-1041')} 12400`,
-			`${userId('E-1042')} 9500.5`,
-			`${userId('E-1043')} 15250.75`,
+			`${userId('E-3041')} 13100`,
+			`${userId('E-3042')} 10250.5`,
+			`${userId('E-3043')} 9900`,
 		]);
 	});
 });
@@ -154,7 +163,7 @@ void describe('agent-through-the-gate.json', () => {
 	});
 });
 
-void describe('gate-tools.json', () => {
+void describe('agents outside of n8n (MCP)', () => {
 	const token = 'mcp-test-token-1';
 	const ToolAnswer = z.object({ result: z.record(z.unknown()) });
 	const Content = z.object({ content: z.array(z.object({ text: z.string() })) });
@@ -165,8 +174,8 @@ void describe('gate-tools.json', () => {
 	});
 
 	/** One MCP session over streamable HTTP. */
-	async function session(authorization = `Bearer ${token}`) {
-		const url = `${installed.world.n8n.url}/mcp/pay-gate`;
+	async function session(path: string, authorization = `Bearer ${token}`) {
+		const url = `${installed.world.n8n.url}/mcp/${path}`;
 		let sessionId: string | null = null;
 		let count = 0;
 		const send = async (body: object) => {
@@ -198,7 +207,7 @@ void describe('gate-tools.json', () => {
 		return call;
 	}
 
-	test('lets an MCP client with the token pay through the gate, each reference once', async (t) => {
+	test('gate-tools.json: a client with the token pays each reference once, within the low limits that the set-up made', async (t) => {
 		const { world, credentials } = installed;
 		const name = 'Pay gate token';
 		credentials[name] = await world.api.createCredential(name, 'httpBearerAuth', { token });
@@ -206,9 +215,9 @@ void describe('gate-tools.json', () => {
 		const id = await world.api.createWorkflow(withCredentials(file, credentials));
 		await world.api.activate(id);
 		t.after(async () => await world.api.deactivate(id));
-		await assert.rejects(session('Bearer wrong'), /40[13]/);
+		await assert.rejects(session('pay-gate', 'Bearer wrong'), /40[13]/);
 
-		const call = await session();
+		const call = await session('pay-gate');
 		const { tools } = Tools.parse(await call('tools/list'));
 		assert.deepEqual(tools.map((tool) => tool.name).sort(), ['Pay_a_User', 'Read_the_Balance']);
 		const pay = tools.find((tool) => tool.name === 'Pay_a_User');
@@ -220,11 +229,11 @@ void describe('gate-tools.json', () => {
 
 		const toUserId = world.sandbox.books.addUser({ externalId: 'mcp-test' }).id;
 		const already = payments();
-		const tell = async (amountEtb: number) => {
+		const tell = async (amountEtb: number, reference = 'invoice-1042') => {
 			const answer = Content.parse(
 				await call('tools/call', {
 					name: 'Pay_a_User',
-					arguments: { reference: 'invoice-1042', toUserId, amountEtb },
+					arguments: { reference, toUserId, amountEtb },
 				}),
 			);
 			return answer.content.map(({ text }) => text).join('');
@@ -232,13 +241,74 @@ void describe('gate-tools.json', () => {
 		assert.match(await tell(42.5), /outcome\W+paid/);
 		assert.match(await tell(42.5), /alreadyPaid/);
 		assert.match(await tell(43), /belongs to another payment/);
-		assert.deepEqual(paid(already), [`${toUserId} 42.5`]);
-		const [row] = (
-			await installed.superuser.query(
+		assert.match(
+			await tell(501, 'invoice-1043'),
+			/Above the most for one payment of this caller, 500 ETB/,
+		);
+		for (const number of [1, 2, 3])
+			assert.match(await tell(500, `day-${number}`), /outcome\W+paid/);
+		assert.match(await tell(458, 'day-4'), /Above the most for this caller and day, 2000 ETB/);
+		assert.equal(payments(), already + 4);
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.unknown(),
 				`select requested_by from etb_wallet.payments where reference = 'invoice-1042'`,
-			)
-		).rows as unknown[];
-		assert.deepEqual(row, { requested_by: 'mcp' });
+			),
+			[{ requested_by: 'mcp' }],
+		);
+	});
+
+	test('gate-tools-with-approval.json: the agent gets a link, and a person behind a login pays', async (t) => {
+		const { world, credentials } = installed;
+		const login = { user: 'approver', password: 'approve-test-1' };
+		for (const [name, type, data] of [
+			['Pay gate token, with approval', 'httpBearerAuth', { token }],
+			['Pay gate approval login', 'httpBasicAuth', login],
+		] as const) {
+			credentials[name] = await world.api.createCredential(name, type, data);
+		}
+		const id = await installed.add(await readGateWorkflow('gate-tools-with-approval.json'));
+		await world.api.activate(id);
+		const browser = await openBrowser();
+		t.after(async () => {
+			await browser.close();
+			await world.api.deactivate(id);
+		});
+
+		const toUserId = world.sandbox.books.addUser({ externalId: 'approval-test' }).id;
+		const already = payments();
+		const call = await session('pay-gate-with-approval');
+		const { content } = Content.parse(
+			await call('tools/call', {
+				name: 'Ask_for_a_Payment',
+				arguments: { reference: 'invoice & 77', toUserId, amountEtb: 700.5 },
+			}),
+		);
+		const link = /https?:[^"]*/.exec(content[0]?.text ?? '')?.[0] ?? '';
+		assert.equal((await fetch(link)).status, 401);
+
+		const { page } = browser;
+		/** Opens the agent's link, logs in, and answers; resolves to the page after it. */
+		async function answer(choice: string): Promise<string> {
+			const basic = Buffer.from(`${login.user}:${login.password}`).toString('base64');
+			await page.setExtraHTTPHeaders({ authorization: `Basic ${basic}` });
+			await page.goto(link, { waitUntil: 'domcontentloaded' });
+			await page.setExtraHTTPHeaders({});
+			await page.locator('.form-group', { hasText: 'Your name' }).locator('input').fill('Almaz');
+			await page.getByRole('button', { name: 'Continue' }).click();
+			await page.getByText(`700.5 ETB to ${toUserId}, for invoice & 77.`).waitFor();
+			await page.locator('.multiselect-option label', { hasText: choice }).first().click();
+			await page.getByRole('button', { name: 'Send' }).click();
+			await page.getByRole('button', { name: 'Send' }).waitFor({ state: 'detached' });
+			await page.locator('.header h1').waitFor();
+			return await page.locator('.header h1').innerText();
+		}
+		assert.equal(await answer('Do not pay it'), 'Nothing was paid');
+		assert.equal(payments(), already);
+		assert.equal(await answer('Pay it'), 'Paid');
+		assert.equal(await answer('Pay it'), 'It was paid before');
+		assert.deepEqual(paid(already), [`${toUserId} 700.5`]);
 	});
 });
 
@@ -256,7 +326,7 @@ void describe('moving from references of one node to the gate', () => {
 		node(ids.rows, 'Rows', 'n8n-nodes-base.code', 2, {
 			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
 		});
-	const old = (options: object) =>
+	const old = (mode: 'pay' | 'dryRun') =>
 		node(ids.pay, 'Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {
 			...{
 				resource: 'disbursement',
@@ -264,8 +334,9 @@ void describe('moving from references of one node to the gate', () => {
 				toUserId: '={{ $json.toUserId }}',
 				amountEtb: '={{ $json.amountEtb }}',
 				reference: '={{ $json.reference }}',
+				mode,
 			},
-			options,
+			options: {},
 		});
 	const gate = () =>
 		node(randomUUID(), 'Gate', 'n8n-nodes-base.executeWorkflow', 1.2, {
@@ -283,26 +354,42 @@ void describe('moving from references of one node to the gate', () => {
 			},
 			options: {},
 		});
-	const ifReady = node(randomUUID(), 'Ready?', 'n8n-nodes-base.if', 2.2, {
+	const ifPaid = node(randomUUID(), 'Paid?', 'n8n-nodes-base.if', 2.2, {
 		conditions: {
 			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
 			combinator: 'and',
 			conditions: [
 				{
-					id: 'ready',
+					id: 'paid',
 					leftValue: '={{ $json.outcome }}',
-					rightValue: 'ready',
+					rightValue: 'alreadyPaid',
 					operator: { type: 'string', operation: 'equals' },
 				},
 			],
 		},
 		options: {},
 	});
+	const writeDown = (workflowId: string) =>
+		node(randomUUID(), 'Write down', 'n8n-nodes-base.executeWorkflow', 1.2, {
+			workflowId: { __rl: true, mode: 'id', value: workflowId },
+			workflowInputs: {
+				mappingMode: 'defineBelow',
+				matchingColumns: [],
+				schema: [],
+				value: Object.fromEntries(
+					['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'].map((name) => [
+						name,
+						`={{ $json.${name} }}`,
+					]),
+				),
+			},
+			options: {},
+		});
 	const start = node(randomUUID(), 'Start', 'n8n-nodes-base.manualTrigger', 1, {});
 
-	test('with the old node in a dry run before the gate nobody is paid twice; without it everybody is', async () => {
+	test('what the old node paid is written down as paid; then the same list through the gate pays nobody of it', async () => {
 		const { sandbox, api } = installed.world;
-		const rows = Array.from({ length: 6 }, (_, index) => ({
+		const people = Array.from({ length: 6 }, (_, index) => ({
 			reference: `moved-${index}`,
 			toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
 			amountEtb: 10,
@@ -310,52 +397,74 @@ void describe('moving from references of one node to the gate', () => {
 		const workflowId = await installed.add(
 			WorkflowFile.parse({
 				name: 'Old payroll',
-				nodes: [start, list(rows.slice(0, 4)), old({})],
+				nodes: [start, list(people.slice(0, 4)), old('pay')],
 				connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Pay')] } },
 				settings: { executionOrder: 'v1' },
 			}),
 		);
 		await installed.run(workflowId, 'Start');
-		assert.deepEqual(timesPaid(sandbox, rows), [1, 1, 1, 1, 0, 0]);
+		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 0, 0]);
 
-		const moved = withPayGate(
-			WorkflowFile.parse({
-				name: 'x',
-				nodes: [start, list(rows), old({ dryRun: true }), ifReady, gate()],
-				connections: {
-					Start: { main: [link('Rows')] },
-					Rows: { main: [link('Pay')] },
-					Pay: { main: [link('Ready?')] },
-					'Ready?': { main: [link('Gate')] },
-				},
-			}),
-			installed.payGateId,
-		);
-		await api.changeWorkflow(workflowId, ({ nodes }) => ({
-			nodes: moved.nodes.map((each) => ({
-				...each,
-				credentials: nodes.find(({ name }) => name === each.name)?.credentials,
-			})),
-			connections: moved.connections,
-		}));
-		for (const outcome of ['paid', 'alreadyPaid']) {
-			const execution = await installed.run(workflowId, 'Start');
-			assert.deepEqual(
-				itemsOf(execution, 'Gate').map((item) => item.outcome),
-				[outcome, outcome],
-			);
-			assert.deepEqual(timesPaid(sandbox, rows), [1, 1, 1, 1, 1, 1]);
+		const paidBefore = await readGateWorkflow('gate-paid-before.json');
+		const changed = async (name: string, value: string) =>
+			await api.changeWorkflow(paidBeforeId, ({ nodes }) => ({
+				nodes: nodes.map((each) => {
+					if (each.name !== 'Who Says So') return each;
+					const Fields = z.object({
+						assignments: z.object({
+							assignments: z.array(z.object({ name: z.string() }).passthrough()),
+						}),
+					});
+					const fields = Fields.passthrough().parse(each.parameters);
+					const assignments = fields.assignments.assignments.map((field) =>
+						field.name === name ? { ...field, value } : field,
+					);
+					return { ...each, parameters: { ...fields, assignments: { assignments } } };
+				}),
+			}));
+		const paidBeforeId = await installed.add(paidBefore);
+		await api.activate(paidBeforeId);
+
+		/** The old workflow in a dry run, with what is behind its node. */
+		async function tryOut(...names: Array<'Paid?' | 'Write down'>) {
+			const behind = names.map((name) => (name === 'Paid?' ? ifPaid : writeDown(paidBeforeId)));
+			const order = ['Start', 'Rows', 'Pay', ...names];
+			await api.changeWorkflow(workflowId, ({ nodes }) => ({
+				nodes: [start, list(people), old('dryRun'), ...behind].map((each) => ({
+					...each,
+					credentials: nodes.find(({ name }) => name === each.name)?.credentials,
+				})),
+				connections: oneAfterTheOther(...order),
+			}));
+			return await installed.run(workflowId, 'Start');
 		}
+		assert.match((await tryOut('Paid?', 'Write down')).error ?? '', /Say who does it/);
+		await changed('yourName', 'Almaz');
+		await changed('howYouKnow', 'Paid by the old node');
+		await api.deactivate(paidBeforeId);
+		await api.activate(paidBeforeId);
+		assert.match(
+			(await tryOut('Write down')).error ?? '',
+			/Nothing was written down: 2 of 6 items are not paid, such as moved-4 \(outcome ready\)/,
+		);
+		const outcomes = async () =>
+			itemsOf(await tryOut('Paid?', 'Write down'), 'Write down').map((item) => item.outcome);
+		assert.deepEqual(await outcomes(), Array(4).fill('written'));
+		assert.deepEqual(await outcomes(), Array(4).fill('alreadyPaid'));
 
 		const straight = await installed.add(
 			WorkflowFile.parse({
 				name: 'Straight',
-				nodes: [start, list(rows), gate()],
-				connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Gate')] } },
+				nodes: [start, list(people), gate()],
+				connections: oneAfterTheOther('Start', 'Rows', 'Gate'),
 				settings: { executionOrder: 'v1' },
 			}),
 		);
-		await installed.run(straight, 'Start');
-		assert.deepEqual(timesPaid(sandbox, rows), [2, 2, 2, 2, 1, 1]);
+		const execution = await installed.run(straight, 'Start');
+		assert.deepEqual(
+			itemsOf(execution, 'Gate').map((item) => item.outcome),
+			[...Array<string>(4).fill('alreadyPaid'), 'paid', 'paid'],
+		);
+		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 1, 1]);
 	});
 });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import { timesPaid } from '../n8n/n8n-world.mts';
 import { counts, startGateWorld, type GateWorld, type Payment } from './gate-world.mts';
-import { endLeases, resolve, rows, setRules, value } from './gate.mts';
+import { endLeases, rows, settle, setRules, value } from './gate.mts';
 
 const SEED = process.env.GATE_SEED ?? String(Date.now() % 1_000_000);
 const CALLERS = 5;
@@ -124,7 +124,7 @@ test(`${CALLERS * PAYMENTS} payments with random faults (GATE_SEED=${SEED})`, as
 	const paid = new Map(payments.map(({ reference }, index) => [reference, done[index] === 1]));
 	for (const { reference, state } of unsettled) {
 		assert.equal(state, 'unknown');
-		await resolve(superuser, 'main', reference, paid.get(reference) ?? false);
+		await settle(superuser, 'main', reference, paid.get(reference) ?? false);
 	}
 	context.diagnostic(`${unsettled.length} settled by a person`);
 	// Nothing goes wrong any more, but a busy machine is slow.

@@ -187,7 +187,7 @@ export interface GateWorld {
 }
 
 /**
- * Starts n8n, the sandbox and PostgreSQL, with a gate in it for the account `main`.
+ * Starts n8n, the sandbox and PostgreSQL, with a gate in it for the budget `main`.
  * @param options.isSetUp whether the gate's schema is in the database already
  */
 export async function startGateWorld(

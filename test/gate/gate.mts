@@ -10,6 +10,9 @@ import { startPostgres } from '../services.mts';
 
 export const schemaFile = join(projectFolder, 'gate', 'schema.sql');
 
+/** The SQL that sets a database up. */
+export const schemaText = async (): Promise<string> => await readFile(schemaFile, 'utf8');
+
 /** The logins of these tests: one for each role, one that sets up without being a superuser, and one without rights. */
 export const logins = {
 	gate: 'n8n_login',
@@ -103,12 +106,12 @@ export async function value<Value>(
 /** Calls `claim` as the gate's workflow does. */
 export async function claim(
 	runs: Runs,
-	account: string,
+	budget: string,
 	items: unknown[],
 	execution = '1',
 ): Promise<Claimed> {
 	const [row] = await rows(runs, claimed, 'select * from etb_wallet.claim($1, $2, $3)', [
-		account,
+		budget,
 		JSON.stringify(items),
 		execution,
 	]);
@@ -116,15 +119,15 @@ export async function claim(
 	return row;
 }
 
-/** Calls `settle` as the gate's workflow does. */
-export async function settle(
+/** Calls `record` as the gate's workflow does. */
+export async function record(
 	runs: Runs,
-	account: string,
+	budget: string,
 	window: Pick<Claimed, 'claim' | 'items'>,
 	answers: Answer[],
 ): Promise<Told[]> {
-	return await value(runs, z.array(told), 'select * from etb_wallet.settle($1, $2, $3, $4, $5)', [
-		account,
+	return await value(runs, z.array(told), 'select * from etb_wallet.record($1, $2, $3, $4, $5)', [
+		budget,
 		window.claim,
 		JSON.stringify(window.items),
 		JSON.stringify(answers),
@@ -132,37 +135,21 @@ export async function settle(
 	]);
 }
 
-/** Calls `release` as the gate's workflow does. */
-export async function release(
+/** A person settles an attempt: this one, as the desk gives it, or the last one. */
+export async function settle(
 	runs: Runs,
-	account: string,
-	window: Pick<Claimed, 'claim' | 'items'>,
-): Promise<Told[]> {
-	return await value(runs, z.array(told), 'select * from etb_wallet.release($1, $2, $3, $4, $5)', [
-		account,
-		window.claim,
-		JSON.stringify(window.items),
-		'the credential is gone',
-		'1',
-	]);
-}
-
-/** A person's word, by `resolve`; about one attempt, as the desk gives it, or about the last one. */
-export async function resolve(
-	runs: Runs,
-	account: string,
+	budget: string,
 	reference: string,
 	wasPaid: boolean,
 	attempt?: number,
 ): Promise<string> {
-	return await value(runs, z.string(), 'select etb_wallet.resolve($1, $2, $3, $4, $5, $6)', [
-		account,
-		reference,
-		wasPaid,
-		'Abebe',
-		'asked the service',
-		attempt,
-	]);
+	const last = 'select max(attempt) from etb_wallet.payment where budget = $1 and reference = $2';
+	return await value(
+		runs,
+		z.string(),
+		`select etb_wallet.settle($1, $2, coalesce($3, (${last})), $4, $5, $6)`,
+		[budget, reference, attempt, wasPaid, 'Abebe', 'asked the service'],
+	);
 }
 
 /** Ends the leases of all payments in this state, as if their time were over. */
@@ -173,10 +160,10 @@ export async function endLeases(runs: Runs, state: 'sending' | 'unknown'): Promi
 	);
 }
 
-/** Changes rules, or sets an account up, by `set_rules`. */
-export async function setRules(runs: Runs, account: string, rules: object): Promise<void> {
+/** Changes rules, or sets a budget up, by `set_rules`. */
+export async function setRules(runs: Runs, budget: string, rules: object): Promise<void> {
 	await runs.query('select etb_wallet.set_rules($1, $2, $3)', [
-		account,
+		budget,
 		JSON.stringify(rules),
 		'Abebe',
 	]);
@@ -196,6 +183,8 @@ export interface GateServer {
 	gate(schema?: string): Promise<GateDatabase>;
 	/** Stops PostgreSQL, which ends all connections, and starts it again. */
 	restart(): Promise<void>;
+	/** Kills PostgreSQL, as a crash does; `restart` starts it again. */
+	kill(): Promise<void>;
 	stop(): Promise<void>;
 }
 
@@ -218,9 +207,6 @@ export async function startGateServer(): Promise<GateServer> {
 	const connectAdmin = async () => await connect({ host, port, database: 'postgres' }, 'superuser');
 	let admin = await connectAdmin();
 	await admin.query(`create role ${logins.setup} login createrole nosuperuser`);
-	// What a killed database forgets is not what these tests are about.
-	await admin.query('alter system set synchronous_commit = off');
-	await admin.query('select pg_reload_conf()');
 	let databases = 0;
 	let hasLogins = false;
 	const server: GateServer = {
@@ -235,20 +221,25 @@ export async function startGateServer(): Promise<GateServer> {
 		async gate(schema) {
 			const database = await server.emptyDatabase();
 			const person = await database.connect('setup');
-			await person.query(schema ?? (await readFile(schemaFile, 'utf8')));
-			if (!hasLogins) {
+			await person.query(schema ?? (await schemaText()));
+			if (!hasLogins)
 				for (const role of ['gate', 'desk', 'reader'] as const)
 					await person.query(`create role ${logins[role]} login in role etb_wallet_${role}`);
-				hasLogins = true;
-			}
+			hasLogins = true;
+			const superuser = await database.connect('superuser');
+			await superuser.query(
+				`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}, ${logins.reader}`,
+			);
+			await superuser.end();
 			await person.end();
 			return database;
 		},
 		async restart() {
-			await admin.end();
+			await admin.end().catch(() => undefined);
 			await postgres.restart();
 			admin = await connectAdmin();
 		},
+		kill: async () => await postgres.kill(),
 		async stop() {
 			await admin.end();
 			await postgres.stop();

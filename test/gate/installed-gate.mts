@@ -55,7 +55,7 @@ export async function startInstalledGate(
 	async function setUp(workflowId: string): Promise<SetUpLogin[]> {
 		const execution = await run(workflowId, 'Set Up');
 		assert.equal(execution.status, 'success', execution.error);
-		const shown = execution.nodes['Make Account and Logins']?.[0]?.outputs[0];
+		const shown = execution.nodes['Make Budget and Logins']?.[0]?.outputs[0];
 		return z.array(SetUpLogin).parse(shown);
 	}
 
@@ -71,7 +71,12 @@ export async function startInstalledGate(
 	const payGateId = await api.createWorkflow(payGate);
 	await api.activate(payGateId);
 
-	const gate = new pg.Client({ host, port, database: database.database, user: 'pay_gate' });
+	const gate = new pg.Client({
+		host,
+		port,
+		database: database.database,
+		user: `pay_gate_${database.database}`,
+	});
 	await gate.connect();
 	const superuser = await database.connect('superuser');
 	return {

@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { schemaFile, startGateServer, type GateServer } from './gate.mts';
-import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './lives.mts';
-import { stage } from './account-life.mts';
+import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './sql/lives.mts';
+import { stage } from './sql/budget-life.mts';
 
 /** The same lives for all, so that what is caught stays caught. */
 const SEED = 14;
 
 const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	{
-		breaks: 'callers of an account do not take turns',
-		finds: 'r.account = p_account for update;',
-		puts: 'r.account = p_account;',
+		breaks: 'callers of a budget do not take turns',
+		finds: 'r.budget = p_budget for update;',
+		puts: 'r.budget = p_budget;',
 	},
 	{
 		breaks: 'what was claimed longer ago than its lease is free',
@@ -27,38 +27,87 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	},
 	{
 		breaks: 'a window ends what another one holds',
-		finds: 'if v_row.claim = p_claim and v_row.settled_by is null and (',
-		puts: 'if v_row.settled_by is null and (',
+		finds: "p.reference = v_item ->> 'reference' and p.claim = p_claim;",
+		puts: "p.reference = v_item ->> 'reference' order by p.attempt desc limit 1;",
 	},
 	{
 		breaks: 'a late answer changes what a person settled',
-		finds: 'if v_row.claim = p_claim and v_row.settled_by is null and (',
-		puts: "if v_row.claim = p_claim and (v_row.state = 'notPaid' or",
+		finds:
+			"when v_row.settled_by is null and v_row.state = 'unknown' and v_outcome = 'paid' then v_outcome",
+		puts: "when v_row.state in ('unknown', 'notPaid') and v_outcome = 'paid' then v_outcome",
 	},
 	{
 		breaks: 'a late answer that it was paid is forgotten',
-		finds: "set late_payment = coalesce(v_tx_hash, 'paid')",
-		puts: 'set late_payment = null',
+		finds: "and v_outcome = 'paid' then 'latePaid'",
+		puts: "and v_outcome = 'paid' then 'lateAnswer'",
+	},
+	{
+		breaks: 'a late answer that it may have been paid is forgotten',
+		finds: "and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
+		puts: 'and false then null',
+	},
+	{
+		breaks: 'what was paid late does not count as spent',
+		finds:
+			"when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end",
+		puts: "when v_event = 'notPaid' then -1 end",
+	},
+	{
+		breaks: 'nobody is told that a payment was made twice',
+		finds: "(deciding_attempt(p_budget, p.reference)).state = 'paid' then 'paidTwice'",
+		puts: "false then 'paidTwice'",
 	},
 	{
 		breaks: 'what may have been paid is freed by a second answer',
-		finds: 'and v_row.ended_at is null -- only its lease had ended',
-		puts: '',
+		finds: 'and v_row.answer is null then v_outcome -- only its lease had ended',
+		puts: 'then v_outcome',
+	},
+	{
+		breaks: 'an earlier attempt that is paid does not count',
+		finds:
+			"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state), p.attempt desc",
+		puts: 'order by p.attempt desc',
+	},
+	{
+		breaks: 'a person can settle an attempt after which it was sent again',
+		finds: 'and p.attempt > p_attempt) then',
+		puts: 'and false) then',
+	},
+	{
+		breaks: 'what looks the same in a list is sent twice',
+		finds: 'v_looks_like := coalesce(nullif(v_item.first_like_it, v_item.reference), (',
+		puts: 'v_looks_like := coalesce(null, (',
+	},
+	{
+		breaks: 'what looks the same in a later window is sent twice',
+		finds: 'and p.execution = p_execution and p.reference <> v_item.reference limit 1',
+		puts: 'and false limit 1',
 	},
 	{
 		breaks: 'a reference can be used for another amount',
-		finds: '(v_row.to_user_id <> v_to_user_id or v_row.amount_etb <> v_amount)',
-		puts: 'v_row.to_user_id <> v_to_user_id',
+		finds:
+			'if v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb then\n          v_reason',
+		puts: 'if v_row.to_user_id <> v_item.to_user_id then\n          v_reason',
 	},
 	{
 		breaks: 'the money of what was not paid is not given back',
-		finds: "if v_outcome = 'notPaid' then\n            perform reserve(",
-		puts: 'if false then\n            perform reserve(',
+		finds: "then 1 when v_event = 'notPaid' then -1 end",
+		puts: 'then 1 end',
 	},
 	{
 		breaks: 'a window does not count what it hands out itself',
-		finds: 'if v_spent + p_amount > v_limit.most then',
-		puts: 'if v_spent - coalesce((select sum(a) from unnest(p_amounts) a), 0) + p_amount > v_limit.most then',
+		finds: 'v_claimed := v_claimed + v_item.amount_etb;',
+		puts: 'null;',
+	},
+	{
+		breaks: 'a window does not count what it hands out to one person',
+		finds: 'v_claimed_to[v_item.person] := v_claimed_to[v_item.person] + v_item.amount_etb;',
+		puts: 'null;',
+	},
+	{
+		breaks: 'a window counts what it hands out for one caller with another',
+		finds: 'dense_rank() over (order by r.requested_by) as caller',
+		puts: '1 as caller',
 	},
 	{
 		breaks: 'a budget is not used up to its last cent',
@@ -81,7 +130,7 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 		puts: 'elsif false then',
 	},
 	{
-		breaks: 'a person can settle what is being sent',
+		breaks: 'a person can record what is being sent',
 		finds: "elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      raise",
 		puts: 'elsif false then\n      raise',
 	},

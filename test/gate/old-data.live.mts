@@ -26,7 +26,7 @@ import {
 	type GateWorld,
 	type Payment,
 } from './gate-world.mts';
-import { endLeases, resolve, rows } from './gate.mts';
+import { endLeases, rows, settle } from './gate.mts';
 
 let gateWorld: GateWorld;
 let gateId: string;
@@ -81,8 +81,8 @@ for (const where of ['the gate', 'a copy of the gate'] as const) {
 				if (isOpen) {
 					await superuser.query('set session_replication_role = replica');
 					await superuser.query(
-						`update etb_wallet.payment set state = 'sending', ended_at = null, tx_hash = null
-						where account = 'main' and reference = any ($1)`,
+						`update etb_wallet.payment set state = 'sending', ended_at = null, answer = null, tx_hash = null
+						where budget = 'main' and reference = any ($1)`,
 						[payments.map(({ reference }) => reference)],
 					);
 					await superuser.query('set session_replication_role = origin');
@@ -109,21 +109,21 @@ for (const where of ['the gate', 'a copy of the gate'] as const) {
 	});
 }
 
-test('Retry execution after a failed Settle: what was paid is settled, and the rest is paid', async () => {
+test('Retry execution after a failed Record: what was paid is recorded, and the rest is paid', async () => {
 	const { world, superuser } = gateWorld;
 	const payments = gateWorld.payroll('retried', 120);
-	const settle = 'etb_wallet.settle(text, uuid, json, json, text)';
-	await superuser.query(`alter function ${settle} rename to settle_gone`);
+	const record = 'etb_wallet.record(text, uuid, json, json, text)';
+	await superuser.query(`alter function ${record} rename to record_gone`);
 	const before = await world.api.executionIds(gateId);
 	const { execution } = await gateWorld.pay(payments, gateId);
 	assert.equal(execution.status, 'error');
 	await superuser.query(
-		'alter function etb_wallet.settle_gone(text, uuid, json, json, text) rename to settle',
+		'alter function etb_wallet.record_gone(text, uuid, json, json, text) rename to record',
 	);
 	assert.equal(times(payments).filter((count) => count === 1).length, 50);
 	const [failed] = (await world.api.executionIds(gateId)).filter((id) => !before.includes(id));
 	assert.ok(failed !== undefined);
-	assert.match((await world.api.endedExecution(failed)).error ?? '', /Settle/);
+	assert.match((await world.api.endedExecution(failed)).error ?? '', /Record/);
 
 	const retried = await world.api.endedExecution(await world.api.retryExecution(failed), 60_000);
 	assert.equal(retried.status, 'success', retried.error);
@@ -165,7 +165,7 @@ test('Retry execution of a gate that failed while it paid sends nothing of its w
 	// After its lease a person says of each what the service says; then the rest is paid.
 	await endLeases(superuser, 'sending');
 	for (const [index, { reference = '' }] of payments.slice(0, 50).entries())
-		await resolve(superuser, 'main', reference, paidBefore[index] === 1);
+		await settle(superuser, 'main', reference, paidBefore[index] === 1);
 	assert.equal((await gateWorld.pay(payments, gateId)).told.length, 60);
 	assert.deepEqual(times(payments), once(payments));
 });
@@ -221,7 +221,7 @@ test('n8n stands still beyond the lease, a person settles, another n8n pays the 
 		// What the service has done is told truly.
 		const isPaid = new Set(world.sandbox.books.disbursements().map(({ toUserId }) => toUserId));
 		for (const { reference, to_user_id } of unknown)
-			await resolve(superuser, 'main', reference, isPaid.has(to_user_id));
+			await settle(superuser, 'main', reference, isPaid.has(to_user_id));
 		world.sandbox.setLatency(0);
 		const { told } = await payThrough(api, otherGate, payments);
 		assert.deepEqual(counts(told), { alreadyPaid: 20, paid: 30 });

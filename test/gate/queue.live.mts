@@ -20,7 +20,7 @@ import {
 	type Payment,
 	type ToldItem,
 } from './gate-world.mts';
-import { endLeases, logins, resolve, rows, schemaFile, setRules } from './gate.mts';
+import { endLeases, logins, rows, schemaFile, setRules, settle } from './gate.mts';
 
 let world: QueueWorld;
 let superuser: pg.Client;
@@ -36,9 +36,11 @@ before(async () => {
 	superuser = new pg.Client({ host, port, user, database: 'gate' });
 	await superuser.connect();
 	await superuser.query(await readFile(schemaFile, 'utf8'));
-	await superuser.query(`create role ${logins.gate} login in role etb_wallet_gate`);
+	await superuser.query(
+		`create role ${logins.gate} login in role etb_wallet_gate; grant usage on schema etb_wallet to ${logins.gate}`,
+	);
 	// Everybody waits for everybody, so that all are told paid or already paid.
-	await setRules(superuser, 'main', { wait: '2 minutes' });
+	await setRules(superuser, 'main', { wait: '1 minute' });
 	const postgres = {
 		id: await world.api.createCredential('gate', 'postgres', {
 			...{ host, port, database: 'gate', user: logins.gate },
@@ -309,7 +311,7 @@ test('a worker is killed in the middle: nobody is paid twice, what it was sendin
 		payments.flatMap(({ reference }, index) => (before[index] === 1 ? [reference] : [])),
 	);
 	for (const { reference } of await open())
-		await resolve(superuser, 'main', reference, isPaid.has(reference));
+		await settle(superuser, 'main', reference, isPaid.has(reference));
 	await pay(2);
 	assert.deepEqual(
 		timesPaid(world.sandbox, payments),

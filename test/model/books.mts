@@ -12,11 +12,8 @@ export interface Wish {
 
 /** On what grounds a run sends. */
 export interface Grounds {
-	/** What a person said about the payment, and when. */
-	word: 'report' | 'paid' | 'notPaid';
-	wordGivenAt: number;
-	/** When this try of the run first looked at the record of the reference. */
-	lookedAt: number;
+	/** When the run asked for its claim: the last time that it wrote the mark of the reference before it sent. */
+	claimedAt: number;
 }
 
 /** A request to pay. */
@@ -77,7 +74,7 @@ const clear = new Set<AnswerKind>([
 
 /** Which reference a person is paid by. People without one have themselves. */
 export const referenceOf = (toUserId: string): string =>
-	/^user-([ab]\d)/.exec(toUserId)?.[1] ?? toUserId;
+	/^user-([abAB]\d)/.exec(toUserId)?.[1] ?? toUserId;
 
 export class Books {
 	readonly sent: Sent[] = [];

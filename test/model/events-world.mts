@@ -15,9 +15,9 @@ export function randomOf(seed: number): () => number {
 
 interface Workflow {
 	name: string;
-	takeOver: boolean;
-	whileTesting: 'share' | 'refuse' | 'leaveUrl';
-	urlAfter: string;
+	whileTesting: 'share' | 'leaveUrl';
+	/** Which credential of the account it uses. */
+	credentialId: string;
 	/** As n8n shows it. */
 	isPublished: boolean;
 	/** n8n publishes or unpublishes it at this moment. */
@@ -32,7 +32,12 @@ interface Workflow {
 	endings: number;
 	/** It was published, and its trigger could not be: n8n goes on to show it as published. */
 	hasFailed: boolean;
+	/** How n8n ends what it keeps of the trigger. */
+	close?: () => Promise<void>;
 }
+
+/** From here on a pause is one before a try in the background. */
+const shortestPauseMs = 30_000;
 
 /** n8n tries a publication twice at most here. */
 const mostRefusals = 2;
@@ -43,18 +48,19 @@ const notTested = { isTested: false, begins: 0, isTestEnding: false, endings: 0 
 interface Pending {
 	what: string;
 	end(random: () => number, isHealthy: boolean): void;
+	/** Whether it is a pause before a try in the background. */
+	isPause?: boolean;
 }
 
 interface TriggerCode {
 	register(context: object): Promise<void>;
 	unregister(context: object): Promise<void>;
 }
-interface Knowledge {
-	holders: unknown[];
-	tests: unknown[];
-}
-interface StateCode {
-	accountOfTrigger(trigger: string, as: 'holders' | 'tests'): { known: Knowledge } | undefined;
+type Knowledge = object;
+interface AccountUrlCode {
+	keep: (context: object) => { closeFunction: () => Promise<void> };
+	knownOfPublished: (trigger: string) => Knowledge | undefined;
+	knownOfTested: (trigger: string) => Knowledge | undefined;
 }
 interface HoldersCode {
 	productionOf(known: Knowledge, trigger: string): { url: string } | 'nobody' | 'unknown';
@@ -62,7 +68,7 @@ interface HoldersCode {
 }
 interface Modules {
 	publishing: TriggerCode;
-	state: StateCode;
+	accountUrl: AccountUrlCode;
 	holders: HoldersCode;
 }
 
@@ -71,6 +77,13 @@ const base = 'https://n8n.example.com';
 const productionUrl = ({ name }: Workflow): string => `${base}/webhook/${name}`;
 const testUrl = ({ name }: Workflow): string => `${base}/webhook-test/${name}`;
 const triggerOf = ({ name }: Workflow): string => JSON.stringify([name, 'trigger']);
+
+/** Jest has an `Error` of its own, so that `instanceof` is false for those of installed packages. */
+const messageOf = (error: unknown): string =>
+	String(Reflect.get(Object(error) as object, 'message') ?? error);
+
+/** Another workflow has the account, which is what the trigger is to say then. */
+const isRefusal = (error: unknown): boolean => messageOf(error).includes('Unpublish the ');
 
 /** A finding, with all that led to it. */
 export class Broken extends Error {}
@@ -88,12 +101,8 @@ export class World {
 	#process = 0;
 	#isHealthy = false;
 	#registeredUrl: string | undefined;
-	/** Published workflows, the one that should receive the events last. */
-	#order: Workflow[] = [];
-	/** Where events should go when nobody is published; more than one while a publication may still fail. */
-	#left: Array<string | undefined> = [undefined];
-	/** The service was told something else, or a person was told that it was not, last. */
-	#lastWord: 'confirmed' | 'reported' = 'confirmed';
+	/** The API key that the service takes, and that both credentials hold. */
+	#apiKey = 'key-1';
 	/** What the service confirmed last, if it was told nothing else since. */
 	#surelyRegistered: string | undefined;
 
@@ -103,16 +112,15 @@ export class World {
 		this.#isQueueMode = this.#chance(0.5);
 		this.workflows = ['A', 'B', 'C'].map((name) => ({
 			name,
-			takeOver: this.#chance(0.5),
-			whileTesting: this.#oneOf(['share', 'share', 'refuse', 'leaveUrl'] as const),
-			urlAfter: this.#chance(0.4) ? `https://later.example.com/${name}` : '',
+			whileTesting: this.#oneOf(['share', 'share', 'leaveUrl'] as const),
+			credentialId: this.#oneOf(['credential 1', 'credential 2']),
 			isPublished: false,
 			isChanging: false,
 			...notTested,
 			hasFailed: false,
 		}));
-		for (const { name, takeOver, whileTesting, urlAfter } of this.workflows)
-			this.#tell(`${name}: ${takeOver ? 'takes over, ' : ''}tests ${whileTesting}, ${urlAfter}`);
+		for (const { name, whileTesting, credentialId } of this.workflows)
+			this.#tell(`${name}: tests ${whileTesting}, ${credentialId}`);
 		this.#tell(this.#isQueueMode ? 'queue mode' : 'one process');
 		this.#modules = this.#startProcess();
 	}
@@ -158,12 +166,28 @@ export class World {
 	#startProcess(): Modules {
 		const sleep = async (ms: number): Promise<void> =>
 			await this.#outside(`a wait of ${Math.round(ms)} ms`, (resolve) => resolve(undefined));
-		const load = this.#code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
+		const timeout = (ms: number): AbortSignal =>
+			ms < shortestPauseMs ? new AbortController().signal : this.#pauseOf(ms);
+		const any = (signals: AbortSignal[]): AbortSignal => AbortSignal.any(signals);
+		const load = this.#code.start(
+			{ 'n8n-workflow': { ...workflowPackage, sleep } },
+			{ timeout, any },
+		);
 		return {
 			publishing: load(`${folder}/publishing.ts`) as TriggerCode,
-			state: load(`${folder}/state.ts`) as StateCode,
+			accountUrl: load(`${folder}/accountUrl.ts`) as AccountUrlCode,
 			holders: load(`${folder}/holders.ts`) as HoldersCode,
 		};
+	}
+
+	#pauseOf(ms: number): AbortSignal {
+		const end = new AbortController();
+		const begin = (): void => {
+			this.#refused = { url: '', times: 0 };
+			end.abort();
+		};
+		this.#pending.push({ what: `a pause of ${ms} ms`, end: begin, isPause: true });
+		return end.signal;
 	}
 
 	async #outside<Result>(
@@ -187,15 +211,18 @@ export class World {
 			else if (!isChanging)
 				choices.push(() => this.#publish(workflow, hasFailed ? 'update' : 'activate'));
 			if (isTested && !isTestEnding && begins === 0) choices.push(() => this.#endTest(workflow));
-			if (!isTestEnding && begins < 2) choices.push(() => this.#startTest(workflow));
+			if (begins < 2) choices.push(() => this.#startTest(workflow));
 		}
 		const isAnyInUse = this.workflows.some(
 			({ isPublished, isChanging, isTested, isTestEnding, begins }) =>
 				isPublished || isChanging || isTested || isTestEnding || begins > 0,
 		);
-		if (!isAnyInUse && this.#pending.length === 0 && this.#chance(0.3)) this.#setOutside();
+		const isQuiet = this.#pending.every(({ isPause }) => isPause);
+		if (!isAnyInUse && isQuiet && this.#chance(0.3)) this.#setOutside();
 		choices.push(() => this.#deliver());
 		if (this.#chance(0.03)) choices.push(() => this.#restart());
+		if (this.#chance(0.03)) choices.push(() => this.#replaceApiKey());
+		if (isQuiet && this.#chance(0.03)) choices.push(() => this.#leadAgain());
 		if (this.#pending.length > 0 && this.#chance(0.6)) this.#endOne();
 		else this.#oneOf(choices)();
 		this.#deliver();
@@ -204,7 +231,6 @@ export class World {
 	/** Another program takes an account that nobody here uses. */
 	#setOutside(): void {
 		this.#registeredUrl = 'https://elsewhere.example.com/';
-		this.#left = [undefined];
 		this.#tell('another program sets its URL');
 	}
 
@@ -236,14 +262,28 @@ export class World {
 			)
 		)
 			this.#broken('n8n waits for ever');
-		const wanted = this.#order.at(-1);
-		const expected = wanted ? [productionUrl(wanted)] : this.#left;
-		const isExpected = expected.includes(undefined) || expected.includes(this.#registeredUrl);
-		if (!isExpected && this.#lastWord !== 'reported')
-			this.#broken(
-				`the service has ${this.#registeredUrl}, it should have ${expected.join(' or ')}`,
-			);
+		const published = this.workflows.find(({ isPublished }) => isPublished);
+		if (published !== undefined && this.#registeredUrl !== productionUrl(published))
+			this.#broken(`the service has ${this.#registeredUrl}, and not the URL of ${published.name}`);
 		await this.#forgets();
+	}
+
+	/** After all that, a workflow can be published, and unpublished. */
+	async #publishes(): Promise<void> {
+		const workflow = this.#oneOf(this.workflows);
+		for (const begin of [
+			() => this.#publish(workflow, 'activate'),
+			() => this.#unpublish(workflow),
+		]) {
+			const wasPublished = workflow.isPublished;
+			begin();
+			for (let round = 0; round < 100 && workflow.isChanging; round++) {
+				await this.#settled();
+				if (this.#pending.length > 0) this.#endOne();
+			}
+			if (workflow.isPublished === wasPublished)
+				this.#broken(`${workflow.name} cannot be published`);
+		}
 	}
 
 	/** What ended is not remembered. */
@@ -260,57 +300,66 @@ export class World {
 			}
 			await this.#settled();
 		}
+		await this.#publishes();
+		const { knownOfPublished, knownOfTested } = this.#modules.accountUrl;
 		for (const workflow of this.workflows)
-			for (const as of ['holders', 'tests'] as const)
-				if (this.#modules.state.accountOfTrigger(triggerOf(workflow), as) !== undefined)
+			for (const knownOf of [knownOfPublished, knownOfTested])
+				if (knownOf(triggerOf(workflow)) !== undefined)
 					this.#broken(`${workflow.name} has ended and is still remembered`);
 	}
 
 	#context(workflow: Workflow, mode: 'trigger' | 'manual', activation: string): object {
 		const isTest = mode === 'manual';
 		const process = this.#process;
-		const report = (message: string, details: object): void => {
+		const report = (message: string): void => {
 			if (process !== this.#process) return;
-			if (message.includes('could not be set again')) this.#lastWord = 'reported';
-			if (message.includes('It has it already')) this.#checkHasIt(details);
-			this.#tell(`log: ${message} ${JSON.stringify(details)}`);
+			if (message.includes('It has it already')) this.#checkHasIt(message);
+			this.#tell(`log: ${message}`);
 		};
-		const { name, takeOver, whileTesting, urlAfter } = workflow;
+		const { name, whileTesting, credentialId } = workflow;
 		const helpers = {
-			httpRequestWithAuthentication: async (_: string, request: { body: string }) =>
+			httpRequestWithAuthentication: async (
+				_: string,
+				request: { body: string },
+				{ credentialsDecrypted: { data } }: { credentialsDecrypted: { data: { apiKey: string } } },
+			) =>
 				await this.#put(
 					process,
 					String(Reflect.get(Object(JSON.parse(request.body)), 'webhookUrl')),
+					data.apiKey,
 				),
 			httpRequest: async ({ url }: { url: string }) => await this.#probe(url),
 		};
 		return {
 			helpers,
-			logger: { warn: report, error: report },
+			additionalData: { projectId: 'project' },
+			logger: { info: report, warn: report, error: report },
+			saveFailedExecution: (error: Error) => this.#tell(`${name} shows: ${error.message}`),
 			getMode: () => mode,
 			getActivationMode: () => activation,
 			getWorkflow: () => ({ id: name, name, active: true }),
 			getNode: () => ({
 				id: 'trigger',
 				name: 'ETB Wallet Trigger',
-				credentials: { etbWalletApi: { id: '1', name: 'account' } },
-				parameters: {
-					events: ['*'],
-					additionalOptions: { takeOver, whileTesting, urlAfterDeactivation: urlAfter },
-				},
+				credentials: { etbWalletApi: { id: credentialId, name: 'account' } },
+				parameters: { events: ['*'], additionalOptions: { whileTesting } },
 			}),
 			getNodeWebhookUrl: () => (isTest ? testUrl(workflow) : productionUrl(workflow)),
-			getCredentials: async () =>
-				await Promise.resolve({
+			// Others can begin and end something while n8n reads its database.
+			getCredentials: async () => {
+				if (this.#chance(0.05))
+					await this.#outside('a credential is read', (resolve) => resolve(undefined));
+				return {
 					baseUrl: 'https://partners.example.com',
-					apiKey: 'key',
+					apiKey: this.#apiKey,
 					webhookSecret: 'secret',
-				}),
+				};
+			},
 		};
 	}
 
-	#checkHasIt(details: object): void {
-		if (Reflect.get(details, 'url') !== this.#registeredUrl)
+	#checkHasIt(message: string): void {
+		if (!message.includes(`(${this.#registeredUrl})`))
 			this.#finding ??= this.#found(
 				`the service has ${this.#registeredUrl}, the log says otherwise`,
 			);
@@ -326,13 +375,12 @@ export class World {
 			this.#finding ??= this.#found(`${url} is asked for again and again`);
 	}
 
-	async #put(process: number, url: string): Promise<object> {
+	async #put(process: number, url: string, apiKey: string): Promise<object> {
 		// Of a process that has ended, nothing comes any more.
 		if (process !== this.#process) return await new Promise(() => undefined);
 		this.#tell(`PUT ${url}`);
+		this.#checkKept(url);
 		if (this.#surelyRegistered !== url) this.#surelyRegistered = undefined;
-		for (const workflow of this.workflows)
-			if (testUrl(workflow) === url) this.#toldTests.set(workflow, 'certainly');
 		const apply = (): void => {
 			this.#registeredUrl = url;
 		};
@@ -342,13 +390,14 @@ export class World {
 				what: `PUT ${url}`,
 				end: (random, isHealthy) => {
 					const how = isHealthy ? 0 : random();
+					if (apiKey !== this.#apiKey) {
+						this.#tell(`PUT ${url}: 401`);
+						return answer(401);
+					}
 					if (how < 0.6 || process !== this.#process) {
 						apply();
 						this.#tell(`the service has ${url}`);
-						if (process === this.#process) {
-							this.#lastWord = 'confirmed';
-							this.#surelyRegistered = url;
-						}
+						if (process === this.#process) this.#surelyRegistered = url;
 						return answer(200);
 					}
 					const wasDone = random() < 0.4;
@@ -362,6 +411,16 @@ export class World {
 				},
 			});
 		});
+	}
+
+	/** In the background, a process tries only while it keeps a published workflow: another one may lead by now. */
+	#checkKept(url: string): void {
+		const hasReason = this.workflows.some(
+			({ close, isChanging, isTestEnding, begins }) =>
+				close !== undefined || isChanging || isTestEnding || begins > 0,
+		);
+		if (!hasReason)
+			this.#finding ??= this.#found(`${url} is set by a process that publishes nothing`);
 	}
 
 	async #probe(url: string): Promise<object> {
@@ -389,7 +448,7 @@ export class World {
 		};
 		work().then(
 			() => finish(undefined),
-			(error: unknown) => finish(error instanceof Error ? error : new Error(String(error))),
+			(error: unknown) => finish(new Error(messageOf(error))),
 		);
 	}
 
@@ -397,42 +456,38 @@ export class World {
 	 * Publishes it; with `update` in the place of what was published, which n8n ends before. As n8n does, tries it
 	 * again, and ends it after each try that failed, whatever comes of that.
 	 */
-	#publish(workflow: Workflow, activation: 'activate' | 'update' | 'init'): void {
+	#publish(
+		workflow: Workflow,
+		activation: 'activate' | 'update' | 'init' | 'leadershipChange',
+	): void {
 		const { name } = workflow;
 		this.#tell(`publish ${name} (${activation})`);
 		workflow.isChanging = true;
-		if (activation === 'update' && this.#order.includes(workflow)) this.#leaves(workflow);
 		// It was not published for a while, and another program may have taken the account.
 		if (activation === 'activate') this.#surelyRegistered = undefined;
-		const isStart = activation === 'init';
 		const context = this.#context(workflow, 'trigger', activation);
-		const { publishing } = this.#modules;
 		const process = this.#process;
 		const leave = async (): Promise<void> => {
-			this.#order = this.#order.filter((other) => other !== workflow);
-			await publishing
-				.unregister(this.#context(workflow, 'trigger', 'update'))
-				.catch(() => undefined);
+			await this.#leave(workflow).catch(() => undefined);
 		};
 		const tries = this.#oneOf([1, 1, 2]);
 		this.#begin(
 			async () => {
 				if (activation === 'update') await leave();
 				for (let attempt = 1; process === this.#process; attempt++) {
-					const before = this.#order;
-					const others = before.filter((other) => other !== workflow);
-					// Should it be refused, it leaves again before anything else happens.
-					const standsBack = isStart && others.length > 0 && !workflow.takeOver;
-					this.#order = standsBack ? [workflow, ...others] : [...others, workflow];
+					// n8n does both at once.
+					const isKeptFirst = this.#chance(0.5);
+					if (isKeptFirst) this.#keep(workflow);
 					try {
-						await publishing.register(context);
+						await this.#modules.publishing.register(context);
+						if (!isKeptFirst && process === this.#process) this.#keep(workflow);
 						return;
 					} catch (error) {
 						// Of a process that has ended, nothing comes any more.
 						if (process !== this.#process) throw error;
-						this.#checkNamed(error, before);
+						this.#checkNamed(error);
 						const isLost = this.#surelyRegistered === productionUrl(workflow);
-						if (isLost && activation === 'update')
+						if (isLost && !isRefusal(error) && activation === 'update')
 							this.#finding ??= this.#found(`the service sends to ${name}, which is given up`);
 						await leave();
 						if (attempt === tries) throw error;
@@ -444,17 +499,59 @@ export class World {
 				workflow.isPublished = error === undefined;
 				workflow.hasFailed = error !== undefined;
 				this.#tell(`${name} is ${error ? `not published: ${error.message}` : 'published'}`);
-				if (error !== undefined && isStart) this.#broken(`${name} is lost when n8n starts`);
-				if (error !== undefined) this.#lastWord = 'reported';
+				if (activation === 'init' && error !== undefined && !isRefusal(error))
+					this.#broken(`${name} is lost when n8n starts`);
+				const published = this.workflows.filter(
+					({ isPublished, isChanging }) => isPublished && !isChanging,
+				);
+				if (published.length > 1)
+					this.#broken(`${published.map((other) => other.name).join(' and ')} are both published`);
 			},
 		);
 	}
 
+	/** n8n keeps a published trigger in memory. */
+	#keep(workflow: Workflow): void {
+		const context = this.#context(workflow, 'trigger', 'activate');
+		workflow.close = this.#modules.accountUrl.keep(context).closeFunction;
+	}
+
+	/** n8n ends a published trigger, and what it keeps of it, at once. */
+	async #leave(workflow: Workflow): Promise<void> {
+		const { close } = workflow;
+		workflow.close = undefined;
+		const unregister = this.#modules.publishing.unregister(
+			this.#context(workflow, 'trigger', 'update'),
+		);
+		await close?.();
+		await unregister;
+	}
+
+	/** The API key of the account is replaced at the service, and in both credentials. */
+	#replaceApiKey(): void {
+		this.#apiKey = `key-${Number(this.#apiKey.slice(4)) + 1}`;
+		this.#tell(`the API key is replaced: ${this.#apiKey}`);
+	}
+
+	/** Another main process of n8n leads for a while, in which workflows are published and unpublished there. */
+	#leadAgain(): void {
+		if (this.workflows.some(({ isChanging }) => isChanging)) return;
+		this.#tell('another process leads for a while');
+		for (const workflow of this.workflows) {
+			void workflow.close?.();
+			workflow.close = undefined;
+			workflow.isPublished = false;
+		}
+		const published = this.#oneOf(this.workflows);
+		this.#surelyRegistered = undefined;
+		this.#registeredUrl = productionUrl(published);
+		if (this.#chance(0.5)) this.#publish(published, 'leadershipChange');
+	}
+
 	/** A person is sent only to a workflow that is published. */
-	#checkNamed(error: unknown, before: Workflow[]): void {
-		const message = error instanceof Error ? error.message : '';
-		const named = /The (?:published )?workflow "(.)"/.exec(message)?.[1];
-		if (named === undefined || before.some(({ name }) => name === named)) return;
+	#checkNamed(error: unknown): void {
+		const named = /workflow "(.)"/.exec(messageOf(error))?.[1];
+		if (named === undefined) return;
 		const workflow = this.workflows.find(({ name }) => name === named);
 		if (!workflow?.isPublished && !workflow?.isChanging)
 			this.#finding ??= this.#found(`"${named}" is named, and is not published`);
@@ -466,24 +563,13 @@ export class World {
 		workflow.isChanging = true;
 		workflow.isPublished = false;
 		workflow.hasFailed = false;
-		this.#leaves(workflow);
-		this.#order = this.#order.filter((other) => other !== workflow);
-		const context = this.#context(workflow, 'trigger', 'update');
 		this.#begin(
-			async () => await this.#modules.publishing.unregister(context),
+			async () => await this.#leave(workflow),
 			(error) => {
 				workflow.isChanging = false;
-				if (error !== undefined) this.#lastWord = 'reported';
 				this.#tell(`${name} is unpublished${error ? `, but ${error.message}` : ''}`);
 			},
 		);
-	}
-
-	/** Its URL After Deactivation counts, unless another is published; of one that is being published nobody knows yet. */
-	#leaves(workflow: Workflow, others = this.#order.slice(this.#order.indexOf(workflow) + 1)): void {
-		const { urlAfter } = workflow;
-		if (others.some(({ isPublished }) => isPublished)) return;
-		this.#left = [...(others.length > 0 ? this.#left : []), urlAfter || undefined];
 	}
 
 	#startTest(workflow: Workflow): void {
@@ -491,7 +577,6 @@ export class World {
 		this.#tell(`test ${name}`);
 		workflow.begins++;
 		workflow.isTested = true;
-		const before = this.#order;
 		const context = this.#context(workflow, 'manual', 'manual');
 		this.#begin(
 			async () => await this.#modules.publishing.register(context),
@@ -499,9 +584,7 @@ export class World {
 				workflow.begins--;
 				this.#tell(`${name} ${error ? `does not listen: ${error.message}` : 'listens'}`);
 				if (error === undefined) return this.#checkListens(workflow, endings);
-				this.#checkNamed(error, before);
-				// Whether its URL was set by this test, which never was, or by one before, does not show from outside.
-				if (this.#toldTests.has(workflow)) this.#toldTests.set(workflow, 'perhaps');
+				this.#checkNamed(error);
 				this.#endTest(workflow);
 			},
 		);
@@ -509,8 +592,8 @@ export class World {
 
 	/** Who is told that a test listens can wait for an event. */
 	#checkListens(workflow: Workflow, endings: number): void {
-		const { state } = this.#modules;
-		const isKnown = state.accountOfTrigger(triggerOf(workflow), 'tests') !== undefined;
+		const { accountUrl } = this.#modules;
+		const isKnown = accountUrl.knownOfTested(triggerOf(workflow)) !== undefined;
 		if (!isKnown && endings === workflow.endings)
 			this.#broken(`${workflow.name} is told that it listens, and does not`);
 	}
@@ -521,27 +604,29 @@ export class World {
 		this.#tell(`end the test of ${name}`);
 		workflow.isTestEnding = true;
 		workflow.endings++;
-		const wasSet = this.#toldTests.get(workflow);
-		this.#toldTests.delete(workflow);
-		if (workflow.urlAfter !== '') {
-			if (wasSet === 'perhaps') this.#left.push(workflow.urlAfter);
-			if (wasSet === 'certainly') this.#leaves(workflow, this.#order);
-		}
 		const context = this.#context(workflow, 'manual', 'update');
+		const isKnown = this.#modules.accountUrl.knownOfTested(triggerOf(workflow)) !== undefined;
 		this.#begin(
 			async () => await this.#modules.publishing.unregister(context),
 			(error) => {
 				workflow.isTestEnding = false;
 				workflow.isTested = error !== undefined || workflow.begins > 0;
-				if (error !== undefined && wasSet) this.#toldTests.set(workflow, 'perhaps');
-				if (error !== undefined) this.#lastWord = 'reported';
 				this.#tell(`the test of ${name} has ended${error ? `, but ${error.message}` : ''}`);
+				if (error === undefined && isKnown) this.#checkGivenBack(workflow);
 			},
 		);
 	}
 
-	/** Tests whose URL the service was told. */
-	readonly #toldTests = new Map<Workflow, 'certainly' | 'perhaps'>();
+	/** A test that has ended, without a failure, leaves the URL to who is published. */
+	#checkGivenBack(ended: Workflow): void {
+		const isBusy = this.workflows.some(
+			({ isChanging, isTested, isTestEnding, begins }) =>
+				isChanging || isTested || isTestEnding || begins > 0,
+		);
+		const published = this.workflows.find(({ isPublished }) => isPublished);
+		if (!isBusy && published !== undefined && this.#registeredUrl === testUrl(ended))
+			this.#broken(`the test of ${ended.name} has ended, and the service still sends to it`);
+	}
 
 	/** The process ends, and another one publishes again what is published. */
 	#restart(): void {
@@ -550,12 +635,9 @@ export class World {
 		// What is under way reaches the service, or does not.
 		for (const pending of this.#pending) if (this.#chance(0.5)) pending.end(this.#random, true);
 		this.#pending = [];
-		this.#toldTests.clear();
 		for (const workflow of this.workflows)
-			Object.assign(workflow, { isChanging: false, ...notTested });
+			Object.assign(workflow, { isChanging: false, close: undefined, ...notTested });
 		this.#surelyRegistered = undefined;
-		this.#order = [];
-		this.#left = [undefined];
 		this.#modules = this.#startProcess();
 		const published = this.workflows.filter(({ isPublished }) => isPublished);
 		for (const workflow of published.toSorted(() => this.#random() - 0.5))
@@ -564,13 +646,13 @@ export class World {
 
 	/** The service sends an event at this instant. */
 	#deliver(): void {
-		const { state, holders } = this.#modules;
+		const { accountUrl, holders } = this.#modules;
 		for (const workflow of this.workflows) {
 			const isRegistered = this.#registeredUrl === testUrl(workflow);
 			if (isRegistered && workflow.isTested) this.#deliverToTest(workflow);
 		}
 		for (const workflow of this.workflows.filter(({ isPublished }) => isPublished)) {
-			const known = state.accountOfTrigger(triggerOf(workflow), 'holders')?.known;
+			const known = accountUrl.knownOfPublished(triggerOf(workflow));
 			const copies = known ? holders.copiesFor(known, triggerOf(workflow)) : [];
 			for (const url of copies) {
 				const tested = this.workflows.find((other) => testUrl(other) === url);
@@ -581,11 +663,11 @@ export class World {
 	}
 
 	#deliverToTest(workflow: Workflow): void {
-		const { state, holders } = this.#modules;
+		const { accountUrl, holders } = this.#modules;
 		const { name, whileTesting } = workflow;
 		if (whileTesting === 'leaveUrl')
 			this.#broken(`the service sends to the test of ${name}, which leaves the URL alone`);
-		const known = state.accountOfTrigger(triggerOf(workflow), 'tests')?.known;
+		const known = accountUrl.knownOfTested(triggerOf(workflow));
 		const production = known ? holders.productionOf(known, triggerOf(workflow)) : 'unknown';
 		const published = this.workflows.filter(
 			({ isPublished, isChanging }) => isPublished && !isChanging,

@@ -38,7 +38,7 @@ export interface Outside {
 	tell: Tell;
 	/** On what grounds the run sends to a person. */
 	grounds(toUserId: string): Grounds;
-	/** Called before a database call with entries, for the model to know when the record was looked at. */
+	/** Called before a database call with entries, for the model to know when a reference was asked for. */
 	looked(marks: readonly string[]): void;
 	tried(result: TryResult, tryIndex: number): void;
 	trying(tryIndex: number): void;

@@ -259,7 +259,7 @@ class GateWorld {
 					items,
 					tries: call.tries,
 					continues: call.onError === 'continue',
-					mode: call.mode,
+					mode: call.dryRun ? 'evaluation' : call.mode,
 					workflowId: reuse?.kind === 'copied' ? 'copy' : 'payroll',
 					executionId: reuse?.kind === 'pinned' ? String(++this.executions) : claimedBy,
 					lacksCredential: reuse?.lacksCredential ?? call.lacksCredential,
@@ -273,7 +273,7 @@ class GateWorld {
 					trying: () => undefined,
 					grounds: (toUserId) => {
 						this.leaving(record, toUserId);
-						return { word: 'report', wordGivenAt: 0, lookedAt: 0 };
+						return { claimedAt: 0 };
 					},
 					looked: () => undefined,
 					tried: (result) => {
@@ -295,8 +295,7 @@ class GateWorld {
 		const field = (name: string): string => `={{ $json.${name} }}`;
 		return {
 			resource: 'disbursement',
-			operation: 'create',
-			record: 'gate',
+			operation: 'payClaims',
 			...Object.fromEntries(
 				['toUserId', 'amountEtb', 'claim', 'notAfter', 'execution'].map((name) => [
 					name,
@@ -306,7 +305,6 @@ class GateWorld {
 			options: {
 				timeout: this.plan.timeout,
 				concurrency: call.concurrency,
-				dryRun: call.dryRun,
 			},
 		};
 	}

@@ -1,5 +1,4 @@
 // What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
-import type { Sent } from './books.mts';
 import type { Blow, N8nProcess } from './n8n-process.mts';
 import type { Line } from './told.mts';
 
@@ -15,29 +14,8 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 	return (process.writing === 0 || ms <= longestPauseInAWrite) && process.connecting === 0;
 }
 
-/**
- * "It was not paid" is true when it is said. If another run sent the reference after that and ended before this one
- * looked, the word is used for a doubt that it was not about: n8n's record cannot tell.
- */
-export function isStaleWord(one: Sent, other: Sent): boolean {
-	return usedStaleWord(one, other) || usedStaleWord(other, one);
-}
-
-const usedStaleWord = ({ grounds, run }: Sent, other: Sent): boolean =>
-	grounds.word === 'notPaid' &&
-	other.run !== run &&
-	other.leftAt > grounds.wordGivenAt &&
-	other.endedAt !== undefined &&
-	other.endedAt < grounds.lookedAt;
-
-/**
- * One reference for two people, while the database fails when the wrong one is refused and when the right one's payment is
- * recorded: the wrong one is told as `unknown`, and sent when a person says, truly, that it was not paid.
- */
-export const isWordAboutAnother = (one: Sent, other: Sent, struck: number): boolean =>
-	one.grounds.word === 'notPaid' &&
-	struck > 0 &&
-	(one.toUserId !== other.toUserId || one.amountEtb !== other.amountEtb);
+export const isHeldByAnother = (message: string): boolean =>
+	message.startsWith('This person may have been paid another amount under this reference');
 
 /**
  * A payment that was refused, because its reference belongs to another person or amount, can leave its mark when the
@@ -45,9 +23,7 @@ export const isWordAboutAnother = (one: Sent, other: Sent, struck: number): bool
  * says, and the message names the way out: another reference.
  */
 export const mayStayUnknown = ({ outcome, message = '' }: Line, struck: number): boolean =>
-	outcome === 'unknown' &&
-	struck > 0 &&
-	message.startsWith('Not sent: its reference was used, perhaps for another person or amount');
+	outcome === 'unknown' && struck > 0 && isHeldByAnother(message);
 
 /**
  * The pay gate: when n8n's database cannot be asked whether a claim was used, the node sends nothing and says "not

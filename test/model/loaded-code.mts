@@ -18,6 +18,7 @@ type Compiled = (
 	exports: object,
 	require: (name: string) => unknown,
 	clock: DateConstructor,
+	signals: Pick<typeof AbortSignal, 'timeout' | 'any'>,
 ) => void;
 
 const isCompiled = (value: unknown): value is Compiled => typeof value === 'function';
@@ -34,8 +35,12 @@ export class Code {
 	/**
 	 * The modules of a new process.
 	 * @param packages what installed packages export, where it is not the real thing
+	 * @param signals what makes signals, where their time is not the real one
 	 */
-	start(packages: Record<string, object>): (file: string) => unknown {
+	start(
+		packages: Record<string, object>,
+		signals: Pick<typeof AbortSignal, 'timeout' | 'any'> = AbortSignal,
+	): (file: string) => unknown {
 		const loaded = new Map<string, object>();
 		const load = (file: string): unknown => {
 			const known = loaded.get(file);
@@ -49,6 +54,7 @@ export class Code {
 					return packages[name] ?? (requireInstalled(name) as unknown);
 				},
 				Date,
+				signals,
 			);
 			return exports;
 		};
@@ -66,9 +72,13 @@ export class Code {
 		const { outputText } = ts.transpileModule(source, {
 			compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
 		});
-		const compiled: unknown = compileFunction(outputText, ['exports', 'require', 'Date'], {
-			filename: file,
-		});
+		const compiled: unknown = compileFunction(
+			outputText,
+			['exports', 'require', 'Date', 'AbortSignal'],
+			{
+				filename: file,
+			},
+		);
 		if (!isCompiled(compiled)) throw new Error(`${file} was not compiled`);
 		this.#compiled.set(file, compiled);
 		return compiled;

@@ -20,10 +20,15 @@ interface Mutation {
 const ledger = 'EtbWallet/disbursement/ledger.js';
 const lock = 'shared/record/lock.js';
 const entries = 'shared/record/entries.js';
-const referenced = 'EtbWallet/disbursement/referencedSending.js';
-const gateClaims = 'EtbWallet/disbursement/gateClaims.js';
+const questions = 'EtbWallet/disbursement/questions.js';
+const windows = 'EtbWallet/disbursement/windows.js';
+const rows = 'EtbWallet/disbursement/rows.js';
+const checks = 'EtbWallet/disbursement/checks.js';
+const reference = 'EtbWallet/disbursement/reference.js';
+const claims = 'EtbWallet/disbursement/claims.js';
+const payClaims = 'EtbWallet/disbursement/payClaims.js';
+const success = 'shared/service/success.js';
 const disburse = 'EtbWallet/disbursement/disburse.js';
-const settlement = 'EtbWallet/disbursement/settlement.js';
 const payment = 'EtbWallet/disbursement/payment.js';
 const attempt = 'shared/service/attempt.js';
 const retries = 'shared/service/retries.js';
@@ -38,16 +43,16 @@ const mutations: Mutation[] = [
 		replace: 'const signal = stop ?? new AbortController().signal;',
 	},
 	{
-		name: 'A refused payment frees its reference although a person gave their word meanwhile',
+		name: 'A refused payment frees its reference although a person settled it',
 		file: ledger,
-		find: 'const hasWord = (payment) => words.get(payment) !== 0;',
-		replace: 'const hasWord = () => false;',
+		find: `const isSettled = (payment) => before.has(settledMark(payment));`,
+		replace: `const isSettled = () => false;`,
 	},
 	{
 		name: 'A reference may be paid to another person',
 		file: ledger,
-		find: "if (others.has(payment))\n            return 'otherPayment';",
-		replace: '',
+		find: `return paidToAnother.has(payment) ? 'paidToAnother' : 'heldByAnother';`,
+		replace: `return 'unused';`,
 	},
 	{
 		name: 'A database call may take for ever',
@@ -57,9 +62,9 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'A dry run, or a look at what is left to pay, claims references',
-		file: ledger,
-		find: 'await entries.remove(unusedMarks(payments, before));',
-		replace: '',
+		file: questions,
+		find: `await entries.remove([...questions.toRemove]);`,
+		replace: ``,
 	},
 	{
 		name: 'No lock between processes',
@@ -94,9 +99,9 @@ const mutations: Mutation[] = [
 	{
 		name: 'Sent first, recorded afterwards',
 		file: ledger,
-		find: '...ended.flatMap(marksOfEnd),\n                    ...payments.flatMap(claimMarks),',
-		replace:
-			'...ended.flatMap(({ payment }) => claimMarks(payment)), ...ended.flatMap(marksOfEnd),',
+		find: `                    ...payments.flatMap(claimMarks),
+                ], [`,
+		replace: `                ], [`,
 	},
 	{
 		name: 'The mark of a claim is left out',
@@ -113,20 +118,126 @@ const mutations: Mutation[] = [
 	{
 		name: 'Paid is not recorded',
 		file: ledger,
-		find: 'return [...claimMarks(payment), ...paidFact(payment)];',
-		replace: 'return claimMarks(payment);',
+		find: `                        ...claimMarks(payment),
+                        ...paidFact(payment),
+                    ]),
+                ]);`,
+		replace: `                        ...claimMarks(payment),
+                    ]),
+                ]);`,
 	},
 	{
 		name: 'Doubt is not recorded',
 		file: ledger,
-		find: "return outcome === 'unknown' ? [...claimMarks(payment), ...doubtFact(payment)] : [];",
-		replace: 'return [];',
+		find: `await questions.write([...settled.filter(isClaimed), ...unknown.map(({ payment }) => payment)].flatMap(doubtFact));`,
+		replace: ``,
 	},
 	{
-		name: 'The word of a person is not recorded',
+		name: 'A late answer is recorded without its claim, which a person removed',
 		file: ledger,
-		find: 'const heededBefore = await entries.record(spoken.map(nextWord));',
-		replace: 'const heededBefore = new Set();',
+		find: `                        ...claimMarks(payment),
+                        ...paidFact(payment),
+                    ]),
+                ]);`,
+		replace: `                        ...paidFact(payment),
+                    ]),
+                ]);`,
+	},
+	{
+		name: 'Settling: no mark stays of a finding that it was not paid',
+		file: ledger,
+		find: `...[...paid, ...notPaid].map(settledMark)`,
+		replace: `...paid.map(settledMark)`,
+	},
+	{
+		name: 'Settling: no mark stays of a finding that it was paid',
+		file: ledger,
+		find: `...[...paid, ...notPaid].map(settledMark)`,
+		replace: `...notPaid.map(settledMark)`,
+	},
+	{
+		name: 'Settling: a late end takes a freed reference back',
+		file: ledger,
+		find: `const isClaimed = (payment) => claimMarks(payment).every((mark) => claims.has(mark));`,
+		replace: `await questions.write(settled.flatMap(claimMarks)); const isClaimed = () => true;`,
+	},
+	{
+		name: 'Settling: a late end leaves no doubt beside a claim',
+		file: ledger,
+		find: `[...settled.filter(isClaimed), ...unknown`,
+		replace: `[...unknown`,
+	},
+	{
+		name: 'Settling: what is being sent is settled too',
+		file: ledger,
+		find: `const notPaid = found('notPaid', 'inDoubt');`,
+		replace: `const notPaid = [...found('notPaid', 'inDoubt'), ...found('notPaid', 'inFlight')];`,
+	},
+	{
+		name: 'Settling: what was given up just now is settled too',
+		file: ledger,
+		find: `const notPaid = found('notPaid', 'inDoubt');`,
+		replace: `const notPaid = [...found('notPaid', 'inDoubt'), ...found('notPaid', 'givenUp')];`,
+	},
+	{
+		name: 'Settling: what is paid is settled too',
+		file: ledger,
+		find: `const notPaid = found('notPaid', 'inDoubt');`,
+		replace: `const notPaid = [...found('notPaid', 'inDoubt'), ...found('notPaid', 'paid')]; questions.remove(found('notPaid', 'paid').flatMap(paidFact));`,
+	},
+	{
+		name: 'Settling: what this node does not know is not recorded as paid',
+		file: ledger,
+		find: `const newlyPaid = found('paid', 'unused');`,
+		replace: `const newlyPaid = []; for (const payment of found('paid', 'unused')) answers.set(payment, 'newlyPaid');`,
+	},
+	{
+		name: 'Settling: a finding not paid leaves the claim',
+		file: ledger,
+		find: `questions.remove(notPaid.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]));`,
+		replace: ``,
+	},
+	{
+		name: 'Settling: a run that settles also pays',
+		file: disburse,
+		find: `if (options.mode === 'settle') {`,
+		replace: `if (false) {`,
+	},
+	{
+		name: 'Settling: Retry On Fail heeds a finding again',
+		file: windows,
+		find: `this.batch.settle(payment, { outcome: 'unknown', error: (0, answers_1.notSettled)(error) });`,
+		replace: `this.batch.settle(payment, { outcome: 'notPaid', error: (0, answers_1.notSettled)(error) });`,
+	},
+	{
+		name: 'Settling: Retry execution and schedules settle',
+		file: checks,
+		find: `if (!(0, n8n_1.isRunByPerson)(context)) {`,
+		replace: `if (false) {`,
+	},
+	{
+		name: 'Retry execution pays although the node remembers nothing',
+		file: disburse,
+		find: `if (isRepeated(context) && marks === 0)`,
+		replace: `if (false)`,
+	},
+	{
+		name: 'Another amount under a reference that is unknown is told as not paid',
+		file: ledger,
+		find: `return paidToAnother.has(payment) ? 'paidToAnother' : 'heldByAnother';`,
+		replace: `return 'paidToAnother';`,
+	},
+	{
+		name: 'What an interrupted question about another payment left is given up as in doubt',
+		file: ledger,
+		find: `const doubtful = givenUp.filter((payment) => !ended.has(payment));`,
+		replace: `const doubtful = givenUp; ended.clear();`,
+	},
+	{
+		name: 'Two references that look the same are paid in one run',
+		file: reference,
+		find: `const look = (0, exports.lookOf)(reference);`,
+		replace: `const look = reference;`,
 	},
 	{
 		name: 'A fact is one mark: a question that was interrupted is believed',
@@ -136,13 +247,15 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'Marks of a question stay',
-		file: ledger,
-		find: 'await entries.remove(payments.filter((payment) => !first.has(firstMark(payment))).map(firstMark));',
-		replace: '',
+		file: questions,
+		find: `for (const mark of marks)
+            if (!before.has(mark))
+                this.toRemove.add(mark);`,
+		replace: ``,
 	},
 	{
 		name: 'A claim lasts for ever: a process that stood still sends',
-		file: referenced,
+		file: windows,
 		find: '() => timeoutMs - ageMs()',
 		replace: '() => timeoutMs',
 	},
@@ -154,19 +267,19 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'Another execution is not waited for',
-		file: referenced,
+		file: windows,
 		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
 		replace: 'isGivenUp: true,',
 	},
 	{
 		name: 'Another execution is waited for without an end',
-		file: referenced,
+		file: windows,
 		find: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
 		replace: 'isGivenUp: false,',
 	},
 	{
 		name: 'How the last window ended is not recorded',
-		file: referenced,
+		file: windows,
 		find: 'await this.recordLast();',
 		replace: '',
 	},
@@ -184,94 +297,94 @@ const mutations: Mutation[] = [
 	},
 	{
 		name: 'A body that contradicts itself counts',
-		file: settlement,
-		find: 'return !isRepeated && new Set(said).size === 1 ? said[0] : undefined;',
-		replace: 'return said.at(-1);',
+		file: success,
+		find: `if (said.size > 1 || isRepeated({ body, text }))`,
+		replace: `if (false)`,
 	},
 	{
 		name: 'A failing database does not keep a payment from being sent',
-		file: referenced,
-		find: "else\n                    batch.settle(payment, { outcome: 'notPaid', error: (0, settlement_1.notRecorded)(error) });\n            }\n            return;",
-		replace: '}\n            await this.sendTaken(window, () => timeoutMs);\n            return;',
+		file: windows,
+		find: `                if (!waiting.has(payment))
+                    batch.settle(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
+		replace: `                if (!waiting.has(payment))
+                    await this.send([payment], () => timeoutMs);`,
 	},
 	{
 		name: 'An item without the reference it should have is paid',
 		file: payment,
-		find: 'if ((0, invalidValue_1.isAbsent)(given) && !isExpected)',
-		replace: 'if ((0, invalidValue_1.isAbsent)(given))',
+		find: `(0, invalidValue_1.isAbsent)(given) && !isExpected ?`,
+		replace: `(0, invalidValue_1.isAbsent)(given) ?`,
 	},
 	{
 		name: 'Stop does not end the pauses and the waiting',
-		file: disburse,
-		find: 'isStopping: () => stop?.aborted === true || (!goesOn && hasFailure),',
-		replace: 'isStopping: () => !goesOn && hasFailure,',
+		file: rows,
+		find: `stop?.aborted === true || (stopsAtFailure && hasFailure)`,
+		replace: `stopsAtFailure && hasFailure`,
 	},
 	{
 		name: 'The pay gate: a claim that another process used is used again',
-		file: gateClaims,
+		file: claims,
 		find: 'if (before.has(claimMark(claim)))',
 		replace: 'if (false)',
 	},
 	{
 		name: 'The pay gate: a claim that another node of this process used is used again',
-		file: gateClaims,
+		file: claims,
 		find: 'usedHere.has(claim) && !own.begun.has(claim)',
 		replace: 'false',
 	},
 	{
 		name: 'The pay gate: nobody looks at Not After',
-		file: gateClaims,
+		file: claims,
 		find: 'passedMs() < msAtFirst ? msAtFirst : 0',
 		replace: 'Infinity',
 	},
 	{
 		name: 'The pay gate: Not After is only looked at before the first payment',
-		file: disburse,
-		find: 'gate && (({ itemIndex }) => gate.msLeft(itemIndex))',
-		replace:
-			'(gate && ((left) => ({ itemIndex }) => left[itemIndex])(rows.map((_, index) => gate.msLeft(index))))',
+		file: payClaims,
+		find: `({ itemIndex }) => claims.msLeft(itemIndex)`,
+		replace: `((left) => ({ itemIndex }) => left[itemIndex])(rows.map((_, index) => claims.msLeft(index)))`,
 	},
 	{
 		name: 'The pay gate: a payment may take longer than its lease',
-		file: gateClaims,
+		file: claims,
 		find: 'passedMs() < msAtFirst ? msAtFirst : 0',
 		replace: 'passedMs() < msAtFirst ? Infinity : 0',
 	},
 	{
 		name: 'The pay gate: what another execution claimed is sent',
-		file: gateClaims,
+		file: claims,
 		find: 'const isOwn = execution === undefined || execution === ownExecution;',
 		replace: 'const isOwn = true;',
 	},
 	{
 		name: 'The pay gate: what is too late is not paid, also when its claim was used before',
-		file: gateClaims,
+		file: claims,
 		find: 'const { claim, claimedBy, problem } = items[itemIndex] ?? {};',
 		replace:
 			"const { claim, claimedBy, problem, msLeft } = items[itemIndex] ?? {}; if (msLeft?.() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
 	},
 	{
 		name: 'The pay gate: a run that is refused as a whole says not paid of all',
-		file: disburse,
-		find: 'unlessInvalid(() => gate?.objection(itemIndex)) ?? refused',
-		replace: 'refused',
+		file: payClaims,
+		find: `settlement: (0, rows_1.unlessInvalid)(() => claims.objection(itemIndex)),`,
+		replace: ``,
 	},
 	{
 		name: 'The pay gate: a claim is used up after the credential was loaded',
-		file: disburse,
-		find: 'if ((0, gateClaims_1.hasGate)(context))\n            gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);\n        run = { context, account: await (0, account_1.loadAccount)(context), read };',
-		replace:
-			'run = { context, account: await (0, account_1.loadAccount)(context), read }; if ((0, gateClaims_1.hasGate)(context)) gate = await (0, gateClaims_1.useClaims)(context, read, sentBefore);',
+		file: payClaims,
+		find: `const claims = await (0, claims_1.useClaims)(context, read, start.sentBefore);`,
+		replace: `let claims; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseAll)(start, error, () => ({})); } claims = await (0, claims_1.useClaims)(context, read, start.sentBefore);`,
 	},
 	{
 		name: 'The pay gate: a failing database does not keep a payment from being sent',
-		file: gateClaims,
+		file: claims,
 		find: 'return used instanceof Error ? claimNotRecorded(used) : undefined;',
 		replace: 'return undefined;',
 	},
 	{
 		name: 'The pay gate: Retry On Fail cannot go on with its own claims',
-		file: gateClaims,
+		file: claims,
 		find: 'ownClaims.set(tries, own);',
 		replace: '',
 	},

@@ -32,12 +32,15 @@ export const answerKinds = [
 ] as const;
 export type AnswerKind = (typeof answerKinds)[number];
 
-export type VariantKind = 'same' | 'otherAmount' | 'otherPerson' | 'noReference';
+/** `lookAlike`: another payment, whose reference looks the same. */
+export type VariantKind = 'same' | 'otherAmount' | 'otherPerson' | 'noReference' | 'lookAlike';
 
 export interface ItemPlan {
 	/** Which person, and so which reference. */
 	person: number;
 	variant: VariantKind;
+	/** Heeded when the run settles. `asks`: a person asks the books; the others are said without asking. */
+	finding?: 'asks' | 'paid' | 'notPaid' | 'unclear';
 }
 
 export interface RunPlan {
@@ -51,11 +54,12 @@ export interface RunPlan {
 	concurrency: number;
 	tries: number;
 	onError: 'stop' | 'continue';
-	mode: 'manual' | 'retry';
+	/** What started it: a person in the editor, Retry execution, or a schedule. */
+	mode: 'manual' | 'retry' | 'trigger';
 	ifReferenceUsed: 'skip' | 'fail';
-	/** Whether a person asks the books, and tells the node of each item that may be in doubt. */
-	settles: boolean;
-	dryRun: boolean;
+	aim: 'pay' | 'dryRun' | 'settle';
+	/** In ms, from when a person gives their findings until the run begins that takes them to the node. */
+	findingAgeMs: number;
 	checkBalance: boolean;
 	maxAmountEtb?: number;
 	maxTotalEtb?: number;
@@ -105,29 +109,60 @@ const variant: fc.Arbitrary<VariantKind> = fc.oneof(
 	{ weight: 1, arbitrary: fc.constant<VariantKind>('otherAmount') },
 	{ weight: 1, arbitrary: fc.constant<VariantKind>('otherPerson') },
 	{ weight: 1, arbitrary: fc.constant<VariantKind>('noReference') },
+	{ weight: 1, arbitrary: fc.constant<VariantKind>('lookAlike') },
 );
 
-const items = fc.oneof(
+const finding: fc.Arbitrary<ItemPlan['finding']> = fc.oneof(
+	{ weight: 6, arbitrary: fc.constant<ItemPlan['finding']>('asks') },
+	{ weight: 2, arbitrary: fc.constant<ItemPlan['finding']>('notPaid') },
+	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('paid') },
+	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('unclear') },
+);
+
+const someItems: fc.Arbitrary<ItemPlan[]> = fc.oneof(
 	{
 		weight: 20,
 		arbitrary: fc.uniqueArray(
-			fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant }),
+			fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant, finding }),
 			{ selector: ({ person }) => person, minLength: 1, maxLength: people },
 		),
 	},
 	{
 		weight: 1,
-		arbitrary: fc.array(fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant }), {
-			minLength: 1,
-			maxLength: people,
-		}),
+		arbitrary: fc.array(
+			fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant, finding }),
+			{
+				minLength: 1,
+				maxLength: people,
+			},
+		),
 	},
 );
+
+/** Now and then the first one comes a second time, under a reference that looks the same. */
+const items: fc.Arbitrary<ItemPlan[]> = fc
+	.tuple(someItems, sometimes(20))
+	.map(([list, isTwice]) => [
+		...list,
+		...(isTwice
+			? list.slice(0, 1).map((item) => ({ ...item, variant: 'lookAlike' as const }))
+			: []),
+	]);
 
 const startMs = fc.oneof(
 	fc.integer({ min: 0, max: 60 }),
 	fc.integer({ min: 0, max: 4_000 }),
 	fc.integer({ min: 0, max: 150_000 }),
+);
+
+const aim: fc.Arbitrary<RunPlan['aim']> = fc.oneof(
+	{ weight: 12, arbitrary: fc.constant<RunPlan['aim']>('pay') },
+	{ weight: 2, arbitrary: fc.constant<RunPlan['aim']>('dryRun') },
+	{ weight: 6, arbitrary: fc.constant<RunPlan['aim']>('settle') },
+);
+const findingAgeMs = fc.oneof(
+	{ weight: 3, arbitrary: fc.constant(0) },
+	{ weight: 1, arbitrary: fc.integer({ min: 0, max: 60_000 }) },
 );
 
 const run: fc.Arbitrary<RunPlan> = fc.record(
@@ -150,10 +185,14 @@ const run: fc.Arbitrary<RunPlan> = fc.record(
 		concurrency: fc.integer({ min: 1, max: 5 }),
 		tries: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3 })),
 		onError: fc.constantFrom<RunPlan['onError'][]>('stop', 'continue'),
-		mode: sometimes(10).map((is) => (is ? 'retry' : 'manual')),
+		mode: fc.oneof(
+			{ weight: 8, arbitrary: fc.constant<RunPlan['mode']>('manual') },
+			{ weight: 1, arbitrary: fc.constant<RunPlan['mode']>('retry') },
+			{ weight: 1, arbitrary: fc.constant<RunPlan['mode']>('trigger') },
+		),
 		ifReferenceUsed: sometimes(8).map((is) => (is ? 'fail' : 'skip')),
-		settles: sometimes(3),
-		dryRun: sometimes(10),
+		aim,
+		findingAgeMs,
 		checkBalance: sometimes(4),
 		maxAmountEtb: fc.constantFrom(10, 10.5),
 		maxTotalEtb: fc.integer({ min: 1, max: 70 }),
@@ -172,8 +211,8 @@ const run: fc.Arbitrary<RunPlan> = fc.record(
 			'onError',
 			'mode',
 			'ifReferenceUsed',
-			'settles',
-			'dryRun',
+			'aim',
+			'findingAgeMs',
 			'checkBalance',
 			'noise',
 		],
@@ -294,18 +333,21 @@ const undisturbed = ({ node, noise, concurrency, items, onError }: RunPlan): Run
 	process: 1,
 	node,
 	start: { after: 'previous', ms: 0 },
-	items: items.map(({ person }) => ({ person, variant: 'same' })),
+	items: items.map(({ person, finding }) => ({ person, variant: 'same', finding })),
 	references: 'expression',
 	concurrency,
 	tries: 1,
 	onError,
 	mode: 'manual',
 	ifReferenceUsed: 'skip',
-	settles: false,
-	dryRun: false,
+	aim: 'pay',
+	findingAgeMs: 0,
 	checkBalance: false,
 	noise,
 });
+
+const correct = (items: ItemPlan[], corrects: boolean): ItemPlan[] =>
+	items.map((item) => ({ ...item, variant: corrects ? 'otherAmount' : 'same' }));
 
 /** A process stands still while it sends; others wait for it, give it up, are told, and send; then it goes on. */
 const frozenSender: fc.Arbitrary<Plan> = fc
@@ -317,6 +359,17 @@ const frozenSender: fc.Arbitrary<Plan> = fc
 		// Whether the one that will stand still begins first, and so sends, or only asks.
 		firstMs: fc.constantFrom(0, 0, 40, 1_000),
 		waits: fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 3, maxLength: 3 }),
+		tail: fc.array(
+			fc.record({
+				aim: fc.constantFrom<RunPlan['aim'][]>('pay', 'settle'),
+				ms: fc.integer({ min: 0, max: 40_000 }),
+				corrects: fc.boolean(),
+				process: fc.integer({ min: 0, max: 1 }),
+				atOnce: sometimes(4),
+			}),
+			{ maxLength: 5 },
+		),
+		correctsFourth: fc.boolean(),
 		answers: fc.constantFrom<AnswerKind[][]>(
 			[],
 			['rejected'],
@@ -326,7 +379,7 @@ const frozenSender: fc.Arbitrary<Plan> = fc
 			['silent'],
 		),
 	})
-	.map(({ plan, kind, atStep, lasts, firstMs, waits, answers }) => {
+	.map(({ plan, kind, atStep, lasts, firstMs, waits, answers, tail, correctsFourth }) => {
 		const few = fewPeople(plan);
 		const [one] = few.runs;
 		if (one === undefined) return plan;
@@ -342,8 +395,17 @@ const frozenSender: fc.Arbitrary<Plan> = fc
 			runs: [
 				{ ...calm, process: 0, start: { after: 'beginning', ms: firstMs } },
 				{ ...calm, start: { after: 'beginning', ms: second % 1_000 } },
-				{ ...calm, start: previous(third), settles: true },
-				{ ...calm, start: previous(fourth) },
+				{ ...calm, start: previous(third), aim: 'settle' },
+				{ ...calm, items: correct(calm.items, correctsFourth), start: previous(fourth) },
+				...tail.map(
+					({ aim, ms, corrects, process, atOnce }): RunPlan => ({
+						...calm,
+						process,
+						items: correct(calm.items, corrects),
+						start: atOnce ? { after: 'beginning', ms: ms * 3 } : previous(ms),
+						aim,
+					}),
+				),
 			],
 		};
 	});
@@ -409,6 +471,149 @@ const slowDatabase: fc.Arbitrary<Plan> = fc
 		),
 	}));
 
+/** One or two people; somebody pays and somebody settles, in turns and at once, while processes stand still or crash. */
+const settledOnes: fc.Arbitrary<Plan> = fc
+	.tuple(
+		fc.oneof(...climates.map(planOf)),
+		fc.array(
+			fc.record({
+				aim: fc.constantFrom<RunPlan['aim'][]>('pay', 'settle', 'settle'),
+				after: fc.constantFrom<RunPlan['start']['after'][]>('beginning', 'previous', 'previous'),
+				ms: fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 30_000 })),
+				corrects: sometimes(5),
+				retries: sometimes(4),
+				age: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40_000 })),
+			}),
+			{ minLength: 2, maxLength: 8 },
+		),
+		fc.array(
+			fc.oneof(
+				fc.constantFrom<AnswerKind[]>('silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'),
+				answer,
+			),
+			{ minLength: 1, maxLength: 4 },
+		),
+		fc.array(fc.array(blow(['stopped', 'suspended', 'crash']), { maxLength: 2 }), {
+			minLength: 2,
+			maxLength: 3,
+		}),
+		fc.boolean(),
+	)
+	.map(([plan, steps, answers, processes, strikes]) => {
+		const few = fewPeople(plan);
+		const [one] = few.runs;
+		if (one === undefined) return plan;
+		const calm = undisturbed(one);
+		return {
+			...few,
+			timeout: 5_000,
+			latency: Math.min(few.latency, 20),
+			answers: [answers, answers],
+			processes: strikes ? processes : few.processes,
+			runs: [
+				{ ...calm, process: 0, start: { after: 'beginning' as const, ms: 0 } },
+				...steps.map(
+					({ aim, after, ms, corrects, retries, age }, index): RunPlan => ({
+						...calm,
+						process: index + 1,
+						items: correct(calm.items, corrects),
+						start: { after, ms },
+						tries: retries ? 2 : 1,
+						onError: retries ? 'stop' : calm.onError,
+						findingAgeMs: age,
+						aim,
+					}),
+				),
+			],
+		};
+	});
+
+/** One person, a few runs one after the other, each with its own aim. */
+function inTurns(plan: Plan, turns: (Partial<RunPlan> & { corrects?: boolean })[]): Plan {
+	const few = fewPeople(plan);
+	const [one] = few.runs;
+	if (one === undefined) return plan;
+	const calm = undisturbed(one);
+	return {
+		...few,
+		timeout: 5_000,
+		latency: Math.min(few.latency, 20),
+		runs: turns.map(({ corrects = false, ...turn }) => ({
+			...calm,
+			items: correct(calm.items, corrects),
+			...turn,
+		})),
+	};
+}
+
+const healthyPlan = planOf({ answers: false, faults: false, blows: [], stops: false });
+
+const lostAnswers: AnswerKind[] = ['errorPaid', 'errorPaid', 'errorPaid'];
+
+/** The database fails just when a finding is recorded, and Retry On Fail runs the node again; in between somebody pays. */
+const heededOnce: fc.Arbitrary<Plan> = fc
+	.tuple(
+		healthyPlan,
+		fc.record({
+			kind: fc.constantFrom<DatabaseFaultKind[]>('failsBetween', 'failsAfter'),
+			call: fc.integer({ min: 6, max: 24 }),
+			count: fc.integer({ min: 1, max: 2 }),
+		}),
+		fc.integer({ min: 0, max: 1_500 }),
+		fc.integer({ min: 0, max: 5_000 }),
+	)
+	.map(([plan, fault, second, third]) => ({
+		...inTurns(plan, [
+			{ process: 0, start: { after: 'beginning', ms: 0 } },
+			{ aim: 'settle', tries: 2, onError: 'stop' },
+			{ process: 2, start: { after: 'beginning', ms: second } },
+			{ start: { after: 'beginning', ms: 4_000 + third } },
+		]),
+		faults: [fault],
+		answers: [lostAnswers, lostAnswers],
+		processes: [[], [], []],
+	}))
+	.map((plan) => ({
+		...plan,
+		runs: plan.runs.map((each) => ({
+			...each,
+			items: each.items.map((item) => ({ ...item, finding: 'notPaid' as const })),
+		})),
+	}));
+
+/** A process dies while it asks for another amount under a reference that is paid or unknown; then people settle and pay. */
+const askedForAnother: fc.Arbitrary<Plan> = fc
+	.tuple(
+		healthyPlan,
+		fc.record({
+			atStep: fc.integer({ min: 2, max: 24 }),
+			lasts: fc.integer({ min: 0, max: 3_000 }),
+		}),
+		fc.array(
+			fc.record({
+				aim: fc.constantFrom<RunPlan['aim'][]>('pay', 'settle', 'settle', 'dryRun'),
+				corrects: fc.boolean(),
+				ms: fc.integer({ min: 0, max: 30_000 }),
+			}),
+			{ minLength: 2, maxLength: 6 },
+		),
+		fc.constantFrom<AnswerKind[][]>([], ['errorPaid'], ['error'], ['rejected', 'errorPaid']),
+		fc.constantFrom<RunPlan['aim'][]>('pay', 'dryRun'),
+	)
+	.map(([plan, { atStep, lasts }, turns, answers, aim]) => ({
+		...inTurns(plan, [
+			{ process: 0, start: { after: 'beginning', ms: 0 } },
+			{ process: 1, corrects: true, aim },
+			...turns.map(({ ms, ...turn }) => ({
+				...turn,
+				process: 2,
+				start: { after: 'previous' as const, ms },
+			})),
+		]),
+		answers: [answers, answers],
+		processes: [[], [{ kind: 'crash' as const, atStep, lasts }], []],
+	}));
+
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 	fc.oneof(
 		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
@@ -416,5 +621,8 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 		{ weight: 2, arbitrary: frozenSender },
 		{ weight: 2, arbitrary: slowDatabase },
 		{ weight: 1, arbitrary: refusedOnes },
+		{ weight: 5, arbitrary: settledOnes },
+		{ weight: 1, arbitrary: heededOnce },
+		{ weight: 2, arbitrary: askedForAnother },
 	),
 );

@@ -8,7 +8,7 @@ import type { Blow } from './n8n-process.mts';
 import { people } from './plan.mts';
 import type { NodeName, Plan, RunPlan } from './plan.mts';
 import { Judge } from './rules.mts';
-import type { Payee, RunRecord, Word } from './rules.mts';
+import type { Finding, Payee, RunRecord } from './rules.mts';
 import { SimulatedDatabase } from './simulated-database.mts';
 import { Story } from './story.mts';
 import { messageOf } from './told.mts';
@@ -91,12 +91,12 @@ class World {
 		judge.atRest('before the last runs');
 		this.heal();
 		if (judge.violations.length > 0) return;
-		for (const settles of [false, true]) {
-			const process = settles ? this.start(0, 9, []) : this.slots[0]?.process;
+		for (const role of ['last', 'settling', 'final'] as const) {
+			const process = role === 'last' ? this.slots[0]?.process : this.start(0, 9, []);
 			if (process === undefined) return;
-			for (const node of ['a', 'b'] as const) this.beginLast(node, settles, process);
+			for (const node of ['a', 'b'] as const) this.beginLast(node, role, process);
 			await this.rest();
-			judge.atRest(settles ? 'after settling' : 'at the end');
+			judge.atRest(`after the runs that are ${role}`);
 		}
 		judge.atEnd();
 	}
@@ -157,7 +157,11 @@ class World {
 		this.run(plan, slot.process, next);
 	}
 
-	private beginLast(node: NodeName, settles: boolean, process: N8nProcess): void {
+	private beginLast(
+		node: NodeName,
+		role: 'last' | 'settling' | 'final',
+		process: N8nProcess,
+	): void {
 		const known = new Set(
 			this.plan.runs.flatMap((run) =>
 				run.node === node && run.references !== 'none'
@@ -168,7 +172,7 @@ class World {
 		if (known.size === 0) return;
 		const items = Array.from({ length: people }, (_, person) => person)
 			.filter((person) => known.has(person))
-			.map((person) => ({ person, variant: 'same' as const }));
+			.map((person) => ({ person, variant: 'same' as const, finding: 'asks' as const }));
 		const plan: RunPlan = {
 			process: 0,
 			node,
@@ -180,12 +184,12 @@ class World {
 			onError: 'continue',
 			mode: 'manual',
 			ifReferenceUsed: 'skip',
-			settles,
-			dryRun: false,
+			aim: role === 'settling' ? 'settle' : 'pay',
+			findingAgeMs: 0,
 			checkBalance: false,
 			noise: 1,
 		};
-		this.run(plan, process, [], settles ? 'settling' : 'last');
+		this.run(plan, process, [], role);
 	}
 
 	private itemsOf(plan: RunPlan): Payee[] {
@@ -199,7 +203,8 @@ class World {
 					reference: '',
 					variant: 'same',
 				};
-			const reference = `${plan.node}${person}`;
+			const usual = `${plan.node}${person}`;
+			const reference = variant === 'lookAlike' ? usual.toUpperCase() : usual;
 			const suffix =
 				variant === 'otherPerson' ? '-other' : variant === 'noReference' ? '-none' : '';
 			return {
@@ -228,20 +233,21 @@ class World {
 			payees,
 			process,
 			beganAt: 0,
-			words: [],
-			looks: new Map(),
+			givenAt: this.timeline.now,
+			findings: payees.map((payee, index) => this.findingAbout(plan, payee, index)),
+			asked: new Map(),
 			lines: new Map(),
 			stoodStillBefore: process.stoodStill,
 			died: () => {
 				record.isDead = true;
+				record.diedAt = this.timeline.now;
 				for (const each of next) each();
 			},
 			isDead: false,
 		};
 		this.runs.push(record);
-		process.arrival(0, () => {
+		process.arrival(plan.aim === 'settle' ? plan.findingAgeMs : 0, () => {
 			record.beganAt = this.timeline.now;
-			record.words = payees.map((payee): Word => this.wordAbout(plan, payee));
 			this.judge.began(record);
 			this.tellBeginning(record);
 			if (plan.stopAfterSteps !== undefined)
@@ -258,7 +264,9 @@ class World {
 					process,
 					nodeId: `pay-${plan.node}`,
 					parameters: this.parametersOf(plan),
-					items: payees.map((payee, index) => itemOf(plan, payee, record.words[index] ?? 'report')),
+					items: payees.map((payee, index) =>
+						itemOf(plan, payee, record.findings[index] ?? 'unclear'),
+					),
 					tries: plan.tries,
 					continues: plan.onError === 'continue',
 					mode: plan.mode,
@@ -269,19 +277,13 @@ class World {
 					database: this.database,
 					books: this.books,
 					tell: this.story.tell,
-					trying: () => {
-						record.looks.clear();
-					},
+					trying: () => {},
 					grounds: (toUserId) => ({
-						word:
-							record.words[payees.findIndex((payee) => payee.toUserId === toUserId)] ?? 'report',
-						wordGivenAt: record.beganAt,
-						lookedAt: record.looks.get(referenceOf(toUserId)) ?? record.beganAt,
+						claimedAt: record.asked.get(referenceOf(toUserId)) ?? record.beganAt,
 					}),
 					looked: (marks) => {
 						for (const { key } of payees)
-							if (!record.looks.has(key) && marks.some((mark) => mark.includes(key)))
-								record.looks.set(key, this.timeline.now);
+							if (marks.includes(`sent:${key}`)) record.asked.set(key, this.timeline.now);
 					},
 					tried: (result, tryIndex) => {
 						if ('error' in result)
@@ -302,9 +304,16 @@ class World {
 		});
 	}
 
-	/** A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. */
-	private wordAbout({ settles }: RunPlan, { key, toUserId, amount }: Payee): Word {
-		if (!settles || this.books.isPending(key)) return 'report';
+	/** A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. Or they guess. */
+	private findingAbout(
+		{ aim, items }: RunPlan,
+		{ key, toUserId, amount }: Payee,
+		item: number,
+	): Finding {
+		const { finding = 'asks' } = items[item] ?? {};
+		if (aim !== 'settle') return 'unclear';
+		if (finding !== 'asks') return finding;
+		if (this.books.isPending(key)) return 'unclear';
 		const isPaid = this.books
 			.paymentsOf(key)
 			.some((each) => each.toUserId === toUserId && each.amountEtb === amount);
@@ -316,6 +325,8 @@ class World {
 		return {
 			resource: 'disbursement',
 			operation: 'create',
+			mode: plan.aim,
+			finding: '={{ $json.finding }}',
 			mappingMode: isColumn ? 'autoMapInputData' : 'defineBelow',
 			...(!isColumn && {
 				toUserId: '={{ $json.to }}',
@@ -327,26 +338,25 @@ class World {
 				concurrency: plan.concurrency,
 				checkBalance: plan.checkBalance,
 				ifReferenceUsed: plan.ifReferenceUsed,
-				dryRun: plan.dryRun,
-				...(plan.settles && { ifUnknown: '={{ $json.word }}' }),
 				...(plan.maxAmountEtb !== undefined && { maxAmountEtb: plan.maxAmountEtb }),
 				...(plan.maxTotalEtb !== undefined && { maxTotalEtb: plan.maxTotalEtb }),
 			},
 		};
 	}
 
-	private tellBeginning({ name, process, plan, payees, words }: RunRecord): void {
+	private tellBeginning({ name, process, plan, payees, findings, givenAt }: RunRecord): void {
 		const items = payees.map(
 			({ toUserId, amount, reference }, index) =>
-				`${reference || 'no reference'} (${toUserId}, ${amount} ETB${plan.settles ? `, word: ${words[index]}` : ''})`,
+				`${reference || 'no reference'} (${toUserId}, ${amount} ETB${plan.aim === 'settle' ? `, finding: ${findings[index]}` : ''})`,
 		);
-		const { concurrency, tries, onError, mode, dryRun, ifReferenceUsed, checkBalance } = plan;
+		const { concurrency, tries, onError, mode, aim, ifReferenceUsed, checkBalance } = plan;
 		const options = JSON.stringify({
 			concurrency,
 			tries,
 			onError,
-			...(mode === 'retry' && { mode }),
-			...(dryRun && { dryRun }),
+			...(mode !== 'manual' && { mode }),
+			aim,
+			...(plan.findingAgeMs > 0 && aim === 'settle' && { foundAt: `${givenAt / 1000} s` }),
 			...(checkBalance && { checkBalance }),
 			...(ifReferenceUsed === 'fail' && { ifReferenceUsed }),
 			...(plan.maxAmountEtb !== undefined && { maxAmountEtb: plan.maxAmountEtb }),
@@ -359,9 +369,9 @@ class World {
 	}
 }
 
-function itemOf(plan: RunPlan, payee: Payee, word: Word): Record<string, unknown> {
+function itemOf(plan: RunPlan, payee: Payee, finding: Finding): Record<string, unknown> {
 	const { toUserId, amount, reference } = payee;
 	return plan.references === 'column'
-		? { toUserId, amountEtb: amount, reference, word }
-		: { to: toUserId, amount, ref: reference, word };
+		? { toUserId, amountEtb: amount, reference, finding }
+		: { to: toUserId, amount, ref: reference, finding };
 }

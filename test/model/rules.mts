@@ -2,7 +2,7 @@
 import type { Books, Sent } from './books.mts';
 import { isUnclear } from './books.mts';
 import type { TryResult } from './execution.mts';
-import { isStaleWord, isWordAboutAnother, mayStayUnknown } from './known-limits.mts';
+import { isHeldByAnother, mayStayUnknown } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -11,7 +11,7 @@ import { linesOf } from './told.mts';
 import type { Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
 
-export type Word = 'report' | 'paid' | 'notPaid';
+export type Finding = 'unclear' | 'paid' | 'notPaid';
 
 /** Whom an item is to pay. */
 export interface Payee {
@@ -23,20 +23,35 @@ export interface Payee {
 	variant: VariantKind;
 }
 
+/** In ms. A write that is under way when its process dies, or its execution is stopped, arrives later. */
+const writeMs = 10_000;
+const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunRecord): number => {
+	const end = endedAt ?? diedAt ?? Infinity;
+	return diedAt === undefined && stoppedAt === undefined ? end : end + writeMs;
+};
+
+const idOf = (key: string, of: { toUserId: string; amount?: number; amountEtb?: number }): string =>
+	`${key} ${of.toUserId} ${of.amount ?? of.amountEtb}`;
+
+/** In ms. What a request may take between the last look at the clock and its connection. */
+const longestConnectingMs = 2_000;
+
 /** What is known of a run of the node. */
 export interface RunRecord {
 	number: number;
 	name: string;
-	/** `last` and `settling`: the healthy runs after everything else. */
-	role: 'planned' | 'last' | 'settling';
+	/** The others: the healthy runs after everything else. */
+	role: 'planned' | 'last' | 'settling' | 'final';
 	plan: RunPlan;
 	payees: Payee[];
 	process: N8nProcess;
 	beganAt: number;
-	/** By item, what a person said when the run began. */
-	words: Word[];
-	/** When this try first looked at the record of a reference. */
-	looks: Map<string, number>;
+	/** By item, what a person said at `givenAt`. */
+	findings: Finding[];
+	givenAt: number;
+	/** When it last asked for a reference in the record. */
+	asked: Map<string, number>;
+	diedAt?: number;
 	/** What the last try told, by item. */
 	lines: Map<number, Line>;
 	stoodStillBefore: number;
@@ -104,14 +119,106 @@ export class Judge {
 		const run = this.runs[sent.run];
 		if (sent.toUserId.endsWith('-none'))
 			this.broken(`${sent.toUserId} is paid, whose item has no reference although it should`);
-		if (run?.plan.dryRun === true) this.broken(`the dry run ${run.name} pays ${sent.toUserId}`);
-		const others = this.books.paymentsOf(sent.reference);
-		if (others.length === 0) return;
-		if (others.every((other) => isStaleWord(sent, other))) this.count('known limit: stale word');
-		else if (others.every((other) => isWordAboutAnother(sent, other, this.allStruck())))
-			this.count('known limit: one reference for two people');
-		else this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
+		const lateMs = sent.leftAt - sent.grounds.claimedAt - this.plan.timeout - longestConnectingMs;
+		const isClockSet = this.plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
+		if (run?.plan.references !== 'none' && lateMs > 0 && !isClockSet)
+			this.broken(`${run?.name} sends ${sent.reference} ${Math.round(lateMs)} ms too late`);
+		const isFirst = this.runs.every(
+			(other) => other === run || other.before === undefined || other.beganAt > (run?.beganAt ?? 0),
+		);
+		if (run?.plan.mode === 'retry' && isFirst)
+			this.broken(`${run.name}, a retry, pays although the node remembers nothing`);
+		const look = sent.reference.toLowerCase();
+		if (
+			this.books.sent.some(
+				({ run: other, reference }) =>
+					other === sent.run && reference !== sent.reference && reference.toLowerCase() === look,
+			)
+		)
+			this.broken(`${run?.name} pays two references that look like ${look}`);
+		if (run !== undefined && run.plan.aim !== 'pay')
+			this.broken(`the ${run.plan.aim} run ${run.name} pays ${sent.toUserId}`);
+		const paidAt = this.forEver.get(idOf(sent.reference, sent));
+		if (paidAt !== undefined && sent.grounds.claimedAt > paidAt)
+			this.broken(
+				`${sent.reference} is paid by ${run?.name}, after it was told to be paid for ever`,
+			);
+		const all = [...this.books.paymentsOf(sent.reference), sent];
+		if (all.length === 1) return;
+		this.count('paid again');
+		if (!this.isExplained(all))
+			this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
+		else if (!this.isExplained(all, true)) {
+			this.count('paid again by a finding that was true when given');
+			if (process.env.STRICT === '1')
+				this.broken(`${sent.reference} is paid again by a true finding, by ${run?.name}`);
+		}
 	}
+
+	/**
+	 * The promise. Of the payments of a reference, in the order of their claims, each but the first needs a finding of its
+	 * own: a person said `notPaid` of the payment before it, in a run that went on at some time between these two claims,
+	 * when that payment had been made or was under way.
+	 * @param whenGiven whether the finding must have been false already when the person gave it
+	 */
+	private isExplained(payments: readonly Sent[], whenGiven = false): boolean {
+		const inOrder = [...payments].sort((a, b) => a.grounds.claimedAt - b.grounds.claimedAt);
+		const used = new Set<RunRecord>();
+		return inOrder.every((payment, index) => {
+			const before = inOrder[index - 1];
+			if (before === undefined) return true;
+			const candidates = this.runs
+				.filter((run) => !used.has(run) && this.denies(run, before))
+				.filter((run) => run.beganAt <= payment.grounds.claimedAt)
+				.filter((run) => lastActAt(run) >= before.grounds.claimedAt)
+				.filter(({ givenAt }) => !whenGiven || givenAt >= before.grounds.claimedAt)
+				.sort((a, b) => lastActAt(a) - lastActAt(b));
+			const [first] = candidates;
+			if (first === undefined) return false;
+			used.add(first);
+			return true;
+		});
+	}
+
+	/** Whether somebody said in the run that this payment was not made. */
+	private denies(run: RunRecord, { reference, toUserId, amountEtb }: Sent): boolean {
+		return this.said(run, 'notPaid', { key: reference, toUserId, amount: amountEtb });
+	}
+
+	private said(
+		{ plan, payees, findings }: RunRecord,
+		finding: Finding,
+		of: Pick<Payee, 'key' | 'toUserId' | 'amount'>,
+	): boolean {
+		return (
+			plan.aim === 'settle' &&
+			plan.mode === 'manual' &&
+			payees.some(
+				({ key, toUserId, amount }, item) =>
+					key === of.key &&
+					toUserId === of.toUserId &&
+					amount === of.amount &&
+					findings[item] === finding,
+			)
+		);
+	}
+
+	/** Whether a person gave this finding in a run that has begun. */
+	private wasSaid(finding: Finding, of: Pick<Payee, 'key' | 'toUserId' | 'amount'>): boolean {
+		return this.runs.some((run) => run.before !== undefined && this.said(run, finding, of));
+	}
+
+	/** Whether one reference of the run was ever settled as not paid: a refused payment leaves it in doubt from then on. */
+	private wasFreed(key: string): boolean {
+		return this.runs.some(
+			({ plan, payees, findings }) =>
+				plan.aim === 'settle' &&
+				payees.some((payee, item) => payee.key === key && findings[item] !== 'unclear'),
+		);
+	}
+
+	/** When a payment was told to be paid, by its reference, person and amount. */
+	private readonly forEver = new Map<string, number>();
 
 	/** A try of a run ended and told this. */
 	told(run: RunRecord, result: TryResult, tryIndex: number): void {
@@ -152,8 +259,20 @@ export class Judge {
 	ended(run: RunRecord): void {
 		for (const [item, { outcome }] of run.lines) {
 			this.count(outcome);
-			const key = run.payees[item]?.key;
-			if (outcome === 'paid' && key !== undefined) this.toldPaid.set(key, this.timeline.now);
+			const payee = run.payees[item];
+			if (payee !== undefined && outcome === 'paid')
+				this.toldPaid.set(payee.key, this.timeline.now);
+			// What this run paid is recorded unless the database failed or n8n was cut off.
+			const isKept =
+				outcome === 'alreadyPaid' ||
+				(outcome === 'paid' && (this.allStruck() === 0 || this.isRecordedPaid(run, payee)));
+			if (
+				payee !== undefined &&
+				payee.reference !== '' &&
+				isKept &&
+				!this.forEver.has(idOf(payee.key, payee))
+			)
+				this.forEver.set(idOf(payee.key, payee), this.timeline.now);
 		}
 		const { beganAt, endedAt = this.timeline.now, stoppedAt, plan } = run;
 		const still = run.process.stoodStill - run.stoodStillBefore;
@@ -180,7 +299,9 @@ export class Judge {
 				other.beganAt <= endedAt &&
 				(other.endedAt ?? Infinity) >= beganAt,
 		);
-		if (plan.dryRun && isAlone && run.before?.struck === this.allStruck()) {
+		if (plan.aim === 'settle' && isAlone && run.before?.struck === this.allStruck())
+			this.settledAlone(run);
+		if (plan.aim === 'dryRun' && isAlone && run.before?.struck === this.allStruck()) {
 			this.count('dry runs alone');
 			const { row: before } = run.before;
 			const after = this.rowOf(run);
@@ -192,6 +313,68 @@ export class Judge {
 					`the dry run ${run.name} leaves a trace: ${[...added, 'removed:', ...removed].join(' ')}`,
 				);
 		}
+	}
+
+	private isRecordedPaid(run: RunRecord, payee: Payee | undefined): boolean {
+		if (payee === undefined) return false;
+		const { reference, toUserId, amount } = payee;
+		const row = this.rowOf(run);
+		return [
+			`payment:${JSON.stringify([reference, toUserId, String(amount)])}`,
+			`sent:${reference}`,
+		].every((mark) => row.has(`paid:${mark}`));
+	}
+
+	/** A run that settles, with nobody beside it and nothing going wrong: it changes what is in doubt, as the findings say. */
+	private settledAlone(run: RunRecord): void {
+		this.count('settled alone');
+		const isRefused = run.plan.mode !== 'manual';
+		const before = run.before?.row ?? new Set();
+		const after = this.rowOf(run);
+		const added = new Set([...after].filter((mark) => !before.has(mark)));
+		const removed = new Set([...before].filter((mark) => !after.has(mark)));
+		for (const [item, { key, reference, toUserId, amount }] of run.payees.entries()) {
+			const payment = `payment:${JSON.stringify([reference, toUserId, String(amount)])}`;
+			const sent = `sent:${reference}`;
+			const claim = [sent, payment];
+			const has = (marks: string[]): boolean => marks.every((mark) => before.has(mark));
+			const fact = (name: string): string[] => claim.map((mark) => `${name}:${mark}`);
+			const isInDoubt = has([...claim, ...fact('doubt')]) && !has(fact('paid'));
+			const told = run.lines.get(item)?.outcome;
+			const finding = run.findings[item];
+			const isUnknownHere = ![sent, payment].some((mark) => before.has(mark));
+			if (isUnknownHere && finding === 'paid' && told === 'alreadyPaid') {
+				this.count('recorded as paid');
+				for (const mark of ['references', ...claim, ...fact('paid'), `settled:${reference}`])
+					added.delete(mark);
+			}
+			// Given up just now: what is left of a crash.
+			if (has(claim) && !isInDoubt && told === 'unknown')
+				for (const mark of fact('doubt')) added.delete(mark);
+			if (told === 'ready' && after.has(sent))
+				this.broken(`${run.name} tells ${key} ready, but it is not`);
+			if (isRefused && told !== 'notPaid')
+				this.broken(`${run.name} tells ${key} ${told}, and may not settle`);
+			if (!isInDoubt || told === undefined || told === 'notPaid' || told === 'notAttempted')
+				continue;
+			this.count(`settled ${finding}`);
+			const right =
+				finding === 'paid' ? 'alreadyPaid' : finding === 'notPaid' ? 'ready' : 'unknown';
+			if (told !== right)
+				this.broken(`${run.name} tells ${key} ${told}, whose finding is ${finding}`);
+			const marks =
+				finding === 'notPaid'
+					? [...claim, ...fact('doubt'), `settled:${reference}`]
+					: finding === 'paid'
+						? [...fact('paid'), `settled:${reference}`]
+						: [];
+			for (const mark of marks) {
+				added.delete(mark);
+				removed.delete(mark);
+			}
+		}
+		const rest = [...added, ...(this.allStruck() > 0 && !isRefused ? [] : removed)];
+		if (rest.length > 0) this.broken(`${run.name} changes what is not in doubt: ${rest.join(' ')}`);
 	}
 
 	/** Nothing is due any more. */
@@ -211,10 +394,20 @@ export class Judge {
 				const { outcome } = line;
 				const payments = this.books.paymentsOf(payee.key);
 				const ofOther = this.hasOthers(payee.key);
-				const allowed =
-					run.role === 'last' ? ['paid', 'alreadyPaid', 'unknown'] : ['paid', 'alreadyPaid'];
-				const isOfOther = ofOther && outcome === 'notPaid';
-				const staysUnknown = mayStayUnknown(line, this.allStruck());
+				const allowed = {
+					last: ['paid', 'alreadyPaid', 'unknown'],
+					settling: ['alreadyPaid', 'ready'],
+					final: ['paid', 'alreadyPaid'],
+				}[run.role];
+				const isOfOther = ofOther && (outcome === 'notPaid' || isHeldByAnother(line.message ?? ''));
+				// Only a run that pays gives up waiting, and then knows.
+				const last = this.runs.find(
+					({ role, plan }) => role === 'last' && plan.node === run.plan.node,
+				);
+				const lineOfLast = last?.lines.get(item) ?? line;
+				const staysUnknown =
+					mayStayUnknown(line, this.allStruck()) ||
+					(run.role === 'settling' && mayStayUnknown(lineOfLast, this.allStruck()));
 				if (!allowed.includes(outcome) && !isOfOther && !staysUnknown)
 					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
 				const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
@@ -222,13 +415,19 @@ export class Judge {
 					this.broken(
 						`${run.name} takes ${Math.round(tookMs / 1000)} s, although nobody is sending anything`,
 					);
-				if (run.role === 'settling' && !ofOther && !staysUnknown && payments.length === 0)
+				if (
+					run.role === 'final' &&
+					!ofOther &&
+					!staysUnknown &&
+					payments.length === 0 &&
+					!this.wasSaid('paid', payee)
+				)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
 		}
 	}
 
-	private judgeLine(run: RunRecord, payee: Payee, { outcome }: Line): void {
+	private judgeLine(run: RunRecord, payee: Payee, { outcome, message = '' }: Line): void {
 		const { key, toUserId, amount } = payee;
 		const say = (text: string): void => {
 			this.broken(`${run.name} tells ${key} ${outcome}, but ${text}`);
@@ -241,7 +440,7 @@ export class Judge {
 		switch (outcome) {
 			case 'paid':
 				if (!paidByRun) say('its request was not paid');
-				if (run.plan.dryRun) say('it is a dry run');
+				if (run.plan.aim !== 'pay') say('it is a dry run, or one that settles');
 				break;
 			case 'notPaid':
 			case 'notAttempted':
@@ -249,9 +448,23 @@ export class Judge {
 				if (own.some(({ isPending }) => isPending) && !isDuplicate)
 					say('the service may still pay it');
 				if (!this.mayBeNotPaid(run, payee, own)) say('there is no reason for it');
+				if (
+					/another person or amount was paid/.test(message) &&
+					!this.books.paymentsOf(key).some((each) => idOf(key, each) !== idOf(key, payee)) &&
+					!this.runs.some((other) =>
+						other.payees.some(
+							(each) =>
+								each.key === key &&
+								idOf(key, each) !== idOf(key, payee) &&
+								this.said(other, 'paid', each),
+						),
+					)
+				)
+					say('nobody else was paid under its reference');
 				break;
 			case 'alreadyPaid':
 				if (
+					!this.wasSaid('paid', payee) &&
 					!this.books
 						.paymentsOf(key)
 						.some((each) => each.toUserId === toUserId && each.amountEtb === amount)
@@ -260,8 +473,12 @@ export class Judge {
 				if (paidByRun) say('this very run paid it');
 				break;
 			case 'ready':
-				if (!run.plan.dryRun) say('it is no dry run');
-				if (this.books.paymentsOf(key).some(({ leftAt }) => leftAt < run.beganAt))
+				if (run.plan.aim === 'pay') say('it is no dry run');
+				if (
+					this.books
+						.paymentsOf(key)
+						.some((each) => each.leftAt < run.beganAt && !this.wasDenied(each))
+				)
 					say('it was paid before');
 				break;
 			case 'unknown':
@@ -275,13 +492,40 @@ export class Judge {
 			default:
 				say('there is no such outcome');
 		}
-		if (run.plan.dryRun && own.length > 0) say('it is a dry run, and something was sent');
+		if (run.plan.aim !== 'pay' && own.length > 0) say('it does not pay, and something was sent');
+		const id = idOf(key, payee);
+		if (
+			(this.forEver.get(id) ?? Infinity) < run.beganAt &&
+			['paid', 'ready', ...(this.allStruck() === 0 ? ['unknown'] : [])].includes(outcome)
+		)
+			say('it was told to be paid, for ever');
+	}
+
+	/** Whether somebody said of it that it was not made, since its claim. */
+	private wasDenied(sent: Sent): boolean {
+		return this.runs.some(
+			(run) =>
+				this.denies(run, sent) &&
+				run.before !== undefined &&
+				lastActAt(run) >= sent.grounds.claimedAt,
+		);
 	}
 
 	/** Whether somebody may not know how it ended. */
 	private mayBeUnknown(run: RunRecord, key: string): boolean {
 		if (this.allStruck() > 0 || this.wasStopped(key)) return true;
-		if (run.plan.references === 'none' && run.plan.mode === 'retry') return true;
+		if (run.plan.mode === 'retry') {
+			// Without references, or when the node remembers no payments.
+			if (run.plan.references === 'none' || run.before?.row.has('references') !== true) return true;
+		}
+		if (run.payees.some((each) => each.key === key) && this.hasOthers(key)) return true;
+		if (
+			run.plan.aim === 'settle' &&
+			run.payees.some((each, item) => each.key === key && run.findings[item] === 'unclear') &&
+			this.books.sent.some(({ reference }) => reference === key)
+		)
+			return true;
+		if (this.wasFreed(key)) return true;
 		if (this.onlyLooks(run) && this.overlaps(run, key)) return true;
 		if ((this.toldPaid.get(key) ?? Infinity) < run.beganAt) return false;
 		const { timeout } = this.plan;
@@ -303,7 +547,9 @@ export class Judge {
 	/** A dry run, or one that was refused, does not wait for who is sending a reference. */
 	private onlyLooks({ plan, number }: RunRecord): boolean {
 		const mayBeRefused = plan.checkBalance || plan.maxTotalEtb !== undefined;
-		return plan.dryRun || (mayBeRefused && this.books.sent.every(({ run }) => run !== number));
+		return (
+			plan.aim === 'dryRun' || (mayBeRefused && this.books.sent.every(({ run }) => run !== number))
+		);
 	}
 
 	/** Whether there was a reason not to pay it. */
@@ -313,9 +559,12 @@ export class Judge {
 		if (plan.maxAmountEtb !== undefined || plan.maxTotalEtb !== undefined) return true;
 		if (plan.checkBalance && (this.plan.balance < 1_000_000 || this.plan.balanceAnswers.length > 0))
 			return true;
+		if (plan.aim === 'settle' && (plan.references === 'none' || plan.mode !== 'manual'))
+			return true;
 		if (plan.mode === 'retry' || payee.variant !== 'same' || this.hasOthers(payee.key)) return true;
 		if (this.refused(run).has(payee.key) || own.some(({ isPaid }) => !isPaid)) return true;
-		if (run.payees.filter(({ key }) => key === payee.key).length > 1) return true;
+		const look = payee.key.toLowerCase();
+		if (run.payees.filter(({ key }) => key.toLowerCase() === look).length > 1) return true;
 		// A run that stops at the first failure does not attempt the rest.
 		return plan.onError === 'stop' && this.stopsEarly(run);
 	}
@@ -327,7 +576,7 @@ export class Judge {
 			this.books.sent.some((each) => each.run === run.number && !each.isPaid) ||
 			this.books.sent.some((each) => each.run === run.number && isUnclear(each.kind)) ||
 			run.payees.some(({ variant, key }) => variant !== 'same' || this.hasOthers(key)) ||
-			new Set(run.payees.map(({ key }) => key)).size < run.payees.length
+			new Set(run.payees.map(({ key }) => key.toLowerCase())).size < run.payees.length
 		);
 	}
 

@@ -1,6 +1,7 @@
 /** What the trigger remembers, and who has the account's URL, when n8n is killed, tested and busy. In the real n8n. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -366,42 +367,35 @@ void describe('a test', () => {
 	});
 });
 
-void test('a Take Over that fails while the first workflow is unpublished leaves no ghost behind', async () => {
-	const first = await world.add(eventWorkflow());
-	await world.api.activate(first);
-	const firstUrl = registeredUrl();
-	const second = await world.add(eventWorkflow({ additionalOptions: { takeOver: true } }));
-	let calls = 0;
-	world.sandbox.faults.plan('PUT /webhook', () => {
-		calls++;
-		const refusal = { process: 'never', answer: { status: 400, body: '{}' } } as const;
-		return calls === 1 ? { ...refusal, delayMs: 7_000 } : refusal;
-	});
-	const takingOver = assert.rejects(world.api.activate(second));
-	await eventually('the call of the Take Over', () => (calls > 0 ? true : undefined));
-	await world.api.deactivate(first);
-	await eventually('the end of the first workflow', async () =>
-		(await post(firstUrl, '{}', 'nobody')) === 404 ? true : undefined,
-	);
-	assert.equal(calls, 1, 'the first workflow ended too late to show anything');
-	await takingOver;
-	await world.api.deactivate(second);
-	world.sandbox.faults.clear();
-	await whilePublished(eventWorkflow({}, counter.node), async ({ url }) => {
-		assert.equal(await send(url, transfer('third')), 200);
-		assert.deepEqual(await ran(['third']), [1]);
-	});
-});
-
-void test('n8n starts while the service does not answer: the trigger listens, and the log says why not', async () => {
-	await whilePublished(eventWorkflow({}, counter.node), async ({ url }) => {
+void test('n8n starts while the service does not answer: it is told, and the URL is set as soon as the service is back', async () => {
+	await whilePublished(eventWorkflow({}, counter.node), async ({ id, url }) => {
 		await world.n8n.stop();
-		world.sandbox.faults.plan('PUT /webhook', () => ({ process: 'never', answer: 'reset' }));
+		const other = 'https://other.example.com/events';
+		world.sandbox.books.setWebhookUrl(other);
+		const refuse = { process: 'never', answer: { status: 503, body: '{}' } } as const;
+		world.sandbox.faults.plan('PUT /webhook', () => refuse);
 		await world.restartN8n();
 		await listensAgain(url);
 		assert.equal(await send(url, transfer('no-service')), 200);
 		assert.deepEqual(await ran(['no-service']), [1]);
+		const executions = await executionsOf(world, id, 2);
+		const [failed, ...others] = executions.filter(({ status }) => status === 'error');
+		assert.match(
+			failed?.error ?? '',
+			/No events come: the partner service did not take the webhook URL/,
+		);
+		assert.deepEqual(others, []);
+		assert.equal(registeredUrl(), other);
 		world.sandbox.faults.clear();
+		await eventually('the URL', () => (registeredUrl() === url ? true : undefined), 90_000);
+		const log = await readFile(world.n8n.logFile, 'utf8');
+		assert.match(
+			log,
+			/did not take the webhook URL of the workflow "Received \d+": The service failed \(503\)/,
+		);
+		assert.match(log, /has taken the webhook URL of "Received \d+"/);
+		const { deliveryId } = world.sandbox.emit('transfer.completed', { id: 'service-is-back' });
+		assert.equal((await world.sandbox.deliverySettled(deliveryId)).state, 'delivered');
 	});
 });
 
@@ -448,6 +442,43 @@ void test('the secret is replaced while events come: none is refused, none runs 
 		assert.deepEqual(new Set(await ran(ids)), new Set([1]));
 		context.diagnostic(`${sending.length} deliveries, ${ids.length} events`);
 		await change({});
+	});
+});
+
+void test('headers are shown without what gives access, and a shared test shows the same ones', async () => {
+	const options = { additionalOptions: { includeHeaders: true } };
+	await whilePublished(eventWorkflow(options), async ({ id, url }) => {
+		await world.api.listenForTestEvent(id, TRIGGER);
+		const headers = {
+			authorization: 'Basic access-of-the-service',
+			cookie: 'session=access-of-the-service',
+			'x-api-key': 'access-of-the-service',
+			'x-request-id': 'r-1',
+			'user-agent': 'partner-service/1',
+		};
+		const body = transfer('with-headers');
+		assert.equal(await post(url, body, world.sandbox.webhookSecret, headers), 200);
+		const executions = await executionsOf(world, id, 2);
+		assert.deepEqual(executions.map(({ mode }) => mode).toSorted(), ['manual', 'webhook']);
+		const shown = executions.map(({ nodes }) => nodes[TRIGGER]?.[0]?.outputs[0]?.[0]?.headers);
+		assert.deepEqual(shown[0], shown[1]);
+		assert.deepEqual(Object.keys(Object(shown[0]) as object).toSorted(), [
+			'accept-language',
+			'content-type',
+			'sec-fetch-mode',
+			'user-agent',
+			'x-request-id',
+		]);
+	});
+});
+
+void test('a probe that is recorded and sent again starts nothing', async () => {
+	await whilePublished(eventWorkflow(), async ({ id, url }) => {
+		const body = JSON.stringify({ etbWalletProbe: 'recorded' });
+		assert.equal(await send(url, body), 202);
+		assert.equal(await post(url, body, 'forged'), 401);
+		assert.equal(await send(url, transfer('after-probe')), 200);
+		assert.equal((await executionsOf(world, id, 1)).length, 1);
 	});
 });
 

@@ -28,12 +28,22 @@ function unknownPaths(given: unknown, known: unknown, path = ''): string[] {
 	);
 }
 
+/** The version that the editor gives a new node of this type. */
+function newestVersion(name: string, types: INodeTypeDescription[]): number {
+	const same = types.filter((type) => type.name === name);
+	const [{ defaultVersion } = {}] = same;
+	return defaultVersion ?? Math.max(...same.flatMap(({ version }) => version));
+}
+
 /** What is wrong with the node as the editor would see it. */
 function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	const type = types.find(
 		({ name, version }) => name === node.type && [version].flat().includes(node.typeVersion),
 	);
 	if (type === undefined) return [`${node.type} ${node.typeVersion} is not installed`];
+	const newest = newestVersion(node.type, types);
+	const old =
+		node.typeVersion === newest ? [] : [`${node.typeVersion} is not the newest, ${newest}`];
 	// n8n keeps only those parameters that the node has, with these settings.
 	const known = NodeHelpers.getNodeParameters(
 		type.properties,
@@ -45,7 +55,7 @@ function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	);
 	const unknown = unknownPaths(node.parameters, known).map((path) => `unknown parameter ${path}`);
 	const issues = NodeHelpers.getNodeParametersIssues(type.properties, node, type);
-	return [...unknown, ...Object.values(issues?.parameters ?? {}).flat()];
+	return [...old, ...unknown, ...Object.values(issues?.parameters ?? {}).flat()];
 }
 
 /** Each node of an example that would show a problem in the editor, with its problems. */

@@ -1,10 +1,11 @@
 /** Issue: the trigger loses nothing, invents nothing, and testing never breaks production. In the real n8n. */
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { WorkflowFile } from '../../n8n/api.mts';
-import { eventually, executionsOf, startRealWorld } from './n8n-world.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../n8n/examples.mts';
+import { eventually, executionsOf, owner, startRealWorld } from './n8n-world.mts';
 import type { RealWorld } from './n8n-world.mts';
 
 const TRIGGER = 'ETB Wallet Trigger';
@@ -183,18 +184,96 @@ void describe('publishing', () => {
 		await world.api.deactivate(id);
 	});
 
-	test('fails with the name of the workflow that holds the account; Take Over works', async () => {
+	test('names the workflow that holds the account, and works once that is unpublished', async () => {
 		const first = await publish(eventWorkflow());
 		const second = await world.add(eventWorkflow());
-		await assert.rejects(world.api.activate(second), /"Events \d+" already receives the events/);
+		await assert.rejects(
+			world.api.activate(second),
+			/Unpublish the workflow "Events \d+" first: it receives the events/,
+		);
 		assert.equal(registeredUrl(), first.url);
-		await world.api.deactivate(second);
-		const third = await publish(eventWorkflow({ additionalOptions: { takeOver: true } }));
-		assert.notEqual(third.url, first.url);
 		await world.api.deactivate(first.id);
-		assert.equal(registeredUrl(), third.url);
-		await world.api.deactivate(third.id);
+		await world.api.activate(second);
+		assert.notEqual(registeredUrl(), first.url);
+		await world.api.deactivate(second);
 	});
+
+	test('of two triggers in one workflow says that one is too many', async () => {
+		const workflow = eventWorkflow();
+		const second = eventWorkflow().nodes.map((node) => ({ ...node, name: 'Second' }));
+		const id = await world.add({ ...workflow, nodes: [...workflow.nodes, ...second] });
+		await assert.rejects(world.api.activate(id), /Remove one of the two ETB Wallet Triggers/);
+		await world.api.deactivate(id);
+	});
+
+	test('of a workflow of another person does not name it', async () => {
+		const first = await publish(eventWorkflow());
+		const api = await world.api.addMember({
+			email: 'member@example.com',
+			password: owner.password,
+		});
+		const name = 'Own credential';
+		const data = credentialFor(world.sandbox);
+		const credential = { id: await api.createCredential(name, CREDENTIAL_TYPE, data), name };
+		const workflow = eventWorkflow();
+		const second = await api.createWorkflow({
+			...workflow,
+			nodes: workflow.nodes.map((node) => ({ ...node, credentials: { etbWalletApi: credential } })),
+		});
+		await assert.rejects(api.activate(second), (error: Error) => {
+			assert.match(error.message, /a workflow of another project receives the events/);
+			return !/Events \d/.test(error.message);
+		});
+		await api.deactivate(second);
+		await world.api.deactivate(first.id);
+	});
+
+	test('of a second workflow is refused also when the credential of the first was changed since', async () => {
+		const { sandbox } = world;
+		const credential = await world.addCredential({});
+		const workflow = eventWorkflow();
+		const withCredential = (chosen: { id: string; name: string }) => ({
+			...workflow,
+			nodes: workflow.nodes.map((node) => ({
+				...node,
+				webhookId: randomUUID(),
+				credentials: { etbWalletApi: chosen },
+			})),
+		});
+		const first = await world.api.createWorkflow(withCredential(credential));
+		await world.api.activate(first);
+		const url = registeredUrl();
+		// The same account under another name: the sandbox has one key.
+		const replaced = {
+			...credentialFor(sandbox),
+			baseUrl: sandbox.url.replace('127.0.0.1', 'localhost'),
+		};
+		await world.api.updateCredential(credential.id, credential.name, CREDENTIAL_TYPE, replaced);
+		const other = await world.addCredential(replaced);
+		const second = await world.api.createWorkflow(withCredential(other));
+		await assert.rejects(world.api.activate(second), /Unpublish the workflow/);
+		assert.equal(registeredUrl(), url);
+		await world.api.deactivate(second);
+		await world.api.deactivate(first);
+	});
+
+	for (const [what, body] of [
+		['a web page', '<!DOCTYPE html><h1>Sign in</h1>'],
+		['an error', '{"error":{"message":"URL refused"}}'],
+		['ok: false', '{"ok":false}'],
+		['another URL', '{"webhookUrl":"https://old.example.com/"}'],
+	] as const) {
+		test(`fails when the service answers 200 with ${what}`, async () => {
+			const id = await world.add(eventWorkflow());
+			world.sandbox.faults.plan('PUT /webhook', () => ({
+				process: 'never',
+				answer: { status: 200, body },
+			}));
+			await assert.rejects(world.api.activate(id), /The service answered 200/);
+			world.sandbox.faults.clear();
+			await world.api.deactivate(id);
+		});
+	}
 });
 
 void describe('a test while a workflow is published', () => {
@@ -256,39 +335,7 @@ test('without a published workflow a test gets the event at its own URL', async 
 	assert.equal(await deliver('alone'), 200);
 	assert.deepEqual(await eventIds(id, 1), ['alone']);
 
-	const after_ = `${world.n8n.url}/webhook/later`;
-	const second = await world.add(
-		eventWorkflow({ additionalOptions: { urlAfterDeactivation: after_ } }),
-	);
-	await world.api.listenForTestEvent(second, TRIGGER);
-	await world.api.stopListening(second);
-	await eventually('the URL After Deactivation', () =>
-		registeredUrl() === after_ ? true : undefined,
-	);
-});
-
-test('a test whose URL could not be given back tries again with the next event', async () => {
-	const after_ = `${world.n8n.url}/webhook/later`;
-	const id = await world.add(
-		eventWorkflow({ additionalOptions: { urlAfterDeactivation: after_ } }),
-	);
-	await world.api.listenForTestEvent(id, TRIGGER);
-	const testUrl = registeredUrl();
-	const refused = new Promise<void>((resolve) => {
-		world.sandbox.faults.plan('PUT /webhook', () => {
-			world.sandbox.faults.clear();
-			resolve();
-			return { process: 'never', answer: { status: 400, body: '{}' } };
-		});
-	});
-	assert.equal(await deliver('first'), 200);
-	await refused;
-	assert.equal(registeredUrl(), testUrl);
-	assert.equal(await deliver('second'), 200);
-	await eventually('the URL After Deactivation', () =>
-		registeredUrl() === after_ ? true : undefined,
-	);
-	assert.deepEqual(await eventIds(id, 2), ['first', 'second']);
+	await world.api.stopListening(id);
 });
 
 void describe('duplicates', () => {

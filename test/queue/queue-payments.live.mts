@@ -124,8 +124,9 @@ async function overlap(
 void test('500 references in two executions at once, one on each worker: everybody is paid once, and both say so', async (context) => {
 	await overlap(context, 'overlap', 5, (rows, pair) => {
 		assert.deepEqual(timesPaid(world.sandbox, rows), Array(rows.length).fill(1));
+		const toldByEach = pair.map(toldBy);
 		for (const [index] of rows.entries()) {
-			const told = pair.map((execution) => toldBy(execution)[index]?.outcome);
+			const told = toldByEach.map((each) => each[index]?.outcome);
 			assert.deepEqual(told.toSorted(), ['alreadyPaid', 'paid'], `row ${index}`);
 		}
 	});
@@ -145,9 +146,10 @@ void test('the same while the service fails: unknown are only those that it fail
 		3,
 		(rows, pair) => {
 			const faults = failing(rows);
+			const toldByEach = pair.map(toldBy);
 			for (const [index, { toUserId }] of rows.entries()) {
 				const fault = faults.get(toUserId);
-				const told = pair.map((execution) => toldBy(execution)[index]?.outcome);
+				const told = toldByEach.map((each) => each[index]?.outcome);
 				const wanted = fault ? ['unknown', 'unknown'] : ['alreadyPaid', 'paid'];
 				assert.deepEqual(told.toSorted(), wanted, `row ${index}`);
 			}

@@ -128,7 +128,7 @@ test('every operation that a document names exists', () => {
 		operations.map(({ option }) => `${name} → ${option.name}`),
 	);
 	const names = resources.map(({ name }) => name).join('|');
-	const pattern = new RegExp(`(?:${names}) → \\p{Lu}\\p{L}*`, 'gu');
+	const pattern = new RegExp(`(?:${names}) → \\p{Lu}\\p{L}*(?: \\p{Lu}\\p{L}*)*`, 'gu');
 	const named = markdown.flatMap((file) => readFileSync(file, 'utf8').match(pattern) ?? []);
 	expect(named.length).toBeGreaterThanOrEqual(existing.length);
 	expect(existing).toEqual(expect.arrayContaining(named));

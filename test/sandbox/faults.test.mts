@@ -57,6 +57,7 @@ const paid = ({ books }: Sandbox): number => books.disbursements().length;
 
 // Which presets pay, and what the client then sees.
 const ANSWERED: Partial<Record<PresetName, { paid: boolean; status: number; body: RegExp }>> = {
+	refused: { paid: false, status: 422, body: /^\{"error"/ },
 	error500AfterPaying: { paid: true, status: 500, body: /^\{"error"/ },
 	error500BeforePaying: { paid: false, status: 500, body: /^\{"error"/ },
 	tooManyRequests: { paid: false, status: 429, body: /^\{"error"/ },

@@ -37,10 +37,14 @@ test('the page says what is to go wrong, and what went wrong', async () => {
 	const sandbox = await sandboxForTest();
 	const page = async (): Promise<string> => (await send(`${sandbox.url}/sandbox/live`, 'GET')).text;
 	sandbox.faults.next('GET /fee', 'error500BeforePaying');
-	expect(await page()).toContain('Waiting to go wrong, once: Read the fee → Not done, error 500');
+	expect(await page()).toContain(
+		'Waiting to go wrong, once: Read the fee → Not done, it says that it failed (500)',
+	);
 	await call(sandbox, 'GET', '/fee');
 	expect(await page()).not.toContain('Waiting');
-	expect(await page()).toMatch(/Went wrong at .*: Read the fee → Not done, error 500/s);
+	expect(await page()).toMatch(
+		/Went wrong at .*: Read the fee → Not done, it says that it failed \(500\)/s,
+	);
 	sandbox.faults.clear();
 	expect(await page()).not.toContain('Went wrong');
 });

@@ -1,4 +1,5 @@
 /** What the nodes really output, in every shape: the nodes in n8n's engine, the service in the sandbox. */
+import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RouteName, Sandbox } from '../../sandbox/sandbox.mts';
@@ -37,6 +38,25 @@ const payment = (
 	},
 	...(continues && { onError: 'continueErrorOutput' }),
 	...(answer && { answer: ['POST /disburse', answer] }),
+});
+
+const settling = (reference: string, finding: string): Run => {
+	const { parameters } = payment(reference);
+	return { parameters: { ...parameters, mode: 'settle', finding } };
+};
+
+/** What the pay gate hands out. */
+const handedOut = (notAfter: string, run: Partial<RunOptions> = {}): Run => ({
+	parameters: {
+		resource: 'disbursement',
+		operation: 'payClaims',
+		toUserId: userId,
+		amountEtb: '12.5',
+		claim: randomUUID(),
+		notAfter,
+		execution: '={{ $workflow.id }}/{{ $execution.id }}',
+	},
+	...run,
 });
 
 /** In order: some shapes need what an earlier run did. The first run of an operation gives its fields their order. */
@@ -95,6 +115,12 @@ const runs: Run[] = [
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
 	payment('in-doubt'),
 	payment('', { answer: sparse({ success: true }) }),
+	settling('in-doubt', 'paid'),
+	settling('in-doubt', 'unclear'),
+	settling('never-sent', 'notPaid'),
+	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),
+	handedOut(new Date(Date.now() + 60_000).toISOString()),
+	handedOut(new Date(Date.now() + 60_000).toISOString(), { mode: 'evaluation' }),
 ];
 
 /** The name of the file is the key; each entry is the JSON of one item. */

@@ -13,8 +13,8 @@ test('the code is read: it has texts of each kind', () => {
 			'The credential has no Webhook Secret',
 			'… is …, which is not a plain number',
 			'The signature is missing or wrong',
-			'How payments ended could not be recorded',
-			'A delivery could not be forwarded',
+			'How payments ended could not be recorded: …. References: …. …',
+			'A delivery could not be forwarded to …: …',
 		]),
 	);
 });

@@ -1,15 +1,13 @@
 /** What is made of the bodies of answers, whatever they hold. */
 import fc from 'fast-check';
-import { answerFrom } from '../../nodes/shared/service/attempt.ts';
+import type { IDataObject } from 'n8n-workflow';
+import { parsed } from '../../nodes/shared/service/attempt.ts';
 import { flatFields as fieldsOf } from '../../nodes/shared/service/call.ts';
 import { reasonIn as reasonOf } from '../../nodes/shared/service/reason.ts';
 import { hideSecrets } from '../../nodes/shared/service/secrets.ts';
+import { disagreement, successIn } from '../../nodes/shared/service/success.ts';
 
-function answered(text: string): { text: string; body: unknown } {
-	const answer = answerFrom({ statusCode: 200, headers: {}, body: text });
-	if (answer.kind !== 'answer') throw new Error('no answer');
-	return answer;
-}
+const answered = (text: string): { text: string; body: unknown } => ({ text, body: parsed(text) });
 const reasonIn = (text: string, hide = (unchanged: string): string => unchanged): string =>
 	reasonOf(answered(text), hide);
 const flatFields = (text: string, hide?: (text: string) => string) =>
@@ -167,5 +165,53 @@ describe('the fields of a success body', () => {
 			.replaceAll('/', '\\/')
 			.replaceAll('é', '\\u00e9');
 		expect(flatFields(body, hide)).toEqual({ a: '[hidden]', '[hidden]': ['[hidden]'] });
+	});
+});
+
+describe('what was set', () => {
+	const disagrees = (text: string, sent: IDataObject): string | undefined =>
+		disagreement(answered(text), sent);
+
+	test.each(['{"error":null}', '{"data":{"errors":{}},"error":""}', '{"error":false}'])(
+		'is not refused by an error that is none: %s',
+		(text) => {
+			expect(disagrees(text, { phone: '+251911223344' })).toBeUndefined();
+		},
+	);
+
+	test('is the same as text and as number, but another text is another value', () => {
+		expect(disagrees('{"data":{"feePercent":"0.250"}}', { feePercent: 0.25 })).toBeUndefined();
+		expect(disagrees('{"accountNumber":42}', { accountNumber: '42' })).toBeUndefined();
+		expect(disagrees('{"accountNumber":"42"}', { accountNumber: '0042' })).toBe(
+			'with another value than was sent: accountNumber is "42"',
+		);
+		expect(disagrees('{"feePercent":{}}', { feePercent: 0.25 })).toMatch(/feePercent is \{\}/);
+	});
+});
+
+describe('success', () => {
+	test.each([
+		['{"success":true}', 'yes'],
+		['{"data":{"success":true}}', 'yes'],
+		['{"success":true,"data":{"success":true}}', 'yes'],
+		['{"success":false,"message":"\\"success\\": true"}', 'no'],
+		['{"success":true,"success":false}', 'both'],
+		['{"success":true,"succ\\u0065ss":false}', 'both'],
+		['{"success":true,"success":null}', 'both'],
+		['{"success":true,"data":{"success":false}}', 'both'],
+		['{"success":true,"amountEtb":NaN}', 'both'],
+		['{"items":[{"success":true},{"success":false}]}', 'unsaid'],
+		['{"success":"true"}', 'unsaid'],
+		['{"success":null}', 'unsaid'],
+		['{}', 'unsaid'],
+		['', 'unsaid'],
+		['OK', 'unsaid'],
+	])('of %s: %s', (text, success) => {
+		expect(successIn(answered(text))).toBe(success);
+	});
+
+	test('is read in a body of any depth', () => {
+		const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+		expect(successIn(answered(`{"a":${deep},"success":true}`))).toBe('yes');
 	});
 });

@@ -10,6 +10,13 @@ interface DuplicatesCode {
 const code = new Code();
 const sleep = async (): Promise<void> => await new Promise(setImmediate);
 
+/** As n8n's helper makes one. */
+function deferred<Value = void>() {
+	let resolve: (value: Value) => void = () => {};
+	const promise = new Promise<Value>((done) => (resolve = done));
+	return { promise, resolve: (value: Value): void => resolve(value) };
+}
+
 /** A process of n8n, with a memory of its own. */
 function startProcess(database: MemoryDeduplicator) {
 	const load = code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
@@ -49,6 +56,7 @@ function startProcess(database: MemoryDeduplicator) {
 				getMode: () => mode,
 				logger: { warn: (message: string) => warnings.push(message) },
 				helpers: {
+					createDeferredPromise: deferred,
 					checkProcessedAndRecord: asked(
 						async (items: string[], scope: 'node' | 'workflow') =>
 							await database.checkProcessedAndRecord(
@@ -69,6 +77,7 @@ function startProcess(database: MemoryDeduplicator) {
 				},
 			};
 			const isGiven = await duplicates.isNew(context, key, untilItSucceeds);
+			await options.lasts;
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;
 		},
@@ -85,6 +94,8 @@ interface RunOptions {
 	execution?: number;
 	/** When n8n ends the execution. */
 	timedOutAt?: number;
+	/** What its workflow waits for, once it has the event. */
+	lasts?: Promise<void>;
 }
 
 const keys = (count: number): string[] =>
@@ -120,6 +131,29 @@ describe('until it succeeds', () => {
 		expect(await later.run('key', { untilItSucceeds })).toBe(false);
 		expect(await startProcess(database).run('key', { untilItSucceeds })).toBe(false);
 	});
+
+	test.each([
+		['success', [true, false, false]],
+		['canceled', [true, false, false]],
+		['error', [true, true, false]],
+	] as const)(
+		'executions of one event in one process take turns: the first ends with %s',
+		async (ending, given) => {
+			const process = startProcess(new MemoryDeduplicator());
+			const { promise: lasts, resolve: end } = deferred();
+			const runs = [
+				process.run('key', { untilItSucceeds, ending, lasts }),
+				process.run('key', { untilItSucceeds }),
+				process.run('key', { untilItSucceeds }),
+			];
+			let ended = 0;
+			for (const run of runs) void run.then(() => ended++);
+			for (let turn = 0; turn < 50; turn++) await sleep();
+			expect(ended).toBe(0);
+			end();
+			expect(await Promise.all(runs)).toEqual(given);
+		},
+	);
 
 	test('an event that failed is new also when the setting was changed since', async () => {
 		const database = new MemoryDeduplicator();

@@ -4,6 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
 import { getBalance } from './balance/getBalance.operation';
 import { createDisbursement } from './disbursement/createDisbursement.operation';
+import { payClaims } from './disbursement/payClaims.operation';
 import { getFee } from './fee/getFee.operation';
 import { updateFee } from './fee/updateFee.operation';
 import { withMapping } from './mapping';
@@ -31,7 +32,7 @@ export const resources: Resource[] = [
 		name: 'Disbursement',
 		value: 'disbursement',
 		description: 'Payments of ETB to users',
-		operations: [createDisbursement],
+		operations: [createDisbursement, payClaims],
 	},
 	{
 		name: 'Fee',

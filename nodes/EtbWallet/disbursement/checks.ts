@@ -3,34 +3,42 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Decimal } from '../../shared/decimal';
 import { decimalText, formatEtb, isAbove, subtract, sum } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
+import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
+import type { ParameterReader } from '../actions/mapping';
 import type { Run } from '../actions/operation';
 import type { Payment } from './payment';
 import { amountInEtb } from './payment';
 
-/** The Options of Disbursement → Create that hold for the whole run. */
-export interface RunOptions {
+/** What a run does. Only `pay` sends. */
+const modes = ['pay', 'dryRun', 'settle'] as const;
+export type Mode = (typeof modes)[number];
+
+/** What limits how payments are sent. */
+export interface SendOptions {
 	timeoutMs: number;
 	concurrency: number;
+}
+
+/** The fields of Disbursement → Create that hold for the whole run. */
+export interface RunOptions extends SendOptions {
+	mode: Mode;
 	/** In ETB. */
 	maxAmount?: Decimal;
 	/** In ETB. */
 	maxTotal?: Decimal;
 	checkBalance: boolean;
-	dryRun: boolean;
 	/** Whether a reference that was used before is an error. */
 	failsIfUsed: boolean;
 }
 
 /** @throws {InvalidValueError} */
-export function readOptions(context: IExecuteFunctions): RunOptions {
-	const saved = Object(context.getNodeParameter('options', 0, {})) as object;
+export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given: Record<string, unknown> = {
 		checkBalance: false,
-		dryRun: false,
 		ifReferenceUsed: 'skip',
-		...saved,
+		...savedOptions(context),
 	};
 	const limit = (name: string, field: string): Decimal | undefined => {
 		if (!(name in given)) return undefined;
@@ -43,15 +51,65 @@ export function readOptions(context: IExecuteFunctions): RunOptions {
 		return amountInEtb(given[name], field);
 	};
 	return {
-		timeoutMs: wholeNumber(given.timeout, 'Timeout (Ms)', 3_600_000) ?? 60_000,
-		concurrency: wholeNumber(given.concurrency, 'Concurrency', 100) ?? 10,
+		...readSendOptions(given),
+		mode: readMode(context, read),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
-		dryRun: isOn(given.dryRun, 'Dry Run'),
 		failsIfUsed:
 			requiredChoice('If Reference Was Used', given.ifReferenceUsed, ['skip', 'fail']) === 'fail',
 	};
+}
+
+/** The options of Disbursement → Pay Claims. @throws {InvalidValueError} */
+export const readClaimOptions = (context: IExecuteFunctions): SendOptions =>
+	readSendOptions(savedOptions(context));
+
+const readSendOptions = (given: Record<string, unknown>): SendOptions => ({
+	timeoutMs: wholeNumber(given.timeout, 'Timeout (Ms)', 3_600_000) ?? 60_000,
+	concurrency: wholeNumber(given.concurrency, 'Concurrency', 100) ?? 10,
+});
+
+const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({
+	...(Object(context.getNodeParameter('options', 0, {})) as object),
+});
+
+/**
+ * One mode for the whole run. Settling is always a person's choice in the editor, about what was before: never an
+ * expression's, an AI agent's or a schedule's, and never that of an execution that n8n repeats.
+ * @throws {InvalidValueError}
+ */
+function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
+	const saved = savedParameter(context, 'mode');
+	if (isSimulation(context)) return 'dryRun';
+	if (saved === undefined) return 'pay';
+	const modeOf = (itemIndex: number): Mode =>
+		requiredChoice('Mode', read('mode', itemIndex), modes);
+	const mode = modeOf(0);
+	const isExpression = hasExpression(saved);
+	const other = isExpression
+		? context.getInputData().findIndex((_, itemIndex) => modeOf(itemIndex) !== mode)
+		: -1;
+	if (other !== -1) {
+		throw new InvalidValueError(
+			`Mode is ${show(mode)} for item 0, and ${show(modeOf(other))} for item ${other}`,
+			'Mode holds for the whole run: let its expression give the same for all items.',
+		);
+	}
+	if (mode !== 'settle') return mode;
+	if (isExpression) {
+		throw new InvalidValueError(
+			'Mode is "settle" by an expression',
+			'An expression may give pay or dryRun. To settle, choose Settle Unknown in the node, and run it in the editor.',
+		);
+	}
+	if (!isRunByPerson(context)) {
+		throw new InvalidValueError(
+			'Nobody was paid: Mode is on Settle Unknown',
+			'Set Mode to Pay, publish the workflow again, and run it anew. Settling works only in an execution that a person starts in the editor, of this very workflow.',
+		);
+	}
+	return mode;
 }
 
 /** What protects is never silently off: an expression can give a text, a number or nothing. */
@@ -92,7 +150,7 @@ export function aboveRunLimit(
 
 /** The treasury balance in ETB, or why it cannot be read. */
 export async function readBalance(
-	{ context, account }: Run,
+	{ context, account }: Pick<Run, 'context' | 'account'>,
 	timeoutMs: number,
 ): Promise<Decimal | Failure> {
 	const request = { method: 'GET', path: '/balance', mayRepeat: true } as const;

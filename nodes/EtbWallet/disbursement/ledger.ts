@@ -1,29 +1,50 @@
-/** The record of references: who was to be paid under each, and how that ended, across executions and restarts. */
+/**
+ * The record of references: who was to be paid under each, and how that ended, across executions and restarts.
+ *
+ * State | Its marks | Who moves a reference there | What a crash there leaves | What a person is told
+ * --- | --- | --- | --- | ---
+ * unused | none | a refusal by the service; a finding *not paid* | the same | `ready`, or it is sent
+ * inFlight | claim | a run that is about to send it | the same; a run that waited for it in vain makes it inDoubt | `unknown`
+ * inDoubt | claim, doubt | a sender without an answer; a run that waited in vain; a refusal after it was settled | the same | `unknown`
+ * paid | claim, paid (doubt may stay beside it) | the service's answer; a finding *paid* | the same, for ever | `alreadyPaid`
+ * paidToAnother | the claim and paid of another person or amount | as paid | the same | `notPaid`
+ * heldByAnother | the claim of another person or amount | as inFlight and inDoubt | the same | `unknown`
+ *
+ * A claim is two marks, of the reference and of the payment; a fact (paid, doubt) too. Beside any state the mark *settled*
+ * says that a person settled the reference once, by either finding. From then on an older sender that ends late may find
+ * another claim than its own: *paid* is always recorded; a refusal or no answer leave doubt if the claim is there, and
+ * nothing otherwise, and remove nothing.
+ */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
-import type { Payment } from './payment';
-import type { Entries } from '../../shared/record/entries';
 import { entriesOf } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
+import type { Payment } from './payment';
+import { Questions } from './questions';
 
 export type ReferencedPayment = Payment & { reference: string };
 
-/**
- * What is known of a payment's reference. `inFlight`: some process is sending it, or crashed while it did. `inDoubt`:
- * it was sent, and how that ended is not known. `otherPayment`: it belongs to another person or amount.
- */
-export type ReferenceState = 'unused' | 'paid' | 'inFlight' | 'inDoubt' | 'otherPayment';
+export type ReferenceState =
+	| 'unused'
+	| 'inFlight'
+	| 'inDoubt'
+	| 'paid'
+	| 'paidToAnother'
+	| 'heldByAnother';
 
 /**
- * What was found when a payment asked to be sent. `taken`: it may be sent. `paidByWord`: a person just said so.
- * `unclear`: it may be another payment's reference, so no word about it is heeded.
+ * What became of a payment that asked. `granted`: it may be sent. `givenUp`: in doubt from now on, because a run waited
+ * for its sender in vain. The others after a finding: `newlyPaid` was not known before, and is paid now.
  */
-export interface Claim {
-	payment: ReferencedPayment;
-	found: Exclude<ReferenceState, 'unused'> | 'taken' | 'paidByWord' | 'unclear';
-}
+export type Found =
+	| ReferenceState
+	| 'granted'
+	| 'givenUp'
+	| 'settledPaid'
+	| 'settledNotPaid'
+	| 'newlyPaid';
 
-/** How a taken payment ended; `notPaid` also when it was not sent. */
+/** How a granted payment ended; `notPaid` also when it was not sent. */
 export interface Ended {
 	payment: ReferencedPayment;
 	outcome: 'paid' | 'notPaid' | 'unknown';
@@ -31,35 +52,25 @@ export interface Ended {
 
 export interface Wanted {
 	payment: ReferencedPayment;
-	/** How many words people had given about its reference when the run began. Left out if it was not in doubt then: no word is heeded. */
-	wordsBefore?: number;
 	/** Whether it was in flight for as long as a claim lasts: nobody is sending it any more. */
 	isGivenUp: boolean;
 }
 
-/** What was found for each wanted payment, and the ms since before the taken ones were recorded. */
-export interface Exchanged {
-	claims: Claim[];
-	ageMs: () => number;
-}
-
 type States = ReadonlyMap<ReferencedPayment, ReferenceState>;
+export type Answers = ReadonlyMap<ReferencedPayment, Found>;
 
-/** How many words were given so far about each payment in doubt. */
-export type WordCounts = ReadonlyMap<ReferencedPayment, number>;
-
-/** References of payments in n8n's database, kept for the node in its workflow. */
+/** References of payments in n8n's database, kept for the node in its workflow. Each throws whatever the database does. */
 export interface Ledger {
 	/**
-	 * Records how taken payments ended and takes others, in one access.
-	 * @throws whatever n8n's database throws; then nothing wanted may be sent
+	 * Records how granted payments ended and grants others, in one access. When it throws, nothing wanted may be sent.
+	 * @returns also the ms since before the granted ones were recorded
 	 */
-	exchange(ended: Ended[], wanted: Wanted[]): Promise<Exchanged>;
-	/** What is known of each, without a trace. @throws whatever n8n's database throws */
+	exchange(ended: Ended[], wanted: Wanted[]): Promise<{ answers: Answers; ageMs: () => number }>;
+	/** Records what a person found out. When it throws, some of it may be recorded. */
+	settle(wanted: Wanted[]): Promise<Answers>;
+	/** What is known of each, without a trace. */
 	look(payments: ReferencedPayment[]): Promise<States>;
-	/** Of those that are in doubt. @throws as above */
-	countWords(payments: ReferencedPayment[]): Promise<WordCounts>;
-	/** How many marks there are; it changes when a payment is taken or ends. */
+	/** How many marks there are; it changes when a payment is granted or ends. */
 	count(): Promise<number>;
 }
 
@@ -82,38 +93,17 @@ const claimMarks = (payment: ReferencedPayment): string[] => [
  * A fact that is never believed by mistake. n8n cannot be asked without writing what is asked for, and a crash could
  * leave that. So a fact is two marks, asked for one after the other: an interrupted question leaves one, which is none.
  */
-type Fact = (payment: ReferencedPayment) => [first: string, second: string];
-
-/** By an answer of the service, or a person's word. Nothing removes it. */
+type Fact = (payment: ReferencedPayment) => [ofPayment: string, ofReference: string];
 const paidFact: Fact = (payment) => [`paid:${paymentMark(payment)}`, `paid:${sentMark(payment)}`];
-/** Its sender ended without knowing how, or did not end it in time. */
 const doubtFact: Fact = (payment) => [
 	`doubt:${paymentMark(payment)}`,
 	`doubt:${sentMark(payment)}`,
 ];
-/**
- * People gave their word about it so many times: each word counts once, and no payment that was not made frees it any
- * more.
- */
-const wordMark = ({ reference }: ReferencedPayment, word: number): string =>
-	`word:${word}:${reference}`;
 
-/** Which of the payments a fact is recorded for. */
-async function recorded(
-	entries: Entries,
-	payments: ReferencedPayment[],
-	fact: Fact,
-): Promise<Set<ReferencedPayment>> {
-	const firstMark = (payment: ReferencedPayment): string => fact(payment)[0];
-	const secondMark = (payment: ReferencedPayment): string => fact(payment)[1];
-	const first = await entries.record(payments.map(firstMark));
-	const candidates = payments.filter((payment) => first.has(firstMark(payment)));
-	await entries.remove(payments.filter((payment) => !first.has(firstMark(payment))).map(firstMark));
-	const second = await entries.record(candidates.map(secondMark));
-	const isTrue = (payment: ReferencedPayment): boolean => second.has(secondMark(payment));
-	await entries.remove(candidates.filter((payment) => !isTrue(payment)).flatMap(fact));
-	return new Set(candidates.filter(isTrue));
-}
+const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
+
+/** Beside a question about a reference alone: who finds it knows that the question was interrupted. */
+const askingMark = ({ reference }: ReferencedPayment): string => `asking:${reference}`;
 
 /**
  * @param afterStopMs ends waiting for the database so long after the execution was stopped, whatever it does
@@ -128,170 +118,199 @@ export function ledgerOf(context: IExecuteFunctions, afterStopMs: number): Ledge
 		return await unlessAborted(end, work, () => new Error('The execution was stopped'));
 	}
 
-	async function look(entries: Entries, payments: ReferencedPayment[]): Promise<States> {
-		const before = await entries.record(payments.flatMap(claimMarks));
-		try {
-			return await statesOf(entries, payments, before);
-		} finally {
-			await entries.remove(unusedMarks(payments, before));
-		}
+	/** @param isAlwaysDone what ended is recorded also when the run is stopped */
+	async function inAccess<Result>(
+		work: (questions: Questions) => Promise<Result>,
+		isAlwaysDone = false,
+	): Promise<Result> {
+		return await untilEnd(
+			exclusively(
+				context,
+				async (entries) => await Questions.in(entries, work),
+				isAlwaysDone ? undefined : stop,
+			),
+		);
 	}
 
 	return {
 		count: async () => await untilEnd(unlocked.count()),
 
 		async look(payments) {
-			return await untilEnd(
-				exclusively(context, async (entries) => await look(entries, payments), stop),
-			);
-		},
-
-		async countWords(payments) {
-			const access = async (entries: Entries): Promise<WordCounts> => {
-				const states = await look(entries, payments);
-				const inDoubt = payments.filter((payment) => states.get(payment) === 'inDoubt');
-				return await wordsOf(entries, inDoubt);
-			};
-			return await untilEnd(exclusively(context, access, stop));
+			return await inAccess(async (questions) => {
+				const before = await questions.ask(payments.flatMap(claimMarks));
+				return await statesOf(questions, payments, before);
+			});
 		},
 
 		async exchange(ended, wanted) {
-			const access = async (entries: Entries): Promise<Exchanged> => {
+			return await inAccess(async (questions) => {
 				const ageMs = stopwatch();
+				const endedAs = (isPaid: boolean): Ended[] =>
+					ended.filter(({ outcome }) => (outcome === 'paid') === isPaid);
 				const payments = wanted.map(({ payment }) => payment);
-				const marks = [
-					referencesMark,
-					...ended.flatMap(marksOfEnd),
-					...payments.flatMap(claimMarks),
-				];
-				const before = await entries.record(marks);
-				let claims: Claim[] | undefined;
-				try {
-					await free(entries, ended);
-					const states = await statesOf(entries, payments, before);
-					claims = await decide(entries, wanted, states);
-					return { claims, ageMs };
-				} finally {
-					// Those that were not in use will not be sent.
-					if (claims === undefined)
-						await entries.remove(unusedMarks(payments, before)).catch(() => undefined);
-				}
-			};
-			// What ended is recorded also when the run is stopped.
-			const giveUp = wanted.length === 0 ? undefined : stop;
-			return await untilEnd(exclusively(context, access, giveUp));
+				const before = await questions.ask(
+					[
+						...endedAs(false).map(({ payment }) => settledMark(payment)),
+						...payments.flatMap(claimMarks),
+					],
+					[
+						referencesMark,
+						// With its claim, which a person may have removed: an answer is recorded in any case.
+						...endedAs(true).flatMap(({ payment }) => [
+							...claimMarks(payment),
+							...paidFact(payment),
+						]),
+					],
+				);
+				await leave(questions, endedAs(false), before);
+				const answers = await answersTo(questions, wanted, before);
+				const granted = payments.filter((payment) => answers.get(payment) === 'unused');
+				questions.keep(granted.flatMap(claimMarks));
+				for (const payment of granted) answers.set(payment, 'granted');
+				return { answers, ageMs };
+			}, wanted.length === 0);
+		},
+
+		async settle(wanted) {
+			return await inAccess(async (questions) => {
+				const payments = wanted.map(({ payment }) => payment);
+				const before = await questions.ask(payments.flatMap(claimMarks));
+				const answers = await answersTo(questions, wanted, before);
+				await heed(questions, payments, answers);
+				return answers;
+			});
 		},
 	};
 }
 
-/** With those of the claim, which nobody else can have removed; an answer is recorded in any case. */
-function marksOfEnd({ payment, outcome }: Ended): string[] {
-	if (outcome === 'paid') return [...claimMarks(payment), ...paidFact(payment)];
-	return outcome === 'unknown' ? [...claimMarks(payment), ...doubtFact(payment)] : [];
-}
-
-function unusedMarks(payments: ReferencedPayment[], before: ReadonlySet<string>): string[] {
-	return payments.filter((payment) => !before.has(sentMark(payment))).flatMap(claimMarks);
-}
-
-/** How many words people gave about each. An interrupted question counts one more, which errs to the safe side. */
-async function wordsOf(entries: Entries, payments: ReferencedPayment[]): Promise<WordCounts> {
-	const counts = new Map<ReferencedPayment, number>();
-	for (let word = 1, left = payments; left.length > 0; word++) {
-		const before = await entries.record(left.map((payment) => wordMark(payment, word)));
-		const ends = left.filter((payment) => !before.has(wordMark(payment, word)));
-		await entries.remove(ends.map((payment) => wordMark(payment, word)));
-		for (const payment of ends) counts.set(payment, word - 1);
-		left = left.filter((payment) => !counts.has(payment));
-	}
-	return counts;
-}
-
-/** Lets payments that were not made be sent again under their references, unless a person gave their word about one. */
-async function free(entries: Entries, ended: Ended[]): Promise<void> {
-	const notPaid = ended.flatMap(({ payment, outcome }) => (outcome === 'notPaid' ? [payment] : []));
-	const words = await wordsOf(entries, notPaid);
-	const hasWord = (payment: ReferencedPayment): boolean => words.get(payment) !== 0;
-	await entries.record(notPaid.filter(hasWord).flatMap(doubtFact));
-	await entries.remove(
-		notPaid
-			.filter((payment) => !hasWord(payment))
+/**
+ * What becomes of payments that were perhaps, or certainly, not made. The latter can be sent again under their references.
+ * @param before with the marks of those that were settled; an interrupted question makes one look so, which errs to the safe side
+ */
+async function leave(
+	questions: Questions,
+	ended: Ended[],
+	before: ReadonlySet<string>,
+): Promise<void> {
+	const isSettled = (payment: ReferencedPayment): boolean => before.has(settledMark(payment));
+	const settled = ended.map(({ payment }) => payment).filter(isSettled);
+	const claims = await questions.ask(settled.flatMap(claimMarks));
+	const isClaimed = (payment: ReferencedPayment): boolean =>
+		claimMarks(payment).every((mark) => claims.has(mark));
+	const others = ended.filter(({ payment }) => !isSettled(payment));
+	const unknown = others.filter(({ outcome }) => outcome === 'unknown');
+	await questions.write(
+		[...settled.filter(isClaimed), ...unknown.map(({ payment }) => payment)].flatMap(doubtFact),
+	);
+	const notPaid = others.filter(({ outcome }) => outcome === 'notPaid');
+	questions.remove(
+		notPaid.flatMap(({ payment }) => [
+			...claimMarks(payment),
 			// Questions about it that were interrupted may have left marks of facts that are none.
-			.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment), ...paidFact(payment)]),
+			...doubtFact(payment),
+			...paidFact(payment),
+		]),
 	);
 }
 
-/** @param before which marks of the claims were there before they were written */
+/** The states of wanted payments. Those that are given up are in doubt from now on. */
+async function answersTo(
+	questions: Questions,
+	wanted: Wanted[],
+	before: ReadonlySet<string>,
+): Promise<Map<ReferencedPayment, Found>> {
+	const payments = wanted.map(({ payment }) => payment);
+	const states = await statesOf(questions, payments, before);
+	const answers = new Map<ReferencedPayment, Found>(states);
+	const givenUp = wanted
+		.filter(({ payment, isGivenUp }) => isGivenUp && states.get(payment) === 'inFlight')
+		.map(({ payment }) => payment);
+	const { ended } = await endsOfReferences(questions, givenUp);
+	const doubtful = givenUp.filter((payment) => !ended.has(payment));
+	await questions.write(
+		doubtful.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
+	);
+	// Only a question that was interrupted leaves the mark of a payment beside the end of another one.
+	for (const payment of givenUp)
+		answers.set(payment, ended.has(payment) ? 'heldByAnother' : 'givenUp');
+	return answers;
+}
+
+/** Records findings: what is paid, or given up just now, stays as it is. */
+async function heed(
+	questions: Questions,
+	payments: ReferencedPayment[],
+	answers: Map<ReferencedPayment, Found>,
+): Promise<void> {
+	const found = (finding: Payment['finding'], state: Found): ReferencedPayment[] =>
+		payments.filter((each) => each.finding === finding && answers.get(each) === state);
+	const settledPaid = found('paid', 'inDoubt');
+	const newlyPaid = found('paid', 'unused');
+	const notPaid = found('notPaid', 'inDoubt');
+	const paid = [...settledPaid, ...newlyPaid];
+	await questions.write([
+		...(paid.length > 0 ? [referencesMark] : []),
+		...paid.flatMap((payment) => [...claimMarks(payment), ...paidFact(payment)]),
+		...[...paid, ...notPaid].map(settledMark),
+	]);
+	questions.remove(notPaid.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]));
+	for (const payment of settledPaid) answers.set(payment, 'settledPaid');
+	for (const payment of newlyPaid) answers.set(payment, 'newlyPaid');
+	for (const payment of notPaid) answers.set(payment, 'settledNotPaid');
+}
+
+/** @param before which marks of the claims were there before they were asked for */
 async function statesOf(
-	entries: Entries,
+	questions: Questions,
 	payments: ReferencedPayment[],
 	before: ReadonlySet<string>,
 ): Promise<States> {
-	const used = payments.filter((payment) => before.has(sentMark(payment)));
-	const own = used.filter((payment) => before.has(paymentMark(payment)));
-	const others = new Set(used.filter((payment) => !before.has(paymentMark(payment))));
-	await entries.remove([...others].map(paymentMark));
-	const paid = await recorded(entries, own, paidFact);
-	const inDoubt = await recorded(
-		entries,
-		own.filter((payment) => !paid.has(payment)),
-		doubtFact,
-	);
+	const isOwn = (payment: ReferencedPayment): boolean => before.has(paymentMark(payment));
+	const isUsed = (payment: ReferencedPayment): boolean => before.has(sentMark(payment));
+	const own = payments.filter(isOwn);
+	const paid = await recorded(questions, own, paidFact);
+	const unpaid = own.filter((payment) => !paid.has(payment));
+	const inDoubt = await recorded(questions, unpaid, doubtFact);
+	const others = payments.filter((payment) => isUsed(payment) && !isOwn(payment));
+	const { paid: paidToAnother } = await endsOfReferences(questions, others);
 	const stateOf = (payment: ReferencedPayment): ReferenceState => {
-		if (!before.has(sentMark(payment))) return 'unused';
-		if (others.has(payment)) return 'otherPayment';
 		if (paid.has(payment)) return 'paid';
-		return inDoubt.has(payment) ? 'inDoubt' : 'inFlight';
+		if (isOwn(payment)) return inDoubt.has(payment) ? 'inDoubt' : 'inFlight';
+		if (!isUsed(payment)) return 'unused';
+		return paidToAnother.has(payment) ? 'paidToAnother' : 'heldByAnother';
 	};
 	return new Map(payments.map((payment) => [payment, stateOf(payment)]));
 }
 
-/**
- * Those of the payments in flight whose reference has ended all the same, so for another payment. Such a payment asked
- * for that reference, and a crash left its mark there before it could be removed. A crash in the middle of this question
- * makes any payment look so, which errs to the safe side.
- */
-async function endedOtherwise(
-	entries: Entries,
+/** Which of the payments a fact is recorded for. */
+async function recorded(
+	questions: Questions,
 	payments: ReferencedPayment[],
+	fact: Fact,
 ): Promise<Set<ReferencedPayment>> {
-	const marksOf = (payment: ReferencedPayment): string[] => [
-		paidFact(payment)[1],
-		doubtFact(payment)[1],
-	];
-	const before = await entries.record(payments.flatMap(marksOf));
-	await entries.remove(payments.flatMap(marksOf).filter((mark) => !before.has(mark)));
-	return new Set(payments.filter((payment) => marksOf(payment).some((mark) => before.has(mark))));
+	const ofPayments = await questions.ask(payments.map((payment) => fact(payment)[0]));
+	const candidates = payments.filter((payment) => ofPayments.has(fact(payment)[0]));
+	const ofReferences = await questions.ask(candidates.map((payment) => fact(payment)[1]));
+	const isTrue = (payment: ReferencedPayment): boolean => ofReferences.has(fact(payment)[1]);
+	questions.remove(candidates.filter((payment) => !isTrue(payment)).flatMap(fact));
+	return new Set(candidates.filter(isTrue));
 }
 
-/** What becomes of the wanted payments, by what is known of them and by a person's word. */
-async function decide(entries: Entries, wanted: Wanted[], states: States): Promise<Claim[]> {
-	const stateOf = new Map<ReferencedPayment, ReferenceState | 'unclear'>(states);
-
-	const givenUp = wanted
-		.filter(({ payment, isGivenUp }) => isGivenUp && states.get(payment) === 'inFlight')
-		.map(({ payment }) => payment);
-	const ended = await endedOtherwise(entries, givenUp);
-	await entries.record(givenUp.filter((payment) => !ended.has(payment)).flatMap(doubtFact));
-	for (const payment of givenUp) stateOf.set(payment, ended.has(payment) ? 'unclear' : 'inDoubt');
-
-	const nextWord = ({ payment, wordsBefore = 0 }: Wanted): string =>
-		wordMark(payment, wordsBefore + 1);
-	const spoken = wanted.filter(
-		({ payment, wordsBefore }) => wordsBefore !== undefined && stateOf.get(payment) === 'inDoubt',
+/** Those of the payments whose reference is known to be paid, or has ended at all, for whomever. */
+async function endsOfReferences(
+	questions: Questions,
+	payments: ReferencedPayment[],
+): Promise<Record<'paid' | 'ended', Set<ReferencedPayment>>> {
+	const before = await questions.ask(
+		payments.flatMap((payment) => [
+			askingMark(payment),
+			paidFact(payment)[1],
+			doubtFact(payment)[1],
+		]),
 	);
-	const heededBefore = await entries.record(spoken.map(nextWord));
-	const heeded = spoken
-		.filter((entry) => !heededBefore.has(nextWord(entry)))
-		.map(({ payment }) => payment);
-	const foundPaid = heeded.filter(({ ifUnknown }) => ifUnknown === 'paid');
-	const foundNotPaid = heeded.filter(({ ifUnknown }) => ifUnknown === 'notPaid');
-	await entries.record(foundPaid.flatMap(paidFact));
-	await entries.remove(foundNotPaid.flatMap(doubtFact));
-
-	return wanted.map(({ payment }): Claim => {
-		const state = stateOf.get(payment) ?? 'inDoubt';
-		if (state === 'unused' || foundNotPaid.includes(payment)) return { payment, found: 'taken' };
-		return { payment, found: foundPaid.includes(payment) ? 'paidByWord' : state };
-	});
+	const isPaid = (payment: ReferencedPayment): boolean => before.has(paidFact(payment)[1]);
+	return {
+		paid: new Set(payments.filter((each) => isPaid(each) && !before.has(askingMark(each)))),
+		ended: new Set(payments.filter((each) => isPaid(each) || before.has(doubtFact(each)[1]))),
+	};
 }

@@ -11,10 +11,11 @@ import {
 import type { ParameterReader } from '../actions/mapping';
 import { isMapped } from '../actions/mapping';
 import type { Run } from '../actions/operation';
+import type { RunOptions } from './checks';
+import { requiredReference } from './reference';
 
-/** A person's word about a payment whose outcome is not known; `report` is none. */
-const words = ['report', 'paid', 'notPaid'] as const;
-type Word = (typeof words)[number];
+/** What a person found out about a payment whose outcome is not known. */
+const findings = ['paid', 'notPaid', 'unclear'] as const;
 
 export interface Payment {
 	itemIndex: number;
@@ -23,47 +24,41 @@ export interface Payment {
 	amount: Decimal;
 	/** The user's own key for the payment. */
 	reference?: string;
-	ifUnknown: Word;
+	/** Only in a run that settles. */
+	finding?: (typeof findings)[number];
 }
 
 /** What an item asks for, as far as it can be used. */
 export type Asked = Pick<Payment, 'itemIndex'> & Partial<Payment>;
 
-/**
- * Makes a reader of payments for a run.
- * @param maxAmount the most that one payment may be, in ETB
- * @param keepsReferences whether the node keeps the record; else it heeds neither references nor words
- */
+type ReadPayment = (itemIndex: number, asked: Asked) => Payment;
+
+/** Reads a person and an amount. @param asked gets each field as soon as it is read. @throws {InvalidValueError} */
+export function readPayee(read: ParameterReader, itemIndex: number, asked: Asked): Payment {
+	asked.toUserId = readToUserId(read, itemIndex);
+	asked.amount = amountInEtb(read('amountEtb', itemIndex));
+	return { ...asked, toUserId: asked.toUserId, amount: asked.amount };
+}
+
+/** Makes a reader of payments with their references, and of findings in a run that settles. It throws as above. */
 export function paymentReader(
-	run: Run,
-	maxAmount: Decimal | undefined,
-	keepsReferences: boolean,
-): (itemIndex: number, asked: Asked) => Payment {
-	const { read, context } = run;
-	// n8n's "Retry execution" repeats the settings of an earlier execution, and a word was about what was before that.
-	const heedsWord = context.getMode() !== 'retry';
-	const isReferenceExpected = keepsReferences && isMapped(context, 'reference');
-	/**
-	 * @param asked gets each field as soon as it is read
-	 * @throws {InvalidValueError}
-	 */
+	{ read, context }: Run,
+	{ mode, maxAmount }: Pick<RunOptions, 'mode' | 'maxAmount'>,
+): ReadPayment {
+	const settles = mode === 'settle';
+	const isReferenceExpected = settles || isMapped(context, 'reference');
 	return (itemIndex, asked) => {
-		const reference = keepsReferences
-			? readReference(read('reference', itemIndex), isReferenceExpected)
-			: undefined;
+		const reference = readReference(read('reference', itemIndex), isReferenceExpected);
 		if (reference !== undefined) asked.reference = reference;
-		const toUserId = readToUserId(read, itemIndex);
-		asked.toUserId = toUserId;
-		const amount = amountInEtb(read('amountEtb', itemIndex));
-		asked.amount = amount;
-		if (maxAmount !== undefined && isAbove(amount, maxAmount)) {
+		const payment = readPayee(read, itemIndex, asked);
+		if (settles) return { ...payment, finding: readFinding(read('finding', itemIndex)) };
+		if (maxAmount !== undefined && isAbove(payment.amount, maxAmount)) {
 			throw new InvalidValueError(
-				`Amount (ETB) is ${show(Number(amount))}, which is above the Maximum per Payment of ${show(Number(maxAmount))}`,
+				`Amount (ETB) is ${show(Number(payment.amount))}, which is above the Maximum per Payment of ${show(Number(maxAmount))}`,
 				'Check the amount, or raise the maximum under Options.',
 			);
 		}
-		const word = keepsReferences ? readWord(read('options.ifUnknown', itemIndex)) : 'report';
-		return { ...asked, toUserId, amount, ifUnknown: heedsWord ? word : 'report' };
+		return payment;
 	};
 }
 
@@ -76,39 +71,33 @@ export function readToUserId(read: ParameterReader, itemIndex: number): string {
 	);
 }
 
-/** As in the pay gate. n8n reads and writes all references of a node for each window of payments. */
-const longestReference = 200;
-
 function readReference(value: unknown, isExpected: boolean): string | undefined {
 	const given = typeof value === 'string' ? value.trim() : value;
-	if (isAbsent(given) && !isExpected) return undefined;
-	const reference = requiredText(
-		'Reference',
-		value,
-		'Give this item a reference of its own. To pay without references, clear the Reference field or remove its column.',
-	);
-	if (Array.from(reference).length <= longestReference) return reference;
-	throw new InvalidValueError(
-		`Reference is ${show(reference)}, which is longer than ${longestReference} characters`,
-		'Give this item a shorter key, such as an invoice number.',
-	);
+	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-function readWord(value: unknown): Word {
-	return isAbsent(value) ? 'report' : requiredChoice('If Outcome Is Unknown', value, words);
+function readFinding(value: unknown): Payment['finding'] {
+	return isAbsent(value) ? 'unclear' : requiredChoice('Finding', value, findings);
 }
 
 /** In ETB. JSON writes smaller numbers with an exponent, which not every reader of amounts expects. */
 const leastAmount: Decimal = '0.000001';
 
 /**
- * An amount in ETB: above zero, at most 15 significant digits. Thousands separators are not guessed.
+ * An amount in ETB: above zero, at most 15 significant digits, at most two decimals in a text. Thousands separators are
+ * not guessed: `1.250` may be one thousand.
  * @throws {InvalidValueError}
  */
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy =
 		'Enter an amount in ETB above zero with a point for decimals, for example 1250.50.';
 	const amount = requiredDecimal(field, value, 'a plain number', remedy);
+	if (typeof value === 'string' && /\.\d{3}/.test(value)) {
+		throw new InvalidValueError(
+			`${field} is ${show(value)}, which has more than two decimals`,
+			'If its point stands between thousands, leave it out, such as 1250. Otherwise round to two decimals, such as 1250.50.',
+		);
+	}
 	if (amount === '0' || amount.startsWith('-'))
 		throw new InvalidValueError(`${field} is ${show(value)}, which is not above zero`, remedy);
 	if (isAbove(leastAmount, amount))

@@ -2,10 +2,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
-import { operationError } from '../../shared/n8n';
+import { addHint, operationError } from '../../shared/n8n';
 import type { Failure } from '../../shared/service/failure';
 import { invalidValueError } from '../../shared/service/failure';
-import { hasGate } from './gateClaims';
+import type { Mode } from './checks';
+import type { Payment } from './payment';
+import type { Start } from './rows';
 import type { Row } from './settlement';
 import { namesOf, paidOtherAmount } from './settlement';
 
@@ -36,12 +38,20 @@ const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 };
 
 /** Reports every payment of a run, also those that were not attempted. */
-export function report(rows: Row[], isDryRun = false): Report {
+export function report(rows: Row[], mode: Mode): Report {
 	const outcomeOf = ({ settlement }: Row): string => settlement?.outcome ?? 'notAttempted';
 	const rowsWith = (outcome: string): Row[] => rows.filter((row) => outcomeOf(row) === outcome);
-	const aim = isDryRun ? 'ready' : 'paid';
+	const lists = Object.fromEntries(
+		[...new Set(rows.map(outcomeOf))].map((outcome) => [
+			outcome,
+			rowsWith(outcome).map(reportLine),
+		]),
+	);
+	if (mode === 'settle')
+		return { summary: `Settle Unknown, nothing was sent: ${settled(rows)}`, lists };
+	const aim = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = Object.entries(outcomes).flatMap(([outcome, { counted }]) => {
-		const count = rowsWith(outcome).length;
+		const count = lists[outcome]?.length ?? 0;
 		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
 	});
 	const reached = rowsWith(aim);
@@ -51,15 +61,78 @@ export function report(rows: Row[], isDryRun = false): Report {
 		others === 0
 			? ''
 			: `. For ${others} of them the service names another amount: see amountEtb and requestedAmountEtb`;
-	return {
-		summary: `${isDryRun ? 'Dry run: ' : ''}${counts.join(', ')}, total ${formatEtb(total)}${remark}`,
-		lists: Object.fromEntries(
-			[...new Set(rows.map(outcomeOf))].map((outcome) => [
-				outcome,
-				rowsWith(outcome).map(reportLine),
-			]),
-		),
-	};
+	const aimed = mode === 'dryRun' ? 'Dry run: ' : '';
+	return { summary: `${aimed}${counts.join(', ')}, total ${formatEtb(total)}${remark}`, lists };
+}
+
+const nothingUnknown =
+	'Nothing here was unknown, so nothing was settled. Is this the node that paid?';
+
+/** What the findings of a run changed. */
+function settled(rows: Row[]): string {
+	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
+	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
+	if (isNothingSettled(rows)) return nothingUnknown;
+	const left = rows.length - paid - notPaid - newly;
+	return [
+		`${paid} settled as paid, ${notPaid} as not paid`,
+		...(newly > 0 ? [`${newly} recorded as paid that this node did not know`] : []),
+		`${left} left as they were`,
+	].join(', ');
+}
+
+const changeOf = ({ settlement }: Row): string | undefined =>
+	settlement !== undefined && 'settled' in settlement ? settlement.settled : undefined;
+
+const isNothingSettled = (rows: Row[]): boolean =>
+	rows.every((row) => changeOf(row) === undefined && row.settlement?.outcome !== 'unknown');
+
+/** Says it with the first item of a run that settled nothing. */
+export function settlesNothing(rows: Row[]): void {
+	const first = rows.find(({ settlement }) => settlement !== undefined && 'message' in settlement);
+	if (
+		!isNothingSettled(rows) ||
+		first?.settlement === undefined ||
+		!('message' in first.settlement)
+	)
+		return;
+	const { message } = first.settlement;
+	first.settlement = { ...first.settlement, message: `${nothingUnknown} ${message}` };
+}
+
+/** Two invoices of one person are paid; the same payment in two rows should be seen. */
+export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[]): void {
+	const byPerson = new Map<string, Payment[]>();
+	for (const payment of payments)
+		byPerson.set(payment.toUserId, [...(byPerson.get(payment.toUserId) ?? []), payment]);
+	const several = [...byPerson].filter(([, own]) => own.length > 1);
+	if (several.length === 0) return;
+	const texts = several.map(
+		([toUserId, own]) =>
+			`${toUserId} (${own.length} payments, ${formatEtb(sum(own.map(({ amount }) => amount)))}: items ${shortened(
+				own.map(({ itemIndex }) => String(itemIndex)),
+				', ',
+			)})`,
+	);
+	addHint(
+		context,
+		`${several.length} of the people in this run have more than one payment: ${shortened(texts)}`,
+	);
+}
+
+/** At most so many entries in the text of an error, and the number of the others. */
+const longestList = 20;
+
+function shortened(texts: string[], separator = '; '): string {
+	const rest = texts.length - longestList;
+	const shown = texts.slice(0, longestList).join(separator);
+	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
+}
+
+/** Where a log line comes from. */
+export function placeOf(context: IExecuteFunctions): string {
+	const { id, name } = context.getWorkflow();
+	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
 }
 
 function reportLine(row: Row): ReportLine {
@@ -98,12 +171,9 @@ export function listOfInvalid(invalid: InvalidRow[]): Failure {
 	);
 	return {
 		message: `${invalid.length === 1 ? '1 item' : `${invalid.length} items`} cannot be used`,
-		description: lines.join('<br/>'),
+		description: shortened(lines, '<br/>'),
 	};
 }
-
-/** Payments of one outcome that the text of an error names; the rest is in its data. */
-const longestList = 20;
 
 /**
  * The one error of a run that stopped: nothing that was paid is lost from view. Its data has every payment by
@@ -111,11 +181,12 @@ const longestList = 20;
  * @param stoppedAt the payment it stopped at, if it was one
  */
 export function stoppedError(
-	context: IExecuteFunctions,
+	{ context, mode, protectionOf }: Start,
 	failure: Failure,
-	{ summary, lists }: Report,
+	rows: Row[],
 	stoppedAt?: Row,
 ): Error {
+	const { summary, lists } = report(rows, mode);
 	const isBatch = Object.values(lists).flat().length > 1;
 	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
 	// A run that is refused after an earlier try has no payment it stopped at, and tells what that try sent.
@@ -126,7 +197,7 @@ export function stoppedError(
 	const remarks = [
 		outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid.' : '',
 		failure.description,
-		isInDoubt ? protectionOf(stoppedAt, hasGate(context)) : '',
+		isInDoubt && mode !== 'settle' ? protectionOf(stoppedAt) : '',
 	];
 	const description = [remarks.filter((remark) => remark !== '').join(' ')];
 	if (tells) description.push(...listTexts(lists));
@@ -149,21 +220,11 @@ export function stoppedError(
 	);
 }
 
-/** Whether another run would pay it again. */
-function protectionOf({ reference }: Row, isWithGate: boolean): string {
-	if (isWithGate) return 'The pay gate does not hand it out again before a person has settled it.';
-	return reference === undefined
-		? 'It has no Reference, so another run would pay it again.'
-		: 'It has a Reference, so another run does not pay it again, unless If Outcome Is Unknown is set to It Was Not Paid.';
-}
-
-function listTexts(lists: Report['lists']): string[] {
+/** Each list in a text. */
+export function listTexts(lists: Report['lists']): string[] {
 	return Object.entries(outcomes).flatMap(([outcome, { title }]) => {
 		const list = lists[outcome] ?? [];
-		if (list.length === 0) return [];
-		const rest = list.length - longestList;
-		const shown = list.slice(0, longestList).map(describeLine).join('; ');
-		return [`${title}: ${shown}${rest > 0 ? `; and ${rest} more, see the error details` : ''}`];
+		return list.length === 0 ? [] : [`${title}: ${shortened(list.map(describeLine))}`];
 	});
 }
 

@@ -5,16 +5,13 @@ import { callService } from '../../shared/service/call';
 import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
-import type { RunOptions } from './checks';
+import type { SendOptions } from './checks';
 import type { Payment } from './payment';
-import type { Ledger } from './ledger';
 import type { Settlement } from './settlement';
 import { rejectionRemedies, settlementOf } from './settlement';
 
-export interface Batch extends Run {
-	options: RunOptions;
-	/** Throws when this n8n cannot keep references. */
-	ledger: () => Ledger;
+export interface Batch extends Pick<Run, 'context' | 'account'> {
+	options: SendOptions;
 	/** Called once for each payment that ended. */
 	settle: (payment: Payment, settlement: Settlement) => void;
 	/** Whether nothing more may be sent. */

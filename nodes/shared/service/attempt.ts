@@ -2,8 +2,17 @@
 import type { IExecuteFunctions, IHookFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import type { Account } from '../account';
 import { unlessAborted } from '../elapsed';
-import { messageOf } from '../invalidValue';
-import { property, requestUntil } from '../n8n';
+import type { Answered } from '../n8n';
+import {
+	answeredInError,
+	answeredWith,
+	errorsIn,
+	isBlockedByN8n,
+	property,
+	requestUntil,
+} from '../n8n';
+import { textOf } from './body';
+import { isReachedDirectly } from './ownMachine';
 
 export type Attempt =
 	| {
@@ -22,8 +31,14 @@ export const tooLate = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
 /** An answer that cannot be looked through. */
 export const unreadableAnswer = 'UNREADABLE_ANSWER';
+/** An answer that is not read to its end. */
+export const tooLarge = 'ANSWER_TOO_LARGE';
 /** Its time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
+/** n8n would hand it to its proxy instead of its own machine. */
+export const throughProxy = 'THROUGH_PROXY';
+/** n8n's proxy did not connect to the service. */
+export const proxyRefused = 'PROXY_REFUSED';
 
 /**
  * Makes one attempt, which ends by the clock whatever the service drips, upgrades to or never sends; its connection is
@@ -43,28 +58,65 @@ export async function makeAttempt(
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
 		timeout.aborted ? tooLate : signal.aborted ? stopped : undefined;
-	try {
+	const look = async (url: string): Promise<unknown> =>
+		await context.helpers.httpRequest({ url, disableFollowRedirect: true, abortSignal: signal });
+	const request = async (): Promise<Attempt> => {
+		if (!(await isReachedDirectly(account.url, look))) return notSent(throughProxy);
+		if (signal.aborted) return notSent(notBegun);
 		const request = requestUntil(context, account, httpRequest, signal);
-		return answerFrom(await unlessAborted(signal, request, () => new Error(endedByUs())));
+		const answered = await request.then(answeredWith, (error: unknown) => {
+			const inError = answeredInError(error);
+			if (inError === undefined) throw error;
+			return inError;
+		});
+		return await answerFrom(answered, account.url, signal);
+	};
+	try {
+		return await unlessAborted(signal, request(), () => new Error(endedByUs()));
 	} catch (error) {
 		return noAnswerFrom(error, endedByUs());
 	}
 }
 
-/** What an answer of n8n's request helpers holds. */
-export function answerFrom(response: unknown): Attempt {
-	const body = property(response, 'body');
-	const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
+export const notSent = (code: string): Attempt => ({ kind: 'noAnswer', code, sent: false });
+
+/**
+ * What an answer holds, read to its end.
+ * @param signal ends the reading
+ * @throws {Error} when its connection ends before it does
+ */
+export async function answerFrom(
+	{ status, headers, body, socket }: Answered,
+	url: URL,
+	signal: AbortSignal,
+): Promise<Attempt> {
+	const isProxy = isOfProxy(url, socket);
+	const reading = textOf(body, signal);
+	if (isProxy) return await reading.then(proxyAnswered, proxyAnswered);
+	const text = await reading;
+	if (text === undefined) return { kind: 'noAnswer', code: tooLarge, sent: true };
 	return {
 		kind: 'answer',
-		status: Number(property(response, 'statusCode')),
-		headers: Object(property(response, 'headers')) as Record<string, unknown>,
+		status,
+		headers: Object(headers) as Record<string, unknown>,
 		text,
 		body: parsed(text),
 	};
 }
 
-function parsed(text: string): unknown {
+const proxyAnswered = (): Attempt => notSent(proxyRefused);
+
+/**
+ * Whether the answer to a request for an https address came on a socket without TLS, which nothing can be written to:
+ * with that n8n replays what a proxy says that does not connect.
+ */
+const isOfProxy = (url: URL, socket: unknown): boolean =>
+	url.protocol === 'https:' &&
+	property(socket, 'writable') === false &&
+	property(socket, 'encrypted') !== true;
+
+/** What a text is when it is JSON, else undefined. */
+export function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
@@ -90,35 +142,34 @@ const notSentCodes = new Set<unknown>([
 	'ERR_INVALID_CHAR',
 ]);
 
-/** n8n's own protection of private addresses refuses a request before it connects. */
-const blockedByN8n = /^SsrfBlocked/;
+/** Of the agent with which n8n connects through a proxy. */
+const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /**
- * What a network error holds. n8n wraps it; its code and system call are somewhere in the chain of causes.
+ * What a network error holds.
  * @param endedByUs why we ended the attempt, if we did: then it may have been sent
  */
 export function noAnswerFrom(error: unknown, endedByUs?: string): Attempt {
-	const chain: unknown[] = [];
-	for (let cause = error; cause instanceof Error && chain.length < 8; cause = cause.cause)
-		chain.push(cause);
-	const codes = chain
-		.map((link) => property(link, 'code'))
-		.filter((code) => typeof code === 'string');
+	const chain = errorsIn(error);
+	const messages = chain.map((link) => property(link, 'message'));
+	const codes = chain.map((link) => property(link, 'code')).filter(isText);
 	return {
 		kind: 'noAnswer',
-		code: endedByUs ?? codes.at(-1) ?? (chain.length === 0 ? '' : messageOf(chain.at(-1))),
+		code: endedByUs ?? codes.at(-1) ?? messages.filter(isText).at(-1) ?? '',
 		sent: !chain.some(wasNotSent),
 	};
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+
 function wasNotSent(error: unknown): boolean {
-	const name = property(error, 'name');
 	const errors = property(error, 'errors');
 	return (
 		notSentCodes.has(property(error, 'code')) ||
 		notSentSystemCalls.has(property(error, 'syscall')) ||
-		(typeof name === 'string' && blockedByN8n.test(name)) ||
+		isBlockedByN8n(error) ||
+		property(error, 'message') === proxyEnded ||
 		// A host with several addresses: one for each that was tried.
 		(Array.isArray(errors) && errors.length > 0 && errors.every(wasNotSent))
 	);

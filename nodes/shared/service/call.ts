@@ -9,10 +9,11 @@ import type { Account } from '../account';
 import type { Attempt } from './attempt';
 import { makeAttempt, unreadableAnswer } from './attempt';
 import type { Remedies, ServiceFailure } from './failure';
-import { describeFailure, describeUnreadable } from './failure';
+import { describeDisagreement, describeFailure, describeUnreadable } from './failure';
 import type { Verdict } from './retries';
 import { attemptWithRetries } from './retries';
 import { hideSecrets } from './secrets';
+import { disagreement, isPlain } from './success';
 
 /** One call of an endpoint of the service document §4. */
 export interface ServiceRequest {
@@ -44,6 +45,9 @@ interface CallLimits {
 	finishes?: boolean;
 }
 
+/** A proxy that does not connect to the service answers so, and only an error shows whether it was one. */
+const proxyStatuses = [403, 407, 500, 502, 503, 504];
+
 /** Secrets shorter than this are not looked for in answers: a match could damage an identifier. */
 const shortestSecretInAnswers = 12;
 
@@ -66,9 +70,9 @@ export async function callService(
 			...(request.body && { 'Content-Type': 'application/json' }),
 		},
 		body: request.body && JSON.stringify(request.body),
-		encoding: 'text',
+		encoding: 'stream',
 		returnFullResponse: true,
-		ignoreHttpStatusErrors: true,
+		ignoreHttpStatusErrors: { ignore: true, except: proxyStatuses },
 		// Following would hand the API key to whatever host the answer names.
 		disableFollowRedirect: true,
 	};
@@ -111,9 +115,13 @@ function resultOf(
 	const fields = flatFields(last.body, (text) =>
 		hideSecrets(text, account, shortestSecretInAnswers),
 	);
-	if (fields === undefined && request.confirms === undefined) {
-		return { ok: false, failure: describeUnreadable(last, request.mayRepeat) };
-	}
+	const confirms = request.confirms !== undefined && (last.body !== undefined || isPlain(last));
+	if (fields === undefined && !confirms)
+		return { ok: false, failure: describeUnreadable(last, request.mayRepeat, account) };
+	// What was set is believed only as far as the answer agrees.
+	const disagrees = request.method === 'PUT' ? disagreement(last, request.body ?? {}) : undefined;
+	if (disagrees !== undefined)
+		return { ok: false, failure: describeDisagreement(last, disagrees, account) };
 	return { ok: true, output: { ...request.confirms, ...fields }, body: last.body, text: last.text };
 }
 

@@ -4,8 +4,16 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { Attempt } from './attempt';
-import { notBegun, stopped, tooLate, unreadableAnswer } from './attempt';
-import { reasonIn } from './reason';
+import {
+	notBegun,
+	proxyRefused,
+	stopped,
+	throughProxy,
+	tooLarge,
+	tooLate,
+	unreadableAnswer,
+} from './attempt';
+import { quoted, reasonIn } from './reason';
 import type { Verdict } from './retries';
 import { hideSecrets } from './secrets';
 
@@ -86,6 +94,9 @@ const unreachable: Readonly<Record<string, string>> = {
 	ERR_BAD_RESPONSE: 'the connection was closed before the answer was complete',
 	[stopped]: 'the execution was stopped',
 	[unreadableAnswer]: 'what it sent cannot be read',
+	[tooLarge]: 'its answer is larger than 1 MB',
+	[throughProxy]: 'n8n would send the API key to its proxy, and not to its own machine',
+	[proxyRefused]: 'the proxy of n8n does not connect to it',
 };
 
 /** What to do about a request that may have been carried out. */
@@ -114,26 +125,53 @@ export function describeFailure(
 	}
 	if (attempt.kind === 'noAnswer') {
 		const code = hideSecrets(attempt.code, account);
+		const remedy =
+			code === throughProxy
+				? `Add ${account.url.hostname} to the environment variable NO_PROXY of n8n, and start n8n again.`
+				: `Check the Base URL in the ETB Wallet API credential and that the service is running.${tried}`;
 		const why = unreachable[code] ?? `the connection failed (${code})`;
 		return {
 			outcome,
 			message: attempt.sent
 				? `No answer from the service at ${account.url.origin}: ${why}`
 				: `The service at ${account.url.origin} cannot be reached: ${why}`,
-			description:
-				outcome === 'unknown'
-					? unknownRemedy
-					: `Check the Base URL in the ETB Wallet API credential and that the service is running.${tried}`,
+			description: outcome === 'unknown' ? unknownRemedy : remedy,
 		};
 	}
 	const { problem, remedy } = explanationOf(attempt.status);
-	const reason = reasonIn(attempt, (text) => hideSecrets(text, account));
+	const description =
+		outcome === 'unknown' ? unknownRemedy : (ownRemedies[attempt.status] ?? remedy) + tried;
 	return {
 		outcome,
-		httpCode: String(attempt.status),
-		message: `${problem} (${attempt.status})${reason === '' ? '' : `: ${reason}`}`,
-		description:
-			outcome === 'unknown' ? unknownRemedy : (ownRemedies[attempt.status] ?? remedy) + tried,
+		...answered(attempt, `${problem} (${attempt.status})`, account),
+		description,
+	};
+}
+
+/** What is told of every answer: what it means, and the service's own words behind it. */
+function answered(
+	attempt: Extract<Attempt, { kind: 'answer' }>,
+	problem: string,
+	account: Account,
+): Pick<ServiceFailure, 'httpCode' | 'message'> {
+	const reason = reasonIn(attempt, (text) => hideSecrets(text, account));
+	return { httpCode: String(attempt.status), message: problem + quoted(reason) };
+}
+
+/** Words for a success status whose body does not agree with what was set. @param what as `disagreement` says it */
+export function describeDisagreement(
+	attempt: Extract<Attempt, { kind: 'answer' }>,
+	what: string,
+	account: Account,
+): ServiceFailure {
+	const explanation: Explanation = {
+		problem: `The service answered ${attempt.status}, but ${hideSecrets(what, account)}`,
+		remedy: 'Check the values that were sent, and ask the partner service what is set now.',
+	};
+	return {
+		outcome: 'notDone',
+		...answered(attempt, explanation.problem, account),
+		description: explanation.remedy,
 	};
 }
 
@@ -141,13 +179,17 @@ export function describeFailure(
 export function describeUnreadable(
 	attempt: Extract<Attempt, { kind: 'answer' }>,
 	mayRepeat: boolean,
+	account: Account,
 ): ServiceFailure {
 	const found = attempt.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
+	const explanation: Explanation = {
+		problem: `The service answered ${attempt.status} with ${found}`,
+		remedy: mayRepeat ? 'Check the Base URL in the ETB Wallet API credential.' : unknownRemedy,
+	};
 	return {
 		outcome: mayRepeat ? 'notDone' : 'unknown',
-		httpCode: String(attempt.status),
-		message: `The service answered ${attempt.status} with ${found}`,
-		description: mayRepeat ? 'Check the Base URL in the ETB Wallet API credential.' : unknownRemedy,
+		...answered(attempt, explanation.problem, account),
+		description: explanation.remedy,
 	};
 }
 

@@ -16,6 +16,12 @@ export function reasonIn(
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
 }
 
+/** The service's words, quoted so that nobody takes them for ours. Follows a text without a full stop; empty without any. */
+export function quoted(reason: string): string {
+	if (reason === '') return '';
+	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;
+}
+
 /** What a page says to people: its title, or all of its text. Each regular expression looks at a character once. */
 function textOf(page: string): string {
 	if (!/<[a-z!/]/i.test(page)) return page;

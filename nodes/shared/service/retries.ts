@@ -1,8 +1,8 @@
 /** When a request is made again, and after what pause. */
 import { pause } from '../elapsed';
-import { property } from '../n8n';
 import type { Attempt } from './attempt';
-import { notBegun } from './attempt';
+import { notBegun, throughProxy, tooLarge } from './attempt';
+import { successIn } from './success';
 
 /** Between attempts. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
@@ -27,20 +27,20 @@ const undecided = new Set([302, 303, 408, 499]);
  */
 export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	if (attempt.kind === 'noAnswer') {
-		if (attempt.code === notBegun) return 'rejected';
+		if (attempt.code === notBegun || attempt.code === throughProxy) return 'rejected';
+		if (attempt.code === tooLarge) return mayRepeat ? 'rejected' : 'unknown';
 		return mayRepeat || !attempt.sent ? 'retry' : 'unknown';
 	}
 	const { status } = attempt;
 	if (status >= 200 && status < 300) return 'done';
 	if (mayRepeat) return passing.has(status) ? 'retry' : 'rejected';
-	// The status says no, and the body yes.
-	if (saysSuccess(attempt.body) || saysSuccess(property(attempt.body, 'data'))) return 'unknown';
+	// The status says no, and the body does not.
+	const success = successIn(attempt);
+	if (success === 'yes' || success === 'both') return 'unknown';
 	if (status === 429) return 'retry';
 	const isRejection = status >= 300 && status < 500 && !undecided.has(status);
 	return isRejection ? 'rejected' : 'unknown';
 }
-
-const saysSuccess = (body: unknown): boolean => property(body, 'success') === true;
 
 /**
  * The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for.

@@ -1,0 +1,66 @@
+// Makes one payment for each person of this payroll in the data table.
+
+const { period, payroll, payDay } = $('Period').first().json;
+if (!Number.isInteger(payDay) || payDay < 1 || payDay > 28)
+	throw new Error(
+		`Nobody was paid, because payDay in Period is ${payDay} instead of a whole number from 1 to 28.`,
+	);
+
+// A table without anybody comes as one item without an id.
+const everybody = $input
+	.all()
+	.map(({ json }) => json)
+	.filter(({ id }) => id !== undefined);
+
+/** Who else in the table has the same value in this column. */
+const sharing = (person, column) =>
+	everybody.find(
+		(other) =>
+			other !== person &&
+			plain(person[column]) !== '' &&
+			plain(other[column]) === plain(person[column]),
+	);
+
+/** Why this person cannot be paid; empty when they can. */
+function problemOf(person) {
+	if (!PAYROLLS.includes(person.payroll))
+		return `The payroll is ${person.payroll || 'empty'} instead of ${PAYROLLS.join(' or ')}. Correct it in the table.`;
+	if (plain(person.employee) === '') return 'There is no employee. Correct it in the table.';
+	if (plain(person.userId) === '')
+		return 'There is no userId. Run Set up people to pay, or write it into the table.';
+	if (readEtb(person.salaryEtb) === undefined)
+		return `In the table ${refusedAmount(person.salaryEtb)}.`;
+	for (const column of ['employee', 'email', 'userId']) {
+		const other = sharing(person, column);
+		if (other !== undefined)
+			return `${other.name || other.employee} has the same ${column} in the table. Neither was sent anything: correct the table.`;
+	}
+	return '';
+}
+
+const people = everybody.filter(
+	(person) => person.payroll === payroll || !PAYROLLS.includes(person.payroll),
+);
+const nobody = {
+	...{ employee: '', name: 'Nobody', toUserId: '', amountEtb: '', reference: '' },
+	problem: `Nobody in the table ETB people to pay belongs to the payroll ${payroll}. Run Set up people to pay first.`,
+};
+
+function paymentOf(person) {
+	const problem = problemOf(person);
+	return {
+		employee: person.employee,
+		name: person.name || person.employee,
+		// Who has a problem goes on without a user ID: the next node refuses that payment, and makes the others.
+		toUserId: problem === '' ? person.userId.trim() : '',
+		amountEtb: readEtb(person.salaryEtb) ?? person.salaryEtb,
+		reference: `payroll-${period}-${String(person.employee ?? '').trim()}`,
+		// What a person found out, such as "2026-10 paid": heeded by Settle Unknown, and for its period only.
+		finding: String(person.finding ?? '').startsWith(`${period} `)
+			? person.finding.slice(period.length).trim()
+			: '',
+		problem,
+	};
+}
+
+const items = (people.length === 0 ? [nobody] : people.map(paymentOf)).map((json) => ({ json }));

@@ -1,0 +1,107 @@
+/**
+ * Makes the page that everybody with the address of this list reads in the end, as often as they open it: who was paid,
+ * who was not and why, and the files.
+ */
+const settings = $('Settings').first().json;
+const { about } = $('Read the rows').first().json;
+const { verdict = 'done', reason, by, who = [] } = $input.first().json;
+const items = $input.all();
+
+const money = (amount) =>
+	Number(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const people = (count) => (count === 1 ? '1 person' : `${count.toLocaleString('en-US')} people`);
+const html = (value) =>
+	String(value ?? '')
+		.replace(/&/g, '&amp;')
+		.replace(/</g, '&lt;')
+		.replace(/>/g, '&gt;')
+		.replace(/"/g, '&quot;');
+
+const SETTLE =
+	'<p>Ask the partner service about each of them. Then whoever runs n8n settles them in the node <i>Pay salaries</i>: set <i>Mode</i> to <i>Settle Unknown</i>, <i>Finding</i> to what the service said, choose <i>Execute step</i>, and put the expression back into <i>Mode</i>. Who was not paid is paid when still-to-pay.xlsx is uploaded.</p>';
+
+/** The report: the newest run of "What came of it". */
+let rows = [];
+if (verdict === 'done') {
+	for (let run = 0; ; run++) {
+		try {
+			rows = $('What came of it')
+				.all(0, run)
+				.map(({ json }) => json);
+		} catch {
+			break;
+		}
+	}
+}
+const having = (outcome) => rows.filter((row) => row.outcome === outcome);
+const paid = having('paid');
+const total = paid.reduce((sum, { amountEtb }) => sum + amountEtb, 0);
+const approvedBy = paid[0]?.approvedBy;
+
+/** What happened, in one sentence, and what to do. */
+const [heading, sentence] = {
+	done: [
+		paid.length > 0 ? `${money(total)} ETB paid` : 'Nobody was paid',
+		[
+			paid.length > 0 &&
+				`to ${people(paid.length)}${approvedBy ? `, approved by ${html(approvedBy)}` : ''}.`,
+			having('alreadyPaid').length > 0 &&
+				`${people(having('alreadyPaid').length)} had been paid before.`,
+			having('notPaid').length > 0 &&
+				`${people(having('notPaid').length)} not paid: correct what the reason says, in still-to-pay.xlsx, and upload it.`,
+			having('unknown').length > 0 &&
+				`${people(having('unknown').length)} may have been paid: do not pay them in another way.`,
+		]
+			.filter(Boolean)
+			.join(' '),
+	],
+	declined: ['Nobody was paid', `${html(by?.name ?? 'Somebody')} declined this list.`],
+	expired: [
+		'Nobody was paid',
+		`Nobody approved this list within ${settings.hoursToApprove} hours. Upload it again.`,
+	],
+	changed: [
+		'Nobody was paid',
+		`The table of people was changed after this list was shown: ${html(who.join(', '))}. Upload it again, and have it approved as it is now.`,
+	],
+	unreadable: ['Nobody was paid', `${html(reason)}. Correct it, and upload it again.`],
+}[verdict];
+
+/** A heading and a table of names and amounts; nothing if there is nobody. */
+function section(title, some, detail) {
+	if (some.length === 0) return '';
+	const amount = ({ amountEtb }) =>
+		typeof amountEtb === 'number' ? money(amountEtb) : html(amountEtb);
+	const cells = some.map(
+		(row) =>
+			`<tr><td><b>${html(row.name || 'No name')}</b><br>${[html(row.employee), ...detail(row)].filter(Boolean).join('<br>')}</td><td>${amount(row)}</td></tr>`,
+	);
+	return `<h3>${title}: ${people(some.length)}</h3><table>${cells.join('')}</table>`;
+}
+
+/** A button for each file that has arrived, with the file in it. */
+const buttons = items.flatMap(({ binary = {} }, index) =>
+	Object.entries(binary).map(async ([name, { fileName, mimeType }]) => {
+		const data = (await this.helpers.getBinaryDataBuffer(index, name)).toString('base64');
+		const address = `data:${mimeType};base64,${data}`;
+		return `<a download="${html(fileName)}" href="${address}">${html(fileName)}</a>`;
+	}),
+);
+
+const upload = about.uploadedBy
+	? `, uploaded by ${html(about.uploadedBy.name)} (${html(about.uploadedBy.email)})`
+	: '';
+const pageWith = (files) => [
+	`<h1>Salaries ${html(about.period ?? '')}</h1><h2>${heading}</h2><p>${sentence}</p>`,
+	files.length > 0 ? `<p class="files">${files.join('')}</p>` : '',
+	section('May have been paid', having('unknown'), ({ userId, reference }) => [
+		`To ${html(userId)}`,
+		html(reference),
+	]),
+	having('unknown').length > 0 ? SETTLE : '',
+	section('Not paid', having('notPaid'), ({ line, reason: why }) => [`Row ${line}: ${html(why)}`]),
+	section('Paid', paid, ({ txHash }) => [html(txHash)]),
+	section('Paid before', having('alreadyPaid'), ({ txHash }) => [html(txHash)]),
+	`<footer>${html(about.fileName)}${upload}. You can open this page again.</footer>`,
+];
+return Promise.all(buttons).then((files) => [{ json: { page: pageWith(files).join('') } }]);

@@ -1,0 +1,19 @@
+/**
+ * Lets each receipt through once. Everybody who wants to send the receipt of a transaction has written a row with its
+ * hash; the first row decides who sends, so two executions at the same time do not both send.
+ */
+const rows = $input
+	.all()
+	.map(({ json }) => json)
+	.sort((one, other) => one.id - other.id);
+const first = new Map();
+for (const row of rows) if (!first.has(row.txHash)) first.set(row.txHash, row);
+
+const sending = new Set();
+return $('Write the receipts')
+	.all()
+	.filter(({ json: { txHash } }) => {
+		const mine = first.get(txHash)?.execution === $execution.id && !sending.has(txHash);
+		sending.add(txHash);
+		return mine;
+	});

@@ -1,0 +1,46 @@
+// The report: one row for each person, with what became of the payment.
+
+const answers = $input.all().map(({ json }) => json);
+
+const items = $('Payments')
+	.all()
+	.map(({ json: person }, index) => {
+		// A person whom the approver saw as not to be paid keeps what was shown.
+		if (person.shown !== undefined) return { json: person.shown, pairedItem: { item: index } };
+		const answer = answers[index] ?? {};
+		// What failed has all of it under error; n8n sometimes gives only a text there.
+		const told = {
+			...answer,
+			...(typeof answer.error === 'object'
+				? answer.error
+				: { message: answer.error ?? answer.message }),
+		};
+		// An answer about another payment says nothing about this one.
+		const isMine =
+			told.reference === undefined || told.reference === '' || told.reference === person.reference;
+		const outcome = person.problem !== '' ? 'notPaid' : (isMine && told.outcome) || 'unknown';
+		const reason = [told.message, told.description, told.reason]
+			.filter((text) => typeof text === 'string' && text !== '')
+			.map((text) => text.replace(/<br\/?>/g, ' ').replace(/\.$/, ''))
+			.join('. ');
+		return {
+			json: {
+				period: $('Period').first().json.period,
+				name: person.name,
+				employee: person.employee,
+				amountEtb: Number(told.amountEtb ?? person.amountEtb) || 0,
+				outcome,
+				userId: person.toUserId,
+				reference: person.reference,
+				// Said only by a run that sends nothing: dryRun or settle.
+				...(told.mode !== undefined && { mode: told.mode }),
+				time: outcome === 'paid' ? $now.toFormat('yyyy-MM-dd HH:mm') : '',
+				txHash: told.txHash ?? '',
+				reason:
+					person.problem ||
+					reason ||
+					(outcome === 'unknown' ? 'No answer came about this payment' : ''),
+			},
+			pairedItem: { item: index },
+		};
+	});

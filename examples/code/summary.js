@@ -1,0 +1,63 @@
+// One sentence for people, and the numbers in it. It names everybody who was not paid.
+
+const rows = $input.all().map(({ json }) => json);
+const { period } = $('Period').first().json;
+
+const etb = (amount) =>
+	amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const withOutcome = (outcome) => rows.filter((row) => row.outcome === outcome);
+const total = (list) =>
+	list.reduce((sum, { amountEtb }) => sum + Math.round(amountEtb * 100), 0) / 100;
+
+/** At most 20 people with their reasons, shorter ones if they are many, and the number of the others. */
+function names(title, list) {
+	if (list.length === 0) return '';
+	const longest = list.length > 3 ? 120 : 700;
+	const shown = list.slice(0, 20).map(({ name, amountEtb, reason }) => {
+		const why = reason.length > longest ? `${reason.slice(0, longest)}…` : reason;
+		return `${name}, ${etb(amountEtb)} ETB${why === '' ? '' : ` (${why})`}`;
+	});
+	const rest = list.length - shown.length;
+	return ` ${title}: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
+}
+
+const paid = withOutcome('paid');
+const ready = withOutcome('ready');
+const before = withOutcome('alreadyPaid');
+const notPaid = withOutcome('notPaid');
+const unknown = withOutcome('unknown');
+const beingSent = withOutcome('inFlight');
+
+const NOTHING_SENT = { dryRun: 'dry run, nobody was paid', settle: 'settled, nobody was paid' };
+const mode = rows.find((row) => row.mode !== undefined)?.mode;
+const counts = [
+	mode === undefined
+		? `${paid.length} paid (${etb(total(paid))} ETB)`
+		: `${NOTHING_SENT[mode]}; ${ready.length} ready (${etb(total(ready))} ETB)`,
+	`${before.length} paid before`,
+	`${notPaid.length} not paid`,
+	...(beingSent.length > 0 ? [`${beingSent.length} being sent by another execution`] : []),
+	`${unknown.length} unknown`,
+];
+
+const items = [
+	{
+		json: {
+			period,
+			paid: paid.length,
+			paidEtb: total(paid),
+			paidBefore: before.length,
+			ready: ready.length,
+			readyEtb: total(ready),
+			notPaid: notPaid.length,
+			unknown: unknown.length,
+			beingSent: beingSent.length,
+			needsYou: notPaid.length + unknown.length + beingSent.length,
+			message:
+				`Salaries ${period}: ${counts.join(', ')}.` +
+				names('Not paid', notPaid) +
+				names('Being sent', beingSent) +
+				names('Unknown', unknown),
+		},
+	},
+];

@@ -1,0 +1,132 @@
+/** What a person is told about a reference that is not sent, or that a finding settled: the record's answers in words. */
+import { messageOf, show } from '../../shared/invalidValue';
+import type { Failure } from '../../shared/service/failure';
+import type { RunOptions } from './checks';
+import type { Found } from './ledger';
+import type { Settlement } from './settlement';
+
+const settleSteps =
+	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said, choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
+
+interface Answer {
+	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
+	message: string;
+	/** What to do, if anything. */
+	remedy?: string;
+	/** What a finding changed. */
+	settled?: 'paid' | 'notPaid' | 'newlyPaid';
+}
+
+const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = {
+	paid: {
+		outcome: 'alreadyPaid',
+		message: 'Paid before, not sent again',
+		remedy: 'Use a new reference for a new payment.',
+	},
+	settledPaid: {
+		outcome: 'alreadyPaid',
+		message: 'Settled as paid, nothing was sent',
+		settled: 'paid',
+	},
+	newlyPaid: {
+		outcome: 'alreadyPaid',
+		message: 'Recorded as paid, although this node did not know it. Nothing was sent',
+		settled: 'newlyPaid',
+	},
+	settledNotPaid: {
+		outcome: 'ready',
+		message: 'Settled as not paid, nothing was sent. A run with Mode on Pay sends it',
+		settled: 'notPaid',
+	},
+	inDoubt: {
+		outcome: 'unknown',
+		message: 'Not sent again: it was sent before, and how that ended is not known',
+		remedy: settleSteps,
+	},
+	givenUp: {
+		outcome: 'unknown',
+		message:
+			'Not sent: the execution that was sending it was cut off, so it is unknown from now on',
+		remedy: settleSteps,
+	},
+	inFlight: {
+		outcome: 'unknown',
+		message:
+			'Not sent: another execution is using this reference right now, or was cut off while it did',
+		remedy:
+			'Look at that execution for how it ended. A later run that is not a dry run waits for it, and tells what became of it.',
+	},
+	heldByAnother: {
+		outcome: 'unknown',
+		message:
+			'This person may have been paid another amount under this reference, or it is another person’s, so nothing was sent',
+		remedy:
+			'Find the earlier payment with this reference, and ask the partner service what was paid. Settle that one first, with its own person and amount. Then pay what is still owed under a reference of its own.',
+	},
+	paidToAnother: {
+		outcome: 'notPaid',
+		message: 'Nothing was sent, because another person or amount was paid under this reference',
+		remedy:
+			'The earlier payment stays as it was. Give each payment a reference of its own. If it is the same payment with another amount, pay only the difference.',
+	},
+};
+
+const inDryRun: Answer = { outcome: 'ready', message: 'Dry run: nothing was sent' };
+
+/** In place of those above, in a run that settles. */
+const whenSettling: Partial<Record<Found, Answer>> = {
+	unused: {
+		outcome: 'ready',
+		message:
+			'This node does not know this reference, so nothing was settled. A run with Mode on Pay sends it',
+	},
+	inDoubt: {
+		outcome: 'unknown',
+		message: 'Not settled, because Finding is on Not Clear Yet: it stays unknown',
+		remedy: 'Ask the partner service whether it was paid, and settle it then.',
+	},
+	givenUp: {
+		outcome: 'unknown',
+		message:
+			'Not settled: the execution that was sending it was cut off just now, and a finding is about what was asked before',
+		remedy: 'Ask the partner service whether it was paid, and settle it by one more run.',
+	},
+};
+
+/** How a payment ends that is not sent, by what was found of its reference. */
+export function answerOf(
+	reference: string,
+	found: Exclude<Found, 'granted'>,
+	{ mode, failsIfUsed }: Pick<RunOptions, 'mode' | 'failsIfUsed'>,
+): Settlement {
+	const usual = found === 'unused' ? inDryRun : answers[found];
+	const own = mode === 'settle' ? whenSettling[found] : undefined;
+	const { outcome, message, remedy = '', settled } = own ?? usual;
+	if (outcome === 'ready') return { outcome, message, settled };
+	if (outcome === 'notPaid' || (failsIfUsed && mode !== 'settle'))
+		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };
+	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message, settled };
+}
+
+/** How a payment with a reference ended that was sent; if that is unknown, with what to do about it. */
+export function withSettleSteps(settlement: Settlement): Settlement {
+	if (settlement.outcome !== 'unknown' || !('error' in settlement)) return settlement;
+	const error = { ...settlement.error, description: `It may have been paid. ${settleSteps}` };
+	return { ...settlement, error };
+}
+
+/** Why nothing is sent when n8n's database fails. */
+export function notRecorded(error: unknown): Failure {
+	return {
+		message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
+		description: `Run the workflow again. If it then reports references as unknown that were not used before, this run did not send them. The database said: ${messageOf(error)}`,
+	};
+}
+
+/** Why it is not certain that a finding was recorded when n8n's database fails. */
+export function notSettled(error: unknown): Failure {
+	return {
+		message: 'It is not certain that the finding was recorded in the database of n8n',
+		description: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
+	};
+}

@@ -1,0 +1,56 @@
+/** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
+import type { Account } from '../../shared/account';
+import { loadAccount } from '../../shared/account';
+import { isSimulation, triesOf } from '../../shared/n8n';
+import type { Operation } from '../actions/operation';
+import type { SendOptions } from './checks';
+import { readClaimOptions } from './checks';
+import { useClaims } from './claims';
+import { readPayee, readToUserId } from './payment';
+import type { Start } from './rows';
+import { batchOf, isPending, isStopped, readRows, refuseAll, tell, unlessInvalid } from './rows';
+import { sendConcurrently } from './sending';
+
+/**
+ * Uses up all claims before anything else, and pays what they allow. Each item ends as paid, notPaid or unknown.
+ * @returns output items in input order
+ * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
+ */
+export const payClaims: Operation['execute'] = async (context, read) => {
+	const start: Start = {
+		context,
+		mode: isSimulation(context) ? 'dryRun' : 'pay',
+		sentBefore: triesOf(context),
+		protectionOf: () => 'The pay gate does not hand it out again before a person has settled it.',
+	};
+	if (start.mode === 'dryRun') {
+		const rows = readRows(start, (itemIndex, asked) => readPayee(read, itemIndex, asked));
+		for (const row of rows.filter(isPending))
+			row.settlement = { outcome: 'ready', message: 'Dry run: nothing was sent' };
+		return tell(start, rows);
+	}
+	const claims = await useClaims(context, read, start.sentBefore);
+	let account: Account;
+	let options: SendOptions;
+	try {
+		account = await loadAccount(context);
+		options = readClaimOptions(context);
+	} catch (error) {
+		return refuseAll(start, error, (itemIndex) => ({
+			toUserId: unlessInvalid(() => readToUserId(read, itemIndex)),
+			settlement: unlessInvalid(() => claims.objection(itemIndex)),
+		}));
+	}
+	const rows = readRows(
+		start,
+		(itemIndex, asked) => readPayee(read, itemIndex, asked),
+		(itemIndex) => claims.objection(itemIndex),
+	);
+	if (!isStopped(context)) {
+		const batch = batchOf(start, account, options, rows);
+		await sendConcurrently(batch, rows.filter(isPending), batch.settle, ({ itemIndex }) =>
+			claims.msLeft(itemIndex),
+		);
+	}
+	return tell(start, rows);
+};

@@ -1,0 +1,39 @@
+/** The body of an answer, read as it comes: n8n itself would unpack it without a limit. */
+import { property } from '../n8n';
+
+/** In bytes, unpacked. */
+const longestBody = 1_048_576;
+
+interface Stream extends AsyncIterable<unknown> {
+	destroy(): void;
+}
+
+const isStream = (body: unknown): body is Stream =>
+	typeof property(body, Symbol.asyncIterator) === 'function' &&
+	typeof property(body, 'destroy') === 'function';
+
+/**
+ * The text of a body: of a stream, which is closed at the end, or as it is.
+ * @param signal closes the stream too
+ * @returns undefined when it is longer than 1 MB
+ * @throws {Error} when the connection ends before the body does
+ */
+export async function textOf(body: unknown, signal: AbortSignal): Promise<string | undefined> {
+	if (!isStream(body)) return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
+	const close = (): void => body.destroy();
+	signal.addEventListener('abort', close, { once: true });
+	try {
+		const chunks: Buffer[] = [];
+		let length = 0;
+		for await (const chunk of body) {
+			if (!Buffer.isBuffer(chunk)) continue;
+			length += chunk.length;
+			if (length > longestBody) return undefined;
+			chunks.push(chunk);
+		}
+		return new TextDecoder().decode(Buffer.concat(chunks));
+	} finally {
+		signal.removeEventListener('abort', close);
+		close();
+	}
+}

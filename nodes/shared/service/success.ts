@@ -1,0 +1,86 @@
+/** What the body of an answer says of its success, beyond the status. */
+import type { IDataObject } from 'n8n-workflow';
+import { decimalText } from '../decimal';
+import { show } from '../invalidValue';
+import { property } from '../n8n';
+
+/** `body` is what `text` is when it is JSON, else undefined. */
+interface Answered {
+	text: string;
+	body: unknown;
+}
+
+/** What stands at the top of a body, and under `data`. */
+const placesOf = (body: unknown): unknown[] => [body, property(body, 'data')];
+
+/** `both`: it contradicts itself, or cannot be told because what says it is not JSON. */
+export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'unsaid' {
+	const said = new Set(
+		placesOf(body)
+			.map((place) => property(place, 'success'))
+			.filter((value) => value !== undefined),
+	);
+	if (said.size > 1 || isRepeated({ body, text })) return 'both';
+	return said.has(true) ? 'yes' : said.has(false) ? 'no' : 'unsaid';
+}
+
+/** Whether the text says it more often than its JSON: of a name that an object has twice, reading keeps the last. */
+function isRepeated({ body, text }: Answered): boolean {
+	const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
+		String.fromCharCode(parseInt(hex, 16)),
+	);
+	const written = plain.match(/"success"\s*:/g)?.length ?? 0;
+	return written > countOf('success', body);
+}
+
+/** Not by recursion, which very deep bodies would end. */
+function countOf(name: string, body: unknown): number {
+	let count = 0;
+	const values = [body];
+	while (values.length > 0) {
+		const value = values.pop();
+		if (typeof value !== 'object' || value === null) continue;
+		for (const [key, entry] of Object.entries(value)) {
+			if (key === name) count++;
+			values.push(entry);
+		}
+	}
+	return count;
+}
+
+/** Whether a body that is no JSON may be a plain OK: empty or words, and neither a web page nor JSON that is cut off. */
+export const isPlain = ({ text }: Answered): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
+
+/**
+ * Whether the answer to what was set agrees with it. The service document (§4) does not show the answers of endpoints
+ * 4 and 5, so a body that says nothing of it is fine.
+ * @returns what does not agree, such as `says that it did not do it`, to follow "The service answered 200, but "
+ */
+export function disagreement(answer: Answered, sent: IDataObject): string | undefined {
+	const success = successIn(answer);
+	const places = placesOf(answer.body);
+	if (success === 'no' || places.some((place) => property(place, 'ok') === false))
+		return 'says that it did not do it';
+	if (success === 'both') return 'says both that it did it and that it did not';
+	if (places.some((place) => isFilled(property(place, 'error') ?? property(place, 'errors'))))
+		return 'with an error';
+	for (const [name, value] of Object.entries(sent)) {
+		const answered = places.map((place) => property(place, name)).findLast(isGiven);
+		if (isGiven(answered) && !isSame(value, answered))
+			return `with another value than was sent: ${name} is ${show(answered)}`;
+	}
+	return undefined;
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined;
+
+const isFilled = (value: unknown): boolean =>
+	typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+
+/** Whether a number or a text comes back, perhaps as the other of the two, or as another spelling of a web address. */
+function isSame(sent: unknown, answered: unknown): boolean {
+	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
+	if (typeof answered !== 'string' && typeof answered !== 'number') return false;
+	const text = String(answered).trim();
+	return text === sent || (URL.canParse(text) && new URL(text).href === sent);
+}

@@ -1,0 +1,192 @@
+/** A proxy in n8n's environment: what it gets to see, and what its refusal means. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import tls from 'node:tls';
+import { promisify } from 'node:util';
+import { CredentialTestContext } from 'n8n-core';
+import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import type { CallName } from './calls.mts';
+import { calls, withoutPauses } from './calls.mts';
+import type { CredentialData, RunResult } from './world.mts';
+import { credentialFor, loadPackage, runNode } from './world.mts';
+
+let sandbox: Sandbox;
+let proxy: Server;
+/** What arrived at the proxy, one for each connection. */
+let arrived: string[];
+let sockets: Socket[];
+let answer: (socket: Socket, head: string) => void;
+let userId: string;
+
+const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
+const before = names.map((name) => [name, process.env[name]] as const);
+
+beforeEach(async () => {
+	withoutPauses();
+	sandbox = await startSandbox();
+	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
+	arrived = [];
+	sockets = [];
+	answer = (socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n');
+	proxy = createServer((socket) => {
+		const at = arrived.push('') - 1;
+		sockets.push(socket);
+		socket.on('error', () => undefined);
+		socket.on('data', (chunk) => {
+			arrived[at] += chunk.toString('latin1');
+			const head = arrived[at] ?? '';
+			if (!head.includes('\r\n\r\n')) return;
+			socket.removeAllListeners('data');
+			answer(socket, head);
+		});
+	});
+	proxy.listen(0, '127.0.0.1');
+	await once(proxy, 'listening');
+	const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	for (const name of names) delete process.env[name];
+	process.env.HTTP_PROXY = url;
+	process.env.HTTPS_PROXY = url;
+});
+afterEach(async () => {
+	for (const [name, value] of before) {
+		if (value === undefined) delete process.env[name];
+		else process.env[name] = value;
+	}
+	await sandbox.stop();
+	for (const socket of sockets) socket.destroy();
+	await new Promise((closed) => proxy.close(closed));
+	jest.restoreAllMocks();
+});
+
+const run = async (call: CallName, changes: CredentialData): Promise<RunResult> =>
+	await runNode({
+		credential: credentialFor(sandbox, changes),
+		parameters: calls[call].parameters,
+		items: [{ userId }],
+	});
+
+async function press(changes: CredentialData): Promise<string | undefined> {
+	const { types } = await loadPackage();
+	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
+	const { methods } = types.get('n8n-nodes-etb-wallet.etbWallet') ?? {};
+	const data = credentialFor(sandbox, changes);
+	const credential = { id: '1', name: 'ETB Wallet account', type: 'etbWalletApi', data };
+	return (await Object.values(methods?.credentialTest ?? {})[0]?.call(context, credential))
+		?.message;
+}
+
+describe('the own machine', () => {
+	const port = (): string => new URL(sandbox.url).port;
+	const hosts = ['127.0.0.1', 'localhost'];
+
+	test.each(hosts)('%s is not reached through the proxy, and the key stays here', async (host) => {
+		for (const baseUrl of [`http://${host}:${port()}`, `https://${host}:${port()}`]) {
+			for (const call of ['read', 'write', 'createUser', 'disburse'] as const) {
+				const { error } = await run(call, { baseUrl, allowInsecureHttp: true });
+				expect(error?.message).toMatch(
+					/cannot be reached: n8n would send the API key to its proxy/,
+				);
+				expect(error?.description).toContain(`Add ${host} to the environment variable NO_PROXY`);
+			}
+			expect(await press({ baseUrl })).toMatch(/to its proxy.*NO_PROXY/);
+		}
+		expect(arrived.join('\n')).not.toMatch(/authorization|partners/i);
+		expect(sandbox.requests).toEqual([]);
+	});
+
+	test.each(hosts)('%s is reached when NO_PROXY names it', async (host) => {
+		process.env.NO_PROXY = hosts.join();
+		const { output } = await run('disburse', { baseUrl: `http://${host}:${port()}` });
+		expect(output[0]?.json).toMatchObject({ outcome: 'paid' });
+		expect(arrived).toEqual([]);
+	});
+});
+
+describe('a proxy that does not connect to an https address', () => {
+	const baseUrl = 'https://partners.example.com';
+
+	test.each([
+		['503', 'HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n'],
+		['407', "HTTP/1.1 407 Who\r\nContent-Length: 9\r\n\r\nWho's it?"],
+		['403 without an end', 'HTTP/1.1 403 No\r\nContent-Length: 100\r\n\r\n'],
+		['500 that says yes', 'HTTP/1.1 500 No\r\nContent-Length: 16\r\n\r\n{"success":true}'],
+		['no answer', ''],
+	])('with %s: nothing was sent', async (_what, text) => {
+		answer = (socket) => socket.end(text);
+		for (const call of ['read', 'createUser', 'disburse'] as const) {
+			arrived = [];
+			const { error } = await run(call, { baseUrl });
+			expect(error?.message).toMatch(
+				/^The service at https:\/\/partners.example.com cannot be reached: /,
+			);
+			expect(error?.description).toMatch(/It was tried 4 times\./);
+			expect(arrived.map((head) => head.split('\r\n')[0])).toEqual(
+				Array(4).fill('CONNECT partners.example.com:443 HTTP/1.1'),
+			);
+		}
+		expect(await press({ baseUrl })).toMatch(/cannot be reached: /);
+		expect(arrived.join('\n')).not.toMatch(/authorization/i);
+	});
+});
+
+describe('a proxy that connects', () => {
+	let folder: string;
+	let service: ReturnType<typeof createTlsServer>;
+	let requests: string[];
+	const trusted = tls.getCACertificates('default');
+
+	beforeEach(async () => {
+		folder = await mkdtemp(join(tmpdir(), 'etb-wallet-proxy-'));
+		const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+		const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+		const name = ['-subj', '/CN=partners.example.com'];
+		const alternative = ['-addext', 'subjectAltName=DNS:partners.example.com'];
+		const files = ['-keyout', keyFile, '-out', certFile, '-days', '2'];
+		await promisify(execFile)('openssl', [
+			'req',
+			'-x509',
+			...kind,
+			...files,
+			...name,
+			...alternative,
+		]);
+		const cert = await readFile(certFile, 'utf8');
+		tls.setDefaultCACertificates([...trusted, cert]);
+		requests = [];
+		service = createTlsServer({ key: await readFile(keyFile), cert }, (request, response) => {
+			requests.push(`${request.method} ${request.url}`);
+			if (request.url?.endsWith('/fee') === true) response.writeHead(503).end();
+			else response.end('{"success":true,"amountEtb":5,"txHash":"0x1"}');
+		});
+		service.listen(0, '127.0.0.1');
+		await once(service, 'listening');
+		answer = (socket) => {
+			const upstream = connect((service.address() as AddressInfo).port, '127.0.0.1', () => {
+				socket.write('HTTP/1.1 200 OK\r\n\r\n');
+				socket.pipe(upstream).pipe(socket);
+			});
+			upstream.on('error', () => socket.destroy());
+		};
+	});
+	afterEach(async () => {
+		tls.setDefaultCACertificates(trusted);
+		service.closeAllConnections();
+		await new Promise((closed) => service.close(closed));
+		await rm(folder, { recursive: true });
+	});
+
+	test('leads to the service, whose own refusals are its own', async () => {
+		const baseUrl = 'https://partners.example.com';
+		expect((await run('disburse', { baseUrl })).output[0]?.json).toMatchObject({ outcome: 'paid' });
+		expect((await run('read', { baseUrl })).error?.message).toMatch(/^The service failed \(503\)/);
+		expect(requests).toHaveLength(5);
+	});
+});

@@ -1,0 +1,448 @@
+/** Mode: a dry run and a run that settles send nothing, and only a person settles, in the editor. */
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { Fault, PresetName } from '../../sandbox/faults.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox } from '../../sandbox/sandbox.mts';
+import { withoutPauses } from './calls.mts';
+import type { RunOptions, RunResult } from './world.mts';
+import { credentialFor, deduplicator, runNode } from './world.mts';
+
+let sandbox: Sandbox;
+let nodes = 0;
+let nodeId: string;
+
+beforeEach(async () => {
+	withoutPauses();
+	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
+	nodeId = `settling-${++nodes}`;
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.stop();
+});
+
+const user = (name: string): string => {
+	const known = sandbox.books.users().find(({ externalId }) => externalId === name);
+	return known?.id ?? sandbox.books.addUser({ externalId: name }).id;
+};
+const itemsFor = (...names: string[]) =>
+	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
+const requests = (): number =>
+	sandbox.requests.filter(({ path }) => path.endsWith('/disburse')).length;
+const paidNames = (): string[] =>
+	sandbox.books
+		.disbursements()
+		.map(({ toUserId }) => toUserId.replace('etbw_', ''))
+		.sort();
+const record = (): string[] => [...(deduplicator.rows.get(`wf1:${nodeId}`) ?? [])].sort();
+
+const onError = 'continueErrorOutput';
+
+async function run(
+	items: IDataObject[],
+	fields: INodeParameters = {},
+	options: Partial<RunOptions> = {},
+): Promise<RunResult> {
+	return await runNode({
+		credential: credentialFor(sandbox),
+		parameters: {
+			resource: 'disbursement',
+			operation: 'create',
+			mappingMode: 'autoMapInputData',
+			...fields,
+		},
+		items,
+		nodeId,
+		...options,
+	});
+}
+
+const settle = async (
+	items: IDataObject[],
+	finding: string,
+	options: Partial<RunOptions> = {},
+): Promise<RunResult> => await run(items, { mode: 'settle', finding }, options);
+
+const answerOf = ({ json }: INodeExecutionData): IDataObject =>
+	Object(json.error ?? json) as IDataObject;
+const outcomesOf = ({ output, errorOutput }: RunResult): unknown[] =>
+	[...output, ...errorOutput].map((item) => answerOf(item).outcome);
+
+/** Pays all, of whom these end as unknown. */
+async function leaveUnknown(
+	items: IDataObject[],
+	unknown: string[],
+	fault: Fault | PresetName = 'error500BeforePaying',
+): Promise<void> {
+	sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+		unknown.some((name) => bodyText.includes(`"${user(name)}"`)) ? fault : undefined,
+	);
+	await run(items, {}, { onError });
+	sandbox.faults.clear();
+}
+
+/** A run that waits for another execution looks at the count of its node: then the monotonic clock moves on. */
+function anHourPassesWhileWaiting(): void {
+	const now = performance.now.bind(performance);
+	const count = deduplicator.getProcessedDataCount;
+	let passedMs = 0;
+	jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+	jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (scope, ...more) => {
+		if (scope === 'node') passedMs += 3_600_000;
+		return await count(scope, ...more);
+	});
+}
+
+describe('what a person found out', () => {
+	test('that it was not paid makes it free; the next run with Pay sends it, once', async () => {
+		const items = itemsFor('a', 'b');
+		await leaveUnknown(items, ['a']);
+		const sent = requests();
+		const settled = await settle(items, 'notPaid');
+		expect(settled.output.map(({ json }) => [json.mode, json.outcome, json.message])).toEqual([
+			['settle', 'ready', 'Settled as not paid, nothing was sent. A run with Mode on Pay sends it'],
+			['settle', 'alreadyPaid', 'Paid before, not sent again'],
+		]);
+		expect(settled.hints).toEqual([
+			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 1 left as they were',
+		]);
+		expect(requests()).toBe(sent);
+		expect(outcomesOf(await run(items))).toEqual(['paid', 'alreadyPaid']);
+		for (const finding of ['notPaid', 'paid', 'unclear'])
+			expect(outcomesOf(await settle(items, finding))).toEqual(['alreadyPaid', 'alreadyPaid']);
+		expect(outcomesOf(await run(items))).toEqual(['alreadyPaid', 'alreadyPaid']);
+		expect(paidNames()).toEqual(['a', 'b']);
+	});
+
+	test('that it was paid is for ever', async () => {
+		const items = itemsFor('a');
+		await leaveUnknown(items, ['a'], 'error500AfterPaying');
+		const { output } = await settle(items, 'paid');
+		expect(output[0]?.json).toMatchObject({
+			outcome: 'alreadyPaid',
+			message: 'Settled as paid, nothing was sent',
+		});
+		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['alreadyPaid']);
+		expect(outcomesOf(await run(items))).toEqual(['alreadyPaid']);
+		expect(paidNames()).toEqual(['a']);
+	});
+
+	test.each(['unclear', '', '={{ null }}'])(
+		'that it is not clear yet (%p) leaves all',
+		async (finding) => {
+			const items = itemsFor('a', 'b');
+			await leaveUnknown(items, ['a']);
+			const before = record();
+			const settled = await settle(items, finding);
+			expect(outcomesOf(settled)).toEqual(['unknown', 'alreadyPaid']);
+			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
+				/^Not settled, because Finding is on Not Clear Yet/,
+			);
+			expect(record()).toEqual(before);
+		},
+	);
+
+	test('holds for each item on its own, and for nothing else', async () => {
+		const items = itemsFor('a', 'b', 'c', 'd').map((item, index) => ({
+			...item,
+			found: ['paid', 'notPaid', undefined, 'notPaid'][index],
+		}));
+		await leaveUnknown(items, ['a', 'b', 'c']);
+		const sent = requests();
+		const settled = await settle(items, '={{ $json.found }}');
+		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'unknown', 'alreadyPaid']);
+		expect(settled.hints).toEqual([
+			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 2 left as they were',
+		]);
+		expect(requests()).toBe(sent);
+	});
+
+	test('has no other word', async () => {
+		const { error } = await settle(itemsFor('a'), '={{ "Paid" }}');
+		expect(error?.message).toBe('Finding is "Paid" [item 0]');
+	});
+
+	test('gives a copy its record, and says which were not known', async () => {
+		const items = itemsFor('a', 'b');
+		await run(items);
+		const copy = { nodeId: `${nodeId}-copy` };
+		const settled = await settle(items, 'paid', copy);
+		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
+		expect(settled.hints).toEqual([
+			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that this node did not know, 0 left as they were',
+		]);
+		const again = await run(items, {}, copy);
+		expect(outcomesOf(again)).toEqual(['alreadyPaid', 'alreadyPaid']);
+		expect(again.hints).toEqual(['0 paid, 2 already paid, total 0 ETB']);
+		expect(paidNames()).toEqual(['a', 'b']);
+	});
+
+	test.each(['notPaid', 'unclear'])(
+		'%s records nothing about what this node does not know',
+		async (finding) => {
+			const settled = await settle(itemsFor('a'), finding);
+			expect(outcomesOf(settled)).toEqual(['ready']);
+			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
+				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid\? This node does not know/,
+			);
+			expect(settled.hints).toEqual([
+				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. Is this the node that paid?',
+			]);
+			expect(record()).toEqual([]);
+		},
+	);
+
+	test('does not hold for another amount or person under the same reference', async () => {
+		const [item] = itemsFor('a');
+		await leaveUnknown([{ ...item }], ['a'], 'error500AfterPaying');
+		const others = [
+			{ ...item, amountEtb: 11 },
+			{ ...item, toUserId: user('b') },
+		];
+		for (const other of others) {
+			const tried = await run([other], {}, { onError });
+			expect(outcomesOf(tried)).toEqual(['unknown']);
+			expect(answerOf(tried.output[0] ?? { json: {} }).message).toMatch(
+				/^This person may have been paid another amount under this reference/,
+			);
+			for (const finding of ['notPaid', 'paid'])
+				expect(outcomesOf(await settle([other], finding))).toEqual(['unknown']);
+		}
+		await settle([{ ...item }], 'paid');
+		for (const other of others)
+			expect(outcomesOf(await run([other], {}, { onError }))).toEqual(['notPaid']);
+		expect(paidNames()).toEqual(['a']);
+	});
+
+	test('limits, the balance and If Reference Was Used do not matter', async () => {
+		const items = itemsFor('a', 'b');
+		await leaveUnknown(items, ['a']);
+		sandbox.books.setTreasuryBalance(1);
+		const options = {
+			maxAmountEtb: '1',
+			maxTotalEtb: '1',
+			checkBalance: true,
+			ifReferenceUsed: 'fail',
+		};
+		const settled = await run(items, { mode: 'settle', finding: 'paid', options });
+		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
+	});
+
+	test('an item without a reference is refused', async () => {
+		const { error } = await settle([{ toUserId: user('a'), amountEtb: 10 }], 'notPaid');
+		expect(error?.message).toBe('Reference is empty [item 0]');
+		expect(requests()).toBe(0);
+	});
+});
+
+describe('what another execution is sending', () => {
+	test('is waited for, and then told as it ended', async () => {
+		sandbox.setLatency(100);
+		const items = itemsFor('a', 'b');
+		const paying = run(items);
+		while (requests() === 0) await new Promise(setImmediate);
+		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['alreadyPaid', 'alreadyPaid']);
+		expect(outcomesOf(await paying)).toEqual(['paid', 'paid']);
+		expect(paidNames()).toEqual(['a', 'b']);
+	});
+
+	test('and never ends is in doubt from then on; only the next run heeds a finding', async () => {
+		const items = itemsFor('a');
+		const marks = ['references', 'sent:pay-a', `payment:["pay-a","${user('a')}","10"]`];
+		deduplicator.rows.set(`wf1:${nodeId}`, marks);
+		anHourPassesWhileWaiting();
+		const first = await settle(items, 'notPaid');
+		jest.restoreAllMocks();
+		expect(outcomesOf(first)).toEqual(['unknown']);
+		expect(answerOf(first.output[0] ?? { json: {} }).message).toMatch(
+			/^Not settled: the execution that was sending it was cut off just now/,
+		);
+		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
+		expect(outcomesOf(await run(items))).toEqual(['paid']);
+	});
+
+	test.each(['pay', 'settle'])(
+		'of whose end only a half is recorded stays unknown, whatever a person says (%s)',
+		async (mode) => {
+			// As it is left when n8n dies in the middle of asking for another payment of this reference.
+			const marks = ['references', 'sent:pay-a', `payment:["pay-a","${user('a')}","10"]`];
+			deduplicator.rows.set(`wf1:${nodeId}`, [...marks, 'doubt:sent:pay-a']);
+			for (let round = 0; round < 2; round++) {
+				anHourPassesWhileWaiting();
+				const { output } = await run(itemsFor('a'), { mode, finding: 'notPaid' });
+				jest.restoreAllMocks();
+				expect(output.map(answerOf)).toMatchObject([
+					{
+						outcome: 'unknown',
+						message: expect.stringMatching(/^This person may have/) as unknown,
+					},
+				]);
+			}
+			expect(requests()).toBe(0);
+		},
+	);
+});
+
+test('a payment that was settled as not paid, sent again and refused is in doubt, and can be settled again', async () => {
+	const items = itemsFor('a');
+	await leaveUnknown(items, ['a']);
+	await settle(items, 'notPaid');
+	sandbox.faults.next('POST /disburse', { process: 'never', answer: { status: 422, body: '{}' } });
+	expect(outcomesOf(await run(items, {}, { onError }))).toEqual(['notPaid']);
+	expect(outcomesOf(await run(items))).toEqual(['unknown']);
+	expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
+	expect(outcomesOf(await run(items))).toEqual(['paid']);
+});
+
+describe('a database that fails', () => {
+	test.each(['paid', 'notPaid'])(
+		'while a finding is recorded (%s) makes it unknown, and Retry On Fail heeds it no second time',
+		async (finding) => {
+			const items = itemsFor('a');
+			await leaveUnknown(items, ['a'], 'error500AfterPaying');
+			const ask = deduplicator.checkProcessedAndRecord;
+			let failures = 0;
+			const spy = jest
+				.spyOn(deduplicator, 'checkProcessedAndRecord')
+				.mockImplementation(async (entries, ...more) => {
+					const answer = await ask(entries, ...more);
+					if (entries.includes('settled:pay-a') && failures++ === 0)
+						throw new Error('connection lost');
+					return answer;
+				});
+			const settled = await settle(items, finding, { onError, retryOnFail: true });
+			expect(outcomesOf(settled)).toEqual(['unknown']);
+			expect(answerOf(settled.errorOutput[0] ?? { json: {} }).message).toMatch(
+				/^It is not certain that the finding was recorded/,
+			);
+			expect(failures).toBe(1);
+			spy.mockRestore();
+			expect(requests()).toBe(1);
+		},
+	);
+});
+
+describe('settling is a person’s choice in the editor', () => {
+	const refusal = /^Nobody was paid: Mode is on Settle Unknown/;
+
+	test.each(['trigger', 'webhook', 'integrated', 'retry', 'cli', 'error', 'internal'] as const)(
+		'in an execution of mode %s it refuses, and nothing changes',
+		async (mode) => {
+			const items = itemsFor('a', 'b');
+			await leaveUnknown(items, ['a']);
+			const before = record();
+			const sent = requests();
+			const { error } = await settle(items, 'notPaid', { mode });
+			expect(error?.message).toMatch(refusal);
+			const continued = await settle(items, 'notPaid', { mode, onError });
+			expect(continued.errorOutput.map((item) => answerOf(item).message)).toEqual([
+				expect.stringMatching(refusal),
+				expect.stringMatching(refusal),
+			]);
+			expect(record()).toEqual(before);
+			expect(requests()).toBe(sent);
+		},
+	);
+
+	test.each(['=settle', '={{ "settle" }}', "={{ $json.reference ? 'settle' : 'pay' }}"])(
+		'and not an expression’s (%s)',
+		async (mode) => {
+			const { error } = await run(itemsFor('a'), { mode, finding: 'notPaid' });
+			expect(error?.message).toBe('Mode is "settle" by an expression');
+			expect(requests()).toBe(0);
+		},
+	);
+});
+
+describe('Mode', () => {
+	test.each([
+		['={{ $json.approved ? "pay" : "dryRun" }}', false, 'ready'],
+		['={{ $json.approved ? "pay" : "dryRun" }}', true, 'paid'],
+		['=dryRun', true, 'ready'],
+		['dryRun', true, 'ready'],
+		['pay', false, 'paid'],
+	])('%s with %p ends as %s', async (mode, approved, outcome) => {
+		const items = itemsFor('a').map((item) => ({ ...item, approved }));
+		expect(outcomesOf(await run(items, { mode }))).toEqual([outcome]);
+		expect(requests()).toBe(outcome === 'paid' ? 1 : 0);
+	});
+
+	test('holds for the whole run', async () => {
+		const items = itemsFor('a', 'b').map((item, index) => ({
+			...item,
+			mode: ['pay', 'dryRun'][index],
+		}));
+		const { error } = await run(items, { mode: '={{ $json.mode }}' });
+		expect(error?.message).toBe('Mode is "pay" for item 0, and "dryRun" for item 1');
+		expect(requests()).toBe(0);
+	});
+
+	test.each(['={{ "Pay" }}', '={{ $json.nothing }}', '={{ null }}', ''])(
+		'as %p is none, and nothing is sent',
+		async (mode) => {
+			const { error } = await run(itemsFor('a'), { mode });
+			expect(error?.message).toMatch(/^Mode is /);
+			expect(requests()).toBe(0);
+		},
+	);
+
+	test.each(['pay', 'settle'])('an evaluation of n8n is a dry run (%s)', async (mode) => {
+		const items = itemsFor('a');
+		const fields = { mode, finding: 'paid' };
+		const evaluated = await run(items, fields, { mode: 'evaluation' });
+		expect(evaluated.output.map(({ json }) => [json.outcome, json.mode])).toEqual([
+			['ready', 'dryRun'],
+		]);
+		expect(record()).toEqual([]);
+		expect(outcomesOf(await run(items))).toEqual(['paid']);
+	});
+});
+
+describe('hints', () => {
+	const empty = /^This node remembers no payments yet\. If it is a copy/;
+
+	test('an empty record is said, in dry runs too, and only then', async () => {
+		const items = itemsFor('a', 'b');
+		expect((await run(items, { mode: 'dryRun' })).hints[0]).toMatch(empty);
+		expect((await run(items)).hints[0]).toMatch(empty);
+		for (const mode of ['pay', 'dryRun'])
+			expect((await run([...items, ...itemsFor('c')], { mode })).hints.join()).not.toMatch(empty);
+		const unprotected = items.map(({ toUserId, amountEtb }) => ({ toUserId, amountEtb }));
+		const other = { nodeId: `${nodeId}-other` };
+		expect((await run(unprotected, {}, other)).hints.join()).not.toMatch(empty);
+	});
+
+	test.each(['pay', 'dryRun'])('one person twice in a run is said (%s)', async (mode) => {
+		const items = [
+			...itemsFor('a', 'b'),
+			{ toUserId: user('a'), amountEtb: 5.5, reference: 'second' },
+		];
+		const { hints, output } = await run(items, { mode });
+		expect(hints).toContain(
+			`1 of the people in this run have more than one payment: ${user('a')} (2 payments, 15.5 ETB: items 0, 2)`,
+		);
+		expect(output).toHaveLength(3);
+	});
+
+	test('twenty people are named, and the number of the others', async () => {
+		const names = Array.from({ length: 25 }, (_, index) => `u${index}`);
+		const items = [...itemsFor(...names), ...itemsFor(...names)].map((item, index) => ({
+			...item,
+			reference: `r${index}`,
+		}));
+		const { hints } = await run(items, { mode: 'dryRun' });
+		expect(hints.join('\n')).toMatch(/^25 of the people .*items 19, 44\); and 5 more$/m);
+	});
+});
+
+test('50,000 bad rows make a short error, with their number', async () => {
+	const items = Array.from({ length: 50_000 }, (_, index) => ({
+		toUserId: '',
+		amountEtb: 10,
+		reference: `r${index}`,
+	}));
+	const { error } = await run(items);
+	expect(error?.message).toBe('Nobody was paid, because 50000 items cannot be used');
+	expect(error?.description).toMatch(/^Item 0: .*<br\/>Item 19: [^<]*<br\/>and 49980 more$/);
+	expect(error?.description?.length).toBeLessThan(5_000);
+});

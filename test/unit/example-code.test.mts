@@ -1,0 +1,247 @@
+/** The code in the Code nodes of the payroll examples, without n8n. */
+import { codeOf } from '../../n8n/example-code.mts';
+
+type Json = Record<string, unknown>;
+
+/** What `$('a node')` gives: its items, as the node's code reads them. */
+const node = (items: Json[]) => {
+	const wrapped = items.map((json) => ({ json }));
+	return { all: () => wrapped, first: () => wrapped[0], isExecuted: items.length > 0 };
+};
+
+/** Runs code as n8n's Code node does, and returns what it passes on. */
+function run(files: string[], input: Json[], nodes: Record<string, Json[]>): Json[] {
+	const code = codeOf(...files);
+	// The code comes from this repository, and n8n runs it the same way.
+	// eslint-disable-next-line @typescript-eslint/no-implied-eval
+	const main = new Function('$input', '$', '$now', code) as (
+		...context: unknown[]
+	) => Array<{ json: Json }>;
+	const $ = (name: string) => {
+		const items = nodes[name];
+		if (items === undefined) throw new Error(`no node ${name}`);
+		return node(items);
+	};
+	const now = { toFormat: () => '2026-11-02 09:00' };
+	return main(node(input), $, now).map(({ json }) => json);
+}
+
+const HEADER = 'employee,name,email,salaryEtb,payroll';
+const listed = (csv: string, inTable: Json[] = []) =>
+	run(['amount.js', 'people-list.js'], inTable.length > 0 ? inTable : [{}], {
+		'People (CSV)': [{ csv }],
+	});
+
+describe('the list', () => {
+	test.each([
+		['12400', '12400.00'],
+		['12400.5', '12400.50'],
+		['12400.50', '12400.50'],
+		['12400,50', '12400.50'],
+		['12 400', '12400.00'],
+		['12\u00a0400,5', '12400.50'],
+		['12,400.50', '12400.50'],
+		['12.400,50', '12400.50'],
+		['1,234,567', '1234567.00'],
+		['1.234.567,8', '1234567.80'],
+		['1.5', '1.50'],
+	])('takes the salary %s as %s', (written, salaryEtb) => {
+		expect(listed(`${HEADER}\nE-1,Abebe,a@example.com,"${written}",monthly`)).toEqual([
+			expect.objectContaining({ problem: '', employee: 'E-1', salaryEtb }),
+		]);
+	});
+
+	test.each([
+		'12.400',
+		'12,400',
+		'1.250',
+		'12400.505',
+		'0',
+		'0.00',
+		'-5',
+		'1e4',
+		'12 40',
+		'1234 567',
+		'12.400.50',
+		'1,23,456',
+		'12400 ETB',
+		'Infinity',
+		'',
+	])('refuses the salary %p and names the line', (written) => {
+		const [{ problem } = {}] = listed(
+			`${HEADER}\nE-1,Abebe,a@example.com,100,monthly\nE-2,Almaz,b@example.com,"${written}",monthly`,
+		);
+		expect(problem).toMatch(/^line 3 \(E-2 Almaz\): the salary /);
+	});
+
+	test('with semicolons, quotes, an empty line at the end and a byte order mark is read', () => {
+		const csv =
+			'\ufeffemployee;name;email;salaryEtb;payroll\r\nE-1;"Haile; ""Dawit""";;12.400,50;gate\r\n\r\n';
+		expect(listed(csv)).toEqual([
+			{
+				...{ problem: '', employee: 'E-1', name: 'Haile; "Dawit"', email: '' },
+				...{ salaryEtb: '12400.50', payroll: 'gate' },
+			},
+		]);
+	});
+
+	test.each([
+		['another first line', 'E-1,Abebe,a@example.com,100,monthly', /the first line is not employee/],
+		['nobody in it', HEADER, /the list is empty/],
+		['a value too many', `${HEADER}\nE-1,Abebe,a@example.com,7,800,monthly`, /line 2.*6 values/],
+		['a strange quote', `${HEADER}\nE-1,Ab"ebe",a@example.com,"7"800,monthly`, /line 2.*quote/],
+		['no employee', `${HEADER}\n,Abebe,a@example.com,100,monthly`, /line 2.*no employee/],
+		['another payroll', `${HEADER}\nE-1,Abebe,,100,weekly`, /the payroll is weekly instead of/],
+		[
+			'an employee twice',
+			`${HEADER}\nE-1,Abebe,,100,monthly\ne-1 ,Abebe,,100,gate`,
+			/line 3 \(e-1 Abebe\): the employee e-1 is that of E-1, too/,
+		],
+		[
+			'an email twice',
+			`${HEADER}\nE-1,A,a@example.com,100,monthly\nE-2,B,A@example.com,100,monthly`,
+			/line 3 \(E-2 B\): the email A@example.com is that of E-1, too/,
+		],
+	])('with %s is refused', (_what, csv, problem) => {
+		const rows = listed(csv);
+		expect(rows).toHaveLength(1);
+		expect(rows[0]?.problem).toMatch(problem);
+	});
+
+	test('a salary or payroll that differs from the table is said, and nobody new is set up', () => {
+		const inTable = [
+			{ id: 1, employee: 'E-1', email: 'a@example.com', salaryEtb: '100.00', payroll: 'monthly' },
+		];
+		const both = `${HEADER}\nE-1,Abebe,a@example.com,100,monthly\nE-2,Almaz,,200,monthly`;
+		expect(listed(both, inTable).map(({ employee }) => employee)).toEqual(['E-2']);
+		const [{ problem } = {}] = listed(both.replace(',100,', ',120,'), inTable);
+		expect(problem).toMatch(/line 2 .*: the salary is 120 here and 100.00 in the table/);
+		const [moved] = listed(both.replace('100,monthly', '100,gate'), inTable);
+		expect(moved?.problem).toMatch(/the payroll is gate here and monthly in the table/);
+		const [taken] = listed(`${HEADER}\nE-3,C,A@example.com,5,gate`, inTable);
+		expect(taken?.problem).toMatch(/the email A@example.com is that of E-1 in the table/);
+	});
+});
+
+const PERIOD = { period: '2026-10', payroll: 'monthly', payDay: 25 };
+const person = (number: number, changes: Json = {}) => ({
+	...{
+		id: number,
+		employee: `E-${number}`,
+		name: `Name ${number}`,
+		email: `${number}@example.com`,
+	},
+	...{ salaryEtb: '100.00', payroll: 'monthly', userId: `etbw_E-${number}`, ...changes },
+});
+const paymentsOf = (table: Json[], period: Json = PERIOD) =>
+	run(['amount.js', 'payments.js'], table, { Period: [period] });
+
+describe('the payments', () => {
+	test('are for the people of this payroll, with the period in the reference', () => {
+		expect(paymentsOf([person(1), person(2, { payroll: 'gate' })])).toEqual([
+			{
+				...{ employee: 'E-1', name: 'Name 1', toUserId: 'etbw_E-1', amountEtb: '100.00' },
+				...{ reference: 'payroll-2026-10-E-1', finding: '', problem: '' },
+			},
+		]);
+	});
+
+	test('have what a person found out about this period, and of no other', () => {
+		const found = ['2026-10 paid', '2026-09 notPaid', '', null].map((finding, index) =>
+			person(index, { finding }),
+		);
+		expect(paymentsOf(found).map(({ finding }) => finding)).toEqual(['paid', '', '', '']);
+	});
+
+	test.each([
+		['an amount that is not clear', [person(1, { salaryEtb: '12.400' })], /salary 12\.400 is not/],
+		['no user ID', [person(1, { userId: null })], /no userId/],
+		['a payroll that does not exist', [person(1, { payroll: 'montly' })], /payroll is montly/],
+		['a wallet of two', [person(1), person(2, { userId: 'etbw_E-1' })], /same userId/],
+		[
+			'an email of two payrolls',
+			[person(1), person(2, { payroll: 'gate', email: '1@EXAMPLE.com' })],
+			/same email/,
+		],
+	])('with %s gets no user ID, and says why', (_what, table, problem) => {
+		const payments = paymentsOf(table);
+		expect(payments.map(({ toUserId }) => toUserId)).toEqual(payments.map(() => ''));
+		expect(payments[0]?.problem).toMatch(problem);
+	});
+
+	test('of an empty table are one problem', () => {
+		const [{ toUserId, problem } = {}] = paymentsOf([{}]);
+		expect(toUserId).toBe('');
+		expect(problem).toMatch(/Run Set up people to pay first/);
+	});
+
+	test.each([0, 29, 1.5, '25', undefined])('need a pay day from 1 to 28, not %p', (payDay) => {
+		expect(() => paymentsOf([person(1)], { ...PERIOD, payDay })).toThrow(/payDay in Period/);
+	});
+});
+
+/** The report and the sentence about these people, with what the next node said of each. */
+function reportOf(people: Json[], answers: Json[]) {
+	const nodes = { Period: [PERIOD], Payments: people };
+	const rows = run(['report.js'], answers, nodes);
+	const [summary] = run(['summary.js'], rows, nodes);
+	return { rows, summary };
+}
+
+describe('the report', () => {
+	const payment = (number: number, problem = '') => ({
+		...{ employee: `E-${number}`, name: `Name ${number}`, toUserId: `etbw_E-${number}` },
+		...{ amountEtb: '100.00', reference: `payroll-2026-10-E-${number}`, problem },
+	});
+	const answer = (number: number, outcome: string, more: Json = {}) => ({
+		...{ outcome, reference: `payroll-2026-10-E-${number}`, amountEtb: 100, ...more },
+	});
+
+	test('names everybody who was not paid, with the reason, and counts the others', () => {
+		const { rows, summary } = reportOf(
+			[payment(1), payment(2), payment(3), payment(4, 'No userId.')],
+			[
+				answer(1, 'paid', { txHash: '0xabc' }),
+				{ error: { ...answer(2, 'notPaid'), message: 'Too much', description: 'Check it.' } },
+				answer(3, 'unknown', { message: 'Ask' }),
+				{ error: 'To User ID is empty' },
+			],
+		);
+		expect(rows[0]).toEqual({
+			...{ period: '2026-10', name: 'Name 1', employee: 'E-1', amountEtb: 100, outcome: 'paid' },
+			...{ userId: 'etbw_E-1', reference: 'payroll-2026-10-E-1', time: '2026-11-02 09:00' },
+			...{ txHash: '0xabc', reason: '' },
+		});
+		expect(summary).toMatchObject({ paid: 1, paidEtb: 100, notPaid: 2, unknown: 1, needsYou: 3 });
+		expect(summary?.message).toBe(
+			'Salaries 2026-10: 1 paid (100.00 ETB), 0 paid before, 2 not paid, 1 unknown.' +
+				' Not paid: Name 2, 100.00 ETB (Too much. Check it); Name 4, 100.00 ETB (No userId.).' +
+				' Unknown: Name 3, 100.00 ETB (Ask).',
+		);
+	});
+
+	test('a person without an answer, or with that of another payment, is unknown', () => {
+		const { rows } = reportOf([payment(1), payment(2)], [answer(2, 'paid')]);
+		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
+	});
+
+	test('a run that sent nothing says so, and is no failure', () => {
+		const { summary } = reportOf(
+			[payment(1), payment(2)],
+			[answer(1, 'ready', { mode: 'dryRun' }), answer(2, 'ready', { mode: 'dryRun' })],
+		);
+		expect(summary).toMatchObject({ needsYou: 0, ready: 2, readyEtb: 200 });
+		expect(summary?.message).toBe(
+			'Salaries 2026-10: dry run, nobody was paid; 2 ready (200.00 ETB), 0 paid before, 0 not paid, 0 unknown.',
+		);
+	});
+
+	test('a sentence names 20 people at most', () => {
+		const people = Array.from({ length: 25 }, (_, index) => payment(index + 1));
+		const { summary } = reportOf(
+			people,
+			people.map((_, index) => answer(index + 1, 'unknown', { message: '?' })),
+		);
+		expect(summary?.message).toMatch(/Name 20, 100\.00 ETB \(\?\); and 5 more\.$/);
+	});
+});
