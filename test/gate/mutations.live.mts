@@ -86,8 +86,8 @@ const mutations: Array<{ breaks: string; finds: string; puts: string }> = [
 	{
 		breaks: 'a reference can be used for another amount',
 		finds:
-			'if v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb then\n          v_reason',
-		puts: 'if v_row.to_user_id <> v_item.to_user_id then\n          v_reason',
+			'if (v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb) and (',
+		puts: 'if v_row.to_user_id <> v_item.to_user_id and (',
 	},
 	{
 		breaks: 'the money of what was not paid is not given back',
