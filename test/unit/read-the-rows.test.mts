@@ -238,6 +238,12 @@ test('a list whose execution is retried after the next pay day stays of the peri
 	expect(rows[0]?.about?.period).toBe('2026-10');
 });
 
+test('an upload that does not say when it was made is no list: its period would be a guess', async () => {
+	await expect(read([headings, rowWith({})], { submittedAt: '' })).rejects.toThrow(
+		'The upload does not say when it was made',
+	);
+});
+
 test.each([
 	['2026-11', 'The period 2026-11 has not begun: its pay day is 25 November 2026'],
 	['October', 'The period "October" cannot be read: write it like 2026-10'],
