@@ -6,7 +6,7 @@ import type { Found } from './ledger';
 import type { Settlement } from './settlement';
 
 const settleSteps =
-	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said, choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
+	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (with several unknown payments, by an expression for each), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
 
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
@@ -67,7 +67,7 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 		outcome: 'notPaid',
 		message: 'Nothing was sent, because another person or amount was paid under this reference',
 		remedy:
-			'The earlier payment stays as it was. Give each payment a reference of its own. If it is the same payment with another amount, pay only the difference.',
+			'Is it the same payment? Then do not pay it again: also not to another user ID of the same person, and of another amount only the difference. Otherwise give it a reference of its own.',
 	},
 };
 
@@ -78,7 +78,7 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	unused: {
 		outcome: 'ready',
 		message:
-			'This node does not know this reference, so nothing was settled. A run with Mode on Pay sends it',
+			'This node did not send it, so nothing was settled, and a run with Mode on Pay sends it. If it was paid without this node, set Finding to Paid Without This Node',
 	},
 	inDoubt: {
 		outcome: 'unknown',
@@ -88,7 +88,7 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	givenUp: {
 		outcome: 'unknown',
 		message:
-			'Not settled: the execution that was sending it was cut off just now, and a finding is about what was asked before',
+			'Not settled: another execution was sending it until now, and a finding is about what was asked before',
 		remedy: 'Ask the partner service whether it was paid, and settle it by one more run.',
 	},
 };

@@ -145,6 +145,7 @@ export class Windows {
 		const waitedMs = this.waiting.get(payment);
 		return {
 			payment,
+			hasWaited: waitedMs !== undefined,
 			isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,
 		};
 	}
