@@ -218,8 +218,14 @@ const mutations: Mutation[] = [
 	{
 		name: 'Retry execution pays although the node remembers nothing',
 		file: disburse,
-		find: `if (isRepeated(context) && marks === 0)`,
+		find: `if (isRepeated(context) && (marks === 0 || begunForgetful.has(sentBefore)))`,
 		replace: `if (false)`,
+	},
+	{
+		name: 'Retry execution pays when another execution records something between two of its tries',
+		file: disburse,
+		find: `(marks === 0 || begunForgetful.has(sentBefore))`,
+		replace: `marks === 0`,
 	},
 	{
 		name: 'Another amount under a reference that is unknown is told as not paid',

@@ -353,9 +353,17 @@ export class Judge {
 				for (const mark of fact('doubt')) added.delete(mark);
 			if (told === 'ready' && after.has(sent))
 				this.broken(`${run.name} tells ${key} ready, but it is not`);
-			if (isRefused && told !== 'notPaid')
+			if (isRefused && !['notPaid', 'alreadyPaid', 'unknown'].includes(told ?? 'notPaid'))
 				this.broken(`${run.name} tells ${key} ${told}, and may not settle`);
-			if (!isInDoubt || told === undefined || told === 'notPaid' || told === 'notAttempted')
+			if (isRefused && isInDoubt && told === 'notPaid' && run.plan.onError === 'continue')
+				this.broken(`${run.name} tells ${key} notPaid, and it is in doubt`);
+			if (
+				isRefused ||
+				!isInDoubt ||
+				told === undefined ||
+				told === 'notPaid' ||
+				told === 'notAttempted'
+			)
 				continue;
 			this.count(`settled ${finding}`);
 			const right =

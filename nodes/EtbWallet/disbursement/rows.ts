@@ -95,23 +95,19 @@ function invalidItemsError(start: Start, invalid: InvalidRow[], rows: Row[]): Er
 /**
  * What cannot be used for the whole run, such as the credential or an option. Earlier tries of "Retry On Fail" may
  * have paid all the same: what they did is told.
- * @param endOf what is known of an item; without a settlement it is refused
+ * @param known what is known of all items; one without a settlement is refused
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function refuseAll(
-	start: Start,
-	thrown: unknown,
-	endOf: (itemIndex: number) => Partial<Row>,
-): INodeExecutionData[] {
+export function refuseAll(start: Start, thrown: unknown, known: Row[]): INodeExecutionData[] {
 	const { context, sentBefore, mode } = start;
 	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
-		return context.getInputData().map((_, itemIndex) => {
-			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
+		return known.map((row) => {
+			const { payment, settlement } = sentBefore.get(row.itemIndex) ?? {};
 			if (payment !== undefined && settlement !== undefined)
 				return outputItem({ ...payment, settlement }, mode);
-			const { settlement: end = { outcome: 'notPaid', error }, ...known } = endOf(itemIndex);
-			return outputItem({ itemIndex, ...known, settlement: end }, mode);
+			const refused: Settlement = { outcome: 'notPaid', error };
+			return outputItem({ ...row, settlement: row.settlement ?? refused }, mode);
 		});
 	}
 	if (sentBefore.size === 0) throw invalidRunError(context, thrown);

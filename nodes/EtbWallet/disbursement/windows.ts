@@ -28,7 +28,7 @@ export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
 
 /** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
-function windowsOf<Entry>({ options }: Batch, entries: Entry[]): Entry[][] {
+function windowsOf<Entry>({ options }: Pick<Batch, 'options'>, entries: Entry[]): Entry[][] {
 	const size = options.concurrency;
 	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
 		entries.slice(index * size, (index + 1) * size),
@@ -221,7 +221,7 @@ export class Windows {
  * @throws {Error} with the reason, when n8n's database fails
  */
 export async function lookAtAll(
-	batch: ReferencedBatch,
+	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
 	payments: Payment[],
 ): Promise<Map<Payment, ReferenceState>> {
 	const states = new Map<Payment, ReferenceState>();

@@ -52,11 +52,11 @@ function countOf(name: string, body: unknown): number {
 export const isPlain = ({ text }: Answered): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
 
 /**
- * Whether the answer to what was set agrees with it. The service document (§4) does not show the answers of endpoints
+ * Whether the answer to what was set or made agrees with it. The service document (§4) does not show the answers of endpoints
  * 4 and 5, so a body that says nothing of it is fine.
  * @returns what does not agree, such as `says that it did not do it`, to follow "The service answered 200, but "
  */
-export function disagreement(answer: Answered, sent: IDataObject): string | undefined {
+export function disagreement(answer: Answered, sent: IDataObject = {}): string | undefined {
 	const success = successIn(answer);
 	const places = placesOf(answer.body);
 	if (success === 'no' || places.some((place) => property(place, 'ok') === false))
