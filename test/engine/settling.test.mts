@@ -166,7 +166,7 @@ describe('what a person found out', () => {
 		const items = itemsFor('a', 'b');
 		await run(items);
 		const copy = { nodeId: `${nodeId}-copy` };
-		const settled = await settle(items, 'paidElsewhere', copy);
+		const settled = await settle(items, 'recordPaid', copy);
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(settled.hints).toEqual([
 			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that this node did not know, 0 left as they were',
@@ -183,7 +183,7 @@ describe('what a person found out', () => {
 			const settled = await settle(itemsFor('a'), finding);
 			expect(outcomesOf(settled)).toEqual(['ready']);
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid\? This node did not send it/,
+				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid\? This node knows no payment of it/,
 			);
 			expect(settled.hints).toEqual([
 				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. Is this the node that paid?',
@@ -199,7 +199,7 @@ describe('what a person found out', () => {
 			bodyText.includes(user('a'))
 				? 'error500AfterPaying'
 				: bodyText.includes(user('b'))
-					? 'refuse'
+					? 'refused'
 					: undefined,
 		);
 		const { error } = await run(items, { options });
@@ -265,7 +265,7 @@ describe('what another execution is sending', () => {
 		expect(paidNames()).toEqual(['a', 'b']);
 	});
 
-	test.each(['notPaid', 'paid', 'paidElsewhere'])(
+	test.each(['notPaid', 'paid', 'recordPaid'])(
 		'and ends as unknown meanwhile stays so, whatever was found out before: %s',
 		async (finding) => {
 			sandbox.setLatency(100);

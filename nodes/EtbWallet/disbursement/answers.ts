@@ -21,7 +21,7 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 	paid: {
 		outcome: 'alreadyPaid',
 		message: 'Paid before, not sent again',
-		remedy: 'Use a new reference for a new payment.',
+		remedy: 'There is nothing to do, unless this is a new payment: that needs a new reference.',
 	},
 	settledPaid: {
 		outcome: 'alreadyPaid',
@@ -61,7 +61,7 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 		message:
 			'This person may have been paid another amount under this reference, or it is another person’s, so nothing was sent',
 		remedy:
-			'Find the earlier payment with this reference, and ask the partner service what was paid. Settle that one first, with its own person and amount. Then pay what is still owed under a reference of its own.',
+			'Find the earlier payment with this reference, ask the partner service what was paid, and settle that one first, with its own person and amount. If it was not paid, run this item again. If it was, pay only the difference, under another reference.',
 	},
 	paidToAnother: {
 		outcome: 'notPaid',
@@ -78,7 +78,7 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	unused: {
 		outcome: 'ready',
 		message:
-			'This node did not send it, so nothing was settled, and a run with Mode on Pay sends it. If it was paid without this node, set Finding to Paid Without This Node',
+			'This node knows no payment of it, so nothing was settled, and a run with Mode on Pay sends it. If it was paid all the same, set Finding to Record All as Paid',
 	},
 	inDoubt: {
 		outcome: 'unknown',
@@ -119,7 +119,7 @@ export function withSettleSteps(settlement: Settlement): Settlement {
 export function notRecorded(error: unknown): Failure {
 	return {
 		message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
-		description: `Run the workflow again. If it then reports references as unknown that were not used before, this run did not send them. The database said: ${messageOf(error)}`,
+		description: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,
 	};
 }
 

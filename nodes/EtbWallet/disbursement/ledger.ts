@@ -249,8 +249,8 @@ async function heed(
 ): Promise<void> {
 	const found = (finding: Payment['finding'], state: Found): ReferencedPayment[] =>
 		payments.filter((each) => each.finding === finding && answers.get(each) === state);
-	const settledPaid = [...found('paid', 'inDoubt'), ...found('paidElsewhere', 'inDoubt')];
-	const newlyPaid = found('paidElsewhere', 'unused');
+	const settledPaid = [...found('paid', 'inDoubt'), ...found('recordPaid', 'inDoubt')];
+	const newlyPaid = found('recordPaid', 'unused');
 	const notPaid = found('notPaid', 'inDoubt');
 	const paid = [...settledPaid, ...newlyPaid];
 	await questions.write([

@@ -143,15 +143,15 @@ export const createDisbursement: Operation = {
 				},
 				{ name: 'Not Clear Yet', value: 'unclear', description: 'It stays unknown' },
 				{
-					name: 'Paid Without This Node',
-					value: 'paidElsewhere',
+					name: 'Record All as Paid',
+					value: 'recordPaid',
 					description:
-						'All items are recorded as paid, also those that this node never sent. For a copy, or a node that was made anew.',
+						'Also what this node never sent is recorded as paid: for a copy, or a node that was made anew',
 				},
 			],
 			default: 'unclear',
 			description:
-				'What the partner service said about these payments. An expression gives each item its own: paid, notPaid, paidElsewhere, or nothing.',
+				'What the partner service said about these payments. An expression gives each item its own: paid, notPaid, recordPaid, or nothing.',
 		},
 		{
 			displayName: 'To User ID',
