@@ -283,6 +283,16 @@ describe('what another execution is sending', () => {
 		},
 	);
 
+	test('and is refused meanwhile stays free, whatever was found out before', async () => {
+		sandbox.setLatency(100);
+		const items = itemsFor('a');
+		const paying = leaveUnknown(items, ['a'], 'refused');
+		while (requests() === 0) await new Promise(setImmediate);
+		expect(outcomesOf(await settle(items, 'recordPaid'))).toEqual(['ready']);
+		await paying;
+		expect(outcomesOf(await run(items))).toEqual(['paid']);
+	});
+
 	test('and never ends is in doubt from then on; only the next run heeds a finding', async () => {
 		const items = itemsFor('a');
 		const marks = ['references', 'sent:pay-a', `payment:["pay-a","${user('a')}","10"]`];

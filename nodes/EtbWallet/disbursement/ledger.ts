@@ -178,10 +178,12 @@ export function ledgerOf(context: IExecuteFunctions, afterStopMs: number): Ledge
 				const payments = wanted.map(({ payment }) => payment);
 				const before = await questions.ask(payments.flatMap(claimMarks));
 				const answers = await answersTo(questions, wanted, before);
-				// A person asked about what had ended before this run, and this has ended since.
-				for (const { payment, hasWaited } of wanted)
-					if (hasWaited && answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
-				await heed(questions, payments, answers);
+				// A person asked about what had ended before this run: not about what ended while it waited.
+				const waited = new Set(wanted.filter((each) => each.hasWaited).map((each) => each.payment));
+				for (const payment of waited)
+					if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
+				const heeded = payments.filter((payment) => !waited.has(payment));
+				await heed(questions, heeded, answers);
 				return answers;
 			});
 		},
