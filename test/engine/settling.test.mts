@@ -342,6 +342,23 @@ test('a payment that was settled as not paid, sent again and refused is in doubt
 });
 
 describe('a database that fails', () => {
+	test('in the middle of questions about a payment that is refused then leaves nothing of them', async () => {
+		const items = itemsFor('a');
+		const payment = `payment:["pay-a","${user('a')}","10"]`;
+		sandbox.faults.plan('POST /disburse', () => {
+			const halves = ['paid', 'doubt'].flatMap((fact) => [
+				`${fact}:${payment}`,
+				`${fact}:sent:pay-a`,
+			]);
+			deduplicator.rows.set(`wf1:${nodeId}`, [...record(), ...halves]);
+			return { process: 'never', answer: { status: 422, body: '{}' } };
+		});
+		expect(outcomesOf(await run(items, {}, { onError }))).toEqual(['notPaid']);
+		sandbox.faults.clear();
+		expect(record()).toEqual(['references']);
+		expect(outcomesOf(await run(items))).toEqual(['paid']);
+	});
+
 	test.each(['paid', 'notPaid'])(
 		'while a finding is recorded (%s) makes it unknown, and Retry On Fail heeds it no second time',
 		async (finding) => {

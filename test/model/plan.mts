@@ -618,6 +618,32 @@ const askedForAnother: fc.Arbitrary<Plan> = fc
 		processes: [[], [{ kind: 'crash' as const, atStep, lasts }], []],
 	}));
 
+/** A sender stands still with its answer; it is given up and settled as not paid; then it goes on, and somebody pays. */
+const lateAnswer: fc.Arbitrary<Plan> = fc
+	.record({
+		plan: healthyPlan,
+		kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
+		atStep: fc.integer({ min: 8, max: 24 }),
+		payAfterMs: fc.integer({ min: 0, max: 150_000 }),
+	})
+	.map(({ plan, kind, atStep, payAfterMs }) => {
+		const others = { process: 1, start: { after: 'previous' as const, ms: 0 } };
+		const inOrder = inTurns(plan, [
+			{ process: 0, start: { after: 'beginning', ms: 0 } },
+			{ process: 1, aim: 'settle', start: { after: 'beginning', ms: 2_000 } },
+			{ ...others, aim: 'settle' },
+			{ ...others, start: { after: 'previous', ms: payAfterMs } },
+		]);
+		return {
+			...inOrder,
+			processes: [[{ kind, atStep, lasts: 70_000 }], []],
+			runs: inOrder.runs.map((each) => ({
+				...each,
+				items: each.items.map((item) => ({ ...item, finding: 'notPaid' as const })),
+			})),
+		};
+	});
+
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 	fc.oneof(
 		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
@@ -628,5 +654,6 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 		{ weight: 5, arbitrary: settledOnes },
 		{ weight: 1, arbitrary: heededOnce },
 		{ weight: 2, arbitrary: askedForAnother },
+		{ weight: 1, arbitrary: lateAnswer },
 	),
 );
