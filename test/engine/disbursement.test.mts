@@ -248,7 +248,10 @@ describe('outcomes', () => {
 		'what was paid without a reference is to be left out when the rest is tried again (%j)',
 		async (settings) => {
 			failFor(['u2'], reply(422, { message: 'No' }));
-			const { error, errorOutput } = await pay(itemsFor(names(3)), { concurrency: 1 }, settings);
+			const { error, errorOutput } = await pay(itemsFor(names(3)), {
+				options: { concurrency: 1 },
+				...settings,
+			});
 			const [item] = errorOutput;
 			const remedy = error?.description ?? (item && errorIn(item))?.description;
 			expect(remedy).toContain(
