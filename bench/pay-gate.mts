@@ -1,6 +1,7 @@
-/** What a payment costs through the pay gate, by what its tables hold; beside it the node's own references. */
+/** What a payment costs through the pay gate, by what its tables hold; beside it the node's own references, and the gate's SQL alone. */
 import { callOfGate, gateWorkflow } from '../test/gate/gate-world.mts';
 import { logins, setRules, startGateServer, type GateServer } from '../test/gate/gate.mts';
+import { measureCalls } from './gate-calls.mts';
 import { fillGate } from './gate-tables.mts';
 import { ledgerOf, pay, type Way } from './paying.mts';
 import type { Section, Sizes } from './section.mts';
@@ -35,6 +36,7 @@ async function publishGate(stack: Stack, server: GateServer, records: number): P
 	};
 	await pay(stack, way, { items: WARM_UP_ITEMS, latencyMs: 0, withReferences: true });
 	await fillGate(superuser, records);
+	await superuser.query('vacuum analyze');
 	await superuser.end();
 	return way;
 }
@@ -86,11 +88,13 @@ export async function measureGate(
 		const lines = [ofGates, ofOwn].flatMap((group) =>
 			group.map(({ name, ms }) => [name, shown(spread(ms)), shown(ratios(ms, group[0]?.ms ?? []))]),
 		);
+		const calls = await measureCalls(server, { records, rounds });
 		return {
 			title: 'The pay gate',
 			text: [
 				`Time of the node that pays, for one item, in ms: *Execute Sub-workflow* with the gate behind it, or the ETB Wallet node with references of its own (Map Automatically). ${items} items in each execution, Concurrency 10, ${rounds} rounds; PostgreSQL on the same machine, whose commits do not wait for the disk.`,
 				table(['', 'ms', '× none'], lines),
+				calls.text,
 			].join('\n\n'),
 			targets: [
 				{
@@ -98,6 +102,7 @@ export async function measureGate(
 					measured: shown(growth),
 					met: growth.median <= 1.1 && growth.median >= 0.9,
 				},
+				...calls.targets,
 			],
 		};
 	} finally {

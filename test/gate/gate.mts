@@ -8,7 +8,8 @@ import { projectFolder } from '../../n8n/folders.mts';
 import { freePort } from '../../n8n/ports.mts';
 import { startPostgres } from '../services.mts';
 
-export const schemaFile = join(projectFolder, 'gate', 'schema.sql');
+/** GATE_SCHEMA is another one, such as one that mutations.live.mts broke. */
+export const schemaFile = process.env.GATE_SCHEMA ?? join(projectFolder, 'gate', 'schema.sql');
 
 /** The SQL that sets a database up. */
 export const schemaText = async (): Promise<string> => await readFile(schemaFile, 'utf8');

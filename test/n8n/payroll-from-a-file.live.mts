@@ -35,6 +35,7 @@ let published: string | undefined;
 async function publish(
 	settings: Record<string, unknown> = {},
 	limits: object = {},
+	mode?: string,
 ): Promise<string> {
 	const workflow = await readExample('payroll-from-a-file.json');
 	const WithAssignments = z
@@ -57,7 +58,11 @@ async function publish(
 			const parameters = WithOptions.parse(node['parameters']);
 			return {
 				...node,
-				parameters: { ...parameters, options: { ...parameters.options, ...limits } },
+				parameters: {
+					...parameters,
+					...(mode !== undefined && { mode }),
+					options: { ...parameters.options, ...limits },
+				},
 			};
 		}
 		return node;
@@ -178,6 +183,42 @@ test('shows what will be paid and what not, and pays exactly that after a second
 	assert.match(nothingLeft, /Nobody was paid.*2 people had been paid before.*1 person not paid/s);
 	assert.match(nothingLeft, /Paid before: 2 people.*0x[0-9a-f]{64}/s);
 	assert.deepEqual(paid(already), salaries);
+});
+
+/** Two people who have a wallet, so that nothing but the approval keeps them from being paid. */
+function withWallets(): { list: Upload; salaries: string[] } {
+	const number = `W${++lists}`;
+	const people = [1, 2].map((each) => ({
+		employee: `${number}-${each}`,
+		user: world.sandbox.books.addUser({ externalId: `${number}-${each}` }),
+	}));
+	return {
+		list: csv(...people.map(({ employee, user }) => `${employee},Abebe Kebede,,,100,${user.id}`)),
+		salaries: people.map(({ employee }) => `${employee} 100`),
+	};
+}
+
+for (const [mode, says] of [
+	['pay', /Not paid: 2 people.*put the expression back into Mode/s],
+	["={{ 'pay' }}", /Not paid: 2 people.*put the expression back into Mode/s],
+	['settle', /Not paid: 2 people.*Mode is on Settle Unknown/s],
+] as const) {
+	test(`with Mode on ${mode} nobody is paid unapproved, and the page says what to do`, async () => {
+		await publish({}, {}, mode);
+		const already = payments();
+		const page = await accountant.read(await accountant.upload(FORM, withWallets().list));
+		assert.deepEqual(paid(already), []);
+		assert.match(page, /Nobody was paid/);
+		assert.match(page, says);
+	});
+}
+
+test('with Mode on dryRun an approval pays nobody, and the page says what to do', async () => {
+	await publish({}, {}, 'dryRun');
+	const already = payments();
+	const page = await approve(await accountant.upload(FORM, withWallets().list));
+	assert.deepEqual(paid(already), []);
+	assert.match(page, /Nobody was paid.*Not paid: 2 people.*put the expression back into Mode/s);
 });
 
 test('who declines pays nobody, and the page says who it was', async () => {

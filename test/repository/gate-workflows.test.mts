@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
 import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../n8n/gate.mts';
+import { mutations } from '../gate/mutations.mts';
 
 const files = globSync('gate/*.json').map((path) => basename(path));
 
@@ -38,6 +39,13 @@ test('no query of the desk is longer than 25 lines', () => {
 	expect(queries.length).toBeGreaterThan(10);
 	const long = queries.filter(([, query = '']) => query.trimEnd().split('\n').length > 25);
 	expect(long.map(([path]) => path)).toEqual([]);
+});
+
+test('what a mutation changes stands in gate/schema.sql once', () => {
+	const schema = readFileSync('gate/schema.sql', 'utf8');
+	const lost = mutations.filter(({ finds }) => schema.split(finds).length !== 2);
+	expect(lost.map(({ breaks, finds }) => [breaks, finds])).toEqual([]);
+	expect(new Set(mutations.map(({ breaks }) => breaks)).size).toBe(mutations.length);
 });
 
 test('gate/README.md names every file', () => {

@@ -40,14 +40,22 @@ const answers = new Map(
 	}),
 );
 
+/** What became of this line. A refusal of the whole run, such as a wrong Mode, comes without references. */
+function answerTo({ next, reference, reason }) {
+	const answer = answers.get(reference) ?? (next === 'pay' ? answers.get(undefined) : undefined);
+	if (approved && answer?.outcome === 'ready')
+		return {
+			outcome: 'notPaid',
+			txHash: '',
+			reason: 'This was only tried: in Pay salaries put the expression $json.mode back into Mode',
+		};
+	return answer ?? { outcome: 'notPaid', txHash: '', reason };
+}
+
 const decided = lines
 	.filter(({ none }) => !none)
 	.map((line) => {
-		const answer = answers.get(line.reference) ?? {
-			outcome: 'notPaid',
-			txHash: '',
-			reason: line.reason,
-		};
+		const answer = answerTo(line);
 		const earlier = answer.outcome === 'alreadyPaid' ? line.paidBefore : undefined;
 		const time =
 			answer.outcome === 'paid' ? $now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? '');
@@ -98,6 +106,8 @@ const report = rows.map(
 		txHash,
 		reason,
 		approvedBy: outcome === 'paid' ? (approvedBy?.name ?? '') : '',
+		// For what the service says about them: still-to-pay.xlsx is put in again with it.
+		...(outcome === 'unknown' && { finding: '' }),
 	}),
 );
 const having = (outcome) => rows.filter((row) => row.outcome === outcome);

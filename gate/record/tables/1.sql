@@ -61,12 +61,13 @@ create table etb_wallet.payment (
   settled_by text, -- The person who settled it
   confirmed_at timestamptz, -- When the event disburse.completed came for it, or a person said that it needs none
   confirmed_by text, -- That person
-  primary key (budget, reference, attempt)
+  -- (No two indexes begin alike: a plan made for an empty table takes any that begins with what is asked for, and keeps it.)
+  primary key (reference, budget, attempt)
 );
 -- What is in flight, to be settled, or to be looked at
 create index payment_open on etb_wallet.payment (budget, claimed_at) where state in ('sending', 'unknown') or surprise is not null;
 -- References that look the same
-create index payment_look on etb_wallet.payment (budget, look);
+create index payment_look on etb_wallet.payment (look, budget);
 -- What is paid and waits for its event
 create index payment_unconfirmed on etb_wallet.payment (budget, tx_hash) where state = 'paid' and confirmed_at is null;
 
