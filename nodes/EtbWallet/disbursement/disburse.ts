@@ -23,6 +23,7 @@ import {
 	isStopped,
 	readRows,
 	refuseAll,
+	remarkOnUnprotected,
 	tell,
 	unlessInvalid,
 } from './rows';
@@ -64,6 +65,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		await tellUsed(batch, pending);
 		for (const row of pending) row.settlement ??= refusal;
 	}
+	remarkOnUnprotected(rows);
 	return tell(start, rows);
 };
 
