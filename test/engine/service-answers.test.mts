@@ -470,6 +470,25 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 	});
 });
 
+describe('a wallet that the service answers 200 to, and does not say that it made', () => {
+	test.each([
+		['success: false', '{"success":false,"message":"No way"}', /says that it did not do it/],
+		['it under data', '{"id":"u1","data":{"success":false}}', /says that it did not do it/],
+		['ok: false', '{"ok":false,"id":"u1"}', /says that it did not do it/],
+		['both', '{"success":true,"success":false,"id":"u1"}', /says both/],
+		['an error', '{"error":{"message":"No way"}}', /with an error\. The service said: "No way"/],
+	])('with %s is unknown, and not asked for again', async (_what, body, why) => {
+		sandbox.faults.plan('POST /users', () => answer(200, body));
+		const { error } = await run('createUser', { retryOnFail: true });
+		expect(error?.message).toMatch(why);
+		expect(error?.description).toMatch(mayBeDone);
+		expect(sandbox.requests).toHaveLength(1);
+		const { output, errorOutput } = await run('createUser', { onError: 'continueErrorOutput' });
+		expect(output).toEqual([]);
+		expect(Object(errorOutput[0]?.json.error)).toMatchObject({ outcome: 'unknown' });
+	});
+});
+
 describe('the reason of the service', () => {
 	test.each([
 		['message', json('No way')],

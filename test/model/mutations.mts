@@ -188,8 +188,14 @@ const mutations: Mutation[] = [
 	{
 		name: 'Settling: what this node does not know is not recorded as paid',
 		file: ledger,
-		find: `const newlyPaid = found('paid', 'unused');`,
-		replace: `const newlyPaid = []; for (const payment of found('paid', 'unused')) answers.set(payment, 'newlyPaid');`,
+		find: `const newlyPaid = found('recordPaid', 'unused');`,
+		replace: `const newlyPaid = []; for (const payment of found('recordPaid', 'unused')) answers.set(payment, 'newlyPaid');`,
+	},
+	{
+		name: 'Settling: a finding paid is recorded also for what was never sent',
+		file: ledger,
+		find: `const newlyPaid = found('recordPaid', 'unused');`,
+		replace: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('paid', 'unused')];`,
 	},
 	{
 		name: 'Settling: a finding not paid leaves the claim',
@@ -218,8 +224,14 @@ const mutations: Mutation[] = [
 	{
 		name: 'Retry execution pays although the node remembers nothing',
 		file: disburse,
-		find: `if (isRepeated(context) && marks === 0)`,
+		find: `if (isRepeated(context) && (marks === 0 || begunForgetful.has(sentBefore)))`,
 		replace: `if (false)`,
+	},
+	{
+		name: 'Retry execution pays when another execution records something between two of its tries',
+		file: disburse,
+		find: `(marks === 0 || begunForgetful.has(sentBefore))`,
+		replace: `marks === 0`,
 	},
 	{
 		name: 'Another amount under a reference that is unknown is told as not paid',

@@ -5,6 +5,9 @@ import type { Blow } from './n8n-process.mts';
 export const people = 6;
 export type NodeName = 'a' | 'b';
 
+/** What a person says of a payment in a run that settles. */
+export type Finding = 'unclear' | 'paid' | 'recordPaid' | 'notPaid';
+
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 export const answerKinds = [
 	'paid',
@@ -40,7 +43,7 @@ export interface ItemPlan {
 	person: number;
 	variant: VariantKind;
 	/** Heeded when the run settles. `asks`: a person asks the books; the others are said without asking. */
-	finding?: 'asks' | 'paid' | 'notPaid' | 'unclear';
+	finding?: 'asks' | Finding;
 }
 
 export interface RunPlan {
@@ -116,6 +119,7 @@ const finding: fc.Arbitrary<ItemPlan['finding']> = fc.oneof(
 	{ weight: 6, arbitrary: fc.constant<ItemPlan['finding']>('asks') },
 	{ weight: 2, arbitrary: fc.constant<ItemPlan['finding']>('notPaid') },
 	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('paid') },
+	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('recordPaid') },
 	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('unclear') },
 );
 
@@ -614,6 +618,32 @@ const askedForAnother: fc.Arbitrary<Plan> = fc
 		processes: [[], [{ kind: 'crash' as const, atStep, lasts }], []],
 	}));
 
+/** A sender stands still with its answer; it is given up and settled as not paid; then it goes on, and somebody pays. */
+const lateAnswer: fc.Arbitrary<Plan> = fc
+	.record({
+		plan: healthyPlan,
+		kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
+		atStep: fc.integer({ min: 8, max: 24 }),
+		payAfterMs: fc.integer({ min: 0, max: 150_000 }),
+	})
+	.map(({ plan, kind, atStep, payAfterMs }) => {
+		const others = { process: 1, start: { after: 'previous' as const, ms: 0 } };
+		const inOrder = inTurns(plan, [
+			{ process: 0, start: { after: 'beginning', ms: 0 } },
+			{ process: 1, aim: 'settle', start: { after: 'beginning', ms: 2_000 } },
+			{ ...others, aim: 'settle' },
+			{ ...others, start: { after: 'previous', ms: payAfterMs } },
+		]);
+		return {
+			...inOrder,
+			processes: [[{ kind, atStep, lasts: 70_000 }], []],
+			runs: inOrder.runs.map((each) => ({
+				...each,
+				items: each.items.map((item) => ({ ...item, finding: 'notPaid' as const })),
+			})),
+		};
+	});
+
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 	fc.oneof(
 		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
@@ -624,5 +654,6 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 		{ weight: 5, arbitrary: settledOnes },
 		{ weight: 1, arbitrary: heededOnce },
 		{ weight: 2, arbitrary: askedForAnother },
+		{ weight: 1, arbitrary: lateAnswer },
 	),
 );

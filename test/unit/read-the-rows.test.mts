@@ -13,6 +13,7 @@ const Row = z.object({
 	email: z.string().optional(),
 	phone: z.string().optional(),
 	amountEtb: z.union([z.number(), z.string()]).optional(),
+	finding: z.string().optional(),
 	problem: z.string().optional(),
 });
 type Row = z.infer<typeof Row>;
@@ -39,7 +40,7 @@ async function read(
 		.parse(await runCode('payroll-from-a-file.json', 'Read the rows', { input, nodes, now }));
 }
 
-const headings = ['employee', 'name', 'email', 'phone', 'amountEtb', 'userId'];
+const headings = ['employee', 'name', 'email', 'phone', 'amountEtb', 'userId', 'finding'];
 const rowWith = (change: Partial<Record<string, Cell>>): Cell[] => {
 	const row: Record<string, Cell> = {
 		employee: 'E-1',
@@ -157,6 +158,29 @@ test.each([
 	[{ name: '', amountEtb: '' }, 'There is no name. The amount is empty'],
 ])('%p is refused', async (change, problem) => {
 	expect((await one(change)).problem).toBe(problem);
+});
+
+test.each([
+	['', ''],
+	['2026-10 paid', 'paid'],
+	['2026-10 notPaid', 'notPaid'],
+	['2026-10 Not paid', 'notPaid'],
+])('the finding %p is %p', async (written, finding) => {
+	expect(await one({ finding: written })).toMatchObject({ finding, problem: '' });
+});
+
+test.each([
+	['paid', 'The finding "paid" cannot be read: write it like 2026-10 paid or 2026-10 notPaid'],
+	[
+		'2026-10',
+		'The finding "2026-10" cannot be read: write it like 2026-10 paid or 2026-10 notPaid',
+	],
+	[
+		'2026-09 paid',
+		'The finding is about 2026-09, and this list is for 2026-10: upload it with the period 2026-09',
+	],
+])('the finding %p is refused: nobody is settled by a guess', async (finding, problem) => {
+	expect(await one({ finding })).toMatchObject({ finding: '', problem });
 });
 
 test('a title, headings as people write them, other columns and empty lines are no problem', async () => {

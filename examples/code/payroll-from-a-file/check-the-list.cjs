@@ -133,7 +133,7 @@ if (!$('Ask for approval').isExecuted) {
 			...line,
 			toUserId: line.toUserId || `a new wallet for ${line.employee}`,
 		})),
-		{ approved: false },
+		{ approved: false, mode: 'dryRun' },
 	);
 }
 
@@ -181,6 +181,6 @@ if (changed.length > 0) return end('changed', { by, who: changed.map(({ each }) 
 const toPay = approved.map(({ line }) => line).filter(({ problem }) => problem === '');
 const withoutWallet = toPay.filter(({ toUserId }) => toUserId === '');
 if (withoutWallet.length > 0 && made.size === 0) return goOn('wallet', withoutWallet, {});
-const decided = { approved: true, approvedBy: by, approvedAt: submittedAt };
+const decided = { approved: true, mode: 'pay', approvedBy: by, approvedAt: submittedAt };
 if (toPay.length === 0) return goOn('nobody', [{ none: true, ...decided }]);
 return goOn('pay', toPay, decided);

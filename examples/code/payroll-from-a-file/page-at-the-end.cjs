@@ -17,8 +17,13 @@ const html = (value) =>
 		.replace(/>/g, '&gt;')
 		.replace(/"/g, '&quot;');
 
-const SETTLE =
-	'<p>Ask the partner service about each of them. Then whoever runs n8n settles them in the node <i>Pay salaries</i>: set <i>Mode</i> to <i>Settle Unknown</i>, <i>Finding</i> to what the service said, choose <i>Execute step</i>, and put the expression back into <i>Mode</i>. Who was not paid is paid when still-to-pay.xlsx is uploaded.</p>';
+const SETTLE = [
+	`<p>Ask the partner service about each of them. In still-to-pay.xlsx, write what it said into the column <i>finding</i>: <i>${html(about.period)} paid</i> or <i>${html(about.period)} notPaid</i>. Then whoever runs n8n opens <i>Pay salaries</i> in the workflow:</p>`,
+	'<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens.</li>',
+	'<li>Set <i>Mode</i> to <i>Fixed</i>, <i>Settle Unknown</i>, and <i>Finding</i> to the expression <i>{{ $json.finding }}</i>. Choose <i>Execute step</i> again: nobody is paid by that.</li>',
+	'<li>Set <i>Mode</i> back to the expression <i>{{ $json.mode }}</i>.</li></ol>',
+	'<p>Who was not paid is paid when the file is uploaded as always, and approved.</p>',
+].join('');
 
 /** The report: the newest run of "What came of it". */
 let rows = [];

@@ -14,6 +14,7 @@ const HEADINGS = {
 	phone: ['phone', 'phonenumber', 'mobile', 'mobilenumber', 'telephone'],
 	amountEtb: ['amountetb', 'amount', 'salaryetb', 'salary', 'netsalary', 'netsalaryetb', 'netpay'],
 	userId: ['userid', 'wallet', 'walletid'],
+	finding: ['finding'],
 };
 
 /** A CSV file without a mark of its encoding arrives as single bytes: UTF-8 if they are valid UTF-8, else Windows-1252. */
@@ -113,6 +114,21 @@ function readPeriod(text) {
 	return { period };
 }
 
+/** What the service said about somebody's payment of a period, such as "2026-10 paid": heeded by Settle Unknown only. */
+function readFinding(text) {
+	if (text === '') return { finding: '' };
+	const [, of, not, paid] = /^(\d{4}-\d{2}) (not ?)?(paid)$/i.exec(text) ?? [];
+	if (!paid)
+		return {
+			problem: `The finding "${text}" cannot be read: write it like ${period} paid or ${period} notPaid`,
+		};
+	if (of !== period)
+		return {
+			problem: `The finding is about ${of}, and this list is for ${period}: upload it with the period ${of}`,
+		};
+	return { finding: not ? 'notPaid' : 'paid' };
+}
+
 const { period, problem: periodProblem } = readPeriod(written(upload.period));
 const about = {
 	period,
@@ -186,6 +202,7 @@ return rows.map((row, index) => {
 		? (phoneNumber(employeeText) ?? employeeText)
 		: employeeText;
 	const amount = readAmount(cellOf(row, 'amountEtb'), groups);
+	const found = readFinding(written(cellOf(row, 'finding')));
 	const problems = [
 		row.cells.some((cell, column) => written(sheet[top][column]) === '' && written(cell) !== '') &&
 			'The row has more values than there are headings: put a value with a comma in quotes',
@@ -199,6 +216,7 @@ return rows.map((row, index) => {
 			`"${email}" is not an email address`,
 		phone !== '' && phoneNumber(phone) === undefined && `"${phone}" is not a telephone number`,
 		amount.problem,
+		found.problem,
 	].filter(Boolean);
 	return {
 		json: {
@@ -211,6 +229,7 @@ return rows.map((row, index) => {
 			userId,
 			// As it was written, where it could not be read: the file of those who are left is corrected and put in again.
 			amountEtb: amount.amountEtb ?? written(cellOf(row, 'amountEtb')),
+			finding: found.finding ?? '',
 			problem: problems.join('. '),
 		},
 	};

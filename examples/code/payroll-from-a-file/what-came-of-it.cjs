@@ -47,7 +47,7 @@ function answerTo({ next, reference, reason }) {
 		return {
 			outcome: 'notPaid',
 			txHash: '',
-			reason: 'This was only tried: in Pay salaries put the expression back into Mode',
+			reason: 'This was only tried: in Pay salaries put the expression $json.mode back into Mode',
 		};
 	return answer ?? { outcome: 'notPaid', txHash: '', reason };
 }
@@ -106,6 +106,8 @@ const report = rows.map(
 		txHash,
 		reason,
 		approvedBy: outcome === 'paid' ? (approvedBy?.name ?? '') : '',
+		// For what the service says about them: still-to-pay.xlsx is put in again with it.
+		...(outcome === 'unknown' && { finding: '' }),
 	}),
 );
 const having = (outcome) => rows.filter((row) => row.outcome === outcome);

@@ -33,6 +33,14 @@ export interface RunOptions extends SendOptions {
 	failsIfUsed: boolean;
 }
 
+export const usualOptions: RunOptions = {
+	mode: 'pay',
+	timeoutMs: 60_000,
+	concurrency: 10,
+	checkBalance: false,
+	failsIfUsed: false,
+};
+
 /** @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given: Record<string, unknown> = {
@@ -66,8 +74,8 @@ export const readClaimOptions = (context: IExecuteFunctions): SendOptions =>
 	readSendOptions(savedOptions(context));
 
 const readSendOptions = (given: Record<string, unknown>): SendOptions => ({
-	timeoutMs: wholeNumber(given.timeout, 'Timeout (Ms)', 3_600_000) ?? 60_000,
-	concurrency: wholeNumber(given.concurrency, 'Concurrency', 100) ?? 10,
+	timeoutMs: wholeNumber(given.timeout, 'Timeout (Ms)', 3_600_000) ?? usualOptions.timeoutMs,
+	concurrency: wholeNumber(given.concurrency, 'Concurrency', 100) ?? usualOptions.concurrency,
 });
 
 const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({

@@ -5,14 +5,15 @@ import { loadAccount } from '../../shared/account';
 import { addHint, triesOf } from '../../shared/n8n';
 import type { Failure } from '../../shared/service/failure';
 import { invalidValueFailure } from '../../shared/service/failure';
+import type { ParameterReader } from '../actions/mapping';
 import type { Operation } from '../actions/operation';
 import { answerOf, notRecorded } from './answers';
 import type { RunOptions } from './checks';
-import { aboveRunLimit, notCovered, readBalance, readOptions } from './checks';
+import { aboveRunLimit, notCovered, readBalance, readOptions, usualOptions } from './checks';
 import type { Ledger, ReferenceState } from './ledger';
 import { ledgerOf, marksOfPaid } from './ledger';
-import type { Payment } from './payment';
-import { paymentReader, readToUserId } from './payment';
+import type { Asked, Payment } from './payment';
+import { paymentReader } from './payment';
 import { hintAtPeopleTwice, settlesNothing, stoppedError } from './report';
 import type { PayableRow, Start } from './rows';
 import {
@@ -22,6 +23,7 @@ import {
 	isStopped,
 	readRows,
 	refuseAll,
+	remarkOnUnprotected,
 	tell,
 	unlessInvalid,
 } from './rows';
@@ -45,11 +47,9 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		options = readOptions(context, read);
 		start.mode = options.mode;
 	} catch (error) {
-		return refuseAll(start, error, (itemIndex) => ({
-			toUserId: unlessInvalid(() => readToUserId(read, itemIndex)),
-		}));
+		return refuseAll(start, error, await knownRows(start, read));
 	}
-	const rows = readRows(start, paymentReader({ context, account, read }, options));
+	const rows = readRows(start, paymentReader({ context, read }, options));
 	if (isStopped(context)) return tell(start, rows);
 	let ledger: Ledger | undefined;
 	const batch: ReferencedBatch = {
@@ -65,6 +65,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		await tellUsed(batch, pending);
 		for (const row of pending) row.settlement ??= refusal;
 	}
+	remarkOnUnprotected(rows);
 	return tell(start, rows);
 };
 
@@ -183,7 +184,10 @@ async function uncovered(batch: ReferencedBatch, pending: Payment[]): Promise<Fa
 const isUnused = (state: ReferenceState = 'unused'): boolean => state === 'unused';
 
 /** Nothing is sent. What was paid before, or is unknown, stays so; should the database fail, it is not told. */
-async function tellUsed(batch: ReferencedBatch, pending: PayableRow[]): Promise<void> {
+async function tellUsed(
+	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
+	pending: PayableRow[],
+): Promise<void> {
 	if (!pending.some(hasReference)) return;
 	try {
 		const states = await lookAtAll(batch, pending);
@@ -195,6 +199,23 @@ async function tellUsed(batch: ReferencedBatch, pending: PayableRow[]): Promise<
 	} catch {
 		// Each is told as refused.
 	}
+}
+
+/** How long a refused run that is stopped waits for the database. */
+const afterStopMs = 5_000;
+
+/** All items, as far as they can be read without options; with what the record says of them, should the run go on. */
+async function knownRows({ context, sentBefore }: Start, read: ParameterReader): Promise<Row[]> {
+	const readPayment = paymentReader({ context, read }, usualOptions);
+	const rows = context.getInputData().map((_, itemIndex): Row => {
+		const asked: Asked = { itemIndex };
+		unlessInvalid(() => readPayment(itemIndex, asked));
+		return asked;
+	});
+	const pending = rows.filter(isPending).filter(({ itemIndex }) => !sentBefore.has(itemIndex));
+	const ledger = (): Ledger => ledgerOf(context, afterStopMs);
+	if (context.continueOnFail()) await tellUsed({ ledger, options: usualOptions }, pending);
+	return rows;
 }
 
 /** Says what would become of each payment; nothing is sent, and nothing is recorded. */

@@ -36,10 +36,12 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		account = await loadAccount(context);
 		options = readClaimOptions(context);
 	} catch (error) {
-		return refuseAll(start, error, (itemIndex) => ({
+		const known = context.getInputData().map((_, itemIndex) => ({
+			itemIndex,
 			toUserId: unlessInvalid(() => readToUserId(read, itemIndex)),
 			settlement: unlessInvalid(() => claims.objection(itemIndex)),
 		}));
+		return refuseAll(start, error, known);
 	}
 	const rows = readRows(
 		start,

@@ -15,7 +15,7 @@ import type { RunOptions } from './checks';
 import { requiredReference } from './reference';
 
 /** What a person found out about a payment whose outcome is not known. */
-const findings = ['paid', 'notPaid', 'unclear'] as const;
+const findings = ['paid', 'recordPaid', 'notPaid', 'unclear'] as const;
 
 export interface Payment {
 	itemIndex: number;
@@ -42,7 +42,7 @@ export function readPayee(read: ParameterReader, itemIndex: number, asked: Asked
 
 /** Makes a reader of payments with their references, and of findings in a run that settles. It throws as above. */
 export function paymentReader(
-	{ read, context }: Run,
+	{ read, context }: Pick<Run, 'read' | 'context'>,
 	{ mode, maxAmount }: Pick<RunOptions, 'mode' | 'maxAmount'>,
 ): ReadPayment {
 	const settles = mode === 'settle';

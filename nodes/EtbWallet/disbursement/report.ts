@@ -155,7 +155,8 @@ export function invalidRunError(
 	itemIndex?: number,
 ): Error {
 	const { message, remedy, cause } = asInvalidValue(error);
-	const nobody = new InvalidValueError(message, `Nobody was paid. ${remedy}`, { cause });
+	const remark = message.startsWith('Nobody was paid') ? '' : 'Nobody was paid. ';
+	const nobody = new InvalidValueError(message, remark + remedy, { cause });
 	return invalidValueError(context.getNode(), nobody, itemIndex);
 }
 
@@ -215,7 +216,8 @@ export function stoppedError(
 		{
 			outcome: outcome ?? 'notAttempted',
 			...(failure.httpCode !== undefined && { httpCode: failure.httpCode }),
-			...lists,
+			// Of a run that is refused before anything was sent its items tell as much.
+			...(isStarted && lists),
 		},
 	);
 }

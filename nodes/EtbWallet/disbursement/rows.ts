@@ -95,23 +95,19 @@ function invalidItemsError(start: Start, invalid: InvalidRow[], rows: Row[]): Er
 /**
  * What cannot be used for the whole run, such as the credential or an option. Earlier tries of "Retry On Fail" may
  * have paid all the same: what they did is told.
- * @param endOf what is known of an item; without a settlement it is refused
+ * @param known what is known of all items; one without a settlement is refused
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function refuseAll(
-	start: Start,
-	thrown: unknown,
-	endOf: (itemIndex: number) => Partial<Row>,
-): INodeExecutionData[] {
+export function refuseAll(start: Start, thrown: unknown, known: Row[]): INodeExecutionData[] {
 	const { context, sentBefore, mode } = start;
 	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
-		return context.getInputData().map((_, itemIndex) => {
-			const { payment, settlement } = sentBefore.get(itemIndex) ?? {};
+		return known.map((row) => {
+			const { payment, settlement } = sentBefore.get(row.itemIndex) ?? {};
 			if (payment !== undefined && settlement !== undefined)
 				return outputItem({ ...payment, settlement }, mode);
-			const { settlement: end = { outcome: 'notPaid', error }, ...known } = endOf(itemIndex);
-			return outputItem({ itemIndex, ...known, settlement: end }, mode);
+			const refused: Settlement = { outcome: 'notPaid', error };
+			return outputItem({ ...row, settlement: row.settlement ?? refused }, mode);
 		});
 	}
 	if (sentBefore.size === 0) throw invalidRunError(context, thrown);
@@ -160,6 +156,23 @@ export function batchOf<Options extends SendOptions>(
 /** Whether it ended as an error, which an unknown one does too. */
 function hasError(row: Row): row is Row & { settlement: { error: Failure } } {
 	return row.settlement !== undefined && 'error' in row.settlement;
+}
+
+/** Whether another run with the same items would pay it again. */
+const isPaidUnprotected = ({ reference, settlement }: Row): boolean =>
+	reference === undefined && ['paid', 'unknown'].includes(settlement?.outcome ?? '');
+
+/** What was not paid is often tried again with all items: says what to leave out then. */
+export function remarkOnUnprotected(rows: Row[]): void {
+	const count = rows.filter(isPaidUnprotected).length;
+	if (count === 0) return;
+	for (const row of rows.filter(hasError)) {
+		const { outcome, error } = row.settlement;
+		if (outcome !== 'notPaid') continue;
+		const remark = `${count} of this run were paid, or may be, and have no Reference: leave them out of another run.`;
+		const description = `${remark} ${error.description}`;
+		row.settlement = { outcome, error: { ...error, description } };
+	}
 }
 
 /** Output items of what ended, with a remark beside them; or the error of a run that stopped. */

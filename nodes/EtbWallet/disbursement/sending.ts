@@ -96,6 +96,7 @@ async function send(
 			method: 'POST',
 			path: '/disburse',
 			mayRepeat: false,
+			isJudgedByCaller: true,
 			// JSON writes this number as the same text.
 			body: { toUserId, amountEtb: Number(amount) },
 			remedies: rejectionRemedies,

@@ -25,6 +25,8 @@ export interface ServiceRequest {
 	body?: IDataObject;
 	/** Output for the endpoints whose response body is not shown (4 and 5); the body's fields are added to it. */
 	confirms?: IDataObject;
+	/** Whether the caller finds out what an answer says of success, as for payments. */
+	isJudgedByCaller?: true;
 	/** For statuses of which this endpoint allows to say more than in general. */
 	remedies?: Remedies;
 }
@@ -118,10 +120,16 @@ function resultOf(
 	const confirms = request.confirms !== undefined && (last.body !== undefined || isPlain(last));
 	if (fields === undefined && !confirms)
 		return { ok: false, failure: describeUnreadable(last, request.mayRepeat, account) };
-	// What was set is believed only as far as the answer agrees.
-	const disagrees = request.method === 'PUT' ? disagreement(last, request.body ?? {}) : undefined;
-	if (disagrees !== undefined)
-		return { ok: false, failure: describeDisagreement(last, disagrees, account) };
+	// What was set, or made, is believed only as far as the answer agrees.
+	const sent = request.method === 'PUT' ? request.body : {};
+	const isBelieved = request.method === 'GET' || request.isJudgedByCaller === true;
+	const disagrees = isBelieved ? undefined : disagreement(last, sent);
+	if (disagrees !== undefined) {
+		return {
+			ok: false,
+			failure: describeDisagreement(last, disagrees, request.mayRepeat, account),
+		};
+	}
 	return { ok: true, output: { ...request.confirms, ...fields }, body: last.body, text: last.text };
 }
 

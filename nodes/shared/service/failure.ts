@@ -158,18 +158,21 @@ function answered(
 	return { httpCode: String(attempt.status), message: problem + quoted(reason) };
 }
 
-/** Words for a success status whose body does not agree with what was set. @param what as `disagreement` says it */
+/** Words for a success status whose body does not agree with what was set or made. @param what as `disagreement` says it */
 export function describeDisagreement(
 	attempt: Extract<Attempt, { kind: 'answer' }>,
 	what: string,
+	mayRepeat: boolean,
 	account: Account,
 ): ServiceFailure {
 	const explanation: Explanation = {
 		problem: `The service answered ${attempt.status}, but ${hideSecrets(what, account)}`,
-		remedy: 'Check the values that were sent, and ask the partner service what is set now.',
+		remedy: mayRepeat
+			? 'Check the values that were sent, and ask the partner service what is set now.'
+			: unknownRemedy,
 	};
 	return {
-		outcome: 'notDone',
+		outcome: mayRepeat ? 'notDone' : 'unknown',
 		...answered(attempt, explanation.problem, account),
 		description: explanation.remedy,
 	};

@@ -24,6 +24,10 @@ export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'un
 	return said.has(true) ? 'yes' : said.has(false) ? 'no' : 'unsaid';
 }
 
+/** Whether an answer that refuses tells of something done all the same, at any depth of its body. */
+export const tellsOfSuccess = ({ text }: Pick<Answered, 'text'>): boolean =>
+	/"success"\s*:\s*"?true\b|"txHash"\s*:\s*"[^"]/.test(text);
+
 /** Whether the text says it more often than its JSON: of a name that an object has twice, reading keeps the last. */
 function isRepeated({ body, text }: Answered): boolean {
 	const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
@@ -52,11 +56,11 @@ function countOf(name: string, body: unknown): number {
 export const isPlain = ({ text }: Answered): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
 
 /**
- * Whether the answer to what was set agrees with it. The service document (§4) does not show the answers of endpoints
+ * Whether the answer to what was set or made agrees with it. The service document (§4) does not show the answers of endpoints
  * 4 and 5, so a body that says nothing of it is fine.
  * @returns what does not agree, such as `says that it did not do it`, to follow "The service answered 200, but "
  */
-export function disagreement(answer: Answered, sent: IDataObject): string | undefined {
+export function disagreement(answer: Answered, sent: IDataObject = {}): string | undefined {
 	const success = successIn(answer);
 	const places = placesOf(answer.body);
 	if (success === 'no' || places.some((place) => property(place, 'ok') === false))
