@@ -404,6 +404,14 @@ describe('settling is a person’s choice in the editor', () => {
 		},
 	);
 
+	test('a refused run with a reference twice leaves no trace, however often', async () => {
+		const twice = [...itemsFor('a'), ...itemsFor('a')];
+		for (let round = 0; round < 3; round++)
+			await settle(twice, 'notPaid', { mode: 'trigger', onError });
+		expect(record()).toEqual([]);
+		expect(outcomesOf(await run(itemsFor('a')))).toEqual(['paid']);
+	});
+
 	test.each([
 		['the mode', { mode: 'settle', finding: 'notPaid' }, refusal],
 		['an option', { options: { concurrency: 0 } }, /^Concurrency is 0/],
