@@ -269,7 +269,12 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 	const found = [...accounts].filter((accountUrl) =>
 		accountUrl.keys.some((key) => keys.includes(key)),
 	);
-	const accountUrl = found.find(({ known }) => isInUse(known)) ?? found[0] ?? new AccountUrl();
+	// More than one, if a second credential was given the key of the first later.
+	const accountUrl =
+		found.find(({ known }) => known.holder !== undefined) ??
+		found.find(({ known }) => isInUse(known)) ??
+		found[0] ??
+		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl.known) ? accountUrl.keys : []), ...keys];
 	accounts.add(accountUrl);
 	return accountUrl;

@@ -110,7 +110,7 @@ export const mistakes: Record<string, Mutation> = {
 	},
 	'an answer that names another URL counts as yes': {
 		file: 'nodes/shared/service/call.ts',
-		from: "request.method === 'PUT' ? disagreement(last, request.body ?? {}) : undefined",
+		from: 'isBelieved ? undefined : disagreement(last, sent)',
 		to: 'undefined',
 	},
 	'nobody is told that no events come': {
