@@ -364,10 +364,13 @@ export class N8nApi {
 		return JSON.stringify(await this.request('POST', path, z.unknown(), {}));
 	}
 
-	/** "Listen for test event" in the editor, which waits for 2 minutes. */
-	async listenForTestEvent(workflowId: string, trigger: string): Promise<void> {
+	/** "Listen for test event" in the editor, which waits for 2 minutes; with `upTo`, "Execute step" of that node. */
+	async listenForTestEvent(workflowId: string, trigger: string, upTo?: string): Promise<void> {
 		const Waiting = z.object({ waitingForWebhook: z.literal(true) });
-		const body = { triggerToStartFrom: { name: trigger } };
+		const body = {
+			triggerToStartFrom: { name: trigger },
+			...(upTo !== undefined && { destinationNode: { nodeName: upTo, mode: 'inclusive' } }),
+		};
 		await this.request('POST', `/rest/workflows/${workflowId}/run`, Waiting, body);
 	}
 

@@ -106,6 +106,8 @@ export class AccountUrl {
 	#notSet?: NotSet;
 	#pauseMs = firstPauseMs;
 	#pause?: AbortController;
+	/** The trigger at which a person was told, since the service took a URL. */
+	#told?: string;
 
 	get known(): Knowledge {
 		return this.#known;
@@ -161,6 +163,7 @@ export class AccountUrl {
 			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
 				this.#known = taken(this.#known, url);
+				this.#told = undefined;
 				continue;
 			}
 			const { known, dropped } = rejected(this.#known, url);
@@ -203,11 +206,23 @@ export class AccountUrl {
 		if (isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
 		const trigger = this.#triggerToRetry();
 		if (trigger === undefined || this.#isWorking) return;
-		if (this.#notSet !== undefined && this.#pauseMs === firstPauseMs)
-			tellPerson(trigger, this.#notSet);
+		this.#tellPerson(trigger);
 		this.#pause = new AbortController();
 		unlessStopped(this.#pauseMs, this.#pause.signal, () => void this.#retry());
 		this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+	}
+
+	/** n8n shows a workflow as published whose URL the service did not take: this stands under Executions, once. */
+	#tellPerson(context: ITriggerFunctions): void {
+		const trigger = triggerKey(context);
+		if (this.#notSet === undefined || this.#notSet.hasIt || this.#told === trigger) return;
+		this.#told = trigger;
+		const error = operationError(
+			context.getNode(),
+			'No events come: the partner service did not take the webhook URL of this workflow',
+			`${this.#notSet.reason.message}. n8n goes on trying, at the latest every 10 minutes: nothing is to be done if this passes by itself. Events of the meantime are lost, unless the service sends them again.`,
+		);
+		saveFailedExecution(context, error);
 	}
 
 	/** Undefined when nothing is to be tried, or not by this process. */
@@ -224,19 +239,6 @@ export class AccountUrl {
 		if (notSet !== undefined) logNotSet(trigger, notSet);
 		else trigger.logger.info(`The partner service has taken the webhook URL of "${workflow}"`);
 	}
-}
-
-/** n8n shows a workflow as published whose URL the service did not take: this stands under Executions. */
-function tellPerson(trigger: ITriggerFunctions, { reason, hasIt }: NotSet): void {
-	if (hasIt) return;
-	saveFailedExecution(
-		trigger,
-		operationError(
-			trigger.getNode(),
-			'No events come: the partner service did not take the webhook URL of this workflow',
-			`${reason.message}. n8n goes on trying, at the latest every 10 minutes: nothing is to be done if this passes by itself. Events of the meantime are lost, unless the service sends them again.`,
-		),
-	);
 }
 
 /** Published triggers that n8n keeps in the memory of this process, which is the one that publishes. */
@@ -267,7 +269,12 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 	const found = [...accounts].filter((accountUrl) =>
 		accountUrl.keys.some((key) => keys.includes(key)),
 	);
-	const accountUrl = found.find(({ known }) => isInUse(known)) ?? found[0] ?? new AccountUrl();
+	// More than one, if a second credential was given the key of the first later.
+	const accountUrl =
+		found.find(({ known }) => known.holder !== undefined) ??
+		found.find(({ known }) => isInUse(known)) ??
+		found[0] ??
+		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl.known) ? accountUrl.keys : []), ...keys];
 	accounts.add(accountUrl);
 	return accountUrl;

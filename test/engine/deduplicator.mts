@@ -31,7 +31,8 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 		const isKnown = (item: unknown): boolean => known.has(String(item));
 		if (found === undefined && this.rows.has(key)) throw new Error('duplicate key');
 		if (found === undefined || this.rows.has(key)) {
-			const all = [...known, ...items.filter((item) => !isKnown(item)).map(String)];
+			// What a call names twice is kept twice.
+			const all = [...(found ?? []), ...items.filter((item) => !isKnown(item)).map(String)];
 			this.rows.set(key, all.slice(Math.max(0, all.length - maxEntries)));
 		}
 		return { new: items.filter((item) => !isKnown(item)), processed: items.filter(isKnown) };
@@ -39,8 +40,12 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 
 	removeProcessed: IDataDeduplicator['removeProcessed'] = async (items, scope, context) => {
 		const key = rowOf(scope, context);
-		const gone = new Set(items.map(String));
-		const entries = (this.rows.get(key) ?? []).filter((entry) => !gone.has(entry));
+		const entries = [...(this.rows.get(key) ?? [])];
+		// Of what is kept twice, it removes one.
+		for (const item of items.map(String)) {
+			const index = entries.indexOf(item);
+			if (index !== -1) entries.splice(index, 1);
+		}
 		await new Promise(setImmediate);
 		if (this.rows.has(key)) this.rows.set(key, entries);
 	};

@@ -135,6 +135,10 @@ describe('outcomes', () => {
 		[200, '{"success":false,"success":true}', /without saying whether/],
 		[200, '{"success":true,"data":{"success":false}}', /without saying whether/],
 		[422, '{"success":true,"success":false}', /refused the request \(422\)/],
+		[422, '{"success":"true"}', /refused the request \(422\)/],
+		[422, '{"amountEtb":10,"txHash":"0xabc"}', /refused the request \(422\)/],
+		[400, '{"result":{"success":true}}', /refused the request \(400\)/],
+		[200, '{"success":false,"txHash":"0xabc"}', /without saying whether/],
 		[422, '{"success":true}', /refused the request \(422\)/],
 		[409, '{"success":true,"error":"dup","success":null}', /conflict \(409\)/],
 		[429, '{"success":true,"success":false}', /too many requests \(429\)/],
@@ -237,6 +241,22 @@ describe('outcomes', () => {
 			const { output } = await pay(itemsFor(['u0']));
 			expect(output[0]?.json).toMatchObject({ outcome: 'paid', amountEtb: 10 });
 			expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
+		},
+	);
+
+	test.each([{}, { onError: 'continueErrorOutput' as const }])(
+		'what was paid without a reference is to be left out when the rest is tried again (%j)',
+		async (settings) => {
+			failFor(['u2'], reply(422, { message: 'No' }));
+			const { error, errorOutput } = await pay(itemsFor(names(3)), {
+				options: { concurrency: 1 },
+				...settings,
+			});
+			const [item] = errorOutput;
+			const remedy = error?.description ?? (item && errorIn(item))?.description;
+			expect(remedy).toContain(
+				'2 of this run were paid, or may be, and have no Reference: leave them out of another run.',
+			);
 		},
 	);
 

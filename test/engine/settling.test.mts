@@ -166,7 +166,7 @@ describe('what a person found out', () => {
 		const items = itemsFor('a', 'b');
 		await run(items);
 		const copy = { nodeId: `${nodeId}-copy` };
-		const settled = await settle(items, 'paid', copy);
+		const settled = await settle(items, 'recordPaid', copy);
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(settled.hints).toEqual([
 			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that this node did not know, 0 left as they were',
@@ -177,13 +177,13 @@ describe('what a person found out', () => {
 		expect(paidNames()).toEqual(['a', 'b']);
 	});
 
-	test.each(['notPaid', 'unclear'])(
-		'%s records nothing about what this node does not know',
+	test.each(['notPaid', 'paid', 'unclear'])(
+		'%s records nothing about what this node did not send',
 		async (finding) => {
 			const settled = await settle(itemsFor('a'), finding);
 			expect(outcomesOf(settled)).toEqual(['ready']);
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid\? This node does not know/,
+				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid\? This node knows no payment of it/,
 			);
 			expect(settled.hints).toEqual([
 				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. Is this the node that paid?',
@@ -191,6 +191,25 @@ describe('what a person found out', () => {
 			expect(record()).toEqual([]);
 		},
 	);
+
+	test('the steps of the error leave free what was never sent, or refused', async () => {
+		const items = itemsFor('a', 'b', 'c', 'd', 'e');
+		const options = { concurrency: 2 };
+		sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+			bodyText.includes(user('a'))
+				? 'error500AfterPaying'
+				: bodyText.includes(user('b'))
+					? 'refused'
+					: undefined,
+		);
+		const { error } = await run(items, { options });
+		expect(error?.message).toContain('1 not paid, 1 unknown, 3 not attempted');
+		const settled = await settle(items, 'paid');
+		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'ready', 'ready', 'ready']);
+		sandbox.faults.clear();
+		await run(items, { options });
+		expect(paidNames()).toEqual(['a', 'b', 'c', 'd', 'e']);
+	});
 
 	test('does not hold for another amount or person under the same reference', async () => {
 		const [item] = itemsFor('a');
@@ -246,6 +265,34 @@ describe('what another execution is sending', () => {
 		expect(paidNames()).toEqual(['a', 'b']);
 	});
 
+	test.each(['notPaid', 'paid', 'recordPaid'])(
+		'and ends as unknown meanwhile stays so, whatever was found out before: %s',
+		async (finding) => {
+			sandbox.setLatency(100);
+			const items = itemsFor('a');
+			const paying = leaveUnknown(items, ['a'], 'error500AfterPaying');
+			while (requests() === 0) await new Promise(setImmediate);
+			const settled = await settle(items, finding);
+			await paying;
+			expect(outcomesOf(settled)).toEqual(['unknown']);
+			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
+				/^Not settled: another execution was sending it until now/,
+			);
+			expect(outcomesOf(await run(items))).toEqual(['unknown']);
+			expect(paidNames()).toEqual(['a']);
+		},
+	);
+
+	test('and is refused meanwhile stays free, whatever was found out before', async () => {
+		sandbox.setLatency(100);
+		const items = itemsFor('a');
+		const paying = leaveUnknown(items, ['a'], 'refused');
+		while (requests() === 0) await new Promise(setImmediate);
+		expect(outcomesOf(await settle(items, 'recordPaid'))).toEqual(['ready']);
+		await paying;
+		expect(outcomesOf(await run(items))).toEqual(['paid']);
+	});
+
 	test('and never ends is in doubt from then on; only the next run heeds a finding', async () => {
 		const items = itemsFor('a');
 		const marks = ['references', 'sent:pay-a', `payment:["pay-a","${user('a')}","10"]`];
@@ -255,7 +302,7 @@ describe('what another execution is sending', () => {
 		jest.restoreAllMocks();
 		expect(outcomesOf(first)).toEqual(['unknown']);
 		expect(answerOf(first.output[0] ?? { json: {} }).message).toMatch(
-			/^Not settled: the execution that was sending it was cut off just now/,
+			/^Not settled: another execution was sending it until now/,
 		);
 		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
 		expect(outcomesOf(await run(items))).toEqual(['paid']);
@@ -357,6 +404,14 @@ describe('settling is a person’s choice in the editor', () => {
 		},
 	);
 
+	test('a refused run with a reference twice leaves no trace, however often', async () => {
+		const twice = [...itemsFor('a'), ...itemsFor('a')];
+		for (let round = 0; round < 3; round++)
+			await settle(twice, 'notPaid', { mode: 'trigger', onError });
+		expect(record()).toEqual([]);
+		expect(outcomesOf(await run(itemsFor('a')))).toEqual(['paid']);
+	});
+
 	test.each([
 		['the mode', { mode: 'settle', finding: 'notPaid' }, refusal],
 		['an option', { options: { concurrency: 0 } }, /^Concurrency is 0/],
@@ -368,7 +423,8 @@ describe('settling is a person’s choice in the editor', () => {
 			const before = record();
 			const sent = requests();
 			const options = { mode: 'trigger', onError } as const;
-			const { output, errorOutput } = await run(items, fields, options);
+			const { output, errorOutput, hints } = await run(items, fields, options);
+			expect(hints).toEqual([expect.stringMatching(why)]);
 			expect(output.map(answerOf)).toMatchObject([
 				{ outcome: 'unknown', reference: 'pay-a', amountEtb: 10 },
 				{ outcome: 'alreadyPaid', reference: 'pay-b', amountEtb: 10 },

@@ -1,6 +1,6 @@
 /** A world of one partner account: a model of n8n around the trigger's own code, and of a service with every whim. */
-import * as workflowPackage from 'n8n-workflow';
 import type { Code } from './loaded-code.mts';
+import { requireInstalled } from './loaded-code.mts';
 
 /** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -26,8 +26,8 @@ interface Workflow {
 	isTested: boolean;
 	/** How many of its tests begin at this moment: a person can click twice. */
 	begins: number;
-	/** Its test ends at this moment. */
-	isTestEnding: boolean;
+	/** How often n8n ends its test at this moment. */
+	ends: number;
 	/** How often its test was ended. */
 	endings: number;
 	/** It was published, and its trigger could not be: n8n goes on to show it as published. */
@@ -42,7 +42,9 @@ const shortestPauseMs = 30_000;
 /** n8n tries a publication twice at most here. */
 const mostRefusals = 2;
 
-const notTested = { isTested: false, begins: 0, isTestEnding: false, endings: 0 };
+const credentialRead = 'a credential is read';
+
+const notTested = { isTested: false, begins: 0, ends: 0, endings: 0 };
 
 /** Something outside the code under test, which ends when the world decides it. */
 interface Pending {
@@ -105,6 +107,10 @@ export class World {
 	#apiKey = 'key-1';
 	/** What the service confirmed last, if it was told nothing else since. */
 	#surelyRegistered: string | undefined;
+	/** The same, where no other program comes in. */
+	#takenLast: string | undefined;
+	/** The service did not take a URL that it does not have for certain, and took none since. */
+	#isRefused = false;
 
 	constructor(seed: number, code: Code) {
 		this.#random = randomOf(seed);
@@ -166,11 +172,14 @@ export class World {
 	#startProcess(): Modules {
 		const sleep = async (ms: number): Promise<void> =>
 			await this.#outside(`a wait of ${Math.round(ms)} ms`, (resolve) => resolve(undefined));
+		const process = this.#process;
 		const timeout = (ms: number): AbortSignal =>
-			ms < shortestPauseMs ? new AbortController().signal : this.#pauseOf(ms);
+			ms < shortestPauseMs || process !== this.#process
+				? new AbortController().signal
+				: this.#pauseOf(ms);
 		const any = (signals: AbortSignal[]): AbortSignal => AbortSignal.any(signals);
 		const load = this.#code.start(
-			{ 'n8n-workflow': { ...workflowPackage, sleep } },
+			{ 'n8n-workflow': { ...(requireInstalled('n8n-workflow') as object), sleep } },
 			{ timeout, any },
 		);
 		return {
@@ -183,10 +192,12 @@ export class World {
 	#pauseOf(ms: number): AbortSignal {
 		const end = new AbortController();
 		const begin = (): void => {
-			this.#refused = { url: '', times: 0 };
+			this.#forgetRefusals();
 			end.abort();
 		};
 		this.#pending.push({ what: `a pause of ${ms} ms`, end: begin, isPause: true });
+		this.#tell(`n8n tries again in ${ms / 1000} s`);
+		this.#checkTold();
 		return end.signal;
 	}
 
@@ -202,7 +213,7 @@ export class World {
 	#step(): void {
 		const choices: Array<() => void> = [];
 		for (const workflow of this.workflows) {
-			const { isPublished, isChanging, isTested, isTestEnding, begins, hasFailed } = workflow;
+			const { isPublished, isChanging, isTested, ends, begins, hasFailed } = workflow;
 			if (!isChanging && isPublished)
 				choices.push(
 					() => this.#unpublish(workflow),
@@ -210,25 +221,27 @@ export class World {
 				);
 			else if (!isChanging)
 				choices.push(() => this.#publish(workflow, hasFailed ? 'update' : 'activate'));
-			if (isTested && !isTestEnding && begins === 0) choices.push(() => this.#endTest(workflow));
+			if (isTested && ends === 0 && begins === 0) choices.push(() => this.#endTest(workflow));
 			if (begins < 2) choices.push(() => this.#startTest(workflow));
 		}
 		const isAnyInUse = this.workflows.some(
-			({ isPublished, isChanging, isTested, isTestEnding, begins }) =>
-				isPublished || isChanging || isTested || isTestEnding || begins > 0,
+			({ isPublished, isChanging, isTested, ends, begins }) =>
+				isPublished || isChanging || isTested || ends > 0 || begins > 0,
 		);
 		const isQuiet = this.#pending.every(({ isPause }) => isPause);
 		if (!isAnyInUse && isQuiet && this.#chance(0.3)) this.#setOutside();
 		choices.push(() => this.#deliver());
-		if (this.#chance(0.03)) choices.push(() => this.#restart());
-		if (this.#chance(0.03)) choices.push(() => this.#replaceApiKey());
-		if (isQuiet && this.#chance(0.03)) choices.push(() => this.#leadAgain());
+		if (this.#chance(0.05)) choices.push(() => this.#restart());
+		// Both credentials hold the new key at once here, so what is being read could be neither.
+		const isRead = this.#pending.some(({ what }) => what === credentialRead);
+		if (!isRead && this.#chance(0.03)) choices.push(() => this.#replaceApiKey());
+		if (isQuiet && this.#chance(0.1)) choices.push(() => this.#leadAgain());
 		if (this.#pending.length > 0 && this.#chance(0.6)) this.#endOne();
 		else this.#oneOf(choices)();
 		this.#deliver();
 	}
 
-	/** Another program takes an account that nobody here uses. */
+	/** Another program takes an account that nobody here uses, or that n8n does not watch while it is down. */
 	#setOutside(): void {
 		this.#registeredUrl = 'https://elsewhere.example.com/';
 		this.#tell('another program sets its URL');
@@ -248,7 +261,7 @@ export class World {
 			if (this.#pending.length > 0) this.#endOne();
 			else {
 				const tested = this.workflows.find(
-					({ isTested, isTestEnding, begins }) => isTested && !isTestEnding && begins === 0,
+					({ isTested, ends, begins }) => isTested && ends === 0 && begins === 0,
 				);
 				if (tested === undefined) break;
 				this.#endTest(tested);
@@ -256,11 +269,7 @@ export class World {
 			this.#deliver();
 			await this.#settled();
 		}
-		if (
-			this.workflows.some(
-				({ isChanging, isTestEnding, begins }) => isChanging || isTestEnding || begins > 0,
-			)
-		)
+		if (this.workflows.some(({ isChanging, ends, begins }) => isChanging || ends > 0 || begins > 0))
 			this.#broken('n8n waits for ever');
 		const published = this.workflows.find(({ isPublished }) => isPublished);
 		if (published !== undefined && this.#registeredUrl !== productionUrl(published))
@@ -334,7 +343,9 @@ export class World {
 			helpers,
 			additionalData: { projectId: 'project' },
 			logger: { info: report, warn: report, error: report },
-			saveFailedExecution: (error: Error) => this.#tell(`${name} shows: ${error.message}`),
+			saveFailedExecution: (error: Error) => {
+				if (process === this.#process) this.#showPerson(name, error);
+			},
 			getMode: () => mode,
 			getActivationMode: () => activation,
 			getWorkflow: () => ({ id: name, name, active: true }),
@@ -348,7 +359,7 @@ export class World {
 			// Others can begin and end something while n8n reads its database.
 			getCredentials: async () => {
 				if (this.#chance(0.05))
-					await this.#outside('a credential is read', (resolve) => resolve(undefined));
+					await this.#outside(credentialRead, (resolve) => resolve(undefined));
 				return {
 					baseUrl: 'https://partners.example.com',
 					apiKey: this.#apiKey,
@@ -358,6 +369,21 @@ export class World {
 		};
 	}
 
+	/** Workflows at which a person was shown that no events come, since that began. */
+	readonly #told = new Set<string>();
+
+	#showPerson(name: string, error: Error): void {
+		this.#tell(`${name} shows: ${error.message}`);
+		if (this.#told.has(name)) this.#finding ??= this.#found(`${name} shows the same failure again`);
+		this.#told.add(name);
+	}
+
+	/** n8n shows the workflow as published, so somebody is told before the first try in the background. */
+	#checkTold(): void {
+		if (this.#told.size === 0 && this.#isRefused)
+			this.#finding ??= this.#found('no events come, and nobody is told');
+	}
+
 	#checkHasIt(message: string): void {
 		if (!message.includes(`(${this.#registeredUrl})`))
 			this.#finding ??= this.#found(
@@ -365,11 +391,18 @@ export class World {
 			);
 	}
 
-	/** How often in turn the service refused a URL for good, since anything else was asked of it. */
+	/** How often in turn the service refused a URL for good, of what was asked since anything else was begun. */
 	#refused = { url: '', times: 0 };
+	#begun = 0;
+
+	#forgetRefusals(): void {
+		this.#refused = { url: '', times: 0 };
+		this.#begun++;
+	}
 
 	/** What is refused for good is not asked for again: n8n would wait for it for ever. */
-	#checkPatience(url: string): void {
+	#checkPatience(url: string, begun: number): void {
+		if (begun !== this.#begun) return;
 		this.#refused = { url, times: url === this.#refused.url ? this.#refused.times + 1 : 1 };
 		if (this.#refused.times > mostRefusals)
 			this.#finding ??= this.#found(`${url} is asked for again and again`);
@@ -378,33 +411,48 @@ export class World {
 	async #put(process: number, url: string, apiKey: string): Promise<object> {
 		// Of a process that has ended, nothing comes any more.
 		if (process !== this.#process) return await new Promise(() => undefined);
+		const begun = this.#begun;
 		this.#tell(`PUT ${url}`);
 		this.#checkKept(url);
 		if (this.#surelyRegistered !== url) this.#surelyRegistered = undefined;
+		if (this.#takenLast !== url) this.#takenLast = undefined;
 		const apply = (): void => {
 			this.#registeredUrl = url;
 		};
 		return await new Promise((resolve, reject) => {
-			const answer = (statusCode: number): void => resolve({ statusCode, headers: {}, body: '{}' });
+			const answer = (statusCode: number, body = '{}'): void =>
+				resolve({ statusCode, headers: {}, body });
 			this.#pending.push({
 				what: `PUT ${url}`,
 				end: (random, isHealthy) => {
 					const how = isHealthy ? 0 : random();
 					if (apiKey !== this.#apiKey) {
+						this.#isRefused = this.#takenLast !== url;
 						this.#tell(`PUT ${url}: 401`);
 						return answer(401);
 					}
 					if (how < 0.6 || process !== this.#process) {
 						apply();
 						this.#tell(`the service has ${url}`);
-						if (process === this.#process) this.#surelyRegistered = url;
+						if (process === this.#process) {
+							this.#surelyRegistered = url;
+							this.#takenLast = url;
+							this.#isRefused = false;
+							this.#told.clear();
+						}
 						return answer(200);
+					}
+					this.#isRefused = this.#takenLast !== url;
+					if (how < 0.65) {
+						this.#checkPatience(url, begun);
+						this.#tell(`PUT ${url}: 200, with another URL`);
+						return answer(200, '{"webhookUrl":"https://elsewhere.example.com/"}');
 					}
 					const wasDone = random() < 0.4;
 					if (wasDone) apply();
 					const [status, what] =
 						how < 0.75 ? [503, '503'] : how < 0.9 ? [400, '400'] : [0, 'no answer'];
-					if (status === 400) this.#checkPatience(url);
+					if (status === 400) this.#checkPatience(url, begun);
 					this.#tell(`PUT ${url}: ${what}${wasDone ? ', and the service has it' : ''}`);
 					if (status > 0) answer(status);
 					else reject(Object.assign(new Error('timeout'), { code: 'ECONNABORTED' }));
@@ -416,8 +464,8 @@ export class World {
 	/** In the background, a process tries only while it keeps a published workflow: another one may lead by now. */
 	#checkKept(url: string): void {
 		const hasReason = this.workflows.some(
-			({ close, isChanging, isTestEnding, begins }) =>
-				close !== undefined || isChanging || isTestEnding || begins > 0,
+			({ close, isChanging, ends, begins }) =>
+				close !== undefined || isChanging || ends > 0 || begins > 0,
 		);
 		if (!hasReason)
 			this.#finding ??= this.#found(`${url} is set by a process that publishes nothing`);
@@ -436,7 +484,7 @@ export class World {
 
 	/** Begins something that n8n waits for; what comes of it counts unless n8n was restarted meanwhile. */
 	#begin(work: () => Promise<void>, ended: (error: Error | undefined) => void): void {
-		this.#refused = { url: '', times: 0 };
+		this.#forgetRefusals();
 		const process = this.#process;
 		const finish = (error: Error | undefined): void => {
 			if (process !== this.#process) return;
@@ -544,7 +592,10 @@ export class World {
 		}
 		const published = this.#oneOf(this.workflows);
 		this.#surelyRegistered = undefined;
-		this.#registeredUrl = productionUrl(published);
+		this.#isRefused = false;
+		this.#takenLast = undefined;
+		// That one may have failed to set the URL of what was published last.
+		this.#registeredUrl = productionUrl(this.#oneOf(this.workflows));
 		if (this.#chance(0.5)) this.#publish(published, 'leadershipChange');
 	}
 
@@ -602,14 +653,14 @@ export class World {
 	#endTest(workflow: Workflow): void {
 		const { name } = workflow;
 		this.#tell(`end the test of ${name}`);
-		workflow.isTestEnding = true;
+		workflow.ends++;
 		workflow.endings++;
 		const context = this.#context(workflow, 'manual', 'update');
 		const isKnown = this.#modules.accountUrl.knownOfTested(triggerOf(workflow)) !== undefined;
 		this.#begin(
 			async () => await this.#modules.publishing.unregister(context),
 			(error) => {
-				workflow.isTestEnding = false;
+				workflow.ends--;
 				workflow.isTested = error !== undefined || workflow.begins > 0;
 				this.#tell(`the test of ${name} has ended${error ? `, but ${error.message}` : ''}`);
 				if (error === undefined && isKnown) this.#checkGivenBack(workflow);
@@ -620,8 +671,7 @@ export class World {
 	/** A test that has ended, without a failure, leaves the URL to who is published. */
 	#checkGivenBack(ended: Workflow): void {
 		const isBusy = this.workflows.some(
-			({ isChanging, isTested, isTestEnding, begins }) =>
-				isChanging || isTested || isTestEnding || begins > 0,
+			({ isChanging, isTested, ends, begins }) => isChanging || isTested || ends > 0 || begins > 0,
 		);
 		const published = this.workflows.find(({ isPublished }) => isPublished);
 		if (!isBusy && published !== undefined && this.#registeredUrl === testUrl(ended))
@@ -631,6 +681,9 @@ export class World {
 	/** The process ends, and another one publishes again what is published. */
 	#restart(): void {
 		this.#tell('n8n is restarted');
+		this.#told.clear();
+		this.#isRefused = false;
+		this.#takenLast = undefined;
 		this.#process++;
 		// What is under way reaches the service, or does not.
 		for (const pending of this.#pending) if (this.#chance(0.5)) pending.end(this.#random, true);
@@ -638,6 +691,7 @@ export class World {
 		for (const workflow of this.workflows)
 			Object.assign(workflow, { isChanging: false, close: undefined, ...notTested });
 		this.#surelyRegistered = undefined;
+		if (this.#chance(0.3)) this.#setOutside();
 		this.#modules = this.#startProcess();
 		const published = this.workflows.filter(({ isPublished }) => isPublished);
 		for (const workflow of published.toSorted(() => this.#random() - 0.5))

@@ -143,8 +143,13 @@ function contextOf(
 				text: `remove ${marks.join(' ')}`,
 				change(found) {
 					if (found === undefined) return { answer: undefined };
-					const gone = new Set(marks);
-					return { answer: undefined, write: found.filter((mark) => !gone.has(mark)) };
+					// Of what is kept twice, n8n removes one.
+					const write = [...found];
+					for (const mark of marks) {
+						const index = write.indexOf(mark);
+						if (index !== -1) write.splice(index, 1);
+					}
+					return { answer: undefined, write };
 				},
 			}),
 		clearAllProcessedItems: async (scope: string) =>

@@ -188,8 +188,14 @@ const mutations: Mutation[] = [
 	{
 		name: 'Settling: what this node does not know is not recorded as paid',
 		file: ledger,
-		find: `const newlyPaid = found('paid', 'unused');`,
-		replace: `const newlyPaid = []; for (const payment of found('paid', 'unused')) answers.set(payment, 'newlyPaid');`,
+		find: `const newlyPaid = found('recordPaid', 'unused');`,
+		replace: `const newlyPaid = []; for (const payment of found('recordPaid', 'unused')) answers.set(payment, 'newlyPaid');`,
+	},
+	{
+		name: 'Settling: a finding paid is recorded also for what was never sent',
+		file: ledger,
+		find: `const newlyPaid = found('recordPaid', 'unused');`,
+		replace: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('paid', 'unused')];`,
 	},
 	{
 		name: 'Settling: a finding not paid leaves the claim',

@@ -5,6 +5,9 @@ import type { Blow } from './n8n-process.mts';
 export const people = 6;
 export type NodeName = 'a' | 'b';
 
+/** What a person says of a payment in a run that settles. */
+export type Finding = 'unclear' | 'paid' | 'recordPaid' | 'notPaid';
+
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 export const answerKinds = [
 	'paid',
@@ -40,7 +43,7 @@ export interface ItemPlan {
 	person: number;
 	variant: VariantKind;
 	/** Heeded when the run settles. `asks`: a person asks the books; the others are said without asking. */
-	finding?: 'asks' | 'paid' | 'notPaid' | 'unclear';
+	finding?: 'asks' | Finding;
 }
 
 export interface RunPlan {
@@ -116,6 +119,7 @@ const finding: fc.Arbitrary<ItemPlan['finding']> = fc.oneof(
 	{ weight: 6, arbitrary: fc.constant<ItemPlan['finding']>('asks') },
 	{ weight: 2, arbitrary: fc.constant<ItemPlan['finding']>('notPaid') },
 	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('paid') },
+	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('recordPaid') },
 	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('unclear') },
 );
 

@@ -4,14 +4,15 @@ import { isUnclear } from './books.mts';
 import type { TryResult } from './execution.mts';
 import { isHeldByAnother, mayStayUnknown } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
-import type { Plan, RunPlan, VariantKind } from './plan.mts';
+import type { Finding, Plan, RunPlan, VariantKind } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
 import type { Line } from './told.mts';
 import { linesOf } from './told.mts';
 import type { Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
 
-export type Finding = 'unclear' | 'paid' | 'notPaid';
+/** Findings after which a payment is paid for ever. */
+const saysPaid: readonly Finding[] = ['paid', 'recordPaid'];
 
 /** Whom an item is to pay. */
 export interface Payee {
@@ -350,7 +351,7 @@ export class Judge {
 			const told = run.lines.get(item)?.outcome;
 			const finding = run.findings[item];
 			const isUnknownHere = ![sent, payment].some((mark) => before.has(mark));
-			if (isUnknownHere && finding === 'paid' && told === 'alreadyPaid') {
+			if (isUnknownHere && finding === 'recordPaid' && told === 'alreadyPaid') {
 				this.count('recorded as paid');
 				for (const mark of ['references', ...claim, ...fact('paid'), `settled:${reference}`])
 					added.delete(mark);
@@ -373,14 +374,14 @@ export class Judge {
 			)
 				continue;
 			this.count(`settled ${finding}`);
-			const right =
-				finding === 'paid' ? 'alreadyPaid' : finding === 'notPaid' ? 'ready' : 'unknown';
+			const isSaidPaid = finding !== undefined && saysPaid.includes(finding);
+			const right = isSaidPaid ? 'alreadyPaid' : finding === 'notPaid' ? 'ready' : 'unknown';
 			if (told !== right)
 				this.broken(`${run.name} tells ${key} ${told}, whose finding is ${finding}`);
 			const marks =
 				finding === 'notPaid'
 					? [...claim, ...fact('doubt'), `settled:${reference}`]
-					: finding === 'paid'
+					: isSaidPaid
 						? [...fact('paid'), `settled:${reference}`]
 						: [];
 			for (const mark of marks) {
@@ -435,7 +436,7 @@ export class Judge {
 					!ofOther &&
 					!staysUnknown &&
 					payments.length === 0 &&
-					!this.wasSaid('paid', payee)
+					!saysPaid.some((finding) => this.wasSaid(finding, payee))
 				)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
@@ -471,7 +472,7 @@ export class Judge {
 							(each) =>
 								each.key === key &&
 								idOf(key, each) !== idOf(key, payee) &&
-								this.said(other, 'paid', each),
+								saysPaid.some((finding) => this.said(other, finding, each)),
 						),
 					)
 				)
@@ -479,7 +480,7 @@ export class Judge {
 				break;
 			case 'alreadyPaid':
 				if (
-					!this.wasSaid('paid', payee) &&
+					!saysPaid.some((finding) => this.wasSaid(finding, payee)) &&
 					!this.books
 						.paymentsOf(key)
 						.some((each) => each.toUserId === toUserId && each.amountEtb === amount)

@@ -64,6 +64,8 @@ export interface Counter {
 	asked: Set<string>;
 	/** Each count waits for it. */
 	until: Promise<void>;
+	/** Those that wait. */
+	waiting: Set<string>;
 	stop(): Promise<void>;
 }
 
@@ -71,7 +73,9 @@ export async function startCounter(): Promise<Counter> {
 	const server = createServer((request, response) => {
 		const id = decodeURIComponent(request.url?.slice(1) ?? '');
 		counter.asked.add(id);
+		counter.waiting.add(id);
 		void counter.until.then(() => {
+			counter.waiting.delete(id);
 			const status = counter.answer(id);
 			if (status === 0) return;
 			if (status < 300) counter.times.set(id, (counter.times.get(id) ?? 0) + 1);
@@ -85,6 +89,7 @@ export async function startCounter(): Promise<Counter> {
 		answer: () => 200,
 		asked: new Set(),
 		until: Promise.resolve(),
+		waiting: new Set(),
 		node: {
 			name: 'Count',
 			type: 'n8n-nodes-base.httpRequest',

@@ -73,8 +73,13 @@ export class FormVisitor {
 	}
 
 	/** Fills in a published form whose first field takes a file; resolves to the address of the page that follows, once it is there. */
-	async upload(path: string, { name, content }: Upload, text = ''): Promise<string> {
-		const address = `${this.url}/form/${path}`;
+	async upload(
+		path: string,
+		{ name, content }: Upload,
+		text = '',
+		kind: 'form' | 'form-test' = 'form',
+	): Promise<string> {
+		const address = `${this.url}/${kind}/${path}`;
 		const body = new FormData();
 		body.set(
 			'field-0',

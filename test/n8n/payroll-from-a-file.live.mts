@@ -199,8 +199,8 @@ function withWallets(): { list: Upload; salaries: string[] } {
 }
 
 for (const [mode, says] of [
-	['pay', /Not paid: 2 people.*put the expression back into Mode/s],
-	["={{ 'pay' }}", /Not paid: 2 people.*put the expression back into Mode/s],
+	['pay', /Not paid: 2 people.*put the expression \$json\.mode back into Mode/s],
+	["={{ 'pay' }}", /Not paid: 2 people.*put the expression \$json\.mode back into Mode/s],
 	['settle', /Not paid: 2 people.*Mode is on Settle Unknown/s],
 ] as const) {
 	test(`with Mode on ${mode} nobody is paid unapproved, and the page says what to do`, async () => {
@@ -218,7 +218,10 @@ test('with Mode on dryRun an approval pays nobody, and the page says what to do'
 	const already = payments();
 	const page = await approve(await accountant.upload(FORM, withWallets().list));
 	assert.deepEqual(paid(already), []);
-	assert.match(page, /Nobody was paid.*Not paid: 2 people.*put the expression back into Mode/s);
+	assert.match(
+		page,
+		/Nobody was paid.*Not paid: 2 people.*put the expression \$json\.mode back into Mode/s,
+	);
 });
 
 test('who declines pays nobody, and the page says who it was', async () => {
@@ -492,6 +495,63 @@ test('somebody who may have been paid is named with what to do, and put in again
 	);
 	assert.match(await approve(address), /12,400\.00 ETB paid/);
 	assert.deepEqual(paid(already), salaries);
+});
+
+/** Sets fields of "Pay salaries" as a person does in the editor, without publishing them. */
+async function setInEditor(workflowId: string, fields: object): Promise<void> {
+	await world.api.changeWorkflow(workflowId, (saved) => ({
+		nodes: saved.nodes.map((node) =>
+			node.name === 'Pay salaries'
+				? { ...node, parameters: { ...Object(node['parameters']), ...fields } }
+				: node,
+		),
+		connections: saved.connections,
+	}));
+}
+
+test('who is unknown is settled by the findings in the file, as the page says, and the rest is paid then', async () => {
+	const id = await publish();
+	const already = payments();
+	const numbers = ['paid', 'done', 'lost', 'closed'].map((what) => `Settle-${what}`);
+	const users = numbers.map((externalId) => world.sandbox.books.addUser({ externalId }));
+	const rowsOf = (findings: string[] = []) =>
+		numbers.map(
+			(employee, index) =>
+				`${employee},Abebe Kebede,,,${100 + index},${users[index]?.id},${findings[index] ?? ''}`,
+		);
+	const listOf = (rows: string[]): Upload => ({
+		name: 'list.csv',
+		content: [`${HEADINGS},finding`, ...rows].join('\n'),
+	});
+	const answer = (status: number): Fault => ({ process: 'never', answer: { status, body: '{}' } });
+	const faults: Array<Fault | PresetName> = ['error500AfterPaying', answer(500), answer(422)];
+	faultFor(world, new Map(faults.map((fault, index) => [users[index + 1]?.id ?? '', fault])));
+	const page = await approve(await accountant.upload(FORM, listOf(rowsOf())));
+	world.sandbox.faults.clear();
+	const [, period = ''] = /<i>(\d{4}-\d{2}) notPaid<\/i>/.exec(page) ?? [];
+	const right = ['Settle-done 101', 'Settle-paid 100'];
+	assert.deepEqual(paid(already), right);
+
+	const left = listOf(rowsOf(['', `${period} paid`, `${period} notPaid`, '']).slice(1));
+	await setInEditor(id, { mode: 'settle', finding: '={{ $json.finding }}' });
+	await world.api.listenForTestEvent(id, 'Upload a list', 'Pay salaries');
+	const test = await executionAt(await accountant.upload(FORM, left, '', 'form-test'));
+	assert.deepEqual(
+		test.nodes['Pay salaries']?.[0]?.outputs[0]?.map(({ outcome, message }) => [
+			outcome,
+			String(message).split(',')[0],
+		]),
+		[
+			['alreadyPaid', 'Settled as paid'],
+			['ready', 'Settled as not paid'],
+			['ready', 'This node does not know this reference'],
+		],
+	);
+	assert.deepEqual(paid(already), right);
+
+	const done = await approve(await accountant.upload(FORM, left));
+	assert.match(done, /205\.00 ETB paid.*to 2 people.*1 person had been paid before/s);
+	assert.deepEqual(paid(already), ['Settle-closed 103', ...right, 'Settle-lost 102'].sort());
 });
 
 test('who gets no wallet is not paid and named, with the reason; with the wallet in the list they are paid', async () => {

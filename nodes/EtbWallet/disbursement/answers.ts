@@ -6,7 +6,7 @@ import type { Found } from './ledger';
 import type { Settlement } from './settlement';
 
 const settleSteps =
-	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said, choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
+	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (with several unknown payments, by an expression for each), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
 
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
@@ -21,7 +21,7 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 	paid: {
 		outcome: 'alreadyPaid',
 		message: 'Paid before, not sent again',
-		remedy: 'Use a new reference for a new payment.',
+		remedy: 'There is nothing to do, unless this is a new payment: that needs a new reference.',
 	},
 	settledPaid: {
 		outcome: 'alreadyPaid',
@@ -61,13 +61,13 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 		message:
 			'This person may have been paid another amount under this reference, or it is another person’s, so nothing was sent',
 		remedy:
-			'Find the earlier payment with this reference, and ask the partner service what was paid. Settle that one first, with its own person and amount. Then pay what is still owed under a reference of its own.',
+			'Find the earlier payment with this reference, ask the partner service what was paid, and settle that one first, with its own person and amount. If it was not paid, run this item again. If it was, pay only the difference, under another reference.',
 	},
 	paidToAnother: {
 		outcome: 'notPaid',
 		message: 'Nothing was sent, because another person or amount was paid under this reference',
 		remedy:
-			'The earlier payment stays as it was. Give each payment a reference of its own. If it is the same payment with another amount, pay only the difference.',
+			'Is it the same payment? Then do not pay it again: also not to another user ID of the same person, and of another amount only the difference. Otherwise give it a reference of its own.',
 	},
 };
 
@@ -78,7 +78,7 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	unused: {
 		outcome: 'ready',
 		message:
-			'This node does not know this reference, so nothing was settled. A run with Mode on Pay sends it',
+			'This node knows no payment of it, so nothing was settled, and a run with Mode on Pay sends it. If it was paid all the same, set Finding to Record All as Paid',
 	},
 	inDoubt: {
 		outcome: 'unknown',
@@ -88,7 +88,7 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	givenUp: {
 		outcome: 'unknown',
 		message:
-			'Not settled: the execution that was sending it was cut off just now, and a finding is about what was asked before',
+			'Not settled: another execution was sending it until now, and a finding is about what was asked before',
 		remedy: 'Ask the partner service whether it was paid, and settle it by one more run.',
 	},
 };
@@ -119,7 +119,7 @@ export function withSettleSteps(settlement: Settlement): Settlement {
 export function notRecorded(error: unknown): Failure {
 	return {
 		message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
-		description: `Run the workflow again. If it then reports references as unknown that were not used before, this run did not send them. The database said: ${messageOf(error)}`,
+		description: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,
 	};
 }
 

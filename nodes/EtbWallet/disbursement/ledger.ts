@@ -33,8 +33,8 @@ export type ReferenceState =
 	| 'heldByAnother';
 
 /**
- * What became of a payment that asked. `granted`: it may be sent. `givenUp`: in doubt from now on, because a run waited
- * for its sender in vain. The others after a finding: `newlyPaid` was not known before, and is paid now.
+ * What became of a payment that asked. `granted`: it may be sent. `givenUp`: in doubt since this run waited for its
+ * sender. The others after a finding: `newlyPaid` was not known before, and is paid now.
  */
 export type Found =
 	| ReferenceState
@@ -52,6 +52,8 @@ export interface Ended {
 
 export interface Wanted {
 	payment: ReferencedPayment;
+	/** Whether it was in flight when this run asked before. */
+	hasWaited: boolean;
 	/** Whether it was in flight for as long as a claim lasts: nobody is sending it any more. */
 	isGivenUp: boolean;
 }
@@ -176,7 +178,12 @@ export function ledgerOf(context: IExecuteFunctions, afterStopMs: number): Ledge
 				const payments = wanted.map(({ payment }) => payment);
 				const before = await questions.ask(payments.flatMap(claimMarks));
 				const answers = await answersTo(questions, wanted, before);
-				await heed(questions, payments, answers);
+				// A person asked about what had ended before this run: not about what ended while it waited.
+				const waited = new Set(wanted.filter((each) => each.hasWaited).map((each) => each.payment));
+				for (const payment of waited)
+					if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
+				const heeded = payments.filter((payment) => !waited.has(payment));
+				await heed(questions, heeded, answers);
 				return answers;
 			});
 		},
@@ -244,8 +251,8 @@ async function heed(
 ): Promise<void> {
 	const found = (finding: Payment['finding'], state: Found): ReferencedPayment[] =>
 		payments.filter((each) => each.finding === finding && answers.get(each) === state);
-	const settledPaid = found('paid', 'inDoubt');
-	const newlyPaid = found('paid', 'unused');
+	const settledPaid = [...found('paid', 'inDoubt'), ...found('recordPaid', 'inDoubt')];
+	const newlyPaid = found('recordPaid', 'unused');
 	const notPaid = found('notPaid', 'inDoubt');
 	const paid = [...settledPaid, ...newlyPaid];
 	await questions.write([

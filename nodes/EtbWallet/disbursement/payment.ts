@@ -15,7 +15,7 @@ import type { RunOptions } from './checks';
 import { requiredReference } from './reference';
 
 /** What a person found out about a payment whose outcome is not known. */
-const findings = ['paid', 'notPaid', 'unclear'] as const;
+const findings = ['paid', 'recordPaid', 'notPaid', 'unclear'] as const;
 
 export interface Payment {
 	itemIndex: number;

@@ -44,11 +44,7 @@ const writeAnew =
  * @throws {InvalidValueError}
  */
 export function requiredReference(value: unknown): string {
-	const reference = requiredText(
-		'Reference',
-		value,
-		'Give this item a reference of its own. To pay without references, clear the Reference field or remove its column.',
-	);
+	const reference = requiredText('Reference', value, 'Give this item a reference of its own.');
 	if (Array.from(reference).length > longestReference) {
 		throw new InvalidValueError(
 			`Reference is ${show(reference)}, which is longer than ${longestReference} characters`,

@@ -102,6 +102,8 @@ export function refuseAll(start: Start, thrown: unknown, known: Row[]): INodeExe
 	const { context, sentBefore, mode } = start;
 	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
+		// Items may all tell what the record says of them, and none of them the refusal.
+		addHint(context, error.message);
 		return known.map((row) => {
 			const { payment, settlement } = sentBefore.get(row.itemIndex) ?? {};
 			if (payment !== undefined && settlement !== undefined)
@@ -156,6 +158,23 @@ export function batchOf<Options extends SendOptions>(
 /** Whether it ended as an error, which an unknown one does too. */
 function hasError(row: Row): row is Row & { settlement: { error: Failure } } {
 	return row.settlement !== undefined && 'error' in row.settlement;
+}
+
+/** Whether another run with the same items would pay it again. */
+const isPaidUnprotected = ({ reference, settlement }: Row): boolean =>
+	reference === undefined && ['paid', 'unknown'].includes(settlement?.outcome ?? '');
+
+/** What was not paid is often tried again with all items: says what to leave out then. */
+export function remarkOnUnprotected(rows: Row[]): void {
+	const count = rows.filter(isPaidUnprotected).length;
+	if (count === 0) return;
+	for (const row of rows.filter(hasError)) {
+		const { outcome, error } = row.settlement;
+		if (outcome !== 'notPaid') continue;
+		const remark = `${count} of this run were paid, or may be, and have no Reference: leave them out of another run.`;
+		const description = `${remark} ${error.description}`;
+		row.settlement = { outcome, error: { ...error, description } };
+	}
 }
 
 /** Output items of what ended, with a remark beside them; or the error of a run that stopped. */

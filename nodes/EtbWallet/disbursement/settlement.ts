@@ -6,7 +6,7 @@ import type { ServiceResult } from '../../shared/service/call';
 import type { Failure, Remedies } from '../../shared/service/failure';
 import { unknownRemedy } from '../../shared/service/failure';
 import { quoted, reasonIn } from '../../shared/service/reason';
-import { successIn } from '../../shared/service/success';
+import { successIn, tellsOfSuccess } from '../../shared/service/success';
 import type { Mode } from './checks';
 import type { Asked } from './payment';
 
@@ -49,7 +49,7 @@ export function settlementOf(result: ServiceResult, hide: (text: string) => stri
 	}
 	const success = successIn(result);
 	if (success === 'yes') return { outcome: 'paid', answer: result.output };
-	if (success === 'no') {
+	if (success === 'no' && !tellsOfSuccess(result)) {
 		const message = notMade.problem + quoted(reasonIn(result, hide));
 		return { outcome: 'notPaid', error: { message, description: whatToCheck } };
 	}

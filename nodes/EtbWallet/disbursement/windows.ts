@@ -1,6 +1,7 @@
 /** Goes through payments with references in windows: asks the record, sends what it grants, and waits for other executions. */
 import { patience, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/invalidValue';
+import { addHint } from '../../shared/n8n';
 import { answerOf, notRecorded, notSettled, withSettleSteps } from './answers';
 import type {
 	Answers,
@@ -145,6 +146,7 @@ export class Windows {
 		const waitedMs = this.waiting.get(payment);
 		return {
 			payment,
+			hasWaited: waitedMs !== undefined,
 			isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,
 		};
 	}
@@ -189,6 +191,10 @@ export class Windows {
 		await this.exchange([]).catch((error: unknown) => {
 			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
 			const references = ended.map(({ payment }) => payment.reference).join(', ');
+			addHint(
+				context,
+				`How ${ended.length} payments ended could not be recorded, so a later run tells them as unknown. Settle them then by what this run tells.`,
+			);
 			context.logger.warn(
 				`How payments ended could not be recorded: ${messageOf(error)}. References: ${references}. ${placeOf(context)}`,
 			);

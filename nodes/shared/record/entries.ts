@@ -61,7 +61,9 @@ export function entriesOf(
 			if (entries.length === 0) return new Set();
 			checkFirst();
 			const limited = most === undefined ? keepingAll : { ...keepingAll, maxEntries: most };
-			const call = helpers.checkProcessedAndRecord(entries, scope, limited);
+			// What a call names twice n8n keeps twice, and removes once.
+			const unique = [...new Set(entries)];
+			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
 			return new Set((await answered(call)).processed.map(String));
 		},
 		async remove(entries) {

@@ -2,7 +2,7 @@
 import { pause } from '../elapsed';
 import type { Attempt } from './attempt';
 import { notBegun, throughProxy, tooLarge } from './attempt';
-import { successIn } from './success';
+import { successIn, tellsOfSuccess } from './success';
 
 /** Between attempts. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
@@ -36,7 +36,7 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	if (mayRepeat) return passing.has(status) ? 'retry' : 'rejected';
 	// The status says no, and the body does not.
 	const success = successIn(attempt);
-	if (success === 'yes' || success === 'both') return 'unknown';
+	if (success === 'yes' || success === 'both' || tellsOfSuccess(attempt)) return 'unknown';
 	if (status === 429) return 'retry';
 	const isRejection = status >= 300 && status < 500 && !undecided.has(status);
 	return isRejection ? 'rejected' : 'unknown';

@@ -24,6 +24,10 @@ export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'un
 	return said.has(true) ? 'yes' : said.has(false) ? 'no' : 'unsaid';
 }
 
+/** Whether an answer that refuses tells of something done all the same, at any depth of its body. */
+export const tellsOfSuccess = ({ text }: Pick<Answered, 'text'>): boolean =>
+	/"success"\s*:\s*"?true\b|"txHash"\s*:\s*"[^"]/.test(text);
+
 /** Whether the text says it more often than its JSON: of a name that an object has twice, reading keeps the last. */
 function isRepeated({ body, text }: Answered): boolean {
 	const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>

@@ -139,13 +139,19 @@ export const createDisbursement: Operation = {
 				{
 					name: 'It Was Paid',
 					value: 'paid',
-					description: 'It is recorded as paid, also if this node did not know it',
+					description: 'What is unknown is recorded as paid, and never sent again',
 				},
 				{ name: 'Not Clear Yet', value: 'unclear', description: 'It stays unknown' },
+				{
+					name: 'Record All as Paid',
+					value: 'recordPaid',
+					description:
+						'Also what this node never sent is recorded as paid: for a copy, or a node that was made anew',
+				},
 			],
 			default: 'unclear',
 			description:
-				'What the partner service said about these payments. An expression gives each item its own: paid, notPaid, or nothing.',
+				'What the partner service said about these payments. An expression gives each item its own: paid, notPaid, recordPaid, or nothing.',
 		},
 		{
 			displayName: 'To User ID',

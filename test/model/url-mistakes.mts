@@ -1,0 +1,141 @@
+/** Deliberate mistakes in the code of the account's URL, each of which a world has to show. */
+import type { Mutation } from './loaded-code.mts';
+
+const folder = 'nodes/EtbWalletTrigger';
+export const mistakes: Record<string, Mutation> = {
+	'a test that leaves the URL alone gets copies': {
+		file: `${folder}/holders.ts`,
+		from: "test.whileTesting === 'share' && ",
+		to: '',
+	},
+	'two calls at once: the later answer wins': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'if (this.#work === undefined || !this.#isWorking) {',
+		to: 'if (this.#known !== undefined) {',
+	},
+	'a test keeps the URL when a workflow is published': {
+		file: `${folder}/holders.ts`,
+		from: 'return holder === undefined || test.standsInFor === holder.url;',
+		to: 'return true;',
+	},
+	'what a test receives is not sent on to who was published since': {
+		file: `${folder}/holders.ts`,
+		from: 'return test.wasSet && known.holder !== undefined',
+		to: 'return test.standsInFor !== undefined && known.holder !== undefined',
+	},
+	'a call that failed counts as confirmed': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'if (reason === undefined) {',
+		to: 'if (reason !== null) {',
+	},
+	'one call, and no second look': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'this.#told = undefined;\n\t\t\t\tcontinue;',
+		to: 'this.#told = undefined;\n\t\t\t\tbreak;',
+	},
+	'the URL is not given back after a test': {
+		file: `${folder}/holders.ts`,
+		from: 'if (test.isEnding || ',
+		to: 'if (',
+	},
+	'a trigger is given up although the service sends to it': {
+		file: `${folder}/holders.ts`,
+		from: ' || known.confirmed === url) return { known };',
+		to: ') return { known };',
+	},
+	'what another call may have set since does not count': {
+		file: `${folder}/holders.ts`,
+		from: 'confirmed: known.confirmed === url ? url : undefined',
+		to: 'confirmed: known.confirmed',
+	},
+	'who is published anew takes what it had for what the service has': {
+		file: `${folder}/holders.ts`,
+		from: 'isReplacing ? known.confirmed : undefined',
+		to: 'known.confirmed',
+	},
+	'a test does not know that its URL may be at the service from an earlier test': {
+		file: `${folder}/holders.ts`,
+		from: ' || mayHave(known, test.url);',
+		to: ';',
+	},
+	'only the first who waits is told why a test does not listen': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'dropped.find((place) => place.trigger === trigger && place.url === url)?.reason',
+		to: 'dropped.splice(0).find((place) => place.trigger === trigger && place.url === url)?.reason',
+	},
+	'a publication that failed goes on to hold the account': {
+		file: `${folder}/holders.ts`,
+		from: 'known.holder === dropped ? undefined : known.holder',
+		to: 'known.holder',
+	},
+	'a second workflow takes the account': {
+		file: `${folder}/holders.ts`,
+		from: 'heldBy !== undefined && heldBy.trigger',
+		to: 'heldBy === undefined && holder.trigger',
+	},
+	'a replaced API key makes another account': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'asker.account = await loadAccount(asker.context);',
+		to: 'await loadAccount(asker.context);',
+	},
+	'what n8n keeps only after the failure is not tried again': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();',
+		to: '',
+	},
+	'a process that no longer leads goes on to try': {
+		file: `${folder}/accountUrl.ts`,
+		from: '\t\t\tkept.delete(trigger);\n',
+		to: '',
+	},
+	'what another process unpublished holds the account for ever': {
+		file: `${folder}/holders.ts`,
+		from: 'known.holder?.isLeft ? undefined : known.holder',
+		to: 'known.holder',
+	},
+	'what began while a test of the same trigger ended stays': {
+		file: `${folder}/publishing.ts`,
+		from: 'accountsOf(trigger, url).some',
+		to: '[].some',
+	},
+	'nothing is tried again in the background': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'void this.#retry()',
+		to: 'undefined',
+	},
+	'it is tried again only once': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'this.#notSet = notSet;\n\t\tthis.retryLater();',
+		to: 'this.#notSet = notSet;\n\t\tif (this.#pauseMs === firstPauseMs) this.retryLater();',
+	},
+	'an answer that names another URL counts as yes': {
+		file: 'nodes/shared/service/call.ts',
+		from: 'isBelieved ? undefined : disagreement(last, sent)',
+		to: 'undefined',
+	},
+	'nobody is told that no events come': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'saveFailedExecution(context, error);',
+		to: '',
+	},
+	'a person is told at each try': {
+		file: `${folder}/accountUrl.ts`,
+		from: ' || this.#told === trigger) return;',
+		to: ') return;',
+	},
+	'who was told that the service has the URL already is not told that it has another': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'this.#told === trigger) return;\n\t\tthis.#told',
+		to: 'this.#told === trigger || this.#pauseMs > firstPauseMs) return;\n\t\tthis.#told',
+	},
+	'what failed again later is not told again': {
+		file: `${folder}/accountUrl.ts`,
+		from: '\t\t\t\tthis.#told = undefined;\n',
+		to: '',
+	},
+	'who uses an account is known by the key of before': {
+		file: `${folder}/accountUrl.ts`,
+		from: 'if (this.#askers.size > 0)',
+		to: 'if (this.#askers.size === 0)',
+	},
+};

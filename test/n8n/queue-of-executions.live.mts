@@ -1,0 +1,112 @@
+/** n8n with a limit on executions is killed while events wait for their turn. In the real n8n; `ALL_LIMITS=1` tries more. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Counter } from './events.mts';
+import { eventWorkflow, listensAgain, post, startCounter, transfer } from './events.mts';
+import type { RealWorld } from './n8n-world.mts';
+import { eventually, startRealWorld } from './n8n-world.mts';
+
+const limits = process.env.ALL_LIMITS === undefined ? [2] : [1, 2, 5];
+
+const events = 200;
+/** After so many that ran, n8n is killed. */
+const kills = [60, 130];
+/** So many are sent at once. */
+const senders = 40;
+const givesUpAfterMs = 10_000;
+const triesAgainAfterMs = 1_000;
+
+const env: Record<string, string> = {};
+let world: RealWorld;
+let counter: Counter;
+before(async () => {
+	world = await startRealWorld({ env });
+	counter = await startCounter();
+});
+after(async () => {
+	await counter?.stop();
+	await world?.stop();
+});
+
+for (const limit of limits) {
+	for (const acknowledge of ['onReceived', 'lastNode']) {
+		void test(`${limit} at a time, ${acknowledge}: ${events} events, killed ${kills.length} times, run once each`, async (context) => {
+			await world.n8n.stop();
+			env.N8N_CONCURRENCY_PRODUCTION_LIMIT = String(limit);
+			await world.restartN8n();
+			const id = await world.add(eventWorkflow({ acknowledge }, counter.node));
+			await world.api.activate(id);
+			const url = world.sandbox.books.webhookUrl() ?? '';
+			const names = Array.from(
+				{ length: events },
+				(_, index) => `${limit}-${acknowledge}-${index}`,
+			);
+			const sending = sendAll(url, names);
+			const inFlight = new Set<string>();
+			for (const ran of kills) {
+				await eventually(`${ran} events to run`, () => timesOf(names).length >= ran || undefined);
+				for (const name of await killWhileFull(limit)) inFlight.add(name);
+				await world.restartN8n();
+				await listensAgain(url);
+			}
+			const longestMs = await sending;
+			// n8n's queue is first in, first out: what was in it has its turn before this.
+			const last = Array.from({ length: limit }, (_, index) => `after-${names[index]}`);
+			await sendAll(url, last);
+			await eventually('the last', () => timesOf(last).length === limit || undefined);
+			await world.api.deactivate(id);
+			await world.n8n.stop();
+			await world.restartN8n();
+			const settled = names.filter((name) => !inFlight.has(name));
+			context.diagnostic(
+				`times run: ${told(settled)}; in flight at a kill: ${told([...inFlight])}; the longest wait for an answer, over a kill: ${Math.round(longestMs / 1000)} s`,
+			);
+			assert.deepEqual(new Set(timesOf(settled)), new Set([1]));
+			assert.equal(timesOf(settled).length, settled.length);
+			assert.equal(inFlight.size, kills.length * limit);
+			// One whose workflow was cut off is told to the service only at its end.
+			const most = acknowledge === 'lastNode' ? 2 : 1;
+			assert.deepEqual(new Set(timesOf([...inFlight])), new Set([most]));
+		});
+	}
+}
+
+/** Kills n8n when it runs as much as it may, and everything else waits. @returns what ran */
+async function killWhileFull(limit: number): Promise<string[]> {
+	let release = (): void => undefined;
+	counter.until = new Promise((resolve) => (release = resolve));
+	await eventually('as many to run as may', () => counter.waiting.size === limit || undefined);
+	const running = [...counter.waiting];
+	world.n8n.kill();
+	release();
+	return running;
+}
+
+/** Sends each until it is taken. @returns the longest time from the first try to that */
+async function sendAll(url: string, names: string[]): Promise<number> {
+	const left = [...names];
+	const lasted: number[] = [];
+	const sender = async (): Promise<void> => {
+		for (let name = left.shift(); name !== undefined; name = left.shift()) {
+			const began = performance.now();
+			const body = transfer(name);
+			while ((await post(url, body, world.sandbox.webhookSecret, {}, givesUpAfterMs)) !== 200)
+				await sleep(triesAgainAfterMs);
+			lasted.push(performance.now() - began);
+		}
+	};
+	await Promise.all(Array.from({ length: senders }, sender));
+	return Math.max(...lasted);
+}
+
+const timesOf = (names: string[]): number[] =>
+	names.flatMap((name) => counter.times.get(name) ?? []);
+
+const told = (names: string[]): string => {
+	const times = names.map((name) => counter.times.get(name) ?? 0);
+	const counts = [...new Set(times)].toSorted();
+	return counts
+		.map((count) => `${count} × ${times.filter((time) => time === count).length}`)
+		.join(', ');
+};
