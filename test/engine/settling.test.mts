@@ -423,7 +423,8 @@ describe('settling is a person’s choice in the editor', () => {
 			const before = record();
 			const sent = requests();
 			const options = { mode: 'trigger', onError } as const;
-			const { output, errorOutput } = await run(items, fields, options);
+			const { output, errorOutput, hints } = await run(items, fields, options);
+			expect(hints).toEqual([expect.stringMatching(why)]);
 			expect(output.map(answerOf)).toMatchObject([
 				{ outcome: 'unknown', reference: 'pay-a', amountEtb: 10 },
 				{ outcome: 'alreadyPaid', reference: 'pay-b', amountEtb: 10 },

@@ -199,8 +199,8 @@ function withWallets(): { list: Upload; salaries: string[] } {
 }
 
 for (const [mode, says] of [
-	['pay', /Not paid: 2 people.*put the expression back into Mode/s],
-	["={{ 'pay' }}", /Not paid: 2 people.*put the expression back into Mode/s],
+	['pay', /Not paid: 2 people.*put the expression \$json\.mode back into Mode/s],
+	["={{ 'pay' }}", /Not paid: 2 people.*put the expression \$json\.mode back into Mode/s],
 	['settle', /Not paid: 2 people.*Mode is on Settle Unknown/s],
 ] as const) {
 	test(`with Mode on ${mode} nobody is paid unapproved, and the page says what to do`, async () => {
@@ -218,7 +218,10 @@ test('with Mode on dryRun an approval pays nobody, and the page says what to do'
 	const already = payments();
 	const page = await approve(await accountant.upload(FORM, withWallets().list));
 	assert.deepEqual(paid(already), []);
-	assert.match(page, /Nobody was paid.*Not paid: 2 people.*put the expression back into Mode/s);
+	assert.match(
+		page,
+		/Nobody was paid.*Not paid: 2 people.*put the expression \$json\.mode back into Mode/s,
+	);
 });
 
 test('who declines pays nobody, and the page says who it was', async () => {

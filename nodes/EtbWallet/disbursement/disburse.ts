@@ -62,6 +62,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	if (refusal === undefined) await work(batch, rows, pending);
 	else {
 		if (!context.continueOnFail()) throw stoppedError(start, refusal.error, rows);
+		addHint(context, refusal.error.message);
 		await tellUsed(batch, pending);
 		for (const row of pending) row.settlement ??= refusal;
 	}

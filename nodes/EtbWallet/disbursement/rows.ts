@@ -102,6 +102,8 @@ export function refuseAll(start: Start, thrown: unknown, known: Row[]): INodeExe
 	const { context, sentBefore, mode } = start;
 	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
+		// Items may all tell what the record says of them, and none of them the refusal.
+		addHint(context, error.message);
 		return known.map((row) => {
 			const { payment, settlement } = sentBefore.get(row.itemIndex) ?? {};
 			if (payment !== undefined && settlement !== undefined)
