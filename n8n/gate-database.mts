@@ -14,7 +14,7 @@ const Shown = z.object({
 	Database: z.string(),
 	User: z.string(),
 	Password: z.string(),
-	'First do this': z.string().nullable(),
+	'First do this': z.string(),
 });
 
 /** What a Postgres credential of n8n holds. */

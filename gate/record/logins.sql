@@ -86,6 +86,8 @@ begin
     revoke etb_wallet_owner from current_user;
   end if;
 end $do$;
-select l.credential as "Credential to make", l.database as "Database", l."user" as "User", l.password as "Password", l.advice as "First do this",
-  current_setting('etb_wallet.rules_now')::json as "Rules of the budget"
-from json_to_recordset(current_setting('etb_wallet.logins')::json) l (credential text, database text, "user" text, password text, advice text);
+select l.credential as "Credential to make", l.database as "Database", l."user" as "User", l.password as "Password",
+  coalesce(l.advice, 'nothing') as "First do this", coalesce(r.rules ->> 'most_per_day', 'no limit') as "Most per day",
+  coalesce(r.rules ->> 'most_per_payment', 'no limit') as "Most per payment"
+from json_to_recordset(current_setting('etb_wallet.logins')::json) l (credential text, database text, "user" text, password text, advice text),
+  (select current_setting('etb_wallet.rules_now')::json) r (rules);

@@ -113,6 +113,8 @@ void describe('agent-through-the-gate.json', () => {
 				node.name === 'Chat model' ? { ...node, credentials: { openAiApi: { id, name } } } : node,
 			),
 		});
+		await world.api.activate(workflowId);
+		t.after(async () => await world.api.deactivate(workflowId));
 		const toUserId = world.sandbox.books.addUser({ externalId: 'agent-test' }).id;
 		await installed.superuser.query(
 			`select etb_wallet.set_caller('main', 'agent', '{"most_per_day": 100}', 'Abebe')`,

@@ -157,6 +157,7 @@ export const mutations: Mutation[] = [
 		finds:
 			"and v_outcome = 'unknown' and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
 		puts: "and v_outcome = 'unknown' then 'lateUnknown'",
+		noticedBy: 'decisions',
 	},
 	{
 		breaks: 'what is opened again is still settled by a person',
@@ -230,8 +231,8 @@ export const mutations: Mutation[] = [
 	},
 	{
 		breaks: 'a claim waits for nobody',
-		finds: 'while clock() < v_wait_until and is_awaited(p_budget, v_references, clock()) loop',
-		puts: 'while false loop',
+		finds: 'exit when v_now >= v_wait_until or not is_awaited(p_budget, v_references, v_now);',
+		puts: 'exit;',
 		noticedBy: 'decisions',
 	},
 	{

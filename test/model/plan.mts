@@ -618,6 +618,23 @@ const askedForAnother: fc.Arbitrary<Plan> = fc
 		processes: [[], [{ kind: 'crash' as const, atStep, lasts }], []],
 	}));
 
+/** A run of several windows, with references or without, is stopped in the middle. */
+const stoppedOnes: fc.Arbitrary<Plan> = fc
+	.record({
+		plan: healthyPlan,
+		references: fc.constantFrom<RunPlan['references'][]>('none', 'expression'),
+		stopAfterSteps: fc.integer({ min: 3, max: 40 }),
+		concurrency: fc.integer({ min: 1, max: 2 }),
+	})
+	.map(({ plan, ...choice }) => ({
+		...plan,
+		runs: plan.runs.slice(0, 1).map((each) => ({
+			...undisturbed(each),
+			...choice,
+			items: Array.from({ length: people }, (_, person) => ({ person, variant: 'same' as const })),
+		})),
+	}));
+
 /** A sender stands still with its answer; it is given up and settled as not paid; then it goes on, and somebody pays. */
 const lateAnswer: fc.Arbitrary<Plan> = fc
 	.record({
@@ -655,5 +672,6 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
 		{ weight: 1, arbitrary: heededOnce },
 		{ weight: 2, arbitrary: askedForAnother },
 		{ weight: 1, arbitrary: lateAnswer },
+		{ weight: 1, arbitrary: stoppedOnes },
 	),
 );

@@ -124,6 +124,13 @@ export class Judge {
 		const isClockSet = this.plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
 		if (run?.plan.references !== 'none' && lateMs > 0 && !isClockSet)
 			this.broken(`${run?.name} sends ${sent.reference} ${Math.round(lateMs)} ms too late`);
+		// Those that were under way when it was stopped are at most a window.
+		const stoppedAt = run?.stoppedAt ?? Infinity;
+		const afterStop = this.books.sent.filter(
+			(each) => each.run === sent.run && each.leftAt > stoppedAt,
+		);
+		if (afterStop.length > (run?.plan.concurrency ?? 0))
+			this.broken(`${run?.name} sends ${afterStop.length} payments after Stop`);
 		const isFirst = this.runs.every(
 			(other) => other === run || other.before === undefined || other.beganAt > (run?.beganAt ?? 0),
 		);

@@ -251,6 +251,10 @@ void test('answers that never end: the run ends by its Timeout, and also when it
 	const told = await stop(id);
 	context.diagnostic(told);
 	assert.match(told, /0 paid, 12 unknown, 28 not attempted/);
+	// n8n's log, with its usual settings, shows a line's message and nothing else.
+	const place = `Workflow Payroll endless (${workflow}), node ${PAY}, execution ${id}`;
+	assert.ok(told.endsWith(place), told);
+	for (const { reference } of listed) assert.ok(told.includes(` ${reference} (`), told);
 	assert.equal((await world.api.endedExecution(id)).status, 'canceled');
 	assert.equal(requests, 4);
 

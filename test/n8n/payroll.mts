@@ -98,6 +98,30 @@ function payrollWorkflow(path: string, settings: object, options: object): Workf
 	};
 }
 
+/** Pays these rows when a person starts it in the editor. */
+export const payrollOnce = (rows: Row[]): WorkflowFile => ({
+	name: 'Payroll',
+	nodes: [
+		node('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
+		node('Rows', 'n8n-nodes-base.code', 2, {
+			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
+		}),
+		{
+			...node(PAY, 'n8n-nodes-etb-wallet.etbWallet', 1, {
+				resource: 'disbursement',
+				operation: 'create',
+				mappingMode: 'autoMapInputData',
+			}),
+			onError: 'continueRegularOutput',
+		},
+	],
+	connections: {
+		Start: { main: [[{ node: 'Rows', type: 'main', index: 0 }]] },
+		Rows: { main: [[{ node: PAY, type: 'main', index: 0 }]] },
+	},
+	settings: { executionOrder: 'v1' },
+});
+
 /** Publishes a workflow that pays; resolves to its id. */
 export async function publish(
 	world: RealWorld,

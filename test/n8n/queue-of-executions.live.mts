@@ -83,6 +83,16 @@ async function killWhileFull(limit: number): Promise<string[]> {
 	return running;
 }
 
+const send = async (url: string, body: string): Promise<number | undefined> =>
+	await post(url, body, world.sandbox.webhookSecret, {}, givesUpAfterMs);
+
+/** As a proxy asks it: while n8n updates its database at its start, it takes every request with 200, and drops it. */
+async function isReady(url: string): Promise<boolean> {
+	const answer = await fetch(new URL('/healthz/readiness', url)).catch(() => undefined);
+	await answer?.arrayBuffer();
+	return answer?.status === 200;
+}
+
 /** Sends each until it is taken. @returns the longest time from the first try to that */
 async function sendAll(url: string, names: string[]): Promise<number> {
 	const left = [...names];
@@ -91,7 +101,7 @@ async function sendAll(url: string, names: string[]): Promise<number> {
 		for (let name = left.shift(); name !== undefined; name = left.shift()) {
 			const began = performance.now();
 			const body = transfer(name);
-			while ((await post(url, body, world.sandbox.webhookSecret, {}, givesUpAfterMs)) !== 200)
+			while (!(await isReady(url)) || (await send(url, body)) !== 200)
 				await sleep(triesAgainAfterMs);
 			lasted.push(performance.now() - began);
 		}

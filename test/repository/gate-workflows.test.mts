@@ -48,6 +48,21 @@ test('what a mutation changes stands in gate/schema.sql once', () => {
 	expect(new Set(mutations.map(({ breaks }) => breaks)).size).toBe(mutations.length);
 });
 
+const ToBeChosen = z.object({ value: z.literal('') });
+
+test.each([...globSync('gate/*.json'), ...globSync('examples/*.json')])(
+	'%s: choosing the workflow that a node calls loses nothing',
+	(path) => {
+		// n8n empties the fields of a node whose workflow a person chooses, also who asks for a payment: so they stand in a node before it.
+		const Nodes = z.object({ nodes: z.array(z.object({ parameters: z.record(z.unknown()) })) });
+		const { nodes } = Nodes.parse(JSON.parse(readFileSync(path, 'utf8')));
+		const toChoose = nodes.filter(
+			({ parameters }) => ToBeChosen.safeParse(parameters.workflowId).success,
+		);
+		for (const { parameters } of toChoose) expect(parameters).not.toHaveProperty('workflowInputs');
+	},
+);
+
 test('gate/README.md names every file', () => {
 	const readme = readFileSync('gate/README.md', 'utf8');
 	for (const file of files) expect(readme).toContain(`(${file})`);

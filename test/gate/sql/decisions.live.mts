@@ -561,7 +561,12 @@ test('record can be repeated', async () => {
 test('a reference that another is sending is waited for, and not longer than the rules say', async () => {
 	const name = await newBudget({ wait: '30 seconds' });
 	const window = await claim(client, name, [item('a')]);
-	const waiting = claim(other, name, [item('a'), item('b')]);
+	const pid = await value(other, z.number(), 'select pg_backend_pid()');
+	let hasEnded = false;
+	const waiting = claim(other, name, [item('a'), item('b')]).finally(() => (hasEnded = true));
+	const waits =
+		"select count(*)::int from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'";
+	while (!hasEnded && (await value(client, z.number(), waits, [pid])) === 0);
 	// It holds no lock while it waits.
 	await record(client, name, window, paid(window));
 	const { items, send } = await waiting;
