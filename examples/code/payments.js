@@ -12,14 +12,15 @@ const everybody = $input
 	.map(({ json }) => json)
 	.filter(({ id }) => id !== undefined);
 
-/** Who else in the table has the same value in this column. */
-const sharing = (person, column) =>
-	everybody.find(
-		(other) =>
-			other !== person &&
-			plain(person[column]) !== '' &&
-			plain(other[column]) === plain(person[column]),
-	);
+/** The columns in which two people cannot have the same, each with who has which value. */
+const columns = ['employee', 'email', 'userId'].map((column) => {
+	const byValue = new Map();
+	for (const person of everybody) {
+		const value = plain(person[column]);
+		if (value !== '') byValue.set(value, [...(byValue.get(value) ?? []), person]);
+	}
+	return { column, byValue };
+});
 
 /** Why this person cannot be paid; empty when they can. */
 function problemOf(person) {
@@ -30,8 +31,8 @@ function problemOf(person) {
 		return 'There is no userId. Run Set up people to pay, or write it into the table.';
 	if (readEtb(person.salaryEtb) === undefined)
 		return `In the table ${refusedAmount(person.salaryEtb)}.`;
-	for (const column of ['employee', 'email', 'userId']) {
-		const other = sharing(person, column);
+	for (const { column, byValue } of columns) {
+		const other = byValue.get(plain(person[column]))?.find((each) => each !== person);
 		if (other !== undefined)
 			return `${other.name || other.employee} has the same ${column} in the table. Neither was sent anything: correct the table.`;
 	}

@@ -27,8 +27,11 @@ const inTable = $input
 	.all()
 	.map(({ json }) => json)
 	.filter(({ id }) => id !== undefined);
-const find = (column, value) =>
-	value === '' ? undefined : inTable.find((row) => plain(row[column]) === plain(value));
+/** The rows of the table by what they have in these columns; the first one counts. */
+const [byEmployee, byEmail] = ['employee', 'email'].map(
+	(column) => new Map(inTable.toReversed().map((row) => [plain(row[column]), row])),
+);
+const rowWith = (rows, value) => (value === '' ? undefined : rows.get(plain(value)));
 
 const problems = [];
 if (header?.join(',') !== COLUMNS) problems.push(`the first line is not ${COLUMNS}`);
@@ -52,8 +55,8 @@ function problemOf(values) {
 			return `the ${column} ${value} is that of ${seen.get(key)}, too`;
 		seen.set(key, employee);
 	}
-	const known = find('employee', employee);
-	const sameEmail = find('email', email);
+	const known = rowWith(byEmployee, employee);
+	const sameEmail = rowWith(byEmail, email);
 	if (sameEmail !== undefined && sameEmail !== known)
 		return `the email ${email} is that of ${sameEmail.employee} in the table`;
 	if (known === undefined) return '';
@@ -77,6 +80,6 @@ const newPeople = () =>
 		.map(([employee, name, email, salaryEtb, payroll]) => ({
 			json: { problem: '', employee, name, email, salaryEtb: readEtb(salaryEtb), payroll },
 		}))
-		.filter(({ json }) => find('employee', json.employee) === undefined);
+		.filter(({ json }) => rowWith(byEmployee, json.employee) === undefined);
 
 const items = problems.length > 0 ? [{ json: { problem: problems.join('; ') } }] : newPeople();
