@@ -136,7 +136,7 @@ describe('what a person found out', () => {
 			const settled = await settle(items, finding);
 			expect(outcomesOf(settled)).toEqual(['unknown', 'alreadyPaid']);
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Not settled, because Finding is on Not Clear Yet/,
+				/^Not settled, because its Finding is empty or Not Clear Yet/,
 			);
 			expect(record()).toEqual(before);
 		},

@@ -82,8 +82,9 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	},
 	inDoubt: {
 		outcome: 'unknown',
-		message: 'Not settled, because Finding is on Not Clear Yet: it stays unknown',
-		remedy: 'Ask the partner service whether it was paid, and settle it then.',
+		message: 'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown',
+		remedy:
+			'Ask the partner service whether it was paid, and settle it then. If its finding stands in a table, run the node that reads the table first.',
 	},
 	givenUp: {
 		outcome: 'unknown',
