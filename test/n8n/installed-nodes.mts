@@ -35,6 +35,18 @@ function newestVersion(name: string, types: INodeTypeDescription[]): number {
 	return defaultVersion ?? Math.max(...same.flatMap(({ version }) => version));
 }
 
+const CallOfGate = z.object({
+	type: z.literal('n8n-nodes-base.executeWorkflow'),
+	typeVersion: z.literal(1.1),
+	parameters: z.object({ workflowId: z.object({ cachedResultName: z.literal('Pay gate') }) }),
+});
+
+/**
+ * Kept older on purpose. From 1.2 on, Execute Workflow empties the fields that it hands on when a person chooses the
+ * workflow: the caller of the pay gate and its payments would be lost.
+ */
+const isCallOfGate = (node: INode): boolean => CallOfGate.safeParse(node).success;
+
 /** What is wrong with the node as the editor would see it. */
 function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	const type = types.find(
@@ -43,7 +55,9 @@ function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	if (type === undefined) return [`${node.type} ${node.typeVersion} is not installed`];
 	const newest = newestVersion(node.type, types);
 	const old =
-		node.typeVersion === newest ? [] : [`${node.typeVersion} is not the newest, ${newest}`];
+		node.typeVersion === newest || isCallOfGate(node)
+			? []
+			: [`${node.typeVersion} is not the newest, ${newest}`];
 	// n8n keeps only those parameters that the node has, with these settings.
 	const known = NodeHelpers.getNodeParameters(
 		type.properties,
