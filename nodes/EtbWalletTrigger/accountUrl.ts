@@ -139,6 +139,10 @@ export class AccountUrl {
 	async reconcile(asker?: Asker): Promise<Reconciled> {
 		if (asker === undefined) await this.refresh();
 		else this.#hear(asker);
+		return await this.#reconciled();
+	}
+
+	async #reconciled(): Promise<Reconciled> {
 		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
 			this.#work = this.#reconcile();
@@ -232,9 +236,11 @@ export class AccountUrl {
 	}
 
 	async #retry(): Promise<void> {
+		await this.refresh();
+		// It may have been unpublished while credentials were read, because another process leads.
 		const trigger = this.#triggerToRetry();
 		if (trigger === undefined) return;
-		const { notSet } = await this.reconcile();
+		const { notSet } = await this.#reconciled();
 		const workflow = trigger.getWorkflow().name;
 		if (notSet !== undefined) logNotSet(trigger, notSet);
 		else trigger.logger.info(`The partner service has taken the webhook URL of "${workflow}"`);
