@@ -25,21 +25,25 @@ const items = $('Payments')
 			.join('. ');
 		return {
 			json: {
-				period: $('Period').first().json.period,
 				name: person.name,
-				employee: person.employee,
-				amountEtb: Number(told.amountEtb ?? person.amountEtb) || 0,
 				outcome,
-				userId: person.toUserId,
-				reference: person.reference,
-				// Said only by a run that sends nothing: dryRun or settle.
-				...(told.mode !== undefined && { mode: told.mode }),
-				time: outcome === 'paid' ? $now.toFormat('yyyy-MM-dd HH:mm') : '',
-				txHash: told.txHash ?? '',
 				reason:
 					person.problem ||
 					reason ||
 					(outcome === 'unknown' ? 'No answer came about this payment' : ''),
+				amountEtb: Number(told.amountEtb ?? person.amountEtb) || 0,
+				employee: person.employee,
+				period: $('Period').first().json.period,
+				userId: person.toUserId,
+				reference: person.reference,
+				// Said only by a run that sends nothing: dryRun or settle.
+				...(told.mode !== undefined && { mode: told.mode }),
+				// Who asks the service about an unknown payment tells it the time.
+				time:
+					outcome === 'paid' || (outcome === 'unknown' && answer.error !== undefined)
+						? $now.toFormat('yyyy-MM-dd HH:mm')
+						: '',
+				txHash: told.txHash ?? '',
 			},
 			pairedItem: { item: index },
 		};

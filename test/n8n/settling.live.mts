@@ -302,6 +302,8 @@ void test('in a copy and without references it sends nothing; the copy then has 
 		const [first] = itemsOf(await run(copy), PAY);
 		assert.match(String(first?.message), /^Nothing here was unknown, so nothing was settled/);
 		await setFields(copy, { finding: 'paid' });
+		assert.deepEqual(outcomesOf(await run(copy)), Array(3).fill('ready'));
+		await setFields(copy, { finding: 'recordPaid' });
 		assert.deepEqual(outcomesOf(await run(copy)), Array(3).fill('alreadyPaid'));
 		const bare = rows.map(({ toUserId, amountEtb }) => ({ toUserId, amountEtb }));
 		for (const finding of ['paid', 'notPaid']) {

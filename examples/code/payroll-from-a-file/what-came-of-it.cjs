@@ -29,14 +29,17 @@ const answers = new Map(
 			message = '',
 			description = '',
 		} = { ...json, ...Object(json.error) };
-		const texts = json.error
-			? [typeof json.error === 'string' ? json.error : message, description]
-			: [outcome === 'paid' ? '' : message];
+		const isSentNow = json.error !== undefined;
+		const told = typeof json.error === 'string' ? json.error : message;
+		let texts = isSentNow ? [told, description] : [outcome === 'paid' ? '' : message];
+		// What to do about them stands on the page at the end, once for all.
+		if (outcome === 'unknown')
+			texts = [isSentNow ? told : message.split('. ')[0], 'See the page of this list'];
 		const reason = texts
 			.map((text) => String(text ?? '').replace(/\.$/, ''))
 			.filter(Boolean)
 			.join('. ');
-		return [reference, { outcome, txHash, reason }];
+		return [reference, { outcome, txHash, reason, isSentNow }];
 	}),
 );
 
@@ -57,8 +60,9 @@ const decided = lines
 	.map((line) => {
 		const answer = answerTo(line);
 		const earlier = answer.outcome === 'alreadyPaid' ? line.paidBefore : undefined;
-		const time =
-			answer.outcome === 'paid' ? $now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? '');
+		// Who asks the service about an unknown payment tells it the time.
+		const isNow = answer.outcome === 'paid' || (answer.outcome === 'unknown' && answer.isSentNow);
+		const time = isNow ? $now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? '');
 		const noWalletYet = line.toUserId?.startsWith('a new wallet');
 		return {
 			...line,
