@@ -139,7 +139,7 @@ void describe('an answer that is lost, settled in the editor', () => {
 				context.diagnostic(message.slice(0, 700));
 				assert.match(
 					message,
-					/Then set Mode to Settle Unknown and Finding to what it said, choose Execute step with the same items, and set Mode back to Pay/,
+					/Then set Mode to Settle Unknown and Finding to what it said .*, choose Execute step with the same items, and set Mode back to Pay/,
 				);
 				assert.equal(person.paid, atFirst);
 				assert.equal(person.wallets, 1);
