@@ -326,5 +326,5 @@ async function carefully(
 async function readAndWrite(entries: Entries, questions: Question[]): Promise<Set<string>> {
 	await entries.remove(questions.flatMap((question) => question.forget ?? []));
 	const marks = questions.flatMap((question) => question.record ?? []);
-	return new Set(await entries.record([...new Set(marks)], keptMarks));
+	return new Set(await entries.record(marks, keptMarks));
 }

@@ -137,6 +137,7 @@ describe('outcomes', () => {
 		[422, '{"success":true,"success":false}', /refused the request \(422\)/],
 		[422, '{"success":"true"}', /refused the request \(422\)/],
 		[422, '{"amountEtb":10,"txHash":"0xabc"}', /refused the request \(422\)/],
+		[422, '{"result":{"succ\\u0065ss":true}}', /refused the request \(422\)/],
 		[400, '{"result":{"success":true}}', /refused the request \(400\)/],
 		[200, '{"success":false,"txHash":"0xabc"}', /without saying whether/],
 		[422, '{"success":true}', /refused the request \(422\)/],
@@ -271,6 +272,22 @@ describe('outcomes', () => {
 });
 
 describe('a reference', () => {
+	test('whose payment cannot be recorded afterwards is told as paid, with what a later run will say', async () => {
+		const record = deduplicator.checkProcessedAndRecord;
+		jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (items, ...more) => {
+				if (items.some((item) => String(item).startsWith('paid:'))) throw new Error('gone');
+				return await record(items, ...more);
+			});
+		const { output, hints } = await pay(referenced(names(2)));
+		jest.restoreAllMocks();
+		expect(outcomes(output)).toEqual(['paid', 'paid']);
+		expect(hints).toContain(
+			'How 2 payments ended could not be recorded, so a later run tells them as unknown. Settle them then by what this run tells.',
+		);
+	});
+
 	test('is paid once, however often the workflow runs', async () => {
 		await pay(referenced(names(3)));
 		const { output, hints } = await pay(referenced(names(5)));

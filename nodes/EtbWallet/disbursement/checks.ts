@@ -33,6 +33,7 @@ export interface RunOptions extends SendOptions {
 	failsIfUsed: boolean;
 }
 
+/** What holds unless an option says otherwise; a run whose options cannot be read is told with them. */
 export const usualOptions: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,

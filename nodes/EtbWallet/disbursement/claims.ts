@@ -10,7 +10,7 @@ import {
 } from '../../shared/invalidValue';
 import type { ParameterReader } from '../actions/mapping';
 import type { Entries } from '../../shared/record/entries';
-import { referencesMark } from './ledger';
+import { afterStopMs, referencesMark } from './ledger';
 import { exclusively } from '../../shared/record/lock';
 import type { Settlement } from './settlement';
 
@@ -162,9 +162,6 @@ const claimMark = (claim: string): string => `claim:${claim}`;
 const keptClaims = 5_000;
 /** Older ones are removed only above so many, which is now and then. */
 const removedAbove = 6_000;
-
-/** How long a stopped execution waits for the database. */
-const afterStopMs = 5_000;
 
 /** Uses claims up. @returns those that were used before, or why none may be used */
 async function useUp(

@@ -11,7 +11,7 @@ import { answerOf, notRecorded } from './answers';
 import type { RunOptions } from './checks';
 import { aboveRunLimit, notCovered, readBalance, readOptions, usualOptions } from './checks';
 import type { Ledger, ReferenceState } from './ledger';
-import { ledgerOf, marksOfPaid } from './ledger';
+import { afterStopMs, ledgerOf, marksOfPaid } from './ledger';
 import type { Asked, Payment } from './payment';
 import { paymentReader } from './payment';
 import { hintAtPeopleTwice, settlesNothing, stoppedError } from './report';
@@ -184,7 +184,7 @@ async function uncovered(batch: ReferencedBatch, pending: Payment[]): Promise<Fa
 /** Whether it would be sent, by the state of its reference if it has one. */
 const isUnused = (state: ReferenceState = 'unused'): boolean => state === 'unused';
 
-/** Nothing is sent. What was paid before, or is unknown, stays so; should the database fail, it is not told. */
+/** Tells of each payment of a refused run that it was paid before, or is unknown, if the record says so. */
 async function tellUsed(
 	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
 	pending: PayableRow[],
@@ -198,12 +198,9 @@ async function tellUsed(
 				row.settlement = answerOf(row.reference, state, batch.options);
 		}
 	} catch {
-		// Each is told as refused.
+		// The database failed: the caller tells each as refused.
 	}
 }
-
-/** How long a refused run that is stopped waits for the database. */
-const afterStopMs = 5_000;
 
 /** All items, as far as they can be read without options; with what the record says of them, should the run go on. */
 async function knownRows({ context, sentBefore }: Start, read: ParameterReader): Promise<Row[]> {

@@ -79,6 +79,9 @@ export interface Ledger {
 /** What a reference that was paid leaves in the record. */
 export const marksOfPaid = 4;
 
+/** How long a stopped execution that sent nothing waits for the database, in ms. */
+export const afterStopMs = 5_000;
+
 /** Once in a record that keeps references, so that nothing else that the node keeps there drops one. */
 export const referencesMark = 'references';
 
@@ -108,13 +111,13 @@ const settledMark = ({ reference }: ReferencedPayment): string => `settled:${ref
 const askingMark = ({ reference }: ReferencedPayment): string => `asking:${reference}`;
 
 /**
- * @param afterStopMs ends waiting for the database so long after the execution was stopped, whatever it does
+ * @param untilMs ends waiting for the database so many ms after the execution was stopped, whatever it does
  * @throws {InvalidValueError} when this n8n cannot keep references
  */
-export function ledgerOf(context: IExecuteFunctions, afterStopMs: number): Ledger {
+export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 	const unlocked = entriesOf(context, 'node');
 	const stop = context.getExecutionCancelSignal();
-	const end = abortedAfter(stop, afterStopMs);
+	const end = abortedAfter(stop, untilMs);
 
 	async function untilEnd<Result>(work: Promise<Result>): Promise<Result> {
 		return await unlessAborted(end, work, () => new Error('The execution was stopped'));

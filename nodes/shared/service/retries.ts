@@ -35,8 +35,7 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	if (status >= 200 && status < 300) return 'done';
 	if (mayRepeat) return passing.has(status) ? 'retry' : 'rejected';
 	// The status says no, and the body does not.
-	const success = successIn(attempt);
-	if (success === 'yes' || success === 'both' || tellsOfSuccess(attempt)) return 'unknown';
+	if (successIn(attempt) === 'both' || tellsOfSuccess(attempt)) return 'unknown';
 	if (status === 429) return 'retry';
 	const isRejection = status >= 300 && status < 500 && !undecided.has(status);
 	return isRejection ? 'rejected' : 'unknown';

@@ -26,14 +26,17 @@ export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'un
 
 /** Whether an answer that refuses tells of something done all the same, at any depth of its body. */
 export const tellsOfSuccess = ({ text }: Pick<Answered, 'text'>): boolean =>
-	/"success"\s*:\s*"?true\b|"txHash"\s*:\s*"[^"]/.test(text);
+	/"success"\s*:\s*"?true\b|"txHash"\s*:\s*"[^"]/.test(unescaped(text));
+
+/** Letters that JSON may write with their code, as they are. */
+const unescaped = (text: string): string =>
+	text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
+		String.fromCharCode(parseInt(hex, 16)),
+	);
 
 /** Whether the text says it more often than its JSON: of a name that an object has twice, reading keeps the last. */
 function isRepeated({ body, text }: Answered): boolean {
-	const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
-		String.fromCharCode(parseInt(hex, 16)),
-	);
-	const written = plain.match(/"success"\s*:/g)?.length ?? 0;
+	const written = unescaped(text).match(/"success"\s*:/g)?.length ?? 0;
 	return written > countOf('success', body);
 }
 
