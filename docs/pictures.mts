@@ -114,15 +114,6 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		await page.getByTestId('credentials-config-container-test-success').waitFor();
 		return await boxOf(page.getByTestId('editCredential-modal'));
 	},
-	'credential-failed': async ({ api, page, n8nUrl, sandbox }) => {
-		await page.setViewportSize({ width, height: 960 });
-		const wrong = { ...credentialFor(sandbox), apiKey: 'expired-key' };
-		const id = await api.createCredential('ETB Wallet (old key)', CREDENTIAL_TYPE, wrong);
-		await page.goto(`${n8nUrl}/home/credentials/${id}`);
-		await page.getByText('More details').click();
-		await page.getByText('401').first().waitFor();
-		return await boxOf(page.getByTestId('editCredential-modal'));
-	},
 	...Object.fromEntries(
 		Object.entries(callNodes).map(([picture, { name }]) => [
 			picture,
@@ -297,9 +288,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 /** Taken in the dark theme as well. */
 const alsoDark = [
 	'output-preview',
-	'disbursement-create',
 	'disbursement-result',
-	'workflow',
 	'error',
 	'safe-payments-outcomes',
 	'trigger',

@@ -18,11 +18,12 @@
 do $setup$
 declare
   c_version constant integer := 1; -- the highest of tables/
-  v_role_before text;
+  -- (The search path is set below. These types are looked up before: a domain "text" in "public" would be a trap.)
+  v_role_before pg_catalog.text;
   v_is_member boolean := true;
   v_found integer;
-  v_old text;
-  v_detail text;
+  v_old pg_catalog.text;
+  v_detail pg_catalog.text;
 begin
   -- Every name below is one of PostgreSQL's own, or says its schema: what somebody else made, say a function "format" in "public", never runs.
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -115,7 +116,7 @@ begin
     end;
   end if;
   if v_found < 1 then
-    -- Version 1 of the tables. It is never changed: what comes later is a file of its own. The build makes a comment in the database of each `--`
+    -- Version 1 of the tables. Once it is released it never changes: the next version is a file of its own, which alters these tables. The build makes a comment in the database of each `--`
     -- at the end of a column, and of those above a table.
 
     create domain etb_wallet.most_etb as numeric check (value >= 0 and value < 1e21); -- (NaN is above all numbers: it would be no limit.)
@@ -507,9 +508,17 @@ begin
         and exists (select from pg_locks l where l.pid = a.pid and l.relation = 'rules'::regclass and l.mode <> 'AccessShareLock')
         and exists (select from pg_locks l where l.pid = a.pid and l.locktype = 'transactionid') -- it wrote something; who only waited has none
     );
+    -- A transaction that was prepared has no connection any more.
+    v_prepared text := (
+      select string_agg(format('prepared transaction %L (login %s)', x.gid, x.owner), ', ') from pg_prepared_xacts x
+      join pg_locks t on t.transactionid = x.transaction and t.granted
+      join pg_locks l on l.virtualtransaction = t.virtualtransaction and l.pid is null and l.relation = 'rules'::regclass
+    );
   begin
-    raise exception 'The pay gate waited 10 seconds for a connection that holds the budget "%": %', p_budget, coalesce(v_holders, 'it has let go just now')
-      using errcode = 'lock_not_available', hint = 'Somebody forgot a transaction that is open. An administrator ends it: select pg_terminate_backend(number)';
+    raise exception 'The pay gate waited 10 seconds for a connection that holds the budget "%": %', p_budget,
+      coalesce(v_prepared, v_holders, 'it has let go just now')
+      using errcode = 'lock_not_available', hint = 'Somebody forgot a transaction that is open. An administrator ends it: '
+        || case when v_prepared is null then 'select pg_terminate_backend(number)' else 'rollback prepared name' end;
   end $f$;
 
   -- Lets one transaction at a time decide for a budget, and gives its rules. (claim does without this block: the lock that it lets go while it waits
@@ -558,13 +567,6 @@ begin
     cross join (values ('day', p_day), ('month', date_trunc('month', p_day)::date)) y (period, starts_on)
     group by x.scope, x.who, y.period, y.starts_on
     on conflict (budget, scope, who, period, starts_on) do update set amount_etb = s.amount_etb + excluded.amount_etb;
-  end $f$;
-
-  -- Adds the money of an attempt to what is spent, or with sign -1 gives it back
-  create or replace function etb_wallet.reserve_attempt(p_payment etb_wallet.payment, p_sign integer) returns void
-  language plpgsql volatile set search_path = etb_wallet, pg_temp as $f$
-  begin
-    perform reserve(p_payment.budget, p_payment.spent_on, array[p_payment.to_user_id], array[p_payment.requested_by], array[p_sign * p_payment.amount_etb]);
   end $f$;
 
   -- Why the rules do not allow a payment, or null. p_claimed, p_claimed_to, p_claimed_by: what this claim hands out already, altogether, to this
@@ -639,7 +641,6 @@ begin
   comment on function etb_wallet.deciding_attempt is 'The attempt that says what the payment with a reference is: a paid one, else one that may be paid, else the last one; null when there is none';
   comment on function etb_wallet.is_awaited is 'Whether another claim is sending one of these references';
   comment on function etb_wallet.reserve is 'Adds to what is spent or reserved, for the budget, each person and each caller; with amounts below zero money is given back';
-  comment on function etb_wallet.reserve_attempt is 'Adds the money of an attempt to what is spent, or with sign -1 gives it back';
   comment on function etb_wallet.objection is 'Why the rules do not allow a payment, or null. p_claimed, p_claimed_to, p_claimed_by: what this claim hands out already, altogether, to this person and for this caller.';
   comment on function etb_wallet.write_down is 'Adds a line about an attempt to the history';
 
@@ -718,7 +719,9 @@ begin
         if (v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb) and (v_row.state <> 'notPaid' or exists (
           select from payment p where p.budget = p_budget and p.reference = v_item.reference and p.settled_by is not null
         )) then
-          v_reason := format('Its reference belongs to another payment: %s ETB to %s', v_row.amount_etb, v_row.to_user_id);
+          -- (An agent that guesses references does not learn who got how much.)
+          v_reason := 'Its reference belongs to another payment: ' || case when v_row.requested_by = v_item.requested_by
+            then format('%s ETB to %s', v_row.amount_etb, v_row.to_user_id) else 'look for it at the desk' end;
         elsif v_row.claim = v_claim then
           v_reason := 'The list names its reference twice: only the first one is sent';
         elsif v_row.state = 'paid' then
@@ -787,7 +790,7 @@ begin
     v_sent integer := 0;
     v_item jsonb; v_answer jsonb;
     v_row payment;
-    v_event text; v_outcome text; v_tx_hash text; v_reason text;
+    v_event text; v_outcome text; v_tx_hash text; v_reason text; v_before text;
     v_sign integer;
     v_day date; v_to text[] := '{}'; v_by text[] := '{}'; v_amounts numeric[] := '{}';
     v_told jsonb[] := '{}';
@@ -814,7 +817,17 @@ begin
           v_reason := 'The ETB Wallet node did not say how it ended. Ask the partner service, then settle it';
         end if;
 
-        select * into v_row from payment p where p.budget = p_budget and p.reference = v_item ->> 'reference' and p.claim = p_claim;
+        select * into v_row from payment p where p.budget = p_budget and p.reference = v_item ->> 'reference' and p.claim = p_claim order by p.attempt limit 1;
+        v_before := coalesce(v_row.settled_by || ' settled it', 'It was recorded') || ' as not paid';
+        if v_outcome = 'paid' and v_row.state = 'paid' and v_tx_hash <> v_row.tx_hash and not exists (
+          select from payment p where p.budget = p_budget and p.reference = v_row.reference and p.tx_hash = v_tx_hash
+        ) then
+          -- Another txHash is another payment. It gets an attempt of its own, which was not paid until now.
+          v_before := 'This claim was paid before, as ' || v_row.tx_hash;
+          v_row.attempt := (select max(p.attempt) + 1 from payment p where p.budget = p_budget and p.reference = v_row.reference);
+          v_row.state := 'notPaid'; v_row.confirmed_by := null;
+          insert into payment values (v_row.*);
+        end if;
         v_event := case
           when v_row.state = 'sending' then v_outcome
           when v_row.settled_by is null and v_row.state = 'unknown' and v_outcome = 'paid' then v_outcome
@@ -833,7 +846,7 @@ begin
           where p.budget = p_budget and p.reference = v_row.reference and p.attempt = v_row.attempt;
         elsif v_event is not null then
           if v_event in ('latePaid', 'lateUnknown') then
-            v_reason := concat_ws(' ', format('%s as not paid. Later another answer came: %s.', coalesce(v_row.settled_by || ' settled it', 'It was recorded'), v_outcome), v_reason);
+            v_reason := concat_ws(' ', format('%s. Later another answer came: %s.', v_before, v_outcome), v_reason);
           end if;
           -- What was given back counts as spent again; what was not paid is given back. All of one claim is of one day.
           v_sign := case when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end;
@@ -957,7 +970,8 @@ begin
       return 'paid';
     end if;
     if (v_row.state = 'notPaid') = p_was_paid then
-      perform reserve_attempt(v_row, case when p_was_paid then 1 else -1 end);
+      perform reserve(p_budget, v_row.spent_on, array[v_row.to_user_id], array[v_row.requested_by],
+        array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]);
     end if;
     update payment p set state = v_state, settled_by = v_by, reason = p_note, ended_at = v_now
     where p.budget = p_budget and p.reference = p_reference and p.attempt = p_attempt;
@@ -1194,4 +1208,13 @@ begin
   if not v_is_member then
     revoke etb_wallet_owner from current_user;
   end if;
+exception when lock_not_available then
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true); -- what was set above is undone
+  select string_agg(format('%s (login %s)', a.pid, a.usename), ', ') into v_old from pg_stat_activity a
+  where a.pid <> pg_backend_pid() and a.datname = current_database() and exists (
+    select from pg_locks l left join pg_class c on c.oid = l.relation
+    where l.pid = a.pid and l.granted and (l.locktype = 'advisory' or c.relnamespace = to_regnamespace('etb_wallet'))
+  );
+  raise exception 'The set-up waited 30 seconds for another connection: %', coalesce(v_old, 'it has let go just now')
+    using hint = 'Close it, or let an administrator end it: select pg_terminate_backend(number)';
 end $setup$;

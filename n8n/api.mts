@@ -29,6 +29,8 @@ export type WorkflowFile = z.infer<typeof WorkflowFile>;
 export interface NodeRun {
 	/** The json of each item of each output. */
 	outputs: Array<Array<Record<string, unknown>>>;
+	/** What is shown beside them. */
+	hints: string[];
 	/** Why the node failed, in the words the editor shows. */
 	error?: string;
 }
@@ -117,6 +119,7 @@ const RunData = z.record(
 				.partial()
 				.optional(),
 			error: RunError.optional(),
+			hints: z.array(z.object({ message: z.string() })).optional(),
 		}),
 	),
 );
@@ -133,6 +136,7 @@ function readExecution(row: z.infer<typeof ExecutionWithData>): Execution {
 	for (const [name, runs] of Object.entries(resultData.runData)) {
 		nodes[name] = runs.map((run) => ({
 			outputs: (run.data?.main ?? []).map((items) => (items ?? []).map(({ json }) => json)),
+			hints: (run.hints ?? []).map(({ message }) => message),
 			error: run.error && reason(run.error),
 		}));
 	}

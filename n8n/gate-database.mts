@@ -30,18 +30,20 @@ export interface PostgresLogin {
 /**
  * Runs the two queries of the set-up workflow.
  * @param limits of the budget `main`, in ETB
+ * @param schema another than that of the workflow
  * @returns what they show
  */
 export async function setUpGate(
 	client: pg.Client,
 	limits: { most_per_day: number; most_per_payment: number },
+	schema?: string,
 ): Promise<Array<z.infer<typeof Shown>>> {
 	const { nodes } = await readGateWorkflow('gate-set-up.json');
 	const queryOf = (wanted: string): string => {
 		const node = nodes.find(({ name }) => name === wanted);
 		return Query.parse(node).parameters.query;
 	};
-	await client.query(queryOf(RECORD_NODE));
+	await client.query(schema ?? queryOf(RECORD_NODE));
 	const callers = { mcp: { most_per_day: 2000, most_per_payment: 500 } };
 	const newPasswords = 'no';
 	// n8n's Postgres node writes the values into the text as well.
@@ -64,17 +66,19 @@ export async function setUpGate(
 /**
  * Makes record, rules and logins in the database at `url`.
  * @param limits of the budget `main`, in ETB
+ * @param schema another than that of the workflow
  * @returns what the credentials have to hold, by their names
  * @throws StartError when the database cannot be used, or another n8n has its logins
  */
 export async function setUpGateDatabase(
 	url: string,
 	limits: { most_per_day: number; most_per_payment: number },
+	schema?: string,
 ): Promise<Record<string, PostgresLogin>> {
 	const client = new pg.Client({ connectionString: url });
 	try {
 		await client.connect();
-		const shown = await setUpGate(client, limits);
+		const shown = await setUpGate(client, limits, schema);
 		if (shown.some(({ Password }) => WAS_THERE.test(Password))) {
 			const users = shown.map(({ User }) => User);
 			throw new StartError(

@@ -1,11 +1,14 @@
 // Reads an amount as people write it: decimal text such as "12400.50", or undefined if it could mean two things.
 
+/** What somebody wrote, without blanks around it; empty for nothing. */
+const textOf = (value) => String(value ?? '').trim();
+
 /**
  * Taken: 12400  12400.5  12400,50  12 400  12,400.50  12.400,50  1,234,567
  * Refused: 12,400 and 12.400, because one separator before three digits may be a thousand or a decimal point.
  */
 function readEtb(written) {
-	const text = String(written ?? '').trim();
+	const text = textOf(written);
 	// One kind of separator for thousands, in groups of three, then another one for at most two decimals.
 	const match =
 		/^(?<whole>\d{1,12}|\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,3})(?:[.,](?<cents>\d{1,2}))?$/.exec(
@@ -21,9 +24,9 @@ function readEtb(written) {
 }
 
 const refusedAmount = (written) =>
-	String(written ?? '').trim() === ''
+	textOf(written) === ''
 		? 'the salary is empty'
-		: `the salary ${String(written).trim()} is not clear. Write it like 12400 or 12400.50`;
+		: `the salary ${textOf(written)} is not clear. Write it like 12400 or 12400.50`;
 
 /** What is compared to see whether two values are the same: no case, no blanks. */
 const plain = (value) =>

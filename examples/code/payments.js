@@ -5,6 +5,13 @@ if (!Number.isInteger(payDay) || payDay < 1 || payDay > 28)
 	throw new Error(
 		`Nobody was paid, because payDay in Period is ${payDay} instead of a whole number from 1 to 28.`,
 	);
+// Whoever writes a period by hand must not pay everybody for one that nobody knows, nor early.
+const due = $now.minus({ days: payDay - 1 }).startOf('month');
+const [oldest, newest] = [due.minus({ months: 12 }), due].map((month) => month.toFormat('yyyy-MM'));
+if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(period) || period < oldest || period > newest)
+	throw new Error(
+		`Nobody was paid, because period in Period is ${period} instead of a month from ${oldest} to ${newest}.`,
+	);
 
 // A table without anybody comes as one item without an id.
 const everybody = $input
@@ -22,6 +29,18 @@ const columns = ['employee', 'email', 'userId'].map((column) => {
 	return { column, byValue };
 });
 
+const FINDINGS = ['paid', 'notPaid', 'recordPaid', 'unclear'];
+
+/**
+ * What somebody found out, written as "2026-10 paid", in the word that Settle Unknown takes. A finding about another
+ * period is `unclear` here; undefined if it cannot be read.
+ */
+function findingOf(person) {
+	const [, of, word = ''] = /^(\d{4}-\d{2})\s+(\w+)$/.exec(textOf(person.finding)) ?? [];
+	const finding = FINDINGS.find((each) => each.toLowerCase() === word.toLowerCase());
+	return of === period || finding === undefined ? finding : 'unclear';
+}
+
 /** Why this person cannot be paid; empty when they can. */
 function problemOf(person) {
 	if (!PAYROLLS.includes(person.payroll))
@@ -31,6 +50,8 @@ function problemOf(person) {
 		return 'There is no userId. Run Set up people to pay, or write it into the table.';
 	if (readEtb(person.salaryEtb) === undefined)
 		return `In the table ${refusedAmount(person.salaryEtb)}.`;
+	if (textOf(person.finding) !== '' && findingOf(person) === undefined)
+		return `The finding in the table is ${person.finding}. Write it like ${period} paid, ${period} notPaid or ${period} recordPaid, or empty it.`;
 	for (const { column, byValue } of columns) {
 		const other = byValue.get(plain(person[column]))?.find((each) => each !== person);
 		if (other !== undefined)
@@ -55,11 +76,8 @@ function paymentOf(person) {
 		// Who has a problem goes on without a user ID: the next node refuses that payment, and makes the others.
 		toUserId: problem === '' ? person.userId.trim() : '',
 		amountEtb: readEtb(person.salaryEtb) ?? person.salaryEtb,
-		reference: `payroll-${period}-${String(person.employee ?? '').trim()}`,
-		// What a person found out, such as "2026-10 paid": heeded by Settle Unknown, and for its period only.
-		finding: String(person.finding ?? '').startsWith(`${period} `)
-			? person.finding.slice(period.length).trim()
-			: '',
+		reference: `payroll-${period}-${textOf(person.employee)}`,
+		finding: findingOf(person) ?? 'unclear',
 		problem,
 	};
 }

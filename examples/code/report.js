@@ -5,8 +5,6 @@ const answers = $input.all().map(({ json }) => json);
 const items = $('Payments')
 	.all()
 	.map(({ json: person }, index) => {
-		// A person whom the approver saw as not to be paid keeps what was shown.
-		if (person.shown !== undefined) return { json: person.shown, pairedItem: { item: index } };
 		const answer = answers[index] ?? {};
 		// What failed has all of it under error; n8n sometimes gives only a text there.
 		const told = {
@@ -18,8 +16,18 @@ const items = $('Payments')
 		// An answer about another payment says nothing about this one.
 		const isMine =
 			told.reference === undefined || told.reference === '' || told.reference === person.reference;
-		const outcome = person.problem !== '' ? 'notPaid' : (isMine && told.outcome) || 'unknown';
-		const reason = [told.message, told.description, told.reason]
+		// Who was paid by the table must not look as if the next run may pay them.
+		const notRecorded =
+			told.mode === 'settle' &&
+			told.outcome === 'ready' &&
+			/^(paid|recordPaid)$/.test(person.finding)
+				? `The table says ${person.finding}, which was not recorded: set Finding in Pay salaries to the expression {{ $json.finding }}, and settle again before anybody is paid`
+				: '';
+		const outcome =
+			person.problem !== '' && told.mode !== 'settle'
+				? 'notPaid'
+				: (isMine && notRecorded === '' && told.outcome) || 'unknown';
+		const reason = [notRecorded, told.message, told.description, told.reason]
 			.filter((text) => typeof text === 'string' && text !== '')
 			.map((text) => text.replace(/<br\/?>/g, ' ').replace(/\.$/, ''))
 			.join('. ');

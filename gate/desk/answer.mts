@@ -57,7 +57,7 @@ function limitsOf(names: readonly string[], answer: Answer, now: Row) {
 		.map((name) => [name, written(answer[name])] as const)
 		.filter(([name, text]) => text !== '' && text !== textOf(now[name] ?? noLimit))
 		.map(([name, text]) => [name, text === noLimit ? null : amount(text)] as const);
-	const wrong = filled.filter(([, text]) => text !== null && !/^\d+([.]\d+)?$/.test(text));
+	const wrong = filled.filter(([, text]) => text !== null && !/^\d+([.]\d{1,2})?$/.test(text));
 	const changes: Row = Object.fromEntries(filled);
 	return { changes, wrong: wrong.map(([, text]) => text).join(', ') };
 }
@@ -121,7 +121,10 @@ const readers: Record<string, (reading: Reading) => Read> = {
 	[todos.unconfirmed]: (reading) => {
 		const { budget, answer, found, by } = reading;
 		const isAll = [answer.which].flat().some((tick) => textOf(tick).startsWith(allOfThem));
-		const payments = ticked(reading, 'unconfirmed').map(({ reference }) => reference);
+		const payments = ticked(reading, 'unconfirmed').map(({ reference, attempt }) => ({
+			reference,
+			attempt,
+		}));
 		if (!isAll && payments.length === 0) {
 			return {
 				missing: 'Nothing was ticked. Go back, and tick the payments that you asked about.',

@@ -283,7 +283,7 @@ const pages: Record<Todo, (found: Found) => Page> = {
 			tables: [
 				{
 					...{ title: '', rows: unconfirmed },
-					columns: 'n reference amount_etb to_user_id ended_at tx_hash requested_by',
+					columns: 'n reference amount_etb to_user_id ended_at attempt tx_hash requested_by',
 				},
 			],
 			fields: [
@@ -388,7 +388,7 @@ const answers: Partial<Record<Todo, (found: Found) => Page>> = {
 					: 'It may pay, within its limits';
 		return {
 			title: 'Saved',
-			text: `${what}: ${textOf(found.who)}`,
+			text: `${what}: ${textOf(found.who)}${found.is_known ? '' : '. The gate does not know this name yet: look whether it is written as in the workflow that pays.'}`,
 			tables: [{ title: '', rows: changes(change), columns: 'change now' }],
 		};
 	},

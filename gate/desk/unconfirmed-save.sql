@@ -4,7 +4,8 @@ done as materialized (
 	select etb_wallet.confirm_by_hand($1, u.reference, u.attempt, $3, $4)
 	from etb_wallet.unconfirmed_payments u, w
 	where u.budget = $1 and (
-		u.reference in (select json_array_elements_text(w.which -> 'payments')) or u.ended_at <= (w.which ->> 'until')::timestamptz
+		(u.reference, u.attempt) in (select x.reference, x.attempt from json_to_recordset(w.which -> 'payments') x (reference text, attempt integer))
+		or u.ended_at <= (w.which ->> 'until')::timestamptz
 	)
 )
 select json_build_object('count', (select count(*) from done)) as found

@@ -1,6 +1,6 @@
 -- What is paid for more than a day, and no event told; the newest first.
 with u as (
-	select row_number() over (order by u.ended_at desc, u.reference) as n, u.reference, u.amount_etb::text, u.to_user_id,
+	select row_number() over (order by u.ended_at desc, u.reference) as n, u.reference, u.attempt, u.amount_etb::text, u.to_user_id,
 		u.ended_at at time zone r.time_zone as ended_at, u.tx_hash, u.requested_by
 	from etb_wallet.unconfirmed_payments u join etb_wallet.rules r using (budget)
 	where u.budget = $1

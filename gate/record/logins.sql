@@ -21,7 +21,7 @@ declare
 begin
   select string_agg(l.value, ' and ') into v_wrong
   from (select current_setting('etb_wallet.limits')::jsonb as limits union all select value from jsonb_each(current_setting('etb_wallet.callers')::jsonb)) o, jsonb_each_text(o.limits) l
-  where l.value !~ '^[0-9]{1,15}([.][0-9]+)?$';
+  where l.value !~ '^[0-9]{1,15}([.][0-9]{1,2})?$';
   if v_wrong is not null then
     raise exception 'This is not an amount: %. In Your Budget write for example 10000 or 1250.50, or nothing for no limit', v_wrong;
   end if;

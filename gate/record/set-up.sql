@@ -18,11 +18,12 @@
 do $setup$
 declare
   c_version constant integer := 1; -- the highest of tables/
-  v_role_before text;
+  -- (The search path is set below. These types are looked up before: a domain "text" in "public" would be a trap.)
+  v_role_before pg_catalog.text;
   v_is_member boolean := true;
   v_found integer;
-  v_old text;
-  v_detail text;
+  v_old pg_catalog.text;
+  v_detail pg_catalog.text;
 begin
   -- Every name below is one of PostgreSQL's own, or says its schema: what somebody else made, say a function "format" in "public", never runs.
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -65,4 +66,13 @@ begin
   if not v_is_member then
     revoke etb_wallet_owner from current_user;
   end if;
+exception when lock_not_available then
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true); -- what was set above is undone
+  select string_agg(format('%s (login %s)', a.pid, a.usename), ', ') into v_old from pg_stat_activity a
+  where a.pid <> pg_backend_pid() and a.datname = current_database() and exists (
+    select from pg_locks l left join pg_class c on c.oid = l.relation
+    where l.pid = a.pid and l.granted and (l.locktype = 'advisory' or c.relnamespace = to_regnamespace('etb_wallet'))
+  );
+  raise exception 'The set-up waited 30 seconds for another connection: %', coalesce(v_old, 'it has let go just now')
+    using hint = 'Close it, or let an administrator end it: select pg_terminate_backend(number)';
 end $setup$;

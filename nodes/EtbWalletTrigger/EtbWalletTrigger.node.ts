@@ -10,7 +10,12 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { deliveryKeyOf, neverOutputEmptyItem, responseModeFromParameter } from '../shared/n8n';
+import {
+	addHint,
+	deliveryKeyOf,
+	neverOutputEmptyItem,
+	responseModeFromParameter,
+} from '../shared/n8n';
 import { keep } from './accountUrl';
 import { isNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
@@ -61,7 +66,7 @@ export class EtbWalletTrigger implements INodeType {
 		properties: [
 			{
 				displayName:
-					'The service sends all events of an account to one address. Once you publish this workflow, that is its address. Testing takes no events away from a published workflow.',
+					'The service sends all events of an account to one workflow: the one that is published. Testing takes no events away from it.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',
@@ -162,15 +167,6 @@ export class EtbWalletTrigger implements INodeType {
 				],
 			},
 		],
-		hints: [
-			{
-				message:
-					'The test has ended. If another workflow is published for this account, it goes on to receive the events. If none is, nobody receives them until you publish this one.',
-				location: 'outputPane',
-				whenToDisplay: 'afterExecution',
-				displayCondition: '={{ !$workflow.active }}',
-			},
-		],
 	};
 
 	webhookMethods = {
@@ -203,6 +199,12 @@ export class EtbWalletTrigger implements INodeType {
 		for (const { key, item } of this.getInputData().map(deliveryKeyOf)) {
 			if (key === undefined || (await isNew(this, key, settings.answersWhenFinished)))
 				items.push(item);
+		}
+		if (this.getMode() === 'manual') {
+			addHint(
+				this,
+				'The test has ended. The events of this account go to the workflow that is published for it. If none is, nobody receives them until you publish one.',
+			);
 		}
 		neverOutputEmptyItem(this);
 		return outputsWith(items, settings);

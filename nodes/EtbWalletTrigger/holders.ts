@@ -16,6 +16,8 @@ export interface Holder extends Listener {
 	project: string | undefined;
 	/** Another process may lead by now, and have unpublished it. */
 	isLeft?: boolean;
+	/** What the service had for certain when this process left it. */
+	confirmedWhenLeft?: string;
 }
 
 export type WhileTesting = 'share' | 'leaveUrl';
@@ -69,11 +71,13 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 
 /**
  * The URL that the service should have: that of a test that needs it, else of the published trigger. Undefined: it does
- * not matter.
+ * not matter, or another process says.
  */
 export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
 	const test = tests.findLast((listener) => needsUrl(listener, holder));
-	return test?.url ?? holder?.url;
+	if (test !== undefined) return test.url;
+	const isGivenBack = tests.some(({ standsInFor }) => standsInFor === holder?.url);
+	return holder?.isLeft && !isGivenBack ? undefined : holder?.url;
 }
 
 function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
@@ -97,17 +101,19 @@ export function publish(
 	return { ...known, holder, confirmed, isToBeSet: true };
 }
 
-/** A trigger is no longer published. */
+/** A trigger is no longer published. n8n may have left it just before: then no other process had its turn. */
 export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
 	const { holder } = known;
-	const isHolder = holder?.trigger === trigger && holder.url === url;
-	return isHolder ? { ...known, holder: undefined } : known;
+	if (holder?.trigger !== trigger || holder.url !== url) return known;
+	return { ...known, holder: undefined, confirmed: known.confirmed ?? holder.confirmedWhenLeft };
 }
 
-/** n8n keeps a published trigger no longer in this process. */
+/** n8n keeps a published trigger no longer in this process: another one may set another URL from now on. */
 export function leave(known: Knowledge, trigger: string): Knowledge {
-	const { holder } = known;
-	return holder?.trigger === trigger ? { ...known, holder: { ...holder, isLeft: true } } : known;
+	const { holder, confirmed } = known;
+	if (holder?.trigger !== trigger) return known;
+	const left = { ...holder, isLeft: true, confirmedWhenLeft: confirmed };
+	return { ...known, holder: left, confirmed: undefined };
 }
 
 /**

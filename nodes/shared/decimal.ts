@@ -13,6 +13,12 @@ const faithfulDigits = 15;
 /** What calculations with numbers leave behind, relative to the number: 0.1 + 0.2 is off by less. */
 const binaryNoise = 2 * Number.EPSILON;
 
+/** Adding up to 500 amounts is off by less. */
+const noiseOfSums = 250 * Number.EPSILON;
+
+/** A number with up to six decimals is meant: none is nearer than this to a whole hundredth. */
+const mostNoise = 0.0000005;
+
 /**
  * The decimal text of a number or numeric text. Binary noise of calculations is removed: 0.1 + 0.2 gives
  * `0.3`. Thousands separators are not guessed.
@@ -37,6 +43,9 @@ function joined(whole: string, decimals: string): Decimal {
 function withoutNoise(value: number): number {
 	// A whole number has no noise behind its point; what it has may be meant.
 	if (Number.isInteger(value)) return value;
+	const hundredths = Number(value.toFixed(2));
+	const noise = Math.min(Math.abs(value) * noiseOfSums, mostNoise);
+	if (Math.abs(value - hundredths) <= noise) return hundredths;
 	const rounded = Number(value.toPrecision(faithfulDigits));
 	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
 }

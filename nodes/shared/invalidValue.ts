@@ -56,7 +56,7 @@ function jsonOf(value: unknown): string {
  * @throws {InvalidValueError}
  */
 export function requiredChoice<Choice extends string>(
-	field: 'If Reference Was Used' | 'Mode' | 'Finding',
+	field: 'If Reference Was Used' | 'Mode' | 'Finding' | 'Type',
 	value: unknown,
 	choices: readonly Choice[],
 ): Choice {

@@ -268,6 +268,7 @@ void describe('events', () => {
 		assert.equal(event?.['event'], 'transfer.completed');
 		assert.equal(Reflect.get(Object(event?.['data']), 'id'), id);
 		assert.equal(Reflect.get(Object(event?.['data']), 'amountEtb'), 75);
+		await seen(/^The test has ended\./, editor.output);
 		await editor.show('table');
 		await picture('trigger-event');
 	});
@@ -311,6 +312,7 @@ void describe('events', () => {
 		await editor.succeeded.last().click();
 		await editor.canvasNode(TRIGGER).dblclick();
 		await seen('deposit.mint_queued', editor.output);
+		assert.equal(await editor.output.getByText(/^The test has ended/).count(), 0);
 		await picture('execution');
 	});
 });

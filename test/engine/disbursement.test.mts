@@ -245,10 +245,15 @@ describe('outcomes', () => {
 		},
 	);
 
-	test.each([{}, { onError: 'continueErrorOutput' as const }])(
-		'what was paid without a reference is to be left out when the rest is tried again (%j)',
-		async (settings) => {
-			failFor(['u2'], reply(422, { message: 'No' }));
+	test.each([
+		[422, {}],
+		[422, { onError: 'continueErrorOutput' as const }],
+		[500, {}],
+		[500, { onError: 'continueErrorOutput' as const }],
+	])(
+		'what was paid without a reference is to be left out when the rest is tried again (%i %j)',
+		async (status, settings) => {
+			failFor(['u2'], reply(status, { message: 'No' }));
 			const { error, errorOutput } = await pay(itemsFor(names(3)), {
 				options: { concurrency: 1 },
 				...settings,
@@ -256,7 +261,7 @@ describe('outcomes', () => {
 			const [item] = errorOutput;
 			const remedy = error?.description ?? (item && errorIn(item))?.description;
 			expect(remedy).toContain(
-				'2 of this run were paid, or may be, and have no Reference: leave them out of another run.',
+				'Of the others of this run 2 were paid, or may be, and have no Reference: leave them out of another run.',
 			);
 		},
 	);
@@ -320,7 +325,7 @@ describe('a reference', () => {
 				const { output } = await pay(referenced(names(3)));
 				expect(outcomes(output)).toEqual(['alreadyPaid', 'unknown', 'alreadyPaid']);
 				expect(output[1]?.json.message).toMatch(
-					/^Not sent again: it was sent before, and how that ended is not known\. Ask the partner service .* set Mode to Settle Unknown .* Execute step with the same items/,
+					/^Not sent again: it was sent before, and how that ended is not known, or it was refused after it had been settled\. Ask the partner service .* set Mode to Settle Unknown .* Execute step with the same items/,
 				);
 			}
 			expect(payments()).toHaveLength(3);

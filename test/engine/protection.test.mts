@@ -162,6 +162,23 @@ describe('a status that contradicts its body is unknown, and sent once', () => {
 		expect(outcomesOf(await payMapped(items))).toEqual(['unknown']);
 		expect(paidNames()).toEqual(['a']);
 	});
+
+	test.each([
+		['{"success":"TRUE"}', 'unknown', 1],
+		['{"Success":true}', 'unknown', 1],
+		['{"success":1}', 'unknown', 1],
+		['{"success":false,"txHash":12}', 'unknown', 1],
+		['{"success":false,"txhash": "0x1"}', 'unknown', 1],
+		['{"success":false,"txHash":"","note":"0x1"}', 'notPaid', 4],
+		['{"success":false,"txHash": null}', 'notPaid', 4],
+		['{"success":10}', 'notPaid', 4],
+	])('however it says so: 429 %s is %s', async (body, outcome, requests) => {
+		const answer = { status: 429, body, headers: { 'retry-after': '0' } };
+		sandbox.faults.plan('POST /disburse', (): Fault => ({ process: 'never', answer }));
+		const result = await payMapped(referenced('a'), {}, { onError: 'continueErrorOutput' });
+		expect(outcomesOf(result)).toEqual([outcome]);
+		expect(sent()).toHaveLength(requests);
+	});
 });
 
 test.each(['"note"', '"message"'])(
@@ -496,6 +513,12 @@ describe('without what n8n keeps references with', () => {
 		expect(error?.message).toBe('This version of n8n cannot keep references');
 		expect(error?.description).toMatch(/^Nobody was paid\. Update n8n to \d+\.\d+\.\d+ or newer/);
 		expect(sent()).toEqual([]);
+		const settled = await payMapped(
+			referenced('b'),
+			{ mode: 'settle' },
+			{ currentNode: () => node, onError: 'continueErrorOutput' },
+		);
+		expect(outcomesOf(settled)).toEqual(['unknown']);
 	});
 
 	test('hints are left out, and the payments are told all the same', async () => {

@@ -432,6 +432,11 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 				/with an error\. The service said: "No way"/,
 			],
 			['errors under data', parameters, '{"data":{"errors":["No way"]}}', /with an error/],
+			['errors beside no error', parameters, '{"error":"","errors":["No"]}', /with an error/],
+			['ok: false', parameters, '{"data":{"ok":false}}', /says that it did not do it/],
+			['success as a text', parameters, '{"success":"false"}', /says that it did not do it/],
+			['a status of failure', parameters, '{"status":"error"}', /says that it did not do it/],
+			['nothing but false', parameters, 'false', /did not do it|not a JSON object/],
 			['a login page', parameters, page, /200 with a body that is not .* said: "Sign in"/],
 			['half a body', parameters, '{"success": tru', /200 with a body that is not a JSON object/],
 		]),
@@ -457,6 +462,7 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 	test.each([
 		['what was sent', set.phone, '{"data":{"type":"mobile","phone":"+251911223344"}}'],
 		['no errors', set.phone, '{"success":true,"errors":[]}'],
+		['a status of success', set.phone, '{"status":"ok"}'],
 		['success under data too', set.phone, '{"success":true,"data":{"success":true}}'],
 		['a text', set.phone, 'Payout destination is set'],
 		[

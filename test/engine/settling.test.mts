@@ -183,10 +183,10 @@ describe('what a person found out', () => {
 			const settled = await settle(itemsFor('a'), finding);
 			expect(outcomesOf(settled)).toEqual(['ready']);
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid\? This node knows no payment of it/,
+				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid, and are these the references that it paid under\? This node knows no payment under this reference/,
 			);
 			expect(settled.hints).toEqual([
-				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. Is this the node that paid?',
+				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. Is this the node that paid, and are these the references that it paid under?',
 			]);
 			expect(record()).toEqual([]);
 		},
@@ -245,6 +245,33 @@ describe('what a person found out', () => {
 		};
 		const settled = await run(items, { mode: 'settle', finding: 'paid', options });
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
+	});
+
+	test('what cannot be read is unknown, for nobody looked at its payment; the others are settled', async () => {
+		const items = itemsFor('a', 'b', 'c', 'd');
+		await leaveUnknown(items, ['a', 'b', 'c']);
+		const before = record();
+		const rows = [
+			{ ...items[0], found: 'Paid' },
+			{ ...items[1], found: 'notPaid' },
+			{ ...items[2], reference: '', found: 'paid' },
+			{ ...items[1], found: 'paid' },
+			{ ...items[3], toUserId: '', found: 'paid' },
+		];
+		const { output, errorOutput } = await run(
+			rows,
+			{ mode: 'settle', finding: '={{ $json.found }}' },
+			{ onError },
+		);
+		expect(output.map(answerOf)).toMatchObject([{ outcome: 'ready', reference: 'pay-b' }]);
+		expect(errorOutput.map(answerOf)).toMatchObject([
+			{ outcome: 'unknown', reference: 'pay-a', message: 'Finding is "Paid"' },
+			{ outcome: 'unknown', message: 'Reference is empty' },
+			{ outcome: 'unknown', message: 'Reference is "pay-b", which item 1 has too' },
+			{ outcome: 'unknown', reference: 'pay-d' },
+		]);
+		expect(before.filter((mark) => !record().includes(mark)).join()).not.toMatch(/pay-[acd]/);
+		expect(outcomesOf(await run(items))).toEqual(['unknown', 'paid', 'unknown', 'alreadyPaid']);
 	});
 
 	test('an item without a reference is refused', async () => {

@@ -1106,6 +1106,26 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
 	});
 
+	test.each([
+		['n8n does not reach its own address', {}, false],
+		['the two credentials have different secrets', { webhookSecret: 'other-secret' }, true],
+	])('a test cannot share events when %s, and is told so', async (_name, changes, isReached) => {
+		const published = options();
+		const production = await trigger({}, published);
+		const webhookBaseUrl = isReached ? production.url : 'http://127.0.0.1:9/webhook';
+		await callTriggerHook({ ...published, webhookBaseUrl }, 'create');
+		const publishedUrl = sandbox.books.webhookUrl();
+		const credential = credentialFor(sandbox, changes);
+		const begin = async (whileTesting: string): Promise<unknown> => {
+			const tested = options({ credential, additionalOptions: { whileTesting } });
+			return await callTriggerHook({ ...tested, isTest: true }, 'create', 'manual', 'manual');
+		};
+		await expect(begin('share')).rejects.toThrow('Set While Testing to Leave the URL Alone, or');
+		await begin('leaveUrl');
+		expect(sandbox.books.webhookUrl()).toBe(publishedUrl);
+		expect(production.executions()).toBe(0);
+	});
+
 	test('what is handed to a test shows the headers of the service, and none of n8n', async () => {
 		const includeHeaders = { events: ['*'], additionalOptions: { includeHeaders: true } };
 		const published = options({ parameters: includeHeaders });

@@ -251,6 +251,23 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 		});
 	});
 
+	test('a disk that is full', async () => {
+		const { superuser } = gateWorld;
+		await superuser.query(`
+			create function public.is_full() returns trigger language plpgsql as $f$ begin
+				raise exception 'could not extend file "base/5/16446": No space left on device' using errcode = 'disk_full';
+			end $f$;
+			create trigger is_full before insert on etb_wallet.payment for each row execute function public.is_full()`);
+		try {
+			assert.match(
+				await failure(gateId),
+				said(/No space left on device/, /the disk of PostgreSQL is full\. Make room/),
+			);
+		} finally {
+			await superuser.query('drop function public.is_full cascade');
+		}
+	});
+
 	test('no rules for the budget', async () => {
 		const address = await gateWorld.server.gate();
 		assert.match(

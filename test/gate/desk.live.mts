@@ -98,9 +98,9 @@ void describe('gate-set-up.json', () => {
 			),
 			[{ most_per_day: '1250000.50', most_per_payment: null }],
 		);
-		await write({ budget: 'third', mostPerDay: '10.000 ETB' });
+		await write({ budget: 'third', mostPerDay: '10.000' });
 		const { error } = await installed.run(installed.setUpId, 'Set Up');
-		assert.match(error ?? '', /This is not an amount: 10\.000 ETB\. In Your Budget write/);
+		assert.match(error ?? '', /This is not an amount: 10\.000\. In Your Budget write/);
 		assert.equal(await number(`select count(*) from etb_wallet.rules where budget = 'third'`), 0);
 	});
 
@@ -601,7 +601,13 @@ void describe('gate-desk.json', () => {
 		await desk.fill('Caller, as in', 'two');
 		await desk.choose('Stop its payments');
 		await desk.send('Save');
+		assert.doesNotMatch(await desk.text(), /does not know this name/);
 		assert.match((await outcomes('two'))[0] ?? '', /Payments of the caller "two" are paused/);
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', 'twoo');
+		await desk.choose('Stop its payments');
+		await desk.send('Save');
+		assert.match(await desk.text(), /are stopped: twoo\. The gate does not know this name yet/);
 		await desk.open('Limits of one caller');
 		await desk.fill('Caller, as in', 'two');
 		await desk.choose('Take it off');
@@ -611,7 +617,7 @@ void describe('gate-desk.json', () => {
 		const happened = (await desk.table()).slice(0, 12).map((row) => [row.What, row.Who]);
 		assert.deepEqual(
 			happened.filter(([what]) => what?.startsWith('caller')),
-			Array(3).fill(["caller's limits changed", 'Almaz Tesfaye']),
+			Array(4).fill(["caller's limits changed", 'Almaz Tesfaye']),
 		);
 	});
 

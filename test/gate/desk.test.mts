@@ -6,7 +6,10 @@ import { choices, money, todos } from '../../gate/desk/words.mts';
 const found = {
 	has_budget: true,
 	open: [{ n: 1, reference: 'a', attempt: 2 }],
-	unconfirmed: [{ n: 1, reference: 'a' }],
+	unconfirmed: [
+		{ n: 1, reference: 'a', attempt: 2 },
+		{ n: 2, reference: 'a', attempt: 1 },
+	],
 	until: '2026-11-03T10:00:00+00:00',
 	limits: {
 		...{ most_per_day: '10000', most_per_payment: '5000', most_per_month: null },
@@ -82,7 +85,17 @@ describe('what was chosen', () => {
 				only_known_recipients: choices.only_known_recipients.false,
 			}),
 		).toEqual({ most_per_day: '25000.50', most_per_payment: null, only_known_recipients: false });
-		expect(changes(todos.limits, { most_per_day: '1.000.000' })).toMatch(/no amounts|not amounts/);
+		for (const wrong of [
+			'1.000.000',
+			'10.000',
+			'10 000',
+			"10'000",
+			'10,00',
+			'ETB 100',
+			'-1',
+			'1e5',
+		])
+			expect(changes(todos.limits, { most_per_day: wrong })).toMatch(/not amounts/);
 		expect(changes(todos.limits, { most_per_day: '10000' })).toBe('All fields are as they were.');
 	});
 
@@ -98,7 +111,9 @@ describe('what was chosen', () => {
 	});
 
 	test('takes off the list what was ticked, or all that the page was about', () => {
-		expect(changes(todos.unconfirmed, { which: ['1. a: 5 ETB'] })).toEqual({ payments: ['a'] });
+		expect(changes(todos.unconfirmed, { which: ['1. a: 5 ETB'] })).toEqual({
+			payments: [{ reference: 'a', attempt: 2 }],
+		});
 		const all = { which: ['All of them, those that are not shown too: 1200'] };
 		expect(changes(todos.unconfirmed, all)).toEqual({ until: found.until });
 	});

@@ -1,7 +1,7 @@
 /** Ways to break the gate's SQL, one rule each. Each has to be noticed: mutations.live.mts. */
 
 /** A test file of test/gate/sql that has to fail; without it the random lives have to notice. */
-type TestFile = 'crash' | 'decisions' | 'rights' | 'setup';
+type TestFile = 'cost' | 'crash' | 'decisions' | 'neighbourhood' | 'rights' | 'setup';
 
 export interface Mutation {
 	breaks: string;
@@ -29,7 +29,7 @@ export const mutations: Mutation[] = [
 	},
 	{
 		breaks: 'a window ends what another one holds',
-		finds: "p.reference = v_item ->> 'reference' and p.claim = p_claim;",
+		finds: "p.reference = v_item ->> 'reference' and p.claim = p_claim order by p.attempt limit 1;",
 		puts: "p.reference = v_item ->> 'reference' order by p.attempt desc limit 1;",
 	},
 	{
@@ -58,6 +58,43 @@ export const mutations: Mutation[] = [
 		breaks: 'nobody is told that a payment was made twice',
 		finds: "(deciding_attempt(p_budget, p.reference)).state = 'paid' then 'paidTwice'",
 		puts: "false then 'paidTwice'",
+	},
+	{
+		breaks: 'a second payment of one claim is forgotten',
+		finds:
+			"if v_outcome = 'paid' and v_row.state = 'paid' and v_tx_hash <> v_row.tx_hash and not exists (",
+		puts: 'if false and not exists (',
+	},
+	{
+		breaks: 'each payment of a claim asks for all before it',
+		finds: 'v_claimed, v_claimed_to[v_item.person], v_claimed_by[v_item.caller])',
+		puts: 'v_claimed, (select coalesce(sum(t.a), 0) from unnest(v_to, v_amounts) t (w, a) where t.w = v_item.to_user_id), (select coalesce(sum(t.a), 0) from unnest(v_by, v_amounts) t (w, a) where t.w = v_item.requested_by))',
+		noticedBy: 'cost',
+	},
+	{
+		breaks: 'a type that somebody made is taken for a text of PostgreSQL in the set-up',
+		finds: 'v_old pg_catalog.text;',
+		puts: 'v_old text;',
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'the set-up calls functions that somebody made',
+		finds: "true);\n  perform set_config('client_min_messages'",
+		puts: "true); reset search_path;\n  perform set_config('client_min_messages'",
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'a login may act in every database of the server',
+		finds:
+			'revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk, etb_wallet_reader;',
+		puts: 'grant usage on schema etb_wallet to public;',
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'nobody is told who forgot a transaction',
+		finds: "coalesce(v_prepared, v_holders, 'it has let go just now')",
+		puts: "'it has let go just now'",
+		noticedBy: 'neighbourhood',
 	},
 	{
 		breaks: 'what may have been paid is freed by a second answer',
@@ -214,8 +251,8 @@ export const mutations: Mutation[] = [
 	},
 	{
 		breaks: 'a person\'s "paid" does not count as spent again',
-		finds: 'perform reserve_attempt(v_row, case when p_was_paid then 1 else -1 end);',
-		puts: 'perform reserve_attempt(v_row, -1);',
+		finds: 'array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]',
+		puts: 'array[-v_row.amount_etb]',
 	},
 	{
 		breaks: 'what was told does not survive a crash',

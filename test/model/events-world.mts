@@ -109,6 +109,10 @@ export class World {
 	#surelyRegistered: string | undefined;
 	/** The same, where no other program comes in. */
 	#takenLast: string | undefined;
+	/** Another process leads, which keeps what was published here. */
+	#isPublishedElsewhere = false;
+	/** A test's URL was sent to the service, and none of production was taken since. */
+	#isToBeGivenBack = false;
 	/** The service did not take a URL that it does not have for certain, and took none since. */
 	#isRefused = false;
 
@@ -414,6 +418,8 @@ export class World {
 		const begun = this.#begun;
 		this.#tell(`PUT ${url}`);
 		this.#checkKept(url);
+		const isOfTest = this.workflows.some((workflow) => testUrl(workflow) === url);
+		if (isOfTest) this.#isToBeGivenBack = true;
 		if (this.#surelyRegistered !== url) this.#surelyRegistered = undefined;
 		if (this.#takenLast !== url) this.#takenLast = undefined;
 		const apply = (): void => {
@@ -439,6 +445,7 @@ export class World {
 							this.#takenLast = url;
 							this.#isRefused = false;
 							this.#told.clear();
+							if (!isOfTest) this.#isToBeGivenBack = false;
 						}
 						return answer(200);
 					}
@@ -469,6 +476,12 @@ export class World {
 		);
 		if (!hasReason)
 			this.#finding ??= this.#found(`${url} is set by a process that publishes nothing`);
+		const mayPublish = this.workflows.some(
+			({ close, isChanging }) => close !== undefined || isChanging,
+		);
+		const isOfProduction = this.workflows.some((workflow) => productionUrl(workflow) === url);
+		if (isOfProduction && !mayPublish && !this.#isToBeGivenBack)
+			this.#finding ??= this.#found(`${url} is set by a process that leads no more`);
 	}
 
 	async #probe(url: string): Promise<object> {
@@ -510,6 +523,7 @@ export class World {
 	): void {
 		const { name } = workflow;
 		this.#tell(`publish ${name} (${activation})`);
+		this.#isPublishedElsewhere = false;
 		workflow.isChanging = true;
 		// It was not published for a while, and another program may have taken the account.
 		if (activation === 'activate') this.#surelyRegistered = undefined;
@@ -564,14 +578,16 @@ export class World {
 		workflow.close = this.#modules.accountUrl.keep(context).closeFunction;
 	}
 
-	/** n8n ends a published trigger, and what it keeps of it, at once. */
+	/** n8n ends a published trigger, and what it keeps of it, in either order. */
 	async #leave(workflow: Workflow): Promise<void> {
 		const { close } = workflow;
 		workflow.close = undefined;
+		const isClosedFirst = this.#chance(0.5);
+		if (isClosedFirst) await close?.();
 		const unregister = this.#modules.publishing.unregister(
 			this.#context(workflow, 'trigger', 'update'),
 		);
-		await close?.();
+		if (!isClosedFirst) await close?.();
 		await unregister;
 	}
 
@@ -585,6 +601,7 @@ export class World {
 	#leadAgain(): void {
 		if (this.workflows.some(({ isChanging }) => isChanging)) return;
 		this.#tell('another process leads for a while');
+		this.#isPublishedElsewhere = this.workflows.some(({ isPublished }) => isPublished);
 		for (const workflow of this.workflows) {
 			void workflow.close?.();
 			workflow.close = undefined;
@@ -673,8 +690,9 @@ export class World {
 		const isBusy = this.workflows.some(
 			({ isChanging, isTested, ends, begins }) => isChanging || isTested || ends > 0 || begins > 0,
 		);
-		const published = this.workflows.find(({ isPublished }) => isPublished);
-		if (!isBusy && published !== undefined && this.#registeredUrl === testUrl(ended))
+		const isAnyPublished =
+			this.#isPublishedElsewhere || this.workflows.some(({ isPublished }) => isPublished);
+		if (!isBusy && isAnyPublished && this.#registeredUrl === testUrl(ended))
 			this.#broken(`the test of ${ended.name} has ended, and the service still sends to it`);
 	}
 
@@ -685,6 +703,8 @@ export class World {
 		this.#isRefused = false;
 		this.#takenLast = undefined;
 		this.#process++;
+		this.#isToBeGivenBack = false;
+		this.#isPublishedElsewhere = false;
 		// What is under way reaches the service, or does not.
 		for (const pending of this.#pending) if (this.#chance(0.5)) pending.end(this.#random, true);
 		this.#pending = [];

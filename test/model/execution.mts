@@ -40,6 +40,8 @@ export interface Outside {
 	grounds(toUserId: string): Grounds;
 	/** Called before a database call with entries, for the model to know when a reference was asked for. */
 	looked(marks: readonly string[]): void;
+	/** Called with how many entries the node's record had, each time that it was counted. */
+	counted(entries: number): void;
 	tried(result: TryResult, tryIndex: number): void;
 	trying(tryIndex: number): void;
 }
@@ -126,6 +128,7 @@ function contextOf(
 				kind: 'change',
 				scope: scopeOf(scope),
 				text: `record ${marks.join(' ')}`,
+				marks,
 				change(found) {
 					const known = new Set(found);
 					const added = marks.filter((mark) => !known.has(mark));
@@ -141,6 +144,7 @@ function contextOf(
 				kind: 'change',
 				scope: scopeOf(scope),
 				text: `remove ${marks.join(' ')}`,
+				marks,
 				change(found) {
 					if (found === undefined) return { answer: undefined };
 					// Of what is kept twice, n8n removes one.
@@ -154,8 +158,11 @@ function contextOf(
 			}),
 		clearAllProcessedItems: async (scope: string) =>
 			await call({ kind: 'clear', scope: scopeOf(scope), text: 'clear' }),
-		getProcessedDataCount: async (scope: string) =>
-			await call({ kind: 'count', scope: scopeOf(scope), text: 'count' }),
+		getProcessedDataCount: async (scope: string) => {
+			const count = await call({ kind: 'count', scope: scopeOf(scope), text: 'count' });
+			if (scope === 'node') outside.counted(Number(count));
+			return count;
+		},
 		async httpRequestWithAuthentication(this: unknown, _type: string, asked: Json) {
 			// As n8n-core does: the signal is that of the context that it is called with.
 			const getSignal: unknown = Reflect.get(Object(this), 'getExecutionCancelSignal');

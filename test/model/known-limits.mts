@@ -1,5 +1,6 @@
 // What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
 import type { Blow, N8nProcess } from './n8n-process.mts';
+import type { Naming } from './simulated-database.mts';
 import type { Line } from './told.mts';
 
 /** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
@@ -24,6 +25,24 @@ export const isHeldByAnother = (message: string): boolean =>
  */
 export const mayStayUnknown = ({ outcome, message = '' }: Line, struck: number): boolean =>
 	outcome === 'unknown' && struck > 0 && isHeldByAnother(message);
+
+type NamingOf = (mark: string) => Naming | undefined;
+
+/**
+ * A fact is two marks, which one call writes. If no call named both, each was a question that n8n did not live to take
+ * back: nobody can tell that from the fact.
+ */
+export const isFactOfQuestions = (fact: readonly string[], namingOf: NamingOf): boolean =>
+	fact.every((mark) => {
+		const others = namingOf(mark)?.others;
+		return others !== undefined && !fact.every((other) => others.has(other));
+	});
+
+/** The same of a claim: a question names both of its marks, but adds only what was not there. */
+export const isClaimOfQuestion = (claim: readonly string[], namingOf: NamingOf): boolean => {
+	const calls = claim.map((mark) => namingOf(mark)?.addedBy);
+	return !calls.includes(undefined) && new Set(calls).size > 1;
+};
 
 /**
  * The pay gate: when n8n's database cannot be asked whether a claim was used, the node sends nothing and says "not

@@ -285,6 +285,9 @@ class World {
 						for (const { key } of payees)
 							if (marks.includes(`sent:${key}`)) record.asked.set(key, this.timeline.now);
 					},
+					counted: (entries) => {
+						record.firstCount ??= entries;
+					},
 					tried: (result, tryIndex) => {
 						if ('error' in result)
 							this.story.tell(() => `${record.name} fails: ${messageOf(result.error)}`);

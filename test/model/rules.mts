@@ -2,7 +2,12 @@
 import type { Books, Sent } from './books.mts';
 import { isUnclear } from './books.mts';
 import type { TryResult } from './execution.mts';
-import { isHeldByAnother, mayStayUnknown } from './known-limits.mts';
+import {
+	isClaimOfQuestion,
+	isFactOfQuestions,
+	isHeldByAnother,
+	mayStayUnknown,
+} from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Finding, Plan, RunPlan, VariantKind } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -10,6 +15,17 @@ import type { Line } from './told.mts';
 import { linesOf } from './told.mts';
 import type { Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
+
+const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
+
+/** The marks of a claim in the record. */
+const claimOf = ({ reference, toUserId, amount }: Payee): string[] => [
+	`sent:${reference}`,
+	`payment:${JSON.stringify([reference, toUserId, String(amount)])}`,
+];
+
+const factOf = (name: 'paid' | 'doubt', payee: Payee): string[] =>
+	claimOf(payee).map((mark) => `${name}:${mark}`);
 
 /** Findings after which a payment is paid for ever. */
 const saysPaid: readonly Finding[] = ['paid', 'recordPaid'];
@@ -52,6 +68,8 @@ export interface RunRecord {
 	givenAt: number;
 	/** When it last asked for a reference in the record. */
 	asked: Map<string, number>;
+	/** How many entries the node's record had when it looked first. */
+	firstCount?: number;
 	diedAt?: number;
 	/** What the last try told, by item. */
 	lines: Map<number, Line>;
@@ -104,6 +122,38 @@ export class Judge {
 		this.database = database;
 		this.runs = runs;
 		this.tell = tell;
+		this.database.beforeWrite = (scope, row) => {
+			this.freed(scope, new Set(row));
+		};
+	}
+
+	/** References that a finding frees, of which questions left what looked like a claim in doubt, beside another's. */
+	private readonly freedBesideAnother = new Set<string>();
+
+	/** Looks, before a row is written, which of these references the write frees. */
+	private freed(scope: string, row: ReadonlySet<string>): void {
+		const namingOf = (mark: string) => this.database.namingOf(scope, mark);
+		for (const payee of this.runs
+			.filter((run) => scopeOf(run) === scope)
+			.flatMap(({ payees }) => payees)) {
+			const claim = claimOf(payee);
+			if (claim.some((mark) => row.has(mark)) || !isClaimOfQuestion(claim, namingOf)) continue;
+			const [ofReference = '', ofPayment = ''] = factOf('doubt', payee);
+			// If the other payment's end was recorded, the node knows whose the reference is, and gives nothing up.
+			const endedAs = namingOf(ofReference)?.addedBy ?? [];
+			const isOfAnother = endedAs.some(
+				(mark) => mark.startsWith(`doubt:payment:["${payee.reference}"`) && mark !== ofPayment,
+			);
+			if (!(isOfAnother && namingOf(ofPayment)?.others.has(ofReference) === true))
+				this.freedBesideAnother.add(payee.key);
+		}
+	}
+
+	/** Whether two questions that were interrupted left what looks like *paid*. */
+	private isPaidByQuestions(run: RunRecord, payee: Payee): boolean {
+		return isFactOfQuestions(factOf('paid', payee), (mark) =>
+			this.database.namingOf(scopeOf(run), mark),
+		);
 	}
 
 	broken(rule: string): void {
@@ -132,9 +182,10 @@ export class Judge {
 		if (afterStop.length > (run?.plan.concurrency ?? 0))
 			this.broken(`${run?.name} sends ${afterStop.length} payments after Stop`);
 		const isFirst = this.runs.every(
-			(other) => other === run || other.before === undefined || other.beganAt > (run?.beganAt ?? 0),
+			(other) =>
+				other === run || other.before === undefined || other.beganAt > sent.grounds.claimedAt,
 		);
-		if (run?.plan.mode === 'retry' && isFirst)
+		if (run?.plan.mode === 'retry' && (isFirst || run.firstCount === 0))
 			this.broken(`${run.name}, a retry, pays although the node remembers nothing`);
 		const look = sent.reference.toLowerCase();
 		if (
@@ -154,7 +205,8 @@ export class Judge {
 		const all = [...this.books.paymentsOf(sent.reference), sent];
 		if (all.length === 1) return;
 		this.count('paid again');
-		if (!this.isExplained(all))
+		if (this.freedBesideAnother.has(sent.reference)) this.count('paid beside another');
+		else if (!this.isExplained(all))
 			this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
 		else if (!this.isExplained(all, true)) {
 			this.count('paid again by a finding that was true when given');
@@ -305,7 +357,7 @@ export class Judge {
 				other !== run &&
 				other.plan.node === plan.node &&
 				other.beganAt <= endedAt &&
-				(other.endedAt ?? Infinity) >= beganAt,
+				lastActAt(other) >= beganAt,
 		);
 		if (plan.aim === 'settle' && isAlone && run.before?.struck === this.allStruck())
 			this.settledAlone(run);
@@ -325,12 +377,8 @@ export class Judge {
 
 	private isRecordedPaid(run: RunRecord, payee: Payee | undefined): boolean {
 		if (payee === undefined) return false;
-		const { reference, toUserId, amount } = payee;
 		const row = this.rowOf(run);
-		return [
-			`payment:${JSON.stringify([reference, toUserId, String(amount)])}`,
-			`sent:${reference}`,
-		].every((mark) => row.has(`paid:${mark}`));
+		return factOf('paid', payee).every((mark) => row.has(mark));
 	}
 
 	/** A run that settles, with nobody beside it and nothing going wrong: it changes what is in doubt, as the findings say. */
@@ -341,12 +389,12 @@ export class Judge {
 		const after = this.rowOf(run);
 		const added = new Set([...after].filter((mark) => !before.has(mark)));
 		const removed = new Set([...before].filter((mark) => !after.has(mark)));
-		for (const [item, { key, reference, toUserId, amount }] of run.payees.entries()) {
-			const payment = `payment:${JSON.stringify([reference, toUserId, String(amount)])}`;
-			const sent = `sent:${reference}`;
-			const claim = [sent, payment];
+		for (const [item, payee] of run.payees.entries()) {
+			const { key, reference } = payee;
+			const claim = claimOf(payee);
+			const [sent = '', payment = ''] = claim;
 			const has = (marks: string[]): boolean => marks.every((mark) => before.has(mark));
-			const fact = (name: string): string[] => claim.map((mark) => `${name}:${mark}`);
+			const fact = (name: 'paid' | 'doubt'): string[] => factOf(name, payee);
 			const isInDoubt = has([...claim, ...fact('doubt')]) && !has(fact('paid'));
 			const told = run.lines.get(item)?.outcome;
 			const finding = run.findings[item];
@@ -357,8 +405,8 @@ export class Judge {
 					added.delete(mark);
 			}
 			// Given up just now: what is left of a crash.
-			if (has(claim) && !isInDoubt && told === 'unknown')
-				for (const mark of fact('doubt')) added.delete(mark);
+			if (before.has(payment) && !isInDoubt && told === 'unknown')
+				for (const mark of [...claim, ...fact('doubt')]) added.delete(mark);
 			if (told === 'ready' && after.has(sent))
 				this.broken(`${run.name} tells ${key} ready, but it is not`);
 			if (isRefused && !['notPaid', 'alreadyPaid', 'unknown'].includes(told ?? 'notPaid'))
@@ -370,7 +418,8 @@ export class Judge {
 				!isInDoubt ||
 				told === undefined ||
 				told === 'notPaid' ||
-				told === 'notAttempted'
+				told === 'notAttempted' ||
+				(told === 'unknown' && this.mayRefuseToRead(run, key))
 			)
 				continue;
 			this.count(`settled ${finding}`);
@@ -382,14 +431,14 @@ export class Judge {
 				finding === 'notPaid'
 					? [...claim, ...fact('doubt'), `settled:${reference}`]
 					: isSaidPaid
-						? [...fact('paid'), `settled:${reference}`]
+						? ['references', ...fact('paid'), `settled:${reference}`]
 						: [];
 			for (const mark of marks) {
 				added.delete(mark);
 				removed.delete(mark);
 			}
 		}
-		const rest = [...added, ...(this.allStruck() > 0 && !isRefused ? [] : removed)];
+		const rest = [...added, ...(this.allStruck() > 0 ? [] : removed)];
 		if (rest.length > 0) this.broken(`${run.name} changes what is not in doubt: ${rest.join(' ')}`);
 	}
 
@@ -436,6 +485,7 @@ export class Judge {
 					!ofOther &&
 					!staysUnknown &&
 					payments.length === 0 &&
+					!this.isPaidByQuestions(run, payee) &&
 					!saysPaid.some((finding) => this.wasSaid(finding, payee))
 				)
 					this.broken(`${payee.key} is not paid in the end`);
@@ -483,14 +533,17 @@ export class Judge {
 					!saysPaid.some((finding) => this.wasSaid(finding, payee)) &&
 					!this.books
 						.paymentsOf(key)
-						.some((each) => each.toUserId === toUserId && each.amountEtb === amount)
+						.some((each) => each.toUserId === toUserId && each.amountEtb === amount) &&
+					!this.isPaidByQuestions(run, payee)
 				)
 					say('the books do not have it');
 				if (paidByRun) say('this very run paid it');
 				break;
 			case 'ready':
 				if (run.plan.aim === 'pay') say('it is no dry run');
+				if (this.wasPaidMeanwhile(run, payee)) say('it was being paid when the run began');
 				if (
+					!this.freedBesideAnother.has(key) &&
 					this.books
 						.paymentsOf(key)
 						.some((each) => each.leftAt < run.beganAt && !this.wasDenied(each))
@@ -512,9 +565,23 @@ export class Judge {
 		const id = idOf(key, payee);
 		if (
 			(this.forEver.get(id) ?? Infinity) < run.beganAt &&
-			['paid', 'ready', ...(this.allStruck() === 0 ? ['unknown'] : [])].includes(outcome)
+			['paid', 'ready', ...(this.allStruck() === 0 ? ['unknown'] : [])].includes(outcome) &&
+			!(outcome === 'unknown' && this.mayRefuseToRead(run, key))
 		)
 			say('it was told to be paid, for ever');
+	}
+
+	/** Whether another run paid it, which had begun before this one settles, and nobody else said that it did not. */
+	private wasPaidMeanwhile(run: RunRecord, { key, toUserId, amount }: Payee): boolean {
+		return (
+			run.plan.aim === 'settle' &&
+			this.allStruck() === 0 &&
+			this.books
+				.paymentsOf(key)
+				.filter((each) => each.toUserId === toUserId && each.amountEtb === amount)
+				.filter(({ leftAt, endedAt = 0 }) => leftAt < run.beganAt && endedAt > run.beganAt)
+				.some((each) => !this.runs.some((other) => other !== run && this.denies(other, each)))
+		);
 	}
 
 	/** Whether somebody said of it that it was not made, since its claim. */
@@ -535,6 +602,7 @@ export class Judge {
 			if (run.plan.references === 'none' || run.before?.row.has('references') !== true) return true;
 		}
 		if (run.payees.some((each) => each.key === key) && this.hasOthers(key)) return true;
+		if (this.mayRefuseToRead(run, key)) return true;
 		if (
 			run.plan.aim === 'settle' &&
 			run.payees.some((each, item) => each.key === key && run.findings[item] === 'unclear') &&
@@ -558,6 +626,17 @@ export class Judge {
 				(isUnclear(each.kind) || (each.endedAt !== undefined && !each.isAnswered))
 			);
 		});
+	}
+
+	/** A run that settles says nothing of what it refuses to read: without a reference, or one that looks like another's. */
+	private mayRefuseToRead({ plan, payees }: RunRecord, key: string): boolean {
+		const alike = payees.filter((each) => each.key.toLowerCase() === key.toLowerCase());
+		return (
+			plan.aim === 'settle' &&
+			(plan.references === 'none' ||
+				alike.length > 1 ||
+				alike.some(({ variant }) => variant === 'noReference'))
+		);
 	}
 
 	/** A dry run, or one that was refused, does not wait for who is sending a reference. */
@@ -640,8 +719,8 @@ export class Judge {
 		return this.struck + this.database.struck;
 	}
 
-	private rowOf({ plan }: RunRecord): Set<string> {
-		return new Set(this.database.rows.get(`n:pay-${plan.node}`));
+	private rowOf(run: RunRecord): Set<string> {
+		return new Set(this.database.rows.get(scopeOf(run)));
 	}
 
 	private count(name: string): void {

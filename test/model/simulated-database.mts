@@ -14,21 +14,34 @@ export type Access =
 	| {
 			kind: 'change';
 			text: string;
+			marks: readonly string[];
 			scope: string;
 			/** @returns what the caller gets, and the row to write, if any */
 			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
 	  };
+
+/** Which calls named a mark. */
+export interface Naming {
+	/** The marks of the call that added it: the same array for each that the call added. */
+	addedBy: readonly string[];
+	/** All marks that any call named together with it. */
+	others: ReadonlySet<string>;
+}
 
 export class SimulatedDatabase {
 	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
 	readonly rows = new Map<string, string[]>();
 	/** Faults that came true. */
 	struck = 0;
+	/** By context and mark, since it was added. */
+	private readonly naming = new Map<string, Map<string, Naming>>();
 	private calls = 0;
 	private faults: readonly DatabaseFault[];
 	private readonly timeline: Timeline;
 	private readonly latency: number;
 	private readonly tell: Tell;
+	/** Hears of each write of a row just before it. */
+	beforeWrite: (scope: string, row: readonly string[]) => void = () => undefined;
 
 	/** @param latency of one step, at most, in ms */
 	constructor(timeline: Timeline, latency: number, faults: readonly DatabaseFault[], tell: Tell) {
@@ -36,6 +49,23 @@ export class SimulatedDatabase {
 		this.latency = latency;
 		this.faults = faults;
 		this.tell = tell;
+	}
+
+	/** Which calls named a mark since it was added; undefined when it is not there. */
+	namingOf(scope: string, mark: string): Naming | undefined {
+		return this.naming.get(scope)?.get(mark);
+	}
+
+	private write(scope: string, row: readonly string[], marks: readonly string[]): void {
+		this.beforeWrite(scope, row);
+		this.rows.set(scope, [...row]);
+		const before = this.naming.get(scope);
+		const named = new Set(marks);
+		const now = row.map((mark): [string, Naming] => {
+			const { addedBy, others } = before?.get(mark) ?? { addedBy: marks, others: new Set() };
+			return [mark, { addedBy, others: named.has(mark) ? new Set([...others, ...marks]) : others }];
+		});
+		this.naming.set(scope, new Map(now));
 	}
 
 	/** From now on nothing goes wrong. */
@@ -95,6 +125,7 @@ export class SimulatedDatabase {
 				if (access.kind === 'clear') {
 					end();
 					this.rows.delete(scope);
+					this.naming.delete(scope);
 					tell(() => '');
 					answering(undefined, 1);
 					return;
@@ -120,7 +151,7 @@ export class SimulatedDatabase {
 							return;
 						}
 						// Updating a row that is gone does nothing.
-						if (found === undefined || now !== undefined) this.rows.set(scope, write);
+						if (found === undefined || now !== undefined) this.write(scope, write, access.marks);
 						tell(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
 						answering(answer, 3);
 					});

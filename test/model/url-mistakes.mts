@@ -143,4 +143,19 @@ export const mistakes: Record<string, Mutation> = {
 		from: 'if (this.#askers.size > 0)',
 		to: 'if (this.#askers.size === 0)',
 	},
+	'a process that leads no more sets the URL that it had': {
+		file: `${folder}/holders.ts`,
+		from: 'return holder?.isLeft && !isGivenBack ? undefined : holder?.url;',
+		to: 'return holder?.url;',
+	},
+	'a process that leads no more does not give back the URL that its test had': {
+		file: `${folder}/holders.ts`,
+		from: 'holder?.isLeft && !isGivenBack',
+		to: 'holder?.isLeft',
+	},
+	'what the service had is forgotten when n8n ends a trigger before it is changed': {
+		file: `${folder}/holders.ts`,
+		from: 'confirmed: known.confirmed ?? holder.confirmedWhenLeft }',
+		to: 'confirmed: known.confirmed }',
+	},
 };

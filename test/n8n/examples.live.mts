@@ -263,6 +263,29 @@ void describe('payroll.json', () => {
 			await setPerson(world.api, employee, 'finding', '');
 	});
 
+	test('a finding of the table that was not recorded ends in red, and recorded in a copy nobody is paid again', async () => {
+		const id = await importExample('payroll.json');
+		const already = payments();
+		const month = period(await run(id, 'Every 25th'));
+		const copy = await importExample('payroll.json');
+		const everybody = ['E-1041', 'E-1042', 'E-1043'];
+		for (const employee of everybody)
+			await setPerson(world.api, employee, 'finding', `${month} recordPaid`);
+		await setMode(copy, { mode: 'settle' });
+		const forgotten = await run(copy, 'Every 25th');
+		assert.match(forgotten.error ?? '', /3 unknown.*which was not recorded: set Finding/s);
+
+		await setMode(copy, { mode: 'settle', finding: '={{ $json.finding }}' });
+		assert.equal((await run(copy, 'Every 25th')).error, undefined);
+		await setMode(copy, {});
+		assert.match(
+			String(summary(await run(copy, 'Every 25th')).message),
+			/0 paid \(0\.00 ETB\), 3 paid before/,
+		);
+		assert.deepEqual(paid(already), salaries());
+		for (const employee of everybody) await setPerson(world.api, employee, 'finding', '');
+	});
+
 	test('a dry run says who would be paid, and ends well', async () => {
 		const id = await importExample('payroll.json');
 		const already = payments();
@@ -289,21 +312,26 @@ void describe('payroll.json', () => {
 		await setPerson(world.api, 'E-1043', 'userId', 'etbw_E-1043');
 	});
 
-	test('with nobody in the table, or a pay day that does not exist, pays nobody and says why', async () => {
+	test('with nobody in the table, a pay day that does not exist or a wrong period, pays nobody and says why', async () => {
 		const already = payments();
 		for (const employee of employees) await setPerson(world.api, employee, 'payroll', 'gate');
 		const nobody = await run(await importExample('payroll.json'), 'Every 25th');
 		for (const employee of employees) await setPerson(world.api, employee, 'payroll', 'monthly');
 		assert.match(nobody.error ?? '', /Nobody in the table .* Run Set up people to pay first/);
-		const id = await importExample('payroll.json', (workflow) =>
-			WorkflowFile.parse(
-				JSON.parse(JSON.stringify(workflow).replace('"payDay","value":25', '"payDay","value":31')),
-			),
-		);
-		assert.match(
-			(await run(id, 'Every 25th')).error ?? '',
-			/Nobody was paid, because payDay .* 31/,
-		);
+		const expression = /"={{ \$now\.minus[^"]*"/;
+		for (const [written, byMistake, problem] of [
+			['"payDay","value":25', '"payDay","value":31', /Nobody was paid, because payDay .* 31/],
+			[expression, '"2026-9"', /Nobody was paid, because period in Period is 2026-9 /],
+			[expression, '"2099-01"', /Nobody was paid, because period in Period is 2099-01 /],
+			[expression, '"2019-01"', /Nobody was paid, because period in Period is 2019-01 /],
+		] as const) {
+			const id = await importExample('payroll.json', (workflow) => {
+				const changed = JSON.stringify(workflow).replace(written, byMistake);
+				assert.ok(changed.includes(byMistake));
+				return WorkflowFile.parse(JSON.parse(changed));
+			});
+			assert.match((await run(id, 'Every 25th')).error ?? '', problem);
+		}
 		assert.deepEqual(paid(already), []);
 	});
 });

@@ -461,6 +461,21 @@ test('says who differs from the last period, by how much, and who has another na
 	);
 	assert.match(page, /Another name in the table: 1 person.*There: Almaz Tesfaye/s);
 	assert.ok(!page.includes('Paid for the first time'));
+	assert.ok(!page.includes('is not the period that is due'));
+});
+
+test('says that a new number may be a person whom the table knows, and that another period is due', async () => {
+	await publish();
+	const { list, rows } = newList();
+	await approve(await accountant.upload(FORM, list, '2026-09'));
+	const [, almaz = ''] = rows;
+	const renumbered = csv(almaz.replace(/^(T\d+)-2,Almaz Tesfaye/, '$1-9,almaz  tesfaye'));
+	const page = await approver.open(await accountant.upload(FORM, renumbered, '2026-08'));
+	assert.match(page, /2026-08 is not the period that is due, which is 20\d\d-\d\d\./);
+	assert.match(
+		page,
+		/first time: 1 person.*Same name or telephone as [^<]*T\d+-2[^<]*: is it the same person\?/s,
+	);
 });
 
 test('somebody who may have been paid is named with what to do, and put in again is not paid again', async () => {
@@ -598,7 +613,7 @@ for (const [what, upload, reason] of [
 	[
 		'a picture',
 		{ name: 'list.xlsx', content: Buffer.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3]) },
-		/list\.xlsx is not an Excel or CSV file, or is damaged/,
+		/list\.xlsx is not an Excel, LibreOffice or CSV file, or is damaged/,
 	],
 	['no headings', { name: 'list.csv', content: 'E-1,Abebe,100\n' }, /list\.csv has no headings/],
 	['nobody in it', csv(), /october\.csv has nobody in it/],
@@ -661,7 +676,7 @@ void describe('a list of 500 people with 20 kinds of mistakes', () => {
 	});
 
 	// Payments do not depend on the kind of file: these lists go as far as the page that asks for the approval.
-	for (const name of ['excel-utf8.csv', 'excel-1252.csv', 'by-hand.csv']) {
+	for (const name of ['libreoffice.ods', 'excel-utf8.csv', 'excel-1252.csv', 'by-hand.csv']) {
 		test(`${name}: the approver is asked for each good row, each bad one is named`, async () => {
 			const already = payments();
 			const { address, right, problems } = await upload(name);

@@ -19,8 +19,6 @@ export interface Row {
 	/** ETB */
 	amountEtb: number;
 	reference?: string;
-	/** What a person found out about it, for `={{ $json.word }}`. */
-	word?: string;
 }
 
 /** New users of the sandbox with one payment each. */

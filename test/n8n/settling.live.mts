@@ -308,7 +308,7 @@ void test('in a copy and without references it sends nothing; the copy then has 
 		const bare = rows.map(({ toUserId, amountEtb }) => ({ toUserId, amountEtb }));
 		for (const finding of ['paid', 'notPaid']) {
 			const id = await flow(`bare ${finding}`, bare, { mode: 'settle', finding });
-			assert.deepEqual(outcomesOf(await run(id)), Array(3).fill('notPaid'));
+			assert.deepEqual(outcomesOf(await run(id)), Array(3).fill('unknown'));
 		}
 	});
 	await setFields(copy, { mode: 'pay' });
@@ -316,7 +316,7 @@ void test('in a copy and without references it sends nothing; the copy then has 
 	assert.deepEqual(timesPaid(world.sandbox, rows), once(rows));
 });
 
-void test('Retry execution of a node that was made anew meanwhile pays nobody', async () => {
+void test('a node that was made anew says that it remembers nobody, and its Retry execution pays nobody', async () => {
 	const rows = payroll(world, 'anew', 3, { references: true });
 	const nodes = [
 		start(),
@@ -333,6 +333,9 @@ void test('Retry execution of a node that was made anew meanwhile pays nobody', 
 	await sendingNothing(rows, async () => {
 		const retried = await world.api.endedExecution(await world.api.retryExecution(failed, true));
 		assert.match(retried.error ?? '', /this node remembers no payments, so none of them was sent/);
+		await setFields(id, { mode: 'dryRun' });
+		const [tried] = (await run(id)).nodes[PAY] ?? [];
+		assert.match(tried?.hints[0] ?? '', /^This node remembers no payments yet/);
 	});
 });
 

@@ -72,6 +72,14 @@ void test('Caddyfile limits how large a body may be, and how long a sender may t
 	assert.match(text, /^\t\t\tread_body 30s$/m);
 });
 
+void test('Caddyfile passes nothing on to an n8n that is not ready', async () => {
+	const text = await readFile(join(folder, 'Caddyfile'), 'utf8');
+	assert.match(text, /^\(only_when_ready\) \{\n(?:\t.*\n)*\thealth_uri \/healthz\/readiness$/m);
+	const proxies = text.match(/^\t+reverse_proxy .*\n.*$/gm) ?? [];
+	assert.equal(proxies.length, 2);
+	for (const proxy of proxies) assert.match(proxy, /\{\n\t+import only_when_ready$/);
+});
+
 void test('Caddyfile routes to the webhook process what the test routes to it', async () => {
 	const text = await readFile(join(folder, 'Caddyfile'), 'utf8');
 	const paths = /@webhooks path (.*)/.exec(text)?.[1]?.split(' ');

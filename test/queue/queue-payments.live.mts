@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type { PresetName } from '../../sandbox/faults.mts';
 import { eventually, timesPaid } from '../n8n/n8n-world.mts';
-import { PAY, payrollWorkflow, type PayrollRow } from './workflows.mts';
+import { PAY, START, payrollWorkflow, type PayrollRow } from './workflows.mts';
 import { startQueueWorld, type ExecutionRow, type QueueWorld } from './queue-world.mts';
 
 let world: QueueWorld;
@@ -20,6 +20,15 @@ function payroll(name: string, count: number, withReferences = true): PayrollRow
 		return { toUserId, amountEtb: 1, ...(withReferences && { reference: externalId }) };
 	});
 }
+
+/** The parameters of a node that settles all as not paid. */
+const settling = {
+	resource: 'disbursement',
+	operation: 'create',
+	mappingMode: 'autoMapInputData',
+	mode: 'settle',
+	finding: 'notPaid',
+};
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
@@ -160,6 +169,49 @@ void test('the same while the service fails: unknown are only those that it fail
 		},
 		failing,
 	);
+});
+
+void test('a person settles as not paid what a worker is sending at that moment: nothing of it is free, and nobody is paid twice', async (context) => {
+	const path = 'settled-meanwhile';
+	const window = 10;
+	const rows = payroll(path, 3 * window);
+	const workflow = await world.publish(
+		payrollWorkflow(path, { concurrency: window }, { onError: 'continueRegularOutput' }, rows),
+	);
+	// Saved and not published: for runs that are started in the editor.
+	await world.api.changeWorkflow(workflow, ({ nodes }) => ({
+		nodes: nodes.map((node) =>
+			node.name === PAY
+				? { ...node, parameters: { ...settling, options: { concurrency: window } } }
+				: node,
+		),
+	}));
+	const paidAndLost = new Set(rows.slice(window).map(({ toUserId }) => toUserId));
+	world.sandbox.setLatency(1_500);
+	world.sandbox.faults.plan('POST /disburse', ({ bodyText }) => {
+		const { toUserId } = JSON.parse(bodyText) as { toUserId: string };
+		return paidAndLost.has(toUserId) ? 'error500AfterPaying' : undefined;
+	});
+	const before = world.sandbox.requestCount();
+	const sent = () => world.sandbox.requestCount() - before;
+	await pay(path, rows);
+	await eventually('the second window', () => (sent() > window ? true : undefined));
+	await world.api.run(workflow, START);
+	const [paying, settled] = await world.executions(workflow, 2);
+	context.diagnostic(`paying ${JSON.stringify(outcomes(paying))}`);
+	context.diagnostic(`${settled?.mode} ${JSON.stringify(outcomes(settled))}`);
+	assert.equal(sent(), rows.length);
+	assert.deepEqual(outcomes(paying), { paid: window, unknown: 2 * window });
+	assert.deepEqual(
+		toldBy(settled).map(({ outcome }) => outcome),
+		['alreadyPaid', 'unknown', 'ready'].flatMap((outcome) => Array<string>(window).fill(outcome)),
+	);
+	world.sandbox.faults.clear();
+	world.sandbox.setLatency(0);
+	await pay(path, rows);
+	const again = (await world.executions(workflow, 3)).at(-1);
+	assert.deepEqual(outcomes(again), { alreadyPaid: window, unknown: 2 * window });
+	assert.deepEqual(timesPaid(world.sandbox, rows), Array(rows.length).fill(1));
 });
 
 void describe('a worker that is killed in the middle of a run', () => {

@@ -4,6 +4,7 @@ import type { WorkflowFile } from '../../n8n/api.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';
 export const PAY = 'Pay';
+export const START = 'Start';
 
 let created = 0;
 
@@ -39,11 +40,13 @@ export interface PayrollRow {
 /**
  * Pays the rows that are posted to `webhook/<path>` as `{ rows }`.
  * @param settings of the node that pays, such as On Error
+ * @param rows that it pays when a person starts it in the editor
  */
 export function payrollWorkflow(
 	path: string,
 	options: object = {},
 	settings: object = {},
+	rows: PayrollRow[] = [],
 ): WorkflowFile {
 	created += 1;
 	const link = (name: string) => ({ main: [[{ node: name, type: 'main', index: 0 }]] });
@@ -52,6 +55,13 @@ export function payrollWorkflow(
 		name: `Payroll ${created}`,
 		nodes: [
 			{ ...webhook, webhookId: randomUUID() },
+			node(START, 'n8n-nodes-base.manualTrigger', {}),
+			node(
+				'Rows',
+				'n8n-nodes-base.set',
+				{ mode: 'raw', jsonOutput: JSON.stringify({ body: { rows } }), options: {} },
+				3.4,
+			),
 			node('Split Out', 'n8n-nodes-base.splitOut', { fieldToSplitOut: 'body.rows' }),
 			{
 				...node(PAY, 'n8n-nodes-etb-wallet.etbWallet', {
@@ -63,7 +73,12 @@ export function payrollWorkflow(
 				...settings,
 			},
 		],
-		connections: { Webhook: link('Split Out'), 'Split Out': link(PAY) },
+		connections: {
+			Webhook: link('Split Out'),
+			[START]: link('Rows'),
+			Rows: link('Split Out'),
+			'Split Out': link(PAY),
+		},
 		settings: { executionOrder: 'v1' },
 	};
 }

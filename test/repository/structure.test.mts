@@ -1,6 +1,7 @@
 /** Every operation that the editor offers is complete: registered, described, previewed, documented and tested. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import ts from 'typescript';
 import { webhookDescriptionIsNativelyResolvable } from 'n8n-workflow';
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { z } from 'zod';
@@ -235,6 +236,34 @@ test('the action node is a tool for AI agents and its subtitle names the operati
 	const { usableAsTool, subtitle } = await described('etbWallet');
 	expect(usableAsTool).toBe(true);
 	expect(subtitle).toMatch(/\$parameter\["operation"\].*\$parameter\["resource"\]/);
+});
+
+test('what only the workflow of the pay gate needs is asked for by Pay Claims alone', async () => {
+	const ofGate = ['claim', 'notAfter', 'execution'];
+	await forEachOffered(({ value, fields }) => {
+		const names = fields
+			.map(({ name }) => name)
+			.filter((name) => [...ofGate, 'record'].includes(name));
+		expect(names).toEqual(value === 'payClaims' ? ofGate : []);
+	});
+});
+
+test('a line in the log says everything in its message: n8n shows nothing else of it', () => {
+	const calls = globSync('nodes/**/*.ts').flatMap((file) => {
+		const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
+		const found: Array<{ call: string; given: number }> = [];
+		const look = (node: ts.Node): void => {
+			if (ts.isCallExpression(node)) {
+				const call = node.expression.getText(source);
+				if (/\blogger\.\w+$/.test(call)) found.push({ call, given: node.arguments.length });
+			}
+			ts.forEachChild(node, look);
+		};
+		look(source);
+		return found;
+	});
+	expect(calls.length).toBeGreaterThan(5);
+	expect(calls.filter(({ given }) => given !== 1)).toEqual([]);
 });
 
 test('the trigger offers the events of the service document, and all', async () => {

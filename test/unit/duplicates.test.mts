@@ -5,6 +5,11 @@ import { Code } from '../model/loaded-code.mts';
 
 interface DuplicatesCode {
 	isNew(context: object, key: string, untilItSucceeds: boolean): Promise<boolean>;
+	admit(
+		context: object,
+		key: string,
+		untilItSucceeds: boolean,
+	): Promise<{ end(succeeded: boolean): void } | 'succeeded' | 'failed'>;
 }
 
 const code = new Code();
@@ -58,13 +63,8 @@ function startProcess(database: MemoryDeduplicator) {
 				helpers: {
 					createDeferredPromise: deferred,
 					checkProcessedAndRecord: asked(
-						async (items: string[], scope: 'node' | 'workflow') =>
-							await database.checkProcessedAndRecord(
-								items,
-								scope,
-								about as never,
-								options as never,
-							),
+						async (items: string[], scope: 'node' | 'workflow', limits: object) =>
+							await database.checkProcessedAndRecord(items, scope, about as never, limits as never),
 					),
 					removeProcessed: asked(
 						async (items: string[], scope: 'node' | 'workflow') =>
@@ -80,6 +80,17 @@ function startProcess(database: MemoryDeduplicator) {
 			await options.lasts;
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;
+		},
+		/** Receives an event and answers it; resolves to whether it came before. */
+		async receive(key: string): Promise<boolean> {
+			const context = {
+				getWorkflow: () => ({ id: 'w' }),
+				getNode: () => ({ id: 'n' }),
+				helpers: { createDeferredPromise: deferred },
+			};
+			const admission = await duplicates.admit(context, key, false);
+			if (typeof admission !== 'string') admission.end(true);
+			return admission === 'succeeded';
 		},
 	};
 }
@@ -113,6 +124,18 @@ test('of many at once in several processes, each event is given out once', async
 	expect(given.toSorted()).toEqual(keys(40).toSorted());
 	const later = startProcess(database);
 	for (const key of keys(40)) expect(await later.run(key)).toBe(false);
+});
+
+test('a later process knows the last 2,000, and the process itself the last 20,000', async () => {
+	const database = new MemoryDeduplicator();
+	const process = startProcess(database);
+	for (const key of keys(2_001)) await process.run(key);
+	const later = startProcess(database);
+	expect(await later.run('key-1')).toBe(false);
+	expect(await later.run('key-0')).toBe(true);
+	for (const key of keys(20_001)) await process.receive(key);
+	expect(await process.receive('key-1')).toBe(true);
+	expect(await process.receive('key-0')).toBe(false);
 });
 
 describe('until it succeeds', () => {

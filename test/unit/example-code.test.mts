@@ -1,4 +1,5 @@
 /** The code in the Code nodes of the payroll examples, without n8n. */
+import { DateTime } from 'luxon';
 import { codeOf } from '../../n8n/example-code.mts';
 
 type Json = Record<string, unknown>;
@@ -22,8 +23,7 @@ function run(files: string[], input: Json[], nodes: Record<string, Json[]>): Jso
 		if (items === undefined) throw new Error(`no node ${name}`);
 		return node(items);
 	};
-	const now = { toFormat: () => '2026-11-02 09:00' };
-	return main(node(input), $, now).map(({ json }) => json);
+	return main(node(input), $, DateTime.local(2026, 11, 2, 9)).map(({ json }) => json);
 }
 
 const HEADER = 'employee,name,email,salaryEtb,payroll';
@@ -141,21 +141,33 @@ describe('the payments', () => {
 		expect(paymentsOf([person(1), person(2, { payroll: 'gate' })])).toEqual([
 			{
 				...{ employee: 'E-1', name: 'Name 1', toUserId: 'etbw_E-1', amountEtb: '100.00' },
-				...{ reference: 'payroll-2026-10-E-1', finding: '', problem: '' },
+				...{ reference: 'payroll-2026-10-E-1', finding: 'unclear', problem: '' },
 			},
 		]);
 	});
 
 	test('have what a person found out about this period, and of no other', () => {
-		const found = ['2026-10 paid', '2026-09 notPaid', '', null].map((finding, index) =>
-			person(index, { finding }),
-		);
-		expect(paymentsOf(found).map(({ finding }) => finding)).toEqual(['paid', '', '', '']);
+		const written = ['2026-10 paid', ' 2026-10  RECORDPAID ', '2026-09 notPaid', '', null];
+		const found = written.map((finding, index) => person(index, { finding }));
+		expect(paymentsOf(found).map(({ finding }) => finding)).toEqual([
+			'paid',
+			'recordPaid',
+			'unclear',
+			'unclear',
+			'unclear',
+		]);
 	});
 
 	test.each([
 		['an amount that is not clear', [person(1, { salaryEtb: '12.400' })], /salary 12\.400 is not/],
 		['no user ID', [person(1, { userId: null })], /no userId/],
+		['a finding without a blank', [person(1, { finding: '2026-10recordPaid' })], /finding in the/],
+		[
+			'a finding without a period',
+			[person(1, { finding: 'paid' })],
+			/finding in the table is paid/,
+		],
+		['an unknown finding', [person(1, { finding: '2026-10 yes' })], /like 2026-10 paid/],
 		['a payroll that does not exist', [person(1, { payroll: 'montly' })], /payroll is montly/],
 		['a wallet of two', [person(1), person(2, { userId: 'etbw_E-1' })], /same userId/],
 		[
@@ -178,6 +190,15 @@ describe('the payments', () => {
 	test.each([0, 29, 1.5, '25', undefined])('need a pay day from 1 to 28, not %p', (payDay) => {
 		expect(() => paymentsOf([person(1)], { ...PERIOD, payDay })).toThrow(/payDay in Period/);
 	});
+
+	test.each(['2026-9', '2026/10', '2026-13', '2026-11', '2025-09', 'October', undefined])(
+		'need a period of the last year, not %p',
+		(period) => {
+			expect(() => paymentsOf([person(1)], { ...PERIOD, period })).toThrow(
+				`Nobody was paid, because period in Period is ${period} instead of a month from 2025-10 to 2026-10.`,
+			);
+		},
+	);
 });
 
 /** The report and the sentence about these people, with what the next node said of each. */
@@ -195,6 +216,30 @@ describe('the report', () => {
 	});
 	const answer = (number: number, outcome: string, more: Json = {}) => ({
 		...{ outcome, reference: `payroll-2026-10-E-${number}`, amountEtb: 100, ...more },
+	});
+
+	test('calls for somebody if the table says paid and the node did not record it', () => {
+		const { rows, summary } = reportOf(
+			[
+				{ ...payment(1), finding: 'recordPaid' },
+				{ ...payment(2), finding: 'notPaid' },
+			],
+			[answer(1, 'ready', { mode: 'settle' }), answer(2, 'ready', { mode: 'settle' })],
+		);
+		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'ready']);
+		expect(summary).toMatchObject({ ready: 1, unknown: 1, needsYou: 1 });
+		expect(summary?.message).toMatch(/recordPaid, which was not recorded: set Finding/);
+	});
+
+	test('of a run that settles does not say not paid of a row that it could not use', () => {
+		const { rows, summary } = reportOf(
+			[payment(1, 'The finding in the table is paid.')],
+			[{ error: { ...answer(1, 'unknown', { mode: 'settle' }), message: 'To User ID is empty' } }],
+		);
+		expect(rows).toMatchObject([
+			{ outcome: 'unknown', reason: 'The finding in the table is paid.' },
+		]);
+		expect(summary).toMatchObject({ unknown: 1, needsYou: 1 });
 	});
 
 	test('names everybody who was not paid, with the reason, and counts the others', () => {

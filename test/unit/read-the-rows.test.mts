@@ -161,7 +161,7 @@ test.each([
 });
 
 test.each([
-	['', ''],
+	['', 'unclear'],
 	['2026-10 paid', 'paid'],
 	['2026-10 notPaid', 'notPaid'],
 	['2026-10 Not paid', 'notPaid'],
@@ -180,7 +180,7 @@ test.each([
 		'The finding is about 2026-09, and this list is for 2026-10: upload it with the period 2026-09',
 	],
 ])('the finding %p is refused: nobody is settled by a guess', async (finding, problem) => {
-	expect(await one({ finding })).toMatchObject({ finding: '', problem });
+	expect(await one({ finding })).toMatchObject({ finding: 'unclear', problem });
 });
 
 test('a title, headings as people write them, other columns and empty lines are no problem', async () => {

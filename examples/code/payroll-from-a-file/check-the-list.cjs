@@ -52,7 +52,9 @@ function rowsBy(column, some) {
 		if (each[column]) found.set(key(each[column]), [...(found.get(key(each[column])) ?? []), each]);
 	return (value) => found.get(key(value)) ?? [];
 }
-const [ofEmail, ofWallet] = ['email', 'userId'].map((column) => rowsBy(column, people));
+const [ofEmail, ofWallet, ofName, ofPhone] = ['email', 'userId', 'name', 'phone'].map((column) =>
+	rowsBy(column, people),
+);
 const inList = Object.fromEntries(
 	['employee', 'email', 'userId'].map((column) => [column, rowsBy(column, rows)]),
 );
@@ -105,6 +107,13 @@ const lines = rows.map((row) => {
 				? { txHash: person.lastTxHash, time: person.lastPaidAt }
 				: undefined,
 		firstPayment: !person?.lastPeriod,
+		// Somebody with a new number would be paid as a new person.
+		perhaps: person?.lastPeriod
+			? ''
+			: [...new Set([...ofName(row.name), ...ofPhone(row.phone)].filter(notThis))]
+					.slice(0, 3)
+					.map((other) => other.employee)
+					.join(', '),
 		bigChange: Math.abs(change) > settings.bigChangePercent,
 		change:
 			before && before !== row.amountEtb

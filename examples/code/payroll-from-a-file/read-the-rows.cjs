@@ -98,11 +98,12 @@ function readPeriod(text) {
 	const uploaded = DateTime.fromISO(upload.submittedAt, { zone: $now.zone });
 	if (!uploaded.isValid) throw new Error('The upload does not say when it was made');
 	const current = uploaded.minus({ days: payDay - 1 }).startOf('month');
-	if (text === '') return { period: current.toFormat('yyyy-MM') };
+	const due = current.toFormat('yyyy-MM');
+	if (text === '') return { period: due, due };
 	const wanted = DateTime.fromFormat(text.replace(/[/.]/, '-'), 'yyyy-M', { zone: $now.zone });
 	if (!wanted.isValid)
 		return {
-			problem: `The period "${text}" cannot be read: write it like ${current.toFormat('yyyy-MM')}`,
+			problem: `The period "${text}" cannot be read: write it like ${due}`,
 		};
 	const period = wanted.toFormat('yyyy-MM');
 	if (wanted > current)
@@ -111,12 +112,12 @@ function readPeriod(text) {
 		};
 	if (wanted < current.minus({ months: 12 }))
 		return { problem: `The period ${period} is more than a year ago` };
-	return { period };
+	return { period, due };
 }
 
 /** What the service said about somebody's payment of a period, such as "2026-10 paid": heeded by Settle Unknown only. */
 function readFinding(text) {
-	if (text === '') return { finding: '' };
+	if (text === '') return {};
 	const [, of, not, paid] = /^(\d{4}-\d{2}) (not ?)?(paid)$/i.exec(text) ?? [];
 	if (!paid)
 		return {
@@ -129,9 +130,10 @@ function readFinding(text) {
 	return { finding: not ? 'notPaid' : 'paid' };
 }
 
-const { period, problem: periodProblem } = readPeriod(written(upload.period));
+const { period, due, problem: periodProblem } = readPeriod(written(upload.period));
 const about = {
 	period,
+	due,
 	fileName: upload.list?.filename ?? 'the file',
 	uploadedBy: upload.user && {
 		id: upload.user.id,
@@ -144,7 +146,7 @@ if (periodProblem) return cannotBeUsed(periodProblem);
 
 const sheet = $input.all().map(({ json }) => json.row);
 if (!sheet.every(Array.isArray))
-	return cannotBeUsed(`${about.fileName} is not an Excel or CSV file, or is damaged`);
+	return cannotBeUsed(`${about.fileName} is not an Excel, LibreOffice or CSV file, or is damaged`);
 
 /** Names of the columns in this row, if it is the one with the headings. */
 const columnsOf = (row) =>
@@ -232,7 +234,7 @@ return rows.map((row, index) => {
 			userId,
 			// As it was written, where it could not be read: the file of those who are left is corrected and put in again.
 			amountEtb: amount.amountEtb ?? written(cellOf(row, 'amountEtb')),
-			finding: found.finding ?? '',
+			finding: found.finding ?? 'unclear',
 			problem: problems.join('. '),
 		},
 	};

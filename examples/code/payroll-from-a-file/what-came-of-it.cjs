@@ -166,6 +166,9 @@ function section(heading, some, detail) {
 const page = [
 	`<h2>${money(total)} ETB</h2><p>for ${people(ready.length)}, salaries of ${about.period}. ${treasury}</p>`,
 	`<p>${html(about.fileName)}, uploaded by ${html(uploader)}. Somebody else approves it, with the address of this page, until ${until.toFormat("d LLLL yyyy, HH:mm '('ZZZZ')'")}.</p>`,
+	about.period === about.due
+		? ''
+		: `<p><b>${about.period} is not the period that is due, which is ${about.due}.</b></p>`,
 	about.unknownColumns.length > 0
 		? `<p>Not read: the columns ${html(about.unknownColumns.join(', '))}.</p>`
 		: '',
@@ -182,7 +185,10 @@ const page = [
 	section(
 		'Paid for the first time',
 		ready.filter(({ firstPayment }) => firstPayment),
-		({ newWallet, userId }) => [newWallet ? 'Gets a new wallet' : `To ${html(userId)}`],
+		({ newWallet, userId, perhaps }) => [
+			newWallet ? 'Gets a new wallet' : `To ${html(userId)}`,
+			perhaps && `Same name or telephone as ${html(perhaps)}: is it the same person?`,
+		],
 	),
 	section(
 		'Another name in the table',

@@ -73,7 +73,9 @@ begin
       if (v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb) and (v_row.state <> 'notPaid' or exists (
         select from payment p where p.budget = p_budget and p.reference = v_item.reference and p.settled_by is not null
       )) then
-        v_reason := format('Its reference belongs to another payment: %s ETB to %s', v_row.amount_etb, v_row.to_user_id);
+        -- (An agent that guesses references does not learn who got how much.)
+        v_reason := 'Its reference belongs to another payment: ' || case when v_row.requested_by = v_item.requested_by
+          then format('%s ETB to %s', v_row.amount_etb, v_row.to_user_id) else 'look for it at the desk' end;
       elsif v_row.claim = v_claim then
         v_reason := 'The list names its reference twice: only the first one is sent';
       elsif v_row.state = 'paid' then

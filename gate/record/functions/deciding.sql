@@ -32,9 +32,17 @@ declare
       and exists (select from pg_locks l where l.pid = a.pid and l.relation = 'rules'::regclass and l.mode <> 'AccessShareLock')
       and exists (select from pg_locks l where l.pid = a.pid and l.locktype = 'transactionid') -- it wrote something; who only waited has none
   );
+  -- A transaction that was prepared has no connection any more.
+  v_prepared text := (
+    select string_agg(format('prepared transaction %L (login %s)', x.gid, x.owner), ', ') from pg_prepared_xacts x
+    join pg_locks t on t.transactionid = x.transaction and t.granted
+    join pg_locks l on l.virtualtransaction = t.virtualtransaction and l.pid is null and l.relation = 'rules'::regclass
+  );
 begin
-  raise exception 'The pay gate waited 10 seconds for a connection that holds the budget "%": %', p_budget, coalesce(v_holders, 'it has let go just now')
-    using errcode = 'lock_not_available', hint = 'Somebody forgot a transaction that is open. An administrator ends it: select pg_terminate_backend(number)';
+  raise exception 'The pay gate waited 10 seconds for a connection that holds the budget "%": %', p_budget,
+    coalesce(v_prepared, v_holders, 'it has let go just now')
+    using errcode = 'lock_not_available', hint = 'Somebody forgot a transaction that is open. An administrator ends it: '
+      || case when v_prepared is null then 'select pg_terminate_backend(number)' else 'rollback prepared name' end;
 end $f$;
 
 -- Lets one transaction at a time decide for a budget, and gives its rules. (claim does without this block: the lock that it lets go while it waits
@@ -83,13 +91,6 @@ begin
   cross join (values ('day', p_day), ('month', date_trunc('month', p_day)::date)) y (period, starts_on)
   group by x.scope, x.who, y.period, y.starts_on
   on conflict (budget, scope, who, period, starts_on) do update set amount_etb = s.amount_etb + excluded.amount_etb;
-end $f$;
-
--- Adds the money of an attempt to what is spent, or with sign -1 gives it back
-create or replace function etb_wallet.reserve_attempt(p_payment etb_wallet.payment, p_sign integer) returns void
-language plpgsql volatile set search_path = etb_wallet, pg_temp as $f$
-begin
-  perform reserve(p_payment.budget, p_payment.spent_on, array[p_payment.to_user_id], array[p_payment.requested_by], array[p_sign * p_payment.amount_etb]);
 end $f$;
 
 -- Why the rules do not allow a payment, or null. p_claimed, p_claimed_to, p_claimed_by: what this claim hands out already, altogether, to this

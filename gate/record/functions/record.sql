@@ -13,7 +13,7 @@ declare
   v_sent integer := 0;
   v_item jsonb; v_answer jsonb;
   v_row payment;
-  v_event text; v_outcome text; v_tx_hash text; v_reason text;
+  v_event text; v_outcome text; v_tx_hash text; v_reason text; v_before text;
   v_sign integer;
   v_day date; v_to text[] := '{}'; v_by text[] := '{}'; v_amounts numeric[] := '{}';
   v_told jsonb[] := '{}';
@@ -40,7 +40,17 @@ begin
         v_reason := 'The ETB Wallet node did not say how it ended. Ask the partner service, then settle it';
       end if;
 
-      select * into v_row from payment p where p.budget = p_budget and p.reference = v_item ->> 'reference' and p.claim = p_claim;
+      select * into v_row from payment p where p.budget = p_budget and p.reference = v_item ->> 'reference' and p.claim = p_claim order by p.attempt limit 1;
+      v_before := coalesce(v_row.settled_by || ' settled it', 'It was recorded') || ' as not paid';
+      if v_outcome = 'paid' and v_row.state = 'paid' and v_tx_hash <> v_row.tx_hash and not exists (
+        select from payment p where p.budget = p_budget and p.reference = v_row.reference and p.tx_hash = v_tx_hash
+      ) then
+        -- Another txHash is another payment. It gets an attempt of its own, which was not paid until now.
+        v_before := 'This claim was paid before, as ' || v_row.tx_hash;
+        v_row.attempt := (select max(p.attempt) + 1 from payment p where p.budget = p_budget and p.reference = v_row.reference);
+        v_row.state := 'notPaid'; v_row.confirmed_by := null;
+        insert into payment values (v_row.*);
+      end if;
       v_event := case
         when v_row.state = 'sending' then v_outcome
         when v_row.settled_by is null and v_row.state = 'unknown' and v_outcome = 'paid' then v_outcome
@@ -59,7 +69,7 @@ begin
         where p.budget = p_budget and p.reference = v_row.reference and p.attempt = v_row.attempt;
       elsif v_event is not null then
         if v_event in ('latePaid', 'lateUnknown') then
-          v_reason := concat_ws(' ', format('%s as not paid. Later another answer came: %s.', coalesce(v_row.settled_by || ' settled it', 'It was recorded'), v_outcome), v_reason);
+          v_reason := concat_ws(' ', format('%s. Later another answer came: %s.', v_before, v_outcome), v_reason);
         end if;
         -- What was given back counts as spent again; what was not paid is given back. All of one claim is of one day.
         v_sign := case when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end;

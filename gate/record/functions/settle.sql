@@ -56,7 +56,8 @@ begin
     return 'paid';
   end if;
   if (v_row.state = 'notPaid') = p_was_paid then
-    perform reserve_attempt(v_row, case when p_was_paid then 1 else -1 end);
+    perform reserve(p_budget, v_row.spent_on, array[v_row.to_user_id], array[v_row.requested_by],
+      array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]);
   end if;
   update payment p set state = v_state, settled_by = v_by, reason = p_note, ended_at = v_now
   where p.budget = p_budget and p.reference = p_reference and p.attempt = p_attempt;

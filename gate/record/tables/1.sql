@@ -1,4 +1,4 @@
--- Version 1 of the tables. It is never changed: what comes later is a file of its own. The build makes a comment in the database of each `--`
+-- Version 1 of the tables. Once it is released it never changes: the next version is a file of its own, which alters these tables. The build makes a comment in the database of each `--`
 -- at the end of a column, and of those above a table.
 
 create domain etb_wallet.most_etb as numeric check (value >= 0 and value < 1e21); -- (NaN is above all numbers: it would be no limit.)

@@ -30,7 +30,8 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 	},
 	newlyPaid: {
 		outcome: 'alreadyPaid',
-		message: 'Recorded as paid, although this node did not know it. Nothing was sent',
+		message:
+			'Recorded as paid, although this node did not know it. Nothing was sent. If it was not paid, only another reference pays it',
 		settled: 'newlyPaid',
 	},
 	settledNotPaid: {
@@ -40,7 +41,8 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 	},
 	inDoubt: {
 		outcome: 'unknown',
-		message: 'Not sent again: it was sent before, and how that ended is not known',
+		message:
+			'Not sent again: it was sent before, and how that ended is not known, or it was refused after it had been settled',
 		remedy: settleSteps,
 	},
 	givenUp: {
@@ -78,7 +80,7 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	unused: {
 		outcome: 'ready',
 		message:
-			'This node knows no payment of it, so nothing was settled, and a run with Mode on Pay sends it. If it was paid all the same, set Finding to Record All as Paid',
+			'This node knows no payment under this reference, so nothing was settled, and a run with Mode on Pay sends it. If another node paid it under this reference, settle it, and nobody who was not paid, with Finding on Record All as Paid',
 	},
 	inDoubt: {
 		outcome: 'unknown',

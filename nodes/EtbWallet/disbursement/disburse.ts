@@ -21,6 +21,7 @@ import {
 	isPayable,
 	isPending,
 	isStopped,
+	outcomeOfRefused,
 	readRows,
 	refuseAll,
 	remarkOnUnprotected,
@@ -121,7 +122,7 @@ async function refusalOf(
 	if (failure === undefined) return undefined;
 	const remark = sentBefore.size === 0 ? 'Nobody was paid. ' : '';
 	return {
-		outcome: 'notPaid',
+		outcome: outcomeOfRefused(options.mode),
 		error: { ...failure, description: remark + failure.description },
 	};
 }

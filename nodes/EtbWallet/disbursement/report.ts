@@ -66,7 +66,7 @@ export function report(rows: Row[], mode: Mode): Report {
 }
 
 const nothingUnknown =
-	'Nothing here was unknown, so nothing was settled. Is this the node that paid?';
+	'Nothing here was unknown, so nothing was settled. Is this the node that paid, and are these the references that it paid under?';
 
 /** What the findings of a run changed. */
 function settled(rows: Row[]): string {

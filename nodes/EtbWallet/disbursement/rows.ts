@@ -33,6 +33,10 @@ export interface Start {
 export const isStopped = (context: IExecuteFunctions): boolean =>
 	context.getExecutionCancelSignal()?.aborted === true;
 
+/** How a row ends that was neither sent nor looked up. A run that settles says nothing of a payment that it did not look at. */
+export const outcomeOfRefused = (mode: Mode): 'notPaid' | 'unknown' =>
+	mode === 'settle' ? 'unknown' : 'notPaid';
+
 export type PayableRow = Row & Payment;
 
 /** Whether it can be used: it was sent by an earlier try, or is to be sent. */
@@ -73,7 +77,8 @@ export function readRows(
 			// What may have been sent stays so, whatever else its item holds now.
 			if (settlement !== undefined) return { ...asked, settlement };
 			invalid.push({ itemIndex, error: asInvalidValue(thrown) });
-			return { ...asked, settlement: { outcome: 'notPaid', error: invalidValueFailure(thrown) } };
+			const outcome = outcomeOfRefused(start.mode);
+			return { ...asked, settlement: { outcome, error: invalidValueFailure(thrown) } };
 		}
 	});
 	if (invalid.length > 0 && !context.continueOnFail())
@@ -164,16 +169,16 @@ function hasError(row: Row): row is Row & { settlement: { error: Failure } } {
 const isPaidUnprotected = ({ reference, settlement }: Row): boolean =>
 	reference === undefined && ['paid', 'unknown'].includes(settlement?.outcome ?? '');
 
-/** What was not paid is often tried again with all items: says what to leave out then. */
+/** A run with an error is often tried again with all items: says what to leave out then. */
 export function remarkOnUnprotected(rows: Row[]): void {
 	const count = rows.filter(isPaidUnprotected).length;
-	if (count === 0) return;
 	for (const row of rows.filter(hasError)) {
-		const { outcome, error } = row.settlement;
-		if (outcome !== 'notPaid') continue;
-		const remark = `${count} of this run were paid, or may be, and have no Reference: leave them out of another run.`;
-		const description = `${remark} ${error.description}`;
-		row.settlement = { outcome, error: { ...error, description } };
+		const others = isPaidUnprotected(row) ? count - 1 : count;
+		if (others === 0) continue;
+		const { settlement } = row;
+		const remark = `Of the others of this run ${others} were paid, or may be, and have no Reference: leave them out of another run.`;
+		const description = `${remark} ${settlement.error.description}`;
+		row.settlement = { ...settlement, error: { ...settlement.error, description } };
 	}
 }
 

@@ -26,7 +26,7 @@ export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'un
 
 /** Whether an answer that refuses tells of something done all the same, at any depth of its body. */
 export const tellsOfSuccess = ({ text }: Pick<Answered, 'text'>): boolean =>
-	/"success"\s*:\s*"?true\b|"txHash"\s*:\s*"[^"]/.test(unescaped(text));
+	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|false|"")\S/i.test(unescaped(text));
 
 /** Letters that JSON may write with their code, as they are. */
 const unescaped = (text: string): string =>
@@ -64,20 +64,22 @@ export const isPlain = ({ text }: Answered): boolean => !/^\s*[{[]|<[a-z!/]/i.te
  * @returns what does not agree, such as `says that it did not do it`, to follow "The service answered 200, but "
  */
 export function disagreement(answer: Answered, sent: IDataObject = {}): string | undefined {
-	const success = successIn(answer);
-	const places = placesOf(answer.body);
-	if (success === 'no' || places.some((place) => property(place, 'ok') === false))
+	const inPlaces = (...names: string[]): unknown[] =>
+		names.flatMap((name) => placesOf(answer.body).map((place) => property(place, name)));
+	if (successIn(answer) === 'both') return 'says both that it did it and that it did not';
+	if ([answer.body, ...inPlaces('success', 'ok', 'status')].some(isNo))
 		return 'says that it did not do it';
-	if (success === 'both') return 'says both that it did it and that it did not';
-	if (places.some((place) => isFilled(property(place, 'error') ?? property(place, 'errors'))))
-		return 'with an error';
+	if (inPlaces('error', 'errors').some(isFilled)) return 'with an error';
 	for (const [name, value] of Object.entries(sent)) {
-		const answered = places.map((place) => property(place, name)).findLast(isGiven);
+		const answered = inPlaces(name).findLast(isGiven);
 		if (isGiven(answered) && !isSame(value, answered))
 			return `with another value than was sent: ${name} is ${show(answered)}`;
 	}
 	return undefined;
 }
+
+const isNo = (value: unknown): boolean =>
+	value === false || (typeof value === 'string' && /^(?:false|error|fail(?:ed)?)$/i.test(value));
 
 const isGiven = (value: unknown): boolean => value !== undefined;
 

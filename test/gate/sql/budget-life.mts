@@ -32,6 +32,7 @@ export type Call =
 
 type AnswerKind =
 	| 'paid'
+	| 'paidAgain'
 	| 'notPaid'
 	| 'unknown'
 	| 'errorUnknown'
@@ -85,6 +86,7 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 				oneOf<AnswerKind>(
 					'paid',
 					'paid',
+					'paidAgain',
 					'notPaid',
 					'notPaid',
 					'unknown',
@@ -213,6 +215,8 @@ function answersFor(window: Claimed, kinds: AnswerKind[]): Answer[] {
 		switch (kind) {
 			case 'paid':
 				return [{ toUserId, outcome: 'paid', txHash: txHashOf(window, reference) }];
+			case 'paidAgain': // with another txHash
+				return [{ toUserId, outcome: 'paid', txHash: `${txHashOf(window, reference)}-again` }];
 			case 'notPaid':
 				return [{ error: { toUserId, outcome: 'notPaid', message: 'The wallet is closed' } }];
 			case 'unknown':

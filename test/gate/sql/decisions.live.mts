@@ -166,9 +166,16 @@ test('a reference of another payment, and one that a list names twice, fail alon
 		item('b'),
 		item('b', 11),
 		item('c'),
+		{ ...item('a', 11), requestedBy: 'mcp' },
 	]);
-	assert.deepEqual(outcomes(items), ['notPaid', 'notPaid', null, 'notPaid', 'notPaid', null]);
+	const expected = ['notPaid', 'notPaid', null, 'notPaid', 'notPaid', null, 'notPaid'];
+	assert.deepEqual(outcomes(items), expected);
 	assert.match(items[0]?.reason ?? '', /belongs to another payment: 10 ETB to u/);
+	// Another caller does not learn who got how much.
+	assert.equal(
+		items[6]?.reason,
+		'Its reference belongs to another payment: look for it at the desk',
+	);
 	assert.match(items[3]?.reason ?? '', /twice/);
 	assert.deepEqual(
 		send.map(({ reference }) => reference),
@@ -335,6 +342,26 @@ test('paid twice is said and counts twice, and a person takes note of it', async
 	assert.equal(await settle(client, name, 'a', true, 1), 'paid');
 	assert.deepEqual(await open(name), []);
 	assert.equal(await spentToday(name), 20);
+});
+
+test('another txHash of a claim that is paid is a second payment: it is said once, and counts', async () => {
+	const name = await newBudget({ lease: '10 minutes', most_per_day: 25 });
+	const window = await claim(client, name, [item('a')]);
+	const answer = (txHash?: string) => [{ toUserId: 'u', outcome: 'paid', txHash }];
+	for (const txHash of ['0x1', '0x2', '0x1', undefined, '0x2'])
+		assert.deepEqual(outcomes(await record(client, name, window, answer(txHash))), ['paid']);
+	assert.deepEqual(await open(name), [['a', 2, 'paidTwice']]);
+	const why = 'select reason from etb_wallet.open_payments where budget = $1';
+	assert.equal(
+		await value(client, z.string(), why, [name]),
+		'This claim was paid before, as 0x1. Later another answer came: paid.',
+	);
+	assert.equal(await spentToday(name), 20);
+	assert.equal((await claim(client, name, [item('b')])).send.length, 0);
+	assert.equal(await settle(client, name, 'a', true), 'paid');
+	await record(client, name, window, answer('0x2'));
+	assert.deepEqual(await open(name), []);
+	assert.deepEqual(await story(name, 'a'), ['send', 'paid', 'latePaid', 'saidSeen']);
 });
 
 test('an earlier attempt that is in doubt again may be a second payment, and is settled by itself', async () => {

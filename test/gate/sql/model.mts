@@ -296,6 +296,22 @@ export class GateModel {
 			own.answer = outcome;
 			return { says: outcome, txHash };
 		}
+		if (
+			state === 'paid' &&
+			outcome === 'paid' &&
+			own.txHash !== null &&
+			txHash !== null &&
+			this.of(own.reference).every((each) => each.txHash !== txHash)
+		) {
+			// A second payment of one claim.
+			const { claim, leaseUntil, spentOn } = own;
+			const confirmed = this.confirmations.has(txHash);
+			this.add(own, {
+				...{ state: 'paid', claim, leaseUntil, spentOn },
+				...{ surprise: 'paidTwice', answer: 'paid', txHash, confirmed },
+			});
+			return { says: 'paid', txHash };
+		}
 		if (state === 'paid' && outcome === 'paid') own.txHash ??= txHash;
 		own.answer = outcome;
 		const { state: now } = this.deciding(own.reference) ?? own;

@@ -41,7 +41,7 @@ async function connectAs({ made }: { made: Made }, credential: string, database?
 
 /** Sets a gate up with the two queries of the set-up workflow; resolves to connections of its two logins. */
 async function setUp(database: GateDatabase, user?: string) {
-	const made = await setUpGateDatabase(urlOf(database, user), LIMITS);
+	const made = await setUpGateDatabase(urlOf(database, user), LIMITS, await schemaText());
 	const gate = await connectAs({ made }, 'Pay gate');
 	return { made, gate, desk: await connectAs({ made }, 'Pay gate desk') };
 }
@@ -121,6 +121,36 @@ for (const who of ['setup', 'superuser'] as const) {
 		await end(superuser);
 	});
 }
+
+test('the owner of a database cannot set traps for a superuser who sets up: a search path, types, operators', async () => {
+	const database = await server.emptyDatabase();
+	const superuser = await database.connect('superuser');
+	await superuser.query(`
+		drop role if exists intern;
+		create role intern login;
+		alter database ${database.database} owner to intern;
+		grant create on schema public to public`);
+	const intern = new pg.Client({ ...database, user: 'intern' });
+	await intern.connect();
+	// (The domain comes last: until then "text" is PostgreSQL's own.)
+	await intern.query(PLANTED);
+	await intern.query(`
+		create function public.is_noted(what pg_catalog.text) returns boolean language plpgsql as $f$ begin perform public.note('a text'); return true; end $f$;
+		create domain public.text as pg_catalog.text check (public.is_noted(value));
+		alter database ${database.database} set search_path = public, pg_catalog`);
+	const { gate, desk } = await setUp(database);
+	const window = await claim(gate, 'main', [{ reference: 'a', toUserId: 'u', amountEtb: 1 }]);
+	await record(gate, 'main', window, [{ toUserId: 'u', outcome: 'unknown' }]);
+	await setRules(desk, 'main', { paused: true });
+	const what = z.object({ what: z.string() });
+	assert.deepEqual(await rows(superuser, what, 'select what from public.loot'), []);
+	await superuser.query("select 'caught'::public.text");
+	assert.equal((await rows(superuser, what, 'select what from public.loot')).length, 1);
+	await end(intern, gate, desk);
+	await superuser.query(`alter database ${database.database} owner to ${logins.superuser}`);
+	await superuser.query('drop owned by intern cascade; drop role intern');
+	await end(superuser);
+});
 
 test("a login of one database may do nothing in another one's gate, and a copy of a database does not bring it along", async () => {
 	const [tests, production] = [await server.emptyDatabase(), await server.emptyDatabase()];
@@ -233,6 +263,10 @@ test('a server with settings that change what SQL means and when it is safe: all
 
 test('a transaction that somebody forgot: each call gives up after 10 seconds and says who it is', async () => {
 	const database = await server.emptyDatabase();
+	const administrator = await database.connect('superuser');
+	await administrator.query('alter system set max_prepared_transactions = 1');
+	await end(administrator);
+	await server.restart();
 	const { gate, desk, made } = await setUp(database);
 	const superuser = await database.connect('superuser');
 	const pid = await value(superuser, z.number(), 'select pg_backend_pid()');
@@ -246,7 +280,15 @@ test('a transaction that somebody forgot: each call gives up after 10 seconds an
 		assert.rejects(claim(gate, 'main', []), message),
 		assert.rejects(setRules(desk, 'main', { paused: true }), message),
 	]);
-	await superuser.query('rollback');
+	// A prepared one has no connection, and stays when PostgreSQL starts again.
+	await superuser.query("prepare transaction 'forgotten'");
+	await assert.rejects(
+		claim(gate, 'main', []),
+		new RegExp(
+			`the budget "main": prepared transaction 'forgotten' \\(login ${logins.superuser}\\)$`,
+		),
+	);
+	await superuser.query("rollback prepared 'forgotten'");
 	await setRules(desk, 'main', { paused: true });
 	// One that the gate's own logins forget ends by itself.
 	for (const { user } of Object.values(made)) {

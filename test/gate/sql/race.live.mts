@@ -63,7 +63,8 @@ async function pay(client: pg.Client, until: number): Promise<number> {
 				const outcome = ['paid', 'paid', 'notPaid', 'notPaid', 'notPaid', 'notPaid', 'unknown'][
 					below(7)
 				];
-				return { toUserId, outcome, txHash: `0x${window.claim.slice(0, 8)}${reference}` };
+				const again = below(10) === 0 ? '-again' : '';
+				return { toUserId, outcome, txHash: `0x${window.claim.slice(0, 8)}${reference}${again}` };
 			});
 		if (below(15) > 0) await record(client, 'main', window, answers());
 		// Told twice, and not the same.

@@ -126,6 +126,22 @@ test('two who set up at once take turns', async () => {
 	await client.end();
 });
 
+test('who is in the way of a set-up is named', async () => {
+	const database = await server.emptyDatabase();
+	const [person, other] = [await database.connect('setup'), await database.connect('superuser')];
+	await other.query("select pg_advisory_lock(hashtext('etb_wallet: setting up'))");
+	const pid = await value(other, z.number(), 'select pg_backend_pid()');
+	await assert.rejects(
+		person.query(schema),
+		new RegExp(
+			`The set-up waited 30 seconds for another connection: ${pid} \\(login ${logins.superuser}\\)$`,
+		),
+	);
+	await other.end();
+	await person.query(schema);
+	await person.end();
+});
+
 test('what it cannot update is refused, and left as it is', async () => {
 	// Whatever is in it: it could run with the rights of who sets up.
 	for (const inIt of ['', 'create table etb_wallet.version (version integer)']) {

@@ -1,5 +1,11 @@
 /** Payout Destination → Set: where the treasury is paid out to. */
-import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
+import {
+	InvalidValueError,
+	isAbsent,
+	requiredChoice,
+	requiredText,
+	show,
+} from '../../../shared/invalidValue';
 import { property } from '../../../shared/n8n';
 import type { Operation } from '../operation';
 import { eachItem } from '../operation';
@@ -78,7 +84,7 @@ export const setPayoutDestination: Operation = {
 		},
 	],
 	execute: eachItem((read, itemIndex) => {
-		const type = payoutType(read('type', itemIndex));
+		const type = requiredChoice('Type', read('type', itemIndex), ['mobile', 'bank']);
 		const body =
 			type === 'mobile'
 				? { type, phone: internationalPhone(read('phone', itemIndex)) }
@@ -92,14 +98,6 @@ export const setPayoutDestination: Operation = {
 		};
 	}),
 };
-
-function payoutType(value: unknown): 'bank' | 'mobile' {
-	if (value === 'bank' || value === 'mobile') return value;
-	throw new InvalidValueError(
-		`Type is ${show(value)}, which is not a payout destination`,
-		'Choose mobile or bank.',
-	);
-}
 
 function bankFields(value: unknown): Record<string, string> {
 	const rows = property(value, 'field');
