@@ -21,7 +21,7 @@ export class EtbWallet implements INodeType {
 		icon: { light: 'file:etbWallet.svg', dark: 'file:etbWallet.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		// A dry run and a settling run can be told from a paying one on the canvas.
+		// So the canvas shows which node does not pay.
 		subtitle:
 			'={{ $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE UNKNOWN: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',

@@ -81,13 +81,13 @@ const mutations: Mutation[] = [
 	{
 		name: 'The lock of a crashed process is never taken over',
 		file: lock,
-		find: 'else if (sameHolderForMs() > patienceMs)',
+		find: 'else if (sameHolderForMs() > takeOverAfterMs)',
 		replace: 'else if (false)',
 	},
 	{
 		name: 'The lock is taken over at once',
 		file: lock,
-		find: 'else if (sameHolderForMs() > patienceMs)',
+		find: 'else if (sameHolderForMs() > takeOverAfterMs)',
 		replace: 'else',
 	},
 	{
@@ -212,8 +212,8 @@ const mutations: Mutation[] = [
 	{
 		name: 'Settling: Retry On Fail heeds a finding again',
 		file: windows,
-		find: `this.batch.settle(payment, { outcome: 'unknown', error: (0, answers_1.notSettled)(error) });`,
-		replace: `this.batch.settle(payment, { outcome: 'notPaid', error: (0, answers_1.notSettled)(error) });`,
+		find: `this.batch.end(payment, { outcome: 'unknown', error: (0, answers_1.notSettled)(error) });`,
+		replace: `this.batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notSettled)(error) });`,
 	},
 	{
 		name: 'Settling: Retry execution and schedules settle',
@@ -317,7 +317,7 @@ const mutations: Mutation[] = [
 		name: 'A failing database does not keep a payment from being sent',
 		file: windows,
 		find: `                if (!waiting.has(payment))
-                    batch.settle(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
+                    batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
 		replace: `                if (!waiting.has(payment))
                     await this.send([payment], () => timeoutMs);`,
 	},
@@ -379,7 +379,7 @@ const mutations: Mutation[] = [
 	{
 		name: 'The pay gate: a run that is refused as a whole says not paid of all',
 		file: payClaims,
-		find: `settlement: (0, rows_1.unlessInvalid)(() => claims.objection(itemIndex)),`,
+		find: `ending: (0, rows_1.unlessInvalid)(() => claims.objection(itemIndex)),`,
 		replace: ``,
 	},
 	{

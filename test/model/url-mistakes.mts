@@ -4,7 +4,7 @@ import type { Mutation } from './loaded-code.mts';
 const folder = 'nodes/EtbWalletTrigger';
 export const mistakes: Record<string, Mutation> = {
 	'a test that leaves the URL alone gets copies': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: "test.whileTesting === 'share' && ",
 		to: '',
 	},
@@ -14,12 +14,12 @@ export const mistakes: Record<string, Mutation> = {
 		to: 'if (this.#known !== undefined) {',
 	},
 	'a test keeps the URL when a workflow is published': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'return holder === undefined || test.standsInFor === holder.url;',
 		to: 'return true;',
 	},
 	'what a test receives is not sent on to who was published since': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'return test.wasSet && known.holder !== undefined',
 		to: 'return test.standsInFor !== undefined && known.holder !== undefined',
 	},
@@ -34,27 +34,27 @@ export const mistakes: Record<string, Mutation> = {
 		to: 'this.#told = undefined;\n\t\t\t\tbreak;',
 	},
 	'the URL is not given back after a test': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'if (test.isEnding || ',
 		to: 'if (',
 	},
 	'a trigger is given up although the service sends to it': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: ' || known.confirmed === url) return { known };',
 		to: ') return { known };',
 	},
 	'what another call may have set since does not count': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'confirmed: known.confirmed === url ? url : undefined',
 		to: 'confirmed: known.confirmed',
 	},
 	'who is published anew takes what it had for what the service has': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'isReplacing ? known.confirmed : undefined',
 		to: 'known.confirmed',
 	},
 	'a test does not know that its URL may be at the service from an earlier test': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: ' || mayHave(known, test.url);',
 		to: ';',
 	},
@@ -64,12 +64,12 @@ export const mistakes: Record<string, Mutation> = {
 		to: 'dropped.splice(0).find((place) => place.trigger === trigger && place.url === url)?.reason',
 	},
 	'a publication that failed goes on to hold the account': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'known.holder === dropped ? undefined : known.holder',
 		to: 'known.holder',
 	},
 	'a second workflow takes the account': {
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		from: 'heldBy !== undefined && heldBy.trigger',
 		to: 'heldBy === undefined && holder.trigger',
 	},
@@ -89,13 +89,13 @@ export const mistakes: Record<string, Mutation> = {
 		to: '',
 	},
 	'what another process unpublished holds the account for ever': {
-		file: `${folder}/holders.ts`,
-		from: 'known.holder?.isLeft ? undefined : known.holder',
+		file: `${folder}/knowledge.ts`,
+		from: 'known.holder?.isClosedHere ? undefined : known.holder',
 		to: 'known.holder',
 	},
 	'what began while a test of the same trigger ended stays': {
 		file: `${folder}/publishing.ts`,
-		from: 'accountsOf(trigger, url).some',
+		from: 'accountUrlsUsedBy(trigger, url).some',
 		to: '[].some',
 	},
 	'nothing is tried again in the background': {
@@ -144,18 +144,18 @@ export const mistakes: Record<string, Mutation> = {
 		to: 'if (this.#askers.size === 0)',
 	},
 	'a process that leads no more sets the URL that it had': {
-		file: `${folder}/holders.ts`,
-		from: 'return holder?.isLeft && !isGivenBack ? undefined : holder?.url;',
+		file: `${folder}/knowledge.ts`,
+		from: 'return holder?.isClosedHere && !isGivenBack ? undefined : holder?.url;',
 		to: 'return holder?.url;',
 	},
 	'a process that leads no more does not give back the URL that its test had': {
-		file: `${folder}/holders.ts`,
-		from: 'holder?.isLeft && !isGivenBack',
-		to: 'holder?.isLeft',
+		file: `${folder}/knowledge.ts`,
+		from: 'holder?.isClosedHere && !isGivenBack',
+		to: 'holder?.isClosedHere',
 	},
 	'what the service had is forgotten when n8n ends a trigger before it is changed': {
-		file: `${folder}/holders.ts`,
-		from: 'confirmed: known.confirmed ?? holder.confirmedWhenLeft }',
+		file: `${folder}/knowledge.ts`,
+		from: 'confirmed: known.confirmed ?? holder.confirmedWhenClosed }',
 		to: 'confirmed: known.confirmed }',
 	},
 };

@@ -33,7 +33,7 @@ export interface RunOptions extends SendOptions {
 	failsIfUsed: boolean;
 }
 
-/** What holds unless an option says otherwise; a run whose options cannot be read is told with them. */
+/** Used where the node sets no option, and for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,
@@ -84,8 +84,8 @@ const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({
 });
 
 /**
- * One mode for the whole run. Settling is always a person's choice in the editor, about what was before: never an
- * expression's, an AI agent's or a schedule's, and never that of an execution that n8n repeats.
+ * One mode for the whole run. Only a person in the editor can choose to settle: no expression, AI agent or schedule, and
+ * no execution that n8n repeats.
  * @throws {InvalidValueError}
  */
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
@@ -121,7 +121,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	return mode;
 }
 
-/** What protects is never silently off: an expression can give a text, a number or nothing. */
+/** An expression can give a text, a number or nothing. What is no yes or no is refused: as a no it would turn a check off. */
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
@@ -144,7 +144,7 @@ function wholeNumber(value: unknown, field: string, most: number): number | unde
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
 
-/** Why the run may not start because its sum is above the limit in ETB, if so. */
+/** Why the run may not start, if its sum is above the limit in ETB. */
 export function aboveRunLimit(
 	payments: Payment[],
 	limit: Decimal | undefined,
@@ -181,7 +181,7 @@ export async function readBalance(
 	);
 }
 
-/** Why the run may not start because the treasury does not cover it, if so. */
+/** Why the run may not start, if the treasury does not cover it. */
 export function notCovered(balance: Decimal, payments: Payment[]): Failure | undefined {
 	const total = totalOf(payments);
 	if (!isAbove(total, balance)) return undefined;

@@ -1,5 +1,5 @@
-/** The body of an answer, read as it comes: n8n itself would unpack it without a limit. */
-import { property } from '../n8n';
+/** Reads the body of an answer up to a limit: n8n itself has none. */
+import { property } from '../unknown';
 
 /** In bytes, unpacked. */
 const longestBody = 1_048_576;

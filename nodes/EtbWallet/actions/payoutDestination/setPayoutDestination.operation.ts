@@ -6,7 +6,7 @@ import {
 	requiredText,
 	show,
 } from '../../../shared/invalidValue';
-import { property } from '../../../shared/n8n';
+import { property } from '../../../shared/unknown';
 import type { Operation } from '../operation';
 import { eachItem } from '../operation';
 

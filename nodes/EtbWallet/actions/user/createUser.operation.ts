@@ -43,7 +43,7 @@ export const createUser: Operation = {
 		return {
 			method: 'POST',
 			path: '/users',
-			// A second call could make a second wallet, or fail because of the first.
+			// Done twice, it could make a second wallet, or fail because of the first.
 			mayRepeat: false,
 			body: {
 				externalId: requiredText(
@@ -58,10 +58,10 @@ export const createUser: Operation = {
 	}),
 };
 
-/** Each character is looked at once, also in a very long text. */
+/** Takes linear time, also for a very long text. */
 const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/** An email address, if one is given: whether the service needs it is not shown. @throws {InvalidValueError} */
+/** An email address, if one is given. @throws {InvalidValueError} */
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;
