@@ -10,8 +10,7 @@ import { testCredential } from '../shared/credentialCheck';
 import { requireRequests } from '../shared/n8n';
 import { findOperation, operationProperties, resources } from './actions';
 import { readerFor } from './actions/mapping';
-import type { Operation } from './actions/operation';
-import { failEachItem } from './actions/operation';
+import { failEachItem, type Operation } from './actions/operation';
 
 /** Every endpoint of the partner service as an operation. */
 export class EtbWallet implements INodeType {

@@ -1,7 +1,6 @@
 /** Sets an account's URL at the service: one call at a time, until the service has the URL that it should have. */
 import type { IHookFunctions, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
-import type { Account } from '../shared/account';
-import { accountKeys, loadAccount } from '../shared/account';
+import { accountKeys, loadAccount, type Account } from '../shared/account';
 import { unlessStopped } from '../shared/elapsed';
 import { operationError, saveFailedExecution } from '../shared/n8n';
 import { callService } from '../shared/service/call';
@@ -37,10 +36,7 @@ interface Asker {
 	account: Account;
 }
 
-/**
- * Sets the URL at the service (service document §4 endpoint 4), with retries until `signal` says that another URL is wanted.
- * @returns why it is not known to be set
- */
+/** Sets the URL (service document §4 endpoint 4), with retries until `signal` is aborted. @returns why it is not known to be set */
 async function setUrl(
 	{ context, account }: Asker,
 	url: string,

@@ -1,10 +1,8 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { createHash } from 'node:crypto';
-import { sleep } from 'n8n-workflow';
-import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { whenEnded } from '../shared/n8n';
-import type { Entries } from '../shared/record/entries';
-import { answered, entriesOf } from '../shared/record/entries';
+import { answered, entriesOf, type Entries } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknown';
 import type { PartnerEvent } from './event';
@@ -122,9 +120,8 @@ export interface Admission {
 }
 
 /**
- * Asks the memory of this process. A second delivery that comes while the first is being handled waits for it.
+ * Asks the memory of this process. A delivery waits for an earlier one of the same event that is being handled.
  * @param untilItSucceeds whether the sender is told how the workflow ended
- * @returns the admission, or how the same delivery ended before
  */
 export async function admit(
 	context: IWebhookFunctions,

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { messageOf, property } from '../shared/unknown';
-import type { Delivery } from './signedDelivery';
-import { sign, signingHeaders } from './signedDelivery';
+import { sign, signingHeaders, type Delivery } from './signedDelivery';
 
 const timeoutMs = 10_000;
 
@@ -29,10 +28,7 @@ export function headersToShow({ headers }: Delivery): IDataObject {
 	return Object.fromEntries(shown) as IDataObject;
 }
 
-/**
- * Forwards a delivery: the same bytes, with its signature and the headers to show.
- * @returns the status of the answer, or undefined without an answer
- */
+/** Forwards the bytes of a delivery, with its signature and the headers to show. @returns the status, if there is an answer */
 export async function forward(
 	context: IHookFunctions | IWebhookFunctions,
 	url: string,

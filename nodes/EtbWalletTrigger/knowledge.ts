@@ -69,10 +69,7 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 	return test?.url === url && !test.isEnding && !test.isBeginning;
 }
 
-/**
- * The URL that the service should have: that of a test that needs it, else of the published trigger. Undefined: none is
- * needed, or another process decides.
- */
+/** The URL that the service should have. Undefined: none is needed, or another process decides. */
 export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
 	const test = tests.findLast((listener) => needsUrl(listener, holder));
 	if (test !== undefined) return test.url;

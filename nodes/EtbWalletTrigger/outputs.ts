@@ -1,7 +1,6 @@
 /** The outputs of the trigger: which there are, and on which one an event leaves. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { PartnerEvent } from './event';
-import { allEvents, isWanted } from './event';
+import { allEvents, isWanted, type PartnerEvent } from './event';
 import type { Settings } from './settings';
 
 /** In the order of the outputs. The editor cuts labels after 14 characters. */

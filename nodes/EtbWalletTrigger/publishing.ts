@@ -1,7 +1,6 @@
 /** What n8n asks of the trigger when a workflow is published or unpublished, and when a test begins or ends. */
 import type { IHookFunctions } from 'n8n-workflow';
-import type { Account } from '../shared/account';
-import { loadAccount } from '../shared/account';
+import { loadAccount, type Account } from '../shared/account';
 import { InvalidValueError } from '../shared/invalidValue';
 import { isReplacing, isStarting, operationError, projectOf, requireRequests } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
@@ -12,8 +11,7 @@ import { forgetDeliveries } from './duplicates';
 import type { Holder } from './knowledge';
 import * as knowledge from './knowledge';
 import { triggerKey } from './perTrigger';
-import type { Settings } from './settings';
-import { checkSettings, settingsOf } from './settings';
+import { checkSettings, settingsOf, type Settings } from './settings';
 import { beginTest } from './testListening';
 import { forgetSecrets } from './webhookSecrets';
 
@@ -129,7 +127,7 @@ function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Er
 /**
  * Called by n8n when the workflow is unpublished or changed, when a test ends, and after `register` failed. If it throws,
  * n8n calls it again: at once, or for a test with the next event.
- * @throws {NodeOperationError | NodeApiError} when the URL could not be handed over
+ * @throws {NodeOperationError | NodeApiError} when the service does not take the URL that it should have now
  */
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);

@@ -3,17 +3,13 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
 import { messageOf } from '../shared/unknown';
 import { knownOfPublished, knownOfTested } from './accountUrl';
-import type { Admission } from './duplicates';
-import { admit, deliveryKey } from './duplicates';
-import type { PartnerEvent } from './event';
-import { ageMsOf, isPartnerEvent, isWanted, parseBody } from './event';
+import { admit, deliveryKey, type Admission } from './duplicates';
+import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
 import { sharingTestUrls, productionOf } from './knowledge';
 import { triggerKey } from './perTrigger';
-import type { Settings } from './settings';
-import { settingsOf } from './settings';
-import type { Delivery } from './signedDelivery';
-import { hasSignature, isSigned } from './signedDelivery';
+import { settingsOf, type Settings } from './settings';
+import { hasSignature, isSigned, type Delivery } from './signedDelivery';
 import { loadSecrets } from './webhookSecrets';
 
 /** An answer that starts no execution. It does not say why a signature was refused. */

@@ -11,10 +11,7 @@ export interface Delivery {
 /** Carries `sha256=<hex>` (service document §5). */
 const signatureHeader = 'x-webhook-signature';
 
-/**
- * What is signed: the raw body, with the secret as UTF-8. The service document does not show it, so it is decided here
- * alone.
- */
+/** The raw body is signed, with the secret as UTF-8: the service document does not show it, so it is decided here alone. */
 function digest({ body }: Delivery, secret: string): Buffer {
 	return createHmac('sha256', Buffer.from(secret, 'utf8')).update(body).digest();
 }
@@ -41,10 +38,7 @@ function signatureIn(headers: Delivery['headers']): Buffer | undefined {
 export const hasSignature = (headers: Delivery['headers']): boolean =>
 	signatureIn(headers) !== undefined;
 
-/**
- * Whether the service sent this, compared in constant time.
- * @param secrets any of them will do; without any, nothing is signed
- */
+/** Whether it is signed with one of the secrets. Compares in constant time. */
 export function isSigned(delivery: Delivery, secrets: readonly string[]): boolean {
 	const signature = signatureIn(delivery.headers);
 	if (signature === undefined) return false;

@@ -52,8 +52,7 @@ async function endAtOthers(
 }
 
 /**
- * Asks which process handles production. If it is this one, the service keeps its URL, and events are forwarded to the
- * test.
+ * Asks which process handles production. If it is this one, the service keeps its URL, and forwards are possible.
  * @returns the production URL, if another process handles it: then the test's URL has to take its place
  * @throws {NodeOperationError} when the test must not begin
  */

@@ -64,10 +64,7 @@ export async function loadAccount(context: IExecuteFunctions | IHookFunctions): 
 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/**
- * The secrets with which an event may be signed: the present one and, while a person replaces it, the previous one.
- * Without a present one no event counts as signed.
- */
+/** The secrets with which an event may be signed: the present one, without which there is none, and the previous one. */
 export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
 	const present = trimmed(data.webhookSecret);
 	if (present === '') return [];

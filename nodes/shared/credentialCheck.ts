@@ -4,16 +4,14 @@ import type {
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import type { Account } from './account';
-import { parseAccount } from './account';
+import { parseAccount, type Account } from './account';
 import { unlessAborted } from './elapsed';
 import { asInvalidValue } from './invalidValue';
 import { answeredWith } from './n8n';
 import type { Attempt } from './service/attempt';
 import { answerFrom, noAnswerFrom, notSent, throughProxy, tooLate } from './service/attempt';
 import { flatFields } from './service/call';
-import type { ServiceFailure } from './service/failure';
-import { describeFailure, describeUnreadable } from './service/failure';
+import { describeFailure, describeUnreadable, type ServiceFailure } from './service/failure';
 import { isReachedDirectly } from './service/ownMachine';
 import { judge } from './service/retries';
 

@@ -14,8 +14,7 @@ export function stopwatch(): () => number {
 
 /**
  * Begins to count how long this process waits for another one.
- * @returns the ms since then by the monotonic clock alone: if a person sets the clock on the wall forward, the other
- * process is not late for that
+ * @returns the ms since then by the monotonic clock alone, which nobody can set forward
  */
 export function monotonicStopwatch(): () => number {
 	const monotonic = performance.now();
@@ -43,10 +42,7 @@ export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSi
 	return end.signal;
 }
 
-/**
- * What `work` gives, unless the signal is aborted before.
- * @throws {Error} what `onAbort` gives, and whatever `work` throws. Work that is given up may go on
- */
+/** What `work` gives, unless the signal is aborted first: then it throws what `onAbort` gives, and the work may go on. */
 export async function unlessAborted<Result>(
 	signal: AbortSignal,
 	work: Promise<Result>,

@@ -5,10 +5,7 @@ import { messageOf } from './unknown';
 export class InvalidValueError extends Error {
 	readonly remedy: string;
 
-	/**
-	 * @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number`
-	 * @param remedy what to do about it
-	 */
+	/** @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number` */
 	constructor(problem: string, remedy: string, options?: ErrorOptions) {
 		super(problem, options);
 		this.name = 'InvalidValueError';

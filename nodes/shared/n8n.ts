@@ -3,24 +3,21 @@
  * happens should it stop, and which test notices. What is relied on in n8n's record stands in `record/entries.ts`.
  */
 import {
+	fromParameter,
 	NodeApiError,
 	NodeOperationError,
-	fromParameter,
 	webhookDescriptionFields,
+	type IExecuteFunctions,
+	type IHookFunctions,
+	type IHttpRequestOptions,
+	type INode,
+	type INodeExecutionData,
+	type ITriggerFunctions,
+	type IWebhookDescription,
+	type IWebhookFunctions,
+	type WebhookResponseMode,
 } from 'n8n-workflow';
-import type {
-	IExecuteFunctions,
-	IHookFunctions,
-	IHttpRequestOptions,
-	INode,
-	INodeExecutionData,
-	ITriggerFunctions,
-	IWebhookDescription,
-	IWebhookFunctions,
-	WebhookResponseMode,
-} from 'n8n-workflow';
-import type { Account } from './account';
-import { credentialType } from './account';
+import { credentialType, type Account } from './account';
 import { unlessAborted } from './elapsed';
 import { InvalidValueError } from './invalidValue';
 import { isObject, property } from './unknown';

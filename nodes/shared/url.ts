@@ -19,9 +19,7 @@ function parseUrl(value: unknown): URL | undefined {
 const partnersPath = '/api/v1/partners';
 
 /**
- * The address under which all endpoints are (service document §1), from a base URL that may end in a slash or already
- * have the prefix.
- * @returns for example `https://partners.example.com/api/v1/partners`
+ * The address of all endpoints (service document §1), such as `https://partners.example.com/api/v1/partners`.
  * @throws {InvalidValueError} when it is not a URL, or plain http to another machine that was not allowed
  */
 export function partnersUrl(

@@ -1,6 +1,5 @@
 /** All operations, by resource, and what the editor shows of them. */
-import { updateDisplayOptions } from 'n8n-workflow';
-import type { INodeProperties } from 'n8n-workflow';
+import { updateDisplayOptions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
 import { getBalance } from './balance/getBalance.operation';
 import { createDisbursement } from './disbursement/createDisbursement.operation';

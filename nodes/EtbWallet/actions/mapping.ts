@@ -1,6 +1,5 @@
 /** Where the values of an item come from: the fields of the node, or ("Map Automatically") the item's own. */
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import { updateDisplayOptions } from 'n8n-workflow';
+import { updateDisplayOptions, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { hasExpression, isItemInExpressions, savedParameter } from '../../shared/n8n';
 

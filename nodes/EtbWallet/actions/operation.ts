@@ -1,10 +1,8 @@
 /** What an operation is, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { Account } from '../../shared/account';
-import { loadAccount } from '../../shared/account';
+import { loadAccount, type Account } from '../../shared/account';
 import { errorItem, triesOf } from '../../shared/n8n';
-import type { ServiceRequest, ServiceResult } from '../../shared/service/call';
-import { callService } from '../../shared/service/call';
+import { callService, type ServiceRequest, type ServiceResult } from '../../shared/service/call';
 import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
 import type { Mapping, ParameterReader } from './mapping';
 
@@ -27,10 +25,7 @@ export interface Operation {
 	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
 }
 
-/**
- * Fails each item, if something cannot be used for the whole run, such as the credential.
- * @throws {NodeOperationError} unless the node continues on fail
- */
+/** Fails each item alike, for example because of the credential. @throws {NodeOperationError} unless the node continues on fail */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 	const failure = invalidValueFailure(error);

@@ -1,15 +1,13 @@
 /** What is checked before anybody is paid: the options, the sum of the run, and the treasury. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Decimal } from '../../shared/decimal';
-import { decimalText, formatEtb, isAbove, subtract, sum } from '../../shared/decimal';
+import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
 import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Run } from '../actions/operation';
-import type { Payment } from './payment';
-import { amountInEtb } from './payment';
+import { amountInEtb, type Payment } from './payment';
 
 /** What a run does. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
@@ -85,8 +83,7 @@ const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({
 
 /**
  * One mode for the whole run. Only a person in the editor can choose to settle: no expression, AI agent or schedule, and
- * no execution that n8n repeats.
- * @throws {InvalidValueError}
+ * no execution that n8n repeats. @throws {InvalidValueError}
  */
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');

@@ -11,10 +11,7 @@ import { afterStopMs, referencesMark } from './ledger';
 
 /** What the claims of a run's items allow. */
 interface GateClaims {
-	/**
-	 * How the item ends, if its claim does not allow to send it.
-	 * @throws {InvalidValueError} for fields that cannot be used
-	 */
+	/** How the item ends, if its claim does not allow to send it. @throws {InvalidValueError} for fields that cannot be used */
 	objection(itemIndex: number): Ending | undefined;
 	/** How long its payment may take if it begins now, in ms; 0 when it is too late to begin. */
 	msLeft(itemIndex: number): number;

@@ -1,19 +1,15 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Account } from '../../shared/account';
-import { loadAccount } from '../../shared/account';
+import { loadAccount, type Account } from '../../shared/account';
 import { addHint, triesOf } from '../../shared/n8n';
-import type { Failure } from '../../shared/service/failure';
-import { invalidValueFailure } from '../../shared/service/failure';
+import { invalidValueFailure, type Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Operation } from '../actions/operation';
 import { answerOf, notRecorded } from './answers';
 import type { RunOptions } from './checks';
 import { aboveRunLimit, notCovered, readBalance, readOptions, usualOptions } from './checks';
-import type { Ledger, ReferenceState } from './ledger';
-import { afterStopMs, ledgerOf, marksOfPaid } from './ledger';
-import type { PartialPayment, Payment } from './payment';
-import { paymentReader } from './payment';
+import { afterStopMs, ledgerOf, marksOfPaid, type Ledger, type ReferenceState } from './ledger';
+import { paymentReader, type PartialPayment, type Payment } from './payment';
 import { hintAtPeopleTwice, runError, tellNothingSettled } from './report';
 import type { PayableRow, Start } from './rows';
 import {
@@ -30,8 +26,7 @@ import {
 } from './rows';
 import { sendConcurrently } from './sending';
 import type { Row, Ending } from './ending';
-import type { ReferencedBatch } from './windows';
-import { hasReference, lookAtAll, Windows } from './windows';
+import { hasReference, lookAtAll, Windows, type ReferencedBatch } from './windows';
 
 /**
  * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records findings; both send

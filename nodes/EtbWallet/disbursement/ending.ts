@@ -2,8 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import type { ServiceResult } from '../../shared/service/call';
-import type { Failure, Remedies } from '../../shared/service/failure';
-import { unknownRemedy } from '../../shared/service/failure';
+import { unknownRemedy, type Failure, type Remedies } from '../../shared/service/failure';
 import { quoted, reasonIn } from '../../shared/service/reason';
 import { successIn, tellsOfSuccess } from '../../shared/service/success';
 import type { PartialPayment } from './payment';
@@ -34,10 +33,7 @@ export const refusalRemedies: Remedies = {
 	422: whatToCheck,
 };
 
-/**
- * What an answer of the disburse endpoint means: only `success: true` is a payment (service document §2).
- * @param hide removes secrets from the service's reason
- */
+/** What an answer of the disburse endpoint means: only `success: true` is a payment (service document §2). */
 export function endingOf(result: ServiceResult, hide: (text: string) => string): Ending {
 	if (!result.ok) {
 		const { outcome, ...error } = result.failure;

@@ -65,10 +65,7 @@ export type Answers = ReadonlyMap<ReferencedPayment, Found>;
 
 /** The references that n8n keeps for this node. Each function throws whatever the database does. */
 export interface Ledger {
-	/**
-	 * Records how granted payments ended and grants others, in one access. When it throws, nothing wanted may be sent.
-	 * @returns also how old the new claims are, in ms
-	 */
+	/** Records how granted payments ended and grants others, in one access. When it throws, nothing wanted may be sent. */
 	exchange(
 		ended: EndedPayment[],
 		wanted: WantedPayment[],

@@ -1,21 +1,15 @@
 /** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
-import type { Account } from '../../shared/account';
-import { loadAccount } from '../../shared/account';
+import { loadAccount, type Account } from '../../shared/account';
 import { isSimulation, triesOf } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
-import type { SendOptions } from './checks';
-import { readClaimOptions } from './checks';
+import { readClaimOptions, type SendOptions } from './checks';
 import { useClaims } from './claims';
-import type { PartialPayment, Payment } from './payment';
-import { readPayee, readToUserId } from './payment';
+import { readPayee, readToUserId, type PartialPayment, type Payment } from './payment';
 import type { Start } from './rows';
 import { batchOf, isPending, isStopped, readRows, refuseAll, tell, unlessInvalid } from './rows';
 import { sendConcurrently } from './sending';
 
-/**
- * Uses up all claims before anything else, and pays what they allow.
- * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
- */
+/** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
 	const start: Start = {
 		context,

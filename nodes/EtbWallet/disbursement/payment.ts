@@ -1,6 +1,5 @@
 /** The payments that a run is asked for: reading them from the items, and checking each. */
-import type { Decimal } from '../../shared/decimal';
-import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
+import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
 	isAbsent,
@@ -8,8 +7,7 @@ import {
 	requiredText,
 	show,
 } from '../../shared/invalidValue';
-import type { ParameterReader } from '../actions/mapping';
-import { isMapped } from '../actions/mapping';
+import { isMapped, type ParameterReader } from '../actions/mapping';
 import type { Run } from '../actions/operation';
 import type { RunOptions } from './checks';
 import { requiredReference } from './reference';

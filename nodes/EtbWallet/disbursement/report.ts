@@ -3,13 +3,11 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
 import { addHint, operationError } from '../../shared/n8n';
-import type { Failure } from '../../shared/service/failure';
-import { invalidValueError } from '../../shared/service/failure';
+import { invalidValueError, type Failure } from '../../shared/service/failure';
 import type { Mode } from './checks';
 import type { Payment } from './payment';
 import type { Start } from './rows';
-import type { Ending, Row } from './ending';
-import { answerOn, namesOf, paidOtherAmount } from './ending';
+import { answerOn, namesOf, paidOtherAmount, type Ending, type Row } from './ending';
 
 interface ReportLine {
 	item: number;

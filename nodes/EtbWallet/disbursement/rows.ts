@@ -3,16 +3,14 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import type { Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, errorItem, operationError } from '../../shared/n8n';
-import type { Failure } from '../../shared/service/failure';
-import { invalidValueFailure } from '../../shared/service/failure';
+import { invalidValueFailure, type Failure } from '../../shared/service/failure';
 import type { Mode, SendOptions } from './checks';
 import type { PartialPayment, Payment } from './payment';
 import { refusesLookAlikes } from './reference';
 import type { InvalidRow } from './report';
 import { invalidRunError, listOfInvalid, listTexts, placeOf, reportOf, runError } from './report';
 import type { Batch } from './sending';
-import type { Ending, Row } from './ending';
-import { namesOf, paidOtherAmount } from './ending';
+import { namesOf, paidOtherAmount, type Ending, type Row } from './ending';
 
 /**
  * What earlier tries of a node run sent, as they sent it: an expression may give another value this time. An earlier
@@ -59,8 +57,7 @@ export const isPending = (row: Row): row is PayableRow =>
 	isPayable(row) && row.ending === undefined;
 
 /**
- * Reads and checks the payments of all items, so that a bad row is known before the first payment.
- * @param objection how an item ends that may not be sent, whatever else it holds
+ * Reads and checks the payments of all items. @param objection how an item ends that may not be sent, whatever else it holds
  * @throws {NodeOperationError} that lists what cannot be used, unless the node continues on fail
  */
 export function readRows(

@@ -7,8 +7,7 @@ import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
 import type { SendOptions } from './checks';
 import type { Payment } from './payment';
-import type { Ending } from './ending';
-import { endingOf, refusalRemedies } from './ending';
+import { endingOf, refusalRemedies, type Ending } from './ending';
 
 export interface Batch extends Pick<Run, 'context' | 'account'> {
 	options: SendOptions;
@@ -18,11 +17,7 @@ export interface Batch extends Pick<Run, 'context' | 'account'> {
 	isStopping(): boolean;
 }
 
-/**
- * Sends as many at once as the options allow, until the run is to stop.
- * @param end called once for each payment that ended
- * @param msLeft how long a payment may still begin or go on
- */
+/** Sends as many at once as the options allow, until the run is to stop. @param msLeft how long a payment may begin or go on */
 export async function sendConcurrently<Sent extends Payment>(
 	batch: Batch,
 	payments: Sent[],

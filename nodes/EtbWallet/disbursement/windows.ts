@@ -15,8 +15,7 @@ import type {
 import type { RunOptions } from './checks';
 import type { Payment } from './payment';
 import { placeOf } from './report';
-import type { Batch } from './sending';
-import { sendConcurrently } from './sending';
+import { sendConcurrently, type Batch } from './sending';
 
 /** What a run with references works with. */
 export interface ReferencedBatch extends Batch {

@@ -2,8 +2,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { monotonicStopwatch, pause, stopwatch } from '../elapsed';
 import { asError } from '../unknown';
-import type { Entries } from './entries';
-import { entriesOf } from './entries';
+import { entriesOf, type Entries } from './entries';
 
 /**
  * n8n first reads and then writes the entries of a node: two processes at once would undo each other's changes. But the
@@ -123,7 +122,6 @@ async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
 }
 
 /**
- * @param ownMark of a process that has waited
  * @returns `free` if this process has the lock now; `heldBySame` if the process that had it at the last look still
  * has it; an error if no process has it and this one could not get it either, or the database failed
  */

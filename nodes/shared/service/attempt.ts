@@ -36,9 +36,7 @@ export const proxyRefused = 'PROXY_REFUSED';
 
 /**
  * Makes one attempt. It ends in time, and its connection is closed, also if the service answers drop by drop, never, or
- * with another protocol.
- * @param timeoutMs from its start to the last byte of the body
- * @param stop aborts it too
+ * with another protocol. @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
 	context: IExecuteFunctions | IHookFunctions,
@@ -74,11 +72,7 @@ export async function makeAttempt(
 
 export const notSent = (code: string): Attempt => ({ kind: 'noAnswer', code, sent: false });
 
-/**
- * What an answer holds, read to its end.
- * @param signal ends the reading
- * @throws {Error} when its connection ends before it does
- */
+/** Reads an answer to its end, or until `signal` is aborted. @throws {Error} when its connection ends first */
 export async function answerFrom(
 	{ status, headers, body, socket }: Answered,
 	url: URL,
@@ -140,10 +134,7 @@ const notSentCodes = new Set<unknown>([
 const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
-/**
- * What a network error says of an attempt.
- * @param endedByUs the code, if we ended the attempt
- */
+/** What a network error says of an attempt. @param endedByUs the code, if we ended the attempt */
 export function noAnswerFrom(error: unknown, endedByUs?: string): Attempt {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));

@@ -6,12 +6,10 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import type { Account } from '../account';
-import type { Attempt } from './attempt';
-import { makeAttempt, unreadableAnswer } from './attempt';
+import { makeAttempt, unreadableAnswer, type Attempt } from './attempt';
 import type { Remedies, ServiceFailure } from './failure';
 import { describeDisagreement, describeFailure, describeUnreadable } from './failure';
-import type { Verdict } from './retries';
-import { attemptWithRetries } from './retries';
+import { attemptWithRetries, type Verdict } from './retries';
 import { hideSecrets } from './secrets';
 import { disagreement, isPlain } from './success';
 
@@ -135,10 +133,7 @@ function resultOf(
 /** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
 const deepest = 64;
 
-/**
- * The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object.
- * @param hide removes secrets from each text
- */
+/** The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object. */
 export function flatFields(
 	body: unknown,
 	hide: (text: string) => string = (unchanged) => unchanged,

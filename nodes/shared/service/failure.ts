@@ -103,10 +103,7 @@ const unreachable: Readonly<Record<string, string>> = {
 export const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 
-/**
- * Words for an attempt that was not `done`.
- * @param ownRemedies of the endpoint; they come before the general ones
- */
+/** Words for an attempt that was not `done`. @param ownRemedies of the endpoint; they come before the general ones */
 export function describeFailure(
 	attempt: Attempt,
 	verdict: Verdict,

@@ -2,10 +2,7 @@
 
 const longestReason = 300;
 
-/**
- * The reason in one line. Empty when there is none. @param body what the text is when it is JSON, else undefined
- * @param hide removes secrets, before the reason is shortened and could end in a part of one
- */
+/** The reason in one line, or nothing. It is shortened last: a part of a secret would not be found. */
 export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,

@@ -1,7 +1,6 @@
 /** When a request is made again, and after what pause. */
 import { pause } from '../elapsed';
-import type { Attempt } from './attempt';
-import { notBegun, throughProxy, tooLarge } from './attempt';
+import { notBegun, throughProxy, tooLarge, type Attempt } from './attempt';
 import { successIn, tellsOfSuccess } from './success';
 
 /** For all attempts of a call. */
@@ -42,11 +41,7 @@ export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	return isRefusal ? 'notDone' : 'unknown';
 }
 
-/**
- * The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for.
- * @param retryAfter header in seconds or as an HTTP date
- * @param random from 0 to 1
- */
+/** The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for by `Retry-After`. */
 export function retryDelayMs(
 	retry: number,
 	retryAfter: unknown,

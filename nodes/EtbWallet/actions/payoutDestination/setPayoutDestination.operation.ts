@@ -7,8 +7,7 @@ import {
 	show,
 } from '../../../shared/invalidValue';
 import { property } from '../../../shared/unknown';
-import type { Operation } from '../operation';
-import { eachItem } from '../operation';
+import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 5 of the service document §4. The fields of a bank destination are not shown there. */
 export const setPayoutDestination: Operation = {
