@@ -45,12 +45,7 @@ export const resources: Resource[] = [
 		description: 'Where payouts of the partner treasury go',
 		operations: [setPayoutDestination],
 	},
-	{
-		name: 'User',
-		value: 'user',
-		description: 'Wallets of your users',
-		operations: [createUser],
-	},
+	{ name: 'User', value: 'user', description: 'Wallets of your users', operations: [createUser] },
 	{
 		name: 'Webhook',
 		value: 'webhook',

@@ -164,11 +164,7 @@ export async function readBalance(
 	const result = await callService(context, account, request, { timeoutMs, stop });
 	if (!result.ok) {
 		const { message, description, httpCode } = result.failure;
-		return {
-			message: `The treasury balance could not be read: ${message}`,
-			description,
-			httpCode,
-		};
+		return { message: `The treasury balance could not be read: ${message}`, description, httpCode };
 	}
 	return (
 		decimalText(result.output.treasuryBalance) ?? {

@@ -210,11 +210,7 @@ export function tell(start: Start, rows: Row[]): INodeExecutionData[] {
 function outputItem(row: EndedRow, mode: Mode): INodeExecutionData {
 	const { itemIndex, amount, ending } = row;
 	const amountEtb = amount === undefined ? undefined : Number(amount);
-	const ours = {
-		outcome: ending.outcome,
-		...(mode !== 'pay' && { mode }),
-		...namesOf(row),
-	};
+	const ours = { outcome: ending.outcome, ...(mode !== 'pay' && { mode }), ...namesOf(row) };
 	if ('error' in ending) {
 		const { error } = ending;
 		return errorItem({ ...ours, ...(amount !== undefined && { amountEtb }), ...error }, itemIndex);
