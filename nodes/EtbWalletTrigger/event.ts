@@ -63,7 +63,6 @@ function isDeeper(json: Buffer, levels: number): boolean {
 	return false;
 }
 
-/** Whether a parsed body is an event: a JSON object with a text in `event`. */
 export function isPartnerEvent(value: unknown): value is PartnerEvent {
 	const event = property(value, 'event');
 	return !Array.isArray(value) && typeof event === 'string' && event !== '';
@@ -81,7 +80,6 @@ function isHarmless(value: unknown): boolean {
 	return !isObject(value) || (!pollutes(value) && Object.values(value).every(isHarmless));
 }
 
-/** Whether an event was asked for. */
 export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 	return wanted.includes(allEvents) || wanted.includes(event);
 }

@@ -10,7 +10,6 @@ const timeoutMs = 10_000;
 const forwardHeader = 'x-etb-wallet-forwarded';
 const ownMark = randomUUID();
 
-/** Whether this process forwarded it. */
 export const isForwarded = ({ headers }: Delivery): boolean => headers[forwardHeader] === ownMark;
 
 /** Headers of one connection: a delivery that is forwarded gets those of its new connection. */

@@ -52,7 +52,6 @@ export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | un
 const listeners = ({ holder, tests }: Knowledge): Listener[] =>
 	holder === undefined ? [...tests] : [...tests, holder];
 
-/** Whether a trigger is published or tested for the account. */
 export const isInUse = (known: Knowledge): boolean => listeners(known).length > 0;
 
 /** Whether this trigger is published or tested. */
@@ -140,7 +139,6 @@ export function urlSent(known: Knowledge, url: string): Knowledge {
 const mayHave = ({ confirmed }: Knowledge, url: string): boolean =>
 	confirmed === undefined || confirmed === url;
 
-/** The service took this URL. */
 export const urlAccepted = (known: Knowledge, url: string): Knowledge => ({
 	...known,
 	confirmed: url,

@@ -16,7 +16,6 @@ function digest({ body }: Delivery, secret: string): Buffer {
 	return createHmac('sha256', Buffer.from(secret, 'utf8')).update(body).digest();
 }
 
-/** The headers with which a body counts as signed. */
 export function sign(body: Buffer, secret: string): Record<string, string> {
 	return { [signatureHeader]: `sha256=${digest({ headers: {}, body }, secret).toString('hex')}` };
 }

@@ -19,7 +19,6 @@ export interface Account {
 	webhookSecret: string;
 	/** Accepted too while the secret is being replaced. Empty when there is none. */
 	previousWebhookSecret: string;
-	/** The credential's "Allow Insecure HTTP". */
 	allowInsecureHttp: boolean;
 	/** For n8n's request helper, which would otherwise load and decrypt the credential for each request. */
 	credentialsDecrypted: ICredentialsDecrypted;

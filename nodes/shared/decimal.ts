@@ -110,7 +110,6 @@ function unscaled(value: bigint, places: number): Decimal {
 	return value < 0n ? `-${text}` : text;
 }
 
-/** The exact sum. */
 export function sum(texts: Decimal[]): Decimal {
 	const places = texts.reduce((most, text) => Math.max(most, placesOf(text)), 0);
 	return unscaled(
@@ -119,13 +118,11 @@ export function sum(texts: Decimal[]): Decimal {
 	);
 }
 
-/** The exact difference `left - right`. */
 export function subtract(left: Decimal, right: Decimal): Decimal {
 	const places = Math.max(placesOf(left), placesOf(right));
 	return unscaled(scaled(left, places) - scaled(right, places), places);
 }
 
-/** Whether `left` is above `right`. */
 export function isAbove(left: Decimal, right: Decimal): boolean {
 	return left !== right && !subtract(left, right).startsWith('-');
 }

@@ -240,20 +240,16 @@ export function apiError(
 	return error;
 }
 
-interface ItemError {
-	message: string;
-	description?: string;
-	httpCode?: string;
-	[detail: string]: string | number | undefined;
-}
-
 /**
  * An item for the error output (all versions). Its single key is what makes n8n send it there, and the object form of
  * `pairedItem` is what makes n8n add the fields of the input item. Should that stop, it leaves as a normal item, with
  * its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
-export function errorItem(error: ItemError, itemIndex: number): INodeExecutionData {
+export function errorItem(
+	error: Record<string, string | number | undefined>,
+	itemIndex: number,
+): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }
 

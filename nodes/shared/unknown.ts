@@ -8,9 +8,7 @@ export function property(value: unknown, name: string | symbol): unknown {
 export const isObject = (value: unknown): value is object =>
 	typeof value === 'object' && value !== null;
 
-/** What was thrown, as an error. */
 export const asError = (thrown: unknown): Error =>
 	thrown instanceof Error ? thrown : new Error(String(thrown));
 
-/** What was thrown, in words. */
 export const messageOf = (thrown: unknown): string => asError(thrown).message;

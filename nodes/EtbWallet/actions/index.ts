@@ -68,7 +68,6 @@ export function findOperation(resource: string, operation: string): Operation {
 	return found;
 }
 
-/** The Operation list of each resource, and the fields of each operation. */
 export const operationProperties: INodeProperties[] = resources.flatMap((resource) => [
 	{
 		displayName: 'Operation',

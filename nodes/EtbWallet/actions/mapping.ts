@@ -57,7 +57,6 @@ function noticeFor({ required, optional }: Mapping): string {
 /** Reads a field for an item. @throws {Error} whatever an expression throws; {InvalidValueError} for what is almost its name */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
-/** The reader for a run. */
 export function readerFor(context: IExecuteFunctions, mapping?: Mapping): ParameterReader {
 	const fromParameters = parameterReader(context);
 	if (mapping === undefined || !mapsAutomatically(context)) return fromParameters;

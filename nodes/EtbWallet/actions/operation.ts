@@ -15,7 +15,6 @@ export interface Run {
 
 /** One endpoint of the service, as the editor offers it. */
 export interface Operation {
-	/** Its entry in the list of operations. */
 	option: { name: string; value: string; action: string; description: string };
 	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];

@@ -12,9 +12,7 @@ const settleSteps =
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
 	message: string;
-	/** What to do, if anything. */
 	remedy?: string;
-	/** What a finding changed. */
 	settled?: 'paid' | 'notPaid' | 'newlyPaid';
 }
 

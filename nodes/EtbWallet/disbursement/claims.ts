@@ -9,7 +9,6 @@ import type { ParameterReader } from '../actions/mapping';
 import type { Ending } from './ending';
 import { afterStopMs, referencesMark } from './ledger';
 
-/** What the claims of a run's items allow. */
 interface GateClaims {
 	/** How the item ends, if its claim does not allow to send it. @throws {InvalidValueError} for fields that cannot be used */
 	objection(itemIndex: number): Ending | undefined;
@@ -55,11 +54,9 @@ export async function useClaims(
 interface ClaimedItem {
 	/** Undefined if another execution claimed it. */
 	claim?: string;
-	/** That other execution. */
 	claimedBy?: string;
 	/** How long its payment may take if it begins now, in ms. */
 	msLeft?: () => number;
-	/** The first field that cannot be used. */
 	problem?: InvalidValueError;
 }
 

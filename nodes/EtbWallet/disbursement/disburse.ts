@@ -184,7 +184,6 @@ async function tellUsed(
 	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
 	pending: PayableRow[],
 ): Promise<void> {
-	if (!pending.some(hasReference)) return;
 	try {
 		const states = await lookAtAll(batch, pending);
 		for (const row of pending) {

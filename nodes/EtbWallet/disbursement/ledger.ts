@@ -280,9 +280,9 @@ async function statesOf(
 	const isOwn = (payment: ReferencedPayment): boolean => before.has(paymentMark(payment));
 	const isUsed = (payment: ReferencedPayment): boolean => before.has(sentMark(payment));
 	const own = payments.filter(isOwn);
-	const paid = await recorded(questions, own, paidFact);
+	const paid = await withFact(questions, own, paidFact);
 	const unpaid = own.filter((payment) => !paid.has(payment));
-	const inDoubt = await recorded(questions, unpaid, doubtFact);
+	const inDoubt = await withFact(questions, unpaid, doubtFact);
 	const others = payments.filter((payment) => isUsed(payment) && !isOwn(payment));
 	const { paid: paidToAnother } = await endsOfReferences(questions, others);
 	const stateOf = (payment: ReferencedPayment): ReferenceState => {
@@ -295,7 +295,7 @@ async function statesOf(
 }
 
 /** For which of the payments the record has the fact. */
-async function recorded(
+async function withFact(
 	questions: Questions,
 	payments: ReferencedPayment[],
 	fact: Fact,

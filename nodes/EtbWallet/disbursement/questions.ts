@@ -23,7 +23,6 @@ export class Questions {
 		return before;
 	}
 
-	/** Writes what stays. */
 	async write(facts: string[]): Promise<void> {
 		await this.ask([], facts);
 	}

@@ -46,7 +46,7 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 		]),
 	);
 	if (mode === 'settle')
-		return { summary: `Settle Unknown, nothing was sent: ${settled(rows)}`, lists };
+		return { summary: `Settle Unknown, nothing was sent: ${settledSummary(rows)}`, lists };
 	const aim = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = Object.entries(outcomes).flatMap(([outcome, { counted }]) => {
 		const count = lists[outcome]?.length ?? 0;
@@ -67,7 +67,7 @@ const nothingUnknown =
 	'Nothing here was unknown, so nothing was settled. Is this the node that paid, and are these the references that it paid under?';
 
 /** What the findings of a run changed. */
-function settled(rows: Row[]): string {
+function settledSummary(rows: Row[]): string {
 	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	if (isNothingSettled(rows)) return nothingUnknown;
@@ -85,7 +85,7 @@ const changeOf = ({ ending }: Row): string | undefined =>
 const isNothingSettled = (rows: Row[]): boolean =>
 	rows.every((row) => changeOf(row) === undefined && row.ending?.outcome !== 'unknown');
 
-/** Says it in the first item with a message. */
+/** Lets a run that settled nothing say so in its first item that has a message. */
 export function tellNothingSettled(rows: Row[]): void {
 	const first = rows.find(hasMessage);
 	if (first === undefined || !isNothingSettled(rows)) return;
@@ -115,7 +115,7 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[
 	);
 }
 
-/** At most so many entries in the text of an error, and the number of the others. */
+/** A text names at most so many entries, and the number of the others. */
 const longestList = 20;
 
 function shortened(texts: string[], separator = '; '): string {
@@ -159,7 +159,7 @@ export interface InvalidRow {
 	error: InvalidValueError;
 }
 
-/** All bad rows in one text, so that a person corrects the spreadsheet once. */
+/** All bad rows in one text, so that a person can correct them in one go. */
 export function listOfInvalid(invalid: InvalidRow[]): Failure {
 	const lines = invalid.map(
 		({ itemIndex, error }) => `Item ${itemIndex}: ${error.message}. ${error.remedy}`,

@@ -17,7 +17,6 @@ import type { Payment } from './payment';
 import { placeOf } from './report';
 import { sendConcurrently, type Batch } from './sending';
 
-/** What a run with references works with. */
 export interface ReferencedBatch extends Batch {
 	options: RunOptions;
 	/** Throws when this n8n cannot keep references. */
@@ -68,7 +67,6 @@ export class Windows {
 		}
 	}
 
-	/** Records what a person found out, and sends nothing. */
 	async settle(payments: ReferencedPayment[]): Promise<void> {
 		await this.goThrough(payments, async (window) => await this.settleWindow(window));
 	}

@@ -103,7 +103,6 @@ const isOfProxy = (url: URL, socket: unknown): boolean =>
 	property(socket, 'writable') === false &&
 	property(socket, 'encrypted') !== true;
 
-/** What a text is when it is JSON, else undefined. */
 export function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);

@@ -30,7 +30,6 @@ export interface ServiceFailure extends Failure {
 	outcome: 'notDone' | 'unknown';
 }
 
-/** What to do about an error status. */
 export type Remedies = Readonly<Record<number, string>>;
 
 interface Explanation {
@@ -176,7 +175,6 @@ export function describeDisagreement(
 	});
 }
 
-/** Words for a success status whose body cannot be used. */
 export function describeUnreadable(
 	answer: Answer,
 	mayRepeat: boolean,
@@ -198,7 +196,6 @@ export function failureError(node: INode, failure: ServiceFailure, itemIndex?: n
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
 
-/** What is told of a value that cannot be used. */
 export function invalidValueFailure(error: unknown): Failure {
 	const { message, remedy: description } = asInvalidValue(error);
 	return { message, description };

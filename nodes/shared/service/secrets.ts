@@ -15,7 +15,6 @@ export function hideSecrets(text: string, account: Secrets, shortest = 1): strin
 		.reduce((shown, { pattern }) => shown.replace(pattern, '[hidden]'), text);
 }
 
-/** Finds a secret that has so many characters. */
 interface Pattern {
 	length: number;
 	pattern: RegExp;
@@ -66,7 +65,6 @@ function encodings(secret: string): string[] {
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/** What can stand between the characters of a secret. */
 const tags = '(?:<[^<>]{0,200}>)*';
 
 const htmlNames: Readonly<Record<string, string>> = {

@@ -10,7 +10,6 @@ interface AnswerBody {
 	body: unknown;
 }
 
-/** What stands at the top of a body, and under `data`. */
 const placesOf = (body: unknown): unknown[] => [body, property(body, 'data')];
 
 /** What a body says of its success. `both`: it contradicts itself, or says it in a place that JSON does not keep. */

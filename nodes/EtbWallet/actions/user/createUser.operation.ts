@@ -60,7 +60,6 @@ export const createUser: Operation = {
 /** Takes linear time, also for a very long text. */
 const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/** An email address, if one is given. @throws {InvalidValueError} */
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;
