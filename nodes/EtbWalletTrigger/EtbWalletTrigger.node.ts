@@ -184,7 +184,7 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/** Starts nothing. n8n calls it in the process that publishes, and because of it keeps the trigger in memory: see `isStarting`. */
+	/** Starts nothing. Because there is this method, n8n keeps a published trigger in memory: see `isStarting`. */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return await Promise.resolve(keep(this));
 	}

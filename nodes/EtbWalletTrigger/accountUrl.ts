@@ -36,7 +36,7 @@ interface Asker {
 	account: Account;
 }
 
-/** Sets the URL (service document §4 endpoint 4), with retries until `signal` is aborted. @returns why it is not known to be set */
+/** Sets the URL (service document §4 endpoint 4), with retries until `signal` is aborted. @returns the error, if any */
 async function setUrl(
 	{ context, account }: Asker,
 	url: string,

@@ -27,7 +27,7 @@ export function headersToShow({ headers }: Delivery): IDataObject {
 	return Object.fromEntries(shown) as IDataObject;
 }
 
-/** Forwards the bytes of a delivery, with its signature and the headers to show. @returns the status, if there is an answer */
+/** Forwards a delivery, byte for byte, with its signature. @returns the status of the answer, if there is one */
 export async function forward(
 	context: IHookFunctions | IWebhookFunctions,
 	url: string,

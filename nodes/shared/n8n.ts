@@ -95,7 +95,7 @@ export interface Answered {
 	socket?: unknown;
 }
 
-/** What n8n's request helpers give for `returnFullResponse` and the like (all versions). Only the credential test's has a socket. */
+/** What n8n's request helpers give with a status (all versions). Only that of a credential test has a socket. */
 export const answeredWith = (response: unknown): Answered => ({
 	status: Number(property(response, 'statusCode')),
 	headers: property(response, 'headers'),

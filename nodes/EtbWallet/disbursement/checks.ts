@@ -118,7 +118,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	return mode;
 }
 
-/** An expression can give a text, a number or nothing. What is no yes or no is refused: as a no it would turn a check off. */
+/** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';

@@ -7,7 +7,7 @@ import { quoted, reasonIn } from '../../shared/service/reason';
 import { successIn, tellsOfSuccess } from '../../shared/service/success';
 import type { PartialPayment } from './payment';
 
-/** An outcome with its reasons. `paid` and `notPaid` are certain; `unknown`: it may have been made; `ready`: a run with Pay would send it. */
+/** An outcome with its reasons. `unknown`: it may have been made. `ready`: a run with Mode on Pay would send it. */
 export type Ending =
 	| { outcome: 'paid'; answer: IDataObject }
 	| { outcome: 'notPaid' | 'unknown' | 'alreadyPaid'; error: Failure }

@@ -197,7 +197,7 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 
 /**
  * Records which payments are unknown, and frees the references of those that were not made.
- * @param before has the marks *settled*. After an interrupted question a payment looks settled: then doubt stays, which is safe
+ * @param before has the marks *settled*, also those of interrupted questions: then doubt stays, which is safe
  */
 async function recordNotPaid(
 	questions: Questions,

@@ -83,7 +83,7 @@ export function requiredReference(value: unknown): string {
 export const lookOf = (reference: string): string =>
 	reference.normalize('NFKC').toLowerCase().replaceAll(' ', '');
 
-/** Makes a check for the references of a run, in order: it throws an {InvalidValueError} for one that looks like an earlier one. */
+/** Makes a check for the references of a run, in order. It throws an {InvalidValueError} for a look-alike of an earlier one. */
 export function refusesLookAlikes(): (reference: string, itemIndex: number) => void {
 	const firstUses = new Map<string, { reference: string; itemIndex: number }>();
 	return (reference, itemIndex) => {

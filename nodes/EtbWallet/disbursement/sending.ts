@@ -17,7 +17,7 @@ export interface Batch extends Pick<Run, 'context' | 'account'> {
 	isStopping(): boolean;
 }
 
-/** Sends as many at once as the options allow, until the run is to stop. @param msLeft how long a payment may begin or go on */
+/** Sends as many at once as the options allow, until the run stops. @param msLeft how long a payment may begin or go on */
 export async function sendConcurrently<Sent extends Payment>(
 	batch: Batch,
 	payments: Sent[],

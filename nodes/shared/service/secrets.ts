@@ -42,13 +42,13 @@ function makePatterns({ apiKey, webhookSecret, previousWebhookSecret = '' }: Sec
 		});
 }
 
-/** In characters, because a pattern for more would be too large. Of a longer secret, what follows is hidden up to a blank. */
+/** In characters: a pattern for more would be too large. Of a longer secret, the rest is hidden up to a blank. */
 const longestWritten = 256;
 
 /** Shorter encodings are not looked for: ordinary text has them. */
 const shortestEncoding = 8;
 
-/** In base64 a secret has three forms: in a longer text, such as `user:secret`, its first byte may be 1st, 2nd or 3rd of three. */
+/** Base64 writes three bytes at a time. So inside a longer text, such as `user:secret`, a secret has three forms. */
 function encodings(secret: string): string[] {
 	const bytes = Buffer.from(secret, 'utf8');
 	const inBase64 = [0, 1, 2].map((offset) =>
