@@ -1,8 +1,8 @@
 /** What a payment costs through the pay gate, by what its tables hold; beside it the node's own references, and the gate's SQL alone. */
-import { callOfGate, gateWorkflow } from '../test/gate/gate-world.mts';
-import { logins, setRules, startGateServer, type GateServer } from '../test/gate/gate.mts';
+import { callOfGate, gateWorkflow } from '../lab/gate/gate-lab.mts';
+import { logins, setRules, startGateServer, type GateServer } from '../lab/gate/server.mts';
 import { measureCalls } from './gate-calls.mts';
-import { fillGate } from './gate-tables.mts';
+import { fillGate } from '../lab/gate/fill.mts';
 import { ledgerOf, pay, type Way } from './paying.mts';
 import type { Section, Sizes } from './section.mts';
 import type { Stack } from './stack.mts';

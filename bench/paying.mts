@@ -1,7 +1,7 @@
 /** Payments a second: the action node beside the HTTP Request node. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from './process-usage.mts';
+import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from '../lab/process-usage.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Counts } from './service.mts';
 import type { Stack } from './stack.mts';

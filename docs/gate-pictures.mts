@@ -2,12 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { readGateWorkflow, withCredentials } from '../n8n/gate.mts';
-import { openBrowser } from '../test/editor/browser.mts';
-import { DeskPages, deskLogin } from '../test/gate/desk-pages.mts';
-import { claim, record, type Answer } from '../test/gate/gate.mts';
-import { startInstalledGate, type InstalledGate } from '../test/gate/installed-gate.mts';
-import { owner } from '../test/n8n/n8n-world.mts';
+import { readGateWorkflow, withCredentials } from '../lab/n8n/gate.mts';
+import { openBrowser } from '../lab/editor/browser.mts';
+import { DeskPages, deskLogin } from '../lab/gate/desk-pages.mts';
+import { claim, record, type Answer } from '../lab/gate/server.mts';
+import { startInstalledGate, type InstalledGate } from '../lab/gate/installed-gate.mts';
+import { owner } from '../lab/lab.mts';
 import { canvasBox, boxOf, settled, type Box } from './pictures.mts';
 
 interface Scene {
@@ -30,7 +30,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 		for (const login of [`pay_gate_${database}`, `pay_desk_${database}`])
 			await installed.superuser.query(`drop owned by ${login}; drop role ${login}`);
 		await page.setViewportSize({ width: 2900, height: 900 });
-		await page.goto(`${installed.world.n8n.url}/workflow/${installed.setUpId}`);
+		await page.goto(`${installed.lab.n8n.url}/workflow/${installed.setUpId}`);
 		await page.getByTestId('execute-workflow-button').click();
 		const message = page.getByRole('alert').filter({ hasText: 'Workflow executed successfully' });
 		await message.locator('.el-notification__closeBtn').click();
@@ -41,7 +41,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 	},
 	'gate-workflow': async ({ installed, page }) => {
 		await page.setViewportSize({ width: 1900, height: 900 });
-		await page.goto(`${installed.world.n8n.url}/workflow/${installed.payGateId}`);
+		await page.goto(`${installed.lab.n8n.url}/workflow/${installed.payGateId}`);
 		await page.getByTestId('canvas-node').first().waitFor();
 		await page.getByTestId('zoom-to-fit').click();
 		await page.mouse.move(0, 0);
@@ -77,12 +77,12 @@ async function pay(
 }
 
 async function setUp(installed: InstalledGate, page: Page): Promise<Scene> {
-	const { world, credentials } = installed;
+	const { lab, credentials } = installed;
 	const name = 'Pay gate desk login';
-	credentials[name] = await world.api.createCredential(name, 'httpBasicAuth', deskLogin);
+	credentials[name] = await lab.api.createCredential(name, 'httpBasicAuth', deskLogin);
 	const desk = withCredentials(await readGateWorkflow('gate-desk.json'), credentials);
-	await world.api.activate(await world.api.createWorkflow(desk));
-	const answer = await page.request.post(`${world.n8n.url}/rest/login`, {
+	await lab.api.activate(await lab.api.createWorkflow(desk));
+	const answer = await page.request.post(`${lab.n8n.url}/rest/login`, {
 		data: { emailOrLdapLoginId: owner.email, password: owner.password },
 	});
 	if (!answer.ok()) throw new Error(`n8n refused the login: ${answer.status()}`);
@@ -97,7 +97,7 @@ async function setUp(installed: InstalledGate, page: Page): Promise<Scene> {
 		['refund-2026-0117', 'etbw_eden', 120, { outcome: 'unknown', message: 'Error 500' }],
 		['refund-2026-0118', 'etbw_chaltu', 85, undefined],
 	]);
-	return { installed, page, desk: new DeskPages(page, world.n8n.url) };
+	return { installed, page, desk: new DeskPages(page, lab.n8n.url) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { N8nApi, type Login, type WorkflowFile } from '../n8n/api.mts';
+import { N8nApi, type Login, type WorkflowFile } from '../lab/n8n/api.mts';
 import {
 	credentialFor,
 	CREDENTIAL_NAME,
@@ -11,11 +11,11 @@ import {
 	exampleFiles,
 	importWorkflow,
 	readExample,
-} from '../n8n/examples.mts';
+} from '../lab/n8n/examples.mts';
 import type { Fault, PresetName, Sandbox } from '../sandbox/sandbox.mts';
-import { openBrowser } from '../test/editor/browser.mts';
-import { Editor } from '../test/editor/editor.mts';
-import { FormVisitor } from '../test/n8n/form-visitor.mts';
+import { openBrowser } from '../lab/editor/browser.mts';
+import { Editor } from '../lab/editor/editor.mts';
+import { FormVisitor } from '../lab/form-visitor.mts';
 import {
 	callNodes,
 	callsWorkflow,

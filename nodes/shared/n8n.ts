@@ -50,7 +50,7 @@ export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions)
  * context that it is called on, which is that of the execution: a payment in flight would be cut off by Stop, and how
  * it ended would never be known. n8n 1.x takes the signal of the request. Should both stop, an attempt still ends by
  * the clock, but its connection stays open.
- * Noticed by: `test/engine/clock.test.mts`, and `test/n8n/payments.live.mts` when it stops an execution.
+ * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,
@@ -173,7 +173,7 @@ export function savedParameter(context: IExecuteFunctions, name: string): unknow
  * Whether a person started this execution in the editor. By the name of the execution's mode (all versions): a sub-workflow
  * has another one, and so have schedules, webhooks, "Retry execution" and evaluations; an AI agent's tool is known by its
  * node type. Should modes be renamed: nothing can be settled any more.
- * Noticed by: `test/n8n/settling.live.mts`.
+ * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRunByPerson = (context: IExecuteFunctions): boolean =>
 	context.getMode() === 'manual' && !context.getNode().type.endsWith('Tool');
@@ -182,7 +182,7 @@ export const isRunByPerson = (context: IExecuteFunctions): boolean =>
  * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
  * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
  * and that person is never paid.
- * Noticed by: `test/n8n/settling.live.mts`.
+ * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isSimulation = (context: IExecuteFunctions): boolean =>
 	context.getMode() === 'evaluation' ||
@@ -282,7 +282,7 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 /**
  * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node
  * (2.x). Should that stop: undefined, and no workflow is named to whoever publishes another one.
- * Noticed by: `test/n8n/trigger.live.mts`, "names the workflow that holds the account".
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "names the workflow that holds the account".
  */
 export function projectOf(context: IHookFunctions): string | undefined {
 	const id: unknown = property(property(context, 'additionalData'), 'projectId');
@@ -293,7 +293,7 @@ export function projectOf(context: IHookFunctions): string | undefined {
  * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. n8n calls
  * `trigger` of a node that has it for a published workflow, beside `create`, in the process that publishes (2.x), and
  * its context has this. Should it stop: n8n's log has the error.
- * Noticed by: `test/n8n/events.live.mts`, "n8n starts while the service does not answer".
+ * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export function saveFailedExecution(context: ITriggerFunctions, error: NodeOperationError): void {
 	if (typeof context.saveFailedExecution === 'function') context.saveFailedExecution(error);
@@ -304,7 +304,7 @@ export function saveFailedExecution(context: ITriggerFunctions, error: NodeOpera
  * It does so only for triggers that it keeps in memory (2.x), which our `trigger` method makes ours. Modes by name, 2.x;
  * 1.x has `init` too. Should they be renamed: a service that does not answer while n8n starts leaves the workflow
  * unpublished, with its reason.
- * Noticed by: `test/n8n/events.live.mts`, "n8n starts while the service does not answer".
+ * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
@@ -313,7 +313,7 @@ export const isStarting = (context: IHookFunctions): boolean =>
  * Whether n8n puts a changed trigger in the place of a published one, which it has ended a moment ago. Mode by name
  * (all versions). Should it be renamed: a service that does not answer at that moment leaves the workflow without its
  * events.
- * Noticed by: `test/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
  */
 export const isReplacing = (context: IHookFunctions): boolean =>
 	context.getActivationMode() === 'update';
@@ -325,7 +325,7 @@ const bodyTimeoutMs = 10_000;
  * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (2.x), keeps the
  * bytes in `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off.
  * Should `rawBody` stop: each delivery is answered with 400, and the service sends it again.
- * Noticed by: `test/n8n/events.live.mts`, which sends each kind of body.
+ * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
  */
 export async function rawBodyOf(
 	context: IWebhookFunctions,
@@ -377,7 +377,7 @@ const keyField = 'etbWalletDelivery';
  * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), in
  * queue mode through its database too, and calls `execute` of a trigger that has it with what `webhook` returned.
  * Should either stop: duplicates are told by the memory of a process only.
- * Noticed by: `test/n8n/events.live.mts` and `test/queue/queue-events.live.mts`, after restarts.
+ * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
 export const withDeliveryKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
 	...item,
@@ -400,7 +400,7 @@ type Ending = 'succeeded' | 'failed' | 'stopped';
  * since 1.8x). An execution that begins to wait has succeeded; one that ran into a timeout has failed; `stopped` is a
  * person's word. Should the hooks change: never called, and with "When the Workflow Finishes" what was handled by
  * another process, or before a restart, runs again when it is sent again.
- * Noticed by: `test/n8n/events.live.mts`, "When the Workflow Finishes".
+ * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
  * @returns whether it will be called
  */
 export function whenEnded(

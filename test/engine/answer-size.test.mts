@@ -6,10 +6,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { CredentialTestContext } from 'n8n-core';
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
-import type { CallName } from './calls.mts';
-import { calls, withoutPauses } from './calls.mts';
-import type { RunResult } from './world.mts';
-import { loadPackage, runNode } from './world.mts';
+import type { CallName } from '../../lab/engine/calls.mts';
+import { calls, withoutPauses } from '../../lab/engine/calls.mts';
+import type { RunResult } from '../../lab/engine/engine.mts';
+import { loadPackage, runNode } from '../../lab/engine/engine.mts';
 
 const megabyte = 1_048_576;
 

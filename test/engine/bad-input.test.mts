@@ -2,8 +2,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CredentialData, RunOptions, RunResult } from './world.mts';
-import { credentialFor, runNode } from './world.mts';
+import type { CredentialData, RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, runNode } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let userId: string;

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { withoutPauses } from './calls.mts';
-import { deduplicator, executeNode, runNode, updatePackage } from './world.mts';
-import type { RunOptions, RunResult } from './world.mts';
+import { withoutPauses } from '../../lab/engine/calls.mts';
+import { deduplicator, executeNode, runNode, updatePackage } from '../../lab/engine/engine.mts';
+import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 
 let server: Server;
 let sockets: Set<Socket>;

@@ -9,9 +9,9 @@ import type {
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { isDocumented } from '../troubleshooting/documented.mts';
-import type { CredentialData } from './world.mts';
-import { credentialFor, loadPackage } from './world.mts';
+import { isDocumented } from '../../lab/troubleshooting/documented.mts';
+import type { CredentialData } from '../../lab/engine/engine.mts';
+import { credentialFor, loadPackage } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 

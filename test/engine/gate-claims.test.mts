@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from './calls.mts';
-import type { RunOptions, RunResult } from './world.mts';
-import { credentialFor, deduplicator, runNode, updatePackage } from './world.mts';
+import { withoutPauses } from '../../lab/engine/calls.mts';
+import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, deduplicator, runNode, updatePackage } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let nodes = 0;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { withoutPauses } from './calls.mts';
-import { executeNode } from './world.mts';
+import { withoutPauses } from '../../lab/engine/calls.mts';
+import { executeNode } from '../../lab/engine/engine.mts';
 
 let server: Server;
 let sockets: Socket[];

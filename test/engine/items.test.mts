@@ -3,8 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { RunOptions, RunResult } from './world.mts';
-import { credentialFor, runNode } from './world.mts';
+import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, runNode } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 

@@ -9,9 +9,15 @@ import type {
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from './calls.mts';
-import type { RunOptions, RunResult } from './world.mts';
-import { credentialFor, deduplicator, loadPackage, runNode, updatePackage } from './world.mts';
+import { withoutPauses } from '../../lab/engine/calls.mts';
+import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import {
+	credentialFor,
+	deduplicator,
+	loadPackage,
+	runNode,
+	updatePackage,
+} from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let nodes = 0;

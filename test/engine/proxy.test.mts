@@ -13,10 +13,10 @@ import { CredentialTestContext } from 'n8n-core';
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CallName } from './calls.mts';
-import { calls, withoutPauses } from './calls.mts';
-import type { CredentialData, RunResult } from './world.mts';
-import { credentialFor, loadPackage, runNode } from './world.mts';
+import type { CallName } from '../../lab/engine/calls.mts';
+import { calls, withoutPauses } from '../../lab/engine/calls.mts';
+import type { CredentialData, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, loadPackage, runNode } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let proxy: Server;

@@ -2,8 +2,8 @@
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from './calls.mts';
-import { credentialFor, deduplicator, runNode } from './world.mts';
+import { withoutPauses } from '../../lab/engine/calls.mts';
+import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
 
 const windows = 10;
 const concurrency = 10;

@@ -2,9 +2,9 @@
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { calls, withShortTimeoutsFor, withoutPauses } from './calls.mts';
-import type { RunOptions, RunResult } from './world.mts';
-import { credentialFor, runNode } from './world.mts';
+import { calls, withShortTimeoutsFor, withoutPauses } from '../../lab/engine/calls.mts';
+import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, runNode } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let userId: string;

@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CallName } from './calls.mts';
-import { calls, withShortTimeoutsFor, withoutPauses } from './calls.mts';
-import type { CredentialData, RunOptions, RunResult } from './world.mts';
-import { credentialFor, onlyJson, runNode } from './world.mts';
+import type { CallName } from '../../lab/engine/calls.mts';
+import { calls, withShortTimeoutsFor, withoutPauses } from '../../lab/engine/calls.mts';
+import type { CredentialData, RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, onlyJson, runNode } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let userId: string;

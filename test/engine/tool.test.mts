@@ -4,8 +4,13 @@ import { Workflow, NodeConnectionTypes, NodeHelpers, createRunExecutionData } fr
 import type { IDataObject, INode, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from './calls.mts';
-import { additionalData, credentialFor, loadPackage, nodeTypesOf } from './world.mts';
+import { withoutPauses } from '../../lab/engine/calls.mts';
+import {
+	additionalData,
+	credentialFor,
+	loadPackage,
+	nodeTypesOf,
+} from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 let runs = 0;

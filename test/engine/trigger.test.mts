@@ -10,8 +10,8 @@ import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { ListeningTrigger, TriggerOptions } from './world.mts';
-import { callTriggerHook, credentialFor, deduplicator, listen } from './world.mts';
+import type { ListeningTrigger, TriggerOptions } from '../../lab/engine/engine.mts';
+import { callTriggerHook, credentialFor, deduplicator, listen } from '../../lab/engine/engine.mts';
 
 const secret = 'trigger-test-secret';
 const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };

@@ -1,5 +1,5 @@
 /** The account's URL in random worlds: publications, tests, failures, lost answers, replaced keys, restarts and new leaders. */
-import { Code } from './loaded-code.mts';
+import { Code } from '../../lab/loaded-code.mts';
 import { mistakes } from './url-mistakes.mts';
 import { firstBroken, seedsFrom } from './url-search.mts';
 

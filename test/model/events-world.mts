@@ -1,6 +1,6 @@
 /** A world of one partner account: a model of n8n around the trigger's own code, and of a service with every whim. */
-import type { Code } from './loaded-code.mts';
-import { requireInstalled } from './loaded-code.mts';
+import type { Code } from '../../lab/loaded-code.mts';
+import { requireInstalled } from '../../lab/loaded-code.mts';
 
 /** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {

@@ -1,6 +1,6 @@
 // Plays many worlds of the account's URL. `--worlds=N`, `--from=N` the first seed.
 import { parseArgs } from 'node:util';
-import { Code } from './loaded-code.mts';
+import { Code } from '../../lab/loaded-code.mts';
 import { firstBroken, seedsFrom } from './url-search.mts';
 
 const { values } = parseArgs({

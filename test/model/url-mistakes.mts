@@ -1,5 +1,5 @@
 /** Deliberate mistakes in the code of the account's URL, each of which a world has to show. */
-import type { Mutation } from './loaded-code.mts';
+import type { Mutation } from '../../lab/loaded-code.mts';
 
 const folder = 'nodes/EtbWalletTrigger';
 export const mistakes: Record<string, Mutation> = {

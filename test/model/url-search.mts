@@ -1,6 +1,6 @@
 /** Looks for a world in which the account's URL breaks a rule. */
 import { Broken, live } from './events-world.mts';
-import type { Code } from './loaded-code.mts';
+import type { Code } from '../../lab/loaded-code.mts';
 
 const steps = 30;
 

@@ -4,8 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
-import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../n8n/gate.mts';
-import { mutations } from '../gate/mutations.mts';
+import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../lab/n8n/gate.mts';
+import { mutations } from '../../lab/gate/mutations.mts';
 
 const files = globSync('gate/*.json').map((path) => basename(path));
 

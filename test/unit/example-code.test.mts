@@ -1,6 +1,6 @@
 /** The code in the Code nodes of the payroll examples, without n8n. */
 import { DateTime } from 'luxon';
-import { codeOf } from '../../n8n/example-code.mts';
+import { codeOf } from '../../lab/n8n/example-code.mts';
 
 type Json = Record<string, unknown>;
 

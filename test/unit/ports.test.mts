@@ -1,7 +1,7 @@
 /** Ports that are wrong, free or taken. */
 import { createServer } from 'node:net';
-import { freePort, portFromEnvironment, requireFreePort } from '../../n8n/ports.mts';
-import { StartError } from '../../n8n/start-error.mts';
+import { freePort, portFromEnvironment, requireFreePort } from '../../lab/n8n/ports.mts';
+import { StartError } from '../../lab/n8n/start-error.mts';
 
 describe('portFromEnvironment', () => {
 	test.each([

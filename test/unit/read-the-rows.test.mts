@@ -1,6 +1,6 @@
 /** The code of "Read the rows" in payroll-from-a-file.json, exactly as n8n runs it: what people write, and what is refused. */
 import { z } from 'zod';
-import { runCode } from '../example-code.mts';
+import { runCode } from './run-code.mts';
 
 const Row = z.object({
 	about: z

@@ -1,5 +1,5 @@
 /** The code of "Write the receipts" in receipt-to-payee.json, exactly as n8n runs it: texts, and dates in both calendars. */
-import { runCode, type Json } from '../example-code.mts';
+import { runCode, type Json } from './run-code.mts';
 
 const payee = { userId: 'etbw_E-1', name: 'አበበ ከበደ', email: 'abebe@example.com' };
 const paid = { toUserId: 'etbw_E-1', amountEtb: 12400.5, txHash: '0xabc' };

@@ -3,9 +3,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { pinnedN8nFolder, projectFolder } from '../../n8n/folders.mts';
-import { installN8n, isInstalled } from '../../n8n/install.mts';
-import { runNpm } from '../../n8n/npm.mts';
+import { pinnedN8nFolder, projectFolder } from '../../lab/n8n/folders.mts';
+import { installN8n, isInstalled } from '../../lab/n8n/install.mts';
+import { runNpm } from '../../lab/n8n/npm.mts';
 import { compareVersions } from './compatibility.mts';
 
 const Manifest = z

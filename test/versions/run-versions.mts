@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
-import { projectFolder } from '../../n8n/folders.mts';
+import { projectFolder } from '../../lab/n8n/folders.mts';
 import {
 	compatibilityFile,
 	compareVersions,
@@ -20,10 +20,10 @@ import { exactVersion, installedN8n } from './other-n8n.mts';
 
 /** What is run in each n8n after the demo, which calls all seven operations and receives an event. */
 const suites = [
-	{ name: 'install and operations', file: 'test/n8n/install.live.mts' },
-	{ name: 'payments', file: 'test/n8n/payments.live.mts' },
-	{ name: 'settling', file: 'test/n8n/settling.live.mts' },
-	{ name: 'trigger', file: 'test/n8n/trigger.live.mts' },
+	{ name: 'install and operations', file: 'test/live/n8n/install.live.mts' },
+	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },
+	{ name: 'settling', file: 'test/live/n8n/settling.live.mts' },
+	{ name: 'trigger', file: 'test/live/n8n/trigger.live.mts' },
 ];
 
 const print = (line: string) => console.log(line);
@@ -38,7 +38,7 @@ const reasonOfNpm = (message: string) =>
 
 /** Runs the demo; undefined when it did its job, else its last words. */
 async function failureOfDemo(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-	const child = spawn(process.execPath, ['n8n/demo.mts'], {
+	const child = spawn(process.execPath, ['lab/n8n/demo.mts'], {
 		cwd: projectFolder,
 		env,
 		stdio: ['ignore', 'inherit', 'pipe'],

@@ -40,7 +40,7 @@ const keepingAll = { mode: 'entries' } as const;
  * n8n's deduplication helper (1.64 and newer) as four calls that always end. Each reads one row of the database as a
  * whole, and writes it back as a whole; the first write of a row is an insert. Should that change, `lock.ts` no longer
  * keeps processes apart.
- * Noticed by: `test/queue/queue-payments.live.mts` and `test/n8n/events.live.mts`, after restarts.
+ * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
  * @param scope whether the entries are the node's own, or those of all nodes of the workflow
  * @param checkFirst throws when nothing may be written or believed any more
  * @throws {InvalidValueError} when this n8n cannot keep entries; each call throws whatever the database does

@@ -1,0 +1,307 @@
+/** n8n's editor by what a person does in it. Whatever takes time is awaited by what appears on the page. */
+import type { Locator, Page } from 'playwright-core';
+import { z } from 'zod';
+import { eventually } from '../lab.mts';
+
+/** How the editor can show data. */
+export type View = 'schema' | 'table' | 'json';
+
+const Items = z.array(z.record(z.unknown()));
+
+export class Editor {
+	readonly page: Page;
+	private readonly url: string;
+
+	/** @param url of n8n, without a slash at the end */
+	constructor(page: Page, url: string) {
+		this.page = page;
+		this.url = url;
+	}
+
+	/** Fills the form that a new n8n shows first. */
+	async signUp(email: string, password: string): Promise<void> {
+		await this.page.goto(`${this.url}/setup`, { waitUntil: 'domcontentloaded' });
+		const fields = { email, firstName: 'Workflow', lastName: 'Builder', password };
+		for (const [name, value] of Object.entries(fields)) {
+			await this.page.locator(`input[name="${name}"]`).fill(value);
+		}
+		await this.page.getByTestId('form-submit-button').click();
+		await this.page.getByTestId('project-home-menu-item').waitFor();
+	}
+
+	// Credentials
+
+	/** Opens the form for a new credential of the type with this name. */
+	async newCredential(type: string): Promise<void> {
+		await this.page.goto(`${this.url}/home/credentials`, { waitUntil: 'domcontentloaded' });
+		await this.page.getByTestId('add-resource-credential').click();
+		await this.page.getByTestId('new-credential-type-select').click();
+		await this.page.keyboard.type(type);
+		await this.page.getByTestId('new-credential-type-select-option').getByText(type).click();
+		await this.page.getByTestId('new-credential-type-button').click();
+		await this.page.getByTestId('credential-save-button').waitFor();
+	}
+
+	/** The open credential. */
+	get credential(): Locator {
+		return this.page.getByRole('dialog');
+	}
+
+	/** Saves the open credential, which n8n then tests. */
+	async saveCredential(): Promise<void> {
+		await this.page.getByTestId('credential-save-button').click();
+	}
+
+	async closeCredential(): Promise<void> {
+		await this.credential.getByRole('button', { name: 'Close' }).click();
+		await this.credential.waitFor({ state: 'hidden' });
+	}
+
+	// Finding nodes
+
+	/** An empty workflow with the list of nodes open. */
+	async newWorkflow(): Promise<void> {
+		await this.page.goto(`${this.url}/workflow/new`, { waitUntil: 'domcontentloaded' });
+		await this.page.getByTestId('canvas-plus-button').click();
+		await this.page.getByTestId('node-creator-search-bar').waitFor();
+	}
+
+	/** Entries of the open list of nodes. */
+	listed(text: string): Locator {
+		return this.page.getByTestId('node-creator-item-name').getByText(text, { exact: true });
+	}
+
+	/** Types into the search field above the list of nodes. */
+	async search(word: string): Promise<void> {
+		await this.page.getByTestId('node-creator-search-bar').fill(word);
+	}
+
+	/** Opens an entry of the list, such as "ETB Wallet", with all it can do. */
+	async openEntry(entry: string): Promise<void> {
+		await this.listed(entry).first().click();
+		const actions = this.actions;
+		await actions.or(this.page.getByTestId('node-creator-item-name')).first().waitFor();
+		// Of an empty canvas, n8n shows triggers first and keeps the actions folded.
+		const folded = (await this.listed('Get the treasury balance').count()) === 0;
+		if (folded && (await actions.isVisible())) await actions.click();
+	}
+
+	/** Goes back from an entry to the list. */
+	async leaveEntry(): Promise<void> {
+		await this.page.getByTestId('nodes-list-header').getByRole('button').first().click();
+		// The entry moves out of view while the list moves in.
+		await this.actions.waitFor({ state: 'hidden' });
+	}
+
+	/** The title above the actions of the open entry. */
+	private get actions(): Locator {
+		return this.page.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' });
+	}
+
+	/** Looks for a node, chooses what it is to do, and waits for its fields. */
+	async chooseNode(word: string, entry: string, action: string): Promise<void> {
+		await this.search(word);
+		await this.openEntry(entry);
+		await this.listed(action).click();
+		await this.page.getByTestId('node-parameters').waitFor();
+	}
+
+	/** Clicks the plus behind the last node, which may be outside of the window. */
+	async addAfterLast(): Promise<void> {
+		await this.page.getByTestId('zoom-to-fit').click();
+		await this.page.getByTestId('canvas-handle-plus').last().click();
+		await this.page.getByTestId('node-creator-search-bar').waitFor();
+	}
+
+	// The canvas
+
+	canvasNode(name: string): Locator {
+		return this.page.getByTestId('canvas-node').filter({ hasText: name });
+	}
+
+	/** The mark on a node that something is wrong with; it says what when the mouse is over it. */
+	canvasIssues(name: string): Locator {
+		return this.canvasNode(name).getByTestId('node-issues');
+	}
+
+	async openNode(name: string): Promise<void> {
+		await this.canvasNode(name).dblclick();
+		await this.page.getByTestId('node-parameters').waitFor();
+	}
+
+	async executeWorkflow(): Promise<void> {
+		await this.page.getByTestId('execute-workflow-button').click();
+	}
+
+	/** Publishes the workflow; n8n says so in a message. */
+	async publish(): Promise<void> {
+		await this.page.getByTestId('workflow-open-publish-modal-button').click();
+		await this.page.getByTestId('workflow-publish-button').click();
+	}
+
+	/** Closes the message about the published workflow and waits for its triggers to be live. */
+	async confirmPublished(): Promise<void> {
+		await this.page.getByRole('button', { name: 'Got it' }).click();
+		await this.page.getByText('Publishing').waitFor({ state: 'hidden' });
+	}
+
+	async openExecutions(): Promise<void> {
+		await this.page.getByTestId('radio-button-executions').click();
+		await this.page.getByTestId('executions-sidebar').waitFor();
+	}
+
+	/** The executions in the open list that succeeded, the newest first. */
+	get succeeded(): Locator {
+		return this.page.getByTestId(/^execution-details-/).filter({ hasText: /Succeeded\s+in/ });
+	}
+
+	// The open node
+
+	async closeNode(): Promise<void> {
+		await this.page.getByTestId('ndv-close-button').click();
+		await this.page.getByTestId('ndv').waitFor({ state: 'hidden' });
+	}
+
+	async openTab(tab: 'params' | 'settings'): Promise<void> {
+		await this.page.getByTestId(`tab-${tab}`).click();
+	}
+
+	/** A field of the open node or credential, by its parameter name. */
+	field(name: string): Locator {
+		return this.page.getByTestId(`parameter-input-${name}`);
+	}
+
+	/** Types a fixed value into a field. */
+	async fill(name: string, value: string): Promise<void> {
+		await this.switchTo(name, 'fixed');
+		const input = this.field(name).locator('input');
+		await input.fill(value);
+		await input.blur();
+	}
+
+	/**
+	 * Switches a field to "Expression" and types one with another value than before. n8n takes it over a
+	 * moment later, when the preview below the field changes.
+	 */
+	async fillExpression(name: string, expression: string): Promise<void> {
+		await this.switchTo(name, 'expression');
+		await this.leaveField();
+		const preview = `[data-test-id="parameter-expression-preview-${name}"]`;
+		const before = await this.page.locator(preview).innerText();
+		const content = this.field(name).locator('.cm-content');
+		await content.click();
+		// By the keyboard, as the field learns of a selection made in any other way only later.
+		await this.page.keyboard.press('ControlOrMeta+a');
+		await this.page.keyboard.insertText(expression);
+		await this.leaveField();
+		await this.page.waitForFunction(
+			([selector, text]) => document.querySelector<HTMLElement>(selector)?.innerText !== text,
+			[preview, before] as const,
+		);
+	}
+
+	/** Chooses an option of a list by the name it shows, which its description follows; a list of many stays open. */
+	async choose(name: string, ...options: string[]): Promise<void> {
+		await this.field(name).click();
+		for (const option of options) {
+			const begin = new RegExp(`^\\s*${option.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+			await this.page.getByRole('option', { name: begin }).click();
+		}
+	}
+
+	async toggle(name: string): Promise<void> {
+		await this.field(name).locator('.el-switch').click();
+	}
+
+	/** Runs the node, and those before it that have no data yet; a trigger listens. */
+	async executeStep(): Promise<void> {
+		await this.page.getByTestId('node-execute-button').click();
+	}
+
+	get input(): Locator {
+		return this.page.getByTestId('ndv-input-panel');
+	}
+
+	get output(): Locator {
+		return this.page.getByTestId('output-panel');
+	}
+
+	async show(view: View, panel: Locator = this.output): Promise<void> {
+		await panel.getByTestId(`radio-button-${view}`).click();
+	}
+
+	/** Opens one of the branches of the output by the start of its title. */
+	async openBranch(title: string): Promise<void> {
+		await this.output.getByTestId('branches').getByText(title).click();
+	}
+
+	/** The rows of the table view by their column titles. */
+	async table(): Promise<Array<Record<string, string>>> {
+		await this.show('table');
+		const table = this.output.locator('table');
+		const titles = await textsOf(table.locator('thead th'));
+		const rows: Array<Record<string, string>> = [];
+		for (const row of await table.locator('tbody tr').all()) {
+			const cells = await textsOf(row.locator('td'));
+			rows.push(
+				Object.fromEntries(
+					titles.flatMap((title, index) => (title === '' ? [] : [[title, cells[index] ?? '']])),
+				),
+			);
+		}
+		return rows;
+	}
+
+	/** The items as the JSON view writes them. */
+	async json(): Promise<Array<Record<string, unknown>>> {
+		await this.show('json');
+		const tree = this.output.locator('.vjs-tree');
+		// While the view is drawn it shows half of the items.
+		return await eventually('items as JSON', async () => {
+			const text = (await tree.innerText()).replaceAll('\u00a0', ' ');
+			try {
+				return Items.parse(JSON.parse(text));
+			} catch (error) {
+				if (error instanceof SyntaxError) return undefined;
+				throw error;
+			}
+		});
+	}
+
+	/** The fields of the schema view of a panel from top to bottom, with the values of the first item if there are any. */
+	async schema(panel: Locator = this.output): Promise<Record<string, string>> {
+		await this.show('schema', panel);
+		const items = panel.getByTestId('run-data-schema-item');
+		await items.first().waitFor();
+		const found: Array<{ y: number; name: string; value: string }> = [];
+		for (const item of await items.all()) {
+			const name = await item.getByTestId('run-data-schema-node-name').first().innerText();
+			const value = await item.getByTestId('run-data-schema-item-value').first().innerText();
+			found.push({ y: (await item.boundingBox())?.y ?? 0, name, value });
+		}
+		// The page holds them in an order of its own, and above the window those that it does not show now.
+		const shown = found.filter(({ y }) => y > 0);
+		shown.sort((one, other) => one.y - other.y);
+		return Object.fromEntries(shown.map(({ name, value }) => [name, value]));
+	}
+
+	/** A field shows its switch between "Fixed" and "Expression" while the mouse is over it. */
+	private async switchTo(name: string, mode: 'fixed' | 'expression'): Promise<void> {
+		const button = this.page
+			.getByTestId(`${name}-parameter-input-options-container`)
+			.getByTestId(`radio-button-${mode}`);
+		if ((await button.count()) === 0) return;
+		if ((await button.getAttribute('aria-checked')) === 'true') return;
+		await this.field(name).hover();
+		await button.click();
+	}
+
+	/** What the editor suggests for a field that is being edited covers its neighbours. */
+	private async leaveField(): Promise<void> {
+		await this.openTab('params');
+		await this.page.getByTestId('inline-expression-editor-output').waitFor({ state: 'hidden' });
+	}
+}
+
+const textsOf = async (locator: Locator): Promise<string[]> =>
+	(await locator.allInnerTexts()).map((text) => text.trim());

@@ -1,0 +1,582 @@
+/** Runs the built nodes in n8n-core's real engine: real WorkflowExecute, real contexts, real HTTP. */
+import { EventEmitter, once } from 'node:events';
+import { resolve } from 'node:path';
+import type { IncomingMessage } from 'node:http';
+import { createGunzip } from 'node:zlib';
+import express from 'express';
+import type { Request, Response } from 'express';
+import {
+	DataDeduplicationService,
+	ExecutionLifecycleHooks,
+	HookContext,
+	PackageDirectoryLoader,
+	WebhookContext,
+	WorkflowExecute,
+} from 'n8n-core';
+import { Workflow, createRunExecutionData } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialType,
+	ICredentialsHelper,
+	IDataObject,
+	IHttpRequestOptions,
+	INode,
+	INodeExecutionData,
+	INodeParameters,
+	INodeType,
+	INodeTypes,
+	IRun,
+	ITaskData,
+	IWebhookData,
+	IWorkflowBase,
+	IWorkflowExecuteAdditionalData,
+	IWorkflowSettings,
+	WebhookSetupMethodNames,
+	WorkflowActivateMode,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+import { z } from 'zod';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
+import { isDocumented } from '../troubleshooting/documented.mts';
+import { MemoryDeduplicator } from './deduplicator.mts';
+
+const actionType = 'n8n-nodes-etb-wallet.etbWallet';
+const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
+
+/** The entries of the ledger, as n8n's database would hold them. */
+export const deduplicator = new MemoryDeduplicator();
+
+const manualTrigger: INodeType = {
+	description: {
+		displayName: 'Manual Trigger',
+		name: 'manualTrigger',
+		group: ['trigger'],
+		version: 1,
+		description: '',
+		defaults: { name: 'Manual Trigger' },
+		inputs: [],
+		outputs: ['main'],
+		properties: [],
+	},
+	async execute() {
+		return await Promise.resolve([this.getInputData()]);
+	},
+};
+
+interface Package {
+	types: Map<string, INodeType>;
+	credential: ICredentialType;
+}
+
+let loaded: Promise<Package> | undefined;
+
+/** The node of the built package, loaded anew as n8n does after an update in the editor: with modules of its own. */
+export async function updatePackage(): Promise<INodeType> {
+	let node: INodeType | undefined;
+	await jest.isolateModulesAsync(async () => {
+		const file = resolve('dist/nodes/EtbWallet/EtbWallet.node.js');
+		const { EtbWallet } = (await import(file)) as { EtbWallet: new () => INodeType };
+		node = new EtbWallet();
+	});
+	if (node === undefined) throw new Error('the package has no etbWallet');
+	return node;
+}
+
+async function load(): Promise<Package> {
+	await DataDeduplicationService.init(deduplicator);
+	const loader = new PackageDirectoryLoader(resolve('.'));
+	await loader.loadAll();
+	const types = new Map<string, INodeType>([['n8n-nodes-base.manualTrigger', manualTrigger]]);
+	for (const [name, { type }] of Object.entries(loader.nodeTypes)) {
+		if ('execute' in type || 'webhook' in type) types.set(`${loader.packageName}.${name}`, type);
+	}
+	const credential = loader.credentialTypes.etbWalletApi?.type;
+	if (credential === undefined) throw new Error('the package has no credential etbWalletApi');
+	return { types, credential };
+}
+
+/** The package as n8n's own loader sees it in the built folder. */
+export function loadPackage(): Promise<Package> {
+	loaded ??= load();
+	return loaded;
+}
+
+export type CredentialData = ICredentialDataDecryptedObject;
+
+/** What the credential holds for a sandbox. */
+export function credentialFor(sandbox: Sandbox, changes: CredentialData = {}): CredentialData {
+	return {
+		baseUrl: sandbox.url,
+		apiKey: sandbox.apiKey,
+		webhookSecret: sandbox.webhookSecret,
+		allowInsecureHttp: false,
+		...changes,
+	};
+}
+
+export function nodeTypesOf({ types }: Package): INodeTypes {
+	const get = (name: string): INodeType => {
+		const type = types.get(name);
+		if (type === undefined) throw new Error(`unknown node type ${name}`);
+		return type;
+	};
+	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
+}
+
+function updatedNodeTypes({ types }: Package, current: () => INodeType): INodeTypes {
+	const get = (name: string): INodeType =>
+		name === actionType ? current() : (types.get(name) ?? current());
+	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
+}
+
+function credentialsHelper({ credential }: Package, data: CredentialData): ICredentialsHelper {
+	const helper: Partial<ICredentialsHelper> = {
+		getParentTypes: () => [],
+		isCredentialUsableByNode: () => true,
+		getCredentialsProperties: () => credential.properties,
+		getDecrypted: () => Promise.resolve({ ...data }),
+		preAuthentication: () => Promise.resolve(undefined),
+		authenticate: async (decrypted, _name, request) => {
+			const { authenticate } = credential;
+			if (typeof authenticate !== 'function') throw new Error('authenticate is not a function');
+			return await authenticate(decrypted, request as IHttpRequestOptions);
+		},
+	};
+	return helper as ICredentialsHelper;
+}
+
+let executions = 0;
+
+export function additionalData(
+	nodePackage: Package,
+	credential: CredentialData,
+	executionId: string,
+): IWorkflowExecuteAdditionalData {
+	const base = 'http://127.0.0.1:5678';
+	return {
+		credentialsHelper: credentialsHelper(nodePackage, credential),
+		executionId,
+		currentNodeExecutionIndex: 0,
+		restApiUrl: `${base}/rest`,
+		instanceBaseUrl: base,
+		webhookBaseUrl: `${base}/webhook`,
+		webhookTestBaseUrl: `${base}/webhook-test`,
+		webhookWaitingBaseUrl: `${base}/webhook-waiting`,
+		formBaseUrl: `${base}/form`,
+		formTestBaseUrl: `${base}/form-test`,
+		formWaitingBaseUrl: `${base}/form-waiting`,
+		mcpBaseUrl: `${base}/mcp`,
+		mcpTestBaseUrl: `${base}/mcp-test`,
+		variables: {},
+		hooks: new ExecutionLifecycleHooks('manual', executionId, {} as IWorkflowBase),
+	} as unknown as IWorkflowExecuteAdditionalData;
+}
+
+export interface RunOptions {
+	credential: CredentialData;
+	parameters: INodeParameters;
+	/** One empty item when left out. */
+	items?: IDataObject[];
+	onError?: INode['onError'];
+	retryOnFail?: boolean;
+	maxTries?: number;
+	/** Executions with the same ID share the node's ledger. */
+	nodeId?: string;
+	/** A new one when left out. */
+	executionId?: string;
+	settings?: IWorkflowSettings;
+	/** What started the execution; `manual` when left out. */
+	mode?: WorkflowExecuteMode;
+	/** Gets the running engine, to stop it. */
+	started?: (engine: { cancel(): void }) => void;
+	/** The node as it is now: an update can replace it between two tries. */
+	currentNode?: () => INodeType;
+}
+
+export interface RunResult {
+	/** Items of the success output. */
+	output: INodeExecutionData[];
+	/** Items of the error output, when the node has one. */
+	errorOutput: INodeExecutionData[];
+	/** The error that stopped the workflow. */
+	error?: {
+		message: string;
+		description?: string | null;
+		context?: IDataObject;
+		httpCode?: string | null;
+	};
+	hints: string[];
+	/** The whole run as text, to search it for what must not be there. */
+	everything: string;
+}
+
+/** The same as `executeNode`; fails when output does not fit its schema, or an error does not say what to do. */
+export async function runNode(options: RunOptions): Promise<RunResult> {
+	const result = await executeNode(options);
+	checkOutput(actionSchemaFile(options.parameters), result.output);
+	const failed = [...result.output, ...result.errorOutput].map(({ json }) => json.error);
+	for (const error of [result.error, ...failed]) checkError(error);
+	return result;
+}
+
+const explained = z.object({
+	message: z.string().refine(isDocumented, 'is not in the documentation'),
+	description: z.string().min(1),
+});
+
+/** n8n's own, which are as they are. */
+const foreignErrors: unknown[] = ['ExpressionError', 'ManualExecutionCancelledError'];
+
+function checkError(error: unknown): void {
+	if (error === undefined) return;
+	if (foreignErrors.includes(Reflect.get(Object(error), 'name'))) return;
+	const problems = explained.safeParse(error).error?.issues ?? [];
+	if (problems.length > 0) throw new Error(`${JSON.stringify(error)}: ${JSON.stringify(problems)}`);
+}
+
+/** Runs the action node behind a trigger that emits `items`. */
+export async function executeNode(options: RunOptions): Promise<RunResult> {
+	const nodePackage = await loadPackage();
+	const start: INode = {
+		id: 'start',
+		name: 'Start',
+		type: 'n8n-nodes-base.manualTrigger',
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: {},
+	};
+	const node: INode = {
+		id: options.nodeId ?? 'etb-wallet',
+		name: 'ETB Wallet',
+		type: actionType,
+		typeVersion: 1,
+		position: [200, 0],
+		parameters: options.parameters,
+		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+		...(options.onError && { onError: options.onError }),
+		...(options.retryOnFail && {
+			retryOnFail: true,
+			maxTries: options.maxTries ?? 3,
+			waitBetweenTries: 1,
+		}),
+	};
+	const workflow = new Workflow({
+		id: 'wf1',
+		name: 'test',
+		nodes: [start, node],
+		connections: { Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] } },
+		active: false,
+		nodeTypes: options.currentNode
+			? updatedNodeTypes(nodePackage, options.currentNode)
+			: nodeTypesOf(nodePackage),
+		settings: { executionOrder: 'v1' },
+	});
+	const data = createRunExecutionData({
+		startData: {},
+		executionData: {
+			nodeExecutionStack: [
+				{
+					node: start,
+					data: { main: [(options.items ?? [{}]).map((json) => ({ json }))] },
+					source: null,
+				},
+			],
+		},
+	});
+	const engine = new WorkflowExecute(
+		additionalData(nodePackage, options.credential, options.executionId ?? String(++executions)),
+		options.mode ?? 'manual',
+		data,
+	);
+	const running = engine.processRunExecutionData(workflow);
+	options.started?.(running);
+	return resultOf(await running, node.name);
+}
+
+export function resultOf(run: IRun, name: string): RunResult {
+	const task: ITaskData | undefined = run.data.resultData.runData[name]?.at(-1);
+	const error = run.data.resultData.error ?? task?.error;
+	return {
+		output: task?.data?.main?.[0] ?? [],
+		errorOutput: task?.data?.main?.[1] ?? [],
+		...(error && { error: error as RunResult['error'] }),
+		hints: (task?.hints ?? []).map(({ message }) => message),
+		everything: JSON.stringify(run, (_key, value: unknown) =>
+			value instanceof Error ? { ...value, message: value.message, stack: value.stack } : value,
+		),
+	};
+}
+
+/** The JSON of the only output item. */
+export function onlyJson({ output, error }: RunResult): IDataObject {
+	if (output.length !== 1 || output[0] === undefined) {
+		throw new Error(`expected one item, got ${output.length}; ${error?.message ?? 'no error'}`);
+	}
+	return output[0].json;
+}
+
+export interface TriggerOptions {
+	/** What is different where n8n is another one. */
+	contextOfOtherN8n?: object;
+	credential: CredentialData;
+	parameters?: INodeParameters;
+	/** The base of n8n's webhook URLs. */
+	webhookBaseUrl?: string;
+	webhookTestBaseUrl?: string;
+	staticData?: IDataObject;
+	workflow?: { id: string; name: string };
+	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
+	isTest?: boolean;
+	/** What the started workflow does: it fails when this rejects. */
+	work?: () => Promise<void>;
+	/** What each execution waits for before it begins, as in n8n's queue. */
+	queue?: () => Promise<void>;
+	/** Settings of the trigger node beside its parameters. */
+	node?: Partial<INode>;
+	/** The project of n8n that the workflow belongs to; by default the same for all. */
+	projectId?: string;
+}
+
+interface TriggerParts {
+	nodePackage: Package;
+	type: INodeType;
+	node: INode;
+	workflow: Workflow;
+	additional: IWorkflowExecuteAdditionalData;
+	webhookData: IWebhookData;
+}
+
+const workType = 'n8n-nodes-base.work';
+
+/** A node behind the trigger that does something which takes its time, or fails. */
+function withWork(
+	types: INodeTypes,
+	work: TriggerOptions['work'],
+): Pick<INodeTypes, 'getByName' | 'getByNameAndVersion'> {
+	const type: INodeType = {
+		description: { ...manualTrigger.description, name: 'work', inputs: ['main'] },
+		async execute() {
+			await work?.();
+			return [this.getInputData()];
+		},
+	};
+	const get: INodeTypes['getByNameAndVersion'] = (name, version) =>
+		name === workType ? type : types.getByNameAndVersion(name, version);
+	return { getByName: get, getByNameAndVersion: get };
+}
+
+async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
+	const nodePackage = await loadPackage();
+	const types = nodeTypesOf(nodePackage);
+	const type = types.getByNameAndVersion(triggerType);
+	const node: INode = {
+		id: 'etb-wallet-trigger',
+		name: 'ETB Wallet Trigger',
+		type: triggerType,
+		typeVersion: 2,
+		position: [0, 0],
+		webhookId: `webhook-of-${options.workflow?.id ?? 'wf1'}`,
+		parameters: options.parameters ?? {},
+		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+		...options.node,
+	};
+	const work: INode = {
+		id: 'work',
+		name: 'Work',
+		type: workType,
+		typeVersion: 1,
+		position: [200, 0],
+		parameters: {},
+	};
+	const toWork = [{ node: work.name, type: 'main' as const, index: 0 }];
+	const workflow = new Workflow({
+		id: options.workflow?.id ?? 'wf1',
+		name: options.workflow?.name ?? 'test',
+		nodes: [node, work],
+		connections: { [node.name]: { main: Array.from({ length: 4 }, () => toWork) } },
+		active: true,
+		nodeTypes: { ...types, ...withWork(types, options.work) },
+		staticData: options.staticData,
+		settings: { executionOrder: 'v1' },
+	});
+	const webhookDescription = type.description.webhooks?.find(({ name }) => name === 'default');
+	if (webhookDescription === undefined) throw new Error('the trigger describes no webhook');
+	const additional = additionalData(nodePackage, options.credential, '1');
+	additional.projectId = 'projectId' in options ? options.projectId : 'project';
+	if (options.webhookBaseUrl !== undefined) additional.webhookBaseUrl = options.webhookBaseUrl;
+	if (options.webhookTestBaseUrl !== undefined)
+		additional.webhookTestBaseUrl = options.webhookTestBaseUrl;
+	const webhookData = {
+		webhookDescription,
+		node: node.name,
+		path: 'x',
+		httpMethod: 'POST',
+		workflowId: workflow.id,
+		workflowExecuteAdditionalData: additional,
+	} satisfies IWebhookData;
+	return {
+		nodePackage,
+		type,
+		node: workflow.getNode(node.name) ?? node,
+		workflow,
+		additional,
+		webhookData,
+	};
+}
+
+/** Calls what n8n calls when a workflow is activated or deactivated. */
+export async function callTriggerHook(
+	options: TriggerOptions,
+	method: WebhookSetupMethodNames,
+	mode: WorkflowExecuteMode = 'trigger',
+	activation: WorkflowActivateMode = 'activate',
+): Promise<boolean> {
+	const { type, node, workflow, additional, webhookData } = await triggerParts(options);
+	const hook = type.webhookMethods?.default?.[method];
+	if (hook === undefined) throw new Error(`the trigger has no ${method}`);
+	const isTest = options.isTest ?? mode === 'manual';
+	const context = new HookContext(workflow, node, additional, mode, activation, {
+		...webhookData,
+		isTest,
+	});
+	try {
+		return await hook.call(Object.assign(context, options.contextOfOtherN8n));
+	} catch (error) {
+		checkError(error);
+		throw error;
+	}
+}
+
+/** A trigger that listens on a port of this machine, as n8n does for it. */
+export interface ListeningTrigger {
+	url: string;
+	/** What the trigger gave out in each execution that went on: a list of items for each output. */
+	started: INodeExecutionData[][][];
+	/** How many executions began, also those that ended in the trigger. */
+	executions: () => number;
+	/** Resolves when the trigger has handled its next request. */
+	nextHandled: () => Promise<void>;
+	/** Whether n8n would save the workflow's static data. */
+	hasChangedStaticData: () => boolean;
+	/** What stands in n8n's log. */
+	log: string[];
+	stop: () => Promise<void>;
+}
+
+type RawRequest = Request & { rawBody?: Buffer; readRawBody(): Promise<void> };
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+	const chunks: Buffer[] = [];
+	// As n8n does it: the end of a request that is cut off never comes through.
+	const isGzip = request.headers['content-encoding'] === 'gzip';
+	const body = isGzip ? request.pipe(createGunzip()) : request;
+	for await (const chunk of body) chunks.push(chunk as Buffer);
+	return Buffer.concat(chunks);
+}
+
+/**
+ * n8n reads what these types announce before it calls a node of version 2.
+ * @returns whether it could be read
+ */
+async function wasParsed(request: RawRequest): Promise<boolean> {
+	const type = request.headers['content-type'] ?? '';
+	if (!/^(application\/json|text\/plain|application\/x-www-form-urlencoded)|[/+]xml/.test(type))
+		return true;
+	await request.readRawBody();
+	if (!type.startsWith('application/json') || !request.rawBody?.length) return true;
+	try {
+		JSON.parse(request.rawBody.toString().replace(/^\ufeff/, ''));
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** The same as `openTrigger`; stopping it fails when it handed over what the output schema does not say. */
+export async function listen(options: TriggerOptions): Promise<ListeningTrigger> {
+	const trigger = await openTrigger(options);
+	const stop = async (): Promise<void> => {
+		await trigger.stop();
+		checkOutput(triggerSchemaFile, trigger.started.flat(2));
+	};
+	return { ...trigger, stop };
+}
+
+export async function openTrigger(options: TriggerOptions): Promise<ListeningTrigger> {
+	const { nodePackage, type, node, workflow, webhookData } = await triggerParts(options);
+	const started: INodeExecutionData[][][] = [];
+	let begun = 0;
+	const handled = new EventEmitter();
+	const log: string[] = [];
+	const mode = options.isTest ? 'manual' : 'webhook';
+
+	/** Runs the workflow as n8n does after `webhook`; false when it failed. */
+	const run = async (received: INodeExecutionData[][]): Promise<boolean> => {
+		await options.queue?.();
+		begun++;
+		const additional = additionalData(nodePackage, options.credential, String(++executions));
+		// Through n8n's database, as in queue mode.
+		const main = structuredClone(received);
+		const data = createRunExecutionData({
+			executionData: { nodeExecutionStack: [{ node, data: { main }, source: null }] },
+		});
+		const result = await new WorkflowExecute(additional, mode, data).processRunExecutionData(
+			workflow,
+		);
+		const given = result.data.resultData.runData[node.name]?.at(-1)?.data?.main ?? [];
+		const outputs = given.map((items) => (items ?? []).map(({ json }) => ({ json })));
+		if (outputs.flat().length > 0) started.push(outputs);
+		return result.data.resultData.error === undefined;
+	};
+
+	const app = express();
+	app.post('/webhook{/*path}', async (plain: Request, response: Response) => {
+		const request = plain as RawRequest;
+		// As n8n does for each request.
+		request.readRawBody = async () => {
+			request.rawBody ??= await readAll(request);
+		};
+		if (!(await wasParsed(request))) {
+			response.status(422).json({ message: 'Failed to parse request body' });
+			return;
+		}
+		const additional = additionalData(nodePackage, options.credential, '1');
+		const context = new WebhookContext(
+			workflow,
+			node,
+			{ ...additional, httpRequest: request, httpResponse: response },
+			mode,
+			webhookData,
+			[],
+			null,
+		);
+		const write = (message: string) => void log.push(message);
+		Object.defineProperty(context, 'logger', { value: { warn: write, error: write } });
+		const result = await type.webhook?.call(context);
+		const isAnswered = result?.noWebhookResponse === true;
+		const succeeded = isAnswered || (await run(result?.workflowData ?? []));
+		handled.emit('request');
+		if (isAnswered) return;
+		const isAnsweredAtEnd = node.parameters.acknowledge === 'lastNode';
+		response.status(succeeded || !isAnsweredAtEnd ? 200 : 500).json({ message: 'Answer of n8n' });
+	});
+	const server = app.listen(0, '127.0.0.1');
+	await new Promise((done) => server.once('listening', done));
+	const address = server.address();
+	if (address === null || typeof address === 'string') throw new Error('no port');
+	return {
+		url: `http://127.0.0.1:${address.port}/webhook`,
+		started,
+		executions: () => begun,
+		nextHandled: async () => {
+			await once(handled, 'request');
+		},
+		hasChangedStaticData: () => workflow.staticData.__dataChanged === true,
+		log,
+		stop: async () => {
+			server.closeAllConnections();
+			await new Promise((done) => server.close(done));
+		},
+	};
+}

@@ -1,0 +1,155 @@
+/** Events for the tests in the real n8n: workflows that receive them, deliveries, and a count of what ran. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WorkflowFile } from './n8n/api.mts';
+import { eventually } from './lab.mts';
+
+export const TRIGGER = 'ETB Wallet Trigger';
+
+let created = 0;
+
+interface NodeFile {
+	name: string;
+	type: string;
+	typeVersion?: number;
+	parameters?: object;
+	webhookId?: string;
+}
+
+/** A trigger, and these nodes behind it, one after the other. */
+export function eventWorkflow(parameters: object = {}, ...behind: NodeFile[]): WorkflowFile {
+	const number = ++created;
+	const trigger: NodeFile = {
+		name: TRIGGER,
+		type: 'n8n-nodes-etb-wallet.etbWalletTrigger',
+		typeVersion: 2,
+		parameters,
+		webhookId: randomUUID(),
+	};
+	const nodes = [trigger, ...behind].map((node, index) => ({
+		typeVersion: 1,
+		parameters: {},
+		...node,
+		id: randomUUID(),
+		position: [220 * index, 0],
+	}));
+	const pairs = nodes.slice(1).map((node, index) => [nodes[index]?.name ?? '', node.name]);
+	return {
+		name: `Received ${number}`,
+		nodes,
+		connections: Object.fromEntries(
+			pairs.map(([from = '', to]) => [from, { main: [[{ node: to, type: 'main', index: 0 }]] }]),
+		),
+		settings: { executionOrder: 'v1' },
+	};
+}
+
+export const codeNode = (name: string, ...lines: string[]): NodeFile => ({
+	name,
+	type: 'n8n-nodes-base.code',
+	typeVersion: 2,
+	parameters: { jsCode: lines.join('\n') },
+});
+
+/** What workflows did, by the id of their event. */
+export interface Counter {
+	times: Map<string, number>;
+	/** A node that counts the event. */
+	node: NodeFile;
+	/** Answers each count with this status; with 0 not at all. */
+	answer: (id: string) => number;
+	/** Those that were asked to be counted. */
+	asked: Set<string>;
+	/** Each count waits for it. */
+	until: Promise<void>;
+	/** Those that wait. */
+	waiting: Set<string>;
+	stop(): Promise<void>;
+}
+
+export async function startCounter(): Promise<Counter> {
+	const server = createServer((request, response) => {
+		const id = decodeURIComponent(request.url?.slice(1) ?? '');
+		counter.asked.add(id);
+		counter.waiting.add(id);
+		void counter.until.then(() => {
+			counter.waiting.delete(id);
+			const status = counter.answer(id);
+			if (status === 0) return;
+			if (status < 300) counter.times.set(id, (counter.times.get(id) ?? 0) + 1);
+			response.writeHead(status).end('{}');
+		});
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as AddressInfo;
+	const counter: Counter = {
+		times: new Map(),
+		answer: () => 200,
+		asked: new Set(),
+		until: Promise.resolve(),
+		waiting: new Set(),
+		node: {
+			name: 'Count',
+			type: 'n8n-nodes-base.httpRequest',
+			typeVersion: 4.2,
+			parameters: { url: `=http://127.0.0.1:${port}/{{ $json.data.id }}`, options: {} },
+		},
+		async stop() {
+			server.closeAllConnections();
+			server.close();
+			await once(server, 'close');
+		},
+	};
+	return counter;
+}
+
+export const transfer = (id: string): string =>
+	JSON.stringify({
+		event: 'transfer.completed',
+		timestamp: new Date().toISOString(),
+		data: { id, amountEtb: 1, txHash: '0x1' },
+	});
+
+export const signature = (body: string, secret: string): string =>
+	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+/** Sends a body as the service does; resolves to the status, or undefined when there was no answer. */
+export async function post(
+	url: string,
+	body: string,
+	secret: string,
+	headers: Record<string, string> = {},
+	withinMs = 60_000,
+): Promise<number | undefined> {
+	try {
+		const response = await fetch(url, {
+			method: 'POST',
+			body,
+			headers: {
+				'content-type': 'application/json',
+				'x-webhook-signature': signature(body, secret),
+				...headers,
+			},
+			signal: AbortSignal.timeout(withinMs),
+		});
+		await response.arrayBuffer();
+		return response.status;
+	} catch {
+		return undefined;
+	}
+}
+
+/** n8n answers 503, 200 and 404 itself until it has registered its webhooks: resolves when the trigger answers. */
+export async function listensAgain(url: string): Promise<void> {
+	await eventually('the webhook after the restart', async () =>
+		(await post(url, '{}', 'nobody')) === 401 ? true : undefined,
+	);
+}
+
+/** In groups of so many. */
+export function bursts<Item>(items: Item[], size: number): Item[][] {
+	const count = Math.ceil(items.length / size);
+	return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}

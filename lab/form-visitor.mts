@@ -1,0 +1,183 @@
+/** A person with an n8n login at n8n's form pages: does by HTTP what their browser does. */
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import type { Login } from './n8n/api.mts';
+import { eventually } from './lab.mts';
+
+const Wrapped = <T extends z.ZodTypeAny>(data: T) => z.object({ data });
+const Invited = Wrapped(z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) })));
+const Approved = Wrapped(z.object({ redirectUrl: z.string() }));
+const FormAnswer = z.object({ formWaitingUrl: z.string() });
+
+/** ms. n8n never answers a form that is sent while its execution runs. */
+const ANSWERS_WITHIN = 20_000;
+const REDIRECTS = 10;
+
+/** A file to upload. */
+export interface Upload {
+	name: string;
+	content: string | Uint8Array;
+}
+
+export class FormVisitor {
+	private readonly cookies = new Map<string, string>();
+	private readonly url: string;
+
+	private constructor(url: string) {
+		this.url = url;
+	}
+
+	/** Nobody in particular: somebody without a login, or a program that opens links. */
+	static stranger(url: string): FormVisitor {
+		return new FormVisitor(url);
+	}
+
+	static async logIn(url: string, { email, password }: Login): Promise<FormVisitor> {
+		const visitor = new FormVisitor(url);
+		await visitor.json('/rest/login', { emailOrLdapLoginId: email, password });
+		return visitor;
+	}
+
+	/** Invites somebody, who accepts and is logged in. */
+	async invite(
+		{ email, password }: Login,
+		firstName: string,
+		lastName: string,
+	): Promise<FormVisitor> {
+		const answer = await this.json('/rest/invitations', [{ email, role: 'global:member' }]);
+		const [invited] = Invited.parse(answer).data;
+		const token = new URL(invited?.user.inviteAcceptUrl ?? '').searchParams.get('token');
+		const other = new FormVisitor(this.url);
+		await other.json('/rest/invitations/accept', { token, firstName, lastName, password });
+		return await FormVisitor.logIn(this.url, { email, password });
+	}
+
+	/** The page at this address, after the redirects; for a form with a login, after allowing it to know who this is. */
+	async open(address: string): Promise<string> {
+		// n8n never answers who asks while the execution runs.
+		if (address.includes('/form-waiting/')) await this.nextPage(address);
+		let next = address;
+		for (let hop = 0; hop < REDIRECTS; hop++) {
+			const response = await this.request(next);
+			const location = response.headers.get('location');
+			if (location === null) {
+				const page = await response.text();
+				if (!new URL(next).pathname.startsWith('/oauth/consent')) return page;
+				const allowed = await this.json('/rest/consent/approve', { approved: true });
+				next = Approved.parse(allowed).data.redirectUrl;
+			} else {
+				next = new URL(location, next).href;
+			}
+		}
+		throw new Error(`too many redirects from ${address}`);
+	}
+
+	/** Fills in a published form whose first field takes a file; resolves to the address of the page that follows, once it is there. */
+	async upload(
+		path: string,
+		{ name, content }: Upload,
+		text = '',
+		kind: 'form' | 'form-test' = 'form',
+	): Promise<string> {
+		const address = `${this.url}/${kind}/${path}`;
+		const body = new FormData();
+		body.set(
+			'field-0',
+			new File([typeof content === 'string' ? content : new Uint8Array(content)], name),
+		);
+		body.set('field-1', text);
+		const response = await this.request(address, {
+			method: 'POST',
+			body,
+			headers: tokenOf(await this.open(address)),
+		});
+		const { formWaitingUrl } = FormAnswer.parse(await response.json());
+		await this.nextPage(formWaitingUrl);
+		return formWaitingUrl;
+	}
+
+	/** Sends the form of a page that waits with one choice, as the page's script does; `page` is one that was opened before. */
+	async choose(address: string, choice: string, page?: string): Promise<number | 'no answer'> {
+		const shown = page ?? (await this.open(address));
+		const label = [...shown.matchAll(/value='([^']*)'/g)]
+			.map(([, value = '']) => value)
+			.find((value) => value.startsWith(choice));
+		const body = new FormData();
+		body.set('field-0', JSON.stringify([label ?? choice]));
+		const signal = AbortSignal.timeout(ANSWERS_WITHIN);
+		try {
+			const response = await this.request(address, {
+				method: 'POST',
+				body,
+				headers: tokenOf(shown),
+				signal,
+			});
+			await response.arrayBuffer();
+			return response.status;
+		} catch (error) {
+			if (!signal.aborted) throw error;
+			return 'no answer';
+		}
+	}
+
+	/** What the page's script does after sending: waits until there is a page again, opens it, and ends the execution with it. */
+	async read(address: string): Promise<string> {
+		const page = await this.open(address);
+		// A page at the end goes on by itself.
+		if (!page.includes("id='n8n-form'"))
+			await this.request(address, { method: 'POST', headers: tokenOf(page) });
+		return page;
+	}
+
+	private async nextPage(address: string): Promise<void> {
+		const status = new URL(address);
+		status.pathname += '/n8n-execution-status';
+		await eventually(
+			'the next page',
+			async () => {
+				const text = await (await this.request(status.href)).text();
+				assert.ok(
+					!['error', 'crashed', 'canceled', 'null'].includes(text),
+					`the execution is "${text}"`,
+				);
+				return ['form-waiting', 'success'].includes(text) ? true : undefined;
+			},
+			600_000,
+		);
+	}
+
+	/** Sends as it is; redirects are not followed. */
+	async request(address: string, init: RequestInit = {}): Promise<Response> {
+		const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+		const headers = {
+			...Object.fromEntries(new Headers(init.headers)),
+			cookie,
+			connection: 'close',
+		};
+		const response = await fetch(address, { ...init, headers, redirect: 'manual' });
+		for (const line of response.headers.getSetCookie()) {
+			const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+			if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line))
+				this.cookies.delete(name);
+			else this.cookies.set(name, value);
+		}
+		return response;
+	}
+
+	private async json(path: string, body: object): Promise<unknown> {
+		const headers = { 'content-type': 'application/json' };
+		const response = await this.request(this.url + path, {
+			method: 'POST',
+			headers,
+			body: JSON.stringify(body),
+		});
+		const text = await response.text();
+		assert.ok(response.ok, `${path} answered ${response.status}: ${text}`);
+		return JSON.parse(text);
+	}
+}
+
+const tokenOf = (page: string): Record<string, string> => {
+	const [, token = ''] = /const authToken = '([^']*)'/.exec(page) ?? [];
+	return token === '' ? {} : { 'x-auth-token': token };
+};

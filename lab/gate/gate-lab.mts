@@ -1,0 +1,236 @@
+/** The pay gate's workflow in the real n8n, with its PostgreSQL and the sandbox, for tests that pay through it. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { z } from 'zod';
+import { WorkflowFile, type Execution, type N8nApi } from '../n8n/api.mts';
+import { projectFolder } from '../n8n/folders.mts';
+import type { N8nOptions } from '../n8n/instance.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { startLab, type Lab } from '../lab.mts';
+import {
+	logins,
+	setRules,
+	startGateServer,
+	type Address,
+	type GateDatabase,
+	type GateServer,
+	type Login,
+} from './server.mts';
+
+/** The trigger of a workflow that a person starts. */
+export const TRIGGER = 'Start';
+/** The trigger of the gate. */
+export const GATE_TRIGGER = 'When Called by Another Workflow';
+
+export interface Payment {
+	reference?: string;
+	toUserId: string;
+	amountEtb: unknown;
+}
+
+const toldItem = z.object({
+	reference: z.string().nullish(),
+	toUserId: z.string(),
+	outcome: z.string(),
+	txHash: z.string().nullable(),
+	reason: z.string().nullable(),
+});
+/** What the gate told about a payment. */
+export type ToldItem = z.infer<typeof toldItem>;
+export const toldItems = z.array(toldItem);
+
+/** How many of each outcome. */
+export function counts(told: Array<{ outcome: string }>): Record<string, number> {
+	const count: Record<string, number> = {};
+	for (const { outcome } of told) count[outcome] = (count[outcome] ?? 0) + 1;
+	return count;
+}
+
+/** New users of the sandbox with one payment of 1 ETB each. */
+export function payrollOf(sandbox: Sandbox, name: string, count: number): Payment[] {
+	return Array.from({ length: count }, (_, index) => ({
+		reference: `${name}-${index}`,
+		toUserId: sandbox.books.addUser({ externalId: `${name}-${index}` }).id,
+		amountEtb: 1,
+	}));
+}
+
+export const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
+	...{ id: randomUUID(), name, type, typeVersion, parameters },
+	position: [0, 0],
+});
+type Node = ReturnType<typeof node> & { credentials?: object };
+
+/** Connections of nodes that follow each other. */
+export function oneAfterTheOther(...names: string[]): Record<string, unknown> {
+	const connections: Record<string, unknown> = {};
+	let from: string | undefined;
+	for (const to of names) {
+		if (from !== undefined) connections[from] = { main: [[{ node: to, type: 'main', index: 0 }]] };
+		from = to;
+	}
+	return connections;
+}
+
+/** A workflow that a person starts. */
+export const startedByHand = (name: string, ...nodes: Node[]): WorkflowFile =>
+	WorkflowFile.parse({
+		name,
+		nodes: [node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes],
+		connections: oneAfterTheOther(TRIGGER, ...nodes.map((own) => own.name)),
+		settings: { executionOrder: 'v1' },
+	});
+
+/** A node that calls the gate with each of its items. */
+export const callOfGate = (gateId: string) =>
+	node('Pay', 'n8n-nodes-base.executeWorkflow', 1.2, {
+		workflowId: { __rl: true, mode: 'id', value: gateId },
+		workflowInputs: {
+			mappingMode: 'defineBelow',
+			value: {
+				reference: '={{ $json.reference }}',
+				toUserId: '={{ $json.toUserId }}',
+				amountEtb: '={{ $json.amountEtb }}',
+				requestedBy: 'payroll',
+			},
+			matchingColumns: [],
+			schema: [],
+		},
+		options: {},
+	});
+
+interface Credential {
+	id: string;
+	name: string;
+}
+
+/**
+ * The gate's workflow with these credentials.
+ * @param options of the ETB Wallet node
+ */
+export async function gateWorkflow(
+	postgres: Credential,
+	etbWalletApi: Credential,
+	options: object = { concurrency: 10 },
+): Promise<WorkflowFile> {
+	const text = await readFile(join(projectFolder, 'gate', 'pay-gate.json'), 'utf8');
+	const gate = WorkflowFile.parse(JSON.parse(text));
+	const nodes = gate.nodes.map((own) => {
+		if (own.type === 'n8n-nodes-base.postgres') return { ...own, credentials: { postgres } };
+		if (own.type !== 'n8n-nodes-etb-wallet.etbWallet') return own;
+		const parameters = { ...z.object({}).passthrough().parse(own.parameters), options };
+		return { ...own, parameters, credentials: { etbWalletApi } };
+	});
+	return { ...gate, nodes };
+}
+
+/** Adds a credential of n8n's Postgres node. */
+export async function addPostgresCredential(
+	api: N8nApi,
+	{ host, port, database }: Address,
+	login: Login,
+): Promise<Credential> {
+	const name = `${logins[login]} ${port} ${database}`;
+	const data = {
+		host,
+		port,
+		database,
+		user: logins[login],
+		password: 'not-checked',
+		ssl: 'disable',
+	};
+	return { id: await api.createCredential(name, 'postgres', data), name };
+}
+
+/** Calls the gate as another workflow does, and waits until it has ended. */
+export async function payThrough(
+	api: N8nApi,
+	gateId: string,
+	payments: Payment[],
+): Promise<{ execution: Execution; told: ToldItem[] }> {
+	const caller = startedByHand(
+		`caller ${randomUUID()}`,
+		node('Rows', 'n8n-nodes-base.code', 2, {
+			jsCode: `return ${JSON.stringify(payments)}.map((json) => ({ json }))`,
+		}),
+		callOfGate(gateId),
+	);
+	const id = await api.createWorkflow(caller);
+	const execution = await api.endedExecution(await api.run(id, TRIGGER), 180_000);
+	return { execution, told: toldItems.parse(execution.nodes.Pay?.[0]?.outputs[0] ?? []) };
+}
+
+export interface GateLab {
+	lab: Lab;
+	server: GateServer;
+	database: GateDatabase;
+	superuser: pg.Client;
+	/** The credential of the service. */
+	account: Credential;
+	payroll(name: string, count: number): Payment[];
+	/** Adds a gate's workflow; resolves to its id. */
+	addGate(from?: {
+		address?: Address;
+		login?: Login;
+		account?: Credential;
+		options?: object;
+	}): Promise<string>;
+	/** Calls a gate as another workflow does. */
+	pay(payments: Payment[], gateId: string): Promise<{ execution: Execution; told: ToldItem[] }>;
+	/** Stops PostgreSQL and starts it again; `superuser` is another connection then. */
+	restartPostgres(): Promise<void>;
+	/** A lease that a test can wait for, which a person cannot set. */
+	setLease(lease: string): Promise<void>;
+	stop(): Promise<void>;
+}
+
+/**
+ * Starts n8n, the sandbox and PostgreSQL, with a gate in it for the budget `main`.
+ * @param options.isSetUp whether the gate's schema is in the database already
+ */
+export async function startGateLab(
+	options: { isSetUp?: boolean; env?: N8nOptions['env'] } = {},
+): Promise<GateLab> {
+	const { isSetUp = true, env } = options;
+	const server = await startGateServer();
+	// What is left running keeps the test's process alive.
+	const lab = await startLab({ env }).catch(async (error: unknown) => {
+		await server.stop();
+		throw error;
+	});
+	const database = await (isSetUp ? server.gate() : server.emptyDatabase());
+	const superuser = await database.connect('superuser');
+	if (isSetUp) await setRules(superuser, 'main', { wait: '1 second' });
+	const account = { id: lab.credentialId, name: 'account' };
+	const gateLab: GateLab = {
+		lab,
+		server,
+		database,
+		superuser,
+		account,
+		payroll: (name, count) => payrollOf(lab.sandbox, name, count),
+		async addGate({ address = database, login = 'gate', account: other = account, options } = {}) {
+			const postgres = await addPostgresCredential(lab.api, address, login);
+			const id = await lab.api.createWorkflow(await gateWorkflow(postgres, other, options));
+			await lab.api.activate(id);
+			return id;
+		},
+		pay: async (payments, gateId) => await payThrough(lab.api, gateId, payments),
+		async setLease(lease) {
+			await gateLab.superuser.query('update etb_wallet.rules set lease = $1', [lease]);
+		},
+		async restartPostgres() {
+			await gateLab.superuser.end();
+			await server.restart();
+			gateLab.superuser = await database.connect('superuser');
+		},
+		async stop() {
+			await gateLab.superuser.end();
+			await lab.stop();
+			await server.stop();
+		},
+	};
+	return gateLab;
+}

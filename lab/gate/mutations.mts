@@ -1,0 +1,362 @@
+/** Ways to break the gate's SQL, one rule each. Each has to be noticed: mutations.live.mts. */
+
+/** A test file of test/live/gate/sql that has to fail; without it the random lives have to notice. */
+type TestFile = 'cost' | 'crash' | 'decisions' | 'neighbourhood' | 'rights' | 'setup';
+
+export interface Mutation {
+	breaks: string;
+	/** What stands in gate/schema.sql, once. */
+	finds: string;
+	puts: string;
+	noticedBy?: TestFile;
+}
+
+export const mutations: Mutation[] = [
+	{
+		breaks: 'callers of a budget do not take turns',
+		finds: 'r.budget = p_budget for update;',
+		puts: 'r.budget = p_budget;',
+	},
+	{
+		breaks: 'what was claimed longer ago than its lease is free',
+		finds: "elsif v_row.state in ('sending', 'unknown') then",
+		puts: "elsif v_row.state = 'unknown' then",
+	},
+	{
+		breaks: 'what is unknown is free',
+		finds: "elsif v_row.state in ('sending', 'unknown') then",
+		puts: "elsif v_row.state = 'sending' then",
+	},
+	{
+		breaks: 'a window ends what another one holds',
+		finds: "p.reference = v_item ->> 'reference' and p.claim = p_claim order by p.attempt limit 1;",
+		puts: "p.reference = v_item ->> 'reference' order by p.attempt desc limit 1;",
+	},
+	{
+		breaks: 'a late answer changes what a person settled',
+		finds:
+			"when v_row.settled_by is null and v_row.state = 'unknown' and v_outcome = 'paid' then v_outcome",
+		puts: "when v_row.state in ('unknown', 'notPaid') and v_outcome = 'paid' then v_outcome",
+	},
+	{
+		breaks: 'a late answer that it was paid is forgotten',
+		finds: "and v_outcome = 'paid' then 'latePaid'",
+		puts: "and v_outcome = 'paid' then 'lateAnswer'",
+	},
+	{
+		breaks: 'a late answer that it may have been paid is forgotten',
+		finds: "and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
+		puts: 'and false then null',
+	},
+	{
+		breaks: 'what was paid late does not count as spent',
+		finds:
+			"when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end",
+		puts: "when v_event = 'notPaid' then -1 end",
+	},
+	{
+		breaks: 'nobody is told that a payment was made twice',
+		finds: "(deciding_attempt(p_budget, p.reference)).state = 'paid' then 'paidTwice'",
+		puts: "false then 'paidTwice'",
+	},
+	{
+		breaks: 'a second payment of one claim is forgotten',
+		finds:
+			"if v_outcome = 'paid' and v_row.state = 'paid' and v_tx_hash <> v_row.tx_hash and not exists (",
+		puts: 'if false and not exists (',
+	},
+	{
+		breaks: 'each payment of a claim asks for all before it',
+		finds: 'v_claimed, v_claimed_to[v_item.person], v_claimed_by[v_item.caller])',
+		puts: 'v_claimed, (select coalesce(sum(t.a), 0) from unnest(v_to, v_amounts) t (w, a) where t.w = v_item.to_user_id), (select coalesce(sum(t.a), 0) from unnest(v_by, v_amounts) t (w, a) where t.w = v_item.requested_by))',
+		noticedBy: 'cost',
+	},
+	{
+		breaks: 'a type that somebody made is taken for a text of PostgreSQL in the set-up',
+		finds: 'v_old pg_catalog.text;',
+		puts: 'v_old text;',
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'the set-up calls functions that somebody made',
+		finds: "true);\n  perform set_config('client_min_messages'",
+		puts: "true); reset search_path;\n  perform set_config('client_min_messages'",
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'a login may act in every database of the server',
+		finds:
+			'revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk, etb_wallet_reader;',
+		puts: 'grant usage on schema etb_wallet to public;',
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'nobody is told who forgot a transaction',
+		finds: "coalesce(v_prepared, v_holders, 'it has let go just now')",
+		puts: "'it has let go just now'",
+		noticedBy: 'neighbourhood',
+	},
+	{
+		breaks: 'what may have been paid is freed by a second answer',
+		finds: 'and v_row.answer is null then v_outcome -- only its lease had ended',
+		puts: 'then v_outcome',
+	},
+	{
+		breaks: 'an earlier attempt that is paid does not count',
+		finds:
+			"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state), p.attempt desc",
+		puts: 'order by p.attempt desc',
+	},
+	{
+		breaks: 'a person can settle an attempt after which it was sent again',
+		finds: 'and p.attempt > p_attempt) then',
+		puts: 'and false) then',
+	},
+	{
+		breaks: 'what looks the same in a list is sent twice',
+		finds: 'v_looks_like := coalesce(nullif(v_item.first_like_it, v_item.reference), (',
+		puts: 'v_looks_like := coalesce(null, (',
+	},
+	{
+		breaks: 'what looks the same in a later window is sent twice',
+		finds: 'and p.execution = p_execution and p.reference <> v_item.reference limit 1',
+		puts: 'and false limit 1',
+	},
+	{
+		breaks: 'a reference can be used for another amount',
+		finds:
+			'if (v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb) and (',
+		puts: 'if v_row.to_user_id <> v_item.to_user_id and (',
+	},
+	{
+		breaks: 'the money of what was not paid is not given back',
+		finds: "then 1 when v_event = 'notPaid' then -1 end",
+		puts: 'then 1 end',
+	},
+	{
+		breaks: 'a window does not count what it hands out itself',
+		finds: 'v_claimed := v_claimed + v_item.amount_etb;',
+		puts: 'null;',
+	},
+	{
+		breaks: 'a window does not count what it hands out to one person',
+		finds: 'v_claimed_to[v_item.person] := v_claimed_to[v_item.person] + v_item.amount_etb;',
+		puts: 'null;',
+	},
+	{
+		breaks: 'a window counts what it hands out for one caller with another',
+		finds: 'dense_rank() over (order by r.requested_by) as caller',
+		puts: '1 as caller',
+	},
+	{
+		breaks: 'a budget is not used up to its last cent',
+		finds: 'if v_spent + p_amount > v_limit.most then',
+		puts: 'if v_spent + p_amount >= v_limit.most then',
+	},
+	{
+		breaks: 'a day is one of UTC',
+		finds: 'v_day := (v_now at time zone v_rules.time_zone)::date;',
+		puts: "v_day := (v_now at time zone 'UTC')::date;",
+	},
+	{
+		breaks: 'pausing does nothing',
+		finds: 'if p_rules.paused then',
+		puts: 'if false then',
+	},
+	{
+		breaks: 'a person can say of what may still be sent that it was not paid',
+		finds: "elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then",
+		puts: 'elsif false then',
+	},
+	{
+		breaks: 'a person can record what is being sent',
+		finds: "elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      raise",
+		puts: 'elsif false then\n      raise',
+	},
+	{
+		breaks: 'an answer about another person counts',
+		finds: "or v_answer ->> 'toUserId' is distinct from v_item ->> 'toUserId'",
+		puts: '',
+	},
+	{
+		breaks: 'a reference that a list names twice is sent twice',
+		finds: 'elsif v_row.claim = v_claim then',
+		puts: "elsif v_row.claim = v_claim then v_decision := 'send'; elsif false then",
+	},
+	{
+		breaks: 'what was refused belongs to another person even after a person settled it',
+		finds:
+			'select from payment p where p.budget = p_budget and p.reference = v_item.reference and p.settled_by is not null',
+		puts: 'select where false',
+	},
+	{
+		breaks: 'an answer that a person knew opens again what they settled',
+		finds:
+			"and v_outcome = 'unknown' and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
+		puts: "and v_outcome = 'unknown' then 'lateUnknown'",
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'what is opened again is still settled by a person',
+		finds: 'reason = v_reason, ended_at = v_now, settled_by = null,',
+		puts: 'reason = v_reason, ended_at = v_now,',
+	},
+	{
+		breaks: 'nobody is told that a payment was made after all',
+		finds: "when v_event = 'latePaid' then 'paidAfterAll'",
+		puts: "when false then 'paidAfterAll'",
+	},
+	{
+		breaks: 'an event that came before its answer is forgotten',
+		finds: "where v_outcome = 'paid' and c.budget = p_budget and c.tx_hash = v_tx_hash)",
+		puts: 'where false)',
+	},
+	{
+		breaks: 'a person writes down another amount for a reference',
+		finds:
+			'elsif v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb then',
+		puts: 'elsif false then',
+	},
+	{
+		breaks: 'a person writes down what the gate is sending',
+		finds:
+			"elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n        v_reason := 'The gate is sending it now';",
+		puts: "elsif false then\n        v_reason := 'The gate is sending it now';",
+	},
+	{
+		breaks: 'an unknown recipient is paid',
+		finds: 'if p_rules.only_known_recipients and not exists',
+		puts: 'if false and not exists',
+	},
+	{
+		breaks: 'an unknown caller is paid',
+		finds: 'if p_rules.only_known_callers and not found then',
+		puts: 'if false then',
+	},
+	{
+		breaks: 'a caller that is paused is paid',
+		finds: 'if v_caller.paused then',
+		puts: 'if false then',
+	},
+	{
+		breaks: 'an amount that may be a thousand is sent',
+		finds: 'when scale(amount_etb) > 2 or (',
+		puts: 'when false and (',
+	},
+	{
+		breaks: 'an invisible character is let through',
+		finds:
+			"if v_found is not null then\n      return format('Reference is %s, which has an invisible",
+		puts: "if false then\n      return format('Reference is %s, which has an invisible",
+	},
+	{
+		breaks: 'a person\'s "paid" does not count as spent again',
+		finds: 'array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]',
+		puts: 'array[-v_row.amount_etb]',
+	},
+	{
+		breaks: 'what was told does not survive a crash',
+		finds: "if current_setting('synchronous_commit') = 'off' then",
+		puts: 'if false then',
+		noticedBy: 'crash',
+	},
+	{
+		breaks: 'a transaction that does not see what others wrote decides',
+		finds: "if current_setting('transaction_isolation') <> 'read committed' then",
+		puts: 'if false then',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'a claim waits for nobody',
+		finds: 'exit when v_now >= v_wait_until or not is_awaited(p_budget, v_references, v_now);',
+		puts: 'exit;',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'a workflow of another version pays',
+		finds: 'if p_version is distinct from v_version.version then',
+		puts: 'if false then',
+		noticedBy: 'setup',
+	},
+	{
+		breaks: 'a look-alike of a later execution is refused',
+		finds: 'and p.execution = p_execution and p.reference <> v_item.reference limit 1',
+		puts: 'and p.reference <> v_item.reference limit 1',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'full-width letters look different',
+		finds: 'lower(normalize(p_reference, nfkc) %s)',
+		puts: 'lower(p_reference %s)',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'one bad item hurts the others',
+		finds: 'v_elements := array_append(v_elements, null);',
+		puts: 'raise;',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'a name in a function is found wherever somebody put it',
+		finds:
+			'language plpgsql stable set search_path = etb_wallet, pg_temp as $f$\n  declare\n    v_caller caller;',
+		puts: 'language plpgsql stable as $f$\n  declare\n    v_caller etb_wallet.caller;',
+		noticedBy: 'setup',
+	},
+	{
+		breaks: "a temporary table stands for one of the gate's",
+		finds:
+			'out items jsonb, out send jsonb, out claim uuid, out not_after text\n  ) language plpgsql volatile security definer set search_path = etb_wallet, pg_temp',
+		puts: 'out items jsonb, out send jsonb, out claim uuid, out not_after text\n  ) language plpgsql volatile security definer set search_path = pg_temp, etb_wallet',
+		noticedBy: 'rights',
+	},
+	{
+		breaks: 'everybody may read the payments',
+		finds: 'grant select on all tables in schema etb_wallet to etb_wallet_desk, etb_wallet_reader;',
+		puts: 'grant select on all tables in schema etb_wallet to etb_wallet_desk, etb_wallet_reader, etb_wallet_gate;',
+		noticedBy: 'rights',
+	},
+	{
+		breaks: 'the owner of the tables undoes what is paid',
+		finds: "(old.state = 'paid' and new.state <> 'paid')",
+		puts: 'false',
+		noticedBy: 'rights',
+	},
+	{
+		breaks: 'the history can be changed',
+		finds: 'create trigger only_added before update or delete or truncate on etb_wallet.history',
+		puts: 'create trigger only_added before truncate on etb_wallet.history',
+		noticedBy: 'rights',
+	},
+	{
+		breaks: 'a schema of somebody else is taken over',
+		finds:
+			"if exists (select from pg_namespace where nspname = 'etb_wallet' and nspowner <> 'etb_wallet_owner'::regrole) then",
+		puts: 'if false then',
+		noticedBy: 'setup',
+	},
+	{
+		breaks: 'who set up stays a member of the owner',
+		finds: '  if not v_is_member then\n    revoke etb_wallet_owner from current_user;\n  end if;\n',
+		puts: '',
+		noticedBy: 'setup',
+	},
+	{
+		breaks: 'an event without a txHash confirms nothing and says nothing',
+		finds: "if coalesce(p_tx_hash, '') = '' then",
+		puts: 'if false then',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'a person takes a payment off the list without saying why',
+		finds: "if coalesce(btrim(p_note), '') = '' then",
+		puts: 'if false then',
+		noticedBy: 'decisions',
+	},
+	{
+		breaks: 'a lease is too short for a payment',
+		finds: "if v_rules.lease not between interval '2 minutes' and interval '1 day' then",
+		puts: 'if false then',
+		noticedBy: 'decisions',
+	},
+];

@@ -1,0 +1,268 @@
+/** A PostgreSQL of its own with pay gates in it, each in a database of its own, for tests that call the gate's functions. */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { z } from 'zod';
+import { projectFolder } from '../n8n/folders.mts';
+import { freePort } from '../n8n/ports.mts';
+import { startPostgres } from '../services.mts';
+
+/** GATE_SCHEMA is another one, such as one that mutations.live.mts broke. */
+export const schemaFile = process.env.GATE_SCHEMA ?? join(projectFolder, 'gate', 'schema.sql');
+
+/** The SQL that sets a database up. */
+export const schemaText = async (): Promise<string> => await readFile(schemaFile, 'utf8');
+
+/** The logins of these tests: one for each role, one that sets up without being a superuser, and one without rights. */
+export const logins = {
+	gate: 'n8n_login',
+	desk: 'desk_login',
+	reader: 'reader_login',
+	setup: 'setup_person',
+	superuser: 'n8n',
+	stranger: 'stranger',
+} as const;
+export type Login = keyof typeof logins;
+
+/** Where a test database stands. */
+export interface Address {
+	host: string;
+	port: number;
+	database: string;
+}
+
+/** One call's item of `claim`. */
+export interface Item {
+	reference?: unknown;
+	toUserId?: unknown;
+	amountEtb?: unknown;
+	requestedBy?: unknown;
+}
+
+const told = z.object({
+	decision: z.enum(['send', 'alreadyPaid', 'inFlight', 'unknown', 'notPaid']),
+	outcome: z.enum(['paid', 'alreadyPaid', 'inFlight', 'unknown', 'notPaid']).nullable(),
+	reference: z.string().optional(),
+	toUserId: z.string().optional(),
+	amountEtb: z.number().optional(),
+	txHash: z.string().nullable(),
+	reason: z.string().nullable(),
+});
+/** What the gate says about one item. */
+export type Told = z.infer<typeof told>;
+
+const claimed = z.object({
+	items: z.array(told),
+	send: z.array(
+		z.object({
+			reference: z.string(),
+			toUserId: z.string(),
+			amountEtb: z.string(),
+			claim: z.string(),
+			notAfter: z.string(),
+			execution: z.string().nullable(),
+		}),
+	),
+	claim: z.string(),
+	not_after: z.string(),
+});
+/** What `claim` gives for a window. */
+export type Claimed = z.infer<typeof claimed>;
+
+/** What the ETB Wallet node gives for a payment, as far as the gate reads it. */
+export interface Answer {
+	toUserId?: string;
+	reference?: string;
+	outcome?: string;
+	txHash?: string;
+	message?: string;
+	error?: Answer;
+}
+
+/** Anything that runs SQL: a connection, or a pool of them. */
+type Runs = Pick<pg.Client, 'query'>;
+
+/** The rows of a query, as `row` describes them. */
+export async function rows<Row>(
+	runs: Runs,
+	row: z.ZodType<Row>,
+	sql: string,
+	values: unknown[] = [],
+): Promise<Row[]> {
+	return z.array(row).parse((await runs.query(sql, values)).rows);
+}
+
+/** The one value that a query selects. */
+export async function value<Value>(
+	runs: Runs,
+	type: z.ZodType<Value>,
+	sql: string,
+	values: unknown[] = [],
+): Promise<Value> {
+	const [row] = await rows(runs, z.record(z.unknown()), sql, values);
+	return type.parse(Object.values(row ?? {})[0]);
+}
+
+/** Calls `claim` as the gate's workflow does. */
+export async function claim(
+	runs: Runs,
+	budget: string,
+	items: unknown[],
+	execution = '1',
+): Promise<Claimed> {
+	const [row] = await rows(runs, claimed, 'select * from etb_wallet.claim($1, $2, $3)', [
+		budget,
+		JSON.stringify(items),
+		execution,
+	]);
+	if (row === undefined) throw new Error('claim gave no row');
+	return row;
+}
+
+/** Calls `record` as the gate's workflow does. */
+export async function record(
+	runs: Runs,
+	budget: string,
+	window: Pick<Claimed, 'claim' | 'items'>,
+	answers: Answer[],
+): Promise<Told[]> {
+	return await value(runs, z.array(told), 'select * from etb_wallet.record($1, $2, $3, $4, $5)', [
+		budget,
+		window.claim,
+		JSON.stringify(window.items),
+		JSON.stringify(answers),
+		'1',
+	]);
+}
+
+/** A person settles an attempt: this one, as the desk gives it, or the last one. */
+export async function settle(
+	runs: Runs,
+	budget: string,
+	reference: string,
+	wasPaid: boolean,
+	attempt?: number,
+): Promise<string> {
+	const last = 'select max(attempt) from etb_wallet.payment where budget = $1 and reference = $2';
+	return await value(
+		runs,
+		z.string(),
+		`select etb_wallet.settle($1, $2, coalesce($3, (${last})), $4, $5, $6)`,
+		[budget, reference, attempt, wasPaid, 'Abebe', 'asked the service'],
+	);
+}
+
+/** Ends the leases of all payments in this state, as if their time were over. */
+export async function endLeases(runs: Runs, state: 'sending' | 'unknown'): Promise<void> {
+	await runs.query(
+		'update etb_wallet.payment set lease_until = etb_wallet.clock() where state = $1',
+		[state],
+	);
+}
+
+/** Changes rules, or sets a budget up, by `set_rules`. */
+export async function setRules(runs: Runs, budget: string, rules: object): Promise<void> {
+	await runs.query('select etb_wallet.set_rules($1, $2, $3)', [
+		budget,
+		JSON.stringify(rules),
+		'Abebe',
+	]);
+}
+
+/** A database with a pay gate in it. */
+export interface GateDatabase extends Address {
+	connect(login: Login): Promise<pg.Client>;
+}
+
+export interface GateServer {
+	host: string;
+	port: number;
+	/** Makes an empty database that `setup_person` owns. */
+	emptyDatabase(): Promise<GateDatabase>;
+	/** Makes a database and runs `schema` in it, as it is or changed. */
+	gate(schema?: string): Promise<GateDatabase>;
+	/** Stops PostgreSQL, which ends all connections, and starts it again. */
+	restart(): Promise<void>;
+	/** Kills PostgreSQL, as a crash does; `restart` starts it again. */
+	kill(): Promise<void>;
+	stop(): Promise<void>;
+}
+
+/** Connects to a test database. */
+export async function connect(address: Address, login: Login): Promise<pg.Client> {
+	const client = new pg.Client({ ...address, user: logins[login] });
+	// The server's end ends what is still open then; a query that it meets fails by itself.
+	client.on('error', () => undefined);
+	await client.connect();
+	return client;
+}
+
+/** Starts a PostgreSQL that holds nothing but what these tests make. */
+export async function startGateServer(): Promise<GateServer> {
+	const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-gate-'));
+	// PostgreSQL runs as another user.
+	await chmod(folder, 0o755);
+	const postgres = await startPostgres(join(folder, 'postgres'), await freePort());
+	const { host, port } = postgres;
+	const connectAdmin = async () => await connect({ host, port, database: 'postgres' }, 'superuser');
+	let admin = await connectAdmin();
+	await admin.query(`create role ${logins.setup} login createrole nosuperuser`);
+	let databases = 0;
+	let hasLogins = false;
+	const server: GateServer = {
+		host,
+		port,
+		async emptyDatabase() {
+			const database = `gate_${++databases}`;
+			await admin.query(`create database ${database} owner ${logins.setup}`);
+			const address = { host, port, database };
+			return { ...address, connect: async (login) => await connect(address, login) };
+		},
+		async gate(schema) {
+			const database = await server.emptyDatabase();
+			const person = await database.connect('setup');
+			await person.query(schema ?? (await schemaText()));
+			if (!hasLogins)
+				for (const role of ['gate', 'desk', 'reader'] as const)
+					await person.query(`create role ${logins[role]} login in role etb_wallet_${role}`);
+			hasLogins = true;
+			const superuser = await database.connect('superuser');
+			await superuser.query(
+				`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}, ${logins.reader}`,
+			);
+			await superuser.end();
+			await person.end();
+			return database;
+		},
+		async restart() {
+			await admin.end().catch(() => undefined);
+			await postgres.restart();
+			admin = await connectAdmin();
+		},
+		kill: async () => await postgres.kill(),
+		async stop() {
+			await admin.end();
+			await postgres.stop();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+	return server;
+}
+
+/**
+ * Puts a clock in the place of the gate's: it goes on from 12:00:30 in Addis Ababa on the day before a month ends, and can
+ * be set forward. Minutes are whole, so that no test stands on the edge of an hour, a day or a lease.
+ */
+export async function moveClock(database: GateDatabase): Promise<void> {
+	const superuser = await database.connect('superuser');
+	await superuser.query(`
+		create table etb_wallet.test_clock (started_at timestamptz, moved interval);
+		insert into etb_wallet.test_clock values (clock_timestamp(), '0');
+		grant select on etb_wallet.test_clock to public;
+		create or replace function etb_wallet.clock() returns timestamptz language sql volatile as $f$
+			select timestamptz '2026-03-30 12:00:30+03' + (clock_timestamp() - started_at) + moved from etb_wallet.test_clock
+		$f$;
+	`);
+	await superuser.end();
+}

@@ -1,0 +1,126 @@
+/** A real n8n with the packed package in it, and a sandbox beside it, for tests that drive both. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { N8nApi, type Execution, type WorkflowFile } from './n8n/api.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	credentialFor,
+	importWorkflow,
+} from './n8n/examples.mts';
+import type { N8nInstance, N8nOptions } from './n8n/instance.mts';
+import { startN8n } from './n8n/instance.mts';
+import { freePort } from './n8n/ports.mts';
+import { startStack } from './n8n/stack.mts';
+import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.mts';
+
+/** The account that the tests set up in n8n. */
+export const owner = { email: 'owner@example.com', password: 'Real-n8n-test-1' };
+
+export interface Lab {
+	sandbox: Sandbox;
+	n8n: N8nInstance;
+	api: N8nApi;
+	credentialId: string;
+	/** Imports a workflow with the credential chosen; resolves to its id. */
+	add(workflow: WorkflowFile): Promise<string>;
+	/** Starts n8n again on the same data, after `n8n.stop()` or `n8n.kill()`. */
+	restartN8n(): Promise<void>;
+	/** Another credential with these changes. */
+	addCredential(changes: object): Promise<{ id: string; name: string }>;
+	stop(): Promise<void>;
+}
+
+/** Starts sandbox and n8n with an owner account and a credential for the sandbox. */
+export async function startLab(
+	options: { sandbox?: SandboxOptions; env?: N8nOptions['env'] } = {},
+): Promise<Lab> {
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-real-'));
+	const port = await freePort();
+	const stack = await startStack({
+		folder,
+		n8nPort: port,
+		sandbox: options.sandbox,
+		env: options.env,
+		print: () => undefined,
+	});
+	const api = new N8nApi(stack.n8n.url);
+	await api.setUpOwner(owner);
+	const credentialId = await api.createCredential(
+		CREDENTIAL_NAME,
+		CREDENTIAL_TYPE,
+		credentialFor(stack.sandbox),
+	);
+	const lab: Lab = {
+		sandbox: stack.sandbox,
+		n8n: stack.n8n,
+		api,
+		credentialId,
+		add: async (workflow) => await importWorkflow(api, workflow, credentialId),
+		async restartN8n() {
+			await lab.n8n.exited;
+			lab.n8n = await startN8n({ userFolder: folder, port, env: options.env });
+			await api.logIn(owner);
+		},
+		async addCredential(changes) {
+			const name = `Changed credential ${JSON.stringify(Object.keys(changes))}`;
+			const data = { ...credentialFor(stack.sandbox), ...changes };
+			return { id: await api.createCredential(name, CREDENTIAL_TYPE, data), name };
+		},
+		async stop() {
+			await lab.n8n.stop();
+			await stack.sandbox.stop();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+	return lab;
+}
+
+const pollEvery = 100;
+
+/** Asks until the answer is not undefined; rejects when that takes longer than `withinMs`. */
+export async function eventually<Answer>(
+	what: string,
+	ask: () => Promise<Answer | undefined> | Answer | undefined,
+	withinMs = 60_000,
+): Promise<Answer> {
+	const deadline = Date.now() + withinMs;
+	for (;;) {
+		const answer = await ask();
+		if (answer !== undefined) return answer;
+		if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1000} s: ${what}`);
+		await sleep(pollEvery);
+	}
+}
+
+/** How often the user of each row was paid, by the sandbox's books. */
+export function timesPaid(sandbox: Sandbox, rows: Array<{ toUserId: string }>): number[] {
+	const times = new Map(rows.map(({ toUserId }) => [toUserId, 0]));
+	for (const { toUserId } of sandbox.books.disbursements()) {
+		const before = times.get(toUserId);
+		if (before !== undefined) times.set(toUserId, before + 1);
+	}
+	return [...times.values()];
+}
+
+/** All executions of a workflow once there are `count`, ended, oldest first. */
+export async function executionsOf(
+	{ api }: Lab,
+	workflowId: string,
+	count: number,
+	withinMs?: number,
+): Promise<Execution[]> {
+	const ids = await eventually(
+		`${count} executions of workflow ${workflowId}`,
+		async () => {
+			const found = await api.executionIds(workflowId);
+			return found.length >= count ? found : undefined;
+		},
+		withinMs,
+	);
+	const executions: Execution[] = [];
+	for (const id of ids.reverse()) executions.push(await api.endedExecution(id));
+	return executions;
+}

@@ -1,0 +1,272 @@
+/** n8n in queue mode as users run it: a main process, two workers and two webhook processes behind one address. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { N8nApi, type WorkflowFile } from '../n8n/api.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	credentialFor,
+	importWorkflow,
+} from '../n8n/examples.mts';
+import { decodeFlatted } from '../n8n/flatted.mts';
+import { ensureN8nInstalled } from '../n8n/install.mts';
+import { startN8n, type N8nInstance, type N8nOptions } from '../n8n/instance.mts';
+import { installPackage } from '../n8n/package-tarball.mts';
+import { freePort } from '../n8n/ports.mts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
+import { eventually } from '../lab.mts';
+import {
+	startPostgres,
+	startProxy,
+	startRedis,
+	type Postgres,
+	type Service,
+} from '../services.mts';
+import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
+
+/** How long a webhook process and its worker may need for all that the tests send. */
+const ALL_ENDED_WITHIN_MS = 180_000;
+
+/** Longer than usual, so that a slow machine does not make retries that a test does not ask for. */
+const DELIVERY_TIMEOUT_MS = 30_000;
+
+export const owner = {
+	email: 'owner@example.com',
+	password: 'Queue-n8n-test-1',
+	passwordHash: '$2a$10$X9lXkSS3VpWarOLYsZmE1.XMCzD8Y8t.PP9MkE55ie9rDdHU9yWNu',
+};
+
+/** One of n8n's processes, which can be ended and started again on its own data. */
+export class Process {
+	private readonly options: N8nOptions;
+	private instance?: N8nInstance;
+
+	constructor(options: N8nOptions) {
+		this.options = options;
+	}
+
+	async start(): Promise<void> {
+		this.instance = await startN8n(this.options);
+	}
+
+	/** Where it answers by itself. */
+	get url(): string {
+		return `http://127.0.0.1:${this.options.port}/`;
+	}
+
+	async startIfEnded(): Promise<void> {
+		if (this.instance === undefined) await this.start();
+	}
+
+	async stop(): Promise<void> {
+		await this.instance?.stop();
+		this.instance = undefined;
+	}
+
+	/** SIGKILL, as a power cut would. */
+	async kill(): Promise<void> {
+		this.instance?.kill();
+		await this.instance?.exited;
+		this.instance = undefined;
+	}
+
+	/** What it logged since it was started. */
+	async log(): Promise<string> {
+		return await readFile(join(this.options.userFolder, 'n8n.log'), 'utf8');
+	}
+}
+
+const Row = z.object({
+	id: z.number(),
+	status: z.string(),
+	mode: z.string(),
+	data: z.string().nullable(),
+});
+
+/** An execution as PostgreSQL has it. */
+export interface ExecutionRow {
+	id: string;
+	status: string;
+	mode: string;
+	/** The json of each item that the node with this name gave out first. */
+	itemsOf(node: string): unknown[];
+}
+
+const RunData = z.object({
+	resultData: z.object({
+		runData: z.record(
+			z.array(
+				z.object({
+					data: z
+						.object({ main: z.array(z.array(z.object({ json: z.unknown() })).nullable()) })
+						.optional(),
+				}),
+			),
+		),
+	}),
+});
+
+function itemsIn(data: string | null, node: string): unknown[] {
+	if (data === null) return [];
+	const { runData } = RunData.parse(decodeFlatted(data)).resultData;
+	return (runData[node]?.[0]?.data?.main[0] ?? []).map(({ json }) => json);
+}
+
+const UNFINISHED = ['new', 'running', 'waiting'];
+
+export interface QueueLab {
+	sandbox: Sandbox;
+	api: N8nApi;
+	postgres: Postgres;
+	/** The address that all processes have in common, with a slash at the end. */
+	publicUrl: string;
+	main: Process;
+	workers: [Process, Process];
+	webhooks: [Process, Process];
+	/** Imports a workflow with the credential chosen, publishes it and resolves to its id. */
+	publish(workflow: WorkflowFile): Promise<string>;
+	/** Imports a workflow; resolves to its id. */
+	add(workflow: WorkflowFile): Promise<string>;
+	/** All executions of a workflow, oldest first, once there are `count` and none is unfinished. */
+	executions(workflowId: string, count: number, withinMs?: number): Promise<ExecutionRow[]>;
+	/** The executions of a workflow at this moment, oldest first; of one status, if given. */
+	executionsNow(workflowId: string, status?: string): Promise<ExecutionRow[]>;
+	/** The index of the worker that ran an execution. */
+	workerOf(executionId: string): Promise<number | undefined>;
+	stop(): Promise<void>;
+}
+
+/** Starts everything, with an owner account and a credential for the sandbox. */
+export async function startQueueLab(): Promise<QueueLab> {
+	await ensureN8nInstalled(() => undefined);
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-queue-'));
+	await chmod(folder, 0o711); // the user of PostgreSQL has to reach its own folder in it
+	const started: Service[] = [];
+	// On a signal Node would end at once; as an exit it also ends every process that was started here.
+	const interrupted = () => process.exit(1);
+	const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+	for (const signal of signals) process.once(signal, interrupted);
+	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+	const stop = async () => {
+		for (const service of started.splice(0).reverse()) await service.stop();
+		await rm(folder, { recursive: true, force: true });
+		process.off('exit', removeFolder);
+		for (const signal of signals) process.off(signal, interrupted);
+	};
+	const keep = <Started extends Service>(service: Started): Started => {
+		started.push(service);
+		return service;
+	};
+
+	try {
+		const postgres = keep(await startPostgres(join(folder, 'postgres'), await freePort()));
+		const redis = keep(await startRedis(join(folder, 'redis'), await freePort()));
+		const ports = { main: await freePort(), webhooks: [await freePort(), await freePort()] };
+		const proxy = keep(await startProxy(await freePort(), ports));
+		const sandbox = keep(await startSandbox({ deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }));
+
+		const shared = sharedEnvironment({
+			publicUrl: proxy.url,
+			postgres,
+			redis,
+			encryptionKey: 'key-of-the-queue-test',
+		});
+		const prepare = async (name: string, options: Omit<N8nOptions, 'userFolder'>) => {
+			const userFolder = join(folder, name);
+			await installPackage(userFolder);
+			const env = { ...shared, ...options.env };
+			return keep(new Process({ ...options, userFolder, env }));
+		};
+		const main = await prepare('main', { port: ports.main, env: mainEnvironment(owner) });
+		const webhook = async (index: number) =>
+			await prepare(`webhook-${index}`, { port: ports.webhooks[index] ?? 0, command: 'webhook' });
+		const webhooks: [Process, Process] = [await webhook(0), await webhook(1)];
+		const worker = async (name: string) =>
+			await prepare(name, { port: await freePort(), command: 'worker', env: workerEnvironment });
+		const workers: [Process, Process] = [await worker('worker-1'), await worker('worker-2')];
+
+		// The main process creates the tables, so it goes first.
+		await main.start();
+		await Promise.all([...webhooks, ...workers].map(async (process) => await process.start()));
+		process.once('exit', removeFolder); // after what was started above has been ended
+		const api = new N8nApi(proxy.url.slice(0, -1));
+		assert.equal(await api.needsOwner(), false);
+		await api.logIn(owner);
+		const credentialId = await api.createCredential(
+			CREDENTIAL_NAME,
+			CREDENTIAL_TYPE,
+			credentialFor(sandbox),
+		);
+
+		const rows = async (workflowId: string): Promise<ExecutionRow[]> => {
+			const found = z.array(Row).parse(
+				await postgres.json(
+					`select coalesce(json_agg(json_build_object('id', e.id, 'status', e.status, 'mode', e.mode,
+					'data', d.data) order by e.id), '[]') from execution_entity e
+					left join execution_data d on d."executionId" = e.id
+					where e."workflowId" = '${workflowId}'`,
+				),
+			);
+			return found.map(({ id, status, mode, data }) => ({
+				id: String(id),
+				status,
+				mode,
+				itemsOf: (node) => itemsIn(data, node),
+			}));
+		};
+		const statuses = async (workflowId: string) =>
+			z.record(z.number()).parse(
+				await postgres.json(
+					`select coalesce(json_object_agg(status, n), '{}') from (select status, count(*) n
+						from execution_entity where "workflowId" = '${workflowId}' group by status) s`,
+				),
+			);
+		const add = async (workflow: WorkflowFile) => await importWorkflow(api, workflow, credentialId);
+
+		return {
+			sandbox,
+			api,
+			postgres,
+			publicUrl: proxy.url,
+			main,
+			workers,
+			webhooks,
+			add,
+			async publish(workflow) {
+				const id = await add(workflow);
+				await api.activate(id);
+				return id;
+			},
+			async executions(workflowId, count, withinMs = ALL_ENDED_WITHIN_MS) {
+				await eventually(
+					`${count} ended executions of workflow ${workflowId}`,
+					async () => {
+						const found = await statuses(workflowId);
+						const all = Object.values(found).reduce((sum, n) => sum + n, 0);
+						return all >= count && !UNFINISHED.some((status) => found[status]) ? true : undefined;
+					},
+					withinMs,
+				);
+				return await rows(workflowId);
+			},
+			async executionsNow(workflowId, status) {
+				const found = await rows(workflowId);
+				return found.filter((row) => status === undefined || row.status === status);
+			},
+			async workerOf(executionId) {
+				const line = `Worker started execution ${executionId} `;
+				const logs = await Promise.all(workers.map(async (process) => await process.log()));
+				const index = logs.findIndex((log) => log.includes(line));
+				return index === -1 ? undefined : index;
+			},
+			stop,
+		};
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}

@@ -1,0 +1,244 @@
+/** PostgreSQL, Redis and a reverse proxy on loopback, each with its own data. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, open, readdir, readFile } from 'node:fs/promises';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from './lab.mts';
+
+const run = promisify(execFile);
+
+/** Something that runs until it is stopped. */
+export interface Service {
+	stop(): Promise<void>;
+}
+
+export interface Postgres extends Service {
+	host: string;
+	port: number;
+	database: string;
+	user: string;
+	password: string;
+	/** Runs a query that selects one JSON value; resolves to it. */
+	json(sql: string): Promise<unknown>;
+	/** Stops it, which ends open connections, and starts it again on the same data. */
+	restart(): Promise<void>;
+	/** Kills all of its processes at once; `restart` starts it again, on what is on the disk. */
+	kill(): Promise<void>;
+}
+
+const DEBIAN_PACKAGES =
+	'These tests need PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
+
+/** Ends a child with `signal`, waits for it, and should this program end first, ends it with `atExit`. */
+function stopping(
+	child: ChildProcess,
+	signal: NodeJS.Signals,
+	atExit: NodeJS.Signals = 'SIGKILL',
+): () => Promise<void> {
+	const exited = once(child, 'exit');
+	exited.catch(() => undefined);
+	const kill = () => void child.kill(atExit);
+	process.once('exit', kill);
+	return async () => {
+		child.kill(signal);
+		if (child.exitCode === null && child.signalCode === null) await exited;
+		process.off('exit', kill);
+	};
+}
+
+async function logged(
+	program: string,
+	args: string[],
+	folder: string,
+	options: { uid?: number; gid?: number } = {},
+): Promise<ChildProcess> {
+	const log = await open(join(folder, 'log'), 'w');
+	const child = spawn(program, args, {
+		...options,
+		cwd: folder,
+		stdio: ['ignore', log.fd, log.fd],
+	});
+	await once(child, 'spawn').catch((cause: unknown) => {
+		throw new Error(DEBIAN_PACKAGES, { cause });
+	});
+	await log.close();
+	return child;
+}
+
+/** Debian keeps PostgreSQL's programs out of the PATH. */
+export async function postgresPrograms(): Promise<string> {
+	const root = '/usr/lib/postgresql';
+	const versions = (await readdir(root).catch(() => [])).map(Number).sort((a, b) => b - a);
+	if (versions[0] === undefined) throw new Error(DEBIAN_PACKAGES);
+	return join(root, String(versions[0]), 'bin');
+}
+
+/** Where the server's programs are. POSTGRES_PROGRAMS is a folder with those of another version. */
+async function serverPrograms(): Promise<string> {
+	const chosen = process.env.POSTGRES_PROGRAMS;
+	return chosen === undefined || chosen === '' ? await postgresPrograms() : chosen;
+}
+
+/** PostgreSQL refuses to run as root, so root runs it as the user that Debian made for it. */
+async function postgresUser(): Promise<{ uid: number; gid: number } | undefined> {
+	if (process.getuid?.() !== 0) return undefined;
+	const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
+	return { uid: await id('-u'), gid: await id('-g') };
+}
+
+/** The ids of the processes that a process started, by what Linux says. */
+async function childrenOf(pid: number): Promise<number[]> {
+	const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+	const isChild = async (name: string) => {
+		const status = await readFile(join('/proc', name, 'status'), 'utf8').catch(() => '');
+		return /^PPid:\t(\d+)$/m.exec(status)?.[1] === String(pid);
+	};
+	const found = await Promise.all(
+		all.map(async (name) => ((await isChild(name)) ? [Number(name)] : [])),
+	);
+	return found.flat();
+}
+
+/** Starts PostgreSQL with an empty database for n8n; its files go to `folder`. */
+export async function startPostgres(folder: string, port: number): Promise<Postgres> {
+	const [programs, servers] = await Promise.all([postgresPrograms(), serverPrograms()]);
+	const user = await postgresUser();
+	await mkdir(folder, { recursive: true });
+	await chmod(folder, 0o700);
+	if (user) await chown(folder, user.uid, user.gid);
+	const data = join(folder, 'data');
+	await run(
+		join(servers, 'initdb'),
+		['-D', data, '-U', 'n8n', '--auth=trust', '-E', 'UTF8', '--no-locale'],
+		{ ...user, cwd: folder },
+	);
+	let stop = async () => await Promise.resolve();
+	let postmaster: ChildProcess | undefined;
+	const psql = async (sql: string, database: string) =>
+		(
+			await run(
+				join(programs, 'psql'),
+				['-h', '127.0.0.1', '-p', String(port), '-U', 'n8n', '-d', database, '-Atqc', sql],
+				{ maxBuffer: 1024 ** 3 },
+			)
+		).stdout.trim();
+	const start = async () => {
+		const child = await logged(
+			join(servers, 'postgres'),
+			// (Without fsync: no test pulls the plug, and a program's crash loses nothing that was written.)
+			['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, '-c', 'fsync=off'],
+			folder,
+			user,
+		);
+		postmaster = child;
+		// Its fast shutdown, which ends open connections, and its immediate one; SIGKILL would leave its children.
+		stop = stopping(child, 'SIGINT', 'SIGQUIT');
+		await eventually('an answer from PostgreSQL', async () => {
+			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
+			return await psql('select 1', 'postgres').catch(() => undefined);
+		});
+	};
+	try {
+		await start();
+		await psql('create database n8n', 'postgres');
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+	return {
+		host: '127.0.0.1',
+		port,
+		database: 'n8n',
+		user: 'n8n',
+		password: 'not-checked',
+		json: async (sql) => JSON.parse(await psql(sql, 'n8n')) as unknown,
+		async restart() {
+			await stop();
+			await start();
+		},
+		async kill() {
+			if (postmaster?.pid === undefined) return;
+			// Stopped, so that it starts no other ones meanwhile.
+			process.kill(postmaster.pid, 'SIGSTOP');
+			for (const pid of await childrenOf(postmaster.pid)) process.kill(pid, 'SIGKILL');
+			const exited = once(postmaster, 'exit');
+			process.kill(postmaster.pid, 'SIGKILL');
+			await exited;
+		},
+		stop: async () => await stop(),
+	};
+}
+
+/** Starts a Redis that keeps nothing on disk. */
+export async function startRedis(
+	folder: string,
+	port: number,
+): Promise<Service & { host: string; port: number }> {
+	await mkdir(folder, { recursive: true });
+	const child = await logged(
+		'redis-server',
+		['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'],
+		folder,
+	);
+	const stop = stopping(child, 'SIGTERM');
+	try {
+		await eventually('an answer from Redis', async () => {
+			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
+			const socket = connect(port, '127.0.0.1');
+			return await once(socket, 'connect').then(
+				() => socket.destroy(),
+				() => undefined,
+			);
+		});
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+	return { host: '127.0.0.1', port, stop };
+}
+
+/** First parts of the paths that go to the webhook process, as in deploy/queue/Caddyfile. */
+export const WEBHOOK_PATHS = ['webhook', 'webhook-waiting', 'form', 'form-waiting', 'mcp'];
+
+/** One public address for the main process and the webhook processes, which take turns; one that is down answers 502. */
+export async function startProxy(
+	port: number,
+	ports: { main: number; webhooks: number[] },
+): Promise<Service & { url: string }> {
+	let turn = 0;
+	const targetOf = (path: string): number | undefined => {
+		if (!WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`))) return ports.main;
+		return ports.webhooks[turn++ % ports.webhooks.length];
+	};
+	const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+		const { method, headers, url = '/' } = incoming;
+		const host = '127.0.0.1';
+		// A new connection for each: n8n closes an idle one just when it may be used again.
+		const options = { host, port: targetOf(url), path: url, method, headers, agent: false };
+		const upstream = request(options, (answer) => {
+			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+			answer.pipe(outgoing);
+			// An answer that breaks off must not look complete.
+			answer.once('error', () => outgoing.destroy());
+		});
+		upstream.once('error', () => {
+			if (!outgoing.headersSent) outgoing.writeHead(502);
+			outgoing.end();
+		});
+		incoming.pipe(upstream);
+	};
+	// 0: it never closes an idle connection, which a test may be using again.
+	const server = createServer({ keepAliveTimeout: 0 }, pass).listen(port, '127.0.0.1');
+	await once(server, 'listening');
+	return {
+		url: `http://127.0.0.1:${port}/`,
+		async stop() {
+			server.closeAllConnections();
+			server.close();
+			await once(server, 'close');
+		},
+	};
+}

@@ -1,0 +1,98 @@
+/** Each row of the endpoint table: what is sent, and what becomes of the answer. */
+import type { Sandbox } from '../../../sandbox/sandbox.mts';
+import { startSandbox } from '../../../sandbox/sandbox.mts';
+import { credentialFor, onlyJson, runNode } from '../../../lab/engine/engine.mts';
+import type { EndpointRow } from '../../../lab/engine/endpoint-table.mts';
+import { endpointRows } from '../../../lab/engine/endpoint-table.mts';
+
+const name = ({ route, sent }: EndpointRow): string =>
+	`${route} ${sent === undefined ? '' : JSON.stringify(sent)}`;
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+});
+afterAll(async () => await sandbox.stop());
+beforeEach(() => {
+	sandbox.faults.clear();
+	sandbox.requests.length = 0;
+});
+
+const reply = (body: object) => ({
+	process: 'never' as const,
+	answer: { status: 200, body: JSON.stringify(body) },
+});
+
+describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name, row) => {
+	const run = async () =>
+		await runNode({ credential: credentialFor(sandbox), parameters: row.parameters });
+
+	test('sends the documented request, once', async () => {
+		sandbox.faults.next(row.route, reply(row.answer));
+		await run();
+		expect(sandbox.requests).toHaveLength(1);
+		const [request] = sandbox.requests;
+		const [method, path] = row.route.split(' ');
+		expect(request).toMatchObject({ method, path: `/api/v1/partners${path}` });
+		expect(request?.headers).toMatchObject({
+			authorization: `Bearer ${sandbox.apiKey}`,
+			accept: 'application/json',
+		});
+		if (row.sent === undefined) {
+			expect(request?.bodyText).toBe('');
+			expect(request?.headers).not.toHaveProperty('content-type');
+		} else {
+			expect(request?.body).toEqual(row.sent);
+			expect(request?.headers['content-type']).toBe('application/json');
+		}
+	});
+
+	test.each([
+		['unwrapped', row.answer],
+		['wrapped', { data: row.answer }],
+	])('gives flat output for an %s body', async (_shape, body) => {
+		sandbox.faults.next(row.route, reply(body));
+		expect(onlyJson(await run())).toEqual({ ...row.added, ...row.answer });
+	});
+
+	test('passes unknown fields through and pairs the item', async () => {
+		sandbox.faults.next(
+			row.route,
+			reply({ data: { ...row.answer, added: { later: 1 } }, requestId: 'r1' }),
+		);
+		const result = await run();
+		expect(onlyJson(result)).toMatchObject({ requestId: 'r1', added: { later: 1 } });
+		expect(result.output[0]?.pairedItem).toEqual({ item: 0 });
+	});
+
+	test('works against the sandbox itself', async () => {
+		const parameters = { ...row.parameters };
+		if (parameters.resource === 'disbursement') {
+			parameters.toUserId = sandbox.books.addUser({ externalId: 'worker' }).id;
+		}
+		if (parameters.resource === 'user')
+			parameters.externalId = `live-${sandbox.books.users().length}`;
+		if (parameters.resource === 'webhook') parameters.webhookUrl = 'https://n8n.example.com/other';
+		const output = onlyJson(await runNode({ credential: credentialFor(sandbox), parameters }));
+		expect(Object.keys(output)).toEqual(
+			expect.arrayContaining(
+				Object.keys({
+					...row.added,
+					...(row.added && row.route.startsWith('PUT') ? {} : row.answer),
+				}),
+			),
+		);
+	});
+});
+
+test.each([
+	['', '/api/v1/partners/fee'],
+	['/', '/api/v1/partners/fee'],
+	['/api/v1/partners', '/api/v1/partners/fee'],
+	['/api/v1/partners/', '/api/v1/partners/fee'],
+])('a base URL ending in "%s" reaches the endpoint', async (ending, path) => {
+	const credential = credentialFor(sandbox, { baseUrl: sandbox.url + ending });
+	await runNode({ credential, parameters: { resource: 'fee', operation: 'get' } });
+	expect(sandbox.requests.map((request) => request.path)).toEqual([path]);
+});

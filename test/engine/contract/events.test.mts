@@ -1,0 +1,248 @@
+/** The event table of the service document §6: what starts a workflow, and what never does. */
+import { createHmac } from 'node:crypto';
+import { request } from 'node:http';
+import type { Sandbox } from '../../../sandbox/sandbox.mts';
+import { startSandbox } from '../../../sandbox/sandbox.mts';
+import type { ListeningTrigger } from '../../../lab/engine/engine.mts';
+import { callTriggerHook, credentialFor, listen } from '../../../lab/engine/engine.mts';
+
+const secret = 'ws-K4nV8tR1-contract';
+const credential = {
+	baseUrl: 'https://partners.example.com',
+	apiKey: 'ak-Q7mZ2pX9',
+	webhookSecret: secret,
+};
+
+const timestamp = '2026-03-01T12:00:00.000Z';
+const events = [
+	{
+		event: 'transfer.completed',
+		timestamp,
+		data: { id: 'trf_1', amountEtb: 1250.5, txHash: '0xabc' },
+	},
+	{ event: 'disburse.completed', timestamp, data: { id: 'dis_1', amountEtb: 0.1 } },
+	{ event: 'deposit.mint_queued', timestamp, data: { id: 'dep_1', note: 'ሰላም' } },
+	{ event: 'wallet.closed', timestamp, data: { id: 'wal_1' }, added: { later: [1, null] } },
+];
+
+/** JSON as another serialiser may write it: the signature is of these bytes, not of what they mean. */
+const spelled = (event: object): string =>
+	JSON.stringify(event, null, '  ')
+		.replace('"timestamp": ', '"timestamp" :')
+		.replace('ሰ', '\\u1230');
+
+const sign = (body: string, key = secret): string =>
+	`sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
+
+let workflows = 0;
+let trigger: ListeningTrigger;
+
+beforeEach(async () => {
+	trigger = await listen({ credential, workflow: { id: `contract-${++workflows}`, name: 'test' } });
+});
+afterEach(async () => await trigger.stop());
+
+interface Reply {
+	status: number;
+	body: string;
+}
+
+/** @param signatures one header line for each */
+function deliver(
+	body: string,
+	signatures: string[],
+	header = 'X-Webhook-Signature',
+): Promise<Reply> {
+	return new Promise((resolve, reject) => {
+		const headers = { 'Content-Type': 'application/json', [header]: signatures };
+		const sending = request(trigger.url, { method: 'POST', headers }, (response) => {
+			let text = '';
+			response.setEncoding('utf8');
+			response.on('data', (chunk: string) => (text += chunk));
+			response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+		});
+		sending.on('error', reject);
+		sending.end(body);
+	});
+}
+
+type Signatures = (body: string) => string[];
+
+const refused: [what: string, signatures: Signatures][] = [
+	['no signature', () => []],
+	['an empty signature', () => ['']],
+	['the prefix alone', () => ['sha256=']],
+	['no prefix', (body) => [sign(body).slice('sha256='.length)]],
+	['the prefix of another hash', (body) => [sign(body).replace('sha256', 'sha512')]],
+	['the prefix twice', (body) => [`sha256=${sign(body)}`]],
+	['a digit less', (body) => [sign(body).slice(0, -1)]],
+	['a digit more', (body) => [`${sign(body)}0`]],
+	['half of it', (body) => [sign(body).slice(0, 'sha256='.length + 32)]],
+	['something that is not hex', (body) => [`${sign(body).slice(0, -1)}g`]],
+	['base64', (body) => [`sha256=${createHmac('sha256', secret).update(body).digest('base64')}`]],
+	['only zeros', () => [`sha256=${'0'.repeat(64)}`]],
+	['the signature of another secret', (body) => [sign(body, `${secret}x`)]],
+	['the signature of an empty secret', (body) => [sign(body, '')]],
+	['the signature of the API key', (body) => [sign(body, credential.apiKey)]],
+	['the signature of another body', () => [sign(JSON.stringify(events[0]))]],
+	[
+		'the signature of the same JSON, spelled otherwise',
+		(body) => [sign(JSON.stringify(JSON.parse(body)))],
+	],
+	[
+		'a plain hash of the body and the secret',
+		(body) => [
+			`sha256=${createHmac('sha256', '')
+				.update(secret + body)
+				.digest('hex')}`,
+		],
+	],
+	['the right signature doubled', (body) => [sign(body), sign(body)]],
+	['the right signature behind a wrong one', (body) => [sign('x'), sign(body)]],
+	['the right signature before a wrong one', (body) => [sign(body), sign('x')]],
+	['the right signature before an empty one', (body) => [sign(body), '']],
+	['two signatures in one line', (body) => [`${sign(body)}, ${sign('x')}`]],
+];
+
+describe.each(events)('$event', (event) => {
+	test('with its signature starts the workflow with exactly what was sent', async () => {
+		const body = spelled(event);
+		expect((await deliver(body, [sign(body)])).status).toBe(200);
+		expect(trigger.started).toEqual([[[{ json: event }]]]);
+		expect(Object.keys(trigger.started[0]?.[0]?.[0]?.json ?? {})).toEqual(Object.keys(event));
+	});
+
+	test('may carry its signature in capital digits', async () => {
+		const body = spelled(event);
+		const digits = sign(body).slice('sha256='.length).toUpperCase();
+		expect((await deliver(body, [`sha256=${digits}`])).status).toBe(200);
+		expect(trigger.started).toHaveLength(1);
+	});
+
+	test.each(refused)('with %s is answered 401 and starts nothing', async (_what, signatures) => {
+		const body = spelled(event);
+		const reply = await deliver(body, signatures(body));
+		expect(reply.status).toBe(401);
+		expect(trigger.started).toEqual([]);
+		expect(reply.body).not.toContain(secret);
+		expect(reply.body).not.toContain(sign(body).slice('sha256='.length));
+	});
+
+	test('with the right signature in another header is answered 401', async () => {
+		const body = spelled(event);
+		expect((await deliver(body, [sign(body)], 'X-Signature')).status).toBe(401);
+		expect(trigger.started).toEqual([]);
+	});
+
+	test('still starts the workflow after forged deliveries of it', async () => {
+		const body = spelled(event);
+		await deliver(body, [sign('x')]);
+		await deliver(body, []);
+		expect((await deliver(body, [sign(body)])).status).toBe(200);
+		expect(trigger.started).toEqual([[[{ json: event }]]]);
+	});
+});
+
+test.each([
+	['nothing', ''],
+	['a list', '[{"event":"transfer.completed"}]'],
+	['null', 'null'],
+	['no event', '{"timestamp":"2026-03-01T12:00:00Z","data":{}}'],
+	['an event that is no text', '{"event":["transfer.completed"]}'],
+	['an event without a name', '{"event":""}'],
+])('a signed body with %s is answered 400 and starts nothing', async (_what, body) => {
+	expect((await deliver(body, [sign(body)])).status).toBe(400);
+	expect(trigger.started).toEqual([]);
+});
+
+test.each([
+	['no JSON', 'event=transfer.completed'],
+	['a cut JSON', '{"event":"transfer.completed"'],
+])('a signed body with %s is answered 422 and starts nothing', async (_what, body) => {
+	expect((await deliver(body, [sign(body)])).status).toBe(422);
+	expect(trigger.started).toEqual([]);
+});
+
+test('a secret outside ASCII is taken as UTF-8', async () => {
+	await trigger.stop();
+	const webhookSecret = 'ምስጢር-é';
+	trigger = await listen({
+		credential: { ...credential, webhookSecret },
+		workflow: { id: `contract-${++workflows}`, name: 'test' },
+	});
+	const body = spelled(events[0] ?? {});
+	expect((await deliver(body, [sign(body, webhookSecret)])).status).toBe(200);
+	expect(trigger.started).toHaveLength(1);
+});
+
+describe('an event of the sandbox', () => {
+	let sandbox: Sandbox;
+
+	beforeEach(async () => {
+		sandbox = await startSandbox();
+		await trigger.stop();
+		const options = {
+			credential: credentialFor(sandbox),
+			workflow: { id: `contract-${++workflows}`, name: 'test' },
+		};
+		trigger = await listen(options);
+		// Registers the URL as activation does, then puts the one of this test's receiver in its place.
+		await callTriggerHook(
+			{ ...options, webhookBaseUrl: 'http://127.0.0.1:5678/webhook' },
+			'create',
+		);
+		sandbox.books.setWebhookUrl(trigger.url);
+	});
+	afterEach(async () => await sandbox.stop());
+
+	const arrived = async (deliveryId: string) => {
+		const { state, attempts } = await sandbox.deliverySettled(deliveryId);
+		expect([state, attempts.map(({ status }) => status)]).toEqual(['delivered', [200]]);
+		return trigger.started.flat(2).map(({ json }) => json);
+	};
+	const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
+
+	test('activation registered a URL with the service', () => {
+		expect(sandbox.requests).toMatchObject([{ method: 'PUT', path: '/api/v1/partners/webhook' }]);
+		expect(sandbox.requests[0]?.body).toEqual({
+			webhookUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:5678\/webhook\//) as unknown,
+		});
+	});
+
+	test('transfer.completed', async () => {
+		const { deliveryId, id, txHash } = sandbox.transfer({ amountEtb: 12.5 });
+		expect(await arrived(deliveryId)).toEqual([
+			{ event: 'transfer.completed', timestamp: isoTime, data: { id, amountEtb: 12.5, txHash } },
+		]);
+	});
+
+	test('deposit.mint_queued', async () => {
+		const { deliveryId, id } = sandbox.deposit({ amountEtb: 7 });
+		expect(await arrived(deliveryId)).toMatchObject([
+			{ event: 'deposit.mint_queued', timestamp: isoTime, data: { id, amountEtb: 7 } },
+		]);
+	});
+
+	test('disburse.completed, after a disbursement', async () => {
+		const { id: toUserId } = sandbox.books.addUser({ externalId: 'abebe' });
+		const response = await fetch(`${sandbox.url}/api/v1/partners/disburse`, {
+			method: 'POST',
+			headers: {
+				authorization: `Bearer ${sandbox.apiKey}`,
+				'content-type': 'application/json',
+			},
+			body: JSON.stringify({ toUserId, amountEtb: 5 }),
+		});
+		expect(response.status).toBe(200);
+		await sandbox.idle();
+		expect(trigger.started.flat(2).map(({ json }) => json)).toMatchObject([
+			{ event: 'disburse.completed', timestamp: isoTime, data: { toUserId, amountEtb: 5 } },
+		]);
+	});
+
+	test('of a name that nobody knows yet, with a body spelled otherwise', async () => {
+		const event = { event: 'wallet.closed', timestamp, data: { id: 'wal_9' } };
+		const { deliveryId } = sandbox.emit(event.event, event.data, { body: spelled(event) });
+		expect(await arrived(deliveryId)).toEqual([event]);
+	});
+});

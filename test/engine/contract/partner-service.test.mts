@@ -1,0 +1,65 @@
+/** What docs/partner-service.md says of the service, compared with what the nodes send and accept. */
+import { readFileSync } from 'node:fs';
+import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
+import { endpointRows } from '../../../lab/engine/endpoint-table.mts';
+
+const document = readFileSync('docs/partner-service.md', 'utf8');
+
+/** Cells of the table in a section, without its heads. */
+function tableOf(section: number): string[][] {
+	const text = document.split(/^## /m).find((part) => part.startsWith(`${section}. `)) ?? '';
+	const lines = text.split('\n').filter((line) => line.startsWith('| '));
+	return lines.slice(2).map((line) => line.split('|').slice(1, -1));
+}
+
+const namesIn = (cell = ''): string[] =>
+	[...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+interface Documented {
+	sent: string[];
+	answer: string[];
+	isAnswerKnown: boolean;
+}
+
+const documented = new Map(
+	tableOf(4).map(([, method = '', path, sent, answer = '']): [string, Documented] => [
+		`${method.trim()} ${namesIn(path).join()}`,
+		{ sent: namesIn(sent), answer: namesIn(answer), isAnswerKnown: !answer.includes('not known') },
+	]),
+);
+
+test('each endpoint is used by an operation, and no other', () => {
+	expect(documented.size).toBe(7);
+	expect([...new Set(endpointRows.map(({ route }) => route))].sort()).toEqual(
+		[...documented.keys()].sort(),
+	);
+});
+
+describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', row] as const))(
+	'%s %s',
+	(route, type, row) => {
+		const { sent, answer, isAnswerKnown } = documented.get(route) ?? {
+			sent: [],
+			answer: [],
+			isAnswerKnown: false,
+		};
+
+		test('sends the fields of the body, and those only', () => {
+			const isBank = type === 'bank';
+			const names = Object.keys(row.sent ?? {});
+			// What a bank destination and a user without an email address need is not known.
+			expect(sent).toEqual(expect.arrayContaining(isBank ? ['type'] : names));
+			if (!isBank && names.length < sent.length) expect(sent).toEqual([...names, 'email']);
+		});
+
+		test('is tested with an answer as it is described', () => {
+			if (isAnswerKnown) expect(Object.keys(row.answer)).toEqual(answer);
+		});
+	},
+);
+
+test('the trigger knows the events', () => {
+	const events = tableOf(6).map(([name]) => namesIn(name).join());
+	expect(events).toHaveLength(3);
+	expect(eventOptions.map(({ value }) => value).sort()).toEqual(events.sort());
+});

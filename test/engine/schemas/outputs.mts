@@ -1,0 +1,174 @@
+/** What the nodes really output, in every shape: the nodes in n8n's engine, the service in the sandbox. */
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { Fault, PresetName } from '../../../sandbox/faults.mts';
+import type { RouteName, Sandbox } from '../../../sandbox/sandbox.mts';
+import { startSandbox } from '../../../sandbox/sandbox.mts';
+import type { RunOptions } from '../../../lab/engine/engine.mts';
+import { credentialFor, executeNode, openTrigger } from '../../../lab/engine/engine.mts';
+import { actionSchemaFile, triggerSchemaFile } from '../../../lab/engine/schema-files.mts';
+
+const userId = 'etbw_employee-1';
+
+interface Run extends Partial<RunOptions> {
+	parameters: INodeParameters;
+	/** An answer other than the service's own. */
+	answer?: [RouteName, Fault | PresetName];
+}
+
+/**
+ * The answer of a service that says no more than that it succeeded: what is there all the same, the node itself
+ * adds. Only that is required.
+ */
+const sparse = (body: object = {}): Fault => ({
+	process: 'before-answer',
+	answer: { status: 200, body: JSON.stringify(body) },
+});
+
+const payment = (
+	reference: string,
+	{ continues = false, answer }: { continues?: boolean; answer?: Fault | PresetName } = {},
+): Run => ({
+	parameters: {
+		resource: 'disbursement',
+		operation: 'create',
+		toUserId: userId,
+		amountEtb: 12.5,
+		reference,
+	},
+	...(continues && { onError: 'continueErrorOutput' }),
+	...(answer && { answer: ['POST /disburse', answer] }),
+});
+
+const settling = (reference: string, finding: string): Run => {
+	const { parameters } = payment(reference);
+	return { parameters: { ...parameters, mode: 'settle', finding } };
+};
+
+/** What the pay gate hands out. */
+const handedOut = (notAfter: string, run: Partial<RunOptions> = {}): Run => ({
+	parameters: {
+		resource: 'disbursement',
+		operation: 'payClaims',
+		toUserId: userId,
+		amountEtb: '12.5',
+		claim: randomUUID(),
+		notAfter,
+		execution: '={{ $workflow.id }}/{{ $execution.id }}',
+	},
+	...run,
+});
+
+/** In order: some shapes need what an earlier run did. The first run of an operation gives its fields their order. */
+const runs: Run[] = [
+	{ parameters: { resource: 'balance', operation: 'get' } },
+	{
+		parameters: { resource: 'balance', operation: 'get' },
+		answer: ['GET /balance', sparse()],
+	},
+	{ parameters: { resource: 'fee', operation: 'get' } },
+	{ parameters: { resource: 'fee', operation: 'get' }, answer: ['GET /fee', sparse()] },
+	{ parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 } },
+	{
+		parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 },
+		answer: ['PUT /fee', sparse()],
+	},
+	{
+		parameters: {
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: 'mobile',
+			phone: '+251911234567',
+		},
+	},
+	{
+		// Its other fields are the user's own.
+		parameters: { resource: 'payoutDestination', operation: 'set', type: 'bank' },
+		answer: ['PUT /treasury/payout-destination', sparse()],
+	},
+	{
+		parameters: {
+			resource: 'user',
+			operation: 'create',
+			externalId: 'employee-1',
+			email: 'a@b.et',
+		},
+	},
+	{
+		parameters: { resource: 'user', operation: 'create', externalId: 'employee-2' },
+		answer: ['POST /users', sparse()],
+	},
+	{
+		parameters: {
+			resource: 'webhook',
+			operation: 'set',
+			webhookUrl: 'http://127.0.0.1:9/hook',
+		},
+	},
+	{
+		parameters: { resource: 'webhook', operation: 'set', webhookUrl: 'http://127.0.0.1:9/hook' },
+		answer: ['PUT /webhook', sparse()],
+	},
+	payment('paid'),
+	payment('other-amount', { answer: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
+	payment('paid'),
+	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
+	payment('in-doubt'),
+	payment('', { answer: sparse({ success: true }) }),
+	settling('in-doubt', 'paid'),
+	settling('in-doubt', 'unclear'),
+	settling('never-sent', 'notPaid'),
+	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),
+	handedOut(new Date(Date.now() + 60_000).toISOString()),
+	handedOut(new Date(Date.now() + 60_000).toISOString(), { mode: 'evaluation' }),
+];
+
+/** The name of the file is the key; each entry is the JSON of one item. */
+export type Outputs = Map<string, IDataObject[]>;
+
+let ledgers = 0;
+
+/** @returns real output items for every schema file */
+export async function realOutputs(): Promise<Outputs> {
+	const outputs: Outputs = new Map();
+	const sandbox = await startSandbox();
+	try {
+		const nodeId = `schemas-${++ledgers}`;
+		for (const { answer, ...run } of runs) {
+			if (answer) sandbox.faults.next(...answer);
+			const { output, error } = await executeNode({
+				credential: credentialFor(sandbox),
+				nodeId,
+				...run,
+			});
+			if (error)
+				throw new Error(`No output of ${JSON.stringify(run.parameters)}`, { cause: error });
+			const file = actionSchemaFile(run.parameters);
+			outputs.set(file, [...(outputs.get(file) ?? []), ...output.map(({ json }) => json)]);
+		}
+		outputs.set(triggerSchemaFile, await triggerOutputs(sandbox));
+	} finally {
+		await sandbox.stop();
+	}
+	return outputs;
+}
+
+async function triggerOutputs(sandbox: Sandbox): Promise<IDataObject[]> {
+	const trigger = await openTrigger({
+		credential: credentialFor(sandbox),
+		workflow: { id: `schemas-${ledgers}`, name: 'Schemas' },
+	});
+	try {
+		sandbox.books.setWebhookUrl(trigger.url);
+		await sandbox.deliverySettled(sandbox.transfer().deliveryId);
+		// What these carry is not shown (service document §6), and must not look promised.
+		sandbox.emit('disburse.completed', {});
+		sandbox.emit('deposit.mint_queued', {});
+		// Of an event, only its name is certain.
+		sandbox.emit('wallet.closed', {}, { body: '{"event":"wallet.closed"}' });
+		await sandbox.idle();
+		return trigger.started.flat(2).map(({ json }) => json);
+	} finally {
+		await trigger.stop();
+	}
+}

@@ -1,0 +1,52 @@
+/** The output schemas say what the nodes really output. The engine tests hold all of their outputs against them. */
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Schema } from '../../../lab/engine/output-schema.mts';
+import { schemaOf } from '../../../lab/engine/output-schema.mts';
+import { actionSchemaFile, readSchema } from '../../../lab/engine/schema-files.mts';
+import type { Outputs } from './outputs.mts';
+import { realOutputs } from './outputs.mts';
+
+let outputs: Outputs;
+beforeAll(async () => {
+	outputs = await realOutputs();
+});
+
+const files = globSync('nodes/**/__schema__/**/*.json').sort();
+
+/** With the properties as a list, because n8n shows them in this order. */
+const inOrder = ({ properties, items, ...schema }: Schema): unknown => ({
+	...schema,
+	properties: Object.entries(properties ?? {}).map(([name, property]) => [name, inOrder(property)]),
+	...(items && { items: inOrder(items) }),
+});
+
+test('every schema is made from real output, and every real output has one', () => {
+	expect([...outputs.keys()].sort()).toEqual(files);
+});
+
+test.each(files)('%s is what "npm run schemas" writes', (file) => {
+	expect(inOrder(readSchema(file))).toEqual(inOrder(schemaOf(outputs.get(file) ?? [])));
+});
+
+test('"npm run schemas" writes them outside of jest', () => {
+	const folder = mkdtempSync(join(tmpdir(), 'schemas-'));
+	try {
+		execFileSync(process.execPath, [join(__dirname, 'write.mts'), folder]);
+		for (const file of files)
+			expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toEqual(
+				JSON.parse(readFileSync(file, 'utf8')),
+			);
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+});
+
+test('a payment shows its outcome first, in every shape', () => {
+	const file = actionSchemaFile({ resource: 'disbursement', operation: 'create' });
+	expect(Object.keys(readSchema(file).properties ?? {})[0]).toBe('outcome');
+	const shapes = new Set((outputs.get(file) ?? []).map(({ outcome }) => outcome));
+	expect(shapes).toEqual(new Set(['paid', 'alreadyPaid', 'unknown', 'ready']));
+});

@@ -1,0 +1,22 @@
+/** Writes the output schemas anew, from what the built nodes really output: into `nodes/`, or into the folder that is given. */
+import '../../../lab/engine/setup.mts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { dirname, join } from 'node:path';
+import { schemaOf } from '../../../lab/engine/output-schema.mts';
+
+// Its build for ES modules does not load in Node.
+const commonJs = createRequire(import.meta.url).resolve('n8n-workflow');
+registerHooks({
+	resolve: (specifier, context, next) =>
+		next(specifier === 'n8n-workflow' ? commonJs : specifier, context),
+});
+const { realOutputs } = await import('./outputs.mts');
+
+const folder = process.argv[2] ?? '.';
+for (const [name, samples] of await realOutputs()) {
+	const file = join(folder, name);
+	mkdirSync(dirname(file), { recursive: true });
+	writeFileSync(file, `${JSON.stringify({ ...schemaOf(samples), version: 1 }, null, '\t')}\n`);
+	console.log(file);
+}

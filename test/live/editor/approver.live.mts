@@ -1,0 +1,75 @@
+/** The approver's page in a browser, as wide as a phone, where what a person sees is made by n8n's own script. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { N8nApi } from '../../../lab/n8n/api.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	credentialFor,
+	importWorkflow,
+	readExample,
+} from '../../../lab/n8n/examples.mts';
+import { freePort } from '../../../lab/n8n/ports.mts';
+import { startStack } from '../../../lab/n8n/stack.mts';
+import { FormVisitor } from '../../../lab/form-visitor.mts';
+import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
+import { Editor } from '../../../lab/editor/editor.mts';
+
+const missing = missingChromium();
+if (missing !== undefined) {
+	console.error(missing);
+	process.exit(1);
+}
+
+const FORM = 'c1a3c0de-0011-4000-8000-0000000000ff';
+const approver = { email: 'owner@example.com', password: 'Editor-test-1' };
+const accountant = { email: 'hiwot@example.com', password: 'Second-person-1' };
+
+test('who approves a list that was approved meanwhile reads what to do, and then that it was paid', async () => {
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-approver-'));
+	const stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
+	const browser = await openBrowser({ viewport: { width: 390, height: 844 } });
+	const late = browser.page;
+	try {
+		await new Editor(late, stack.n8n.url).signUp(approver.email, approver.password);
+		const api = new N8nApi(stack.n8n.url);
+		await api.logIn(approver);
+		const credential = await api.createCredential(
+			CREDENTIAL_NAME,
+			CREDENTIAL_TYPE,
+			credentialFor(stack.sandbox),
+		);
+		const workflow = await readExample('payroll-from-a-file.json');
+		await api.activate(await importWorkflow(api, workflow, credential));
+		const first = await FormVisitor.logIn(stack.n8n.url, approver);
+		const uploader = await first.invite(accountant, 'Hiwot', 'Alemu');
+		const list = { name: 'october.csv', content: 'employee,name,amountEtb\nA-1,Abebe Kebede,100' };
+		const address = await uploader.upload(FORM, list);
+
+		await late.goto(address);
+		await late.getByText(/^Approve/).click();
+		const wide = await late.evaluate(() => document.documentElement.scrollWidth);
+		assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
+		await first.choose(address, 'Approve');
+		assert.match(await first.read(address), /100\.00 ETB paid/);
+
+		await late.locator('#submit-btn').click();
+		await late.locator('#n8n-form').waitFor({ state: 'detached' });
+		const shown = await late.evaluate(() => [
+			getComputedStyle(document.body).fontSize,
+			getComputedStyle(document.body, '::after').content,
+		]);
+		assert.equal(shown[0], '0px', 'the error that n8n wrote over the page can be read');
+		assert.match(shown[1] ?? '', /Reload this page/);
+		await late.reload();
+		await late.getByText('100.00 ETB paid').waitFor();
+		assert.equal(stack.sandbox.books.disbursements().length, 1);
+	} finally {
+		await browser.close();
+		await stack.stop();
+		await rm(folder, { recursive: true, force: true });
+	}
+});

@@ -1,0 +1,318 @@
+/** What a person sees in the real editor, with the packed package in a real n8n. Only the page is touched. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { freePort } from '../../../lab/n8n/ports.mts';
+import { startStack } from '../../../lab/n8n/stack.mts';
+import type { Stack } from '../../../lab/n8n/stack.mts';
+import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
+import type { BrowserWindow } from '../../../lab/editor/browser.mts';
+import { Editor } from '../../../lab/editor/editor.mts';
+
+const missing = missingChromium();
+if (missing !== undefined) {
+	console.error(missing);
+	process.exit(1);
+}
+
+const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
+const ENTRY = 'ETB Wallet';
+const TRIGGER = 'ETB Wallet Trigger';
+
+let folder: string;
+let stack: Stack;
+let browser: BrowserWindow;
+let editor: Editor;
+
+before(async () => {
+	await rm(SCREENSHOTS, { recursive: true, force: true });
+	await mkdir(SCREENSHOTS, { recursive: true });
+	folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
+	stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
+	browser = await openBrowser();
+	editor = new Editor(browser.page, stack.n8n.url);
+	await editor.signUp('owner@example.com', 'Editor-test-1');
+});
+
+after(async () => {
+	await browser?.close();
+	await stack?.stop();
+	await rm(folder, { recursive: true, force: true });
+});
+
+const picture = async (name: string) =>
+	await editor.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: 'disabled' });
+
+afterEach(async (context) => {
+	if ('passed' in context && !context.passed) await picture(`failed ${context.name}`);
+});
+
+/** Waits until the page, or a part of it, shows the text. */
+const seen = async (text: string | RegExp, part: Pick<Editor['page'], 'getByText'> = editor.page) =>
+	await part.getByText(text).first().waitFor();
+
+void describe('the credential', () => {
+	test('says why it does not work, and then that it does', async () => {
+		await editor.newCredential('ETB Wallet API');
+		await picture('credential-empty');
+		await editor.fill('baseUrl', stack.sandbox.url);
+		await editor.fill('apiKey', 'a-key-of-last-year');
+		await editor.fill('webhookSecret', stack.sandbox.webhookSecret);
+		await editor.saveCredential();
+		await seen('Couldn’t connect with these settings', editor.credential);
+		await editor.credential.getByText('More details').click();
+		await seen(/does not accept the API key/, editor.credential);
+		await picture('credential-refused');
+		assert.doesNotMatch(await editor.credential.innerText(), /a-key-of-last-year/);
+
+		await editor.fill('apiKey', stack.sandbox.apiKey);
+		await editor.saveCredential();
+		await seen('Connection tested successfully', editor.credential);
+		await picture('credential-accepted');
+		await editor.closeCredential();
+	});
+});
+
+void describe('the list of nodes', () => {
+	const words = [
+		'ETB Wallet',
+		'birr',
+		'payroll',
+		'payout',
+		'salary',
+		'treasury',
+		'deposit',
+		'event',
+	];
+	before(async () => await editor.newWorkflow());
+
+	for (const word of words) {
+		test(`finds both nodes with "${word}"`, async () => {
+			await editor.search('a word that finds nothing');
+			await editor.listed(ENTRY).waitFor({ state: 'hidden' });
+			await editor.search(word);
+			await editor.openEntry(ENTRY);
+			await editor.listed('Pay a user').waitFor();
+			await editor.listed('On all events').waitFor();
+			await picture(`search-${word}`);
+			await editor.leaveEntry();
+		});
+	}
+
+	test('shows every action and every event by name', async () => {
+		await editor.search('birr');
+		await editor.openEntry(ENTRY);
+		const expected = [
+			...['On all events', 'On deposit mint queued'],
+			...['On disbursement completed', 'On transfer completed'],
+			...['Get the treasury balance', 'Pay a user', 'Get the platform fee'],
+			...['Update the platform fee', 'Set where treasury payouts go', 'Create a user wallet'],
+			'Set the webhook URL',
+		];
+		for (const entry of expected) await editor.listed(entry).waitFor();
+		await picture('actions');
+	});
+});
+
+void describe('payments', () => {
+	/** Sees the fields that the node before usually outputs, these first, before anything was run. */
+	async function assertPreview(fields: string[]) {
+		await seen('Usually outputs the following fields', editor.input);
+		let shown: string[] = [];
+		// The list fills and moves for a moment.
+		for (let tries = 0; tries < 100 && !isDeepStrictEqual(shown, fields); tries += 1) {
+			shown = Object.keys(await editor.schema(editor.input)).slice(0, fields.length);
+		}
+		assert.deepEqual(shown, fields);
+	}
+
+	/** Sees the red mark on a node of the canvas, and what it says. */
+	async function assertIssue(node: string, text: RegExp) {
+		await editor.canvasIssues(node).hover();
+		await seen(text);
+	}
+
+	test('balance, user wallet and payment, built by hand', async () => {
+		await editor.newWorkflow();
+		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
+		await picture('balance');
+		await editor.closeNode();
+
+		await editor.addAfterLast();
+		await editor.chooseNode('birr', ENTRY, 'Create a user wallet');
+		await assertPreview(['treasuryBalance', 'ethBalance', 'treasuryAddress']);
+		await editor.fillExpression(
+			'externalId',
+			'{{ "employee-" + ($json.treasuryBalance > 1000 ? 7 : 0) }}',
+		);
+		await editor.fill('email', 'abebe@example.com');
+		await picture('user-with-preview');
+		await editor.closeNode();
+
+		await editor.addAfterLast();
+		await editor.chooseNode('payroll', ENTRY, 'Pay a user');
+		await assertPreview(['id', 'externalId', 'walletAddress']);
+		await editor.closeNode();
+		await assertIssue('Pay a user', /Parameter .To User ID. is required/);
+		await picture('disbursement-incomplete');
+		await editor.openNode('Pay a user');
+		await editor.fillExpression('toUserId', '{{ $json.id }}');
+		await editor.fillExpression('amountEtb', '{{ 50 * 25.01 }}');
+		await editor.fillExpression('reference', '{{ "payroll-" + $json.externalId }}');
+		await picture('disbursement-with-preview');
+		await editor.closeNode();
+		await editor.canvasIssues('Pay a user').waitFor({ state: 'hidden' });
+
+		await editor.addAfterLast();
+		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
+		await assertPreview(['outcome', 'reference', 'toUserId', 'amountEtb', 'success', 'txHash']);
+		await picture('balance-with-preview');
+		await editor.closeNode();
+
+		await editor.executeWorkflow();
+		await seen('Workflow executed successfully');
+		await picture('canvas-executed');
+
+		await editor.openNode('Pay a user');
+		const [paid] = stack.sandbox.books.disbursements();
+		assert.ok(paid !== undefined, 'nothing was paid');
+		const expected = {
+			success: true,
+			amountEtb: 1250.5,
+			txHash: paid.txHash,
+			outcome: 'paid',
+			reference: 'payroll-employee-7',
+			toUserId: 'etbw_employee-7',
+		};
+		const asText = Object.fromEntries(
+			Object.entries(expected).map(([name, value]) => [name, String(value)]),
+		);
+		assert.deepEqual(await editor.table(), [asText]);
+		await picture('payment-table');
+		assert.deepEqual(await editor.json(), [expected]);
+		await picture('payment-json');
+		assert.deepEqual(await editor.schema(), asText);
+		await picture('payment-schema');
+	});
+
+	test('a reference that was used is shown as already paid, and not sent again', async () => {
+		await editor.executeStep();
+		await seen('alreadyPaid', editor.output);
+		const [row] = await editor.table();
+		assert.equal(row?.['reference'], 'payroll-employee-7');
+		assert.match(row?.['message'] ?? '', /paid before.*not sent again/i);
+		await picture('payment-already-paid');
+		assert.equal(stack.sandbox.books.disbursements().length, 1);
+	});
+
+	test('an amount with a comma is an error on the node that says what to enter', async () => {
+		await editor.fill('amountEtb', '12,50');
+		await editor.fillExpression('reference', 'another-payment');
+		await editor.executeStep();
+		await seen(/Amount \(ETB\) is "12,50", which is not a plain number/, editor.output);
+		await seen(/Write a point for decimals instead of a comma/, editor.output);
+		await picture('amount-with-a-comma');
+		assert.equal(stack.sandbox.books.disbursements().length, 1);
+		await editor.closeNode();
+		await assertIssue('Pay a user', /which is not a plain number/);
+		await picture('canvas-amount-with-a-comma');
+		await editor.openNode('Pay a user');
+	});
+
+	test('with the error output the bad item leaves on a branch of its own', async () => {
+		await editor.openTab('settings');
+		await editor.choose('onError', 'Continue (using error output)');
+		await editor.executeStep();
+		await editor.openBranch('Error Branch (1 item)');
+		await seen(/which is not a plain number/, editor.output);
+		await seen('notPaid', editor.output);
+		await picture('error-branch');
+		await editor.closeNode();
+		await editor.canvasNode('Pay a user').getByText('Error').waitFor();
+		await picture('canvas-error-branch');
+	});
+
+	test('a telephone number without a plus is refused with the format to use', async () => {
+		await editor.newWorkflow();
+		await editor.chooseNode('payout', ENTRY, 'Set where treasury payouts go');
+		await editor.fill('phone', '0911234567');
+		await editor.executeStep();
+		await seen(/Phone is "0911234567", which is not an international telephone number/);
+		await seen(/for example \+251911234567/, editor.output);
+		await picture('phone-without-plus');
+
+		await editor.fill('phone', '+251911234567');
+		await editor.executeStep();
+		await editor.output.getByText('+251911234567').first().waitFor();
+		assert.deepEqual(await editor.table(), [{ type: 'mobile', phone: '+251911234567' }]);
+		await picture('payout-destination');
+	});
+});
+
+void describe('events', () => {
+	test('a test listens, and shows the event that arrives', async () => {
+		await editor.newWorkflow();
+		await editor.chooseNode('deposit', ENTRY, 'On all events');
+		await seen('All Events', editor.field('events'));
+		await picture('trigger');
+		await editor.executeStep();
+		await editor.page.getByTestId('trigger-listening').waitFor();
+		await picture('trigger-listening');
+
+		const { id } = stack.sandbox.transfer({ amountEtb: 75 });
+		await editor.output.getByText('transfer.completed').first().waitFor();
+		const [event] = await editor.json();
+		assert.equal(event?.['event'], 'transfer.completed');
+		assert.equal(Reflect.get(Object(event?.['data']), 'id'), id);
+		assert.equal(Reflect.get(Object(event?.['data']), 'amountEtb'), 75);
+		await seen(/^The test has ended\./, editor.output);
+		await editor.show('table');
+		await picture('trigger-event');
+	});
+
+	test('with one output per event there are three named branches', async () => {
+		await editor.newWorkflow();
+		await editor.chooseNode('transfer', ENTRY, 'On transfer completed');
+		await seen('Transfer Completed', editor.field('events'));
+		await editor.choose('events', 'Deposit Mint Queued', 'Disbursement Completed');
+		await editor.page.keyboard.press('Escape');
+		await editor.toggle('outputPerEvent');
+		await picture('trigger-outputs-chosen');
+		await editor.executeStep();
+		await editor.page.getByTestId('trigger-listening').waitFor();
+		stack.sandbox.deposit({ amountEtb: 10 });
+		await editor.openBranch('Deposit Branch (1 item)');
+		await seen('deposit.mint_queued', editor.output);
+		await picture('trigger-branches');
+		await editor.closeNode();
+		for (const branch of ['Deposit', 'Disbursement', 'Transfer']) {
+			await editor.canvasNode(TRIGGER).getByText(branch, { exact: true }).waitFor();
+		}
+		await picture('canvas-trigger-branches');
+	});
+
+	test('a published workflow runs for each event, as the executions tab shows', async () => {
+		await editor.newWorkflow();
+		await editor.chooseNode('event', ENTRY, 'On all events');
+		await editor.closeNode();
+		await editor.publish();
+		await seen('Workflow published');
+		await picture('published');
+		await editor.confirmPublished();
+		stack.sandbox.deposit({ amountEtb: 20 });
+		await editor.openExecutions();
+		await editor.succeeded.waitFor();
+		stack.sandbox.transfer({ amountEtb: 30 });
+		await editor.succeeded.nth(1).waitFor();
+		assert.equal(await editor.succeeded.count(), 2);
+		await picture('executions');
+		await editor.succeeded.last().click();
+		await editor.canvasNode(TRIGGER).dblclick();
+		await seen('deposit.mint_queued', editor.output);
+		assert.equal(await editor.output.getByText(/^The test has ended/).count(), 0);
+		await picture('execution');
+	});
+});

@@ -1,0 +1,161 @@
+/** A payment whose answer is lost, settled from the screen alone by what the message says: on the sandbox's page and in the editor. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { N8nApi } from '../../../lab/n8n/api.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	credentialFor,
+	importWorkflow,
+	readExample,
+} from '../../../lab/n8n/examples.mts';
+import { freePort } from '../../../lab/n8n/ports.mts';
+import { startStack } from '../../../lab/n8n/stack.mts';
+import type { Stack } from '../../../lab/n8n/stack.mts';
+import { eventually } from '../../../lab/lab.mts';
+import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
+import { Editor } from '../../../lab/editor/editor.mts';
+
+const missing = missingChromium();
+if (missing !== undefined) {
+	console.error(missing);
+	process.exit(1);
+}
+
+const owner = { email: 'owner@example.com', password: 'Editor-test-1' };
+const PAY = 'Pay';
+
+/** A person with the editor and the sandbox's page, as after `npm start`. */
+async function walk(work: (person: Person) => Promise<void>): Promise<void> {
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-walk-'));
+	const stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
+	const browser = await openBrowser();
+	try {
+		const editor = new Editor(browser.page, stack.n8n.url);
+		await editor.signUp(owner.email, owner.password);
+		const api = new N8nApi(stack.n8n.url);
+		await api.logIn(owner);
+		const credential = await api.createCredential(
+			CREDENTIAL_NAME,
+			CREDENTIAL_TYPE,
+			credentialFor(stack.sandbox),
+		);
+		const id = await importWorkflow(api, await readExample('pay-a-user.json'), credential);
+		await work(new Person(editor, stack, id));
+	} finally {
+		await browser.close();
+		await stack.stop();
+		await rm(folder, { recursive: true, force: true });
+	}
+}
+
+class Person {
+	readonly editor: Editor;
+	private readonly stack: Stack;
+	private readonly workflowId: string;
+
+	constructor(editor: Editor, stack: Stack, workflowId: string) {
+		this.editor = editor;
+		this.stack = stack;
+		this.workflowId = workflowId;
+	}
+
+	/** On the sandbox's page: the next payment meets this. */
+	async breakIt(preset: string): Promise<void> {
+		const { page } = this.editor;
+		await page.goto(this.stack.sandbox.url, { waitUntil: 'domcontentloaded' });
+		const form = page.locator('form[data-post="/sandbox/faults"]');
+		await form.locator('select[name="route"]').selectOption('POST /disburse');
+		await form.locator('select[name="preset"]').selectOption({ label: preset });
+		await form.getByRole('button', { name: 'Break it' }).click();
+		await page.getByText(`→ ${preset}`).first().waitFor();
+	}
+
+	async openWorkflow(): Promise<void> {
+		await this.editor.page.goto(`${this.stack.n8n.url}/workflow/${this.workflowId}`, {
+			waitUntil: 'domcontentloaded',
+		});
+		await this.editor.canvasNode(PAY).last().waitFor();
+	}
+
+	/** What the open node's output says. */
+	async says(text: RegExp): Promise<string> {
+		const { output } = this.editor;
+		return await eventually(String(text), async () => {
+			const shown = (await output.innerText()).replaceAll(/\s+/g, ' ');
+			return text.test(shown) ? shown : undefined;
+		});
+	}
+
+	async openPay(): Promise<void> {
+		await this.editor.page.getByTestId('zoom-to-fit').click();
+		await this.editor.canvasNode(PAY).last().dblclick();
+		await this.editor.page.getByTestId('node-parameters').waitFor();
+	}
+
+	get paid(): number {
+		return this.stack.sandbox.books.disbursements().length;
+	}
+
+	get wallets(): number {
+		return this.stack.sandbox.books.users().length;
+	}
+}
+
+void describe('an answer that is lost, settled in the editor', () => {
+	for (const [preset, finding, settled, after, paidAfter] of [
+		[
+			'Done, but it says that it failed (500)',
+			'It Was Paid',
+			/Settled as paid, nothing was sent/,
+			/Paid before, not sent again/,
+			1,
+		],
+		[
+			'Not done, it says that it failed (500)',
+			'It Was Not Paid',
+			/Settled as not paid, nothing was sent/,
+			/txHash/,
+			1,
+		],
+	] as const) {
+		test(`${preset}: the message is followed, and nobody is paid twice`, async (context) => {
+			await walk(async (person) => {
+				const { editor } = person;
+				await person.breakIt(preset);
+				const atFirst = preset.startsWith('Done') ? 1 : 0;
+				await person.openWorkflow();
+				await editor.executeWorkflow();
+				await editor.page
+					.getByText('Error in workflow')
+					.or(editor.page.getByText(/Problem in node/))
+					.first()
+					.waitFor();
+				await person.openPay();
+				const message = await person.says(/It is unknown whether .* was paid/);
+				context.diagnostic(message.slice(0, 700));
+				assert.match(
+					message,
+					/Then set Mode to Settle Unknown and Finding to what it said .*, choose Execute step with the same items, and set Mode back to Pay/,
+				);
+				assert.equal(person.paid, atFirst);
+				assert.equal(person.wallets, 1);
+
+				await editor.choose('mode', 'Settle Unknown');
+				await editor.choose('finding', finding);
+				await editor.executeStep();
+				await person.says(settled);
+				assert.equal(person.paid, atFirst);
+
+				await editor.choose('mode', 'Pay');
+				await editor.executeStep();
+				await person.says(after);
+				assert.equal(person.paid, paidAfter);
+				assert.equal(person.wallets, 1);
+			});
+		});
+	}
+});

@@ -1,0 +1,472 @@
+/** Who pays through the gate in the real n8n: payroll, an agent with approval, MCP clients, and an old workflow that moves to it. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { z } from 'zod';
+import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
+import { readExample } from '../../../lab/n8n/examples.mts';
+import { readGateWorkflow, withCredentials, withPayGate } from '../../../lab/n8n/gate.mts';
+import { startChatModel } from '../../../lab/chat-model.mts';
+import { timesPaid } from '../../../lab/lab.mts';
+import { openBrowser } from '../../../lab/editor/browser.mts';
+import { oneAfterTheOther } from '../../../lab/gate/gate-lab.mts';
+import { rows, setRules } from '../../../lab/gate/server.mts';
+import { startInstalledGate, type InstalledGate } from '../../../lab/gate/installed-gate.mts';
+
+let installed: InstalledGate;
+before(async () => {
+	installed = await startInstalledGate();
+	await setRules(installed.superuser, 'main', {
+		most_per_day: 1_000_000,
+		most_per_payment: 20_000,
+	});
+});
+after(async () => await installed.stop());
+
+type Item = Record<string, unknown>;
+
+const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
+	execution.nodes[node]?.[0]?.outputs[output] ?? [];
+
+/** Each payment in the books but the first `since`, as "user amount", in order of user. */
+const paid = (since: number): string[] =>
+	installed.lab.sandbox.books
+		.disbursements()
+		.slice(since)
+		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
+		.sort();
+const payments = (): number => installed.lab.sandbox.books.disbursements().length;
+
+function userId(externalId: string): string {
+	const { books } = installed.lab.sandbox;
+	const user = books.users().find((each) => each.externalId === externalId);
+	assert.ok(user, `the sandbox has no user ${externalId}`);
+	return user.id;
+}
+
+void describe('payroll-through-the-gate.json', () => {
+	test('pays each salary once, whoever asks, and ends in red with those whom the limits did not allow', async () => {
+		const people = await installed.add(await readExample('people-to-pay.json'));
+		assert.equal((await installed.run(people, 'Set up people')).status, 'success');
+		const id = await installed.add(await readExample('payroll-through-the-gate.json'));
+		const already = payments();
+		await setRules(installed.superuser, 'main', { most_per_payment: 12_000 });
+		const first = await installed.run(id, 'Every 25th');
+		assert.match(
+			first.error ?? '',
+			/2 paid \(20,150\.50 ETB\), 0 paid before, 1 not paid, 0 unknown\. Not paid: Yonas Tadesse, 13,100\.00 ETB \(Above the most for one payment, 12000 ETB\)/,
+		);
+		assert.deepEqual(
+			itemsOf(first, 'Report').map(({ name, outcome }) => [name, outcome]),
+			[
+				['Yonas Tadesse', 'notPaid'],
+				['Sara Mengistu', 'paid'],
+				['Bekele Worku', 'paid'],
+			],
+		);
+		await setRules(installed.superuser, 'main', { most_per_payment: 20_000 });
+
+		const second = await installed.run(id, 'Every 25th');
+		assert.equal(second.error, undefined);
+		// A copy of the workflow, which has no record of its own, and finds the hashes of what was paid before.
+		const copy = await installed.add(await readExample('payroll-through-the-gate.json'));
+		const third = await installed.run(copy, 'Every 25th');
+		assert.equal(third.error, undefined);
+		assert.equal(itemsOf(third, 'Summary')[0]?.paidBefore, 3);
+		assert.deepEqual(
+			itemsOf(third, 'Report')
+				.map(({ txHash }) => txHash)
+				.sort(),
+			installed.lab.sandbox.books
+				.disbursements()
+				.slice(already)
+				.map(({ txHash }) => txHash)
+				.sort(),
+		);
+		assert.deepEqual(paid(already), [
+			`${userId('E-3041')} 13100`,
+			`${userId('E-3042')} 10250.5`,
+			`${userId('E-3043')} 9900`,
+		]);
+	});
+});
+
+const Question = z.object({
+	text: z.string(),
+	buttons: z.array(z.object({ text: z.string(), link: z.string() })),
+});
+
+void describe('agent-through-the-gate.json', () => {
+	test('pays only after a person approved, within the limits of its caller, and once', async (t) => {
+		const { lab } = installed;
+		const model = await startChatModel();
+		t.after(async () => await model.close());
+		const name = 'The test that plays a model';
+		const id = await lab.api.createCredential(name, 'openAiApi', {
+			apiKey: 'none',
+			url: model.url,
+		});
+		const example = await readExample('agent-through-the-gate.json');
+		const workflowId = await installed.add({
+			...example,
+			nodes: example.nodes.map((node) =>
+				node.name === 'Chat model' ? { ...node, credentials: { openAiApi: { id, name } } } : node,
+			),
+		});
+		await lab.api.activate(workflowId);
+		t.after(async () => await lab.api.deactivate(workflowId));
+		const toUserId = lab.sandbox.books.addUser({ externalId: 'agent-test' }).id;
+		await installed.superuser.query(
+			`select etb_wallet.set_caller('main', 'agent', '{"most_per_day": 100}', 'Abebe')`,
+		);
+
+		async function chat(chatInput: string, ...choices: string[]): Promise<string> {
+			const sessionId = randomUUID();
+			const executionId = await lab.api.chat(workflowId, 'Chat', { sessionId, chatInput });
+			let asked = 0;
+			async function choose(message: string): Promise<void> {
+				const { text, buttons } = Question.parse(JSON.parse(message));
+				assert.match(text, new RegExp(toUserId));
+				const choice = choices[asked++];
+				const link = buttons.find((button) => button.text === choice)?.link;
+				assert.ok(link, `unexpected question: ${text}`);
+				// n8n answers nothing to what looks like a robot.
+				await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
+			}
+			const query = new URLSearchParams({ sessionId, executionId });
+			const socket = new WebSocket(`${lab.n8n.url.replace('http', 'ws')}/chat?${query}`);
+			const failed = new Promise<never>((_, reject) => {
+				socket.onmessage = ({ data }) => {
+					const message = String(data);
+					if (message === 'n8n|heartbeat') socket.send('n8n|heartbeat-ack');
+					if (message.startsWith('{"type":"with-buttons"')) choose(message).catch(reject);
+				};
+			});
+			const execution = await Promise.race([lab.api.endedExecution(executionId), failed]);
+			socket.close();
+			assert.equal(asked, choices.length);
+			const answered = z.object({ output: z.string() }).safeParse(itemsOf(execution, 'Agent')[0]);
+			return answered.data?.output ?? String(execution.error);
+		}
+
+		const already = payments();
+		await chat(`Pay 50 ETB to ${toUserId}`, 'Decline');
+		assert.equal(payments(), already);
+		assert.match(await chat(`Pay 75 ETB to ${toUserId}`, 'Approve'), /outcome\W+paid/);
+		assert.match(
+			await chat(`Pay 30 ETB to ${toUserId}`, 'Approve'),
+			/Above the most for this caller and day, 100 ETB/,
+		);
+		assert.match(
+			await chat(`Pay 20 ETB to ${toUserId} twice`, 'Approve', 'Approve'),
+			/outcome\W+alreadyPaid/,
+		);
+		assert.deepEqual(paid(already), [`${toUserId} 20`, `${toUserId} 75`]);
+	});
+});
+
+void describe('agents outside of n8n (MCP)', () => {
+	const token = 'mcp-test-token-1';
+	const ToolAnswer = z.object({ result: z.record(z.unknown()) });
+	const Content = z.object({ content: z.array(z.object({ text: z.string() })) });
+	const Tools = z.object({
+		tools: z.array(
+			z.object({ name: z.string(), inputSchema: z.object({ properties: z.record(z.unknown()) }) }),
+		),
+	});
+
+	/** One MCP session over streamable HTTP. */
+	async function session(path: string, authorization = `Bearer ${token}`) {
+		const url = `${installed.lab.n8n.url}/mcp/${path}`;
+		let sessionId: string | null = null;
+		let count = 0;
+		const send = async (body: object) => {
+			const response = await fetch(url, {
+				method: 'POST',
+				headers: {
+					...{ authorization, 'content-type': 'application/json' },
+					accept: 'application/json, text/event-stream',
+					...(sessionId === null ? {} : { 'mcp-session-id': sessionId }),
+				},
+				body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+			});
+			sessionId ??= response.headers.get('mcp-session-id');
+			return response;
+		};
+		const call = async (method: string, params: object = {}) => {
+			const response = await send({ id: ++count, method, params });
+			const text = await response.text();
+			assert.ok(response.ok, `${response.status} ${text}`);
+			const data = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '');
+			return ToolAnswer.parse(JSON.parse(data)).result;
+		};
+		await call('initialize', {
+			protocolVersion: '2025-03-26',
+			capabilities: {},
+			clientInfo: { name: 'test', version: '1' },
+		});
+		await (await send({ method: 'notifications/initialized' })).text();
+		return call;
+	}
+
+	test('gate-tools.json: a client with the token pays each reference once, within the low limits that the set-up made', async (t) => {
+		const { lab, credentials } = installed;
+		const name = 'Pay gate token';
+		credentials[name] = await lab.api.createCredential(name, 'httpBearerAuth', { token });
+		const file = withPayGate(await readGateWorkflow('gate-tools.json'), installed.payGateId);
+		const id = await lab.api.createWorkflow(withCredentials(file, credentials));
+		await lab.api.activate(id);
+		t.after(async () => await lab.api.deactivate(id));
+		await assert.rejects(session('pay-gate', 'Bearer wrong'), /40[13]/);
+
+		const call = await session('pay-gate');
+		const { tools } = Tools.parse(await call('tools/list'));
+		assert.deepEqual(tools.map((tool) => tool.name).sort(), ['Pay_a_User', 'Read_the_Balance']);
+		const pay = tools.find((tool) => tool.name === 'Pay_a_User');
+		assert.deepEqual(Object.keys(pay?.inputSchema.properties ?? {}).sort(), [
+			'amountEtb',
+			'reference',
+			'toUserId',
+		]);
+
+		const toUserId = lab.sandbox.books.addUser({ externalId: 'mcp-test' }).id;
+		const already = payments();
+		const tell = async (amountEtb: number, reference = 'invoice-1042') => {
+			const answer = Content.parse(
+				await call('tools/call', {
+					name: 'Pay_a_User',
+					arguments: { reference, toUserId, amountEtb },
+				}),
+			);
+			return answer.content.map(({ text }) => text).join('');
+		};
+		assert.match(await tell(42.5), /outcome\W+paid/);
+		assert.match(await tell(42.5), /alreadyPaid/);
+		assert.match(await tell(43), /belongs to another payment/);
+		assert.match(
+			await tell(501, 'invoice-1043'),
+			/Above the most for one payment of this caller, 500 ETB/,
+		);
+		for (const number of [1, 2, 3])
+			assert.match(await tell(500, `day-${number}`), /outcome\W+paid/);
+		assert.match(await tell(458, 'day-4'), /Above the most for this caller and day, 2000 ETB/);
+		assert.equal(payments(), already + 4);
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.unknown(),
+				`select requested_by from etb_wallet.payments where reference = 'invoice-1042'`,
+			),
+			[{ requested_by: 'mcp' }],
+		);
+	});
+
+	test('gate-tools-with-approval.json: the agent gets a link, and a person behind a login pays', async (t) => {
+		const { lab, credentials } = installed;
+		const login = { user: 'approver', password: 'approve-test-1' };
+		for (const [name, type, data] of [
+			['Pay gate token, with approval', 'httpBearerAuth', { token }],
+			['Pay gate approval login', 'httpBasicAuth', login],
+		] as const) {
+			credentials[name] = await lab.api.createCredential(name, type, data);
+		}
+		const id = await installed.add(await readGateWorkflow('gate-tools-with-approval.json'));
+		await lab.api.activate(id);
+		const browser = await openBrowser();
+		t.after(async () => {
+			await browser.close();
+			await lab.api.deactivate(id);
+		});
+
+		const toUserId = lab.sandbox.books.addUser({ externalId: 'approval-test' }).id;
+		const already = payments();
+		const call = await session('pay-gate-with-approval');
+		const { content } = Content.parse(
+			await call('tools/call', {
+				name: 'Ask_for_a_Payment',
+				arguments: { reference: 'invoice & 77', toUserId, amountEtb: 700.5 },
+			}),
+		);
+		const link = /https?:[^"]*/.exec(content[0]?.text ?? '')?.[0] ?? '';
+		assert.equal((await fetch(link)).status, 401);
+
+		const { page } = browser;
+		/** Opens the agent's link, logs in, and answers; resolves to the page after it. */
+		async function answer(choice: string): Promise<string> {
+			const basic = Buffer.from(`${login.user}:${login.password}`).toString('base64');
+			await page.setExtraHTTPHeaders({ authorization: `Basic ${basic}` });
+			await page.goto(link, { waitUntil: 'domcontentloaded' });
+			await page.setExtraHTTPHeaders({});
+			await page.locator('.form-group', { hasText: 'Your name' }).locator('input').fill('Almaz');
+			await page.getByRole('button', { name: 'Continue' }).click();
+			await page.getByText(`700.5 ETB to ${toUserId}, for invoice & 77.`).waitFor();
+			await page.locator('.multiselect-option label', { hasText: choice }).first().click();
+			await page.getByRole('button', { name: 'Send' }).click();
+			await page.getByRole('button', { name: 'Send' }).waitFor({ state: 'detached' });
+			await page.locator('.header h1').waitFor();
+			return await page.locator('.header h1').innerText();
+		}
+		assert.equal(await answer('Do not pay it'), 'Nothing was paid');
+		assert.equal(payments(), already);
+		assert.equal(await answer('Pay it'), 'Paid');
+		assert.equal(await answer('Pay it'), 'It was paid before');
+		assert.deepEqual(paid(already), [`${toUserId} 700.5`]);
+	});
+});
+
+void describe('moving from references of one node to the gate', () => {
+	const node = (
+		id: string,
+		name: string,
+		type: string,
+		typeVersion: number,
+		parameters: object,
+	) => ({ id, name, type, typeVersion, parameters, position: [0, 0] });
+	const link = (to: string) => [{ node: to, type: 'main', index: 0 }];
+	const ids = { rows: randomUUID(), pay: randomUUID() };
+	const list = (rows: object[]) =>
+		node(ids.rows, 'Rows', 'n8n-nodes-base.code', 2, {
+			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
+		});
+	const old = (mode: 'pay' | 'dryRun') =>
+		node(ids.pay, 'Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {
+			...{
+				resource: 'disbursement',
+				operation: 'create',
+				toUserId: '={{ $json.toUserId }}',
+				amountEtb: '={{ $json.amountEtb }}',
+				reference: '={{ $json.reference }}',
+				mode,
+			},
+			options: {},
+		});
+	const gate = () =>
+		node(randomUUID(), 'Gate', 'n8n-nodes-base.executeWorkflow', 1.2, {
+			workflowId: { __rl: true, mode: 'list', value: '', cachedResultName: 'Pay gate' },
+			workflowInputs: {
+				mappingMode: 'defineBelow',
+				matchingColumns: [],
+				schema: [],
+				value: {
+					reference: '={{ $json.reference }}',
+					toUserId: '={{ $json.toUserId }}',
+					amountEtb: '={{ $json.amountEtb }}',
+					requestedBy: 'moved',
+				},
+			},
+			options: {},
+		});
+	const ifPaid = node(randomUUID(), 'Paid?', 'n8n-nodes-base.if', 2.2, {
+		conditions: {
+			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
+			combinator: 'and',
+			conditions: [
+				{
+					id: 'paid',
+					leftValue: '={{ $json.outcome }}',
+					rightValue: 'alreadyPaid',
+					operator: { type: 'string', operation: 'equals' },
+				},
+			],
+		},
+		options: {},
+	});
+	const writeDown = (workflowId: string) =>
+		node(randomUUID(), 'Write down', 'n8n-nodes-base.executeWorkflow', 1.2, {
+			workflowId: { __rl: true, mode: 'id', value: workflowId },
+			workflowInputs: {
+				mappingMode: 'defineBelow',
+				matchingColumns: [],
+				schema: [],
+				value: Object.fromEntries(
+					['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'].map((name) => [
+						name,
+						`={{ $json.${name} }}`,
+					]),
+				),
+			},
+			options: {},
+		});
+	const start = node(randomUUID(), 'Start', 'n8n-nodes-base.manualTrigger', 1, {});
+
+	test('what the old node paid is written down as paid; then the same list through the gate pays nobody of it', async () => {
+		const { sandbox, api } = installed.lab;
+		const people = Array.from({ length: 6 }, (_, index) => ({
+			reference: `moved-${index}`,
+			toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
+			amountEtb: 10,
+		}));
+		const workflowId = await installed.add(
+			WorkflowFile.parse({
+				name: 'Old payroll',
+				nodes: [start, list(people.slice(0, 4)), old('pay')],
+				connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Pay')] } },
+				settings: { executionOrder: 'v1' },
+			}),
+		);
+		await installed.run(workflowId, 'Start');
+		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 0, 0]);
+
+		const paidBefore = await readGateWorkflow('gate-paid-before.json');
+		const changed = async (name: string, value: string) =>
+			await api.changeWorkflow(paidBeforeId, ({ nodes }) => ({
+				nodes: nodes.map((each) => {
+					if (each.name !== 'Who Says So') return each;
+					const Fields = z.object({
+						assignments: z.object({
+							assignments: z.array(z.object({ name: z.string() }).passthrough()),
+						}),
+					});
+					const fields = Fields.passthrough().parse(each.parameters);
+					const assignments = fields.assignments.assignments.map((field) =>
+						field.name === name ? { ...field, value } : field,
+					);
+					return { ...each, parameters: { ...fields, assignments: { assignments } } };
+				}),
+			}));
+		const paidBeforeId = await installed.add(paidBefore);
+		await api.activate(paidBeforeId);
+
+		/** The old workflow in a dry run, with what is behind its node. */
+		async function tryOut(...names: Array<'Paid?' | 'Write down'>) {
+			const behind = names.map((name) => (name === 'Paid?' ? ifPaid : writeDown(paidBeforeId)));
+			const order = ['Start', 'Rows', 'Pay', ...names];
+			await api.changeWorkflow(workflowId, ({ nodes }) => ({
+				nodes: [start, list(people), old('dryRun'), ...behind].map((each) => ({
+					...each,
+					credentials: nodes.find(({ name }) => name === each.name)?.credentials,
+				})),
+				connections: oneAfterTheOther(...order),
+			}));
+			return await installed.run(workflowId, 'Start');
+		}
+		assert.match((await tryOut('Paid?', 'Write down')).error ?? '', /Say who does it/);
+		await changed('yourName', 'Almaz');
+		await changed('howYouKnow', 'Paid by the old node');
+		await api.deactivate(paidBeforeId);
+		await api.activate(paidBeforeId);
+		assert.match(
+			(await tryOut('Write down')).error ?? '',
+			/Nothing was written down: 2 of 6 items are not paid, such as moved-4 \(outcome ready\)/,
+		);
+		const outcomes = async () =>
+			itemsOf(await tryOut('Paid?', 'Write down'), 'Write down').map((item) => item.outcome);
+		assert.deepEqual(await outcomes(), Array(4).fill('written'));
+		assert.deepEqual(await outcomes(), Array(4).fill('alreadyPaid'));
+
+		const straight = await installed.add(
+			WorkflowFile.parse({
+				name: 'Straight',
+				nodes: [start, list(people), gate()],
+				connections: oneAfterTheOther('Start', 'Rows', 'Gate'),
+				settings: { executionOrder: 'v1' },
+			}),
+		);
+		const execution = await installed.run(straight, 'Start');
+		assert.deepEqual(
+			itemsOf(execution, 'Gate').map((item) => item.outcome),
+			[...Array<string>(4).fill('alreadyPaid'), 'paid', 'paid'],
+		);
+		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 1, 1]);
+	});
+});

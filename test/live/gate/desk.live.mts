@@ -1,0 +1,793 @@
+/** The person's side of the pay gate in the real n8n: set up by its workflow, then the desk in a real browser, and confirming. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { z } from 'zod';
+import { readGateWorkflow, withCredentials } from '../../../lab/n8n/gate.mts';
+import { openBrowser, type BrowserWindow } from '../../../lab/editor/browser.mts';
+import { eventually, executionsOf } from '../../../lab/lab.mts';
+import { DeskPages, deskLogin } from '../../../lab/gate/desk-pages.mts';
+import {
+	claim,
+	endLeases,
+	record,
+	rows,
+	setRules,
+	settle,
+	value,
+	type Answer,
+} from '../../../lab/gate/server.mts';
+import { startInstalledGate, type InstalledGate } from '../../../lab/gate/installed-gate.mts';
+
+let installed: InstalledGate;
+before(async () => {
+	// Retries of events come at once instead of after 30 s.
+	installed = await startInstalledGate({ sandbox: { timeFactor: 0.001 } });
+});
+after(async () => await installed.stop());
+
+/** The logins that the set-up makes for this database. */
+const loginNames = (): string[] =>
+	['pay_gate_', 'pay_desk_'].map((prefix) => `${prefix}${installed.database.database}`);
+
+const number = async (sql: string): Promise<number> =>
+	await value(installed.superuser, z.coerce.number(), sql);
+
+void describe('gate-set-up.json', () => {
+	/** Everything in the database that a second set-up could change. */
+	const everything = async () =>
+		await rows(
+			installed.superuser,
+			z.unknown(),
+			`select c.relname, c.relowner::regrole::text, c.relacl::text, pg_get_viewdef(c.oid) from pg_class c where c.relnamespace = 'etb_wallet'::regnamespace
+			 union all select p.oid::regprocedure::text, p.proowner::regrole::text, p.proacl::text, md5(p.prosrc) from pg_proc p where p.pronamespace = 'etb_wallet'::regnamespace
+			 union all select rolname, rolpassword, rolcanlogin::text, rolsuper::text from pg_authid
+			 union all select m.roleid::regrole::text, m.member::regrole::text, '', '' from pg_auth_members m
+			 union all select budget, most_per_day::text, most_per_payment::text, '' from etb_wallet.rules
+			 union all select event, by_person, detail, '' from etb_wallet.history order by 1, 2, 3, 4`,
+		);
+
+	test('makes record, limits and two logins in one click; a second click changes nothing', async () => {
+		assert.equal(
+			await number(`select most_per_day from etb_wallet.rules where budget = 'main'`),
+			10_000,
+		);
+		const before = await everything();
+		const again = await installed.setUpAgain();
+		assert.deepEqual(
+			again.map((login) => [login.User, login.Password]),
+			loginNames().map((user) => [user, 'as before: this login was there']),
+		);
+		assert.deepEqual(await everything(), before);
+	});
+
+	test('makes passwords that nobody can guess, and n8n keeps no execution that shows them', async () => {
+		const passwords = await rows(
+			installed.superuser,
+			z.object({ rolpassword: z.string() }),
+			'select rolpassword from pg_authid where rolname = any ($1)',
+			[loginNames()],
+		);
+		assert.equal(new Set(passwords.map(({ rolpassword }) => rolpassword)).size, 2);
+		const { settings } = await readGateWorkflow('gate-set-up.json');
+		assert.deepEqual(settings, {
+			executionOrder: 'v1',
+			saveManualExecutions: false,
+			saveDataSuccessExecution: 'none',
+			saveDataErrorExecution: 'none',
+			saveExecutionProgress: false,
+		});
+	});
+
+	/** Writes what a person would in Your Budget. */
+	async function write(changes: Record<string, string>): Promise<void> {
+		const Assignment = z.object({ name: z.string(), value: z.string() }).passthrough();
+		const Fields = z.object({ assignments: z.object({ assignments: z.array(Assignment) }) });
+		await installed.lab.api.changeWorkflow(installed.setUpId, ({ nodes }) => ({
+			nodes: nodes.map((node) => {
+				if (node.name !== 'Your Budget') return node;
+				const { assignments } = Fields.parse(node.parameters);
+				const written = assignments.assignments.map((each) => ({
+					...each,
+					value: changes[each.name] ?? each.value,
+				}));
+				return { ...node, parameters: { assignments: { assignments: written }, options: {} } };
+			}),
+		}));
+	}
+
+	test('reads limits as people write them, and refuses what is no amount with what to do', async (t) => {
+		t.after(async () => await write({ budget: 'main', mostPerDay: '10000' }));
+		await write({ budget: 'other', mostPerDay: '1,250,000.50', mostPerPayment: '' });
+		await installed.setUpAgain();
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.unknown(),
+				`select most_per_day, most_per_payment from etb_wallet.rules where budget = 'other'`,
+			),
+			[{ most_per_day: '1250000.50', most_per_payment: null }],
+		);
+		await write({ budget: 'third', mostPerDay: '10.000' });
+		const { error } = await installed.run(installed.setUpId, 'Set Up');
+		assert.match(error ?? '', /This is not an amount: 10\.000\. In Your Budget write/);
+		assert.equal(await number(`select count(*) from etb_wallet.rules where budget = 'third'`), 0);
+	});
+
+	test('makes new passwords when they are asked for, and only then', async (t) => {
+		const passwords = async () =>
+			await rows(
+				installed.superuser,
+				z.object({ rolname: z.string(), rolpassword: z.string() }),
+				'select rolname, rolpassword from pg_authid where rolname = any ($1) order by 1 desc',
+				[loginNames()],
+			);
+		t.after(async () => await write({ newPasswords: 'no' }));
+		const before = await passwords();
+		await write({ newPasswords: 'Yes' });
+		const shown = await installed.setUpAgain();
+		const now = await passwords();
+		assert.equal(new Set([...before, ...now].map(({ rolpassword }) => rolpassword)).size, 4);
+		assert.deepEqual(
+			shown.map(({ User, Password }) => [User, /^[0-9a-f]{64}$/.test(Password)]),
+			now.map(({ rolname }) => [rolname, true]),
+		);
+	});
+
+	test('the two logins can do what they are for, and no more', async () => {
+		const { gate } = installed;
+		await assert.rejects(gate.query('select * from etb_wallet.payments'), /permission denied/);
+		await assert.rejects(
+			gate.query(`select etb_wallet.set_rules('main', '{"most_per_day": null}', 'me')`),
+			/permission denied/,
+		);
+	});
+});
+
+interface Payment {
+	reference: string;
+	toUserId: string;
+	amountEtb: number;
+	requestedBy?: string;
+}
+
+let browser: BrowserWindow;
+let desk: DeskPages;
+after(async () => await browser.close());
+
+void describe('gate-desk.json', () => {
+	before(async () => {
+		const name = 'Pay gate desk login';
+		const { credentials, lab } = installed;
+		credentials[name] = await lab.api.createCredential(name, 'httpBasicAuth', deskLogin);
+		const workflow = await readGateWorkflow('gate-desk.json');
+		await lab.api.activate(await lab.api.createWorkflow(withCredentials(workflow, credentials)));
+		browser = await openBrowser();
+		desk = new DeskPages(browser.page, lab.n8n.url);
+	});
+	beforeEach(async () => {
+		await setRules(installed.superuser, 'main', {
+			...{ paused: false, only_known_recipients: false, only_known_callers: false },
+			...{ most_per_day: 10_000, most_per_payment: 5_000, most_per_month: null },
+		});
+	});
+
+	/** Payments that were handed out and ended with this answer; without one they are being sent. */
+	async function sent(payments: Payment[], answer?: Answer): Promise<void> {
+		const window = await claim(installed.gate, 'main', payments);
+		assert.equal(window.send.length, payments.length, JSON.stringify(window.items));
+		if (answer === undefined) return;
+		await record(
+			installed.gate,
+			'main',
+			window,
+			payments.map(({ toUserId }) => ({ toUserId, ...answer })),
+		);
+		if (answer.outcome === 'unknown') await endLeases(installed.superuser, 'unknown');
+	}
+	const state = async (reference: string): Promise<string> =>
+		await value(
+			installed.superuser,
+			z.string(),
+			'select state from etb_wallet.payments where reference = $1 order by attempt desc limit 1',
+			[reference],
+		);
+
+	test('asks for the login, and says nothing without it', async () => {
+		const answer = await fetch(`${installed.lab.n8n.url}/form/pay-gate-desk`);
+		assert.equal(answer.status, 401);
+		assert.doesNotMatch(await answer.text(), /Pay gate/);
+	});
+
+	test('lists what needs somebody, and settles what is ticked as paid and as not paid', async () => {
+		await desk.open('See what needs me');
+		assert.equal(await desk.title(), 'Nothing needs you');
+
+		await sent(
+			[{ reference: 'n-1', toUserId: 'etbw_abebe', amountEtb: 1200.5, requestedBy: 'payroll' }],
+			{ outcome: 'unknown', message: 'No answer within 60 s' },
+		);
+		await sent([{ reference: 'n-2', toUserId: 'etbw_almaz', amountEtb: 950 }], {
+			outcome: 'unknown',
+			message: 'Error 500',
+		});
+		await sent([{ reference: 'n-3', toUserId: 'etbw_dawit', amountEtb: 1 }], {
+			outcome: 'unknown',
+			message: 'Error 500',
+		});
+		await sent([{ reference: 'n-4', toUserId: 'etbw_eden', amountEtb: 25 }]);
+		const spent = "select spent_today from etb_wallet.spending where budget = 'main'";
+		const before = await number(spent);
+
+		await desk.open('See what needs me');
+		const listed = await desk.table('To be settled');
+		assert.deepEqual(
+			listed.map((row) => [
+				row.Reference,
+				row.ETB,
+				row['To User ID'],
+				row.State,
+				row['Asked for by'],
+				row.Why,
+			]),
+			[
+				['n-1', '1,200.50', 'etbw_abebe', 'unknown', 'payroll', 'No answer within 60 s'],
+				['n-2', '950.00', 'etbw_almaz', 'unknown', '', 'Error 500'],
+				['n-3', '1.00', 'etbw_dawit', 'unknown', '', 'Error 500'],
+			],
+		);
+		assert.deepEqual(
+			(await desk.table('Being sent')).map((row) => row.Reference),
+			['n-4'],
+		);
+		await desk.choose('1. n-1');
+		await desk.choose('3. n-3');
+		await desk.choose('They were not paid');
+		await desk.fill('Who told you', 'Ticket 77, by telephone');
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Settled');
+		assert.deepEqual(await desk.table(), [
+			{ 'No.': '1', Reference: 'n-1', State: 'not paid' },
+			{ 'No.': '3', Reference: 'n-3', State: 'not paid' },
+		]);
+		assert.deepEqual(
+			[await state('n-1'), await state('n-2'), await state('n-3')],
+			['notPaid', 'unknown', 'notPaid'],
+		);
+		assert.equal(await number(spent), before - 1201.5);
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.object({ by_person: z.string(), detail: z.string() }),
+				`select by_person, detail from etb_wallet.history where event = 'saidNotPaid' and reference = 'n-1'`,
+			),
+			[{ by_person: 'Almaz Tesfaye', detail: 'Ticket 77, by telephone' }],
+		);
+
+		await desk.open('See what needs me');
+		await desk.choose('1. n-2');
+		await desk.choose('They were paid');
+		await desk.fill('Who told you', 'Ticket 78');
+		await desk.send('Settle');
+		assert.equal(await state('n-2'), 'paid');
+	});
+
+	test('settles all that were ticked, or none: and says why', async () => {
+		await sent(
+			[
+				{ reference: 'a-1', toUserId: 'etbw_a', amountEtb: 1 },
+				{ reference: 'a-2', toUserId: 'etbw_a', amountEtb: 1 },
+			],
+			{ outcome: 'unknown' },
+		);
+		await desk.open('See what needs me');
+		await desk.choose('1. a-1');
+		await desk.choose('2. a-2');
+		await desk.choose('They were not paid');
+		await desk.fill('Who told you', 'Ticket 79');
+		// Somebody else is quicker.
+		await settle(installed.superuser, 'main', 'a-2', true);
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /The payment "a-2" is paid, and stays paid/);
+		assert.deepEqual([await state('a-1'), await state('a-2')], ['unknown', 'paid']);
+		await settle(installed.superuser, 'main', 'a-1', false);
+	});
+
+	test('what was sent again since the page was drawn is not settled by it', async () => {
+		const payment = { reference: 'again', toUserId: 'etbw_again', amountEtb: 1 };
+		await sent([payment], { outcome: 'unknown' });
+		await desk.open('See what needs me');
+		await desk.choose('1. again');
+		await desk.choose('They were not paid');
+		await desk.fill('Who told you', 'Ticket 81');
+		// At another desk it is settled the same way, and then its workflow sends it again.
+		await settle(installed.superuser, 'main', 'again', false);
+		await sent([payment], { outcome: 'unknown' });
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /The payment "again" was sent again since you looked/);
+		assert.equal(await state('again'), 'unknown');
+		await settle(installed.superuser, 'main', 'again', false);
+	});
+
+	/** Sends the page that is open with these fields only, past what the browser asks for. */
+	async function post(fields: Record<string, string>): Promise<void> {
+		const { page } = browser;
+		const url = page.url();
+		await page.request.post(url, { multipart: fields });
+		// n8n does not answer who comes back before the execution has ended.
+		const back = async () =>
+			await page
+				.goto(url, { waitUntil: 'domcontentloaded', timeout: 2_000 })
+				.catch(() => undefined);
+		await eventually('the page after the answer', async () => (await back()) ?? undefined);
+		await page.getByRole('link', { name: 'Back to the desk' }).waitFor();
+	}
+
+	test('a missing answer settles nothing, resumes nothing and takes no limit away', async () => {
+		await sent([{ reference: 'm-1', toUserId: 'etbw_m', amountEtb: 1 }], { outcome: 'unknown' });
+		await desk.open('See what needs me');
+		await post({ 'field-0': '["1. m-1: 1.00 ETB to etbw_m"]', 'field-2': 'no answer' });
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /No answer was chosen/);
+		assert.equal(await state('m-1'), 'unknown');
+		await settle(installed.superuser, 'main', 'm-1', false);
+
+		await setRules(installed.superuser, 'main', { paused: true, only_known_recipients: true });
+		await desk.open('Stop or resume');
+		await post({ 'field-9': 'nothing' });
+		assert.equal(await desk.title(), 'Nothing was changed');
+		await desk.open('Change limits');
+		await post({ 'field-1': '' });
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.unknown(),
+				`select paused, only_known_recipients, most_per_day, most_per_payment from etb_wallet.rules where budget = 'main'`,
+			),
+			[
+				{
+					...{ paused: true, only_known_recipients: true },
+					...{ most_per_day: '10000', most_per_payment: '5000' },
+				},
+			],
+		);
+	});
+
+	test('says that payments are not stopped while somebody forgot a transaction, and who', async (t) => {
+		const { database } = installed;
+		const forgotten = await database.connect('superuser');
+		t.after(async () => await forgotten.end());
+		await forgotten.query('begin; update etb_wallet.rules set most_per_month = 5');
+		await desk.open('Stop or resume');
+		await desk.choose('Stop all payments');
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Nothing was changed: look whether payments are stopped');
+		const pid = await value(forgotten, z.number(), 'select pg_backend_pid()');
+		assert.match(await desk.text(), new RegExp(`holds the budget "main": ${pid} \\(login n8n\\)`));
+		assert.match(await desk.text(), /unpublish the workflow Pay gate/);
+		await forgotten.query('rollback');
+		assert.equal(await number('select count(*) from etb_wallet.rules where paused'), 0);
+	});
+
+	test('shows a payment that was paid after all, and takes it off; an invented claim shows nothing', async () => {
+		const item = { reference: 'late-1', toUserId: 'etbw_late', amountEtb: 3 };
+		const window = await claim(installed.gate, 'main', [item]);
+		await installed.superuser.query(
+			`update etb_wallet.payment set lease_until = etb_wallet.clock() where reference = 'late-1'`,
+		);
+		await settle(installed.superuser, 'main', 'late-1', false);
+		const answer = { toUserId: 'etbw_late', outcome: 'paid', txHash: '0x1a7e' };
+		const invented = { ...window, claim: '00000000-0000-4000-8000-000000000000' };
+		await record(installed.gate, 'main', invented, [answer]);
+		await desk.open('See what needs me');
+		assert.equal(await desk.title(), 'Nothing needs you');
+
+		await record(installed.gate, 'main', window, [answer]);
+		await desk.open('See what needs me');
+		const [row] = await desk.table('To be settled');
+		assert.deepEqual(
+			[row?.Reference, row?.State, row?.Transaction],
+			['late-1', 'PAID AFTER ALL', '0x1a7e'],
+		);
+		await desk.choose('1. late-1');
+		await desk.choose('They were paid');
+		await desk.fill('Who told you', 'Ticket 91');
+		await desk.send('Settle');
+		assert.equal(await state('late-1'), 'paid');
+		await desk.open('See what needs me');
+		assert.equal(await desk.title(), 'Nothing needs you');
+	});
+
+	test('shows each value of a table at the width of a phone', async (t) => {
+		const size = browser.page.viewportSize() ?? { width: 1280, height: 900 };
+		t.after(async () => await browser.page.setViewportSize(size));
+		await sent([{ reference: 'phone-1', toUserId: 'etbw_phone', amountEtb: 1 }], {
+			outcome: 'unknown',
+			message: 'No answer within 60 s',
+		});
+		await browser.page.setViewportSize({ width: 390, height: 844 });
+		await desk.open('See what needs me');
+		for (const shown of ['State: unknown', 'Why: No answer within 60 s']) {
+			const box = await browser.page.locator('td', { hasText: shown }).first().boundingBox();
+			assert.ok(box && box.x >= 0 && box.x + box.width <= 390, `${shown} ${JSON.stringify(box)}`);
+		}
+		await settle(installed.superuser, 'main', 'phone-1', false);
+	});
+
+	test('shows what it was given as text, whatever it looks like, and settles just that', async () => {
+		const reference = `<b>$& {{ $execution.id }} $$ "x" 'y' & <img src=x>`;
+		const other = `2. ${reference}`;
+		await sent(
+			[
+				{ reference, toUserId: '<i>{{ 1 + 1 }}</i>', amountEtb: 0.5 },
+				{ reference: other, toUserId: 'etbw_b', amountEtb: 1 },
+			],
+			{ outcome: 'unknown', message: '<a href="https://example.com">click</a>' },
+		);
+		await desk.open('See what needs me', '<u>{{ 2 + 2 }}</u>');
+		const listed = await desk.table('To be settled');
+		assert.deepEqual(listed.map((row) => row.Reference).sort(), [reference, other].sort());
+		assert.ok(listed.some((row) => row['To User ID'] === '<i>{{ 1 + 1 }}</i>'));
+		assert.equal(listed[0]?.Why, '<a href="https://example.com">click</a>');
+		assert.equal(await browser.page.locator('td :not(b)').count(), 0);
+		const place = listed.findIndex((row) => row.Reference === other) + 1;
+		await desk.choose(`${place}. `);
+		await desk.choose('They were paid');
+		await desk.fill('Who told you', '{{ $json }} <b>$&');
+		await desk.send('Settle');
+		assert.equal(await desk.title(), 'Settled');
+		assert.deepEqual([await state(other), await state(reference)], ['paid', 'unknown']);
+		assert.deepEqual(
+			await rows(
+				installed.superuser,
+				z.object({ settled_by: z.string(), reason: z.string() }),
+				'select settled_by, reason from etb_wallet.payments where reference = $1',
+				[other],
+			),
+			[{ settled_by: '<u>{{ 2 + 2 }}</u>', reason: '{{ $json }} <b>$&' }],
+		);
+		await settle(installed.superuser, 'main', reference, false);
+	});
+
+	test('shows what was spent, and finds a payment with its history', async () => {
+		await sent(
+			[{ reference: 'find-1', toUserId: 'etbw_find', amountEtb: 40, requestedBy: 'refunds' }],
+			{ outcome: 'paid', txHash: '0xf00d' },
+		);
+		await desk.open('See what was spent');
+		const spentToday = await number(
+			"select spent_today from etb_wallet.spending where budget = 'main'",
+		);
+		const [today] = await desk.table('Altogether');
+		assert.equal(Number(today?.Spent?.replaceAll(',', '')), spentToday);
+		assert.equal(today?.Limit, '10,000.00');
+		assert.equal(
+			(await desk.table('By caller')).find(({ Caller }) => Caller === 'refunds')?.Spent,
+			'40.00',
+		);
+		assert.equal(
+			(await desk.table('Who got most')).find((row) => row['To User ID'] === 'etbw_find')?.Spent,
+			'40.00',
+		);
+
+		for (const what of ['find-1', 'find-', 'etbw_find', '0xf00d']) {
+			await desk.open('Find a payment');
+			await desk.fill('Reference, To User ID', what);
+			await desk.send('Find');
+			assert.equal(await desk.title(), 'One payment');
+			const [found] = await desk.table();
+			assert.deepEqual(
+				[found?.Reference, found?.State, found?.Transaction],
+				['find-1', 'paid', '0xf00d'],
+			);
+			assert.deepEqual(
+				(await desk.table('Its history')).map((row) => row.What),
+				['handed out', 'paid'],
+			);
+		}
+		await desk.open('Find a payment');
+		await desk.fill('Reference, To User ID', 'nothing');
+		await desk.send('Find');
+		assert.equal(await desk.title(), 'No payment was found');
+	});
+
+	test('stops all payments, and lets them through again', async () => {
+		await desk.open('Stop or resume');
+		assert.match(await desk.text(), /Payments are running now/);
+		await desk.choose('Stop all payments');
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Payments are stopped');
+		const item = { reference: 'p-1', toUserId: 'etbw_p', amountEtb: 1 };
+		assert.equal(
+			(await claim(installed.gate, 'main', [item])).items[0]?.reason,
+			'Payments are paused',
+		);
+		await desk.open('Stop or resume');
+		assert.match(await desk.text(), /Payments are STOPPED now/);
+		await desk.choose('Let payments through');
+		await desk.send('Save');
+		await sent([item], { outcome: 'paid' });
+	});
+
+	test('changes the limits that were changed, and no others; refuses what is no amount', async () => {
+		await desk.open('Change limits');
+		await desk.fill('Most per day', '25,000.50');
+		await desk.fill('Most for one payment', 'no limit');
+		await desk.fill('Most for one person per day', '');
+		await desk.choose('Known recipients only');
+		// Somebody else changes another one meanwhile.
+		await setRules(installed.superuser, 'main', { most_per_month: 70_000 });
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Saved');
+		assert.deepEqual(await desk.table(), [
+			{ What: 'Most per day', Now: '25,000.50 ETB' },
+			{ What: 'Most for one payment', Now: 'no limit' },
+			{ What: 'Who may be paid?', Now: 'Known recipients only' },
+		]);
+		const rulesNow = async () =>
+			await rows(
+				installed.superuser,
+				z.unknown(),
+				`select most_per_day, most_per_month, most_per_payment, only_known_recipients from etb_wallet.rules where budget = 'main'`,
+			);
+		const expected = [
+			{
+				most_per_day: '25000.50',
+				most_per_month: '70000',
+				most_per_payment: null,
+				only_known_recipients: true,
+			},
+		];
+		assert.deepEqual(await rulesNow(), expected);
+
+		await desk.open('Change limits');
+		await desk.fill('Most per month', '1.000.000');
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Nothing was changed');
+		assert.match(await desk.text(), /1\.000\.000/);
+		await desk.open('Change limits');
+		await desk.send('Save');
+		assert.match(await desk.text(), /All fields are as they were/);
+		assert.deepEqual(await rulesNow(), expected);
+	});
+
+	test('keeps the list of known recipients, and limits of one caller', async () => {
+		await setRules(installed.superuser, 'main', { only_known_recipients: true });
+		await desk.open('Known recipients');
+		await desk.fill('Put these on the list', 'etbw_k1\netbw_k2\n\netbw_k3');
+		await desk.send('Save');
+		assert.equal((await desk.table()).length, 3);
+		await desk.open('Known recipients');
+		assert.deepEqual(
+			(await desk.table('The list')).map((row) => row['To User ID']),
+			['etbw_k1', 'etbw_k2', 'etbw_k3'],
+		);
+		await desk.fill('Take these off', 'etbw_k2');
+		await desk.send('Save');
+		const outcomes = async (requestedBy: string) =>
+			(
+				await claim(
+					installed.gate,
+					'main',
+					['etbw_k1', 'etbw_k2'].map((toUserId) => ({
+						reference: `k-${requestedBy}-${toUserId}`,
+						toUserId,
+						amountEtb: 5,
+						requestedBy,
+					})),
+				)
+			).items.map(({ decision, reason }) => reason ?? decision);
+		assert.deepEqual(await outcomes('one'), [
+			'send',
+			'The recipient is not on the list of known recipients',
+		]);
+
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', 'two');
+		await desk.choose('Allow it');
+		await desk.fill('Most for one payment', '4');
+		await desk.send('Save');
+		assert.match(
+			(await outcomes('two'))[0] ?? '',
+			/Above the most for one payment of this caller, 4 ETB/,
+		);
+		await desk.open('Limits of one caller');
+		assert.deepEqual(
+			(await desk.table('The list')).map((row) => [
+				row.Caller,
+				row.Payments,
+				row['Most for one payment'],
+			]),
+			[
+				['mcp', 'allowed', '500.00'],
+				['two', 'allowed', '4.00'],
+			],
+		);
+		await desk.fill('Caller, as in', 'two');
+		await desk.choose('Stop its payments');
+		await desk.send('Save');
+		assert.doesNotMatch(await desk.text(), /does not know this name/);
+		assert.match((await outcomes('two'))[0] ?? '', /Payments of the caller "two" are paused/);
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', 'twoo');
+		await desk.choose('Stop its payments');
+		await desk.send('Save');
+		assert.match(await desk.text(), /are stopped: twoo\. The gate does not know this name yet/);
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', 'two');
+		await desk.choose('Take it off');
+		await desk.send('Save');
+		assert.equal((await outcomes('two'))[0], 'send');
+		await desk.open('See what happened');
+		const happened = (await desk.table()).slice(0, 12).map((row) => [row.What, row.Who]);
+		assert.deepEqual(
+			happened.filter(([what]) => what?.startsWith('caller')),
+			Array(4).fill(["caller's limits changed", 'Almaz Tesfaye']),
+		);
+	});
+
+	test('says on each page that the database cannot be asked, and that nothing was changed', async (t) => {
+		const { lab, credentials, database } = installed;
+		const name = 'Pay gate desk';
+		const { host, port } = database;
+		const reached = {
+			...{ host, port, database: database.database, ssl: 'disable' },
+			...{ user: loginNames()[1], password: 'not-checked' },
+		};
+		const use = async (data: object) =>
+			await lab.api.updateCredential(z.string().parse(credentials[name]), name, 'postgres', data);
+		t.after(async () => await use(reached));
+		// Nothing listens on port 1. n8n treats the two differently: only the first ends in the node's error output.
+		const tunnel = { sshTunnel: true, sshHost: host, sshPort: 1, sshUser: 'nobody' };
+		const unreachable: Array<[object, RegExp]> = [
+			[{ port: 1 }, /Connection refused/],
+			[
+				{ ...tunnel, sshAuthenticateWith: 'password', sshPassword: 'none' },
+				/The desk could not ask the database/,
+			],
+		];
+		for (const [change, why] of unreachable) {
+			await use({ ...reached, ...change });
+			for (const todo of [
+				...['See what needs me', 'See what was spent', 'Find', 'Stop or resume', 'Change limits'],
+				...['Known recipients', 'Limits of one caller', 'See what happened'],
+			]) {
+				await desk.open(todo);
+				assert.equal(await desk.title(), 'The desk cannot ask the database', todo);
+				assert.match(await desk.text(), /Nothing was changed\. See that PostgreSQL runs/);
+			}
+			await use(reached);
+			await desk.open('Stop or resume');
+			await use({ ...reached, ...change });
+			await desk.choose('Stop all payments');
+			await desk.send('Save');
+			assert.match(await desk.title(), /^Nothing was changed/);
+			assert.match(await desk.text(), why);
+		}
+		assert.equal(await number('select count(*) from etb_wallet.rules where paused'), 0);
+	});
+
+	test('does not say that nothing was changed when the database ends the connection', async () => {
+		const { database, superuser } = installed;
+		await desk.open('Stop or resume');
+		await desk.choose('Stop all payments');
+		const other = await database.connect('superuser');
+		await other.query('begin; lock table etb_wallet.rules');
+		const sending = desk.send('Save');
+		const ended = async () =>
+			await rows(
+				superuser,
+				z.unknown(),
+				`select pg_terminate_backend(pid) from pg_stat_activity where usename like 'pay_desk_%' and wait_event_type = 'Lock'`,
+			);
+		while ((await ended()).length === 0);
+		await sending;
+		await other.query('rollback');
+		await other.end();
+		assert.equal(await desk.title(), 'Look whether it was saved');
+	});
+});
+
+void describe('gate-confirm.json', () => {
+	test('confirms a payment by its event, and lists what is paid and not confirmed after a day', async (t) => {
+		const { lab, gate, superuser } = installed;
+		const id = await installed.add(await readGateWorkflow('gate-confirm.json'));
+		await lab.api.activate(id);
+		t.after(async () => await lab.api.deactivate(id));
+		await setRules(superuser, 'main', { only_known_recipients: false });
+		const items = ['c-1', 'c-2'].map((reference) => ({
+			reference,
+			toUserId: 'etbw_c',
+			amountEtb: 1,
+		}));
+		const window = await claim(gate, 'main', items);
+		await record(gate, 'main', window, [
+			{ toUserId: 'etbw_c', outcome: 'paid', txHash: '0xc1' },
+			{ toUserId: 'etbw_c', outcome: 'paid', txHash: '0xc2' },
+		]);
+
+		const { deliveryId } = lab.sandbox.emit('disburse.completed', { txHash: '0xc1' });
+		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
+		assert.deepEqual(
+			await rows(
+				superuser,
+				z.unknown(),
+				`select reference, confirmed_at is not null as confirmed from etb_wallet.payments where reference like 'c-%' order by 1`,
+			),
+			[
+				{ reference: 'c-1', confirmed: true },
+				{ reference: 'c-2', confirmed: false },
+			],
+		);
+		const [first] = await executionsOf(lab, id, 1);
+		assert.deepEqual(first?.nodes.Confirm?.[0]?.outputs[0], [{ confirmedNow: 1 }]);
+
+		const without = lab.sandbox.emit('disburse.completed', { id: 'no-hash' });
+		// The service is told that it failed, and gives up after its three retries.
+		assert.equal((await lab.sandbox.deliverySettled(without.deliveryId)).state, 'failed');
+
+		const quiet = await installed.run(id, 'Every Morning');
+		assert.equal(quiet.error, undefined);
+		await superuser.query(
+			`update etb_wallet.payment set ended_at = ended_at - interval '2 days' where reference like 'c-%'`,
+		);
+		const red = await installed.run(id, 'Every Morning');
+		assert.match(
+			red.error ?? '',
+			/not confirmed by an event: 1 in all, 0 of them new since yesterday\. The newest: c-2\./,
+		);
+	});
+
+	test('a lost event is taken off the list by a person, and a thousand old ones do not hide a new one', async () => {
+		const { gate, superuser } = installed;
+		const id = await installed.add(await readGateWorkflow('gate-confirm.json'));
+		/** Payments that no event confirmed, made so long ago. */
+		async function lost(references: string[], ago: string): Promise<void> {
+			const toUserId = 'etbw_lost';
+			const items = references.map((reference) => ({ reference, toUserId, amountEtb: 0.01 }));
+			const window = await claim(gate, 'main', items);
+			const answers = references.map((txHash) => ({ toUserId, outcome: 'paid', txHash }));
+			await record(gate, 'main', window, answers);
+			await superuser.query(
+				'update etb_wallet.payment set ended_at = ended_at - $1::interval where reference = any ($2)',
+				[ago, references],
+			);
+		}
+		const morning = async () => (await installed.run(id, 'Every Morning')).error;
+		await lost(
+			Array.from({ length: 1000 }, (_, index) => `old-${index}`),
+			'60 days',
+		);
+		await lost(['lost-1'], '26 hours');
+		assert.match(
+			(await morning()) ?? '',
+			/1002 in all, 1 of them new since yesterday\. The newest: lost-1, c-2, old-/,
+		);
+
+		await desk.open('See what no event confirmed');
+		assert.equal((await desk.table()).length, 100);
+		await desk.choose('1. lost-1');
+		await desk.fill('Who told you', 'Ticket 90: it is paid, the event was lost');
+		await desk.send('Take Off the List');
+		assert.equal(await desk.title(), 'Taken off the list');
+		assert.match((await morning()) ?? '', /1001 in all, 0 of them new since yesterday/);
+		assert.deepEqual(
+			await rows(
+				superuser,
+				z.unknown(),
+				`select by_person, detail from etb_wallet.history where reference = 'lost-1' and event = 'saidConfirmed'`,
+			),
+			[{ by_person: 'Almaz Tesfaye', detail: 'Ticket 90: it is paid, the event was lost' }],
+		);
+
+		// What is lost while a person looks at the page is not taken off by it.
+		await desk.open('See what no event confirmed');
+		await lost(['lost-2'], '25 hours');
+		await desk.choose('All of them');
+		await desk.fill('Who told you', 'From before this workflow');
+		await desk.send('Take Off the List');
+		assert.match((await morning()) ?? '', /: 1 in all, 1 of them new.*lost-2/);
+	});
+});

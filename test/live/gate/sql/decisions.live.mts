@@ -1,0 +1,711 @@
+/** What the gate says in the cases that a person will meet: bad items, old answers, waiting, events, setting rules. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type pg from 'pg';
+import { z } from 'zod';
+import {
+	claim,
+	moveClock,
+	settle,
+	rows,
+	setRules,
+	record,
+	startGateServer,
+	value,
+	type Answer,
+	type Claimed,
+	type GateServer,
+	type Item,
+} from '../../../../lab/gate/server.mts';
+
+let server: GateServer;
+let client: pg.Client;
+let other: pg.Client;
+let budgets = 0;
+
+before(async () => {
+	server = await startGateServer();
+	const database = await server.gate();
+	await moveClock(database);
+	client = await database.connect('superuser');
+	other = await database.connect('superuser');
+});
+after(async () => {
+	await client.end();
+	await other.end();
+	await server.stop();
+});
+
+/** A budget of its own for a test. */
+async function newBudget(rules: object = {}): Promise<string> {
+	const name = `budget ${++budgets}`;
+	await setRules(client, name, { wait: '0', ...rules });
+	return name;
+}
+const move = async (time: string) =>
+	await client.query('update etb_wallet.test_clock set moved = moved + $1::interval', [time]);
+const item = (reference: string, amountEtb: unknown = 10, toUserId = 'u'): Item => ({
+	reference,
+	toUserId,
+	amountEtb,
+});
+const paid = (window: Claimed): Answer[] =>
+	window.send.map(({ toUserId, reference }) => ({
+		toUserId,
+		outcome: 'paid',
+		txHash: `0x${reference}`,
+	}));
+const outcomes = (told: Array<{ outcome: string | null }>) => told.map(({ outcome }) => outcome);
+const open = async (name: string) => {
+	const sql =
+		'select reference, attempt, state from etb_wallet.open_payments where budget = $1 order by 1, 2';
+	const row = z.object({ reference: z.string(), attempt: z.number(), state: z.string() });
+	return (await rows(client, row, sql, [name])).map((own) => Object.values(own));
+};
+/** What the history tells of a payment. */
+const story = async (name: string, reference: string) => {
+	const sql =
+		'select event from etb_wallet.history where budget = $1 and reference = $2 order by id';
+	const told = await rows(client, z.object({ event: z.string() }), sql, [name, reference]);
+	return told.map(({ event }) => event);
+};
+const spentToday = async (name: string) =>
+	await value(
+		client,
+		z.coerce.number(),
+		'select spent_today from etb_wallet.spending where budget = $1',
+		[name],
+	);
+
+test('a bad item is not paid, with its reason, and the others are', async () => {
+	const name = await newBudget();
+	const long = 'x'.repeat(201);
+	const bad: Array<[unknown, RegExp]> = [
+		[{ reference: 'a\u0000', toUserId: 'u', amountEtb: 1 }, /cannot be read: .*U\+0000/],
+		[{ reference: 'a', toUserId: '\ud800', amountEtb: 1 }, /cannot be read/],
+		[{ toUserId: 'u', amountEtb: 1 }, /Reference is empty/],
+		[{ reference: ' \u00a0\n', toUserId: 'u', amountEtb: 1 }, /Reference is empty/],
+		[{ reference: {}, toUserId: 'u', amountEtb: 1 }, /Reference is empty/],
+		[{ reference: 'a', amountEtb: 1 }, /no toUserId/],
+		[{ reference: 'a', toUserId: null, amountEtb: 1 }, /no toUserId/],
+		[{ reference: 'a', toUserId: 'u' }, /not a plain amount.*: empty/],
+		...[0, -1, '-1', '1,000', '1e3', 'ten', '', '.5', '5.', '٣', true, [1], 1e21, 1e-7].map(
+			(amountEtb): [unknown, RegExp] => [
+				{ reference: 'a', toUserId: 'u', amountEtb },
+				/not a plain amount/,
+			],
+		),
+		...['1.250', ' 0001250.500 ', 12.345, 0.000001].map((amountEtb): [unknown, RegExp] => [
+			{ reference: 'a', toUserId: 'u', amountEtb },
+			/which has more than two decimals\. If its point stands between thousands, leave it out/,
+		]),
+		[{ reference: 'a', toUserId: 'u', amountEtb: 0.1234567890123456 }, /not a plain amount/],
+		[{ reference: 'a', toUserId: 'u', amountEtb: '1234567890123456' }, /not a plain amount/],
+		[{ reference: 'a', toUserId: 'u', amountEtb: `0.${'0'.repeat(2000)}1` }, /not a plain amount/],
+		[
+			{ reference: 'a', toUserId: 'u', amountEtb: 1, requestedBy: ['x'] },
+			/requestedBy is not text/,
+		],
+		[{ reference: long, toUserId: 'u', amountEtb: 1 }, /longer than 200/],
+		[{ reference: 'a', toUserId: long, amountEtb: 1 }, /longer than 200/],
+		[{ reference: 'a', toUserId: 'u', amountEtb: 1, requestedBy: long }, /longer than 200/],
+		[null, /Reference is empty/],
+		['text', /Reference is empty/],
+		[[], /Reference is empty/],
+		[{}, /Reference is empty/],
+	];
+	const mixed = bad.flatMap(([wrong], index) => [wrong, item(`good ${index}`)]);
+	const window = await claim(client, name, mixed);
+	assert.equal(window.items.length, mixed.length);
+	for (const [index, [wrong, reason]] of bad.entries()) {
+		const said = window.items[index * 2];
+		assert.equal(said?.outcome, 'notPaid', JSON.stringify(wrong));
+		assert.match(said?.reason ?? '', reason, JSON.stringify(wrong));
+	}
+	assert.deepEqual(
+		window.send.map(({ reference }) => reference),
+		bad.map((_, index) => `good ${index}`),
+	);
+	const told = await record(client, name, window, paid(window));
+	assert.equal(told.filter(({ outcome }) => outcome === 'paid').length, bad.length);
+	assert.equal(await spentToday(name), bad.length * 10);
+});
+
+test('amounts, references and people are read as the node reads them', async () => {
+	const name = await newBudget();
+	const window = await claim(client, name, [
+		item('noise', 0.1 + 0.2),
+		item('zeros', '0001250.50'),
+		item('exponent', 1e3),
+		item('digits', 1234567890123.45),
+		item('least', 0.01),
+		{ reference: 20260301, toUserId: ' svc_1\n', amountEtb: ' 7 ' },
+		item("o'brien {{ 1 }} \\ ü $1"),
+	]);
+	assert.deepEqual(
+		window.send.map(({ reference, toUserId, amountEtb }) => [reference, toUserId, amountEtb]),
+		[
+			['noise', 'u', '0.3'],
+			['zeros', 'u', '1250.5'],
+			['exponent', 'u', '1000'],
+			['digits', 'u', '1234567890123.45'],
+			['least', 'u', '0.01'],
+			['20260301', 'svc_1', '7'],
+			["o'brien {{ 1 }} \\ ü $1", 'u', '10'],
+		],
+	);
+});
+
+test('a reference of another payment, and one that a list names twice, fail alone', async () => {
+	const name = await newBudget();
+	await claim(client, name, [item('a')]);
+	const { items, send } = await claim(client, name, [
+		item('a', 11),
+		item('a', 10, 'v'),
+		item('b'),
+		item('b'),
+		item('b', 11),
+		item('c'),
+		{ ...item('a', 11), requestedBy: 'mcp' },
+	]);
+	const expected = ['notPaid', 'notPaid', null, 'notPaid', 'notPaid', null, 'notPaid'];
+	assert.deepEqual(outcomes(items), expected);
+	assert.match(items[0]?.reason ?? '', /belongs to another payment: 10 ETB to u/);
+	// Another caller does not learn who got how much.
+	assert.equal(
+		items[6]?.reason,
+		'Its reference belongs to another payment: look for it at the desk',
+	);
+	assert.match(items[3]?.reason ?? '', /twice/);
+	assert.deepEqual(
+		send.map(({ reference }) => reference),
+		['b', 'c'],
+	);
+});
+
+test('a list that is none, a budget without rules and another isolation level are errors that name what to do', async () => {
+	const name = await newBudget();
+	await assert.rejects(
+		client.query("select etb_wallet.claim($1, '{}')", [name]),
+		/Not a list of items/,
+	);
+	await assert.rejects(
+		client.query('select etb_wallet.claim($1, null)', [name]),
+		/Not a list of items/,
+	);
+	await assert.rejects(claim(client, 'nobody', [item('a')]), (error: pg.DatabaseError) => {
+		assert.match(error.message, /no rules for the budget "nobody", so nobody is paid/);
+		assert.match(error.hint ?? '', /Pay gate set-up/);
+		return true;
+	});
+	for (const level of ['repeatable read', 'serializable']) {
+		await client.query(`begin isolation level ${level}`);
+		await assert.rejects(
+			claim(client, name, [item('a')]),
+			/needs the isolation level READ COMMITTED/,
+		);
+		await client.query('rollback');
+	}
+	assert.deepEqual((await claim(client, name, [])).items, []);
+});
+
+test('nothing may be sent after half of the lease, by the clock of who sends', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const now = await value(
+		client,
+		z.coerce.number(),
+		'select extract(epoch from etb_wallet.clock()) * 1000',
+	);
+	const { not_after, send } = await claim(client, name, [item('a')], 'workflow/7');
+	assert.equal(send[0]?.notAfter, not_after);
+	assert.equal(send[0]?.execution, 'workflow/7');
+	assert.ok(Math.abs(Date.parse(not_after) - now - 5 * 60_000) < 10_000, not_after);
+	const behind = '2020-01-01T00:00:00.000Z';
+	const [row] = await rows(
+		client,
+		z.object({ not_after: z.string() }),
+		'select not_after from etb_wallet.claim($1, $2, $3, $4)',
+		[name, JSON.stringify([item('b')]), '1', behind],
+	);
+	assert.equal(row?.not_after, '2020-01-01T00:05:00.000Z');
+});
+
+test('what was claimed longer ago than its lease is unknown until its answer or a person settles it', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const list = [item('a'), item('b'), item('c')];
+	const window = await claim(client, name, list);
+	await assert.rejects(settle(client, name, 'a', true), /is being sent: wait until/);
+	await move('11 minutes');
+	assert.deepEqual(outcomes((await claim(client, name, list)).items), [
+		'unknown',
+		'unknown',
+		'unknown',
+	]);
+	assert.equal(await spentToday(name), 30);
+	assert.equal(await settle(client, name, 'b', true), 'paid');
+	// The answers of the process that stood still come all the same.
+	const told = await record(client, name, window, [
+		{ toUserId: 'u', outcome: 'notPaid', message: 'Rejected' },
+		{ toUserId: 'u', outcome: 'notPaid', message: 'Rejected' },
+		{ toUserId: 'u', outcome: 'paid', txHash: '0xc' },
+	]);
+	assert.deepEqual(outcomes(told), ['notPaid', 'alreadyPaid', 'paid']);
+	assert.deepEqual(outcomes((await claim(client, name, list)).items), [
+		null,
+		'alreadyPaid',
+		'alreadyPaid',
+	]);
+	assert.deepEqual(await story(name, 'b'), ['send', 'leaseEnded', 'saidPaid', 'lateAnswer']);
+});
+
+test('a late answer "unknown" opens again what a person called not paid, once', async () => {
+	const name = await newBudget({ lease: '10 minutes', most_per_day: 15 });
+	const window = await claim(client, name, [item('a')]);
+	await move('11 minutes');
+	assert.equal(await settle(client, name, 'a', false), 'notPaid');
+	assert.equal(await spentToday(name), 0);
+	const unknown = [{ toUserId: 'u', outcome: 'unknown', message: 'No answer' }];
+	const [told] = await record(client, name, window, unknown);
+	assert.equal(told?.outcome, 'unknown');
+	assert.match(
+		told?.reason ?? '',
+		/^Abebe settled it as not paid\. Later another answer came: unknown/,
+	);
+	assert.deepEqual(await open(name), [['a', 1, 'unknown']]);
+	assert.equal(await spentToday(name), 10);
+	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['unknown']);
+	// A person asks once more. The same answer, told again, is no news then.
+	assert.equal(await settle(client, name, 'a', false), 'notPaid');
+	assert.deepEqual(outcomes(await record(client, name, window, unknown)), ['notPaid']);
+	assert.equal((await claim(client, name, [item('a')])).send.length, 1);
+	assert.deepEqual(await story(name, 'a'), [
+		...['send', 'saidNotPaid', 'lateUnknown', 'saidNotPaid', 'send'],
+	]);
+});
+
+test('an answer "unknown" that the person knew when they settled it opens nothing', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const window = await claim(client, name, [item('a')]);
+	const unknown = [{ toUserId: 'u', outcome: 'unknown', message: 'No answer' }];
+	await record(client, name, window, unknown);
+	await move('11 minutes');
+	await settle(client, name, 'a', false);
+	assert.deepEqual(outcomes(await record(client, name, window, unknown)), ['notPaid']);
+	assert.deepEqual(await open(name), []);
+});
+
+test('a late answer "paid" counts as spent, is never sent again, and somebody is told', async () => {
+	const name = await newBudget({ lease: '10 minutes', most_per_day: 15 });
+	const window = await claim(client, name, [item('a')]);
+	await move('11 minutes');
+	await settle(client, name, 'a', false);
+	const answers = [{ toUserId: 'u', outcome: 'paid', txHash: '0xlate' }];
+	assert.deepEqual(outcomes(await record(client, name, window, answers)), ['paid']);
+	assert.equal(await spentToday(name), 10);
+	const { items, send } = await claim(client, name, [item('a'), item('b')]);
+	assert.deepEqual(outcomes(items), ['alreadyPaid', 'notPaid']);
+	assert.equal(items[0]?.txHash, '0xlate');
+	assert.equal(send.length, 0);
+	assert.deepEqual(await open(name), [['a', 1, 'paidAfterAll']]);
+	await assert.rejects(settle(client, name, 'a', false), /is paid, and stays paid/);
+	assert.equal(await settle(client, name, 'a', true), 'paid');
+	assert.deepEqual(await open(name), []);
+	await record(client, name, window, answers);
+	assert.deepEqual(await open(name), []);
+	assert.equal(await spentToday(name), 10);
+});
+
+test('what is unknown may still be sent until its lease ends: only then can a person say that it was not paid', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const window = await claim(client, name, [item('a'), item('b')]);
+	const unknown = { toUserId: 'u', outcome: 'unknown' };
+	await record(client, name, window, [unknown, unknown]);
+	await assert.rejects(
+		settle(client, name, 'a', false),
+		/"a" may still be sent: say that it was not paid after 2026-/,
+	);
+	assert.equal(await settle(client, name, 'b', true), 'paid');
+	await move('11 minutes');
+	assert.equal(await settle(client, name, 'a', false), 'notPaid');
+});
+
+test('paid twice is said and counts twice, and a person takes note of it', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const first = await claim(client, name, [item('a')]);
+	await move('11 minutes');
+	await settle(client, name, 'a', false);
+	const second = await claim(client, name, [item('a')]);
+	await record(client, name, second, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }]);
+	await record(client, name, first, [{ toUserId: 'u', outcome: 'paid', txHash: '0x1' }]);
+	assert.deepEqual(await open(name), [['a', 1, 'paidTwice']]);
+	assert.equal(await spentToday(name), 20);
+	assert.equal(await settle(client, name, 'a', true, 1), 'paid');
+	assert.deepEqual(await open(name), []);
+	assert.equal(await spentToday(name), 20);
+});
+
+test('another txHash of a claim that is paid is a second payment: it is said once, and counts', async () => {
+	const name = await newBudget({ lease: '10 minutes', most_per_day: 25 });
+	const window = await claim(client, name, [item('a')]);
+	const answer = (txHash?: string) => [{ toUserId: 'u', outcome: 'paid', txHash }];
+	for (const txHash of ['0x1', '0x2', '0x1', undefined, '0x2'])
+		assert.deepEqual(outcomes(await record(client, name, window, answer(txHash))), ['paid']);
+	assert.deepEqual(await open(name), [['a', 2, 'paidTwice']]);
+	const why = 'select reason from etb_wallet.open_payments where budget = $1';
+	assert.equal(
+		await value(client, z.string(), why, [name]),
+		'This claim was paid before, as 0x1. Later another answer came: paid.',
+	);
+	assert.equal(await spentToday(name), 20);
+	assert.equal((await claim(client, name, [item('b')])).send.length, 0);
+	assert.equal(await settle(client, name, 'a', true), 'paid');
+	await record(client, name, window, answer('0x2'));
+	assert.deepEqual(await open(name), []);
+	assert.deepEqual(await story(name, 'a'), ['send', 'paid', 'latePaid', 'saidSeen']);
+});
+
+test('an earlier attempt that is in doubt again may be a second payment, and is settled by itself', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const first = await claim(client, name, [item('a')]);
+	await move('11 minutes');
+	await settle(client, name, 'a', false);
+	const second = await claim(client, name, [item('a')]);
+	await record(client, name, second, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }]);
+	await record(client, name, first, [{ toUserId: 'u', outcome: 'unknown', message: 'No answer' }]);
+	assert.deepEqual(await open(name), [['a', 1, 'mayBePaidTwice']]);
+	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['alreadyPaid']);
+	assert.equal(await settle(client, name, 'a', false, 1), 'notPaid');
+	assert.deepEqual(await open(name), []);
+	assert.equal(await spentToday(name), 10);
+});
+
+test('a claim that handed nothing out changes nothing, and is written down', async () => {
+	const name = await newBudget();
+	const window = await claim(client, name, [item('a')]);
+	await record(client, name, window, paid(window));
+	const invented = { ...window, claim: '00000000-0000-4000-8000-000000000000' };
+	const answers = [{ toUserId: 'u', outcome: 'paid', txHash: '0xfake' }];
+	await record(client, name, invented, answers);
+	assert.deepEqual(await open(name), []);
+	assert.equal(await spentToday(name), 10);
+	assert.deepEqual(await story(name, 'a'), ['send', 'paid', 'lateAnswer']);
+});
+
+test('a finding about one attempt does not settle the next', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const send = async () => {
+		const window = await claim(client, name, [item('a')]);
+		await record(client, name, window, [{ toUserId: 'u', outcome: 'unknown' }]);
+	};
+	await send();
+	await move('11 minutes');
+	assert.equal(await settle(client, name, 'a', false, 1), 'notPaid');
+	await send();
+	for (const wasPaid of [false, true])
+		await assert.rejects(
+			settle(client, name, 'a', wasPaid, 1),
+			/The payment "a" was sent again since you looked/,
+		);
+	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['unknown']);
+	assert.equal(await settle(client, name, 'a', true, 2), 'paid');
+});
+
+test('references that look the same are refused, in the words of the ETB Wallet node', async () => {
+	const name = await newBudget();
+	const bad: Array<[string, RegExp]> = [
+		['a\u200bb', /Reference is ".*", which has an invisible character \(U\+200B\)/],
+		['a\ufe0fb', /which has an invisible character \(U\+FE0F\)/],
+		['a\u{e0061}b', /which has an invisible character \(U\+E0061\)/],
+		['a\u0007b', /which has an invisible character \(U\+0007\)/],
+		['a\u00a0b', /which has a blank that is not a plain one \(U\+00A0\)/],
+		['cafe\u0301', /which is not in Unicode's composed form/],
+		['x'.repeat(201), /which is longer than 200 characters/],
+	];
+	const wrong = await claim(
+		client,
+		name,
+		bad.map(([reference]) => item(reference)),
+	);
+	for (const [index, [, reason]] of bad.entries())
+		assert.match(wrong.items[index]?.reason ?? '', reason);
+	assert.equal(wrong.send.length, 0);
+	// Of two that differ only in case, blanks or compatibility forms the later one is refused.
+	const alike = await claim(client, name, [
+		...[item('INV 1'), item('inv1'), item('ＩＮＶ１'), item('É'), item('é'), item('caf\u00e9')],
+	]);
+	assert.deepEqual(
+		alike.send.map(({ reference }) => reference),
+		['INV 1', 'É', 'caf\u00e9'],
+	);
+	assert.equal(
+		alike.items[1]?.reason,
+		'Reference is "inv1", which looks like "INV 1" of this list',
+	);
+	// Also in a later window of the same execution. Another execution means what it says.
+	const later = await claim(client, name, [item('Inv 1')]);
+	assert.match(later.items[0]?.reason ?? '', /looks like "INV 1" of this list/);
+	assert.equal((await claim(client, name, [item('Inv 1')], '2')).send.length, 1);
+});
+
+test('what was paid without the gate is written down, and the same list pays nobody', async () => {
+	const name = await newBudget({ lease: '10 minutes', most_per_day: 100 });
+	const doubtful = await claim(client, name, [item('unknown'), item('refused')]);
+	const sending = await claim(client, name, [item('sending')]);
+	await record(client, name, doubtful, [
+		{ toUserId: 'u', outcome: 'unknown' },
+		{ toUserId: 'u', outcome: 'notPaid' },
+	]);
+	const list = [
+		{ ...item('new'), txHash: '0x1' },
+		...[item('unknown'), item('refused'), item('sending'), item('new', 11), item('new')],
+		{ reference: 'bad' },
+	];
+	const told = await value(
+		client,
+		z.array(z.object({ outcome: z.string(), reason: z.string().nullable() })),
+		'select items from etb_wallet.write_down_paid($1, $2, $3, $4)',
+		[name, JSON.stringify(list), 'Abebe', 'paid by the node'],
+	);
+	assert.deepEqual(
+		told.map(({ outcome }) => outcome),
+		['written', 'written', 'written', 'refused', 'refused', 'alreadyPaid', 'refused'],
+	);
+	assert.match(told[3]?.reason ?? '', /sending it now/);
+	assert.match(told[4]?.reason ?? '', /belongs to another payment/);
+	assert.match(told[6]?.reason ?? '', /no toUserId/);
+	// What the gate never handed out counts for no limit.
+	assert.equal(await spentToday(name), 30);
+	await record(client, name, sending, paid(sending));
+	const again = await claim(client, name, list.slice(0, 4));
+	assert.equal(again.send.length, 0);
+	assert.deepEqual(
+		again.items.map(({ outcome, txHash }) => [outcome, txHash]),
+		[
+			['alreadyPaid', '0x1'],
+			['alreadyPaid', null],
+			['alreadyPaid', null],
+			['alreadyPaid', '0xsending'],
+		],
+	);
+	assert.deepEqual(await story(name, 'new'), ['saidPaidBefore']);
+});
+
+test('answers that do not fit what was handed out are unknown', async () => {
+	const name = await newBudget();
+	const answers: Answer[][] = [
+		[],
+		[
+			{ toUserId: 'u', outcome: 'paid' },
+			{ toUserId: 'u', outcome: 'paid' },
+		],
+		[{ toUserId: 'v', outcome: 'paid' }],
+		[{ outcome: 'paid' }],
+		[{ toUserId: 'u', outcome: 'alreadyPaid' }],
+		[{ toUserId: 'u', reference: 'another', outcome: 'paid' }],
+		[{ toUserId: 'u', outcome: 'paid', txHash: '0x\u0000' }],
+		[{}],
+	];
+	for (const [index, given] of answers.entries()) {
+		const window = await claim(client, name, [item(`a${index}`)]);
+		assert.deepEqual(
+			outcomes(await record(client, name, window, given)),
+			['unknown'],
+			JSON.stringify(given),
+		);
+		// And that is no word to send it again.
+		await record(client, name, window, [{ toUserId: 'u', outcome: 'notPaid' }]);
+		assert.deepEqual(outcomes((await claim(client, name, [item(`a${index}`)])).items), ['unknown']);
+	}
+});
+
+test('what the service refused can be corrected, but not once a person settled its reference', async () => {
+	const name = await newBudget();
+	const refusal: Answer = {
+		error: { outcome: 'notPaid', toUserId: 'wrong', message: 'No such user' },
+	};
+	const first = await claim(client, name, [item('a', 10, 'wrong'), item('b', 10, 'wrong')]);
+	await record(client, name, first, [
+		refusal,
+		{ toUserId: 'wrong', outcome: 'unknown', message: '?' },
+	]);
+	await move('1 hour');
+	await settle(client, name, 'b', false);
+	const { items, send } = await claim(client, name, [
+		item('a', 12, 'right'),
+		item('b', 10, 'right'),
+	]);
+	assert.deepEqual(outcomes(items), [null, 'notPaid']);
+	assert.match(items[1]?.reason ?? '', /belongs to another payment: 10 ETB to wrong/);
+	assert.deepEqual(
+		send.map(({ reference, toUserId }) => [reference, toUserId]),
+		[['a', 'right']],
+	);
+	// From now on it is this payment's again.
+	const third = await claim(client, name, [item('a', 10, 'wrong')]);
+	assert.match(third.items[0]?.reason ?? '', /belongs to another payment: 12 ETB to right/);
+});
+
+test('a node that refuses its whole run, or only tried it out, sent nothing', async () => {
+	const name = await newBudget();
+	const list = [item('a'), item('b', 10, 'v')];
+	const refused = (toUserId: string): Answer => ({
+		error: { outcome: 'notPaid', toUserId, message: 'The credential is gone' },
+	});
+	const refusal = await claim(client, name, list);
+	const told = await record(client, name, refusal, [refused('u'), refused('v')]);
+	assert.deepEqual(outcomes(told), ['notPaid', 'notPaid']);
+	assert.equal(await spentToday(name), 0);
+	const dryRun = await claim(client, name, list);
+	const ready = await record(client, name, dryRun, [
+		{ toUserId: 'u', outcome: 'ready', message: 'Dry run: nothing was sent' },
+		{ toUserId: 'v', outcome: 'ready', message: 'Dry run: nothing was sent' },
+	]);
+	assert.deepEqual(outcomes(ready), ['notPaid', 'notPaid']);
+	assert.equal(ready[0]?.reason, 'Dry run: nothing was sent');
+	assert.equal(await spentToday(name), 0);
+	// One that names nobody is no word about anybody.
+	const next = await claim(client, name, list);
+	const nameless = { error: { outcome: 'notPaid', message: 'The credential is gone' } };
+	const mixed = await record(client, name, next, [nameless, { toUserId: 'v', outcome: 'notPaid' }]);
+	assert.deepEqual(outcomes(mixed), ['unknown', 'notPaid']);
+});
+
+test('record can be repeated', async () => {
+	const name = await newBudget();
+	const window = await claim(client, name, [item('a'), item('b')]);
+	const answers: Answer[] = [
+		{ toUserId: 'u', outcome: 'paid', txHash: '0x1' },
+		{ error: { toUserId: 'u', outcome: 'notPaid', message: 'Closed' } },
+	];
+	const told = await record(client, name, window, answers);
+	const count = 'select count(*) from etb_wallet.history where budget = $1';
+	const lines = await value(client, z.string(), count, [name]);
+	assert.deepEqual(await record(client, name, window, answers), told);
+	assert.equal(await value(client, z.string(), count, [name]), lines);
+	assert.equal(await spentToday(name), 10);
+});
+
+test('a reference that another is sending is waited for, and not longer than the rules say', async () => {
+	const name = await newBudget({ wait: '30 seconds' });
+	const window = await claim(client, name, [item('a')]);
+	const pid = await value(other, z.number(), 'select pg_backend_pid()');
+	let hasEnded = false;
+	const waiting = claim(other, name, [item('a'), item('b')]).finally(() => (hasEnded = true));
+	const waits =
+		"select count(*)::int from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'";
+	while (!hasEnded && (await value(client, z.number(), waits, [pid])) === 0);
+	// It holds no lock while it waits.
+	await record(client, name, window, paid(window));
+	const { items, send } = await waiting;
+	assert.deepEqual(outcomes(items), ['alreadyPaid', null]);
+	assert.equal(items[0]?.txHash, '0xa');
+	assert.equal(send.length, 1);
+	await setRules(client, name, { wait: '50 milliseconds' });
+	assert.deepEqual(outcomes((await claim(other, name, [item('b'), item('c')])).items), [
+		'inFlight',
+		null,
+	]);
+});
+
+test('what is in flight when a window is claimed is told as it ended when the window is settled', async () => {
+	const name = await newBudget();
+	const first = await claim(client, name, [item('a')]);
+	const second = await claim(client, name, [item('a'), item('b')]);
+	await record(client, name, first, paid(first));
+	const told = await record(client, name, second, paid(second));
+	assert.deepEqual(
+		told.map(({ outcome, txHash }) => [outcome, txHash]),
+		[
+			['alreadyPaid', '0xa'],
+			['paid', '0xb'],
+		],
+	);
+});
+
+test('an event confirms a payment, also when it comes before the answer', async () => {
+	const name = await newBudget();
+	const window = await claim(
+		client,
+		name,
+		['a', 'b', 'c'].map((reference) => item(reference)),
+	);
+	const confirm = async (txHash: string) =>
+		await value(client, z.number(), 'select etb_wallet.confirm($1, $2)', [name, txHash]);
+	assert.equal(await confirm('0xa'), 0);
+	await record(client, name, window, paid(window));
+	assert.equal(await confirm('0xb'), 1);
+	assert.equal(await confirm('0xb'), 0);
+	await assert.rejects(client.query('select etb_wallet.confirm($1, null)', [name]), /no txHash/);
+	const sql = 'select reference from etb_wallet.unconfirmed_payments where budget = $1';
+	const reference = z.object({ reference: z.string() });
+	assert.deepEqual(await rows(client, reference, sql, [name]), []);
+	await move('25 hours');
+	assert.deepEqual(await rows(client, reference, sql, [name]), [{ reference: 'c' }]);
+	// A person takes off the list what no event will confirm any more.
+	const byHand = async (...values: unknown[]) =>
+		await client.query('select etb_wallet.confirm_by_hand($1, $2, $3, $4, $5)', [name, ...values]);
+	await assert.rejects(byHand('c', 1, 'Abebe', ' '), /Say why/);
+	await assert.rejects(byHand('c', 1, '', 'lost'), /Say who/);
+	await assert.rejects(byHand('a', 1, 'Abebe', 'lost'), /does not wait for a confirmation/);
+	await byHand('c', 1, 'Abebe', 'the service says that the event was lost');
+	assert.deepEqual(await rows(client, reference, sql, [name]), []);
+	assert.deepEqual(await story(name, 'c'), ['send', 'paid', 'saidConfirmed']);
+});
+
+test('rules that cannot be are refused, and what changes them is written down', async () => {
+	const name = await newBudget();
+	for (const [rules, refusal] of [
+		[{ most_per_dya: 1 }, /no rule with this name: most_per_dya/],
+		[{ budget: 'x' }, /no rule with this name: budget/],
+		[{ most_per_day: -1 }, /most_etb/],
+		[{ most_per_day: 'NaN' }, /most_etb/],
+		[{ most_per_day: 'lots' }, /numeric/],
+		[{ time_zone: 'Addis' }, /time zone/],
+		[{ lease: '1 second' }, /from 2 minutes to 1 day/],
+		[{ wait: '-1 second' }, /wait/],
+	] as const) {
+		await assert.rejects(setRules(client, name, rules), refusal, JSON.stringify(rules));
+	}
+	await assert.rejects(
+		client.query("select etb_wallet.set_rules($1, '{}', ' ')", [name]),
+		/Say who/,
+	);
+	await assert.rejects(
+		client.query("select etb_wallet.settle($1, 'a', 1, true, '', '')", [name]),
+		/Say who/,
+	);
+	await assert.rejects(settle(client, name, 'a', true), /no payment with the reference "a"/);
+	await assert.rejects(
+		client.query("select etb_wallet.set_caller($1, 'x', '{\"most_per_year\": 1}', 'me')", [name]),
+		/no rule with this name: most_per_year/,
+	);
+	await setRules(client, name, { most_per_day: 15 });
+	assert.equal((await claim(client, name, [item('a'), item('b')])).send.length, 1);
+	await setRules(client, name, { most_per_day: null });
+	assert.equal((await claim(client, name, [item('b')])).send.length, 1);
+	await assert.rejects(
+		client.query("select etb_wallet.settle($1, 'b', 1, null, 'me', '')", [name]),
+		/Say whether/,
+	);
+	const changes = z.object({ by_person: z.string(), detail: z.string() });
+	assert.deepEqual(
+		await rows(
+			client,
+			changes,
+			"select by_person, detail from etb_wallet.history where budget = $1 and event = 'rules' order by id offset 1",
+			[name],
+		),
+		[
+			{ by_person: 'Abebe', detail: '{"most_per_day": 15}' },
+			{ by_person: 'Abebe', detail: '{"most_per_day": null}' },
+		],
+	);
+});
+
+test('a setting applies to what is claimed, not to what was claimed before', async () => {
+	const name = await newBudget({ lease: '1 hour' });
+	await claim(client, name, [item('a')]);
+	await setRules(client, name, { lease: '2 minutes' });
+	await move('11 minutes');
+	await assert.rejects(settle(client, name, 'a', false), /is being sent/);
+});

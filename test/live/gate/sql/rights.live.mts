@@ -1,0 +1,224 @@
+/** What each role may do: the gate only pays, the desk settles and sets rules, the reader writes nothing. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type pg from 'pg';
+import { z } from 'zod';
+import {
+	claim,
+	settle,
+	rows,
+	setRules,
+	record,
+	startGateServer,
+	value,
+	type GateServer,
+} from '../../../../lab/gate/server.mts';
+
+let server: GateServer;
+let gate: pg.Client;
+let desk: pg.Client;
+let reader: pg.Client;
+let owner: pg.Client;
+
+before(async () => {
+	server = await startGateServer();
+	const database = await server.gate();
+	gate = await database.connect('gate');
+	desk = await database.connect('desk');
+	reader = await database.connect('reader');
+	owner = await database.connect('superuser');
+});
+after(async () => {
+	await Promise.all([gate, desk, reader, owner].map(async (client) => await client.end()));
+	await server.stop();
+});
+
+const DENIED = /permission denied/;
+const items = ['a', 'b', 'c'].map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 }));
+
+test('each role does its own work', async () => {
+	await setRules(desk, 'main', { most_per_day: 100 });
+	const window = await claim(gate, 'main', items.slice(0, 2));
+	const answers = [
+		{ toUserId: 'u', outcome: 'paid', txHash: '0x1' },
+		{ toUserId: 'u', outcome: 'unknown' },
+	];
+	const told = await record(gate, 'main', window, answers);
+	assert.deepEqual(
+		told.map(({ outcome }) => outcome),
+		['paid', 'unknown'],
+	);
+	const other = await claim(gate, 'main', items.slice(2));
+	await record(gate, 'main', other, [{ toUserId: 'u', outcome: 'notPaid' }]);
+	assert.equal(await value(gate, z.number(), "select etb_wallet.confirm('main', '0x1')"), 1);
+	assert.equal(await settle(desk, 'main', 'b', true), 'paid');
+	await desk.query("select etb_wallet.set_recipient('main', 'u', true, 'Abebe')");
+	await desk.query("select etb_wallet.set_caller('main', 'agent', '{\"paused\": true}', 'Abebe')");
+	const view = z.object({ reference: z.string(), state: z.string() });
+	const payments = 'select reference, state from etb_wallet.payments order by reference';
+	for (const client of [desk, reader]) {
+		assert.deepEqual(await rows(client, view, payments), [
+			{ reference: 'a', state: 'paid' },
+			{ reference: 'b', state: 'paid' },
+			{ reference: 'c', state: 'notPaid' },
+		]);
+	}
+});
+
+/** Everything that can be read or called in the schema. */
+async function everything(): Promise<{ relations: string[]; functions: string[] }> {
+	const name = z.object({ name: z.string() });
+	const relations = await rows(
+		owner,
+		name,
+		`select oid::regclass::text as name from pg_class where relnamespace = 'etb_wallet'::regnamespace and relkind in ('r', 'v', 'S')`,
+	);
+	const functions = await rows(
+		owner,
+		name,
+		`select oid::regprocedure::text as name from pg_proc where pronamespace = 'etb_wallet'::regnamespace`,
+	);
+	assert.ok(relations.length > 12 && functions.length > 15);
+	return {
+		relations: relations.map((row) => row.name),
+		functions: functions.map((row) => row.name),
+	};
+}
+
+async function rightsOf(role: string) {
+	const { relations, functions } = await everything();
+	const allowed = async (names: string[], has: string, right: string) => {
+		const sql = `select n as name from unnest($1::text[]) n where ${has}($2, n, $3) order by 1`;
+		const found = await rows(owner, z.object({ name: z.string() }), sql, [names, role, right]);
+		return found.map(({ name }) => name.replace('etb_wallet.', '').replace(/\(.*/, ''));
+	};
+	const tables = relations.filter((name) => !name.endsWith('_seq'));
+	const written: string[] = [];
+	for (const right of ['insert', 'update', 'delete', 'truncate', 'references', 'trigger'])
+		written.push(...(await allowed(tables, 'has_table_privilege', right)));
+	return {
+		reads: await allowed(tables, 'has_table_privilege', 'select'),
+		writes: written,
+		calls: await allowed(functions, 'has_function_privilege', 'execute'),
+	};
+}
+
+const RELATIONS = [
+	...[
+		'caller',
+		'confirmation',
+		'history',
+		'open_payments',
+		'payment',
+		'payments',
+		'recipient',
+		'rules',
+	],
+	...['spending', 'spent', 'unconfirmed_payments', 'version'],
+];
+
+test('nobody has a right that is not named here', async () => {
+	assert.deepEqual(await rightsOf('etb_wallet_gate'), {
+		reads: [],
+		writes: [],
+		calls: ['claim', 'confirm', 'record'],
+	});
+	assert.deepEqual(await rightsOf('etb_wallet_desk'), {
+		reads: RELATIONS,
+		writes: [],
+		calls: [
+			...['clock', 'confirm_by_hand', 'set_caller', 'set_recipient', 'set_rules', 'settle'],
+			'write_down_paid',
+		],
+	});
+	assert.deepEqual(await rightsOf('etb_wallet_reader'), {
+		reads: RELATIONS,
+		writes: [],
+		calls: ['clock'],
+	});
+	await owner.query('create role stranger login');
+	assert.deepEqual(await rightsOf('stranger'), { reads: [], writes: [], calls: [] });
+});
+
+test("the gate's login can neither read, change nor delete a payment, nor record one", async () => {
+	for (const sql of [
+		'select * from etb_wallet.payment',
+		'select * from etb_wallet.payments',
+		'select * from etb_wallet.rules',
+		"update etb_wallet.payment set state = 'notPaid'",
+		"update etb_wallet.payments set to_user_id = 'me'",
+		'delete from etb_wallet.payment',
+		'truncate etb_wallet.payment',
+		'delete from etb_wallet.history',
+		"insert into etb_wallet.rules (budget) values ('mine')",
+		'update etb_wallet.rules set most_per_day = null',
+		"select etb_wallet.settle('main', 'b', 1, true, 'me', null)",
+		"select etb_wallet.set_rules('main', '{}', 'me')",
+		"select etb_wallet.reserve('main', current_date, '{u}', '{x}', '{-5}')",
+		"select etb_wallet.lock_budget('main')",
+		'create table etb_wallet.mine ()',
+		'set role etb_wallet_owner',
+		'set role etb_wallet_desk',
+		'alter function etb_wallet.claim(text, json, text, timestamptz, integer) reset all',
+		'drop schema etb_wallet cascade',
+	]) {
+		await assert.rejects(gate.query(sql), /permission denied|must be (owner|member)/, sql);
+	}
+});
+
+test('the reader and the desk write nothing but by the functions of the desk', async () => {
+	for (const client of [reader, desk]) {
+		for (const sql of [
+			"update etb_wallet.payment set state = 'notPaid'",
+			"update etb_wallet.payments set to_user_id = 'me'",
+			'update etb_wallet.rules set paused = true',
+			"insert into etb_wallet.recipient values ('main', 'me')",
+			'delete from etb_wallet.history',
+			"select * from etb_wallet.claim('main', '[]')",
+			"select etb_wallet.record('main', gen_random_uuid(), '[]', '[]')",
+			"select etb_wallet.confirm('main', '0x2')",
+		]) {
+			await assert.rejects(client.query(sql), DENIED, sql);
+		}
+	}
+	for (const sql of [
+		"select etb_wallet.settle('main', 'b', 1, true, 'me', null)",
+		"select etb_wallet.set_rules('main', '{}', 'me')",
+		"select etb_wallet.set_recipient('main', 'u', true, 'me')",
+		"select etb_wallet.set_caller('main', 'u', null, 'me')",
+	]) {
+		await assert.rejects(reader.query(sql), DENIED, sql);
+	}
+});
+
+test('objects of a caller do not slip into the functions', async () => {
+	// A temporary table of a name that the functions use is looked for last.
+	await gate.query('create temporary table payment (budget text, reference text)');
+	await gate.query('create temporary table rules (budget text)');
+	await gate.query('set search_path = pg_temp, public');
+	const { items: told } = await claim(gate, 'main', [
+		{ reference: 'a', toUserId: 'u', amountEtb: 1 },
+	]);
+	assert.equal(told[0]?.outcome, 'alreadyPaid');
+});
+
+test('even the owner of the tables cannot undo what is paid, remove a payment or change the history', async () => {
+	for (const [sql, refusal] of [
+		[
+			"update etb_wallet.payment set state = 'notPaid' where reference = 'a'",
+			/what is paid stays paid/,
+		],
+		["update etb_wallet.payment set amount_etb = 2 where reference = 'b'", /keeps every payment/],
+		[
+			"update etb_wallet.payment set to_user_id = 'me' where reference = 'b'",
+			/keeps every payment/,
+		],
+		["delete from etb_wallet.payment where reference = 'b'", /keeps every payment/],
+		['truncate etb_wallet.payment', /keeps every payment/],
+		["update etb_wallet.history set event = 'paid'", /is only added to/],
+		['delete from etb_wallet.history', /is only added to/],
+		['truncate etb_wallet.history', /is only added to/],
+	] as const) {
+		await assert.rejects(owner.query(sql), refusal, sql);
+	}
+});

@@ -1,0 +1,97 @@
+/** The pay gate's workflow in the real n8n: set up by n8n's own Postgres node, called by another workflow, paying through the sandbox. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { z } from 'zod';
+import { timesPaid } from '../../../lab/lab.mts';
+import {
+	addPostgresCredential,
+	counts,
+	node,
+	startedByHand,
+	startGateLab,
+	TRIGGER,
+	type GateLab,
+} from '../../../lab/gate/gate-lab.mts';
+import { logins, rows, schemaFile, setRules } from '../../../lab/gate/server.mts';
+
+let gateLab: GateLab;
+let gateId: string;
+
+before(async () => {
+	gateLab = await startGateLab({ isSetUp: false });
+});
+after(async () => await gateLab.stop());
+
+test("set up in one query of n8n's Postgres node, by a role that is no superuser, twice", async () => {
+	const { lab, database, superuser } = gateLab;
+	const setUp = startedByHand('Set up', {
+		...node('Set Up', 'n8n-nodes-base.postgres', 2.6, {
+			operation: 'executeQuery',
+			query: await readFile(schemaFile, 'utf8'),
+			options: {},
+		}),
+		credentials: { postgres: await addPostgresCredential(lab.api, database, 'setup') },
+	});
+	const id = await lab.api.createWorkflow(setUp);
+	for (let time = 0; time < 2; time++) {
+		const execution = await lab.api.endedExecution(await lab.api.run(id, TRIGGER), 120_000);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	}
+	await superuser.query(
+		`create role ${logins.gate} login in role etb_wallet_gate; grant usage on schema etb_wallet to ${logins.gate}`,
+	);
+	await setRules(superuser, 'main', { most_per_day: 200 });
+	gateId = await gateLab.addGate();
+});
+
+test('each item comes back once, in order, with its outcome; a second call pays nobody again', async () => {
+	const payments = gateLab.payroll('first', 120);
+	const [bad, second] = [payments[7], payments[60]];
+	assert.ok(bad && second);
+	bad.amountEtb = '1,000';
+	second.reference = undefined;
+	const { told, execution } = await gateLab.pay(payments, gateId);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(
+		told.map(({ toUserId }) => toUserId),
+		payments.map(({ toUserId }) => toUserId),
+	);
+	assert.deepEqual(counts(told), { paid: 118, notPaid: 2 });
+	assert.match(told[7]?.reason ?? '', /not a plain amount, such as 1250.50: 1,000/);
+	assert.match(told[60]?.reason ?? '', /Reference is empty/);
+	const again = await gateLab.pay(payments, gateId);
+	assert.deepEqual(counts(again.told), { alreadyPaid: 118, notPaid: 2 });
+	assert.equal(again.told[0]?.txHash, told[0]?.txHash);
+	assert.equal(timesPaid(gateLab.lab.sandbox, payments).filter((times) => times !== 1).length, 2);
+});
+
+test('the budget of the day holds for all callers at once', async () => {
+	const lists = ['a', 'b', 'c'].map((name) => gateLab.payroll(`budget-${name}`, 60));
+	const calls = await Promise.all(
+		lists.map(async (payments) => await gateLab.pay(payments, gateId)),
+	);
+	const told = calls.flatMap((call) => call.told);
+	assert.deepEqual(counts(told), { paid: 82, notPaid: 98 });
+	assert.match(
+		told.find(({ outcome }) => outcome === 'notPaid')?.reason ?? '',
+		/Above the most for one day, 200 ETB/,
+	);
+	const times = lists.flatMap((payments) => timesPaid(gateLab.lab.sandbox, payments));
+	assert.equal(times.filter((count) => count === 1).length, 82);
+	assert.equal(times.filter((count) => count > 1).length, 0);
+});
+
+test('with a credential that is gone nobody is paid, nothing is unknown, and the money is free again', async () => {
+	const { superuser } = gateLab;
+	await setRules(superuser, 'main', { most_per_day: 1000 });
+	const payments = gateLab.payroll('gone', 3);
+	const { told } = await gateLab.pay(
+		payments,
+		await gateLab.addGate({ account: { id: 'gone', name: 'gone' } }),
+	);
+	assert.deepEqual(counts(told), { notPaid: 3 }, JSON.stringify(told));
+	const open = await rows(superuser, z.unknown(), 'select * from etb_wallet.open_payments');
+	assert.deepEqual(open, []);
+	assert.deepEqual(counts((await gateLab.pay(payments, gateId)).told), { paid: 3 });
+});

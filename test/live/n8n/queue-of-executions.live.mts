@@ -1,0 +1,201 @@
+/** n8n with a limit on executions is killed while events wait for their turn. In the real n8n; `ALL_LIMITS=1` tries more. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Counter } from '../../../lab/events.mts';
+import { eventWorkflow, listensAgain, post, startCounter, transfer } from '../../../lab/events.mts';
+import type { Lab } from '../../../lab/lab.mts';
+import { eventually, startLab } from '../../../lab/lab.mts';
+
+const limits = process.env.ALL_LIMITS === undefined ? [2] : [1, 2, 5];
+
+const events = 200;
+/** After so many that ran, n8n is killed. */
+const kills = [60, 130];
+/** So many are sent at once. */
+const senders = 40;
+const givesUpAfterMs = 10_000;
+const triesAgainAfterMs = 1_000;
+
+const env: Record<string, string> = {};
+let lab: Lab;
+let counter: Counter;
+before(async () => {
+	lab = await startLab({ env });
+	counter = await startCounter();
+});
+after(async () => {
+	await counter?.stop();
+	await lab?.stop();
+});
+
+for (const limit of limits) {
+	for (const acknowledge of ['onReceived', 'lastNode']) {
+		void test(`${limit} at a time, ${acknowledge}: ${events} events, killed ${kills.length} times, run once each`, async (context) => {
+			await whilePublished(limit, acknowledge, async ({ id, url }) => {
+				const names = Array.from(
+					{ length: events },
+					(_, index) => `${limit}-${acknowledge}-${index}`,
+				);
+				const sending = sendAll(url, names);
+				const inFlight = new Set<string>();
+				for (const ran of kills) {
+					await eventually(`${ran} events to run`, () => timesOf(names).length >= ran || undefined);
+					for (const name of await killWhileFull(limit)) inFlight.add(name);
+					await lab.restartN8n();
+					await listensAgain(url);
+				}
+				const longestMs = await sending;
+				// n8n's queue is first in, first out: what was in it has its turn before this.
+				const last = Array.from({ length: limit }, (_, index) => `after-${names[index]}`);
+				await sendAll(url, last);
+				await eventually('the last', () => timesOf(last).length === limit || undefined);
+				await lab.api.deactivate(id);
+				await lab.n8n.stop();
+				await lab.restartN8n();
+				const settled = names.filter((name) => !inFlight.has(name));
+				context.diagnostic(
+					`times run: ${told(settled)}; in flight at a kill: ${told([...inFlight])}; the longest wait for an answer, over a kill: ${Math.round(longestMs / 1000)} s`,
+				);
+				assert.deepEqual(new Set(timesOf(settled)), new Set([1]));
+				assert.equal(timesOf(settled).length, settled.length);
+				assert.equal(inFlight.size, kills.length * limit);
+				// One whose workflow was cut off is told to the service only at its end.
+				const most = acknowledge === 'lastNode' ? 2 : 1;
+				assert.deepEqual(new Set(timesOf([...inFlight])), new Set([most]));
+			});
+		});
+
+		void test(`${limit} at a time, ${acknowledge}: what was in the queue at a kill runs once, also if it is sent again while it runs`, async () => {
+			await whilePublished(limit, acknowledge, async ({ id, url }) => {
+				const release = hold();
+				const queued = transfer(`queued-${id}`);
+				const sent = [...(await fill(url, id, limit)), send(url, queued)];
+				await lastExecution(id, limit + 1);
+				lab.n8n.kill();
+				await Promise.all(sent);
+				await lab.restartN8n();
+				await listensAgain(url);
+				await eventually('its turn', () => counter.waiting.has(`queued-${id}`) || undefined);
+				const again = send(url, queued);
+				// Time enough for a second execution to begin.
+				await sleep(2_000);
+				release();
+				assert.equal(await again, 200);
+				assert.equal(await send(url, queued), 200);
+				assert.deepEqual(timesOf([`queued-${id}`]), [1]);
+			});
+		});
+
+		void test(`${limit} at a time, ${acknowledge}: what a person stopped in the queue is answered when it is sent again`, async () => {
+			await whilePublished(limit, acknowledge, async ({ id, url }) => {
+				const release = hold();
+				const stopped = transfer(`stopped-${id}`);
+				const running = await fill(url, id, limit);
+				const unanswered = send(url, stopped);
+				await lab.api.stopExecution(await lastExecution(id, limit + 1));
+				assert.equal(await unanswered, undefined);
+				const again = send(url, stopped);
+				release();
+				await Promise.all(running);
+				assert.equal(await again, 200);
+				const times = () => timesOf([`stopped-${id}`]);
+				await eventually('it to run', () => times()[0]);
+				assert.deepEqual(times(), [1]);
+			});
+		});
+	}
+}
+
+/** Starts n8n with this limit, and publishes a workflow while `use` runs. */
+async function whilePublished(
+	limit: number,
+	acknowledge: string,
+	use: (published: { id: string; url: string }) => Promise<void>,
+): Promise<void> {
+	await lab.n8n.stop();
+	env.N8N_CONCURRENCY_PRODUCTION_LIMIT = String(limit);
+	await lab.restartN8n();
+	const id = await lab.add(eventWorkflow({ acknowledge }, counter.node));
+	try {
+		await lab.api.activate(id);
+		await use({ id, url: lab.sandbox.books.webhookUrl() ?? '' });
+	} finally {
+		counter.until = Promise.resolve();
+		await lab.api.deactivate(id);
+	}
+}
+
+/** Lets nothing be counted, until what it returns is called. */
+function hold(): () => void {
+	let release = (): void => undefined;
+	counter.until = new Promise((resolve) => (release = resolve));
+	return release;
+}
+
+/** Lets n8n run as much as it may. @returns what the senders get */
+async function fill(
+	url: string,
+	id: string,
+	limit: number,
+): Promise<Array<Promise<number | undefined>>> {
+	const names = Array.from({ length: limit }, (_, index) => `fills-${id}-${index}`);
+	const sent = names.map((name) => send(url, transfer(name)));
+	await eventually('as many to run as may', () => counter.waiting.size >= limit || undefined);
+	return sent;
+}
+
+/** The newest of so many executions. */
+const lastExecution = async (workflowId: string, count: number): Promise<string> =>
+	await eventually(`${count} executions`, async () => {
+		const ids = await lab.api.executionIds(workflowId);
+		return ids.length === count ? String(Math.max(...ids.map(Number))) : undefined;
+	});
+
+/** Kills n8n when it runs as much as it may, and everything else waits. @returns what ran */
+async function killWhileFull(limit: number): Promise<string[]> {
+	const release = hold();
+	await eventually('as many to run as may', () => counter.waiting.size === limit || undefined);
+	const running = [...counter.waiting];
+	lab.n8n.kill();
+	release();
+	return running;
+}
+
+const send = async (url: string, body: string): Promise<number | undefined> =>
+	await post(url, body, lab.sandbox.webhookSecret, {}, givesUpAfterMs);
+
+/** As a proxy asks it: while n8n updates its database at its start, it takes every request with 200, and drops it. */
+async function isReady(url: string): Promise<boolean> {
+	const answer = await fetch(new URL('/healthz/readiness', url)).catch(() => undefined);
+	await answer?.arrayBuffer();
+	return answer?.status === 200;
+}
+
+/** Sends each until it is taken. @returns the longest time from the first try to that */
+async function sendAll(url: string, names: string[]): Promise<number> {
+	const left = [...names];
+	const lasted: number[] = [];
+	const sender = async (): Promise<void> => {
+		for (let name = left.shift(); name !== undefined; name = left.shift()) {
+			const began = performance.now();
+			const body = transfer(name);
+			while (!(await isReady(url)) || (await send(url, body)) !== 200)
+				await sleep(triesAgainAfterMs);
+			lasted.push(performance.now() - began);
+		}
+	};
+	await Promise.all(Array.from({ length: senders }, sender));
+	return Math.max(...lasted);
+}
+
+const timesOf = (names: string[]): number[] =>
+	names.flatMap((name) => counter.times.get(name) ?? []);
+
+const told = (names: string[]): string => {
+	const times = names.map((name) => counter.times.get(name) ?? 0);
+	const counts = [...new Set(times)].toSorted();
+	return counts
+		.map((count) => `${count} × ${times.filter((time) => time === count).length}`)
+		.join(', ');
+};

@@ -1,0 +1,137 @@
+/** What n8n's own way of sending would do to the machine and the API key: huge answers, and a proxy in its environment. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { createGzip } from 'node:zlib';
+import type { Execution } from '../../../lab/n8n/api.mts';
+import { importWorkflow } from '../../../lab/n8n/examples.mts';
+import type { Lab } from '../../../lab/lab.mts';
+import { startLab, timesPaid } from '../../../lab/lab.mts';
+import type { Row } from './payroll.mts';
+import { PAY, detailsOf, itemsOf, outcomesOf, payroll, payrollOnce } from './payroll.mts';
+
+const MB = 1_048_576;
+
+/** A JSON object that says yes: 0.4 MB on the wire, 400 MB unpacked. */
+async function packedYes(): Promise<Buffer> {
+	const gzip = createGzip({ level: 9 });
+	const blanks = Buffer.alloc(4 * MB, ' ');
+	const packed: Buffer[] = [];
+	gzip.on('data', (chunk: Buffer) => packed.push(chunk));
+	gzip.write('{"success":true,"amountEtb":1,"txHash":"0x1"');
+	for (let written = 0; written < 400 * MB; written += blanks.length)
+		if (!gzip.write(blanks)) await once(gzip, 'drain');
+	gzip.end('}');
+	await once(gzip, 'end');
+	return Buffer.concat(packed);
+}
+
+let lab: Lab;
+let packed: Buffer;
+/** What arrived at the proxy of n8n's environment. */
+let arrived = '';
+const sockets = new Set<Socket>();
+const proxy = createTcpServer((socket) => {
+	sockets.add(socket);
+	socket.on('error', () => undefined);
+	socket.on('data', (chunk) => {
+		arrived += chunk.toString('latin1');
+		if (chunk.includes('\r\n\r\n')) socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n');
+	});
+});
+let requests = 0;
+const service = createServer((request, response) => {
+	request.resume().once('end', () => {
+		requests++;
+		response.on('error', () => undefined);
+		response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+		response.end(packed);
+	});
+});
+const portOf = (server: typeof proxy): number => (server.address() as AddressInfo).port;
+
+before(async () => {
+	packed = await packedYes();
+	for (const server of [proxy, service]) await once(server.listen(0, '127.0.0.1'), 'listening');
+	const url = `http://127.0.0.1:${portOf(proxy)}`;
+	// n8n reaches `localhost` by itself, and every other name through the proxy.
+	const names = { HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: 'localhost' };
+	const inherited = { http_proxy: undefined, https_proxy: undefined, no_proxy: undefined };
+	lab = await startLab({ env: { ...names, ...inherited } });
+});
+after(async () => {
+	await lab?.stop();
+	for (const socket of sockets) socket.destroy();
+	service.closeAllConnections();
+	for (const server of [proxy, service]) server.close();
+});
+
+/** Pays the rows by an account at this address. */
+async function payAt(baseUrl: string, rows: Row[]): Promise<Execution> {
+	const { id: credentialId } = await lab.addCredential({ baseUrl });
+	const id = await importWorkflow(lab.api, payrollOnce(rows), credentialId);
+	return await lab.api.endedExecution(await lab.api.run(id, 'Start'), 60_000);
+}
+
+const messagesOf = (execution: Execution): unknown[] =>
+	itemsOf(execution, PAY).map((item) => detailsOf(item).message);
+
+/** In bytes. The most memory that n8n had since it was forgotten. */
+async function peak(): Promise<number> {
+	const status = await readFile(`/proc/${lab.n8n.pid}/status`, 'utf8');
+	return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+const forgetPeak = async (): Promise<void> =>
+	await writeFile(`/proc/${lab.n8n.pid}/clear_refs`, '5');
+
+void test('an answer of 0.4 MB that unpacks to 400 MB is read up to 1 MB, and n8n stays small', async (context) => {
+	assert.ok(packed.length < MB / 2, `${packed.length} bytes`);
+	const at = `http://localhost:${portOf(service)}`;
+	await payAt(at, payroll(lab, 'warm', 1, { references: true }));
+	await forgetPeak();
+	const atFirst = await peak();
+	const paying = payAt(at, payroll(lab, 'packed', 10, { references: true }));
+	await Promise.allSettled([paying]);
+	const grown = (await peak()) - atFirst;
+	context.diagnostic(`n8n grew by ${Math.round(grown / MB)} MB`);
+	// One answer alone has 400 MB. What n8n itself takes for a run is below this.
+	assert.ok(grown < 256 * MB, `n8n grew by ${Math.round(grown / MB)} MB`);
+	const execution = await paying;
+	assert.equal(requests, 11);
+	assert.deepEqual(outcomesOf(execution), Array(10).fill('unknown'));
+	for (const message of messagesOf(execution))
+		assert.match(String(message), /its answer is larger than 1 MB/);
+});
+
+void test('the own machine is not reached through the proxy, and the proxy sees neither request nor key', async (context) => {
+	arrived = '';
+	const rows = payroll(lab, 'loopback', 2, { references: true });
+	const requestsBefore = lab.sandbox.requestCount();
+	const execution = await payAt(lab.sandbox.url, rows);
+	assert.deepEqual(outcomesOf(execution), ['notPaid', 'notPaid']);
+	for (const message of messagesOf(execution))
+		assert.match(String(message), /n8n would send the API key to its proxy/);
+	context.diagnostic(`the proxy saw ${JSON.stringify(arrived.split('\r\n')[0])}`);
+	assert.doesNotMatch(arrived, /partners|authorization|bearer/i);
+	assert.ok(!arrived.includes(lab.sandbox.apiKey));
+	assert.equal(lab.sandbox.requestCount(), requestsBefore);
+
+	const directly = await payAt(lab.sandbox.url.replace('127.0.0.1', 'localhost'), rows);
+	assert.deepEqual(outcomesOf(directly), ['paid', 'paid']);
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [1, 1]);
+});
+
+void test('a proxy that refuses to connect: nothing was sent, so nobody is unknown', async () => {
+	arrived = '';
+	const rows = payroll(lab, 'refused', 2, { references: true });
+	const execution = await payAt('https://partners.example.com', rows);
+	assert.deepEqual(outcomesOf(execution), ['notPaid', 'notPaid']);
+	for (const message of messagesOf(execution))
+		assert.match(String(message), /cannot be reached: the proxy of n8n does not connect to it/);
+	assert.match(arrived, /^CONNECT partners\.example\.com:443 HTTP\/1\.1\r\n/);
+	assert.doesNotMatch(arrived, /authorization|bearer/i);
+});

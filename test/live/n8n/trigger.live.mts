@@ -1,0 +1,532 @@
+/** Issue: the trigger loses nothing, invents nothing, and testing never breaks production. In the real n8n. */
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import type { WorkflowFile } from '../../../lab/n8n/api.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
+import { eventually, executionsOf, owner, startLab } from '../../../lab/lab.mts';
+import type { Lab } from '../../../lab/lab.mts';
+
+const TRIGGER = 'ETB Wallet Trigger';
+
+let lab: Lab;
+before(async () => {
+	lab = await startLab({ sandbox: { timeFactor: 0.02 } });
+});
+after(async () => await lab.stop());
+
+let created = 0;
+
+/** A trigger, and behind it a node that fails as long as the service's fee is 99 when `fails`. */
+function eventWorkflow(parameters: object = {}, options: { fails?: boolean } = {}): WorkflowFile {
+	const webhookId = `00000000-0000-4000-8000-${String(++created).padStart(12, '0')}`;
+	const nodes = [
+		{
+			id: `trigger-${created}`,
+			name: TRIGGER,
+			type: 'n8n-nodes-etb-wallet.etbWalletTrigger',
+			typeVersion: 2,
+			position: [0, 0],
+			webhookId,
+			parameters,
+		},
+		...(options.fails
+			? [
+					{
+						id: `user-${created}`,
+						name: 'User',
+						type: 'n8n-nodes-etb-wallet.etbWallet',
+						typeVersion: 1,
+						position: [220, 0],
+						parameters: {
+							resource: 'user',
+							operation: 'create',
+							externalId: '={{ "u" + $json.data.id }}',
+						},
+					},
+				]
+			: []),
+	];
+	return {
+		name: `Events ${created}`,
+		nodes,
+		connections: options.fails
+			? { [TRIGGER]: { main: [[{ node: 'User', type: 'main', index: 0 }]] } }
+			: {},
+		settings: { executionOrder: 'v1' },
+	};
+}
+
+const registeredUrl = (): string => {
+	const url = lab.sandbox.books.webhookUrl();
+	assert.ok(url !== undefined, 'the sandbox has no webhook URL');
+	return url;
+};
+
+async function publish(workflow: WorkflowFile): Promise<{ id: string; url: string }> {
+	const id = await lab.add(workflow);
+	await lab.api.activate(id);
+	return { id, url: registeredUrl() };
+}
+
+/** The events that the trigger gave out, once there are `count` executions. */
+const eventIds = async (workflowId: string, count: number): Promise<unknown[]> =>
+	(await executionsOf(lab, workflowId, count))
+		.flatMap(({ nodes }) => nodes[TRIGGER]?.[0]?.outputs[0] ?? [])
+		.map(({ data }) => (data as { id?: unknown } | undefined)?.id);
+
+async function deliver(id: string): Promise<number | undefined> {
+	const { deliveryId } = lab.sandbox.emit('transfer.completed', {
+		id,
+		amountEtb: 1,
+		txHash: '0x1',
+	});
+	const delivery = await lab.sandbox.deliverySettled(deliveryId);
+	assert.equal(delivery.state, 'delivered');
+	return delivery.attempts.at(-1)?.status;
+}
+
+function signed(body: string, secret = lab.sandbox.webhookSecret): Record<string, string> {
+	const hex = createHmac('sha256', secret).update(body).digest('hex');
+	return { 'content-type': 'application/json', 'x-webhook-signature': `sha256=${hex}` };
+}
+
+const post = async (
+	url: string,
+	body: string,
+	headers: Record<string, string>,
+): Promise<Response> =>
+	await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(20_000) });
+
+/** n8n answers 404 until it has registered its webhooks. */
+const postAfterRestart = async (url: string, body: string): Promise<Response> =>
+	await eventually('the webhook after the restart', async () => {
+		const response = await post(url, body, signed(body)).catch(() => undefined);
+		return response?.status === 404 ? undefined : response;
+	});
+
+void describe('publishing', () => {
+	test('registers the production URL, and again when n8n starts', async () => {
+		const { id, url } = await publish(eventWorkflow());
+		assert.match(url, /\/webhook\/00000000-/);
+		const before = lab.sandbox.books.webhookUrlHistory().length;
+		await lab.n8n.stop();
+		await lab.restartN8n();
+		await eventually('the URL set again', () =>
+			lab.sandbox.books.webhookUrlHistory().length > before ? true : undefined,
+		);
+		assert.equal(registeredUrl(), url);
+		await lab.api.deactivate(id);
+	});
+
+	test('fails with a reason when the secret is missing, the key is wrong or the address is not public', async () => {
+		const cases = [
+			[{ webhookSecret: '' }, /no Webhook Secret/],
+			[{ apiKey: 'wrong' }, /does not accept the API key \(401\)/],
+			[
+				{ baseUrl: 'https://partners.example.com' },
+				/which is not https.*WEBHOOK_URL|which is not https/s,
+			],
+		] as const;
+		for (const [changes, reason] of cases) {
+			const credential = await lab.addCredential(changes);
+			const workflow = eventWorkflow();
+			const id = await lab.api.createWorkflow({
+				...workflow,
+				nodes: workflow.nodes.map((node) => ({
+					...node,
+					credentials: { etbWalletApi: credential },
+				})),
+			});
+			await assert.rejects(lab.api.activate(id), reason);
+			await lab.api.deactivate(id);
+		}
+	});
+
+	test('with a changed trigger, while the service refuses: it listens, and the log says so', async () => {
+		const { id, url } = await publish(eventWorkflow());
+		lab.sandbox.faults.plan('PUT /webhook', () => ({
+			process: 'never',
+			answer: { status: 503, body: '{}' },
+		}));
+		const change = async (includeHeaders: boolean): Promise<void> => {
+			await lab.api.changeWorkflow(id, ({ nodes, connections }) => ({
+				nodes: nodes.map((node) => ({
+					...node,
+					parameters: { additionalOptions: { includeHeaders } },
+				})),
+				connections,
+			}));
+			await lab.api.activate(id);
+		};
+		await change(true);
+		assert.equal(await deliver('while-refused'), 200);
+		const log = await readFile(lab.n8n.logFile, 'utf8');
+		assert.match(log, /It has it already, so the trigger listens/);
+		lab.sandbox.faults.clear();
+		await change(false);
+		assert.equal(registeredUrl(), url);
+		assert.equal(await deliver('after-that'), 200);
+		assert.deepEqual(await eventIds(id, 2), ['while-refused', 'after-that']);
+		await lab.api.deactivate(id);
+	});
+
+	test('anew, while the service refuses: fails with the reason', async () => {
+		const { id } = await publish(eventWorkflow());
+		await lab.api.deactivate(id);
+		lab.sandbox.faults.plan('PUT /webhook', () => ({
+			process: 'never',
+			answer: { status: 400, body: '{}' },
+		}));
+		await assert.rejects(lab.api.activate(id), /refused the request \(400\)/);
+		lab.sandbox.faults.clear();
+		await lab.api.deactivate(id);
+	});
+
+	test('names the workflow that holds the account, and works once that is unpublished', async () => {
+		const first = await publish(eventWorkflow());
+		const second = await lab.add(eventWorkflow());
+		await assert.rejects(
+			lab.api.activate(second),
+			/Unpublish the workflow "Events \d+" first: it receives the events/,
+		);
+		assert.equal(registeredUrl(), first.url);
+		await lab.api.deactivate(first.id);
+		await lab.api.activate(second);
+		assert.notEqual(registeredUrl(), first.url);
+		await lab.api.deactivate(second);
+	});
+
+	test('of two triggers in one workflow says that one is too many', async () => {
+		const workflow = eventWorkflow();
+		const second = eventWorkflow().nodes.map((node) => ({ ...node, name: 'Second' }));
+		const id = await lab.add({ ...workflow, nodes: [...workflow.nodes, ...second] });
+		await assert.rejects(lab.api.activate(id), /Remove one of the two ETB Wallet Triggers/);
+		await lab.api.deactivate(id);
+	});
+
+	test('of a workflow of another person does not name it', async () => {
+		const first = await publish(eventWorkflow());
+		const api = await lab.api.addMember({
+			email: 'member@example.com',
+			password: owner.password,
+		});
+		const name = 'Own credential';
+		const data = credentialFor(lab.sandbox);
+		const credential = { id: await api.createCredential(name, CREDENTIAL_TYPE, data), name };
+		const workflow = eventWorkflow();
+		const second = await api.createWorkflow({
+			...workflow,
+			nodes: workflow.nodes.map((node) => ({ ...node, credentials: { etbWalletApi: credential } })),
+		});
+		await assert.rejects(api.activate(second), (error: Error) => {
+			assert.match(error.message, /a workflow of another project receives the events/);
+			return !/Events \d/.test(error.message);
+		});
+		await api.deactivate(second);
+		await lab.api.deactivate(first.id);
+	});
+
+	test('of a second workflow is refused also when the credential of the first was changed since', async () => {
+		const { sandbox } = lab;
+		const credential = await lab.addCredential({});
+		const workflow = eventWorkflow();
+		const withCredential = (chosen: { id: string; name: string }) => ({
+			...workflow,
+			nodes: workflow.nodes.map((node) => ({
+				...node,
+				webhookId: randomUUID(),
+				credentials: { etbWalletApi: chosen },
+			})),
+		});
+		const first = await lab.api.createWorkflow(withCredential(credential));
+		await lab.api.activate(first);
+		const url = registeredUrl();
+		// The same account under another name: the sandbox has one key.
+		const replaced = {
+			...credentialFor(sandbox),
+			baseUrl: sandbox.url.replace('127.0.0.1', 'localhost'),
+		};
+		await lab.api.updateCredential(credential.id, credential.name, CREDENTIAL_TYPE, replaced);
+		const other = await lab.addCredential(replaced);
+		const second = await lab.api.createWorkflow(withCredential(other));
+		await assert.rejects(lab.api.activate(second), /Unpublish the workflow/);
+		assert.equal(registeredUrl(), url);
+		await lab.api.deactivate(second);
+		await lab.api.deactivate(first);
+	});
+
+	for (const [what, body] of [
+		['a web page', '<!DOCTYPE html><h1>Sign in</h1>'],
+		['an error', '{"error":{"message":"URL refused"}}'],
+		['ok: false', '{"ok":false}'],
+		['another URL', '{"webhookUrl":"https://old.example.com/"}'],
+	] as const) {
+		test(`fails when the service answers 200 with ${what}`, async () => {
+			const id = await lab.add(eventWorkflow());
+			lab.sandbox.faults.plan('PUT /webhook', () => ({
+				process: 'never',
+				answer: { status: 200, body },
+			}));
+			await assert.rejects(lab.api.activate(id), /The service answered 200/);
+			lab.sandbox.faults.clear();
+			await lab.api.deactivate(id);
+		});
+	}
+});
+
+void describe('a test while a workflow is published', () => {
+	const endings = ['an event', 'cancelling', 'a timeout of 2 minutes'] as const;
+	for (const onOther of [false, true]) {
+		for (const ending of endings.slice(0, onOther ? 2 : 3)) {
+			test(`on ${onOther ? 'another workflow' : 'itself'}, ended by ${ending}`, async () => {
+				const production = await publish(eventWorkflow());
+				const tested = onOther ? await lab.add(eventWorkflow()) : production.id;
+				const lastTest = (await lab.api.executionIds(tested)).length;
+				await lab.api.listenForTestEvent(tested, TRIGGER);
+				if (ending === 'an event') {
+					assert.equal(await deliver('during'), 200);
+					const executions = await executionsOf(lab, tested, lastTest + (onOther ? 1 : 2));
+					assert.ok(executions.some(({ mode }) => mode === 'manual'));
+				} else if (ending === 'cancelling') {
+					await lab.api.stopListening(tested);
+				} else {
+					await new Promise((done) => setTimeout(done, 125_000));
+				}
+				assert.equal(registeredUrl(), production.url);
+				assert.equal(await deliver('after'), 200);
+				const seen = await executionsOf(
+					lab,
+					production.id,
+					1 + (ending === 'an event' ? (onOther ? 1 : 2) : 0),
+				);
+				const modes = seen.map(({ mode }) => mode);
+				const inProduction = modes.filter((mode) => mode === 'webhook').length;
+				assert.equal(inProduction, ending === 'an event' ? 2 : 1, modes.join());
+				await lab.api.deactivate(production.id);
+			});
+		}
+	}
+
+	test('loses no event while tests start and end', async () => {
+		const production = await publish(eventWorkflow());
+		const other = await lab.add(eventWorkflow());
+		const sent: string[] = [];
+		for (let round = 0; round < 5; round++) {
+			await lab.api.listenForTestEvent(other, TRIGGER);
+			for (let event = 0; event < 4; event++) {
+				const id = `round-${round}-${event}`;
+				sent.push(id);
+				assert.equal(await deliver(id), 200);
+			}
+			if (round % 2 === 0) await lab.api.stopListening(other);
+		}
+		const received = await eventIds(production.id, sent.length);
+		assert.deepEqual(received.toSorted(), sent.toSorted());
+		await lab.api.deactivate(production.id);
+	});
+});
+
+test('without a published workflow a test gets the event at its own URL', async () => {
+	const id = await lab.add(eventWorkflow());
+	await lab.api.listenForTestEvent(id, TRIGGER);
+	assert.match(registeredUrl(), /\/webhook-test\//);
+	assert.equal(await deliver('alone'), 200);
+	assert.deepEqual(await eventIds(id, 1), ['alone']);
+
+	await lab.api.stopListening(id);
+});
+
+void describe('duplicates', () => {
+	test('the same event starts one execution, at the same instant, later, and after a restart', async () => {
+		const { id, url } = await publish(eventWorkflow());
+		const body = JSON.stringify({ event: 'transfer.completed', data: { id: 'same' } });
+		const first = await Promise.all([
+			post(url, body, signed(body)),
+			post(url, body, signed(body)),
+			post(url, body, signed(body)),
+		]);
+		assert.deepEqual(
+			first.map(({ status }) => status),
+			[200, 200, 200],
+		);
+		assert.equal((await post(url, body, signed(body))).status, 200);
+		await executionsOf(lab, id, 1);
+		await lab.n8n.stop();
+		await lab.restartN8n();
+		const again = await postAfterRestart(url, body);
+		assert.equal(again.status, 200);
+		assert.equal(await deliver('other'), 200);
+		// The execution of the duplicate after the restart ended in the trigger.
+		assert.deepEqual(await eventIds(id, 3), ['same', 'other']);
+		await lab.api.deactivate(id);
+	});
+
+	test('after SIGKILL the last events are remembered too', async () => {
+		const { id, url } = await publish(eventWorkflow());
+		const body = JSON.stringify({ event: 'transfer.completed', data: { id: 'killed' } });
+		assert.equal((await post(url, body, signed(body))).status, 200);
+		await executionsOf(lab, id, 1);
+		lab.n8n.kill();
+		await lab.restartN8n();
+		const again = await postAfterRestart(url, body);
+		assert.equal(again.status, 200);
+		assert.equal(await deliver('other'), 200);
+		assert.deepEqual(await eventIds(id, 3), ['killed', 'other']);
+		await lab.api.deactivate(id);
+	});
+});
+
+void describe('acknowledgement', () => {
+	for (const [acknowledge, runs] of [
+		['lastNode', 3],
+		['onReceived', 1],
+	] as const) {
+		test(`${acknowledge}: a workflow that fails twice runs ${runs} times`, async () => {
+			const { id } = await publish(eventWorkflow({ acknowledge }, { fails: true }));
+			lab.sandbox.faults.next(
+				'POST /users',
+				{ process: 'never', answer: { status: 422, body: '{}' } },
+				2,
+			);
+			assert.equal(await deliver(`ack-${acknowledge}`), 200);
+			const executions = await executionsOf(lab, id, runs);
+			assert.equal(executions.length, runs);
+			assert.deepEqual(
+				executions.map(({ status }) => status),
+				runs === 3 ? ['error', 'error', 'success'] : ['error'],
+			);
+			lab.sandbox.faults.clear();
+			await lab.api.deactivate(id);
+		});
+	}
+});
+
+test('lastNode: what the workflow keeps in its static data stays', async () => {
+	const workflow = eventWorkflow({ acknowledge: 'lastNode' });
+	const counter = {
+		id: 'counter',
+		name: 'Counter',
+		type: 'n8n-nodes-base.code',
+		typeVersion: 2,
+		position: [220, 0],
+		parameters: {
+			jsCode: [
+				"const data = $getWorkflowStaticData('global');",
+				'data.count = (data.count ?? 0) + 1;',
+				'return [{ json: { count: data.count } }];',
+			].join('\n'),
+		},
+	};
+	const { id } = await publish({
+		...workflow,
+		nodes: [...workflow.nodes, counter],
+		connections: { [TRIGGER]: { main: [[{ node: 'Counter', type: 'main', index: 0 }]] } },
+	});
+	for (const event of ['count-1', 'count-2', 'count-3']) assert.equal(await deliver(event), 200);
+	const executions = await executionsOf(lab, id, 3);
+	assert.deepEqual(
+		executions.map(({ nodes }) => nodes.Counter?.[0]?.outputs[0]?.[0]?.count),
+		[1, 2, 3],
+	);
+	await lab.api.deactivate(id);
+});
+
+test('events that are sent while n8n is down arrive when it is back, once each', async () => {
+	const { id } = await publish(eventWorkflow());
+	await lab.n8n.stop();
+	lab.sandbox.setTimeFactor(1);
+	const sent = ['down-1', 'down-2', 'down-3'];
+	const deliveries = sent.map(
+		(eventId) => lab.sandbox.emit('transfer.completed', { id: eventId }).deliveryId,
+	);
+	await lab.restartN8n();
+	const settled = await Promise.all(
+		deliveries.map(async (delivery) => await lab.sandbox.deliverySettled(delivery)),
+	);
+	lab.sandbox.setTimeFactor(0.02);
+	assert.deepEqual(
+		settled.map(({ state, attempts }) => [state, attempts.length]),
+		sent.map(() => ['delivered', 2]),
+	);
+	assert.deepEqual((await eventIds(id, 3)).toSorted(), sent);
+	await lab.api.deactivate(id);
+});
+
+test('forged and harmful requests are refused, start nothing and are all answered', async () => {
+	const { id, url } = await publish(eventWorkflow());
+	const body =
+		'{ "event":"transfer.completed","data":{"id":"forged","amountEtb":1.0,"big":1e3,"name":"አበበ"}}';
+	const good = signed(body)['x-webhook-signature'] ?? '';
+	const json = { 'content-type': 'application/json' };
+	const flipped = good.slice(0, -1) + (good.endsWith('0') ? '1' : '0');
+	const cases: Array<[string, number, string, Record<string, string>]> = [
+		['missing', 401, body, json],
+		['empty', 401, body, { ...json, 'x-webhook-signature': '' }],
+		['flipped bit in the signature', 401, body, { ...json, 'x-webhook-signature': flipped }],
+		[
+			'flipped bit in the body',
+			401,
+			body.replace('1.0', '9.0'),
+			{ ...json, 'x-webhook-signature': good },
+		],
+		[
+			're-serialised',
+			401,
+			JSON.stringify(JSON.parse(body)),
+			{ ...json, 'x-webhook-signature': good },
+		],
+		[
+			'wrong prefix',
+			401,
+			body,
+			{ ...json, 'x-webhook-signature': good.replace('sha256', 'sha512') },
+		],
+		['no prefix', 401, body, { ...json, 'x-webhook-signature': good.slice(7) }],
+		['too short', 401, body, { ...json, 'x-webhook-signature': good.slice(0, -2) }],
+		['not hex', 401, body, { ...json, 'x-webhook-signature': `sha256=${'z'.repeat(64)}` }],
+		['other secret', 401, body, signed(body, 'other')],
+		['doubled', 401, body, { ...json, 'x-webhook-signature': `${good}, ${good}` }],
+		['empty body, not signed', 401, '', json],
+		['empty body, signed', 400, '', signed('')],
+		['not JSON', 422, '{"event":', signed('{"event":')],
+		[
+			'not JSON, as text',
+			400,
+			'{"event":',
+			{ ...signed('{"event":'), 'content-type': 'text/plain' },
+		],
+		['a list', 400, '[1]', signed('[1]')],
+		[
+			'a polluting key',
+			400,
+			'{"event":"x","__proto__":{"a":1}}',
+			signed('{"event":"x","__proto__":{"a":1}}'),
+		],
+		[
+			'deeply nested',
+			400,
+			`{"event":"x","d":${'['.repeat(5000)}${']'.repeat(5000)}}`,
+			signed(`{"event":"x","d":${'['.repeat(5000)}${']'.repeat(5000)}}`),
+		],
+		['form data', 401, body, { 'content-type': 'application/x-www-form-urlencoded' }],
+	];
+	for (const [name, status, text, headers] of cases) {
+		const response = await post(url, text, headers);
+		const answer = await response.text();
+		assert.equal(response.status, status, `${name}: ${answer}`);
+		assert.ok(
+			!answer.includes('forged') && !answer.includes('event":'),
+			`${name} echoes: ${answer}`,
+		);
+	}
+	const large = JSON.stringify({ event: 'x', data: 'x'.repeat(17 * 1024 * 1024) });
+	assert.equal((await post(url, large, signed(large))).status, 500);
+	const binary = { ...signed(large), 'content-type': 'application/octet-stream' };
+	assert.equal((await post(url, large, binary)).status, 413);
+
+	assert.equal((await post(url, body, { ...json, 'x-webhook-signature': good })).status, 200);
+	assert.deepEqual(await eventIds(id, 1), ['forged']);
+	await lab.api.deactivate(id);
+});

@@ -1,0 +1,339 @@
+/** Events in queue mode: through the webhook process, through its restarts, and while a test listens. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { Counter } from '../../../lab/events.mts';
+import { bursts, eventWorkflow as counting, startCounter } from '../../../lab/events.mts';
+import { eventually } from '../../../lab/lab.mts';
+import {
+	owner,
+	startQueueLab,
+	type ExecutionRow,
+	type Process,
+	type QueueLab,
+} from '../../../lab/queue/queue-lab.mts';
+import { eventWorkflow, TRIGGER } from '../../../lab/queue/workflows.mts';
+
+/** How long the workers may need for what was delivered, in ms. */
+const ALL_EXECUTED_WITHIN_MS = 180_000;
+
+let lab: QueueLab;
+before(async () => {
+	lab = await startQueueLab();
+});
+after(async () => await lab?.stop());
+
+const names = (prefix: string, count: number): string[] =>
+	Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+const send = (id: string): string =>
+	lab.sandbox.emit('transfer.completed', { id, amountEtb: 1, txHash: '0x1' }).deliveryId;
+
+/** Waits until the service has given up or delivered; resolves to how many attempts that took in all. */
+async function delivered(deliveryIds: string[]): Promise<number> {
+	const deliveries = await Promise.all(
+		deliveryIds.map(async (id) => await lab.sandbox.deliverySettled(id)),
+	);
+	const failed = deliveries.filter(({ state }) => state !== 'delivered');
+	assert.deepEqual(
+		failed.map(({ body, attempts }) => [body, attempts]),
+		[],
+	);
+	return deliveries.reduce((sum, { attempts }) => sum + attempts.length, 0);
+}
+
+/** Undefined when the trigger gave out nothing, because the event came before. */
+const eventIdOf = (execution: ExecutionRow): string | undefined => {
+	const [item] = execution.itemsOf(TRIGGER) as Array<{ data: { id: string } }>;
+	return item?.data.id;
+};
+
+/** Event ids that do not have exactly one successful execution, with how many they have. */
+function notOnce(ids: string[], executions: ExecutionRow[]): Array<[string, number]> {
+	const counts = new Map(ids.map((id) => [id, 0]));
+	for (const execution of executions) {
+		const id = eventIdOf(execution);
+		if (id === undefined && execution.status === 'success') continue;
+		counts.set(
+			id ?? 'none',
+			(counts.get(id ?? 'none') ?? 0) + (execution.status === 'success' ? 1 : 100),
+		);
+	}
+	return [...counts].filter(([, count]) => count !== 1);
+}
+
+/** Publishes an event workflow while `use` runs. An account's events go to one workflow, so the next test needs it gone. */
+async function whilePublished(
+	use: (workflowId: string) => Promise<void>,
+	workflow = eventWorkflow(),
+): Promise<void> {
+	const id = await lab.add(workflow);
+	try {
+		await lab.api.activate(id);
+		await use(id);
+	} finally {
+		await lab.api.deactivate(id);
+	}
+}
+
+const registeredUrl = () => lab.sandbox.books.webhookUrl() ?? '';
+
+async function postSigned(url: string, body: string): Promise<number> {
+	const hex = createHmac('sha256', lab.sandbox.webhookSecret).update(body).digest('hex');
+	const response = await fetch(url, {
+		method: 'POST',
+		body,
+		headers: { 'content-type': 'application/json', 'x-webhook-signature': `sha256=${hex}` },
+	});
+	await response.arrayBuffer();
+	return response.status;
+}
+
+const bodyOf = (id: string): string =>
+	JSON.stringify({ event: 'transfer.completed', data: { id, amountEtb: 1, txHash: '0x1' } });
+
+void test('1,000 events are executed once each; what comes again starts nothing', async (context) => {
+	await whilePublished(async (workflow) => {
+		assert.ok(registeredUrl().startsWith(`${lab.publicUrl}webhook/`), registeredUrl());
+		const ids = names('event', 1000);
+		const startedAt = Date.now();
+		const deliveryIds = ids.map(send);
+		const attempts = await delivered(deliveryIds);
+		const answered = Date.now() - startedAt;
+		const executions = await lab.executions(workflow, ids.length);
+		const seconds = (ms: number) => (ms / 1000).toFixed(1);
+		context.diagnostic(
+			`1,000 events: answered in ${seconds(answered)} s with ${attempts} attempts, executed within ${seconds(Date.now() - startedAt)} s`,
+		);
+		assert.deepEqual(notOnce(ids, executions), []);
+
+		const bodies = deliveryIds.slice(-100).map((id) => lab.sandbox.books.delivery(id)?.body ?? '');
+		const url = registeredUrl();
+		const again = await Promise.all(
+			[...bodies, ...bodies].map(async (body) => await postSigned(url, body)),
+		);
+		assert.deepEqual(new Set(again), new Set([200]));
+		const fresh = JSON.stringify({ event: 'transfer.completed', data: { id: 'fresh' } });
+		const atOnce = await Promise.all(Array.from({ length: 20 }, () => postSigned(url, fresh)));
+		assert.deepEqual(new Set(atOnce), new Set([200]));
+		assert.deepEqual(
+			notOnce([...ids, 'fresh'], await lab.executions(workflow, ids.length + 1)),
+			[],
+		);
+	});
+});
+
+void test('1,000 events in bursts of 40, both webhook processes killed and restarted: each runs once', async (context) => {
+	await whilePublished(async (workflow) => {
+		const url = registeredUrl();
+		const ids = names('thousand', 1_000);
+		const bodies = new Map(ids.map((id) => [id, bodyOf(id)]));
+		const unanswered = new Set<string>();
+		const sendBurst = async (burst: string[]) =>
+			await Promise.all(
+				burst.map(async (id) => {
+					const status = await postSigned(url, bodies.get(id) ?? '').catch(() => 0);
+					if (status !== 200) unanswered.add(id);
+				}),
+			);
+		const [one, other] = lab.webhooks;
+		for (const [index, burst] of bursts(ids, 40).entries()) {
+			const sending = sendBurst(burst);
+			if (index === 6) await one.kill();
+			if (index === 14) await other.kill();
+			if (index === 20) await one.stop();
+			await sending;
+			for (const process of lab.webhooks) await process.startIfEnded();
+		}
+		// All of them again, unanswered ones among them, by processes that remember none.
+		for (const process of lab.webhooks) {
+			await process.stop();
+			await process.start();
+		}
+		for (const burst of bursts(ids, 40)) {
+			const answers = await Promise.all(
+				burst.map(async (id) => await postSigned(url, bodies.get(id) ?? '')),
+			);
+			assert.deepEqual(new Set(answers), new Set([200]));
+		}
+		const executions = await lab.executions(workflow, ids.length);
+		const twice = notOnce(ids, executions);
+		context.diagnostic(
+			`${unanswered.size} not answered at first; ${executions.length} executions; not run once: ${JSON.stringify(twice)}`,
+		);
+		assert.deepEqual(
+			twice.filter(([id]) => !unanswered.has(id)),
+			[],
+		);
+	});
+});
+
+void test('the same event at two webhook processes in the same instant runs once, 1,000 times', async (context) => {
+	await whilePublished(async (workflow) => {
+		const { pathname } = new URL(registeredUrl());
+		const urls = lab.webhooks.map((process) => new URL(pathname, process.url).href);
+		const ids = names('instant', 1_000);
+		for (const burst of bursts(ids, 10)) {
+			const answers = await Promise.all(
+				burst.flatMap((id) => {
+					const body = bodyOf(id);
+					return urls.map(async (url) => await postSigned(url, body));
+				}),
+			);
+			assert.deepEqual(new Set(answers), new Set([200]));
+		}
+		const twice = notOnce(ids, await lab.executions(workflow, ids.length * 2));
+		context.diagnostic(`not run once: ${twice.length} of ${ids.length}`);
+		assert.deepEqual(twice, []);
+	});
+});
+
+void describe('the webhook process under load', () => {
+	for (const how of ['restarted', 'killed'] as const) {
+		void test(`${how}: no event is lost, and none runs twice`, async (context) => {
+			// Retries after 6 s, 24 s and 96 s.
+			lab.sandbox.setTimeFactor(0.2);
+			await whilePublished(async (workflow) => {
+				const ids = names(how, 400);
+				const deliveryIds = ids.map(send);
+				await eventually('100 executions', async () =>
+					(await lab.executionsNow(workflow)).length >= 100 ? true : undefined,
+				);
+				const [webhook] = lab.webhooks;
+				await (how === 'restarted' ? webhook.stop() : webhook.kill());
+				await webhook.start();
+				const attempts = await delivered(deliveryIds);
+				// Not until all have ended: of those that it was starting, n8n never runs some.
+				const succeeded = await eventually(
+					'an execution of each event',
+					async () => {
+						const executions = await lab.executionsNow(workflow, 'success');
+						const seen = new Set(executions.map(eventIdOf));
+						return ids.every((id) => seen.has(id)) ? executions : undefined;
+					},
+					ALL_EXECUTED_WITHIN_MS,
+				);
+				const counts = notOnce(ids, succeeded);
+				const all = await lab.executionsNow(workflow);
+				const others = all.filter(({ status }) => status !== 'success');
+				context.diagnostic(
+					`${how}: ${ids.length} events, ${attempts} attempts, ${counts.length} events executed twice, ` +
+						`other executions: ${others.map(({ status }) => status).join(', ') || 'none'}`,
+				);
+				// n8n ends without answering those whose execution it has started; the service sends them again.
+				assert.deepEqual(counts, []);
+			});
+			lab.sandbox.setTimeFactor(1);
+		});
+	}
+});
+
+void describe('When the Workflow Finishes', () => {
+	const finishing = async (
+		use: (counter: Counter, url: string) => Promise<void>,
+	): Promise<void> => {
+		const counter = await startCounter();
+		const workflow = counting({ acknowledge: 'lastNode' }, counter.node);
+		try {
+			await whilePublished(async () => await use(counter, registeredUrl()), workflow);
+		} finally {
+			await counter.stop();
+		}
+	};
+	const restart = async (processes: Process[]): Promise<void> => {
+		for (const process of processes) {
+			await process.stop();
+			await process.start();
+		}
+	};
+
+	void test('what failed runs again, what succeeded does not, over restarts of all processes', async () => {
+		await finishing(async (counter, url) => {
+			const [failing, succeeding] = [bodyOf('fails'), bodyOf('succeeds')];
+			counter.answer = (id) => (id === 'fails' ? 422 : 200);
+			assert.equal(await postSigned(url, failing), 500);
+			assert.equal(await postSigned(url, succeeding), 200);
+			await restart([lab.main, ...lab.workers]);
+			await lab.api.logIn(owner);
+			assert.equal(await postSigned(url, failing), 500);
+			assert.equal(await postSigned(url, succeeding), 200);
+			await restart([...lab.webhooks, ...lab.workers]);
+			counter.answer = () => 200;
+			for (let again = 0; again < 2; again++) {
+				assert.equal(await postSigned(url, failing), 200);
+				assert.equal(await postSigned(url, succeeding), 200);
+			}
+			await restart([...lab.webhooks, ...lab.workers]);
+			assert.equal(await postSigned(url, failing), 200);
+			assert.equal(await postSigned(url, succeeding), 200);
+			assert.deepEqual(Object.fromEntries(counter.times), { fails: 1, succeeds: 1 });
+		});
+	});
+
+	void test('what a killed worker was running runs again when it is sent again', async (context) => {
+		await finishing(async (counter, url) => {
+			const body = bodyOf('cut-off');
+			const reached = new Promise<void>((resolve) => {
+				counter.answer = () => {
+					resolve();
+					return 0;
+				};
+			});
+			const first = postSigned(url, body);
+			await reached;
+			for (const worker of lab.workers) await worker.kill();
+			counter.answer = () => 200;
+			for (const worker of lab.workers) await worker.start();
+			const startedAt = Date.now();
+			assert.equal(await first, 500);
+			context.diagnostic(`told after ${Math.round((Date.now() - startedAt) / 1000)} s`);
+			assert.equal(await postSigned(url, body), 200);
+			assert.equal(await postSigned(url, body), 200);
+			assert.equal(counter.times.get('cut-off'), 1);
+		});
+	});
+});
+
+void describe('a test while the workflow is published', () => {
+	void test('begun twice while it listens: production misses nothing and has its URL again', async () => {
+		await whilePublished(async (workflow) => {
+			const production = registeredUrl();
+			await lab.api.listenForTestEvent(workflow, TRIGGER);
+			await lab.api.listenForTestEvent(workflow, TRIGGER);
+			assert.match(registeredUrl(), /\/webhook-test\//);
+			await delivered([send('twice-during')]);
+			await eventually('the production URL', () =>
+				registeredUrl() === production ? true : undefined,
+			);
+			await delivered([send('twice-after')]);
+			const executions = await lab.executions(workflow, 3);
+			const ofMode = (mode: string) => executions.filter((row) => row.mode === mode);
+			assert.deepEqual(notOnce(['twice-during', 'twice-after'], ofMode('webhook')), []);
+			assert.deepEqual(ofMode('manual').map(eventIdOf), ['twice-during']);
+		});
+	});
+
+	for (const ending of ['an event', 'cancelling'] as const) {
+		void test(`ended by ${ending}: production misses nothing and has its URL again`, async () => {
+			await whilePublished(async (workflow) => {
+				const production = registeredUrl();
+				await lab.api.listenForTestEvent(workflow, TRIGGER);
+				assert.match(registeredUrl(), /\/webhook-test\//);
+				const ids = ending === 'an event' ? ['during', 'after'] : ['after'];
+				if (ending === 'an event') {
+					await delivered([send('during')]);
+				} else {
+					await lab.api.stopListening(workflow);
+				}
+				await eventually('the production URL', () =>
+					registeredUrl() === production ? true : undefined,
+				);
+				await delivered([send('after')]);
+				const executions = await lab.executions(workflow, ending === 'an event' ? 3 : 1);
+				const ofMode = (mode: string) => executions.filter((row) => row.mode === mode);
+				assert.deepEqual(notOnce(ids, ofMode('webhook')), []);
+				assert.deepEqual(ofMode('manual').map(eventIdOf), ending === 'an event' ? ['during'] : []);
+			});
+		});
+	}
+});
