@@ -62,7 +62,7 @@ export const isPending = (row: Row): row is PayableRow =>
  */
 export function readRows(
 	start: Start,
-	read: (itemIndex: number, asked: PartialPayment) => Payment,
+	read: (itemIndex: number, partial: PartialPayment) => Payment,
 	objection?: (itemIndex: number) => Ending | undefined,
 ): Row[] {
 	const { context, sentBefore } = start;
@@ -74,19 +74,19 @@ export function readRows(
 	const rows = context.getInputData().map((_, itemIndex): Row => {
 		const row = sent.get(itemIndex);
 		if (row !== undefined) return row;
-		const asked: PartialPayment = { itemIndex };
+		const partial: PartialPayment = { itemIndex };
 		let ending: Ending | undefined;
 		try {
 			ending = objection?.(itemIndex);
-			const payment = read(itemIndex, asked);
+			const payment = read(itemIndex, partial);
 			if (payment.reference !== undefined) refuseLookAlike(payment.reference, itemIndex);
 			return { ...payment, ending };
 		} catch (thrown) {
 			// Also of an item with fields that cannot be used: its claim may have been sent.
-			if (ending !== undefined) return { ...asked, ending };
+			if (ending !== undefined) return { ...partial, ending };
 			invalid.push({ itemIndex, error: asInvalidValue(thrown) });
 			const outcome = outcomeOfRefused(start.mode);
-			return { ...asked, ending: { outcome, error: invalidValueFailure(thrown) } };
+			return { ...partial, ending: { outcome, error: invalidValueFailure(thrown) } };
 		}
 	});
 	if (invalid.length > 0 && !context.continueOnFail())
