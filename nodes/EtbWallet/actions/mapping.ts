@@ -52,7 +52,8 @@ export function withMapping(fields: INodeProperties[], mapping?: Mapping): INode
 
 function noticeFor({ required, optional }: Mapping): string {
 	const quoted = (names: string[]): string => names.map((name) => `"${name}"`).join(', ');
-	return `Takes ${quoted(required)} and, if there is one, ${quoted(optional)} from each item. Its other fields are not sent.`;
+	const perhaps = optional.length === 0 ? '' : ` and, if there is one, ${quoted(optional)}`;
+	return `Takes ${quoted(required)}${perhaps} from each item. Its other fields are not sent.`;
 }
 
 /** Reads a field for an item. @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws */
