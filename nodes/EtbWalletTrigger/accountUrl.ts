@@ -1,6 +1,7 @@
 /** Sets an account's URL at the service: one call at a time, until the service has the URL that it should have. */
+import { createHash } from 'node:crypto';
 import type { IHookFunctions, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
-import { accountKeys, loadAccount, type Account } from '../shared/account';
+import { loadAccount, type Account } from '../shared/account';
 import { unlessStopped } from '../shared/elapsed';
 import { operationError, saveFailedExecution } from '../shared/n8n';
 import { callService } from '../shared/service/call';
@@ -261,6 +262,15 @@ export function keep(context: ITriggerFunctions): ITriggerResponse {
 				accountUrl.known = closeHolder(accountUrl.known, trigger);
 		},
 	};
+}
+
+/**
+ * By what an account is recognised, without showing the API key. Two are the same if they share a key: a credential stays
+ * the same account when a person replaces its API key.
+ */
+function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
+	const keyHash = createHash('sha256').update(apiKey).digest('base64');
+	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
 }
 
 /** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */

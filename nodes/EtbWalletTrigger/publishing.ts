@@ -99,22 +99,26 @@ function beginPublished(
 		isBeginning: !isStarting(context),
 	};
 	const known = knowledge.setHolder(accountUrl.known, holder, isReplacing(context));
-	if ('heldBy' in known) throw alreadyHeld(context, known.heldBy);
+	if ('heldBy' in known) throw alreadyHeld(context, holder, known.heldBy);
 	accountUrl.known = known;
 	return holder;
 }
 
 /** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
-function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Error {
+function alreadyHeld(
+	context: IHookFunctions,
+	refused: Holder,
+	{ workflow, project }: Holder,
+): Error {
 	const node = context.getNode();
-	if (workflow.id === context.getWorkflow().id) {
+	if (workflow.id === refused.workflow.id) {
 		return operationError(
 			node,
 			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
 			'The service sends all events of an account to one address. Choose all events that you need in one trigger. With One Output per Event each leaves on an output of its own.',
 		);
 	}
-	const isVisible = project !== undefined && project === projectOf(context);
+	const isVisible = project !== undefined && project === refused.project;
 	return operationError(
 		node,
 		isVisible

@@ -1,5 +1,4 @@
 /** A partner account: what its credential holds, checked. */
-import { createHash } from 'node:crypto';
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -68,13 +67,4 @@ export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
 	const present = trimmed(data.webhookSecret);
 	if (present === '') return [];
 	return [present, trimmed(data.previousWebhookSecret)].filter((secret) => secret !== '');
-}
-
-/**
- * By what an account is recognised, without showing the API key. Two are the same if they share a key: a credential stays
- * the same account when a person replaces its API key.
- */
-export function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
-	const keyHash = createHash('sha256').update(apiKey).digest('base64');
-	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
 }
