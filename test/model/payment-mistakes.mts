@@ -65,13 +65,13 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The lock of a crashed process is never taken over',
 		file: lock,
-		finds: 'else if (sameHolderForMs() > patienceMs)',
+		finds: 'else if (sameHolderForMs() > takeOverAfterMs)',
 		puts: 'else if (false)',
 	},
 	{
 		breaks: 'The lock is taken over at once',
 		file: lock,
-		finds: 'else if (sameHolderForMs() > patienceMs)',
+		finds: 'else if (sameHolderForMs() > takeOverAfterMs)',
 		puts: 'else',
 	},
 	{
@@ -196,8 +196,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Settling: Retry On Fail heeds a finding again',
 		file: windows,
-		finds: `this.batch.settle(payment, { outcome: 'unknown', error: (0, answers_1.notSettled)(error) });`,
-		puts: `this.batch.settle(payment, { outcome: 'notPaid', error: (0, answers_1.notSettled)(error) });`,
+		finds: `this.batch.end(payment, { outcome: 'unknown', error: (0, answers_1.notSettled)(error) });`,
+		puts: `this.batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notSettled)(error) });`,
 	},
 	{
 		breaks: 'Settling: Retry execution and schedules settle',
@@ -302,7 +302,7 @@ export const mistakes: Mutation[] = [
 		breaks: 'A failing database does not keep a payment from being sent',
 		file: windows,
 		finds: `                if (!waiting.has(payment))
-                    batch.settle(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
+                    batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
 		puts: `                if (!waiting.has(payment))
                     await this.send([payment], () => timeoutMs);`,
 	},
@@ -363,7 +363,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: a run that is refused as a whole says not paid of all',
 		file: payClaims,
-		finds: `settlement: (0, rows_1.unlessInvalid)(() => claims.objection(itemIndex)),`,
+		finds: `ending: (0, rows_1.unlessInvalid)(() => claims.objection(itemIndex)),`,
 		puts: ``,
 	},
 	{

@@ -5,7 +5,7 @@ const folder = 'nodes/EtbWalletTrigger';
 export const mistakes: Mutation[] = [
 	{
 		breaks: 'a test that leaves the URL alone gets copies',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: "test.whileTesting === 'share' && ",
 		puts: '',
 	},
@@ -17,13 +17,13 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'a test keeps the URL when a workflow is published',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'return holder === undefined || test.standsInFor === holder.url;',
 		puts: 'return true;',
 	},
 	{
 		breaks: 'what a test receives is not sent on to who was published since',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'return test.wasSet && known.holder !== undefined',
 		puts: 'return test.standsInFor !== undefined && known.holder !== undefined',
 	},
@@ -41,31 +41,31 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'the URL is not given back after a test',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'if (test.isEnding || ',
 		puts: 'if (',
 	},
 	{
 		breaks: 'a trigger is given up although the service sends to it',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: ' || known.confirmed === url) return { known };',
 		puts: ') return { known };',
 	},
 	{
 		breaks: 'what another call may have set since does not count',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'confirmed: known.confirmed === url ? url : undefined',
 		puts: 'confirmed: known.confirmed',
 	},
 	{
 		breaks: 'who is published anew takes what it had for what the service has',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'isReplacing ? known.confirmed : undefined',
 		puts: 'known.confirmed',
 	},
 	{
 		breaks: 'a test does not know that its URL may be at the service from an earlier test',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: ' || mayHave(known, test.url);',
 		puts: ';',
 	},
@@ -77,13 +77,13 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'a publication that failed goes on to hold the account',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'known.holder === dropped ? undefined : known.holder',
 		puts: 'known.holder',
 	},
 	{
 		breaks: 'a second workflow takes the account',
-		file: `${folder}/holders.ts`,
+		file: `${folder}/knowledge.ts`,
 		finds: 'heldBy !== undefined && heldBy.trigger',
 		puts: 'heldBy === undefined && holder.trigger',
 	},
@@ -107,14 +107,14 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'what another process unpublished holds the account for ever',
-		file: `${folder}/holders.ts`,
-		finds: 'known.holder?.isLeft ? undefined : known.holder',
+		file: `${folder}/knowledge.ts`,
+		finds: 'known.holder?.isClosedHere ? undefined : known.holder',
 		puts: 'known.holder',
 	},
 	{
 		breaks: 'what began while a test of the same trigger ended stays',
 		file: `${folder}/publishing.ts`,
-		finds: 'accountsOf(trigger, url).some',
+		finds: 'accountUrlsUsedBy(trigger, url).some',
 		puts: '[].some',
 	},
 	{
@@ -174,20 +174,20 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'a process that leads no more sets the URL that it had',
-		file: `${folder}/holders.ts`,
-		finds: 'return holder?.isLeft && !isGivenBack ? undefined : holder?.url;',
+		file: `${folder}/knowledge.ts`,
+		finds: 'return holder?.isClosedHere && !isGivenBack ? undefined : holder?.url;',
 		puts: 'return holder?.url;',
 	},
 	{
 		breaks: 'a process that leads no more does not give back the URL that its test had',
-		file: `${folder}/holders.ts`,
-		finds: 'holder?.isLeft && !isGivenBack',
-		puts: 'holder?.isLeft',
+		file: `${folder}/knowledge.ts`,
+		finds: 'holder?.isClosedHere && !isGivenBack',
+		puts: 'holder?.isClosedHere',
 	},
 	{
 		breaks: 'what the service had is forgotten when n8n ends a trigger before it is changed',
-		file: `${folder}/holders.ts`,
-		finds: 'confirmed: known.confirmed ?? holder.confirmedWhenLeft }',
+		file: `${folder}/knowledge.ts`,
+		finds: 'confirmed: known.confirmed ?? holder.confirmedWhenClosed }',
 		puts: 'confirmed: known.confirmed }',
 	},
 ];
