@@ -12,21 +12,10 @@ import { invalidRunError, listOfInvalid, listTexts, placeOf, reportOf, runError 
 import type { Batch } from './sending';
 import { namesOf, paidOtherAmount, type Ending, type Row } from './ending';
 
-/**
- * What earlier tries of a node run sent, as they sent it: an expression may give another value this time. An earlier
- * version of this package may have written it, so its field `settlement` keeps that name.
- */
-type SentBefore = Map<number, { payment: Payment; settlement: Ending }>;
-
 type EndedRow = Row & { ending: Ending };
 
-const sentRows = (sentBefore: SentBefore): Map<number, EndedRow> =>
-	new Map(
-		[...sentBefore].map(([item, { payment, settlement }]) => [
-			item,
-			{ ...payment, ending: settlement },
-		]),
-	);
+/** What earlier tries of a node run sent, by item, as they sent it: an expression may give another value this time. */
+type SentBefore = Map<number, EndedRow>;
 
 /** What a run works with, before its rows are read. */
 export interface Start {
@@ -68,12 +57,11 @@ export function readRows(
 	const { context, sentBefore } = start;
 	const invalid: InvalidRow[] = [];
 	const refuseLookAlike = refusesLookAlikes();
-	const sent = sentRows(sentBefore);
-	for (const { reference, itemIndex } of sent.values())
+	for (const { reference, itemIndex } of sentBefore.values())
 		if (reference !== undefined) refuseLookAlike(reference, itemIndex);
 	const rows = context.getInputData().map((_, itemIndex): Row => {
-		const row = sent.get(itemIndex);
-		if (row !== undefined) return row;
+		const sent = sentBefore.get(itemIndex);
+		if (sent !== undefined) return { ...sent };
 		const partial: PartialPayment = { itemIndex };
 		let ending: Ending | undefined;
 		try {
@@ -113,17 +101,16 @@ function invalidItemsError(start: Start, invalid: InvalidRow[], rows: Row[]): Er
 export function refuseAll(start: Start, thrown: unknown, known: Row[]): INodeExecutionData[] {
 	const { context, sentBefore, mode } = start;
 	const error = invalidValueFailure(thrown);
-	const sent = sentRows(sentBefore);
 	if (context.continueOnFail()) {
 		// Each item may tell what the record says of it, so the reason is told beside them.
 		addHint(context, error.message);
 		return known.map((row) => {
 			const ending: Ending = row.ending ?? { outcome: 'notPaid', error };
-			return outputItem(sent.get(row.itemIndex) ?? { ...row, ending }, mode);
+			return outputItem(sentBefore.get(row.itemIndex) ?? { ...row, ending }, mode);
 		});
 	}
-	if (sent.size === 0) throw invalidRunError(context, thrown);
-	throw runError(start, error, [...sent.values()]);
+	if (sentBefore.size === 0) throw invalidRunError(context, thrown);
+	throw runError(start, error, [...sentBefore.values()]);
 }
 
 /** A value, or undefined if it cannot be used. */
@@ -155,7 +142,7 @@ export function batchOf<Options extends SendOptions>(
 			if ('error' in ending) hasFailure = true;
 			// "Retry On Fail" may send again what was not paid, and nothing else.
 			if (ending.outcome !== 'notPaid' && mode !== 'dryRun')
-				sentBefore.set(payment.itemIndex, { payment: { ...payment }, settlement: ending });
+				sentBefore.set(payment.itemIndex, { ...payment, ending });
 		},
 		isStopping: () => stop?.aborted === true || (stopsAtFailure && hasFailure),
 	};
