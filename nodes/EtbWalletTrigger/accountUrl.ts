@@ -137,13 +137,13 @@ export class AccountUrl {
 	async reconcile(asker?: Asker): Promise<Reconciled> {
 		if (asker === undefined) await this.refresh();
 		else this.#hear(asker);
-		return await this.#reconciled();
+		return await this.#joinWork();
 	}
 
-	async #reconciled(): Promise<Reconciled> {
+	async #joinWork(): Promise<Reconciled> {
 		if (this.#work === undefined || !this.#isWorking) {
 			this.#isWorking = true;
-			this.#work = this.#reconcile();
+			this.#work = this.#makeCalls();
 		}
 		return await this.#work;
 	}
@@ -154,7 +154,7 @@ export class AccountUrl {
 		this.#askers.set(trigger, asker);
 	}
 
-	async #reconcile(): Promise<Reconciled> {
+	async #makeCalls(): Promise<Reconciled> {
 		const reasons: Array<Place & { reason: Error }> = [];
 		let notSet: NotSet | undefined;
 		for (;;) {
@@ -238,7 +238,7 @@ export class AccountUrl {
 		// It may have been unpublished while credentials were read, because another process leads.
 		const trigger = this.#triggerToRetry();
 		if (trigger === undefined) return;
-		const { notSet } = await this.#reconciled();
+		const { notSet } = await this.#joinWork();
 		const workflow = trigger.getWorkflow().name;
 		if (notSet !== undefined) logNotSet(trigger, notSet);
 		else trigger.logger.info(`The partner service has taken the webhook URL of "${workflow}"`);

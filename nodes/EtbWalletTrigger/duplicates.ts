@@ -63,7 +63,7 @@ interface Deliveries {
 	isChanging: boolean;
 }
 
-/** Kept for a trigger with an event that is being handled: it would run twice. */
+/** A trigger's memory is kept as long as one of its events is being handled: forgotten, the event would run again. */
 const memory = new PerTrigger<Deliveries>(
 	() => ({
 		done: new Set(),

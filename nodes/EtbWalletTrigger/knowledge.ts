@@ -72,8 +72,8 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
 	const test = tests.findLast((listener) => needsUrl(listener, holder));
 	if (test !== undefined) return test.url;
-	const isGivenBack = tests.some(({ standsInFor }) => standsInFor === holder?.url);
-	return holder?.isClosedHere && !isGivenBack ? undefined : holder?.url;
+	const owesUrl = tests.some(({ standsInFor }) => standsInFor === holder?.url);
+	return holder?.isClosedHere && !owesUrl ? undefined : holder?.url;
 }
 
 function needsUrl(test: TestListener, holder: Holder | undefined): boolean {

@@ -258,6 +258,15 @@ describe('the record', () => {
 		expect(outcomesOf(tried)).toEqual(['paid']);
 	});
 
+	test('that cannot be written leaves a claim that was used unknown', async () => {
+		const [first] = handedOut(['a']);
+		await pay([first ?? {}]);
+		jest.spyOn(deduplicator, 'checkProcessedAndRecord').mockRejectedValue(new Error('no database'));
+		const both = await pay([first ?? {}, ...handedOut(['b'])]);
+		expect(outcomesOf(both)).toEqual(['unknown', 'notPaid']);
+		expect(payments()).toBe(1);
+	});
+
 	test('Retry On Fail goes on with the claims of its own run, and sends only what was refused', async () => {
 		const refusal = { process: 'never', answer: { status: 400, body: '{}' } } as const;
 		sandbox.faults.next('POST /disburse', refusal);
@@ -296,6 +305,14 @@ describe('the record', () => {
 });
 
 describe('what cannot be used is refused like every other item', () => {
+	test('an item that something repeated, both times', async () => {
+		const [first = {}, second = {}] = handedOut(['a', 'b']);
+		const result = await pay([first, second, { ...first }]);
+		expect(outcomesOf(result)).toEqual(['notPaid', 'paid', 'notPaid']);
+		expect(messageOf(result)).toBe('Another item is the same in all');
+		expect(payments()).toBe(1);
+	});
+
 	test.each([
 		['claim', '', /^Claim is empty/],
 		['claim', undefined, /^Claim is empty/],

@@ -375,8 +375,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: a failing database does not keep a payment from being sent',
 		file: claims,
-		finds: 'return used instanceof Error ? claimNotRecorded(used) : undefined;',
-		puts: 'return undefined;',
+		finds: `return failure && claimNotRecorded(failure);`,
+		puts: `return undefined;`,
 	},
 	{
 		breaks: 'The pay gate: Retry On Fail cannot go on with its own claims',

@@ -175,13 +175,13 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'a process that leads no more sets the URL that it had',
 		file: `${folder}/knowledge.ts`,
-		finds: 'return holder?.isClosedHere && !isGivenBack ? undefined : holder?.url;',
+		finds: 'return holder?.isClosedHere && !owesUrl ? undefined : holder?.url;',
 		puts: 'return holder?.url;',
 	},
 	{
 		breaks: 'a process that leads no more does not give back the URL that its test had',
 		file: `${folder}/knowledge.ts`,
-		finds: 'holder?.isClosedHere && !isGivenBack',
+		finds: 'holder?.isClosedHere && !owesUrl',
 		puts: 'holder?.isClosedHere',
 	},
 	{

@@ -1,5 +1,5 @@
 /** Payments that the pay gate handed out: a claim is used once, by the execution that made it, and in time. */
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
 import { InvalidValueError, asInvalidValue, requiredText, show } from '../../shared/invalidValue';
 import type { Entries } from '../../shared/record/entries';
@@ -37,18 +37,33 @@ export async function useClaims(
 		.getInputData()
 		.map((_, itemIndex) => readItem(read, itemIndex, execution, own.times));
 	const claims = new Set(items.flatMap(({ claim }) => claim ?? []));
-	const used = await useUp(context, claims, own);
+	const { used, failure } = await useUp(context, claims, own);
+	const repeated = repeatedItems(context.getInputData());
 	return {
 		objection(itemIndex) {
 			const { claim, claimedBy, problem } = items[itemIndex] ?? {};
 			if (claimedBy !== undefined) return claimedByOther(claimedBy);
-			if (claim !== undefined && used instanceof Set && used.has(claim)) return claimUsedBefore;
+			if (claim !== undefined && used.has(claim)) return claimUsedBefore;
 			if (problem !== undefined) throw problem;
-			return used instanceof Error ? claimNotRecorded(used) : undefined;
+			if (repeated.has(itemIndex)) throw repeatedItem;
+			return failure && claimNotRecorded(failure);
 		},
 		msLeft: (itemIndex) => items[itemIndex]?.msLeft?.() ?? 0,
 	};
 }
+
+/** Which items are there more than once. The gate hands out each payment as one item, with its own reference in it. */
+function repeatedItems(input: INodeExecutionData[]): ReadonlySet<number> {
+	const texts = input.map(({ json }) => JSON.stringify(json));
+	const last = new Map(texts.map((text, index) => [text, index]));
+	const repeated = new Set(texts.filter((text, index) => last.get(text) !== index));
+	return new Set([...texts.keys()].filter((index) => repeated.has(texts[index] ?? '')));
+}
+
+const repeatedItem = new InvalidValueError(
+	'Another item is the same in all',
+	'The pay gate hands out each payment as one item. Remove what repeats items between the gate and this node.',
+);
 
 /** The fields of an item about its claim, as far as they can be used. */
 interface ClaimedItem {
@@ -146,20 +161,20 @@ const rememberedHere = 10_000;
 
 const claimMark = (claim: string): string => `claim:${claim}`;
 
-/** So many claims are kept, the newest: older ones are past their time. */
+/** So many claims are kept, the newest. The gate makes one for each window, so older ones are past their time in practice. */
 const keptClaims = 5_000;
 /** Only above so many marks the older ones are removed, which takes longer. */
 const removedAbove = 6_000;
 
-/** Uses claims up. @returns those that were used before, or why none may be used */
+/** Uses claims up. @returns those that were used before, and why no other may be used, if so */
 async function useUp(
 	context: IExecuteFunctions,
 	claims: ReadonlySet<string>,
 	own: OwnClaims,
-): Promise<Set<string> | Error> {
+): Promise<{ used: ReadonlySet<string>; failure?: Error }> {
 	const used = new Set([...claims].filter((claim) => usedHere.has(claim) && !own.begun.has(claim)));
 	const fresh = [...claims].filter((claim) => !used.has(claim) && !own.recorded.has(claim));
-	if (fresh.length === 0) return used;
+	if (fresh.length === 0) return { used };
 	for (const claim of fresh) {
 		own.begun.add(claim);
 		usedHere.add(claim);
@@ -177,9 +192,9 @@ async function useUp(
 			if (before.has(claimMark(claim))) used.add(claim);
 			else own.recorded.add(claim);
 		}
-		return used;
+		return { used };
 	} catch (error) {
-		return asError(error);
+		return { used, failure: asError(error) };
 	}
 }
 

@@ -56,7 +56,7 @@ export interface WantedPayment {
 	payment: ReferencedPayment;
 	/** Another execution was sending it when this run asked the first time. */
 	hasWaited: boolean;
-	/** This run has waited for that execution for as long as a claim lasts, so nobody is sending it any more. */
+	/** This run has waited for that execution for its own Timeout and the time to record: it believes that nobody sends it. */
 	isGivenUp: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface Ledger {
 	): Promise<{ answers: Answers; ageMs: () => number }>;
 	/** Records what a person found out. When it throws, some of it may be recorded. */
 	settle(wanted: WantedPayment[]): Promise<Answers>;
-	/** What is known of each. It leaves no trace. */
+	/** What is known of each. It leaves no trace, unless it is interrupted. */
 	look(payments: ReferencedPayment[]): Promise<States>;
 	/** How many marks there are, which changes when a payment is granted or ends. */
 	count(): Promise<number>;
@@ -113,13 +113,13 @@ const settledMark = ({ reference }: ReferencedPayment): string => `settled:${ref
 const askingMark = ({ reference }: ReferencedPayment): string => `asking:${reference}`;
 
 /**
- * @param untilMs how long it still waits for the database after the execution was stopped
+ * @param afterStop how long, in ms, it still waits for the database after the execution was stopped
  * @throws {InvalidValueError} when this n8n cannot keep references
  */
-export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
+export function ledgerOf(context: IExecuteFunctions, afterStop: number): Ledger {
 	const unlocked = entriesOf(context, 'node');
 	const stop = context.getExecutionCancelSignal();
-	const end = abortedAfter(stop, untilMs);
+	const end = abortedAfter(stop, afterStop);
 
 	async function untilEnd<Result>(work: Promise<Result>): Promise<Result> {
 		return await unlessAborted(end, work, () => new Error('The execution was stopped'));
@@ -197,7 +197,7 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 
 /**
  * Records which payments are unknown, and frees the references of those that were not made.
- * @param before has the marks *settled*, also those of interrupted questions: then doubt stays, which is safe
+ * @param before has the marks *settled*, also those that interrupted questions left: then a refusal is recorded as doubt, which is safe
  */
 async function recordNotPaid(
 	questions: Questions,

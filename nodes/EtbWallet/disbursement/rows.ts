@@ -148,7 +148,6 @@ export function batchOf<Options extends SendOptions>(
 	};
 }
 
-/** Whether it ended as an error: not paid or, unless the record says so, unknown. */
 function hasError(row: Row): row is Row & { ending: { error: Failure } } {
 	return row.ending !== undefined && 'error' in row.ending;
 }

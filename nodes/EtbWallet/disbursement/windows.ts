@@ -26,7 +26,7 @@ export interface ReferencedBatch extends Batch {
 export const hasReference = (payment: Payment): payment is ReferencedPayment =>
 	payment.reference !== undefined;
 
-/** Windows of the concurrency: after a crash, no more than one of them is in doubt. */
+/** Windows of the concurrency. A crash leaves the claims of one, or of two while one is granted and the one before recorded. */
 function windowsOf<Entry>({ options }: Pick<Batch, 'options'>, entries: Entry[]): Entry[][] {
 	const size = options.concurrency;
 	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
@@ -186,7 +186,7 @@ export class Windows {
 		if (ended.length === 0) return;
 		const { context } = this.batch;
 		await this.exchange([]).catch((error: unknown) => {
-			// They stay in doubt, which is safe, and this run tells how they ended.
+			// Their claims stay, which is safe, and this run tells how they ended.
 			const references = ended.map(({ payment }) => payment.reference).join(', ');
 			addHint(
 				context,
@@ -219,7 +219,7 @@ export class Windows {
 
 /**
  * What is known of the references. Asked in windows, because a crash in the middle of a question leaves the marks that it
- * asked for, and so these payments in doubt. @throws {Error} when n8n's database fails
+ * asked for, and so these payments claimed. @throws {Error} when n8n's database fails
  */
 export async function lookAtAll(
 	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,

@@ -144,7 +144,7 @@ async function askForLock(
 	return 'free';
 }
 
-/** Removes the lock of a process that ended. One that took it over just now is told by its row: it lacks the own mark. */
+/** Removes the lock of a process that ended. If another process has just taken it over, the row lacks this process's own mark. */
 async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
 	// So other processes that waited as long do not find their own marks, and begin to wait anew.
 	await row.remove(waitingMarks.filter((mark) => mark !== ownMark));

@@ -10,7 +10,7 @@ export const concurrency: INodeProperties = {
 	typeOptions: { minValue: 1, maxValue: 100 },
 	default: 10,
 	description:
-		'How many payments may be under way at once. After a crash, at most this many are unknown.',
+		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
 };
 
 export const timeout: INodeProperties = {
