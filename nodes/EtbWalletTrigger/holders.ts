@@ -16,8 +16,6 @@ export interface Holder extends Listener {
 	project: string | undefined;
 	/** Another process may lead by now, and have unpublished it. */
 	isLeft?: boolean;
-	/** What the service had for certain when this process left it. */
-	confirmedWhenLeft?: string;
 }
 
 export type WhileTesting = 'share' | 'leaveUrl';
@@ -25,8 +23,10 @@ export type WhileTesting = 'share' | 'leaveUrl';
 /** A trigger in the editor that listens for a test event. */
 export interface TestListener extends Listener {
 	whileTesting: WhileTesting;
-	/** The production URL that it stands in for, because another process handles that one: its events are sent on. */
-	standsInFor?: string;
+	/** The service has to send to it: when it began nobody was published, or only in another process. */
+	needsUrl: boolean;
+	/** Of who is published, or was last since it began. What arrives at the test may have been meant for it. */
+	productionUrl?: string;
 	/** The service was told this URL at some time, so what arrives there may have been meant for production. */
 	wasSet: boolean;
 	/** It has ended, and only waits for the URL to be given back. */
@@ -74,16 +74,16 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
  * not matter, or another process says.
  */
 export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
-	const test = tests.findLast((listener) => needsUrl(listener, holder));
+	const test = tests.findLast((listener) => isToHaveUrl(listener, holder));
 	if (test !== undefined) return test.url;
-	const isGivenBack = tests.some(({ standsInFor }) => standsInFor === holder?.url);
+	const isGivenBack = tests.some(
+		({ needsUrl, productionUrl }) => needsUrl && productionUrl === holder?.url,
+	);
 	return holder?.isLeft && !isGivenBack ? undefined : holder?.url;
 }
 
-function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
-	if (test.isEnding || test.whileTesting === 'leaveUrl') return false;
-	return holder === undefined || test.standsInFor === holder.url;
-}
+const isToHaveUrl = (test: TestListener, holder: Holder | undefined): boolean =>
+	test.needsUrl && !test.isEnding && (holder === undefined || test.productionUrl === holder.url);
 
 /**
  * A trigger is published. Its URL has to be set even if it was before.
@@ -101,19 +101,17 @@ export function publish(
 	return { ...known, holder, confirmed, isToBeSet: true };
 }
 
-/** A trigger is no longer published. n8n may have left it just before: then no other process had its turn. */
+/** A trigger is no longer published. */
 export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
 	const { holder } = known;
-	if (holder?.trigger !== trigger || holder.url !== url) return known;
-	return { ...known, holder: undefined, confirmed: known.confirmed ?? holder.confirmedWhenLeft };
+	const isHolder = holder?.trigger === trigger && holder.url === url;
+	return isHolder ? { ...known, holder: undefined } : known;
 }
 
-/** n8n keeps a published trigger no longer in this process: another one may set another URL from now on. */
+/** n8n keeps a published trigger no longer in this process: it is about to be unpublished, or another process leads. */
 export function leave(known: Knowledge, trigger: string): Knowledge {
-	const { holder, confirmed } = known;
-	if (holder?.trigger !== trigger) return known;
-	const left = { ...holder, isLeft: true, confirmedWhenLeft: confirmed };
-	return { ...known, holder: left, confirmed: undefined };
+	const { holder } = known;
+	return holder?.trigger === trigger ? { ...known, holder: { ...holder, isLeft: true } } : known;
 }
 
 /**
@@ -166,14 +164,21 @@ export function rejected(known: Knowledge, url: string): { known: Knowledge; dro
 
 /** Nothing more is being done: each trigger that was not dropped is published or tests, and is told so. */
 export function concluded(known: Knowledge): Knowledge {
+	const { holder } = known;
 	const isGivenBack = isConfirmed(known);
 	return {
 		...known,
-		holder: known.holder && { ...known.holder, isNew: false },
+		holder: holder && { ...holder, isNew: false },
 		tests: known.tests
 			.filter((test) => !(test.isEnding && isGivenBack))
-			.map((test) => ({ ...test, isNew: false })),
+			.map((test) => ({ ...besidePublished(test, holder), isNew: false })),
 	};
+}
+
+/** It goes without the URL also while n8n changes who was published since it began: unpublished, and published again. */
+function besidePublished(test: TestListener, holder: Holder | undefined): TestListener {
+	if (holder === undefined || test.productionUrl === holder.url) return test;
+	return { ...test, needsUrl: false, productionUrl: holder.url };
 }
 
 /** Whether the service has what it should have. */
@@ -186,7 +191,7 @@ export function isConfirmed(known: Knowledge): boolean {
 export function copiesFor({ holder, tests }: Knowledge, trigger: string): string[] {
 	if (holder?.trigger !== trigger) return [];
 	return tests
-		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !needsUrl(test, holder))
+		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !isToHaveUrl(test, holder))
 		.map(({ url }) => url);
 }
 
@@ -200,5 +205,8 @@ export function productionOf(
 ): { url: string } | 'nobody' | 'unknown' {
 	const test = testOf(known, trigger);
 	if (test === undefined) return 'unknown';
-	return test.wasSet && known.holder !== undefined ? { url: known.holder.url } : 'nobody';
+	const { holder } = known;
+	const url = holder?.url ?? test.productionUrl;
+	// Another process that leads may have set the test's URL.
+	return url !== undefined && (test.wasSet || holder?.isLeft) ? { url } : 'nobody';
 }

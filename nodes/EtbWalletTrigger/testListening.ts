@@ -16,20 +16,20 @@ export async function beginTest(
 	const { whileTesting } = settings;
 	await endForOthers(context, registration);
 	let holder: Holder | undefined;
-	let standsInFor: string | undefined;
+	let isElsewhere: boolean;
 	do {
 		({ holder } = accountUrl.known);
-		standsInFor = await productionInOtherProcess(context, registration, holder);
+		isElsewhere = await isInOtherProcess(context, registration, holder);
 		// Another workflow may have been published meanwhile.
 	} while (accountUrl.known.holder?.url !== holder?.url);
 
-	const needsUrl =
-		whileTesting !== 'leaveUrl' && (holder === undefined || standsInFor !== undefined);
+	const needsUrl = whileTesting !== 'leaveUrl' && (holder === undefined || isElsewhere);
 	const test: TestListener = {
 		trigger,
 		url: needsUrl ? registration.publicUrl() : registration.url,
 		whileTesting,
-		standsInFor,
+		needsUrl,
+		productionUrl: holder?.url,
 		wasSet: false,
 		isEnding: false,
 		isNew: true,
@@ -52,16 +52,16 @@ async function endForOthers(
 }
 
 /**
- * In the process that also handles production, its URL can stay: copies are handed to the test.
- * @returns the production URL, when the test has to stand in for it
+ * Whether the test has to stand in for the published trigger. In the process that also handles that one, the URL can
+ * stay: copies are handed to the test.
  * @throws {NodeOperationError} when the test must not begin
  */
-async function productionInOtherProcess(
+async function isInOtherProcess(
 	context: IHookFunctions,
 	{ account, settings }: Registration,
 	holder: Holder | undefined,
-): Promise<string | undefined> {
-	if (holder === undefined || settings.whileTesting === 'leaveUrl') return undefined;
+): Promise<boolean> {
+	if (holder === undefined || settings.whileTesting === 'leaveUrl') return false;
 	const process = await probe(context, holder.url, account.webhookSecret);
 	if (process === 'unreachable') {
 		throw operationError(
@@ -70,5 +70,5 @@ async function productionInOtherProcess(
 			'A published workflow receives the events of this account, and this test can only share them if n8n reaches that address. It also fails if the credentials of the two workflows have different Webhook Secrets.',
 		);
 	}
-	return process === 'sameProcess' ? undefined : holder.url;
+	return process === 'otherProcess';
 }

@@ -15,13 +15,13 @@ export const mistakes: Record<string, Mutation> = {
 	},
 	'a test keeps the URL when a workflow is published': {
 		file: `${folder}/holders.ts`,
-		from: 'return holder === undefined || test.standsInFor === holder.url;',
-		to: 'return true;',
+		from: ' && (holder === undefined || test.productionUrl === holder.url)',
+		to: '',
 	},
 	'what a test receives is not sent on to who was published since': {
 		file: `${folder}/holders.ts`,
-		from: 'return test.wasSet && known.holder !== undefined',
-		to: 'return test.standsInFor !== undefined && known.holder !== undefined',
+		from: '(test.wasSet || holder?.isLeft)',
+		to: '(test.needsUrl || holder?.isLeft)',
 	},
 	'a call that failed counts as confirmed': {
 		file: `${folder}/accountUrl.ts`,
@@ -35,8 +35,8 @@ export const mistakes: Record<string, Mutation> = {
 	},
 	'the URL is not given back after a test': {
 		file: `${folder}/holders.ts`,
-		from: 'if (test.isEnding || ',
-		to: 'if (',
+		from: ' && !test.isEnding && (holder',
+		to: ' && (holder',
 	},
 	'a trigger is given up although the service sends to it': {
 		file: `${folder}/holders.ts`,
@@ -155,7 +155,22 @@ export const mistakes: Record<string, Mutation> = {
 	},
 	'what the service had is forgotten when n8n ends a trigger before it is changed': {
 		file: `${folder}/holders.ts`,
-		from: 'confirmed: known.confirmed ?? holder.confirmedWhenLeft }',
-		to: 'confirmed: known.confirmed }',
+		from: '{ ...known, holder: { ...holder, isLeft: true } }',
+		to: '{ ...known, holder: { ...holder, isLeft: true }, confirmed: undefined }',
+	},
+	'what another process that leads may have set is not sent on': {
+		file: `${folder}/holders.ts`,
+		from: '(test.wasSet || holder?.isLeft)',
+		to: 'test.wasSet',
+	},
+	'a test takes the URL while n8n changes who is published': {
+		file: `${folder}/holders.ts`,
+		from: 'needsUrl: false, productionUrl: holder.url',
+		to: 'productionUrl: holder.url',
+	},
+	'what a test gets while n8n changes who is published is not sent on': {
+		file: `${folder}/holders.ts`,
+		from: 'const url = holder?.url ?? test.productionUrl;',
+		to: 'const url = holder?.url;',
 	},
 };
