@@ -44,7 +44,11 @@ export async function register(context: IHookFunctions): Promise<void> {
 				: publish(context, registration);
 		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
 		const reason = whyDropped(listener);
-		if (reason !== undefined) throw reason;
+		if (reason !== undefined) {
+			// n8n tries again, and after 84 s shows that this took too long instead of why.
+			logNotSet(context, { url: listener.url, reason, hasIt: false });
+			throw reason;
+		}
 		// n8n would stop listening, although the service very likely still has a URL of this account.
 		if (notSet !== undefined) logNotSet(context, notSet);
 	} catch (error) {

@@ -105,6 +105,8 @@ export class World {
 	#process = 0;
 	#isHealthy = false;
 	#registeredUrl: string | undefined;
+	/** A test was told that another process handles what is published. */
+	#standsIn = false;
 	/** Another process, or another program, set it. */
 	#isSetElsewhere = false;
 	/** The API key that the service takes, and that both credentials hold. */
@@ -264,6 +266,7 @@ export class World {
 
 	/** Nothing new is begun, the service works, and tests end: then all must be as it should be. */
 	async #end(): Promise<void> {
+		await this.#tryInBackground();
 		this.#isHealthy = true;
 		this.#tell('— nothing new, and the service works —');
 		for (let round = 0; round < 1_000; round++) {
@@ -284,6 +287,19 @@ export class World {
 		if (published !== undefined && this.#registeredUrl !== productionUrl(published))
 			this.#broken(`the service has ${this.#registeredUrl}, and not the URL of ${published.name}`);
 		await this.#forgets();
+	}
+
+	/** The next try in the background comes before the service works again, and may fail as well. */
+	async #tryInBackground(): Promise<void> {
+		const pause = this.#pending.find(({ isPause }) => isPause);
+		if (pause === undefined) return;
+		this.#pending = this.#pending.filter((other) => other !== pause);
+		pause.end(this.#random, false);
+		for (let round = 0; round < 5; round++) {
+			await this.#settled();
+			if (this.#pending.length > 0) this.#endOne();
+		}
+		await this.#settled();
 	}
 
 	/** After all that, a workflow can be published, and unpublished. */
@@ -367,7 +383,7 @@ export class World {
 			getNodeWebhookUrl: () => (isTest ? testUrl(workflow) : productionUrl(workflow)),
 			// Others can begin and end something while n8n reads its database.
 			getCredentials: async () => {
-				if (this.#chance(0.05))
+				if (this.#chance(0.15))
 					await this.#outside(credentialRead, (resolve) => resolve(undefined));
 				return {
 					baseUrl: 'https://partners.example.com',
@@ -423,8 +439,12 @@ export class World {
 		const begun = this.#begun;
 		this.#tell(`PUT ${url}`);
 		this.#checkKept(url);
-		const isOfTest = this.workflows.some((workflow) => testUrl(workflow) === url);
-		if (isOfTest) this.#isToBeGivenBack = true;
+		const tested = this.workflows.find((workflow) => testUrl(workflow) === url);
+		const isOfTest = tested !== undefined;
+		if (isOfTest) {
+			this.#isToBeGivenBack = true;
+			this.#checkNeeded(tested);
+		}
 		if (this.#surelyRegistered !== url) this.#surelyRegistered = undefined;
 		if (this.#takenLast !== url) this.#takenLast = undefined;
 		const apply = (): void => {
@@ -474,6 +494,13 @@ export class World {
 		});
 	}
 
+	/** In one process a test gets copies, also of what n8n publishes again at this moment. */
+	#checkNeeded({ name, beganInChange }: Workflow): void {
+		const isPublished = this.workflows.some((workflow) => workflow.isPublished);
+		if (isPublished && !beganInChange && !this.#standsIn)
+			this.#finding ??= this.#found(`the test of ${name} takes the URL of what is published`);
+	}
+
 	/** In the background, a process tries only while it keeps a published workflow: another one may lead by now. */
 	#checkKept(url: string): void {
 		const hasReason = this.workflows.some(
@@ -499,6 +526,7 @@ export class World {
 			);
 			const isElsewhere = this.#isPublishedElsewhere && !isThere;
 			const isOfOther = this.#isQueueMode || (isElsewhere && this.#chance(0.5));
+			this.#standsIn ||= isOfOther;
 			resolve({ statusCode: isThere || isElsewhere ? (isOfOther ? 202 : 200) : 404 });
 		});
 	}

@@ -175,7 +175,7 @@ void describe('publishing', () => {
 		await lab.api.deactivate(id);
 	});
 
-	test('anew, while the service refuses: fails with the reason', async () => {
+	test('anew, while the service refuses: fails with the reason, which stands in the log too', async () => {
 		const { id } = await publish(eventWorkflow());
 		await lab.api.deactivate(id);
 		lab.sandbox.faults.plan('PUT /webhook', () => ({
@@ -184,6 +184,10 @@ void describe('publishing', () => {
 		}));
 		await assert.rejects(lab.api.activate(id), /refused the request \(400\)/);
 		lab.sandbox.faults.clear();
+		assert.match(
+			await readFile(lab.n8n.logFile, 'utf8'),
+			/did not take the webhook URL of the workflow "Events \d+": The service refused the request/,
+		);
 		await lab.api.deactivate(id);
 	});
 
@@ -272,9 +276,12 @@ void describe('publishing', () => {
 				process: 'never',
 				answer: { status: 200, body },
 			}));
-			await assert.rejects(lab.api.activate(id), /The service answered 200/);
-			lab.sandbox.faults.clear();
-			await lab.api.deactivate(id);
+			try {
+				await assert.rejects(lab.api.activate(id), /The service answered 200/);
+			} finally {
+				lab.sandbox.faults.clear();
+				await lab.api.deactivate(id);
+			}
 		});
 	}
 });
