@@ -258,10 +258,10 @@ export class World {
 		this.#tell('another program sets its URL');
 	}
 
-	#endOne(): void {
+	#endOne(how = this.#random): void {
 		const pending = this.#oneOf(this.#pending);
 		this.#pending = this.#pending.filter((other) => other !== pending);
-		pending.end(this.#random, this.#isHealthy);
+		pending.end(how, this.#isHealthy);
 	}
 
 	/** Nothing new is begun, the service works, and tests end: then all must be as it should be. */
@@ -289,17 +289,18 @@ export class World {
 		await this.#forgets();
 	}
 
-	/** The next try in the background comes before the service works again, and may fail as well. */
+	/** The next try in the background comes before the service works again, which refuses that one as well. */
 	async #tryInBackground(): Promise<void> {
 		const pause = this.#pending.find(({ isPause }) => isPause);
 		if (pause === undefined) return;
 		this.#pending = this.#pending.filter((other) => other !== pause);
-		pause.end(this.#random, false);
-		for (let round = 0; round < 5; round++) {
+		const refuses = (): number => 0.8;
+		pause.end(refuses, false);
+		for (let round = 0; round < 20; round++) {
 			await this.#settled();
-			if (this.#pending.length > 0) this.#endOne();
+			if (this.#pending.every(({ isPause }) => isPause)) break;
+			this.#endOne(refuses);
 		}
-		await this.#settled();
 	}
 
 	/** After all that, a workflow can be published, and unpublished. */

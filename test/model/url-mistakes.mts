@@ -108,11 +108,6 @@ export const mistakes: Record<string, Mutation> = {
 		from: 'this.#notSet = notSet;\n\t\tthis.retryLater();',
 		to: 'this.#notSet = notSet;\n\t\tif (this.#pauseMs === firstPauseMs) this.retryLater();',
 	},
-	'what ends while credentials are read is tried all the same': {
-		file: `${folder}/accountUrl.ts`,
-		from: 'await this.refresh();\n\t\t// It may have been unpublished while credentials were read, because another process leads.\n\t\tconst trigger = this.#triggerToRetry();',
-		to: 'const trigger = this.#triggerToRetry();\n\t\tawait this.refresh();',
-	},
 	'an answer that names another URL counts as yes': {
 		file: 'nodes/shared/service/call.ts',
 		from: 'isBelieved ? undefined : disagreement(last, sent)',
