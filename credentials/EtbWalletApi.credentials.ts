@@ -72,7 +72,7 @@ export class EtbWalletApi implements ICredentialType {
 		},
 	];
 
-	// A function, because an expression block would be evaluated again for every request.
+	// A function: n8n would evaluate an expression block for every request.
 	authenticate: IAuthenticate = (
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,

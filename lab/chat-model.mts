@@ -1,7 +1,9 @@
 /** A chat model played by the test: no real model, but the real chat model node talks to it over HTTP. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { z } from 'zod';
+import type { Execution, N8nApi, WorkflowFile } from './n8n/api.mts';
 
 const Message = z.object({
 	role: z.string(),
@@ -37,8 +39,15 @@ function next(messages: z.infer<typeof Message>[]): ToolCall | string {
 	return { name: 'Pay_a_user', input: { toolParameters, hitlParameters: {} } };
 }
 
+export interface ChatModel {
+	url: string;
+	/** The workflow with this model as its node "Chat model". */
+	inWorkflow(api: N8nApi, workflow: WorkflowFile): Promise<WorkflowFile>;
+	close(): Promise<void>;
+}
+
 /** Answers as OpenAI's chat completions do. */
-export async function startChatModel(): Promise<{ url: string; close(): Promise<void> }> {
+export async function startChatModel(): Promise<ChatModel> {
 	const server = fastify();
 	let calls = 0;
 	server.post('/v1/chat/completions', async ({ body }) => {
@@ -70,5 +79,60 @@ export async function startChatModel(): Promise<{ url: string; close(): Promise<
 		};
 	});
 	const address = await server.listen({ port: 0, host: '127.0.0.1' });
-	return { url: `${address}/v1`, close: async () => await server.close() };
+	const url = `${address}/v1`;
+	return {
+		url,
+		async inWorkflow(api, workflow) {
+			const name = 'The test that plays a model';
+			const id = await api.createCredential(name, 'openAiApi', { apiKey: 'none', url });
+			const nodes = workflow.nodes.map((node) =>
+				node.name === 'Chat model' ? { ...node, credentials: { openAiApi: { id, name } } } : node,
+			);
+			return { ...workflow, nodes };
+		},
+		close: async () => await server.close(),
+	};
+}
+
+const Question = z.object({
+	text: z.string(),
+	buttons: z.array(z.object({ text: z.string(), link: z.string() })),
+});
+
+/**
+ * Writes into the editor's chat, and stays connected until the answer has come.
+ * @param choices the button to choose at each question
+ * @returns the questions, and the execution once it has ended
+ */
+export async function chat(
+	{ api, n8n }: { api: N8nApi; n8n: { url: string } },
+	workflowId: string,
+	chatInput: string,
+	choices: string[],
+): Promise<{ questions: string[]; execution: Execution }> {
+	const sessionId = randomUUID();
+	const executionId = await api.chat(workflowId, 'Chat', { sessionId, chatInput });
+	const questions: string[] = [];
+
+	async function choose(message: string): Promise<void> {
+		const { text, buttons } = Question.parse(JSON.parse(message));
+		const link = buttons.find((button) => button.text === choices[questions.length])?.link;
+		questions.push(text);
+		if (link === undefined) throw new Error(`unexpected question: ${text}`);
+		// n8n answers nothing to what looks like a robot.
+		await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
+	}
+
+	const query = new URLSearchParams({ sessionId, executionId });
+	const socket = new WebSocket(`${n8n.url.replace('http', 'ws')}/chat?${query}`);
+	const failed = new Promise<never>((_, reject) => {
+		socket.onmessage = ({ data }) => {
+			const message = String(data);
+			if (message === 'n8n|heartbeat') socket.send('n8n|heartbeat-ack');
+			if (message.startsWith('{"type":"with-buttons"')) choose(message).catch(reject);
+		};
+	});
+	const execution = await Promise.race([api.endedExecution(executionId), failed]);
+	socket.close();
+	return { questions, execution };
 }

@@ -33,10 +33,15 @@ export interface Lab {
 	stop(): Promise<void>;
 }
 
+export interface LabOptions {
+	sandbox?: SandboxOptions;
+	env?: N8nOptions['env'];
+	/** Makes the account of `owner` on the first page of this n8n, as a person does. */
+	signUp?: (url: string) => Promise<void>;
+}
+
 /** Starts sandbox and n8n with an owner account and a credential for the sandbox. */
-export async function startLab(
-	options: { sandbox?: SandboxOptions; env?: N8nOptions['env'] } = {},
-): Promise<Lab> {
+export async function startLab(options: LabOptions = {}): Promise<Lab> {
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-real-'));
 	const port = await freePort();
 	const stack = await startStack({
@@ -47,7 +52,11 @@ export async function startLab(
 		print: () => undefined,
 	});
 	const api = new N8nApi(stack.n8n.url);
-	await api.setUpOwner(owner);
+	if (options.signUp === undefined) await api.setUpOwner(owner);
+	else {
+		await options.signUp(stack.n8n.url);
+		await api.logIn(owner);
+	}
 	const credentialId = await api.createCredential(
 		CREDENTIAL_NAME,
 		CREDENTIAL_TYPE,

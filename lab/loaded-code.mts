@@ -4,16 +4,10 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import ts from 'typescript';
+import { mutated, type Mutation } from './mutation.mts';
 
 /** Requires what is installed, as n8n does: Node.js cannot import all of it. */
 export const requireInstalled: (name: string) => unknown = createRequire(resolve('package.json'));
-
-/** A deliberate mistake: in this file, one piece of code in the place of another. */
-export interface Mutation {
-	file: string;
-	from: string;
-	to: string;
-}
 
 type Compiled = (
 	exports: object,
@@ -66,10 +60,8 @@ export class Code {
 		const known = this.#compiled.get(file);
 		if (known !== undefined) return known;
 		let source = readFileSync(file, 'utf8');
-		for (const { from, to } of this.#mutations.filter((mutation) => mutation.file === file)) {
-			if (source.split(from).length !== 2) throw new Error(`${file} has not exactly one: ${from}`);
-			source = source.replace(from, () => to);
-		}
+		for (const mutation of this.#mutations.filter((each) => each.file === file))
+			source = mutated(source, mutation);
 		const { outputText } = ts.transpileModule(source, {
 			compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
 		});

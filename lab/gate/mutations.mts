@@ -1,17 +1,14 @@
 /** Ways to break the gate's SQL, one rule each. Each has to be noticed: mutations.live.mts. */
+import type { Mutation } from '../mutation.mts';
 
 /** A test file of test/live/gate/sql that has to fail; without it the random lives have to notice. */
 type TestFile = 'cost' | 'crash' | 'decisions' | 'neighbourhood' | 'rights' | 'setup';
 
-export interface Mutation {
-	breaks: string;
-	/** What stands in gate/schema.sql, once. */
-	finds: string;
-	puts: string;
+interface GateMutation extends Mutation {
 	noticedBy?: TestFile;
 }
 
-export const mutations: Mutation[] = [
+const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	{
 		breaks: 'callers of a budget do not take turns',
 		finds: 'r.budget = p_budget for update;',
@@ -360,3 +357,8 @@ export const mutations: Mutation[] = [
 		noticedBy: 'decisions',
 	},
 ];
+
+export const mutations: GateMutation[] = inSchema.map((mutation) => ({
+	...mutation,
+	file: 'gate/schema.sql',
+}));

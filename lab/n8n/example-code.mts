@@ -13,6 +13,12 @@ const CODE_OF: Record<string, string[]> = {
 	Summary: ['summary.js'],
 };
 
+/** What nodes of one example share: it comes before their own code. */
+const SHARED: Record<string, string[]> = {
+	'Page at the end': ['page-words.js'],
+	'What came of it': ['page-words.js'],
+};
+
 /** What only one example has is in a folder with its name: `<node>.cjs` (in which a `return` ends the whole file), the style of its forms, and its last page. */
 const STYLE = 'form.css';
 const PAGE = 'page.html';
@@ -45,7 +51,7 @@ const LastPage = z.object({ responseText: z.string() }).passthrough();
 export function withCode(example: string, text: string): string {
 	const codeFor = (node: string): string => {
 		const own = ownText(example, fileOf(node));
-		if (own !== undefined) return own;
+		if (own !== undefined) return [...(SHARED[node] ?? []).map(read), own].join('\n');
 		const files = CODE_OF[node];
 		if (files === undefined) throw new Error(`No file of examples/code/ belongs to ${node}`);
 		return codeOf(...files);

@@ -10,8 +10,7 @@ import { testCredential } from '../shared/credentialCheck';
 import { requireRequests } from '../shared/n8n';
 import { findOperation, operationProperties, resources } from './actions';
 import { readerFor } from './actions/mapping';
-import type { Operation } from './actions/operation';
-import { failEachItem } from './actions/operation';
+import { failEachItem, type Operation } from './actions/operation';
 
 /** Every endpoint of the partner service as an operation. */
 export class EtbWallet implements INodeType {
@@ -21,7 +20,7 @@ export class EtbWallet implements INodeType {
 		icon: { light: 'file:etbWallet.svg', dark: 'file:etbWallet.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		// A dry run and a settling run can be told from a paying one on the canvas.
+		// So the canvas shows which node does not pay.
 		subtitle:
 			'={{ $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE UNKNOWN: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',

@@ -17,7 +17,7 @@ import {
 	responseModeFromParameter,
 } from '../shared/n8n';
 import { keep } from './accountUrl';
-import { isNew } from './duplicates';
+import { isToBeHandled } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { outputsExpression, outputsWith } from './outputs';
 import { register, unregister } from './publishing';
@@ -34,9 +34,9 @@ export class EtbWalletTrigger implements INodeType {
 			dark: 'file:../EtbWallet/etbWallet.dark.svg',
 		},
 		group: ['trigger'],
-		// Of version 1, n8n evaluates an expression for each request.
+		// For a trigger of version 1 n8n evaluates an expression for each request.
 		version: 2,
-		// Names of several events would be cut off on the canvas.
+		// The canvas has room for the name of one event only.
 		subtitle:
 			'={{ $parameter["events"].includes("*") ? "all events" : $parameter["events"].length === 1 ? $parameter["events"][0] : $parameter["events"].length + " events" }}',
 		// n8n shows it in the list of nodes, for both nodes of this package.
@@ -184,20 +184,17 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/**
-	 * It starts nothing. n8n calls it for a published workflow in the process that publishes, and keeps the trigger there in
-	 * memory: see `isStarting`.
-	 */
+	/** Starts nothing. Because there is this method, n8n keeps a published trigger in memory: see `isStarting`. */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return await Promise.resolve(keep(this));
 	}
 
-	/** Gives out the event that started the execution, unless the record in n8n's database knows it. */
+	/** Gives out the event that started the execution, unless it was handled before. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const settings = settingsOf(this.getNode().parameters);
 		const items: INodeExecutionData[] = [];
 		for (const { key, item } of this.getInputData().map(deliveryKeyOf)) {
-			if (key === undefined || (await isNew(this, key, settings.answersWhenFinished)))
+			if (key === undefined || (await isToBeHandled(this, key, settings.answersWhenFinished)))
 				items.push(item);
 		}
 		if (this.getMode() === 'manual') {

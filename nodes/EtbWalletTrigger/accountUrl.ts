@@ -1,45 +1,43 @@
-/** The one hand on an account's URL at the service: one call at a time, until the service has what it should have. */
+/** Sets an account's URL at the service: one call at a time, until the service has the URL that it should have. */
+import { createHash } from 'node:crypto';
 import type { IHookFunctions, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
-import type { Account } from '../shared/account';
-import { accountKeys, loadAccount } from '../shared/account';
+import { loadAccount, type Account } from '../shared/account';
 import { unlessStopped } from '../shared/elapsed';
 import { operationError, saveFailedExecution } from '../shared/n8n';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
-import type { Knowledge, Listener } from './holders';
+import { asError } from '../shared/unknown';
+import type { Knowledge, Listener } from './knowledge';
 import {
-	concluded,
+	callsEnded,
+	closeHolder,
 	hasTrigger,
 	isConfirmed,
 	isInUse,
 	isUsing,
-	leave,
 	nothingKnown,
-	rejected,
-	setting,
-	taken,
 	testOf,
+	urlAccepted,
+	urlRefused,
+	urlSent,
 	wantedUrl,
-} from './holders';
+} from './knowledge';
 import { triggerKey } from './perTrigger';
 
 /** n8n gives up on a publication after 84 s; without `Retry-After`, two calls with all their retries take less. */
 const timeoutMs = 8_000;
 
-/** Before the first try in the background. Each later pause is twice as long, up to the longest. */
+/** The pause before the first retry in the background. Each later one is twice as long, up to the longest. */
 const firstPauseMs = 30_000;
 const longestPauseMs = 10 * 60_000;
 
-/** A trigger that wants the account's URL to be set. */
+/** A trigger that was published or tested, and the account of its credential. */
 interface Asker {
 	context: IHookFunctions;
 	account: Account;
 }
 
-/**
- * Sets the URL at the service (service document §4 endpoint 4), with retries until `signal` says that another URL is wanted.
- * @returns why it could not be set; it may have been all the same
- */
+/** Sets the URL (service document §4 endpoint 4), with retries until `signal` is aborted. @returns the error, if any */
 async function setUrl(
 	{ context, account }: Asker,
 	url: string,
@@ -50,7 +48,7 @@ async function setUrl(
 		context,
 		account,
 		{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
-		// A call that was cut off could still be carried out, after the next one.
+		// The service could carry out a call that was cut off after the next one.
 		{ timeoutMs, stop: signal, finishes: true },
 	);
 	return result.ok ? undefined : failureError(context.getNode(), result.failure);
@@ -60,11 +58,11 @@ async function setUrl(
 interface NotSet {
 	url: string;
 	reason: Error;
-	/** It has it for certain, from before. */
+	/** The service has this URL for certain, from before. */
 	hasIt: boolean;
 }
 
-/** For what nobody would see in the editor. */
+/** Logs it, where the editor does not show an error. */
 export function logNotSet(
 	context: IHookFunctions | ITriggerFunctions,
 	{ url, reason, hasIt }: NotSet,
@@ -83,22 +81,22 @@ export function logNotSet(
 
 interface Reconciled {
 	notSet?: NotSet;
-	/** Why the trigger is not published or tested at this URL, if it was to be and its URL was rejected. */
+	/** Why the trigger is not published or tested at this URL, if the service refused it. */
 	whyDropped: (place: Place) => Error | undefined;
 }
 
 type Place = Pick<Listener, 'trigger' | 'url'>;
 
 /**
- * The service can be told a URL, and not be asked for it. A hook that changes what is known waits for `reconcile`, which
- * makes one call after the other for as long as something else is wanted than what was last confirmed. What is not
- * confirmed then is tried again in the background, for a published trigger that n8n keeps in this process.
+ * The URL of one account. It can be set at the service, and not read. A hook of n8n changes what is known, and waits for
+ * `reconcile`, which makes one call after the other until the service has confirmed the URL that is wanted. If it does
+ * not, it is tried again in the background, for a published trigger that n8n keeps in this process.
  */
 export class AccountUrl {
-	/** The account, in a form that shows no API key. */
+	/** By what the account is recognised: see `accountKeys`. */
 	keys: readonly string[] = [];
 	#known = nothingKnown;
-	/** Who is published or tested, by trigger. The last one's credential is the most likely to be right. */
+	/** By trigger. Calls use the credential of the last one, which is the most likely to be right. */
 	readonly #askers = new Map<string, Asker>();
 	#work?: Promise<Reconciled>;
 	#isWorking = false;
@@ -106,7 +104,7 @@ export class AccountUrl {
 	#notSet?: NotSet;
 	#pauseMs = firstPauseMs;
 	#pause?: AbortController;
-	/** The trigger at which a person was told, since the service took a URL. */
+	/** The trigger under whose executions a person was told, since the service last took a URL. */
 	#told?: string;
 
 	get known(): Knowledge {
@@ -116,18 +114,18 @@ export class AccountUrl {
 	set known(known: Knowledge) {
 		this.#known = known;
 		const call = this.#call;
-		// An answer still counts, but to try again for what nobody wants any more would only hold up the rest.
+		// The answer of the call still counts. Retries for a URL that is not wanted any more would only take time.
 		if (call !== undefined && wantedUrl(known) !== call.url) call.retries.abort();
 	}
 
-	/** Reads anew the credentials of those who use the account: an API key may have been replaced. */
+	/** Reads the credentials of the askers anew: an API key may have been replaced. */
 	async refresh(): Promise<void> {
 		await Promise.all(
 			[...this.#askers.values()].map(async (asker) => {
 				try {
 					asker.account = await loadAccount(asker.context);
 				} catch {
-					// What was deleted or damaged since is used as it was.
+					// A credential that was deleted or damaged since is used as it was.
 				}
 			}),
 		);
@@ -135,7 +133,7 @@ export class AccountUrl {
 			this.keys = [...this.#askers.values()].flatMap(({ account }) => accountKeys(account));
 	}
 
-	/** Resolves when the service has the URL that it should have, or with why not; for all that wait, with the same. */
+	/** Resolves when the service has the URL that it should have, or with why not. All that wait get the same result. */
 	async reconcile(asker?: Asker): Promise<Reconciled> {
 		if (asker === undefined) await this.refresh();
 		else this.#hear(asker);
@@ -166,23 +164,23 @@ export class AccountUrl {
 			if (notSet !== undefined || asker === undefined) break;
 			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
-				this.#known = taken(this.#known, url);
+				this.#known = urlAccepted(this.#known, url);
 				this.#told = undefined;
 				continue;
 			}
-			const { known, dropped } = rejected(this.#known, url);
+			const { known, dropped } = urlRefused(this.#known, url);
 			this.#known = known;
 			if (dropped !== undefined) reasons.push({ ...dropped, reason });
 			else if (wantedUrl(known) === url) notSet = { url, reason, hasIt: known.confirmed === url };
 		}
-		this.#known = concluded(this.#known);
+		this.#known = callsEnded(this.#known);
 		this.#isWorking = false;
-		// They hold the API key.
+		// An asker holds the API key: none is kept for longer than needed.
 		for (const trigger of this.#askers.keys())
 			if (!isUsing(this.#known, trigger)) this.#askers.delete(trigger);
 		this.#notSet = notSet;
 		this.retryLater();
-		// Another attempt of the same trigger may have succeeded after that.
+		// The same trigger may have begun again after that, and listen now.
 		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
 		return {
 			notSet,
@@ -194,17 +192,17 @@ export class AccountUrl {
 	async #set(url: string, asker: Asker): Promise<Error | undefined> {
 		const retries = new AbortController();
 		this.#call = { url, retries };
-		this.#known = setting(this.#known, url);
+		this.#known = urlSent(this.#known, url);
 		try {
 			return await setUrl(asker, url, retries.signal);
 		} catch (error) {
-			return error instanceof Error ? error : new Error(String(error));
+			return asError(error);
 		} finally {
 			this.#call = undefined;
 		}
 	}
 
-	/** Begins the pause before the next try, if there is to be one. */
+	/** Begins the pause before the next retry in the background, if one is needed. */
 	retryLater(): void {
 		this.#pause?.abort();
 		if (isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
@@ -216,7 +214,7 @@ export class AccountUrl {
 		this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
 	}
 
-	/** n8n shows a workflow as published whose URL the service did not take: this stands under Executions, once. */
+	/** n8n shows a workflow as published although the service did not take its URL. So one error stands under Executions. */
 	#tellPerson(context: ITriggerFunctions): void {
 		const trigger = triggerKey(context);
 		if (this.#notSet === undefined || this.#notSet.hasIt || this.#told === trigger) return;
@@ -229,7 +227,7 @@ export class AccountUrl {
 		saveFailedExecution(context, error);
 	}
 
-	/** Undefined when nothing is to be tried, or not by this process. */
+	/** Undefined when no retry is needed, or another process makes it. */
 	#triggerToRetry(): ITriggerFunctions | undefined {
 		const { holder } = this.#known;
 		return holder && !isConfirmed(this.#known) ? kept.get(holder.trigger) : undefined;
@@ -247,59 +245,68 @@ export class AccountUrl {
 	}
 }
 
-/** Published triggers that n8n keeps in the memory of this process, which is the one that publishes. */
+/** The published triggers that n8n keeps in the memory of this process, the one that publishes. */
 const kept = new Map<string, ITriggerFunctions>();
 
-/** n8n begins to keep a published trigger, until it calls `closeFunction`: when it is unpublished, or another process leads. */
+/** n8n begins to keep a published trigger. It calls `closeFunction` when it is unpublished, or another process leads. */
 export function keep(context: ITriggerFunctions): ITriggerResponse {
 	const trigger = triggerKey(context);
 	kept.set(trigger, context);
-	for (const accountUrl of accounts)
+	for (const accountUrl of accountUrls)
 		if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();
 	return {
 		closeFunction: async () => {
 			if (kept.get(trigger) !== context) return await Promise.resolve();
 			kept.delete(trigger);
-			for (const accountUrl of accounts) accountUrl.known = leave(accountUrl.known, trigger);
+			for (const accountUrl of accountUrls)
+				accountUrl.known = closeHolder(accountUrl.known, trigger);
 		},
 	};
 }
 
-/** A process sees a handful, and keeps no secret of one that is not in use. */
-const accounts = new Set<AccountUrl>();
+/**
+ * By what an account is recognised, without showing the API key. Two are the same if they share a key: a credential stays
+ * the same account when a person replaces its API key.
+ */
+function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
+	const keyHash = createHash('sha256').update(apiKey).digest('base64');
+	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
+}
 
-/** Two are the same account if they share a key. */
+/** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */
+const accountUrls = new Set<AccountUrl>();
+
 export async function accountUrlOf(account: Account): Promise<AccountUrl> {
-	await Promise.all([...accounts].map(async (accountUrl) => await accountUrl.refresh()));
+	await Promise.all([...accountUrls].map(async (accountUrl) => await accountUrl.refresh()));
 	const keys = accountKeys(account);
-	const found = [...accounts].filter((accountUrl) =>
+	const found = [...accountUrls].filter((accountUrl) =>
 		accountUrl.keys.some((key) => keys.includes(key)),
 	);
-	// More than one, if a second credential was given the key of the first later.
+	// More than one, if a person later gave a second credential the API key of the first.
 	const accountUrl =
 		found.find(({ known }) => known.holder !== undefined) ??
 		found.find(({ known }) => isInUse(known)) ??
 		found[0] ??
 		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl.known) ? accountUrl.keys : []), ...keys];
-	accounts.add(accountUrl);
+	accountUrls.add(accountUrl);
 	return accountUrl;
 }
 
-/** The accounts for which a trigger is published or tested at this URL: more than one if its credential was changed. */
-export const accountsOf = (trigger: string, url: string): AccountUrl[] =>
-	[...accounts].filter(({ known }) => hasTrigger(known, trigger, url));
+/** Those for which a trigger is published or tested at this URL: more than one if its credential was changed. */
+export const accountUrlsUsedBy = (trigger: string, url: string): AccountUrl[] =>
+	[...accountUrls].filter(({ known }) => hasTrigger(known, trigger, url));
 
 /** Whether a trigger is published or tested, for whatever account. */
 export const isTriggerUsed = (trigger: string): boolean =>
-	[...accounts].some(({ known }) => isUsing(known, trigger));
+	[...accountUrls].some(({ known }) => isUsing(known, trigger));
 
 /** What is known of the account for which a trigger is published. */
 export const knownOfPublished = (trigger: string): Knowledge | undefined =>
-	[...accounts].find(({ known }) => known.holder?.trigger === trigger)?.known;
+	[...accountUrls].find(({ known }) => known.holder?.trigger === trigger)?.known;
 
-/** What is known of the account for which it is tested, which can be another one. */
+/** What is known of the account for which a trigger is tested. It can be another one: tests use what is not published yet. */
 export function knownOfTested(trigger: string): Knowledge | undefined {
-	const found = [...accounts].filter(({ known }) => testOf(known, trigger) !== undefined);
+	const found = [...accountUrls].filter(({ known }) => testOf(known, trigger) !== undefined);
 	return (found.find(({ known }) => testOf(known, trigger)?.isEnding === false) ?? found[0])?.known;
 }

@@ -1,54 +1,56 @@
-/** Whether an event came before: by the memory of this process, and by the record in n8n's database. */
+/** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { createHash } from 'node:crypto';
-import { sleep } from 'n8n-workflow';
-import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { messageOf } from '../shared/invalidValue';
+import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { whenEnded } from '../shared/n8n';
-import type { Entries } from '../shared/record/entries';
-import { answered, entriesOf } from '../shared/record/entries';
+import { answered, entriesOf, type Entries } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
+import { asError, messageOf } from '../shared/unknown';
 import type { PartnerEvent } from './event';
 import { PerTrigger } from './perTrigger';
 
 /** How many deliveries of a trigger this process remembers. */
 const rememberedInProcess = 20_000;
 
-/** How many executions of a trigger this process remembers to have handled an event. */
+/** How many events with their executions this process remembers for each trigger. */
 const rememberedExecutions = 1_000;
 
 /**
  * How many marks the record in n8n's database keeps, the newest. n8n reads and writes all of them for each event:
- * measured, 1,000 cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. What is sent again after a restart is what was in
- * flight before it.
+ * measured, 1,000 cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. After a restart the service sends again only what was
+ * in flight.
  */
 const keptMarks = 2_000;
 
-/** A change of the record in n8n's database, and what it answers. */
-interface Question {
-	record?: readonly string[];
-	forget?: readonly string[];
-	/** Whether another process may write the same record. */
+/** A change of the record in n8n's database. */
+interface Change {
+	add?: readonly string[];
+	remove?: readonly string[];
+}
+
+/** A change that waits for its turn, and the promise of what was found. */
+interface WaitingChange extends Change {
+	/** Whether another process may change the same record, so that the lock is needed. */
 	isShared: boolean;
 	resolve: (found: ReadonlySet<string>) => void;
 	reject: (reason: unknown) => void;
 }
 
-/** `released`: its answer may never come. */
-type Ended = 'succeeded' | 'failed' | 'released';
+/** `released`: how it ended may never become known, so others wait for it no longer. */
+type DeliveryEnd = 'succeeded' | 'failed' | 'released';
 
-/** A delivery that was handed to n8n, and not answered yet. */
+/** A delivery that n8n handles, and has not answered yet. */
 interface Running {
-	ended: Promise<Ended>;
-	end(how: Ended): void;
-	/** Its sender has hung up. */
-	isLeft: boolean;
+	ended: Promise<DeliveryEnd>;
+	end(how: DeliveryEnd): void;
+	/** Whether its sender has closed the connection. */
+	hasHungUp: boolean;
 }
 
 /** The execution of this process that handles an event or has. */
 interface Execution {
 	id: string;
-	/** Resolves when it is over and its end stands in the record, if that was asked for. */
-	ended?: Promise<Ended>;
+	/** Resolves when it is over and the record has its end. Only with `untilItSucceeds`. */
+	ended?: Promise<DeliveryEnd>;
 }
 
 interface Deliveries {
@@ -56,35 +58,35 @@ interface Deliveries {
 	done: Set<string>;
 	running: Map<string, Running>;
 	executions: Map<string, Execution>;
-	/** Waiting for the record in n8n's database. */
-	questions: Question[];
-	isAsking: boolean;
+	/** They wait for the record in n8n's database. */
+	changes: WaitingChange[];
+	isChanging: boolean;
 }
 
-/** An event that is being handled would run twice if it were dropped. */
+/** Kept for a trigger with an event that is being handled: it would run twice. */
 const memory = new PerTrigger<Deliveries>(
 	() => ({
 		done: new Set(),
 		running: new Map(),
 		executions: new Map(),
-		questions: [],
-		isAsking: false,
+		changes: [],
+		isChanging: false,
 	}),
-	({ running, executions, isAsking }) =>
+	({ running, executions, isChanging }) =>
 		running.size > 0 ||
-		isAsking ||
+		isChanging ||
 		[...executions.values()].some(({ ended }) => ended !== undefined),
 );
 
 export const forgetDeliveries = (trigger: string): void => memory.drop(trigger);
 
-/** Whether this process runs what it receives. In queue mode others do, and it does not learn when they begin. */
+/** Whether this process also runs the workflows. In queue mode others do, and it does not learn when they begin. */
 let runsItself = false;
 
 /**
- * What makes two deliveries the same event. The document shows an `id` for transfer.completed only; in other
- * events `data.id` may name a user, so they need more to be the same: the transaction hash, all other data and the
- * event's own `id`, if it has one, or else the whole body.
+ * Two deliveries with the same key are the same event. The service document shows an `id` for transfer.completed only;
+ * in other events `data.id` may name a user. So they are the same if all their data, with a transaction hash, and the
+ * `id` of the event are the same; without such a hash, if the whole body is.
  */
 export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
@@ -99,7 +101,7 @@ export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 const hashOf = (content: string | Buffer): string =>
 	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
-/** Numbers of so many digits are equal once they are read, although they were sent as different ones. */
+/** Whether it has a number of so many digits that JSON.parse makes two different ones equal. */
 const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
 
 /** The same data with its keys in one order: JSON gives the order no meaning. */
@@ -110,17 +112,17 @@ function sorted(value: unknown): unknown {
 	return Object.fromEntries(entries.map(([key, entry]) => [key, sorted(entry)]));
 }
 
-/** A delivery that is to be handled; `end` has to be called with whether that succeeded. */
+/** A delivery that is to be handled. */
 export interface Admission {
+	/** Has to be called with whether that succeeded. */
 	end(succeeded: boolean): void;
-	/** Its sender has hung up. */
-	leave(): void;
+	/** To be called when its sender has closed the connection. */
+	hangUp(): void;
 }
 
 /**
- * Asks the memory of this process. A second delivery that comes while the first is being handled waits for it.
+ * Asks the memory of this process. A delivery waits for an earlier one of the same event that is being handled.
  * @param untilItSucceeds whether the sender is told how the workflow ended
- * @returns the admission, or how the same delivery ended before
  */
 export async function admit(
 	context: IWebhookFunctions,
@@ -129,24 +131,25 @@ export async function admit(
 ): Promise<Admission | 'succeeded' | 'failed'> {
 	const { done, running, executions } = memory.of(context);
 	/**
-	 * n8n answers nothing for what a person stops in its queue. While it may still be in the queue, the record in n8n's
-	 * database lets one of two executions have it; not so while another process runs it until it succeeds.
+	 * n8n never answers a delivery whose execution a person stops in n8n's queue. So once its sender has hung up, the next
+	 * delivery does not wait for it, and the record in n8n's database decides which of the two is handled. With
+	 * `untilItSucceeds` that record cannot tell while another process runs it.
 	 */
 	const releaseIfLost = (delivery?: Running): void => {
 		const isRunning = executions.get(key)?.ended !== undefined;
-		if (delivery?.isLeft && !isRunning && (runsItself || !untilItSucceeds))
+		if (delivery?.hasHungUp && !isRunning && (runsItself || !untilItSucceeds))
 			delivery.end('released');
 	};
 	for (;;) {
 		if (done.has(key)) return 'succeeded';
 		releaseIfLost(running.get(key));
-		// An execution without a delivery was in n8n's queue when n8n crashed.
+		// After a crash n8n runs what was in its queue: executions without a delivery.
 		const ended = running.get(key)?.ended ?? executions.get(key)?.ended;
 		if (ended === undefined) break;
 		const how = await ended;
 		if (how !== 'released') return how;
 	}
-	const { promise: ended, resolve } = context.helpers.createDeferredPromise<Ended>();
+	const { promise: ended, resolve } = context.helpers.createDeferredPromise<DeliveryEnd>();
 	const own: Running = {
 		ended,
 		end(how) {
@@ -154,13 +157,13 @@ export async function admit(
 			if (how === 'succeeded') dropOldest(done.add(key), rememberedInProcess);
 			resolve(how);
 		},
-		isLeft: false,
+		hasHungUp: false,
 	};
 	running.set(key, own);
 	return {
 		end: (succeeded) => own.end(succeeded ? 'succeeded' : 'failed'),
-		leave() {
-			own.isLeft = true;
+		hangUp() {
+			own.hasHungUp = true;
 			releaseIfLost(own);
 		},
 	};
@@ -171,21 +174,18 @@ function dropOldest(kept: Set<string> | Map<string, unknown>, most: number): voi
 	if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }
 
-/** An event came. */
+/** The record has it for each event that came. */
 const cameMark = (key: string): string => `came:${key}`;
-/** Its workflow has not ended yet, as far as is known: it runs, or a crash ended it. */
+/** Also with `untilItSucceeds`, until its workflow has ended: it runs, or a crash cut it off. */
 const openMark = (key: string): string => `open:${key}`;
 
 /**
- * Asks and writes the record in n8n's database, which other processes and later starts of n8n share. It belongs to
- * the node by its id, so that renaming changes nothing.
- *
- * With `untilItSucceeds` an event whose workflow failed, or was cut off by a crash, is new again; one whose
- * execution a person stopped is not. Otherwise an event is new once.
- * @returns whether this execution is to handle the event. If the record cannot be asked it is: an event that runs
- * twice can be told by its data, one that is lost cannot
+ * Whether this execution is to handle the event, by the record in n8n's database, which all processes share. An event is
+ * handled once; with `untilItSucceeds` again if its workflow failed or a crash cut it off, and not if a person stopped it.
+ * If the record cannot be asked, it is handled: a workflow can tell by the data that an event came twice, and cannot
+ * know of one that was lost.
  */
-export async function isNew(
+export async function isToBeHandled(
 	context: IExecuteFunctions,
 	key: string,
 	untilItSucceeds: boolean,
@@ -193,18 +193,19 @@ export async function isNew(
 	const deliveries = memory.of(context);
 	const { running, executions } = deliveries;
 	const id = context.getExecutionId();
-	// n8n's Retry On Fail asks again, and a person who retries an execution wants it to run.
+	// Retry On Fail asks again in the same execution.
 	if (executions.get(key)?.id === id) return true;
+	// Retry execution: a person wants it to run.
 	const wantedByPerson = context.getMode() === 'retry';
-	// How another execution of this process ends decides, and stands in the record then.
+	// Another execution of this process has the event: when it has ended, the record says how.
 	while (executions.get(key)?.ended !== undefined && !wantedByPerson)
 		await executions.get(key)?.ended;
 
 	if (running.has(key)) runsItself = true;
-	const { promise: ended, resolve: end } = context.helpers.createDeferredPromise<Ended>();
+	const { promise: ended, resolve: end } = context.helpers.createDeferredPromise<DeliveryEnd>();
 	const execution: Execution = untilItSucceeds ? { id, ended } : { id };
 	dropOldest(executions.set(key, execution), rememberedExecutions);
-	const isOver = (how: Ended): void => {
+	const isOver = (how: DeliveryEnd): void => {
 		if (executions.get(key) === execution) executions.delete(key);
 		end(how);
 	};
@@ -212,7 +213,7 @@ export async function isNew(
 	const marks = untilItSucceeds ? [cameMark(key), openMark(key)] : [cameMark(key)];
 	let found: ReadonlySet<string> = new Set();
 	try {
-		found = await ask(context, deliveries, key, { record: marks });
+		found = await change(context, deliveries, key, { add: marks });
 	} catch (error) {
 		context.logger.warn(
 			`An event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
@@ -220,28 +221,28 @@ export async function isNew(
 	}
 	const handled = found.has(cameMark(key)) && !found.has(openMark(key));
 	if (handled && !wantedByPerson) {
-		if (untilItSucceeds) await forget(context, deliveries, key, [openMark(key)]);
+		if (untilItSucceeds) await removeMarks(context, deliveries, key, [openMark(key)]);
 		isOver('succeeded');
 		return false;
 	}
 	if (!untilItSucceeds) return true;
-	const isHeard = whenEnded(context, async (ending) => {
-		await forget(context, deliveries, key, ending === 'failed' ? marks : [openMark(key)]);
-		isOver(ending === 'failed' ? 'failed' : 'succeeded');
+	const willBeTold = whenEnded(context, async (how) => {
+		await removeMarks(context, deliveries, key, how === 'failed' ? marks : [openMark(key)]);
+		isOver(how === 'failed' ? 'failed' : 'succeeded');
 	});
-	if (!isHeard) isOver('succeeded');
+	if (!willBeTold) isOver('succeeded');
 	return true;
 }
 
-/** What stays in the record only makes an event run again if it is sent again. */
-async function forget(
+/** Removes marks from the record. If that fails, it only logs it: the event may run again if the service sends it again. */
+async function removeMarks(
 	context: IExecuteFunctions,
 	deliveries: Deliveries,
 	key: string,
 	marks: string[],
 ): Promise<void> {
 	try {
-		await ask(context, deliveries, key, { forget: marks });
+		await change(context, deliveries, key, { remove: marks });
 	} catch (error) {
 		context.logger.warn(
 			`The end of an event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
@@ -250,53 +251,56 @@ async function forget(
 }
 
 /**
- * n8n's record is read as a whole and then written as a whole, so two at once would undo each other. Those of this
- * process take turns, and what waits meanwhile goes in one turn.
+ * Changes the record in n8n's database. n8n reads it as a whole and then writes it as a whole, so two changes at once
+ * would undo each other: those of this process take turns, and all that wait go in one turn.
  * @returns which marks were there before
  */
-async function ask(
+async function change(
 	context: IExecuteFunctions,
 	deliveries: Deliveries,
 	key: string,
-	question: Pick<Question, 'record' | 'forget'>,
+	wanted: Change,
 ): Promise<ReadonlySet<string>> {
-	// The process that received the delivery also runs its workflow: then n8n has no other that does.
+	// If this process received the delivery, and also runs its workflow, no other process of n8n runs workflows.
 	const isShared = !deliveries.running.has(key) && !deliveries.done.has(key);
-	const answer = new Promise<ReadonlySet<string>>((resolve, reject) =>
-		deliveries.questions.push({ ...question, isShared, resolve, reject }),
+	const found = new Promise<ReadonlySet<string>>((resolve, reject) =>
+		deliveries.changes.push({ ...wanted, isShared, resolve, reject }),
 	);
-	if (!deliveries.isAsking) void answerAll(context, deliveries);
-	return await answer;
+	if (!deliveries.isChanging) void changeAll(context, deliveries);
+	return await found;
 }
 
-async function answerAll(context: IExecuteFunctions, deliveries: Deliveries): Promise<void> {
-	deliveries.isAsking = true;
-	while (deliveries.questions.length > 0) {
-		const questions = deliveries.questions.splice(0);
-		const isShared = questions.some((question) => question.isShared);
+async function changeAll(context: IExecuteFunctions, deliveries: Deliveries): Promise<void> {
+	deliveries.isChanging = true;
+	while (deliveries.changes.length > 0) {
+		const changes = deliveries.changes.splice(0);
+		const isShared = changes.some((each) => each.isShared);
 		const access = async (): Promise<Set<string>> =>
-			await readAndWrite(entriesOf(context, 'node'), questions);
+			await write(entriesOf(context, 'node'), changes);
 		const found = await carefully(context, isShared, access);
-		for (const { record = [], resolve, reject } of questions) {
-			if (found instanceof Error) reject(found);
-			else resolve(new Set(record.filter((mark) => found.has(mark))));
-			if (!(found instanceof Error)) for (const mark of record) found.add(mark);
+		for (const { add = [], resolve, reject } of changes) {
+			if (found instanceof Error) {
+				reject(found);
+				continue;
+			}
+			resolve(new Set(add.filter((mark) => found.has(mark))));
+			for (const mark of add) found.add(mark);
 		}
 	}
-	deliveries.isAsking = false;
+	deliveries.isChanging = false;
 }
 
-/** Before each attempt to write the record. */
+/** The pauses before the database is called the first, second and third time. */
 const pausesMs = [0, 50, 250];
 
-/** For each attempt: all later events of the trigger wait their turn. */
+/** For each call: all later events of the trigger wait for it. */
 const answerTimeoutMs = 10_000;
 
 /**
- * Where several processes run workflows, with the lock that payments of this workflow take too; without it, if a
- * Remove Duplicates node with the workflow's scope is in the way.
- * @returns the marks that were there before. None after an attempt that failed: it may have written them itself, and an
- * event must rather run twice than not at all. Or why the record could not be written
+ * Changes the record, with the lock of this workflow's payments if other processes may change it too. If the lock cannot
+ * be had, for example because of a Remove Duplicates node whose Scope is the workflow, without it.
+ * @returns the marks that were there before, or why the record could not be changed. No marks if a call failed first: it
+ * may have added them itself, and an event is rather handled twice than not at all
  */
 async function carefully(
 	context: IExecuteFunctions,
@@ -305,26 +309,26 @@ async function carefully(
 ): Promise<Set<string> | Error> {
 	let found: Set<string> | undefined;
 	let failure: Error | undefined;
-	const attempt = async (): Promise<void> => {
+	const call = async (): Promise<void> => {
 		try {
 			found = await answered(access(), answerTimeoutMs);
 		} catch (error) {
-			failure = error instanceof Error ? error : new Error(String(error));
+			failure = asError(error);
 		}
 	};
-	// The lock may fail before the attempt or after it: `found` tells whether there was one.
-	if (isShared) await exclusively(context, attempt).catch(() => undefined);
+	// The lock may also fail after the call: then `found` has what the call found.
+	if (isShared) await exclusively(context, call).catch(() => undefined);
 	for (const pauseMs of pausesMs) {
 		if (found !== undefined) break;
 		if (pauseMs > 0) await sleep(pauseMs);
-		await attempt();
+		await call();
 	}
 	if (failure === undefined) return found ?? new Set();
 	return found === undefined ? failure : new Set();
 }
 
-async function readAndWrite(entries: Entries, questions: Question[]): Promise<Set<string>> {
-	await entries.remove(questions.flatMap((question) => question.forget ?? []));
-	const marks = questions.flatMap((question) => question.record ?? []);
-	return new Set(await entries.record(marks, keptMarks));
+async function write(entries: Entries, changes: Change[]): Promise<Set<string>> {
+	await entries.remove(changes.flatMap(({ remove = [] }) => remove));
+	const marks = changes.flatMap(({ add = [] }) => add);
+	return new Set(await entries.add(marks, keptMarks));
 }

@@ -1,6 +1,6 @@
 /** The events of the service: which there are, and what a body must be to count as one. */
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
-import { property } from '../shared/n8n';
+import { isObject, property } from '../shared/unknown';
 
 /** The events of the service document §6. */
 export const eventOptions: INodePropertyOptions[] = [
@@ -24,17 +24,17 @@ export const eventOptions: INodePropertyOptions[] = [
 /** Stands for every event, also those the service adds later. */
 export const allEvents = '*';
 
-/** A notification as the service sent it. Only `event` is certain, since the document shows part of it. */
+/** An event as the service sent it. Of its fields only `event` is certain: the service document shows no whole list. */
 export interface PartnerEvent extends IDataObject {
 	event: string;
 }
 
-/** Deeper bodies are refused, because what handles them later may recurse. */
+/** Deeper bodies are refused: n8n, or a node of the workflow, may go through them by recursion. */
 const deepest = 64;
 
 /** @returns undefined when the body is not JSON, or could harm what handles it */
 export function parseBody(body: Buffer): unknown {
-	// Before it is parsed, which takes seconds for millions of levels.
+	// First, because parsing millions of levels takes seconds.
 	if (isDeeper(body, deepest)) return undefined;
 	try {
 		const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -63,13 +63,12 @@ function isDeeper(json: Buffer, levels: number): boolean {
 	return false;
 }
 
-/** Whether a parsed body is an event: a JSON object with a text in `event`. */
 export function isPartnerEvent(value: unknown): value is PartnerEvent {
 	const event = property(value, 'event');
 	return !Array.isArray(value) && typeof event === 'string' && event !== '';
 }
 
-/** Whether copying the object key by key could change the prototype of others. */
+/** Whether it could change the prototype of all objects when a node copies it key by key. */
 function pollutes(value: object): boolean {
 	const constructor: unknown = Object.hasOwn(value, 'constructor') && value.constructor;
 	return (
@@ -78,11 +77,9 @@ function pollutes(value: object): boolean {
 }
 
 function isHarmless(value: unknown): boolean {
-	if (typeof value !== 'object' || value === null) return true;
-	return !pollutes(value) && Object.values(value).every(isHarmless);
+	return !isObject(value) || (!pollutes(value) && Object.values(value).every(isHarmless));
 }
 
-/** Whether an event was asked for. */
 export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 	return wanted.includes(allEvents) || wanted.includes(event);
 }

@@ -1,28 +1,25 @@
-/** Requests of n8n to its own webhook addresses, while a test listens. */
+/** Forwards deliveries between production and tests: requests of n8n to its own webhook addresses. */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { messageOf } from '../shared/invalidValue';
-import { property } from '../shared/n8n';
-import type { Delivery } from './signedDelivery';
-import { sign, signingHeaders } from './signedDelivery';
+import { messageOf, property } from '../shared/unknown';
+import { sign, signingHeaders, type Delivery } from './signedDelivery';
 
 const timeoutMs = 10_000;
 
-/** Marks what this process sends on, so that it goes from production to tests, or from a test to production, once. */
+/** Marks what this process forwards: a test must not forward back to production what came from there. */
 const forwardHeader = 'x-etb-wallet-forwarded';
 const ownMark = randomUUID();
 
-/** Whether this process sent it on. */
 export const isForwarded = ({ headers }: Delivery): boolean => headers[forwardHeader] === ownMark;
 
-/** Headers that belong to one connection, and are another's when a delivery is sent on. */
+/** Headers of one connection: a delivery that is forwarded gets those of its new connection. */
 const ofConnection =
 	/^(?:accept|accept-encoding|connection|content-encoding|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/;
 
-/** Headers that carry what gives access, by their names. */
+/** Names of headers that may hold a secret. */
 const secret = /auth|cookie|api-?key|password|secret|signature|token/;
 
-/** The headers of the service, without those of a connection and those that may hold a secret. */
+/** The headers that may go into an output. */
 export function headersToShow({ headers }: Delivery): IDataObject {
 	const shown = Object.entries(headers).filter(
 		([name]) => !ofConnection.test(name) && !secret.test(name) && name !== forwardHeader,
@@ -30,10 +27,7 @@ export function headersToShow({ headers }: Delivery): IDataObject {
 	return Object.fromEntries(shown) as IDataObject;
 }
 
-/**
- * Sends a delivery on, byte for byte, with its signature, and with the headers that are shown.
- * @returns the status of the answer, or undefined when there was none
- */
+/** Forwards a delivery, byte for byte, with its signature. @returns the status of the answer, if there is one */
 export async function forward(
 	context: IHookFunctions | IWebhookFunctions,
 	url: string,
@@ -63,15 +57,14 @@ export async function forward(
 	}
 }
 
-/** The field of a body with which n8n asks itself which process handles a production URL. It is no event. */
+/** The field of a probe: a signed request that is no event, by which this process learns who handles a production URL. */
 const probeField = 'etbWalletProbe';
 
 const openProbes = new Set<string>();
 
-/** Statuses that the answer to a probe can have. */
 const probeStatus = { sameProcess: 200, otherProcess: 202 };
 
-/** The status with which a parsed body is to be answered, if it is a probe. */
+/** With which status to answer, if a parsed body is a probe. */
 export function probeStatusOf(body: unknown): number | undefined {
 	const token = property(body, probeField);
 	if (typeof token !== 'string') return undefined;

@@ -1,10 +1,9 @@
 /** The outputs of the trigger: which there are, and on which one an event leaves. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { PartnerEvent } from './event';
-import { allEvents, isWanted } from './event';
+import { allEvents, isWanted, type PartnerEvent } from './event';
 import type { Settings } from './settings';
 
-/** In the order of the outputs. Short, because the editor cuts the label of one after 14 characters. */
+/** In the order of the outputs. The editor cuts labels after 14 characters. */
 const outputNames: Record<string, string> = {
 	'deposit.mint_queued': 'Deposit',
 	'disburse.completed': 'Disbursement',
@@ -12,7 +11,7 @@ const outputNames: Record<string, string> = {
 	[allEvents]: 'Other',
 };
 
-/** A list of items for each output: the event's on its own one. No items when it is to start nothing. */
+/** The items for each output: those of an event leave on its own one. */
 export function outputsWith(
 	items: INodeExecutionData[],
 	{ events, outputPerEvent }: Settings,
@@ -26,7 +25,7 @@ export function outputsWith(
 	return outputs.map((_, output) => items.filter((item) => indexOf(item) === output));
 }
 
-/** It is evaluated as an expression, so it can use nothing from outside itself. */
+/** n8n evaluates the text of this function as an expression, so it uses nothing from outside itself. */
 function describeOutputs(
 	parameters: INodeParameters,
 	names: Record<string, string>,

@@ -1,4 +1,4 @@
-/** What this process keeps in memory for each trigger node, and when it is dropped. */
+/** What this process keeps in memory for each trigger node, and for how long. */
 import type {
 	IExecuteFunctions,
 	IHookFunctions,
@@ -14,8 +14,8 @@ export function triggerKey(context: Context): string {
 }
 
 /**
- * n8n tells only its main process when a trigger ends. So each process drops what was not used for this long, which is
- * longer than the service sends an event again; the record in n8n's database knows longer.
+ * n8n tells only its main process when a trigger ends, so each process drops what it has not used for so long. The service
+ * sends an event again for a shorter time.
  */
 const droppedAfterMs = 15 * 60_000;
 
@@ -43,7 +43,7 @@ export class PerTrigger<Part extends object> {
 		return part;
 	}
 
-	/** For a trigger that has ended. */
+	/** Drops the part of a trigger that has ended, unless it is busy. */
 	drop(trigger: string): void {
 		const kept = this.#parts.get(trigger);
 		if (kept !== undefined && !this.#isBusy(kept.part)) this.#parts.delete(trigger);

@@ -1,19 +1,17 @@
 /** What n8n asks of the trigger when a workflow is published or unpublished, and when a test begins or ends. */
 import type { IHookFunctions } from 'n8n-workflow';
-import type { Account } from '../shared/account';
-import { loadAccount } from '../shared/account';
+import { loadAccount, type Account } from '../shared/account';
 import { InvalidValueError } from '../shared/invalidValue';
 import { isReplacing, isStarting, operationError, projectOf, requireRequests } from '../shared/n8n';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import type { AccountUrl } from './accountUrl';
-import { accountsOf, accountUrlOf, isTriggerUsed, logNotSet } from './accountUrl';
+import { accountUrlsUsedBy, accountUrlOf, isTriggerUsed, logNotSet } from './accountUrl';
 import { forgetDeliveries } from './duplicates';
-import type { Holder } from './holders';
-import * as holders from './holders';
+import type { Holder } from './knowledge';
+import * as knowledge from './knowledge';
 import { triggerKey } from './perTrigger';
-import type { Settings } from './settings';
-import { checkSettings, settingsOf } from './settings';
+import { checkSettings, settingsOf, type Settings } from './settings';
 import { beginTest } from './testListening';
 import { forgetSecrets } from './webhookSecrets';
 
@@ -25,13 +23,13 @@ export interface Registration {
 	settings: Settings;
 	/** The address at which n8n listens for this trigger. */
 	url: string;
-	/** The same, once it is sure that the service can reach it. @throws {InvalidValueError} */
+	/** The same address. @throws {InvalidValueError} when the service cannot reach it */
 	publicUrl: () => string;
 }
 
 /**
- * Called by n8n when the workflow is published, when n8n starts, and when "Listen for test event" begins.
- * The URL is always set, never assumed: that also heals what else was set.
+ * Called by n8n when the workflow is published, when n8n starts, and when "Listen for test event" begins. The URL is set
+ * each time: another program may have set another one.
  * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
  */
 export async function register(context: IHookFunctions): Promise<void> {
@@ -41,7 +39,7 @@ export async function register(context: IHookFunctions): Promise<void> {
 		const listener =
 			context.getMode() === 'manual'
 				? await beginTest(context, registration)
-				: publish(context, registration);
+				: beginPublished(context, registration);
 		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
 		const reason = whyDropped(listener);
 		if (reason !== undefined) {
@@ -49,7 +47,7 @@ export async function register(context: IHookFunctions): Promise<void> {
 			logNotSet(context, { url: listener.url, reason, hasIt: false });
 			throw reason;
 		}
-		// n8n would stop listening, although the service very likely still has a URL of this account.
+		// Log only: if we threw, n8n would stop listening, and the service very likely sends to this URL.
 		if (notSet !== undefined) logNotSet(context, notSet);
 	} catch (error) {
 		throw invalidValueError(context.getNode(), error);
@@ -85,13 +83,14 @@ async function readRegistration(context: IHookFunctions): Promise<Registration> 
 	};
 }
 
-/** As `webhookUrl` writes it, so that the two can be compared. */
+/** Written as `webhookUrl` writes it, so that the two can be compared. */
 function ownUrl(context: IHookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	return URL.canParse(url) ? new URL(url).href : url;
 }
 
-function publish(
+/** Makes it known that the trigger is published. @throws {NodeOperationError} when another one has the account */
+function beginPublished(
 	context: IHookFunctions,
 	{ trigger, accountUrl, publicUrl }: Registration,
 ): Holder {
@@ -101,25 +100,29 @@ function publish(
 		workflow: { id, name },
 		project: projectOf(context),
 		url: publicUrl(),
-		isNew: !isStarting(context),
+		isBeginning: !isStarting(context),
 	};
-	const known = holders.publish(accountUrl.known, holder, isReplacing(context));
-	if ('heldBy' in known) throw alreadyHeld(context, known.heldBy);
+	const known = knowledge.setHolder(accountUrl.known, holder, isReplacing(context));
+	if ('heldBy' in known) throw alreadyHeld(context, holder, known.heldBy);
 	accountUrl.known = known;
 	return holder;
 }
 
-/** Names the other workflow only where whoever publishes may see it: n8n shows a person the workflows of a project. */
-function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Error {
+/** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
+function alreadyHeld(
+	context: IHookFunctions,
+	refused: Holder,
+	{ workflow, project }: Holder,
+): Error {
 	const node = context.getNode();
-	if (workflow.id === context.getWorkflow().id) {
+	if (workflow.id === refused.workflow.id) {
 		return operationError(
 			node,
 			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
 			'The service sends all events of an account to one address. Choose all events that you need in one trigger. With One Output per Event each leaves on an output of its own.',
 		);
 	}
-	const isVisible = project !== undefined && project === projectOf(context);
+	const isVisible = project !== undefined && project === refused.project;
 	return operationError(
 		node,
 		isVisible
@@ -130,27 +133,29 @@ function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Er
 }
 
 /**
- * Called by n8n when the workflow is unpublished or changed, when a test ends in whatever way, and after a failed
- * `register`. If it fails, n8n calls it again: at once, or for a test with the next event.
- * @throws {NodeOperationError | NodeApiError} when the URL could not be handed over
+ * Called by n8n when the workflow is unpublished or changed, when a test ends, and after `register` failed. If it throws,
+ * n8n calls it again: at once, or for a test with the next event.
+ * @throws {NodeOperationError | NodeApiError} when the service does not take the URL that it should have now
  */
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
 	let failure: Error | undefined;
 	try {
-		// When this returns, n8n drops the listening of a test that began meanwhile too, and tells nobody.
+		// When this returns, n8n also stops listening for a test of this trigger that began meanwhile: so that one ends too.
 		do {
-			for (const accountUrl of accountsOf(trigger, url)) {
-				const ended = holders.endTest(accountUrl.known, trigger, url);
-				accountUrl.known = holders.unpublish(ended, trigger, url);
+			for (const accountUrl of accountUrlsUsedBy(trigger, url)) {
+				const ended = knowledge.endTest(accountUrl.known, trigger, url);
+				accountUrl.known = knowledge.removeHolder(ended, trigger, url);
 				const { notSet } = await accountUrl.reconcile();
 				if (notSet?.hasIt === false) failure ??= notSet.reason;
 				else if (notSet !== undefined) logNotSet(context, notSet);
 			}
 			if (failure !== undefined) throw failure;
 		} while (
-			accountsOf(trigger, url).some(({ known }) => holders.isListening(known, trigger, url))
+			accountUrlsUsedBy(trigger, url).some(({ known }) =>
+				knowledge.isListening(known, trigger, url),
+			)
 		);
 	} finally {
 		if (!isTriggerUsed(trigger)) {

@@ -1,22 +1,18 @@
-/** A request to the trigger's URL, from its first byte to its answer or its workflow. */
+/** Answers a request to the trigger's URL, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { messageOf } from '../shared/invalidValue';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
+import { messageOf } from '../shared/unknown';
 import { knownOfPublished, knownOfTested } from './accountUrl';
-import type { Admission } from './duplicates';
-import { admit, deliveryKey } from './duplicates';
-import type { PartnerEvent } from './event';
-import { ageMsOf, isPartnerEvent, isWanted, parseBody } from './event';
+import { admit, deliveryKey, type Admission } from './duplicates';
+import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
-import { copiesFor, productionOf } from './holders';
+import { sharingTestUrls, productionOf } from './knowledge';
 import { triggerKey } from './perTrigger';
-import type { Settings } from './settings';
-import { settingsOf } from './settings';
-import type { Delivery } from './signedDelivery';
-import { hasSignature, isSigned } from './signedDelivery';
+import { settingsOf, type Settings } from './settings';
+import { hasSignature, isSigned, type Delivery } from './signedDelivery';
 import { loadSecrets } from './webhookSecrets';
 
-/** An answer that starts no execution. It says nothing about why a signature was refused. */
+/** An answer that starts no execution. It does not say why a signature was refused. */
 interface Refusal {
 	status: number;
 	message: string;
@@ -39,8 +35,8 @@ const refusals = {
 } satisfies Record<string, Refusal>;
 
 /**
- * Handles a request. What this process can tell does not start the workflow: an execution is what costs.
- * Never throws: n8n would start an execution that fails.
+ * Handles a request. It refuses as much as it can itself, because an execution of the workflow is what costs. It never
+ * throws: n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	let admission: Admission | undefined;
@@ -60,8 +56,8 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		admission = admitted;
 		whenAnswered(context, (status) => admitted.end(status >= 200 && status < 300));
 		const response = context.getResponseObject();
-		if (response.closed) admitted.leave();
-		else response.once('close', () => admitted.leave());
+		if (response.closed) admitted.hangUp();
+		else response.once('close', () => admitted.hangUp());
 		return { workflowData: [[withDeliveryKey(item, key)]] };
 	} catch (error) {
 		admission?.end(false);
@@ -74,7 +70,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 
 function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
-	// The rest of the body would still be waited for.
+	// Else n8n would go on to wait for the rest of the body.
 	if (status === refusals.tooSlow.status) response.setHeader('Connection', 'close');
 	response.status(status).json({ message });
 	return { noWebhookResponse: true };
@@ -92,7 +88,7 @@ async function acceptedEvent(
 	if (probed !== undefined) return { status: probed, message: 'Probe' };
 	if (!isPartnerEvent(event)) return refusals.noEvent;
 	if (!isForwarded(delivery)) {
-		if (context.getMode() !== 'manual') copyToTests(context, delivery);
+		if (context.getMode() !== 'manual') forwardToTests(context, delivery);
 		else if (!(await reachedProduction(context, delivery))) return refusals.notForwarded;
 	}
 	return reasonToIgnore(settings, event) ?? { event, delivery };
@@ -100,33 +96,34 @@ async function acceptedEvent(
 
 async function verifiedDelivery(context: IWebhookFunctions): Promise<Delivery | Refusal> {
 	const { headers } = context.getRequestObject();
-	// Before anything is read: what has no signature at all costs next to nothing.
+	// Before the body is read, so a flood of requests without any signature costs next to nothing.
 	if (!hasSignature(headers)) return refusals.notSigned;
 	const body = await rawBodyOf(context);
 	if (!Buffer.isBuffer(body)) return refusals[body];
 	const delivery = { headers, body };
-	// After the body, which a sender may take long to send.
+	// After the body, for which a sender may take long: a secret may be replaced meanwhile.
 	const secrets = await loadSecrets(context);
 	if (secrets === undefined) return refusals.noCredential;
 	return isSigned(delivery, secrets) ? delivery : refusals.notSigned;
 }
 
-/** What reaches a test may have been meant for production. If that cannot be reached, the service sends it again. */
+/** Forwards a test's delivery to production, if it may have been meant for it. If this fails, the service sends it again. */
 async function reachedProduction(context: IWebhookFunctions, delivery: Delivery): Promise<boolean> {
 	const trigger = triggerKey(context);
 	const known = knownOfTested(trigger);
 	const production = known ? productionOf(known, trigger) : 'unknown';
-	// Unknown: the test has ended, or another process knows where production is.
+	// `unknown`: the test has ended, or another process knows where production is.
 	if (typeof production === 'string') return production === 'nobody';
 	const status = await forward(context, production.url, delivery);
 	return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Not awaited: a test must not slow production down, and `forward` never rejects. */
-function copyToTests(context: IWebhookFunctions, delivery: Delivery): void {
+/** Does not wait for the tests, which must not slow production down: `forward` never rejects. */
+function forwardToTests(context: IWebhookFunctions, delivery: Delivery): void {
 	const trigger = triggerKey(context);
 	const known = knownOfPublished(trigger);
-	for (const url of known ? copiesFor(known, trigger) : []) void forward(context, url, delivery);
+	for (const url of known ? sharingTestUrls(known, trigger) : [])
+		void forward(context, url, delivery);
 }
 
 function reasonToIgnore(

@@ -1,12 +1,13 @@
 /** What a person chose in the trigger's fields. */
 import type { INodeParameters } from 'n8n-workflow';
 import { InvalidValueError, show } from '../shared/invalidValue';
-import type { WhileTesting } from './holders';
+import { isObject } from '../shared/unknown';
+import type { WhileTesting } from './knowledge';
 
 export interface Settings {
 	/** Names of events, or `*` for all. */
 	events: string[];
-	/** Whether the service is told how the workflow ended, and not only that the event arrived. */
+	/** Whether the service is told how the workflow ended, in place of only that the event arrived. */
 	answersWhenFinished: boolean;
 	outputPerEvent: boolean;
 	includeHeaders: boolean;
@@ -33,10 +34,7 @@ export function settingsOf(parameters: INodeParameters): Settings {
 	};
 }
 
-/**
- * What the editor does not let through, and an imported workflow may hold.
- * @throws {InvalidValueError}
- */
+/** Refuses what the editor would not let through: an imported workflow may have it. @throws {InvalidValueError} */
 export function checkSettings(parameters: INodeParameters): void {
 	const [name] = Object.entries(parameters).find(([, value]) => mayBeExpression(value)) ?? [];
 	if (name !== undefined) {
@@ -54,8 +52,8 @@ export function checkSettings(parameters: INodeParameters): void {
 	}
 }
 
-/** n8n takes the leading sign of an expression away where a field takes none. */
+/** Also without the leading `=`, which n8n removes in fields that take no expression. */
 const mayBeExpression = (value: unknown): boolean =>
 	typeof value === 'string'
 		? /^=|\{\{/.test(value)
-		: typeof value === 'object' && value !== null && Object.values(value).some(mayBeExpression);
+		: isObject(value) && Object.values(value).some(mayBeExpression);

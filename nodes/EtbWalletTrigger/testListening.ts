@@ -1,10 +1,10 @@
-/** A test in the editor: whether the published workflow's events reach it, and how that workflow misses none. */
+/** A test in the editor: how it gets events of the account, while the published workflow misses none. */
 import type { IHookFunctions } from 'n8n-workflow';
 import { operationError } from '../shared/n8n';
-import { accountsOf, logNotSet } from './accountUrl';
+import { accountUrlsUsedBy, logNotSet } from './accountUrl';
 import { probe } from './forwarding';
-import type { Holder, TestListener } from './holders';
-import * as holders from './holders';
+import type { Holder, TestListener } from './knowledge';
+import * as knowledge from './knowledge';
 import type { Registration } from './publishing';
 
 /** Makes it known that a test begins. @throws {NodeOperationError} when it cannot listen */
@@ -14,13 +14,13 @@ export async function beginTest(
 ): Promise<TestListener> {
 	const { trigger, accountUrl, settings } = registration;
 	const { whileTesting } = settings;
-	await endForOthers(context, registration);
+	await endAtOthers(context, registration);
 	let holder: Holder | undefined;
 	let isElsewhere: boolean;
 	do {
 		({ holder } = accountUrl.known);
 		isElsewhere = await isInOtherProcess(context, registration, holder);
-		// Another workflow may have been published meanwhile.
+		// Again if another workflow was published meanwhile.
 	} while (accountUrl.known.holder?.url !== holder?.url);
 
 	const needsUrl = whileTesting !== 'leaveUrl' && (holder === undefined || isElsewhere);
@@ -32,20 +32,20 @@ export async function beginTest(
 		productionUrl: holder?.url,
 		wasSet: false,
 		isEnding: false,
-		isNew: true,
+		isBeginning: true,
 	};
-	accountUrl.known = holders.startTest(accountUrl.known, test);
+	accountUrl.known = knowledge.addTest(accountUrl.known, test);
 	return test;
 }
 
-/** The credential was changed since the last test, which n8n does not always end before. */
-async function endForOthers(
+/** Ends the test at other accounts: its credential was changed since the last test, which n8n does not always end first. */
+async function endAtOthers(
 	context: IHookFunctions,
 	{ trigger, url, accountUrl }: Registration,
 ): Promise<void> {
-	for (const other of accountsOf(trigger, url)) {
+	for (const other of accountUrlsUsedBy(trigger, url)) {
 		if (other === accountUrl) continue;
-		other.known = holders.endTest(other.known, trigger, url);
+		other.known = knowledge.endTest(other.known, trigger, url);
 		const { notSet } = await other.reconcile();
 		if (notSet !== undefined) logNotSet(context, notSet);
 	}
@@ -53,7 +53,7 @@ async function endForOthers(
 
 /**
  * Whether the test has to stand in for the published trigger. In the process that also handles that one, the URL can
- * stay: copies are handed to the test.
+ * stay: events are forwarded to the test.
  * @throws {NodeOperationError} when the test must not begin
  */
 async function isInOtherProcess(

@@ -1,16 +1,16 @@
 /** The secrets with which deliveries may be signed, loaded from the credential at most once a second. */
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { messageOf } from '../shared/invalidValue';
+import { messageOf } from '../shared/unknown';
 import { PerTrigger } from './perTrigger';
 
 /**
- * To load a credential n8n sets up an expression engine, which costs as much as an execution; a flood of
- * forged deliveries would pay that for each. A changed or deleted secret counts for no longer than this.
+ * How long loaded secrets are used. To load a credential costs n8n as much as an execution, and a flood of forged
+ * deliveries must not cost that for each. A secret that a person changes or deletes is accepted for no longer than this.
  */
 const serveForMs = 1_000;
 
-/** Anybody can send what is signed somehow: a credential that cannot be read is not logged for each. */
+/** How often a credential that cannot be read is logged: anybody can send deliveries that need it. */
 const logEveryMs = 10 * 60_000;
 
 interface Secrets {

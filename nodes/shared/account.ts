@@ -1,5 +1,4 @@
 /** A partner account: what its credential holds, checked. */
-import { createHash } from 'node:crypto';
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -15,11 +14,10 @@ export interface Account {
 	/** Root of all endpoints, without a trailing slash. */
 	url: URL;
 	apiKey: string;
-	/** Without white space around it. Empty when the credential has none. */
+	/** Empty when the credential has none. */
 	webhookSecret: string;
 	/** Accepted too while the secret is being replaced. Empty when there is none. */
 	previousWebhookSecret: string;
-	/** The credential's "Allow Insecure HTTP". */
 	allowInsecureHttp: boolean;
 	/** For n8n's request helper, which would otherwise load and decrypt the credential for each request. */
 	credentialsDecrypted: ICredentialsDecrypted;
@@ -55,7 +53,7 @@ export function parseAccount(
 	};
 }
 
-/** Loads the node's credential, once per run. @throws {InvalidValueError} as above */
+/** Loads the node's credential. @throws {InvalidValueError} for a field of it that cannot be used */
 export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
 	const reference = context.getNode().credentials?.[credentialType];
@@ -64,21 +62,9 @@ export async function loadAccount(context: IExecuteFunctions | IHookFunctions): 
 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/**
- * The secrets with which an event may be signed: the present one and, while it is being replaced, the previous one.
- * Without a present one there is none.
- */
+/** The secrets with which an event may be signed: the present one, without which there is none, and the previous one. */
 export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
 	const present = trimmed(data.webhookSecret);
 	if (present === '') return [];
 	return [present, trimmed(data.previousWebhookSecret)].filter((secret) => secret !== '');
-}
-
-/**
- * What tells one account from another, without showing the API key. Two are the same if they share one of these: a
- * credential stays the same account when its API key is replaced.
- */
-export function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
-	const keyHash = createHash('sha256').update(apiKey).digest('base64');
-	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
 }

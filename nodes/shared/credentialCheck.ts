@@ -4,22 +4,19 @@ import type {
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import type { Account } from './account';
-import { parseAccount } from './account';
+import { parseAccount, type Account } from './account';
 import { unlessAborted } from './elapsed';
 import { asInvalidValue } from './invalidValue';
 import { answeredWith } from './n8n';
 import type { Attempt } from './service/attempt';
 import { answerFrom, noAnswerFrom, notSent, throughProxy, tooLate } from './service/attempt';
 import { flatFields } from './service/call';
-import type { ServiceFailure } from './service/failure';
-import { describeFailure, describeUnreadable } from './service/failure';
+import { describeFailure, describeUnreadable, type ServiceFailure } from './service/failure';
 import { isReachedDirectly } from './service/ownMachine';
 import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
 
-/** The credential test of the editor. Never throws. */
 export async function testCredential(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,
@@ -33,9 +30,9 @@ export async function testCredential(
 	}
 	const attempt = await readBalance(this.helpers, account);
 	if (attempt.kind === 'noAnswer' || judge(true, attempt) !== 'done') {
-		return failedTest(describeFailure(attempt, 'rejected', account));
+		return failedTest(describeFailure(attempt, 'notDone', account));
 	}
-	// Any web page answers 200.
+	// Any web page answers 200: only the service answers with JSON.
 	if (flatFields(attempt.body) === undefined) {
 		return failedTest(describeUnreadable(attempt, true, account));
 	}
@@ -46,14 +43,14 @@ function failedTest({ message, description }: ServiceFailure): INodeCredentialTe
 	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
 }
 
-/** This request function is the only one that n8n gives to a credential test. */
+/** With the only request function that n8n gives to a credential test. */
 async function readBalance(
 	{ request }: ICredentialTestFunctions['helpers'],
 	account: Account,
 ): Promise<Attempt> {
 	const common = { timeout: timeoutMs, simple: false, followRedirect: false };
 	const look = async (uri: string): Promise<unknown> => await request({ ...common, uri });
-	// The request's own timeout does not end an answer of which a little arrives now and then.
+	// The request's own timeout begins anew with each byte that arrives.
 	const signal = AbortSignal.timeout(timeoutMs);
 	const attempt = async (): Promise<Attempt> => {
 		if (!(await isReachedDirectly(account.url, look))) return notSent(throughProxy);

@@ -1,10 +1,10 @@
-/** Decimal numbers as exact text: reading, adding and comparing them. Sums of binary numbers drift. */
+/** Decimal numbers as exact text: reading, adding and comparing them. */
 import { InvalidValueError, isAbsent, show } from './invalidValue';
 
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
 
-/** In characters. Longer text is no amount, and only costs time. */
+/** In characters. Longer text is no amount, and would take long to read. */
 const longestText = 1_000;
 
 /** Digits that a number carries faithfully. */
@@ -16,13 +16,12 @@ const binaryNoise = 2 * Number.EPSILON;
 /** Adding up to 500 amounts is off by less. */
 const noiseOfSums = 250 * Number.EPSILON;
 
-/** A number with up to six decimals is meant: none is nearer than this to a whole hundredth. */
+/** Numbers with up to six decimals stay: none of them is nearer than this to a whole hundredth, without being one. */
 const mostNoise = 0.0000005;
 
 /**
- * The decimal text of a number or numeric text. Binary noise of calculations is removed: 0.1 + 0.2 gives
- * `0.3`. Thousands separators are not guessed.
- * @returns undefined when the value is not a plain decimal number
+ * The decimal text of a number or numeric text, without what calculations with binary numbers leave: 0.1 + 0.2 gives
+ * `0.3`. Undefined when the value is not a plain decimal number; one with thousands separators is none.
  */
 export function decimalText(value: unknown): Decimal | undefined {
 	if (typeof value === 'number')
@@ -41,7 +40,7 @@ function joined(whole: string, decimals: string): Decimal {
 }
 
 function withoutNoise(value: number): number {
-	// A whole number has no noise behind its point; what it has may be meant.
+	// A whole number has nothing behind its point to remove.
 	if (Number.isInteger(value)) return value;
 	const hundredths = Number(value.toFixed(2));
 	const noise = Math.min(Math.abs(value) * noiseOfSums, mostNoise);
@@ -50,7 +49,7 @@ function withoutNoise(value: number): number {
 	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
 }
 
-/** Not by a regular expression, which would look again from each zero of a long text. */
+/** A regular expression would take too long for a text with many zeros. */
 function withoutTrailingZeros(digits: string): string {
 	let end = digits.length;
 	while (end > 0 && digits[end - 1] === '0') end--;
@@ -76,8 +75,8 @@ const commaRemedy =
 	'Write a point for decimals instead of a comma, such as 12.50, and nothing between thousands, such as 1250.';
 
 /**
- * The number that carries a decimal exactly and that JSON writes the same way, or undefined when there is
- * none: more than 15 digits, or so small or large that JSON needs an exponent.
+ * The number that JSON writes as this very text. Undefined when there is none: more than 15 digits, or so small or large
+ * that JSON needs an exponent.
  */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);
@@ -111,7 +110,6 @@ function unscaled(value: bigint, places: number): Decimal {
 	return value < 0n ? `-${text}` : text;
 }
 
-/** The exact sum. */
 export function sum(texts: Decimal[]): Decimal {
 	const places = texts.reduce((most, text) => Math.max(most, placesOf(text)), 0);
 	return unscaled(
@@ -120,13 +118,11 @@ export function sum(texts: Decimal[]): Decimal {
 	);
 }
 
-/** The exact difference `left - right`. */
 export function subtract(left: Decimal, right: Decimal): Decimal {
 	const places = Math.max(placesOf(left), placesOf(right));
 	return unscaled(scaled(left, places) - scaled(right, places), places);
 }
 
-/** Whether `left` is above `right`. */
 export function isAbove(left: Decimal, right: Decimal): boolean {
 	return left !== right && !subtract(left, right).startsWith('-');
 }

@@ -2,9 +2,9 @@
 import { sleep } from 'n8n-workflow';
 
 /**
- * Begins to count.
- * @returns the ms since then, by the clock on the wall or by the monotonic one, whichever went further: one can be
- * set back, the other stands still while a machine sleeps
+ * Begins to count for what this process may still do.
+ * @returns the ms since then, by the clock on the wall or by the monotonic one, whichever went further: a person can set
+ * the first one back, and the second stands still while a machine sleeps
  */
 export function stopwatch(): () => number {
 	const wall = Date.now();
@@ -13,36 +13,36 @@ export function stopwatch(): () => number {
 }
 
 /**
- * Begins to count for patience with others.
- * @returns the ms since then by the monotonic clock alone: one on the wall that is set forward makes nobody else late
+ * Begins to count how long this process waits for another one.
+ * @returns the ms since then by the monotonic clock alone, which nobody can set forward
  */
-export function patience(): () => number {
+export function monotonicStopwatch(): () => number {
 	const monotonic = performance.now();
 	return () => performance.now() - monotonic;
 }
 
-/** Does something after a while, unless it is stopped before. This does not keep a process from ending. */
-export function unlessStopped(ms: number, stop: AbortSignal, work: () => void): void {
-	const ring = (): void => {
-		if (!stop.aborted) work();
-	};
-	AbortSignal.timeout(ms).addEventListener('abort', ring, { once: true });
+/** Does something after a while. A process that has nothing else to do ends before. */
+function after(ms: number, work: () => void): void {
+	AbortSignal.timeout(ms).addEventListener('abort', work, { once: true });
 }
 
-/** A signal that is aborted `ms` after `stop` is. */
+/** The same, unless it is stopped before. */
+export function unlessStopped(ms: number, stop: AbortSignal, work: () => void): void {
+	after(ms, () => {
+		if (!stop.aborted) work();
+	});
+}
+
+/** A signal that is aborted so many ms after `stop` is. */
 export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSignal {
 	const end = new AbortController();
-	const begin = (): void =>
-		AbortSignal.timeout(ms).addEventListener('abort', () => end.abort(), { once: true });
+	const begin = (): void => after(ms, () => end.abort());
 	if (stop?.aborted === true) begin();
 	else stop?.addEventListener('abort', begin, { once: true });
 	return end.signal;
 }
 
-/**
- * What `work` gives, unless the signal is aborted before.
- * @throws {Error} what `onAbort` gives, and whatever `work` throws; `work` may go on, unheard
- */
+/** What `work` gives, unless the signal is aborted first: then it throws what `onAbort` gives, and the work may go on. */
 export async function unlessAborted<Result>(
 	signal: AbortSignal,
 	work: Promise<Result>,
@@ -57,12 +57,12 @@ export async function unlessAborted<Result>(
 	try {
 		return await Promise.race([work, aborted]);
 	} finally {
-		// Node keeps a listener until the signal's time has come, and with it all that the work holds.
+		// Else Node would keep the listener, and all that the work holds, until the signal's time has come.
 		signal.removeEventListener('abort', giveUp);
 	}
 }
 
-/** Waits, or less when the execution is stopped. */
+/** Waits. It ends early when the execution is stopped. */
 export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
 	if (stop === undefined) await sleep(ms);
 	else await unlessAborted(stop, sleep(ms), () => new Error('stopped')).catch(() => undefined);

@@ -1,13 +1,11 @@
 /** Values from the user that cannot be used, and how an error shows them. */
+import { messageOf } from './unknown';
 
-/** A value the user gave that cannot be used. The caller adds the item it belongs to. */
+/** What the user gave cannot be used. The caller adds which item it belongs to. */
 export class InvalidValueError extends Error {
 	readonly remedy: string;
 
-	/**
-	 * @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number`
-	 * @param remedy what to do about it
-	 */
+	/** @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number` */
 	constructor(problem: string, remedy: string, options?: ErrorOptions) {
 		super(problem, options);
 		this.name = 'InvalidValueError';
@@ -15,7 +13,7 @@ export class InvalidValueError extends Error {
 	}
 }
 
-/** Treats whatever reading a value threw, such as an expression error, as a value that cannot be used. */
+/** Whatever reading a value threw, such as an error of an expression, as a value that cannot be used. */
 export function asInvalidValue(error: unknown): InvalidValueError {
 	if (error instanceof InvalidValueError) return error;
 	return new InvalidValueError(
@@ -25,14 +23,9 @@ export function asInvalidValue(error: unknown): InvalidValueError {
 	);
 }
 
-/** What was thrown, in words. */
-export function messageOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
-}
-
 const longestShown = 80;
 
-/** Shows a value as the user would recognise it, shortened. */
+/** A value as the user would recognise it, shortened. */
 export function show(value: unknown): string {
 	if (isAbsent(value)) return 'empty';
 	const isNumber = typeof value === 'number' || typeof value === 'bigint';
@@ -40,7 +33,7 @@ export function show(value: unknown): string {
 	return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The kind of value, for those that JSON has no text for, such as a symbol. */
+/** JSON has no text for some values, such as a symbol: then their kind. */
 function jsonOf(value: unknown): string {
 	// Quoting a very long text only to cut it would take long.
 	if (typeof value === 'string') return JSON.stringify(value.slice(0, longestShown + 1));
@@ -51,10 +44,7 @@ function jsonOf(value: unknown): string {
 	}
 }
 
-/**
- * One of the choices that the editor offers: an expression or an imported workflow can give something else.
- * @throws {InvalidValueError}
- */
+/** One of the choices that the editor offers. @throws {InvalidValueError} when an expression or an imported workflow gives another */
 export function requiredChoice<Choice extends string>(
 	field: 'If Reference Was Used' | 'Mode' | 'Finding' | 'Type',
 	value: unknown,
@@ -75,8 +65,7 @@ export function isAbsent(value: unknown): boolean {
 }
 
 /**
- * Text without surrounding white space. Whole numbers are accepted because spreadsheets turn
- * identifiers into numbers.
+ * Text without white space around it. A whole number becomes text, because spreadsheets turn identifiers into numbers.
  * @throws {InvalidValueError} when it is empty or not text
  */
 export function requiredText(field: string, value: unknown, remedy: string): string {

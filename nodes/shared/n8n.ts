@@ -1,36 +1,29 @@
 /**
  * Every reliance on n8n beyond its documented types, one function each: what n8n does, since which version, what
- * happens should it stop, and which test notices. Its record of entries has a room of its own: `record/entries.ts`.
+ * happens should it stop, and which test notices. What is relied on in n8n's record stands in `record/entries.ts`.
  */
 import {
+	fromParameter,
 	NodeApiError,
 	NodeOperationError,
-	fromParameter,
 	webhookDescriptionFields,
+	type IExecuteFunctions,
+	type IHookFunctions,
+	type IHttpRequestOptions,
+	type INode,
+	type INodeExecutionData,
+	type ITriggerFunctions,
+	type IWebhookDescription,
+	type IWebhookFunctions,
+	type WebhookResponseMode,
 } from 'n8n-workflow';
-import type {
-	IExecuteFunctions,
-	IHookFunctions,
-	IHttpRequestOptions,
-	INode,
-	INodeExecutionData,
-	ITriggerFunctions,
-	IWebhookDescription,
-	IWebhookFunctions,
-	WebhookResponseMode,
-} from 'n8n-workflow';
-import type { Account } from './account';
-import { credentialType } from './account';
+import { credentialType, type Account } from './account';
 import { unlessAborted } from './elapsed';
 import { InvalidValueError } from './invalidValue';
+import { isObject, property } from './unknown';
 
 /** The oldest n8n that this package was run on: docs/compatibility.md, which a test compares with this. */
 export const oldestN8n = '2.39.10';
-
-/** A property of whatever n8n or the network hands over. */
-export function property(value: unknown, name: string | symbol): unknown {
-	return Reflect.get(Object(value) as object, name);
-}
 
 /**
  * Refuses an n8n that lacks what each request is sent with (`requestUntil`), before anything is sent or published.
@@ -47,9 +40,9 @@ export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions)
 
 /**
  * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts a request by the signal of the
- * context that it is called on, which is that of the execution: a payment in flight would be cut off by Stop, and how
- * it ended would never be known. n8n 1.x takes the signal of the request. Should both stop, an attempt still ends by
- * the clock, but its connection stays open.
+ * context that it is called on, which is that of the execution: Stop would cut off a payment in flight, and nobody would
+ * know how it ended. So the context says that its signal is ours. n8n 1.x takes the signal of the request. Should both
+ * stop, an attempt still ends by the clock, but its connection stays open.
  * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
@@ -72,20 +65,17 @@ export async function requestUntil(
 }
 
 /**
- * The errors that came of a request, outermost first: n8n wraps them, and their codes stand somewhere in the chain of
- * causes, or in a list with one for each address of the host (all versions). Should that stop, each failed request may
- * have been sent.
+ * An error of a request and its causes, outermost first: n8n wraps errors, and the code stands somewhere in the chain
+ * (all versions). Should that stop, each request without an answer counts as sent.
  * Noticed by: `test/engine/service-answers.test.mts`, "is sent again when it was never sent".
  */
 export function errorsIn(error: unknown): unknown[] {
 	const errors: unknown[] = [];
-	for (let cause = error; isError(cause) && errors.length < 8; cause = property(cause, 'cause'))
+	// By `instanceof`, errors of Node itself are not always errors.
+	for (let cause = error; isObject(cause) && errors.length < 8; cause = property(cause, 'cause'))
 		errors.push(cause);
 	return errors;
 }
-
-/** Not only of this realm: Node's own errors are not always. */
-const isError = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /**
  * Whether n8n's own protection of private addresses (2.x) refused a request, before it connected. Should its errors be
@@ -105,7 +95,7 @@ export interface Answered {
 	socket?: unknown;
 }
 
-/** What n8n's request helpers give (all versions), when it is asked for with its status. Only that of credential tests has a socket. */
+/** What n8n's request helpers give with a status (all versions). Only that of a credential test has a socket. */
 export const answeredWith = (response: unknown): Answered => ({
 	status: Number(property(response, 'statusCode')),
 	headers: property(response, 'headers'),
@@ -115,8 +105,7 @@ export const answeredWith = (response: unknown): Answered => ({
 
 /**
  * The answer in an error, which n8n makes of the statuses that a request does not ignore (all versions); there alone
- * the socket can be seen. Should that stop: there is none, so a payment whose answer was such a status is unknown, as
- * before, without the service's reason.
+ * the socket can be seen. Should that stop: such an answer counts as none, so a payment that got one is unknown.
  * Noticed by: `test/engine/proxy.test.mts` and `test/engine/service-answers.test.mts`.
  */
 export function answeredInError(error: unknown): Answered | undefined {
@@ -131,14 +120,14 @@ export function answeredInError(error: unknown): Answered | undefined {
 	return undefined;
 }
 
-/** By symbol, which survives an update of this package between two tries, and which n8n does not store. */
+/** A symbol: an update of this package between two tries finds it again, and n8n does not store it. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /**
  * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
- * the whole node again with the same execute data and the same item objects (all versions). Names and numbers would not
- * do: the calls of an AI tool share the execute data, and their tries differ in run index. Should n8n copy them, a
- * retry without references would pay again.
+ * the whole node again with the same execute data and the same item objects (all versions). Both are needed: the calls
+ * of an AI tool share the execute data, and have items of their own. Should n8n copy them, a retry without references
+ * would pay again.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
@@ -161,13 +150,12 @@ function ownTries<Done>(executeData: object): Tries<Done> {
 }
 
 /**
- * The parameter, or the option as `options.name`, as it is saved, with its expression (all versions). Should n8n hand out
- * evaluated values, expressions are read once for all items.
+ * A parameter as it is saved, with its expression (all versions). Should n8n hand out evaluated values, an expression is
+ * evaluated once for all items.
  * Noticed by: `test/engine/items.test.mts`.
  */
-export function savedParameter(context: IExecuteFunctions, name: string): unknown {
-	return name.split('.').reduce<unknown>(property, context.getNode().parameters);
-}
+export const savedParameter = (context: IExecuteFunctions, name: string): unknown =>
+	property(context.getNode().parameters, name);
 
 /**
  * Whether a person started this execution in the editor. By the name of the execution's mode (all versions): a sub-workflow
@@ -190,11 +178,11 @@ export const isSimulation = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text (all
- * versions). Should that change, as above. Noticed by: `test/engine/items.test.mts`.
+ * versions). Should that change, an expression is evaluated once for all items. Noticed by: `test/engine/items.test.mts`.
  */
 export function hasExpression(saved: unknown): boolean {
 	if (typeof saved === 'string') return saved.startsWith('=');
-	return typeof saved === 'object' && saved !== null && Object.values(saved).some(hasExpression);
+	return isObject(saved) && Object.values(saved).some(hasExpression);
 }
 
 /**
@@ -240,7 +228,7 @@ export function operationError(
 	return error;
 }
 
-/** The n8n error for a failed call, with exactly this message, as above. */
+/** The n8n error for a failed call, with exactly this message. n8n does with it what it does with `operationError`. */
 export function apiError(
 	node: INode,
 	message: string,
@@ -252,20 +240,16 @@ export function apiError(
 	return error;
 }
 
-interface ItemError {
-	message: string;
-	description?: string;
-	httpCode?: string;
-	[detail: string]: string | number | undefined;
-}
-
 /**
  * An item for the error output (all versions). Its single key is what makes n8n send it there, and the object form of
  * `pairedItem` is what makes n8n add the fields of the input item. Should that stop, it leaves as a normal item, with
  * its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
-export function errorItem(error: ItemError, itemIndex: number): INodeExecutionData {
+export function errorItem(
+	error: Record<string, string | number | undefined>,
+	itemIndex: number,
+): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }
 
@@ -290,9 +274,8 @@ export function projectOf(context: IHookFunctions): string | undefined {
 }
 
 /**
- * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. n8n calls
- * `trigger` of a node that has it for a published workflow, beside `create`, in the process that publishes (2.x), and
- * its context has this. Should it stop: n8n's log has the error.
+ * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. The context
+ * that n8n gives to `trigger` of a published workflow has a function for it (2.x). Should it stop: n8n's log has the error.
  * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export function saveFailedExecution(context: ITriggerFunctions, error: NodeOperationError): void {
@@ -301,17 +284,17 @@ export function saveFailedExecution(context: ITriggerFunctions, error: NodeOpera
 
 /**
  * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead.
- * It does so only for triggers that it keeps in memory (2.x), which our `trigger` method makes ours. Modes by name, 2.x;
- * 1.x has `init` too. Should they be renamed: a service that does not answer while n8n starts leaves the workflow
- * unpublished, with its reason.
+ * It does so for triggers that it keeps in memory (2.x), and it keeps those that have a method `trigger`. By the name of
+ * the mode. Should it be renamed: a service that does not answer while n8n starts leaves the workflow unpublished, with
+ * the reason.
  * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
 /**
- * Whether n8n puts a changed trigger in the place of a published one, which it has ended a moment ago. Mode by name
- * (all versions). Should it be renamed: a service that does not answer at that moment leaves the workflow without its
+ * Whether n8n puts a changed trigger in the place of a published one, which it has ended a moment ago. By the name of the
+ * mode (all versions). Should it be renamed: a service that does not answer at that moment leaves the workflow without
  * events.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
  */
@@ -351,10 +334,9 @@ export async function rawBodyOf(
 }
 
 /**
- * Tells the status with which n8n answers: it tells a node nothing about how its execution went, but answers the
- * request accordingly, by `response.end` (all versions). Not the event `finish`: it does not come when the service has
- * hung up in the meantime. Should `end` be missing: told at once that it failed, so that this process remembers
- * nothing, and only the record in n8n's database tells duplicates.
+ * Calls back with the status with which n8n answers: only by it a node learns in `webhook` how its execution went. n8n
+ * answers by `response.end` (all versions), also when the service has hung up, while the event `finish` does not come
+ * then. Should `end` be missing: called at once with a failure, so that only the record in n8n's database tells duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
 export function whenAnswered(context: IWebhookFunctions, answered: (status: number) => void): void {
@@ -374,8 +356,8 @@ export function whenAnswered(context: IWebhookFunctions, answered: (status: numb
 const keyField = 'etbWalletDelivery';
 
 /**
- * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), in
- * queue mode through its database too, and calls `execute` of a trigger that has it with what `webhook` returned.
+ * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), also
+ * through its database in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned.
  * Should either stop: duplicates are told by the memory of a process only.
  * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
@@ -393,7 +375,7 @@ export function deliveryKeyOf(item: INodeExecutionData): {
 	return { key: typeof key === 'string' ? key : undefined, item: { ...rest, json: item.json } };
 }
 
-type Ending = 'succeeded' | 'failed' | 'stopped';
+type ExecutionEnd = 'succeeded' | 'failed' | 'stopped';
 
 /**
  * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,
@@ -405,7 +387,7 @@ type Ending = 'succeeded' | 'failed' | 'stopped';
  */
 export function whenEnded(
 	context: IExecuteFunctions,
-	ended: (ending: Ending) => Promise<void>,
+	ended: (how: ExecutionEnd) => Promise<void>,
 ): boolean {
 	const additionalData: unknown = property(context, 'additionalData');
 	const hooks: unknown = property(additionalData, 'hooks');
@@ -423,12 +405,12 @@ export function whenEnded(
 }
 
 /**
- * Keeps "Always Output Data" from putting an empty item on the first output when the trigger gives out nothing there: it
- * would run the workflow for an event that never was. n8n reads the setting, after the node, from the node of this
- * execution (all versions). Should that stop: with that setting on, a duplicate runs the workflow with an empty item.
+ * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first output, and
+ * run the workflow. n8n reads the setting after the node has run, from the node of this execution (all versions). Should
+ * that stop: with that setting on, a duplicate runs the workflow with an empty item.
  * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
  */
 export function neverOutputEmptyItem(context: IExecuteFunctions): void {
 	const node: unknown = property(context, 'node');
-	if (typeof node === 'object' && node !== null) Reflect.set(node, 'alwaysOutputData', false);
+	if (isObject(node)) Reflect.set(node, 'alwaysOutputData', false);
 }

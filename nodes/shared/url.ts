@@ -3,7 +3,7 @@ import { InvalidValueError, isAbsent, show } from './invalidValue';
 
 /** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
 export function isLoopbackHost(hostname: string): boolean {
-	// A name may end in the dot of the root.
+	// `localhost.` is `localhost`.
 	const name = hostname.replace(/\.$/, '');
 	return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
 }
@@ -19,9 +19,7 @@ function parseUrl(value: unknown): URL | undefined {
 const partnersPath = '/api/v1/partners';
 
 /**
- * The address under which all endpoints live (service document §1), from a base URL that may end in a
- * slash or already carry the prefix.
- * @returns for example `https://partners.example.com/api/v1/partners`
+ * The address of all endpoints (service document §1), such as `https://partners.example.com/api/v1/partners`.
  * @throws {InvalidValueError} when it is not a URL, or plain http to another machine that was not allowed
  */
 export function partnersUrl(
@@ -54,8 +52,8 @@ export function partnersUrl(
 }
 
 /**
- * An address the service can send events to: https (service document §2) and not this machine, unless the service runs
- * on it too or in a private network.
+ * An address to which the service can send events: https (service document §2), and not this machine. If the service runs
+ * on this machine too, also this machine; with Allow Insecure HTTP, any address.
  * @throws {InvalidValueError}
  */
 export function webhookUrl(

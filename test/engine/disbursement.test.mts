@@ -4,24 +4,19 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withShortTimeoutsFor, withoutPauses } from '../../lab/engine/calls.mts';
+import { withShortTimeoutsFor } from '../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
+import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
 
 let sandbox: Sandbox;
-let nodes = 0;
 /** Each test has a ledger of its own. */
 let nodeId: string;
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
-	nodeId = `payments-${++nodes}`;
+	({ sandbox, nodeId } = await startPaying());
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+afterEach(async () => await stopPaying(sandbox));
 
 interface PaymentItem extends IDataObject {
 	userId: string;

@@ -2,27 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from '../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode, updatePackage } from '../../lab/engine/engine.mts';
+import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
 
 let sandbox: Sandbox;
-let nodes = 0;
 let nodeId: string;
 let executions = 0;
 let executionId: string;
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
-	nodeId = `gate-${++nodes}`;
+	({ sandbox, nodeId } = await startPaying());
 	executionId = `gate-execution-${++executions}`;
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+afterEach(async () => await stopPaying(sandbox));
 
 const HALF_OF_THE_LEASE_MS = 450_000;
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();

@@ -8,8 +8,6 @@ import type {
 } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from '../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import {
 	credentialFor,
@@ -18,20 +16,15 @@ import {
 	runNode,
 	updatePackage,
 } from '../../lab/engine/engine.mts';
+import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
 
 let sandbox: Sandbox;
-let nodes = 0;
 let nodeId: string;
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
-	nodeId = `protection-${++nodes}`;
+	({ sandbox, nodeId } = await startPaying());
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+afterEach(async () => await stopPaying(sandbox));
 
 const user = (name: string): string => sandbox.books.addUser({ externalId: name }).id;
 const sent = () => sandbox.requests.filter(({ path }) => path.endsWith('/disburse'));
@@ -97,7 +90,7 @@ describe.each([['checkBalance', 'Check Balance First', /^The treasury holds 1 ET
 				parameters: {
 					resource: 'disbursement',
 					operation: 'create',
-					toUserId: user(`u-${nodes}-${String(value)}`),
+					toUserId: user(`u-${nodeId}-${String(value)}`),
 					amountEtb: '10',
 					options: { [name]: value } as INodeParameters,
 				},

@@ -1,26 +1,20 @@
 /** What references cost: how often ten windows of payments read or write the one row that n8n keeps for the node. */
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
 import { withoutPauses } from '../../lab/engine/calls.mts';
 import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
+import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
 
 const windows = 10;
 const concurrency = 10;
 
 let sandbox: Sandbox;
-let nodes = 0;
 let nodeId: string;
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
-	nodeId = `cost-${++nodes}`;
+	({ sandbox, nodeId } = await startPaying());
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+afterEach(async () => await stopPaying(sandbox));
 
 const items = () =>
 	Array.from({ length: windows * concurrency }, (_, index) => ({

@@ -2,24 +2,17 @@
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from '../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
+import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
 
 let sandbox: Sandbox;
-let nodes = 0;
 let nodeId: string;
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
-	nodeId = `settling-${++nodes}`;
+	({ sandbox, nodeId } = await startPaying());
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+afterEach(async () => await stopPaying(sandbox));
 
 const user = (name: string): string => {
 	const known = sandbox.books.users().find(({ externalId }) => externalId === name);

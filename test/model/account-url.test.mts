@@ -17,9 +17,9 @@ test(
 	timeoutMs,
 );
 
-test.each(Object.entries(mistakes))(
-	'a mistake is found: %s',
-	async (_name, mutation) => {
+test.each(mistakes)(
+	'a mistake is found: $breaks',
+	async (mutation) => {
 		expect(await firstBroken(seeds, new Code([mutation]))).toMatch(/^seed \d+/);
 	},
 	timeoutMs,

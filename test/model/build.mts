@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
+import { mutated, type Mutation } from '../../lab/mutation.mts';
 
 const dist = resolve(import.meta.dirname, '../../dist');
 
@@ -21,6 +22,15 @@ export function readBuild(): Map<string, string> {
 			.filter((path) => path.endsWith('.js'))
 			.map((path) => [path, readFileSync(join(dist, path), 'utf8')]),
 	);
+}
+
+/** The build with the mistake in it. */
+export function brokenBuild(
+	sources: ReadonlyMap<string, string>,
+	mutation: Mutation,
+): Map<string, string> {
+	const { file } = mutation;
+	return new Map(sources).set(file, mutated(sources.get(file) ?? '', mutation));
 }
 
 export class Build {

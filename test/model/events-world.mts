@@ -66,14 +66,14 @@ interface AccountUrlCode {
 	knownOfPublished: (trigger: string) => Knowledge | undefined;
 	knownOfTested: (trigger: string) => Knowledge | undefined;
 }
-interface HoldersCode {
+interface KnowledgeCode {
 	productionOf(known: Knowledge, trigger: string): { url: string } | 'nobody' | 'unknown';
-	copiesFor(known: Knowledge, trigger: string): string[];
+	sharingTestUrls(known: Knowledge, trigger: string): string[];
 }
 interface Modules {
 	publishing: TriggerCode;
 	accountUrl: AccountUrlCode;
-	holders: HoldersCode;
+	knowledge: KnowledgeCode;
 }
 
 const folder = 'nodes/EtbWalletTrigger';
@@ -195,7 +195,7 @@ export class World {
 		return {
 			publishing: load(`${folder}/publishing.ts`) as TriggerCode,
 			accountUrl: load(`${folder}/accountUrl.ts`) as AccountUrlCode,
-			holders: load(`${folder}/holders.ts`) as HoldersCode,
+			knowledge: load(`${folder}/knowledge.ts`) as KnowledgeCode,
 		};
 	}
 
@@ -781,14 +781,14 @@ export class World {
 
 	/** The service sends an event at this instant. */
 	#deliver(): void {
-		const { accountUrl, holders } = this.#modules;
+		const { accountUrl, knowledge } = this.#modules;
 		for (const workflow of this.workflows) {
 			const isRegistered = this.#registeredUrl === testUrl(workflow);
 			if (isRegistered && workflow.isTested) this.#deliverToTest(workflow);
 		}
 		for (const workflow of this.workflows.filter(({ isPublished }) => isPublished)) {
 			const known = accountUrl.knownOfPublished(triggerOf(workflow));
-			const copies = known ? holders.copiesFor(known, triggerOf(workflow)) : [];
+			const copies = known ? knowledge.sharingTestUrls(known, triggerOf(workflow)) : [];
 			for (const url of copies) {
 				const tested = this.workflows.find((other) => testUrl(other) === url);
 				if (tested?.whileTesting !== 'share')
@@ -798,12 +798,12 @@ export class World {
 	}
 
 	#deliverToTest(workflow: Workflow): void {
-		const { accountUrl, holders } = this.#modules;
+		const { accountUrl, knowledge } = this.#modules;
 		const { name, whileTesting, beganInChange } = workflow;
 		if (whileTesting === 'leaveUrl' && !this.#isSetElsewhere)
 			this.#broken(`the service sends to the test of ${name}, which leaves the URL alone`);
 		const known = accountUrl.knownOfTested(triggerOf(workflow));
-		const production = known ? holders.productionOf(known, triggerOf(workflow)) : 'unknown';
+		const production = known ? knowledge.productionOf(known, triggerOf(workflow)) : 'unknown';
 		const published = this.workflows.find(
 			({ isPublished, isChanging }) => isPublished && !(isChanging && beganInChange),
 		);

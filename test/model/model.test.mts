@@ -1,8 +1,11 @@
 // Plays the first worlds of the model, each run of the tests the same ones. `npm run test:model` plays many more.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { mutated } from '../../lab/mutation.mts';
+import { mistakes } from './payment-mistakes.mts';
 
 const worlds = 2_000;
 
@@ -20,3 +23,9 @@ async function play(choice: string): Promise<string> {
 test(`no rule of payments is broken in ${worlds} worlds`, async () => {
 	expect(await play(`--worlds=${worlds}`)).toContain(`${worlds} worlds in`);
 }, 300_000);
+
+/** `npm run test:mutations` tries them, which takes an hour. */
+test.each(mistakes)('the code has a place for the mistake: $breaks', (mistake) => {
+	const source = readFileSync(join('dist', mistake.file), 'utf8');
+	expect(mutated(source, mistake)).not.toBe(source);
+});

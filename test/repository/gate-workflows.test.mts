@@ -6,6 +6,7 @@ import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
 import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../lab/n8n/gate.mts';
 import { mutations } from '../../lab/gate/mutations.mts';
+import { mutated } from '../../lab/mutation.mts';
 
 const files = globSync('gate/*.json').map((path) => basename(path));
 
@@ -43,8 +44,7 @@ test('no query of the desk is longer than 25 lines', () => {
 
 test('what a mutation changes stands in gate/schema.sql once', () => {
 	const schema = readFileSync('gate/schema.sql', 'utf8');
-	const lost = mutations.filter(({ finds }) => schema.split(finds).length !== 2);
-	expect(lost.map(({ breaks, finds }) => [breaks, finds])).toEqual([]);
+	for (const mutation of mutations) expect(() => mutated(schema, mutation)).not.toThrow();
 	expect(new Set(mutations.map(({ breaks }) => breaks)).size).toBe(mutations.length);
 });
 

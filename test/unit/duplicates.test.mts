@@ -4,7 +4,7 @@ import { MemoryDeduplicator } from '../../lab/engine/deduplicator.mts';
 import { Code } from '../../lab/loaded-code.mts';
 
 interface DuplicatesCode {
-	isNew(context: object, key: string, untilItSucceeds: boolean): Promise<boolean>;
+	isToBeHandled(context: object, key: string, untilItSucceeds: boolean): Promise<boolean>;
 	admit(
 		context: object,
 		key: string,
@@ -76,7 +76,7 @@ function startProcess(database: MemoryDeduplicator) {
 						await database.getProcessedDataCount(scope, about as never, options as never),
 				},
 			};
-			const isGiven = await duplicates.isNew(context, key, untilItSucceeds);
+			const isGiven = await duplicates.isToBeHandled(context, key, untilItSucceeds);
 			await options.lasts;
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;

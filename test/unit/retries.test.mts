@@ -41,7 +41,7 @@ const table: { what: string; attempts: Attempt[]; idempotent: Verdict; post: Ver
 	{
 		what: 'another failure of the service',
 		attempts: [501, ...range(505, 599)].map((s) => answer(s)),
-		idempotent: 'rejected',
+		idempotent: 'notDone',
 		post: 'unknown',
 	},
 	{
@@ -49,25 +49,25 @@ const table: { what: string; attempts: Attempt[]; idempotent: Verdict; post: Ver
 		attempts: range(400, 499)
 			.filter((status) => ![408, 429, 499].includes(status))
 			.map((s) => answer(s)),
-		idempotent: 'rejected',
-		post: 'rejected',
+		idempotent: 'notDone',
+		post: 'notDone',
 	},
 	{
 		what: 'a proxy that gave up waiting',
 		attempts: [408, 499].map((s) => answer(s)),
-		idempotent: 'rejected',
+		idempotent: 'notDone',
 		post: 'unknown',
 	},
 	{
 		what: 'a redirect that keeps the method',
 		attempts: [301, 307, 308].map((s) => answer(s)),
-		idempotent: 'rejected',
-		post: 'rejected',
+		idempotent: 'notDone',
+		post: 'notDone',
 	},
 	{
 		what: 'a redirect that may follow a carried out POST',
 		attempts: [302, 303].map((s) => answer(s)),
-		idempotent: 'rejected',
+		idempotent: 'notDone',
 		post: 'unknown',
 	},
 ];
@@ -154,7 +154,7 @@ describe('attempts', () => {
 			() => Promise.resolve(left.shift() ?? answer(0)),
 			() => Infinity,
 		);
-		expect([last, verdict, left.length]).toEqual([results[2], 'rejected', 1]);
+		expect([last, verdict, left.length]).toEqual([results[2], 'notDone', 1]);
 	});
 
 	test('end at once when the service asks for more than the longest wait', async () => {

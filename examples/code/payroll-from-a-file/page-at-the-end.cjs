@@ -7,16 +7,6 @@ const { about } = $('Read the rows').first().json;
 const { verdict = 'done', reason, by, who = [] } = $input.first().json;
 const items = $input.all();
 
-const money = (amount) =>
-	Number(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const people = (count) => (count === 1 ? '1 person' : `${count.toLocaleString('en-US')} people`);
-const html = (value) =>
-	String(value ?? '')
-		.replace(/&/g, '&amp;')
-		.replace(/</g, '&lt;')
-		.replace(/>/g, '&gt;')
-		.replace(/"/g, '&quot;');
-
 const SETTLE = [
 	`<p>Ask the partner service about each of them. In still-to-pay.xlsx, write what it said into the column <i>finding</i>: <i>${html(about.period)} paid</i> or <i>${html(about.period)} notPaid</i>. Then whoever runs n8n opens <i>Pay salaries</i> in the workflow:</p>`,
 	'<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens.</li>',

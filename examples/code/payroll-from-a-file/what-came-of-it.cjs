@@ -82,38 +82,14 @@ const refused = approved
 	: [];
 const rows = [...decided, ...refused].sort((one, other) => one.line - other.line);
 
-const report = rows.map(
-	({
-		line,
-		employee,
-		name,
-		email,
-		phone,
-		amountEtb,
-		userId,
-		outcome,
-		reference,
-		time,
-		txHash,
-		reason,
-	}) => ({
-		line,
-		employee,
-		name,
-		email,
-		phone,
-		amountEtb,
-		userId,
-		outcome,
-		reference,
-		time,
-		txHash,
-		reason,
-		approvedBy: outcome === 'paid' ? (approvedBy?.name ?? '') : '',
-		// For what the service says about them: still-to-pay.xlsx is put in again with it.
-		...(outcome === 'unknown' && { finding: '' }),
-	}),
-);
+const COLUMNS =
+	'line employee name email phone amountEtb userId outcome reference time txHash reason'.split(' ');
+const report = rows.map((row) => ({
+	...Object.fromEntries(COLUMNS.map((column) => [column, row[column]])),
+	approvedBy: row.outcome === 'paid' ? (approvedBy?.name ?? '') : '',
+	// For what the service says about them: still-to-pay.xlsx is put in again with it.
+	...(row.outcome === 'unknown' && { finding: '' }),
+}));
 const having = (outcome) => rows.filter((row) => row.outcome === outcome);
 const ready = having('ready');
 if (approved || ready.length === 0) {
@@ -131,15 +107,6 @@ if (approved || ready.length === 0) {
 
 // The page for the person who approves.
 const total = Math.round(ready.reduce((sum, { amountEtb }) => sum + amountEtb, 0) * 100) / 100;
-const money = (amount) =>
-	Number(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const people = (count) => (count === 1 ? '1 person' : `${count.toLocaleString('en-US')} people`);
-const html = (value) =>
-	String(value)
-		.replace(/&/g, '&amp;')
-		.replace(/</g, '&lt;')
-		.replace(/>/g, '&gt;')
-		.replace(/"/g, '&quot;');
 const until = $now.plus({ hours: settings.hoursToApprove });
 const { treasuryBalance } = $('Treasury').first().json;
 const treasury =

@@ -1,6 +1,5 @@
 /** All operations, by resource, and what the editor shows of them. */
-import { updateDisplayOptions } from 'n8n-workflow';
-import type { INodeProperties } from 'n8n-workflow';
+import { updateDisplayOptions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
 import { getBalance } from './balance/getBalance.operation';
 import { createDisbursement } from './disbursement/createDisbursement.operation';
@@ -46,12 +45,7 @@ export const resources: Resource[] = [
 		description: 'Where payouts of the partner treasury go',
 		operations: [setPayoutDestination],
 	},
-	{
-		name: 'User',
-		value: 'user',
-		description: 'Wallets of your users',
-		operations: [createUser],
-	},
+	{ name: 'User', value: 'user', description: 'Wallets of your users', operations: [createUser] },
 	{
 		name: 'Webhook',
 		value: 'webhook',
@@ -74,7 +68,6 @@ export function findOperation(resource: string, operation: string): Operation {
 	return found;
 }
 
-/** The Operation list of each resource, and the fields of each operation. */
 export const operationProperties: INodeProperties[] = resources.flatMap((resource) => [
 	{
 		displayName: 'Operation',

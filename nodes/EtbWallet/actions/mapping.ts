@@ -1,6 +1,5 @@
 /** Where the values of an item come from: the fields of the node, or ("Map Automatically") the item's own. */
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import { updateDisplayOptions } from 'n8n-workflow';
+import { updateDisplayOptions, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { hasExpression, isItemInExpressions, savedParameter } from '../../shared/n8n';
 
@@ -10,12 +9,12 @@ export interface Mapping {
 	optional: string[];
 }
 
-const namesOf = ({ required, optional }: Mapping): string[] => [...required, ...optional];
+const fieldNames = ({ required, optional }: Mapping): string[] => [...required, ...optional];
 
-/** The fields of an operation, with those to choose and explain the mapping if it has one. */
+/** The fields of an operation. If it has a mapping, also those that choose and explain it. */
 export function withMapping(fields: INodeProperties[], mapping?: Mapping): INodeProperties[] {
 	if (mapping === undefined) return fields;
-	const names = namesOf(mapping);
+	const names = fieldNames(mapping);
 	const definedBelow = fields.filter(({ name }) => names.includes(name));
 	return [
 		{
@@ -52,17 +51,17 @@ export function withMapping(fields: INodeProperties[], mapping?: Mapping): INode
 
 function noticeFor({ required, optional }: Mapping): string {
 	const quoted = (names: string[]): string => names.map((name) => `"${name}"`).join(', ');
-	return `Takes ${quoted(required)} and, if there is one, ${quoted(optional)} from each item. Its other fields are not sent.`;
+	const perhaps = optional.length === 0 ? '' : ` and, if there is one, ${quoted(optional)}`;
+	return `Takes ${quoted(required)}${perhaps} from each item. Its other fields are not sent.`;
 }
 
-/** Reads a field for an item. @throws {InvalidValueError} for what is almost the name of a field, and whatever an expression throws */
+/** Reads a field for an item. @throws {Error} whatever an expression throws; {InvalidValueError} for what is almost its name */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
-/** The reader for a run. */
 export function readerFor(context: IExecuteFunctions, mapping?: Mapping): ParameterReader {
 	const fromParameters = parameterReader(context);
 	if (mapping === undefined || !mapsAutomatically(context)) return fromParameters;
-	const names = new Set(namesOf(mapping));
+	const names = new Set(fieldNames(mapping));
 	const items = context.getInputData();
 	return (name, itemIndex) =>
 		names.has(name)
@@ -77,8 +76,8 @@ const mapsAutomatically = (context: IExecuteFunctions): boolean =>
 const itemField = /^=\{\{\s*\$json(?:\.([A-Za-z_]\w*)|\[(['"])([^'"\\]+)\2\])\s*\}\}$/;
 
 /**
- * Reads node parameters through n8n, which is what costs most per item. So those without an expression are read
- * once, and text and numbers that an expression only takes from the item are taken from it here.
+ * Reads node parameters. To read one through n8n costs most of all that is done per item: so one without an expression is
+ * read once, and a text or number that an expression only takes from the item is taken from it here.
  */
 function parameterReader(context: IExecuteFunctions): ParameterReader {
 	const items = context.getInputData();
@@ -112,11 +111,11 @@ function parameterReader(context: IExecuteFunctions): ParameterReader {
 
 const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** The names in an item that are the name of a field, or almost. */
+/** The keys of an item that are the name of a field, or almost. */
 const similarKeys = (json: object, name: string): string[] =>
 	Object.keys(json).filter((key) => withoutCase(key) === withoutCase(name));
 
-/** What is almost the name of a field is refused: a payment whose "Reference" was overlooked would have no protection. */
+/** Refuses a key that is almost the name: without its "Reference" a payment could be made twice. */
 function valueInItem(json: Record<string, unknown>, name: string): unknown {
 	const value = json[name];
 	if (!isAbsent(value)) return value;
@@ -128,10 +127,7 @@ function valueInItem(json: Record<string, unknown>, name: string): unknown {
 	);
 }
 
-/**
- * Whether a field is meant to have a value for each item: an expression gives it, or an item has a column of that
- * name, however empty.
- */
+/** Whether each item should have a value for a field: an expression gives it, or an item has a column of that name. */
 export function isMapped(context: IExecuteFunctions, name: string): boolean {
 	if (!mapsAutomatically(context)) {
 		const saved = savedParameter(context, name);

@@ -1,14 +1,12 @@
 /** What an operation is, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { Account } from '../../shared/account';
-import { loadAccount } from '../../shared/account';
+import { loadAccount, type Account } from '../../shared/account';
 import { errorItem, triesOf } from '../../shared/n8n';
-import type { ServiceRequest, ServiceResult } from '../../shared/service/call';
-import { callService } from '../../shared/service/call';
+import { callService, type ServiceRequest, type ServiceResult } from '../../shared/service/call';
 import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
 import type { Mapping, ParameterReader } from './mapping';
 
-/** Everything one execution of the node works with. */
+/** What a run of the node works with. */
 export interface Run {
 	context: IExecuteFunctions;
 	account: Account;
@@ -17,7 +15,6 @@ export interface Run {
 
 /** One endpoint of the service, as the editor offers it. */
 export interface Operation {
-	/** Its entry in the Operation list. */
 	option: { name: string; value: string; action: string; description: string };
 	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
@@ -27,10 +24,7 @@ export interface Operation {
 	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
 }
 
-/**
- * What cannot be used for the whole run, such as the credential, fails each item alike.
- * @throws {NodeOperationError} unless the node continues on fail
- */
+/** Fails each item alike, for example because of the credential. @throws {NodeOperationError} unless the node continues on fail */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 	const failure = invalidValueFailure(error);
@@ -54,7 +48,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 		}
 		const requests = readRequests(requestFor, { context, account, read });
 		const stop = context.getExecutionCancelSignal();
-		// What must not be repeated by "Retry On Fail", because it was or may have been carried out.
+		// What "Retry On Fail" must not repeat: it was or may have been carried out.
 		const doneBefore = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of requests.entries()) {
@@ -76,7 +70,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 	};
 }
 
-/** What is asked of the service for an item; or its result, when a value cannot be used. */
+/** The request for an item; or its result, if a value cannot be used. */
 type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
@@ -84,7 +78,7 @@ function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
 	return result.ok || result.failure.outcome === 'unknown';
 }
 
-/** @throws {Error} for the first item with a value that cannot be used, unless the node continues on fail */
+/** @throws {Error} for the first item whose values cannot be used, unless the node continues on fail */
 function readRequests(requestFor: ItemRequest, { context, account, read }: Run): Prepared[] {
 	return context.getInputData().map((_, itemIndex) => {
 		try {

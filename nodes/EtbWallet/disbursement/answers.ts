@@ -1,9 +1,10 @@
 /** What a person is told about a reference that is not sent, or that a finding settled: the record's answers in words. */
-import { messageOf, show } from '../../shared/invalidValue';
+import { show } from '../../shared/invalidValue';
 import type { Failure } from '../../shared/service/failure';
+import { messageOf } from '../../shared/unknown';
 import type { RunOptions } from './checks';
 import type { Found } from './ledger';
-import type { Settlement } from './settlement';
+import type { Ending } from './ending';
 
 const settleSteps =
 	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (with several unknown payments, by an expression for each), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
@@ -11,9 +12,7 @@ const settleSteps =
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
 	message: string;
-	/** What to do, if anything. */
 	remedy?: string;
-	/** What a finding changed. */
 	settled?: 'paid' | 'notPaid' | 'newlyPaid';
 }
 
@@ -75,7 +74,7 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 
 const inDryRun: Answer = { outcome: 'ready', message: 'Dry run: nothing was sent' };
 
-/** In place of those above, in a run that settles. */
+/** In a run that settles, in place of those in `answers`. */
 const whenSettling: Partial<Record<Found, Answer>> = {
 	unused: {
 		outcome: 'ready',
@@ -96,26 +95,26 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 	},
 };
 
-/** How a payment ends that is not sent, by what was found of its reference. */
+/** How a payment ends that is not sent, by the record's answer. */
 export function answerOf(
 	reference: string,
 	found: Exclude<Found, 'granted'>,
 	{ mode, failsIfUsed }: Pick<RunOptions, 'mode' | 'failsIfUsed'>,
-): Settlement {
+): Ending {
 	const usual = found === 'unused' ? inDryRun : answers[found];
-	const own = mode === 'settle' ? whenSettling[found] : undefined;
-	const { outcome, message, remedy = '', settled } = own ?? usual;
+	const ofSettling = mode === 'settle' ? whenSettling[found] : undefined;
+	const { outcome, message, remedy = '', settled } = ofSettling ?? usual;
 	if (outcome === 'ready') return { outcome, message, settled };
 	if (outcome === 'notPaid' || (failsIfUsed && mode !== 'settle'))
 		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };
 	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message, settled };
 }
 
-/** How a payment with a reference ended that was sent; if that is unknown, with what to do about it. */
-export function withSettleSteps(settlement: Settlement): Settlement {
-	if (settlement.outcome !== 'unknown' || !('error' in settlement)) return settlement;
-	const error = { ...settlement.error, description: `It may have been paid. ${settleSteps}` };
-	return { ...settlement, error };
+/** How a payment ended that was sent with a reference: if that is unknown, with what to do about it. */
+export function withSettleSteps(ending: Ending): Ending {
+	if (ending.outcome !== 'unknown' || !('error' in ending)) return ending;
+	const error = { ...ending.error, description: `It may have been paid. ${settleSteps}` };
+	return { ...ending, error };
 }
 
 /** Why nothing is sent when n8n's database fails. */

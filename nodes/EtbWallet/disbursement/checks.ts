@@ -1,15 +1,13 @@
 /** What is checked before anybody is paid: the options, the sum of the run, and the treasury. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Decimal } from '../../shared/decimal';
-import { decimalText, formatEtb, isAbove, subtract, sum } from '../../shared/decimal';
+import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
 import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Run } from '../actions/operation';
-import type { Payment } from './payment';
-import { amountInEtb } from './payment';
+import { amountInEtb, type Payment } from './payment';
 
 /** What a run does. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
@@ -33,7 +31,7 @@ export interface RunOptions extends SendOptions {
 	failsIfUsed: boolean;
 }
 
-/** What holds unless an option says otherwise; a run whose options cannot be read is told with them. */
+/** Used where the node sets no option, and for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,
@@ -84,9 +82,8 @@ const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({
 });
 
 /**
- * One mode for the whole run. Settling is always a person's choice in the editor, about what was before: never an
- * expression's, an AI agent's or a schedule's, and never that of an execution that n8n repeats.
- * @throws {InvalidValueError}
+ * One mode for the whole run. Only a person in the editor can choose to settle: no expression, AI agent or schedule, and
+ * no execution that n8n repeats. @throws {InvalidValueError}
  */
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
@@ -121,7 +118,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	return mode;
 }
 
-/** What protects is never silently off: an expression can give a text, a number or nothing. */
+/** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
@@ -144,7 +141,7 @@ function wholeNumber(value: unknown, field: string, most: number): number | unde
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
 
-/** Why the run may not start because its sum is above the limit in ETB, if so. */
+/** Why the run may not start, if its sum is above the limit in ETB. */
 export function aboveRunLimit(
 	payments: Payment[],
 	limit: Decimal | undefined,
@@ -167,11 +164,7 @@ export async function readBalance(
 	const result = await callService(context, account, request, { timeoutMs, stop });
 	if (!result.ok) {
 		const { message, description, httpCode } = result.failure;
-		return {
-			message: `The treasury balance could not be read: ${message}`,
-			description,
-			httpCode,
-		};
+		return { message: `The treasury balance could not be read: ${message}`, description, httpCode };
 	}
 	return (
 		decimalText(result.output.treasuryBalance) ?? {
@@ -181,7 +174,7 @@ export async function readBalance(
 	);
 }
 
-/** Why the run may not start because the treasury does not cover it, if so. */
+/** Why the run may not start, if the treasury does not cover it. */
 export function notCovered(balance: Decimal, payments: Payment[]): Failure | undefined {
 	const total = totalOf(payments);
 	if (!isAbove(total, balance)) return undefined;

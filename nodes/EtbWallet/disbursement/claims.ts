@@ -1,34 +1,25 @@
 /** Payments that the pay gate handed out: a claim is used once, by the execution that made it, and in time. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
-import {
-	InvalidValueError,
-	asInvalidValue,
-	messageOf,
-	requiredText,
-	show,
-} from '../../shared/invalidValue';
-import type { ParameterReader } from '../actions/mapping';
+import { InvalidValueError, asInvalidValue, requiredText, show } from '../../shared/invalidValue';
 import type { Entries } from '../../shared/record/entries';
-import { afterStopMs, referencesMark } from './ledger';
 import { exclusively } from '../../shared/record/lock';
-import type { Settlement } from './settlement';
+import { asError } from '../../shared/unknown';
+import type { ParameterReader } from '../actions/mapping';
+import type { Ending } from './ending';
+import { afterStopMs, referencesMark } from './ledger';
 
-/** What the claims of a run's items allow. */
-export interface GateClaims {
-	/**
-	 * How the item ends, if its claim does not let it be sent.
-	 * @throws {InvalidValueError} for fields that cannot be used
-	 */
-	objection(itemIndex: number): Settlement | undefined;
-	/** How long its payment may take when it begins now, in ms; 0 when it is too late to begin. */
+interface GateClaims {
+	/** How the item ends, if its claim does not allow to send it. @throws {InvalidValueError} for fields that cannot be used */
+	objection(itemIndex: number): Ending | undefined;
+	/** How long its payment may take if it begins now, in ms; 0 when it is too late to begin. */
 	msLeft(itemIndex: number): number;
 }
 
 /**
- * Uses up the claims of all items, before anything else is done: whatever the run tells about them is the last word of
- * these claims, and the gate may hand out again what it hears to be not paid.
- * @param tries is the same object for all tries of "Retry On Fail", which go on with the claims of their node run
+ * Uses up the claims of all items, before anything else is done. So nothing is sent under them after this run, and the
+ * gate may hand out again what this run tells to be not paid.
+ * @param tries the object that all tries of a node run share: they go on with its claims
  */
 export async function useClaims(
 	context: IExecuteFunctions,
@@ -59,15 +50,13 @@ export async function useClaims(
 	};
 }
 
-/** What an item says of its claim, as far as it can be used. */
+/** The fields of an item about its claim, as far as they can be used. */
 interface ClaimedItem {
-	/** Left out if another execution claimed it. */
+	/** Undefined if another execution claimed it. */
 	claim?: string;
-	/** That other execution. */
 	claimedBy?: string;
-	/** How long its payment may take when it begins now. */
+	/** How long its payment may take if it begins now, in ms. */
 	msLeft?: () => number;
-	/** The first field that cannot be used. */
 	problem?: InvalidValueError;
 }
 
@@ -78,7 +67,7 @@ function readItem(
 	times: OwnClaims['times'],
 ): ClaimedItem {
 	let problem: InvalidValueError | undefined;
-	const attempt = <Value>(readField: () => Value): Value | undefined => {
+	const unlessProblem = <Value>(readField: () => Value): Value | undefined => {
 		try {
 			return readField();
 		} catch (error) {
@@ -86,9 +75,9 @@ function readItem(
 			return undefined;
 		}
 	};
-	const claim = attempt(() => readClaim(read('claim', itemIndex)));
-	const msLeft = attempt(() => readNotAfter(read('notAfter', itemIndex), times));
-	const execution = attempt(() =>
+	const claim = unlessProblem(() => readClaim(read('claim', itemIndex)));
+	const msLeft = unlessProblem(() => readNotAfter(read('notAfter', itemIndex), times));
+	const execution = unlessProblem(() =>
 		requiredText('Claimed by Execution', read('execution', itemIndex), remedyFor('execution')),
 	);
 	const isOwn = execution === undefined || execution === ownExecution;
@@ -103,7 +92,7 @@ function readItem(
 const remedyFor = (field: string): string =>
 	`Let it take what the pay gate's function claim gave for this item: {{ $json.${field} }}.`;
 
-/** As the gate writes it. Written in another way it would count as another claim. */
+/** In small letters, as the gate writes it: in capitals it would count as another claim. */
 function readClaim(value: unknown): string {
 	const remedy = remedyFor('claim');
 	const claim = requiredText('Claim', value, remedy).toLowerCase();
@@ -117,7 +106,7 @@ function readClaim(value: unknown): string {
 /** The longest lease of the gate is a day, and nothing begins after half of it. */
 const longestMs = 12 * 3_600_000;
 
-/** By the time that passed since it was read first: a clock that is set back later gives no more of it. */
+/** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */
 function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
@@ -132,8 +121,8 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 		);
 	}
 	const passedMs = stopwatch();
-	// Not After is the middle of the gate's lease. What begins just before it may go on for as long as was left at first,
-	// and so ends before the lease does.
+	// Not After is the middle of the gate's lease. A payment that begins just before it may take as long as was left at
+	// first: then it ends before the lease does.
 	const msLeft = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
 	times.set(text, msLeft);
 	return msLeft;
@@ -145,22 +134,21 @@ interface OwnClaims {
 	begun: Set<string>;
 	/** Those of them that are in the record. */
 	recorded: Set<string>;
-	/** The ms left by Not After, counted since the first try. */
+	/** By the text of Not After: what `readNotAfter` gave for it in the first try. */
 	times: Map<string, () => number>;
 }
 
 const ownClaims = new WeakMap<object, OwnClaims>();
 
-/** Claims that this process used up, the newest: a second node of a workflow has a record of its own. */
+/** Claims that this process used up, the newest. Another node of the workflow does not have them in its record. */
 const usedHere = new Set<string>();
 const rememberedHere = 10_000;
 
-/** In n8n's record of the node. */
 const claimMark = (claim: string): string => `claim:${claim}`;
 
 /** So many claims are kept, the newest: older ones are past their time. */
 const keptClaims = 5_000;
-/** Older ones are removed only above so many, which is now and then. */
+/** Only above so many marks the older ones are removed, which takes longer. */
 const removedAbove = 6_000;
 
 /** Uses claims up. @returns those that were used before, or why none may be used */
@@ -182,7 +170,7 @@ async function useUp(
 	try {
 		const before = await unlessAborted(
 			abortedAfter(stop, afterStopMs),
-			exclusively(context, async (entries) => await recordClaims(entries, fresh), stop),
+			exclusively(context, async (entries) => await addClaims(entries, fresh), stop),
 			() => new Error('The execution was stopped'),
 		);
 		for (const claim of fresh) {
@@ -191,19 +179,19 @@ async function useUp(
 		}
 		return used;
 	} catch (error) {
-		return error instanceof Error ? error : new Error(messageOf(error));
+		return asError(error);
 	}
 }
 
 /** @returns the marks that were there before */
-async function recordClaims(entries: Entries, claims: string[]): Promise<ReadonlySet<string>> {
+async function addClaims(entries: Entries, claims: string[]): Promise<ReadonlySet<string>> {
 	const marks = claims.map(claimMark);
-	if ((await entries.count()) <= removedAbove) return await entries.record(marks);
-	const before = await entries.record([referencesMark, ...marks]);
-	// A node that kept references before must not lose one.
+	if ((await entries.count()) <= removedAbove) return await entries.add(marks);
+	const before = await entries.add([referencesMark, ...marks]);
+	// In the record of a node that keeps references, dropping the oldest could drop one of these.
 	if (!before.has(referencesMark)) {
 		await entries.remove([referencesMark]);
-		await entries.record(marks, keptClaims);
+		await entries.add(marks, keptClaims);
 	}
 	return before;
 }
@@ -211,7 +199,7 @@ async function recordClaims(entries: Entries, claims: string[]): Promise<Readonl
 const callGateAgain =
 	'Data of an earlier run pay nobody. Call the pay gate again: it says what was paid, and hands out what may be sent. What stays unknown a person settles there, after asking the partner service.';
 
-const claimedByOther = (execution: string): Settlement => ({
+const claimedByOther = (execution: string): Ending => ({
 	outcome: 'unknown',
 	error: {
 		message: `Not sent: it was claimed by another execution (${show(execution)}), which may have sent it`,
@@ -219,7 +207,7 @@ const claimedByOther = (execution: string): Settlement => ({
 	},
 });
 
-const claimUsedBefore: Settlement = {
+const claimUsedBefore: Ending = {
 	outcome: 'unknown',
 	error: {
 		message: 'Not sent: its claim was used before, and it may have been sent then',
@@ -227,7 +215,7 @@ const claimUsedBefore: Settlement = {
 	},
 };
 
-const claimNotRecorded = (error: Error): Settlement => ({
+const claimNotRecorded = (error: Error): Ending => ({
 	outcome: 'notPaid',
 	error: {
 		message: 'The claim could not be recorded in the database of n8n, so nothing was sent',

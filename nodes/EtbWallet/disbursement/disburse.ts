@@ -1,20 +1,16 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Account } from '../../shared/account';
-import { loadAccount } from '../../shared/account';
+import { loadAccount, type Account } from '../../shared/account';
 import { addHint, triesOf } from '../../shared/n8n';
-import type { Failure } from '../../shared/service/failure';
-import { invalidValueFailure } from '../../shared/service/failure';
+import { invalidValueFailure, type Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Operation } from '../actions/operation';
 import { answerOf, notRecorded } from './answers';
 import type { RunOptions } from './checks';
 import { aboveRunLimit, notCovered, readBalance, readOptions, usualOptions } from './checks';
-import type { Ledger, ReferenceState } from './ledger';
-import { afterStopMs, ledgerOf, marksOfPaid } from './ledger';
-import type { Asked, Payment } from './payment';
-import { paymentReader } from './payment';
-import { hintAtPeopleTwice, settlesNothing, stoppedError } from './report';
+import { afterStopMs, ledgerOf, marksOfPaid, type Ledger, type ReferenceState } from './ledger';
+import { paymentReader, type PartialPayment, type Payment } from './payment';
+import { hintAtPeopleTwice, runError, tellNothingSettled } from './report';
 import type { PayableRow, Start } from './rows';
 import {
 	batchOf,
@@ -29,14 +25,12 @@ import {
 	unlessInvalid,
 } from './rows';
 import { sendConcurrently } from './sending';
-import type { Row, Settlement } from './settlement';
-import type { ReferencedBatch } from './windows';
-import { hasReference, lookAtAll, Windows } from './windows';
+import type { Row, Ending } from './ending';
+import { hasReference, lookAtAll, Windows, type ReferencedBatch } from './windows';
 
 /**
- * Pays all items of a run; or tries them, or settles what is unknown, and sends nothing. Everything is checked before the
- * first payment; nothing is sent twice; each item ends as paid, notPaid or unknown.
- * @returns output items in input order
+ * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records findings; both send
+ * nothing. Everything is checked before the first payment.
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
@@ -62,10 +56,10 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const refusal = await refusalOf(batch, start, rows, pending);
 	if (refusal === undefined) await work(batch, rows, pending);
 	else {
-		if (!context.continueOnFail()) throw stoppedError(start, refusal.error, rows);
+		if (!context.continueOnFail()) throw runError(start, refusal.error, rows);
 		addHint(context, refusal.error.message);
 		await tellUsed(batch, pending);
-		for (const row of pending) row.settlement ??= refusal;
+		for (const row of pending) row.ending ??= refusal;
 	}
 	remarkOnUnprotected(rows);
 	return tell(start, rows);
@@ -76,7 +70,7 @@ async function work(batch: ReferencedBatch, rows: Row[], pending: PayableRow[]):
 	const referenced = pending.filter(hasReference);
 	if (options.mode === 'settle') {
 		await new Windows(batch).settle(referenced);
-		settlesNothing(rows);
+		tellNothingSettled(rows);
 		return;
 	}
 	hintAtPeopleTwice(context, rows.filter(isPayable));
@@ -84,13 +78,13 @@ async function work(batch: ReferencedBatch, rows: Row[], pending: PayableRow[]):
 	await sendConcurrently(
 		batch,
 		pending.filter((payment) => !hasReference(payment)),
-		batch.settle,
+		batch.end,
 	);
 	if (referenced.length > 0) await new Windows(batch).pay(referenced);
 }
 
 /** Why nothing may be sent, with what that says about each payment. */
-type Refusal = Extract<Settlement, { error: Failure }>;
+type Refusal = Extract<Ending, { error: Failure }>;
 
 async function refusalOf(
 	batch: ReferencedBatch,
@@ -130,7 +124,7 @@ async function refusalOf(
 /** n8n's "Retry execution" starts a new execution with the items of the failed node. */
 const isRepeated = (context: IExecuteFunctions): boolean => context.getMode() === 'retry';
 
-/** Without references nothing tells those that were paid from the others. */
+/** Without references nobody can tell which of them were paid before. */
 const unprotectedRepeat: Failure = {
 	message:
 		'This execution is a retry of an earlier one, which may have made these payments, so none of them was sent',
@@ -139,8 +133,8 @@ const unprotectedRepeat: Failure = {
 };
 
 /**
- * Repeated runs that began with an empty record, by what all tries of a run share: what another execution records between
- * two tries says nothing about the payments of this one.
+ * Repeated runs that began with an empty record, by the object that all tries of a run share. They stay refused: what
+ * another execution records between two tries says nothing about the payments of this one.
  */
 const begunForgetful = new WeakSet<object>();
 
@@ -170,7 +164,7 @@ async function uncovered(batch: ReferencedBatch, pending: Payment[]): Promise<Fa
 	if (typeof balance !== 'string') return balance;
 	const failure = notCovered(balance, pending);
 	if (failure === undefined || !pending.some(hasReference)) return failure;
-	// A run that goes on after a crash needs only what is still to be paid.
+	// A run that is done again after a crash needs only what is still to be paid.
 	try {
 		const states = await lookAtAll(batch, pending);
 		return notCovered(
@@ -182,34 +176,33 @@ async function uncovered(batch: ReferencedBatch, pending: Payment[]): Promise<Fa
 	}
 }
 
-/** Whether it would be sent, by the state of its reference if it has one. */
+/** Whether a payment would be sent: one without a reference has no state. */
 const isUnused = (state: ReferenceState = 'unused'): boolean => state === 'unused';
 
-/** Tells of each payment of a refused run that it was paid before, or is unknown, if the record says so. */
+/** Lets each payment of a refused run end as the record says, if it knows it. */
 async function tellUsed(
 	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
 	pending: PayableRow[],
 ): Promise<void> {
-	if (!pending.some(hasReference)) return;
 	try {
 		const states = await lookAtAll(batch, pending);
 		for (const row of pending) {
 			const state = states.get(row);
 			if (row.reference !== undefined && state !== undefined && !isUnused(state))
-				row.settlement = answerOf(row.reference, state, batch.options);
+				row.ending = answerOf(row.reference, state, batch.options);
 		}
 	} catch {
 		// The database failed: the caller tells each as refused.
 	}
 }
 
-/** All items, as far as they can be read without options; with what the record says of them, should the run go on. */
+/** All items, as far as they can be read without options. If the node continues on fail, with what the record says. */
 async function knownRows({ context, sentBefore }: Start, read: ParameterReader): Promise<Row[]> {
 	const readPayment = paymentReader({ context, read }, usualOptions);
 	const rows = context.getInputData().map((_, itemIndex): Row => {
-		const asked: Asked = { itemIndex };
-		unlessInvalid(() => readPayment(itemIndex, asked));
-		return asked;
+		const partial: PartialPayment = { itemIndex };
+		unlessInvalid(() => readPayment(itemIndex, partial));
+		return partial;
 	});
 	const pending = rows.filter(isPending).filter(({ itemIndex }) => !sentBefore.has(itemIndex));
 	const ledger = (): Ledger => ledgerOf(context, afterStopMs);
@@ -217,7 +210,7 @@ async function knownRows({ context, sentBefore }: Start, read: ParameterReader):
 	return rows;
 }
 
-/** Says what would become of each payment; nothing is sent, and nothing is recorded. */
+/** A dry run: says what would become of each payment. Nothing is sent, and nothing is recorded. */
 async function tryOut(batch: ReferencedBatch, pending: PayableRow[]): Promise<void> {
 	let states = new Map<Payment, ReferenceState>();
 	try {
@@ -226,20 +219,20 @@ async function tryOut(batch: ReferencedBatch, pending: PayableRow[]): Promise<vo
 			if ([...states.values()].every(isUnused)) hintAtRecord(batch, await batch.ledger().count());
 		}
 	} catch (error) {
-		for (const row of pending) row.settlement = { outcome: 'notPaid', error: notRecorded(error) };
+		for (const row of pending) row.ending = { outcome: 'notPaid', error: notRecorded(error) };
 		return;
 	}
 	for (const row of pending)
-		row.settlement = answerOf(row.reference ?? '', states.get(row) ?? 'unused', batch.options);
+		row.ending = answerOf(row.reference ?? '', states.get(row) ?? 'unused', batch.options);
 }
 
 /** Above so many references each payment takes noticeably longer. */
 const manyReferences = 100_000;
 
-/** n8n reads and writes the whole record once for each window; measured by the project's bench, at 100,000 references. */
+/** n8n reads and writes the whole record once for each window. Measured by `bench/`, at 100,000 references. */
 const windowMsPerReference = 0.003;
 
-/** Told once a run. @param marks in the record */
+/** @param marks how many the record has */
 function hintAtRecord({ context, options }: ReferencedBatch, marks: number): void {
 	if (marks === 0) {
 		addHint(
@@ -256,7 +249,7 @@ function hintAtRecord({ context, options }: ReferencedBatch, marks: number): voi
 	);
 }
 
-/** Whether another run would pay it again. */
+/** What a person is told of an unknown payment. */
 function protectionOf({ reference }: Row): string {
 	return reference === undefined
 		? 'It has no Reference, so another run would pay it again.'

@@ -11,9 +11,9 @@
  * heldByAnother | the claim of another person or amount | as inFlight and inDoubt | the same | `unknown`
  *
  * A claim is two marks, of the reference and of the payment; a fact (paid, doubt) too. Beside any state the mark *settled*
- * says that a person settled the reference once, by either finding. From then on an older sender that ends late may find
- * another claim than its own: *paid* is always recorded; a refusal or no answer leave doubt if the claim is there, and
- * nothing otherwise, and remove nothing.
+ * says that a person settled the reference once, by either finding. From then on a run that claimed it earlier, and ends
+ * late, may find the claim of another run. It always records *paid*. A refusal, or no answer, it records as doubt if its
+ * claim is there, and not at all if not; it removes nothing.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
@@ -33,8 +33,9 @@ export type ReferenceState =
 	| 'heldByAnother';
 
 /**
- * What became of a payment that asked. `granted`: it may be sent. `givenUp`: in doubt since this run waited for its
- * sender. The others after a finding: `newlyPaid` was not known before, and is paid now.
+ * What the record answers for a payment. `granted`: it may be sent. `givenUp`: in doubt from now on, because this run
+ * waited for its sender in vain. `settledPaid`, `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them
+ * for a payment that the record did not know.
  */
 export type Found =
 	| ReferenceState
@@ -44,48 +45,49 @@ export type Found =
 	| 'settledNotPaid'
 	| 'newlyPaid';
 
-/** How a granted payment ended; `notPaid` also when it was not sent. */
-export interface Ended {
+/** A granted payment, and how it ended: `notPaid` also when it was not sent. */
+export interface EndedPayment {
 	payment: ReferencedPayment;
 	outcome: 'paid' | 'notPaid' | 'unknown';
 }
 
-export interface Wanted {
+/** A payment that is to be sent or settled. */
+export interface WantedPayment {
 	payment: ReferencedPayment;
-	/** Whether it was in flight when this run asked before. */
+	/** Another execution was sending it when this run asked the first time. */
 	hasWaited: boolean;
-	/** Whether it was in flight for as long as a claim lasts: nobody is sending it any more. */
+	/** This run has waited for that execution for as long as a claim lasts, so nobody is sending it any more. */
 	isGivenUp: boolean;
 }
 
 type States = ReadonlyMap<ReferencedPayment, ReferenceState>;
 export type Answers = ReadonlyMap<ReferencedPayment, Found>;
 
-/** References of payments in n8n's database, kept for the node in its workflow. Each throws whatever the database does. */
+/** The references that n8n keeps for this node. Each function throws whatever the database does. */
 export interface Ledger {
-	/**
-	 * Records how granted payments ended and grants others, in one access. When it throws, nothing wanted may be sent.
-	 * @returns also the ms since before the granted ones were recorded
-	 */
-	exchange(ended: Ended[], wanted: Wanted[]): Promise<{ answers: Answers; ageMs: () => number }>;
+	/** Records how granted payments ended and grants others, in one access. When it throws, nothing wanted may be sent. */
+	exchange(
+		ended: EndedPayment[],
+		wanted: WantedPayment[],
+	): Promise<{ answers: Answers; ageMs: () => number }>;
 	/** Records what a person found out. When it throws, some of it may be recorded. */
-	settle(wanted: Wanted[]): Promise<Answers>;
-	/** What is known of each, without a trace. */
+	settle(wanted: WantedPayment[]): Promise<Answers>;
+	/** What is known of each. It leaves no trace. */
 	look(payments: ReferencedPayment[]): Promise<States>;
-	/** How many marks there are; it changes when a payment is granted or ends. */
+	/** How many marks there are, which changes when a payment is granted or ends. */
 	count(): Promise<number>;
 }
 
-/** What a reference that was paid leaves in the record. */
+/** How many marks a paid reference has. */
 export const marksOfPaid = 4;
 
 /** How long a stopped execution that sent nothing waits for the database, in ms. */
 export const afterStopMs = 5_000;
 
-/** Once in a record that keeps references, so that nothing else that the node keeps there drops one. */
+/** In a record that keeps references: Pay Claims drops no old marks where it finds this one. */
 export const referencesMark = 'references';
 
-/** The claim: both are written in one call, before the payment is sent. */
+/** The two marks of a claim, which are written in one call before the payment is sent. */
 const sentMark = ({ reference }: ReferencedPayment): string => `sent:${reference}`;
 const paymentMark = ({ reference, toUserId, amount }: ReferencedPayment): string =>
 	`payment:${JSON.stringify([reference, toUserId, amount])}`;
@@ -95,8 +97,8 @@ const claimMarks = (payment: ReferencedPayment): string[] => [
 ];
 
 /**
- * A fact that is never believed by mistake. n8n cannot be asked without writing what is asked for, and a crash could
- * leave that. So a fact is two marks, asked for one after the other: an interrupted question leaves one, which is none.
+ * Something that is believed for ever. Asking n8n for a mark also writes it, and a crash leaves it there. So a fact is two
+ * marks, which are asked for one after the other: a question that a crash interrupts leaves only one, which is no fact.
  */
 type Fact = (payment: ReferencedPayment) => [ofPayment: string, ofReference: string];
 const paidFact: Fact = (payment) => [`paid:${paymentMark(payment)}`, `paid:${sentMark(payment)}`];
@@ -107,11 +109,11 @@ const doubtFact: Fact = (payment) => [
 
 const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
 
-/** Beside a question about a reference alone: who finds it knows that the question was interrupted. */
+/** Goes with a question about a reference alone. A later run that finds it knows that the question was interrupted. */
 const askingMark = ({ reference }: ReferencedPayment): string => `asking:${reference}`;
 
 /**
- * @param untilMs ends waiting for the database so many ms after the execution was stopped, whatever it does
+ * @param untilMs how long it still waits for the database after the execution was stopped
  * @throws {InvalidValueError} when this n8n cannot keep references
  */
 export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
@@ -123,7 +125,7 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 		return await unlessAborted(end, work, () => new Error('The execution was stopped'));
 	}
 
-	/** @param isAlwaysDone what ended is recorded also when the run is stopped */
+	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
 	async function inAccess<Result>(
 		work: (questions: Questions) => Promise<Result>,
 		isAlwaysDone = false,
@@ -150,7 +152,7 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 		async exchange(ended, wanted) {
 			return await inAccess(async (questions) => {
 				const ageMs = stopwatch();
-				const endedAs = (isPaid: boolean): Ended[] =>
+				const endedAs = (isPaid: boolean): EndedPayment[] =>
 					ended.filter(({ outcome }) => (outcome === 'paid') === isPaid);
 				const payments = wanted.map(({ payment }) => payment);
 				const before = await questions.ask(
@@ -160,14 +162,14 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 					],
 					[
 						referencesMark,
-						// With its claim, which a person may have removed: an answer is recorded in any case.
+						// With the claim, which a finding may have removed meanwhile: *paid* is recorded in any case.
 						...endedAs(true).flatMap(({ payment }) => [
 							...claimMarks(payment),
 							...paidFact(payment),
 						]),
 					],
 				);
-				await leave(questions, endedAs(false), before);
+				await recordNotPaid(questions, endedAs(false), before);
 				const answers = await answersTo(questions, wanted, before);
 				const granted = payments.filter((payment) => answers.get(payment) === 'unused');
 				questions.keep(granted.flatMap(claimMarks));
@@ -181,12 +183,12 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 				const payments = wanted.map(({ payment }) => payment);
 				const before = await questions.ask(payments.flatMap(claimMarks));
 				const answers = await answersTo(questions, wanted, before);
-				// A person asked about what had ended before this run: not about what ended while it waited.
+				// What another execution sent while this run waited: the person asked the service before that.
 				const waited = new Set(wanted.filter((each) => each.hasWaited).map((each) => each.payment));
 				for (const payment of waited)
 					if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
 				const heeded = payments.filter((payment) => !waited.has(payment));
-				await heed(questions, heeded, answers);
+				await recordFindings(questions, heeded, answers);
 				return answers;
 			});
 		},
@@ -194,12 +196,12 @@ export function ledgerOf(context: IExecuteFunctions, untilMs: number): Ledger {
 }
 
 /**
- * What becomes of payments that were perhaps, or certainly, not made. The latter can be sent again under their references.
- * @param before with the marks of those that were settled; an interrupted question makes one look so, which errs to the safe side
+ * Records which payments are unknown, and frees the references of those that were not made.
+ * @param before has the marks *settled*, also those of interrupted questions: then doubt stays, which is safe
  */
-async function leave(
+async function recordNotPaid(
 	questions: Questions,
-	ended: Ended[],
+	ended: EndedPayment[],
 	before: ReadonlySet<string>,
 ): Promise<void> {
 	const isSettled = (payment: ReferencedPayment): boolean => before.has(settledMark(payment));
@@ -216,17 +218,17 @@ async function leave(
 	questions.remove(
 		notPaid.flatMap(({ payment }) => [
 			...claimMarks(payment),
-			// Questions about it that were interrupted may have left marks of facts that are none.
+			// Half a fact, which an interrupted question may have left.
 			...doubtFact(payment),
 			...paidFact(payment),
 		]),
 	);
 }
 
-/** The states of wanted payments. Those that are given up are in doubt from now on. */
+/** The states of wanted payments. Those that this run gives up are in doubt from now on. */
 async function answersTo(
 	questions: Questions,
-	wanted: Wanted[],
+	wanted: WantedPayment[],
 	before: ReadonlySet<string>,
 ): Promise<Map<ReferencedPayment, Found>> {
 	const payments = wanted.map(({ payment }) => payment);
@@ -240,14 +242,14 @@ async function answersTo(
 	await questions.write(
 		doubtful.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
 	);
-	// Only a question that was interrupted leaves the mark of a payment beside the end of another one.
+	// If the reference has ended for another payment, this one's mark is there only because a question was interrupted.
 	for (const payment of givenUp)
 		answers.set(payment, ended.has(payment) ? 'heldByAnother' : 'givenUp');
 	return answers;
 }
 
-/** Records findings: what is paid, or given up just now, stays as it is. */
-async function heed(
+/** Records findings about what is in doubt or, for `recordPaid`, unused. All else stays as it is. */
+async function recordFindings(
 	questions: Questions,
 	payments: ReferencedPayment[],
 	answers: Map<ReferencedPayment, Found>,
@@ -269,7 +271,7 @@ async function heed(
 	for (const payment of notPaid) answers.set(payment, 'settledNotPaid');
 }
 
-/** @param before which marks of the claims were there before they were asked for */
+/** @param before which marks of their claims were there before they were asked for */
 async function statesOf(
 	questions: Questions,
 	payments: ReferencedPayment[],
@@ -278,9 +280,9 @@ async function statesOf(
 	const isOwn = (payment: ReferencedPayment): boolean => before.has(paymentMark(payment));
 	const isUsed = (payment: ReferencedPayment): boolean => before.has(sentMark(payment));
 	const own = payments.filter(isOwn);
-	const paid = await recorded(questions, own, paidFact);
+	const paid = await withFact(questions, own, paidFact);
 	const unpaid = own.filter((payment) => !paid.has(payment));
-	const inDoubt = await recorded(questions, unpaid, doubtFact);
+	const inDoubt = await withFact(questions, unpaid, doubtFact);
 	const others = payments.filter((payment) => isUsed(payment) && !isOwn(payment));
 	const { paid: paidToAnother } = await endsOfReferences(questions, others);
 	const stateOf = (payment: ReferencedPayment): ReferenceState => {
@@ -292,8 +294,8 @@ async function statesOf(
 	return new Map(payments.map((payment) => [payment, stateOf(payment)]));
 }
 
-/** Which of the payments a fact is recorded for. */
-async function recorded(
+/** For which of the payments the record has the fact. */
+async function withFact(
 	questions: Questions,
 	payments: ReferencedPayment[],
 	fact: Fact,
@@ -306,7 +308,7 @@ async function recorded(
 	return new Set(candidates.filter(isTrue));
 }
 
-/** Those of the payments whose reference is known to be paid, or has ended at all, for whomever. */
+/** Those of the payments whose reference is paid, or ended at all, for whatever person and amount. */
 async function endsOfReferences(
 	questions: Questions,
 	payments: ReferencedPayment[],

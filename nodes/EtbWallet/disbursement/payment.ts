@@ -1,6 +1,5 @@
 /** The payments that a run is asked for: reading them from the items, and checking each. */
-import type { Decimal } from '../../shared/decimal';
-import { fromDecimal, isAbove, requiredDecimal } from '../../shared/decimal';
+import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
 	isAbsent,
@@ -8,8 +7,7 @@ import {
 	requiredText,
 	show,
 } from '../../shared/invalidValue';
-import type { ParameterReader } from '../actions/mapping';
-import { isMapped } from '../actions/mapping';
+import { isMapped, type ParameterReader } from '../actions/mapping';
 import type { Run } from '../actions/operation';
 import type { RunOptions } from './checks';
 import { requiredReference } from './reference';
@@ -22,35 +20,36 @@ export interface Payment {
 	toUserId: string;
 	/** In ETB. */
 	amount: Decimal;
-	/** The user's own key for the payment. */
 	reference?: string;
 	/** Only in a run that settles. */
 	finding?: (typeof findings)[number];
 }
 
-/** What an item asks for, as far as it can be used. */
-export type Asked = Pick<Payment, 'itemIndex'> & Partial<Payment>;
+/** What is read of a payment so far, which is all of it only if each field can be used. */
+export type PartialPayment = Pick<Payment, 'itemIndex'> & Partial<Payment>;
 
-type ReadPayment = (itemIndex: number, asked: Asked) => Payment;
-
-/** Reads a person and an amount. @param asked gets each field as soon as it is read. @throws {InvalidValueError} */
-export function readPayee(read: ParameterReader, itemIndex: number, asked: Asked): Payment {
-	asked.toUserId = readToUserId(read, itemIndex);
-	asked.amount = amountInEtb(read('amountEtb', itemIndex));
-	return { ...asked, toUserId: asked.toUserId, amount: asked.amount };
+/** Reads a person and an amount. @param partial gets each field as soon as it is read. @throws {InvalidValueError} */
+export function readPayee(
+	read: ParameterReader,
+	itemIndex: number,
+	partial: PartialPayment,
+): Payment {
+	partial.toUserId = readToUserId(read, itemIndex);
+	partial.amount = amountInEtb(read('amountEtb', itemIndex));
+	return { ...partial, toUserId: partial.toUserId, amount: partial.amount };
 }
 
-/** Makes a reader of payments with their references, and of findings in a run that settles. It throws as above. */
+/** Makes a reader of payments with their references and, in a run that settles, findings. It throws what `readPayee` does. */
 export function paymentReader(
 	{ read, context }: Pick<Run, 'read' | 'context'>,
 	{ mode, maxAmount }: Pick<RunOptions, 'mode' | 'maxAmount'>,
-): ReadPayment {
+): (itemIndex: number, partial: PartialPayment) => Payment {
 	const settles = mode === 'settle';
 	const isReferenceExpected = settles || isMapped(context, 'reference');
-	return (itemIndex, asked) => {
+	return (itemIndex, partial) => {
 		const reference = readReference(read('reference', itemIndex), isReferenceExpected);
-		if (reference !== undefined) asked.reference = reference;
-		const payment = readPayee(read, itemIndex, asked);
+		if (reference !== undefined) partial.reference = reference;
+		const payment = readPayee(read, itemIndex, partial);
 		if (settles) return { ...payment, finding: readFinding(read('finding', itemIndex)) };
 		if (maxAmount !== undefined && isAbove(payment.amount, maxAmount)) {
 			throw new InvalidValueError(
@@ -80,13 +79,12 @@ function readFinding(value: unknown): Payment['finding'] {
 	return isAbsent(value) ? 'unclear' : requiredChoice('Finding', value, findings);
 }
 
-/** In ETB. JSON writes smaller numbers with an exponent, which not every reader of amounts expects. */
+/** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */
 const leastAmount: Decimal = '0.000001';
 
 /**
- * An amount in ETB: above zero, at most 15 significant digits, at most two decimals in a text. Thousands separators are
- * not guessed: `1.250` may be one thousand.
- * @throws {InvalidValueError}
+ * An amount in ETB: above zero, at most 15 significant digits, and in a text at most two decimals, because `1.250` may
+ * mean one thousand. @throws {InvalidValueError}
  */
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy =

@@ -1,7 +1,7 @@
-/** Questions to n8n's record: asking writes, so what was not there is taken back. */
+/** Questions to n8n's record. Asking for a mark also adds it, so what was not there is removed again. */
 import type { Entries } from '../../shared/record/entries';
 
-/** The questions of one access to the record. What they wrote is taken back in one call at its end. */
+/** The questions of one access to the record. What they added is removed in one call at its end. */
 export class Questions {
 	private readonly entries: Entries;
 	private readonly toRemove = new Set<string>();
@@ -13,32 +13,31 @@ export class Questions {
 
 	/**
 	 * @param facts are written in the same call, and stay
-	 * @returns which of the marks were there; what an earlier question of this access wrote was not
+	 * @returns which of the marks were there; those that an earlier question of this access added were not
 	 */
 	async ask(marks: string[], facts: string[] = []): Promise<ReadonlySet<string>> {
-		const all = await this.entries.record([...facts, ...marks]);
+		const all = await this.entries.add([...facts, ...marks]);
 		const before = new Set([...all].filter((mark) => !this.toRemove.has(mark)));
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
 		for (const fact of facts) this.toRemove.delete(fact);
 		return before;
 	}
 
-	/** Writes what stays. */
 	async write(facts: string[]): Promise<void> {
 		await this.ask([], facts);
 	}
 
-	/** What was asked for stays, unless the access fails. */
+	/** These marks were asked for, and stay unless the access fails. */
 	keep(marks: string[]): void {
 		for (const mark of marks) if (this.toRemove.delete(mark)) this.kept.add(mark);
 	}
 
-	/** Goes with what is taken back. */
+	/** These marks are removed at the end of the access, whether they were asked for or not. */
 	remove(marks: string[]): void {
 		for (const mark of marks) this.toRemove.add(mark);
 	}
 
-	/** Runs an access: it ends with one call that takes back, and one that fails keeps nothing that it asked for. */
+	/** Runs an access. One that fails keeps nothing that it asked for. */
 	static async in<Result>(
 		entries: Entries,
 		access: (questions: Questions) => Promise<Result>,
@@ -51,7 +50,7 @@ export class Questions {
 			isDone = true;
 			return result;
 		} finally {
-			// What stays looks like payments that are under way, which errs to the safe side.
+			// What cannot be removed looks like payments that are under way, which is safe.
 			if (!isDone)
 				await entries.remove([...questions.toRemove, ...questions.kept]).catch(() => undefined);
 		}

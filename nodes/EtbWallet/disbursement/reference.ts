@@ -1,10 +1,10 @@
 /** The rule for a reference: what looks the same is the same. */
 import { InvalidValueError, requiredText, show } from '../../shared/invalidValue';
 
-/** In characters (code points). n8n reads and writes all references of a node for each window of payments. */
+/** In characters (code points), as in the pay gate. */
 const longestReference = 200;
 
-/** Code points, from and to. What nobody sees: controls, format characters and fillers, and halves of surrogate pairs. */
+/** What nobody sees: controls, format characters, fillers and halves of surrogate pairs. As code points, from and to. */
 // prettier-ignore
 const invisible: Ranges = [
 	[0x0000, 0x001f], [0x007f, 0x009f], [0x00ad, 0x00ad], [0x034f, 0x034f], [0x061c, 0x061c], [0x115f, 0x1160],
@@ -33,7 +33,7 @@ const writeAnew =
 
 /**
  * Reads a reference. The pay gate has the same rule in SQL, with the same words for the problems. White space around it is
- * removed first (JavaScript's `trim`); a whole number counts as its digits. Then, in this order, it is refused
+ * removed first (JavaScript's `trim`); a whole number becomes text. Then it is refused, in this order,
  * 1. empty, or not text: `Reference is empty`;
  * 2. longer than 200 code points: `Reference is "…", which is longer than 200 characters`;
  * 3. with a character in `invisible`: `Reference is "…", which has an invisible character (U+200B)`;
@@ -51,7 +51,7 @@ export function requiredReference(value: unknown): string {
 			'Give this item a shorter key, such as an invoice number.',
 		);
 	}
-	// Most are plain ASCII, and the look at each character of many thousands takes its time.
+	// Most are plain ASCII. To look at each character of many thousand references would take long.
 	if (/^[ -~]*$/.test(reference)) return reference;
 	const unseen = findIn(invisible, reference);
 	if (unseen !== undefined) {
@@ -83,10 +83,7 @@ export function requiredReference(value: unknown): string {
 export const lookOf = (reference: string): string =>
 	reference.normalize('NFKC').toLowerCase().replaceAll(' ', '');
 
-/**
- * Makes a check that each reference of a run gets once, in the order of the items.
- * @returns a function that throws an {InvalidValueError} for one that looks like an earlier one
- */
+/** Makes a check for the references of a run, in order. It throws an {InvalidValueError} for a look-alike of an earlier one. */
 export function refusesLookAlikes(): (reference: string, itemIndex: number) => void {
 	const firstUses = new Map<string, { reference: string; itemIndex: number }>();
 	return (reference, itemIndex) => {

@@ -1,15 +1,13 @@
-/** What a run tells: how many ended how, and, when it stopped, each payment under its outcome. */
+/** What a run tells: how many payments ended how and, in its error, each payment under its outcome. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
 import { addHint, operationError } from '../../shared/n8n';
-import type { Failure } from '../../shared/service/failure';
-import { invalidValueError } from '../../shared/service/failure';
+import { invalidValueError, type Failure } from '../../shared/service/failure';
 import type { Mode } from './checks';
 import type { Payment } from './payment';
 import type { Start } from './rows';
-import type { Row } from './settlement';
-import { namesOf, paidOtherAmount } from './settlement';
+import { answerOn, namesOf, paidOtherAmount, type Ending, type Row } from './ending';
 
 interface ReportLine {
 	item: number;
@@ -23,11 +21,11 @@ interface ReportLine {
 interface Report {
 	/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 	summary: string;
-	/** Each payment under its outcome, those that were not sent under `notAttempted`. */
+	/** Each payment under its outcome; those that the run did not get to under `notAttempted`. */
 	lists: Record<string, ReportLine[]>;
 }
 
-/** What is told of each outcome, in this order: in the summary, and above a list. */
+/** The words for each outcome, in this order: in the summary, and above a list. */
 const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 	paid: { counted: 'paid', title: 'Paid' },
 	ready: { counted: 'ready', title: 'Ready' },
@@ -37,9 +35,9 @@ const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 	notAttempted: { counted: 'not attempted', title: 'Not attempted' },
 };
 
-/** Reports every payment of a run, also those that were not attempted. */
-export function report(rows: Row[], mode: Mode): Report {
-	const outcomeOf = ({ settlement }: Row): string => settlement?.outcome ?? 'notAttempted';
+/** Tells of every payment of a run, also of those that were not attempted. */
+export function reportOf(rows: Row[], mode: Mode): Report {
+	const outcomeOf = ({ ending }: Row): string => ending?.outcome ?? 'notAttempted';
 	const rowsWith = (outcome: string): Row[] => rows.filter((row) => outcomeOf(row) === outcome);
 	const lists = Object.fromEntries(
 		[...new Set(rows.map(outcomeOf))].map((outcome) => [
@@ -48,7 +46,7 @@ export function report(rows: Row[], mode: Mode): Report {
 		]),
 	);
 	if (mode === 'settle')
-		return { summary: `Settle Unknown, nothing was sent: ${settled(rows)}`, lists };
+		return { summary: `Settle Unknown, nothing was sent: ${settledSummary(rows)}`, lists };
 	const aim = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = Object.entries(outcomes).flatMap(([outcome, { counted }]) => {
 		const count = lists[outcome]?.length ?? 0;
@@ -69,38 +67,35 @@ const nothingUnknown =
 	'Nothing here was unknown, so nothing was settled. Is this the node that paid, and are these the references that it paid under?';
 
 /** What the findings of a run changed. */
-function settled(rows: Row[]): string {
+function settledSummary(rows: Row[]): string {
 	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	if (isNothingSettled(rows)) return nothingUnknown;
-	const left = rows.length - paid - notPaid - newly;
+	const unchanged = rows.length - paid - notPaid - newly;
 	return [
 		`${paid} settled as paid, ${notPaid} as not paid`,
 		...(newly > 0 ? [`${newly} recorded as paid that this node did not know`] : []),
-		`${left} left as they were`,
+		`${unchanged} left as they were`,
 	].join(', ');
 }
 
-const changeOf = ({ settlement }: Row): string | undefined =>
-	settlement !== undefined && 'settled' in settlement ? settlement.settled : undefined;
+const changeOf = ({ ending }: Row): string | undefined =>
+	ending !== undefined && 'settled' in ending ? ending.settled : undefined;
 
 const isNothingSettled = (rows: Row[]): boolean =>
-	rows.every((row) => changeOf(row) === undefined && row.settlement?.outcome !== 'unknown');
+	rows.every((row) => changeOf(row) === undefined && row.ending?.outcome !== 'unknown');
 
-/** Says it with the first item of a run that settled nothing. */
-export function settlesNothing(rows: Row[]): void {
-	const first = rows.find(({ settlement }) => settlement !== undefined && 'message' in settlement);
-	if (
-		!isNothingSettled(rows) ||
-		first?.settlement === undefined ||
-		!('message' in first.settlement)
-	)
-		return;
-	const { message } = first.settlement;
-	first.settlement = { ...first.settlement, message: `${nothingUnknown} ${message}` };
+/** Lets a run that settled nothing say so in its first item that has a message. */
+export function tellNothingSettled(rows: Row[]): void {
+	const first = rows.find(hasMessage);
+	if (first === undefined || !isNothingSettled(rows)) return;
+	first.ending = { ...first.ending, message: `${nothingUnknown} ${first.ending.message}` };
 }
 
-/** Two invoices of one person are paid; the same payment in two rows should be seen. */
+const hasMessage = (row: Row): row is Row & { ending: Extract<Ending, { message: string }> } =>
+	row.ending !== undefined && 'message' in row.ending;
+
+/** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
 export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[]): void {
 	const byPerson = new Map<string, Payment[]>();
 	for (const payment of payments)
@@ -120,7 +115,7 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[
 	);
 }
 
-/** At most so many entries in the text of an error, and the number of the others. */
+/** A text names at most so many entries, and the number of the others. */
 const longestList = 20;
 
 function shortened(texts: string[], separator = '; '): string {
@@ -136,19 +131,18 @@ export function placeOf(context: IExecuteFunctions): string {
 }
 
 function reportLine(row: Row): ReportLine {
-	const { itemIndex, amount, settlement } = row;
-	const txHash =
-		settlement !== undefined && 'answer' in settlement ? settlement.answer.txHash : undefined;
+	const { itemIndex, amount, ending } = row;
+	const txHash = answerOn(row)?.txHash;
 	return {
 		item: itemIndex,
 		...namesOf(row),
 		...(amount !== undefined && { amountEtb: Number(amount) }),
 		...(typeof txHash === 'string' && { txHash }),
-		...(settlement !== undefined && 'error' in settlement && { reason: settlement.error.message }),
+		...(ending !== undefined && 'error' in ending && { reason: ending.error.message }),
 	};
 }
 
-/** One thing that cannot be used, before anything was sent. */
+/** The error when one thing cannot be used, and nothing was sent. */
 export function invalidRunError(
 	context: IExecuteFunctions,
 	error: unknown,
@@ -165,7 +159,7 @@ export interface InvalidRow {
 	error: InvalidValueError;
 }
 
-/** Every bad row in one text, so that a spreadsheet can be corrected in one go. */
+/** All bad rows in one text, so that a person can correct them in one go. */
 export function listOfInvalid(invalid: InvalidRow[]): Failure {
 	const lines = invalid.map(
 		({ itemIndex, error }) => `Item ${itemIndex}: ${error.message}. ${error.remedy}`,
@@ -177,52 +171,51 @@ export function listOfInvalid(invalid: InvalidRow[]): Failure {
 }
 
 /**
- * The one error of a run that stopped: nothing that was paid is lost from view. Its data has every payment by
- * outcome.
- * @param stoppedAt the payment it stopped at, if it was one
+ * The one error of a run. It tells what was paid all the same; its data has every payment by outcome.
+ * @param errorRow the payment that the error is about, if it is about one
  */
-export function stoppedError(
+export function runError(
 	{ context, mode, protectionOf }: Start,
 	failure: Failure,
 	rows: Row[],
-	stoppedAt?: Row,
+	errorRow?: Row,
 ): Error {
-	const { summary, lists } = report(rows, mode);
+	const { summary, lists } = reportOf(rows, mode);
 	const isBatch = Object.values(lists).flat().length > 1;
 	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
-	// A run that is refused after an earlier try has no payment it stopped at, and tells what that try sent.
-	const tells = isStarted && (isBatch || stoppedAt === undefined);
-	const outcome = stoppedAt?.settlement?.outcome;
-	const isInDoubt = stoppedAt !== undefined && outcome === 'unknown';
+	// A run that is refused after an earlier try tells what that try sent.
+	const tells = isStarted && (isBatch || errorRow === undefined);
+	const outcome = errorRow?.ending?.outcome;
+	const isInDoubt = errorRow !== undefined && outcome === 'unknown';
 	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((ended) => ended in lists);
 	const remarks = [
 		outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid.' : '',
 		failure.description,
-		isInDoubt && mode !== 'settle' ? protectionOf(stoppedAt) : '',
+		isInDoubt && mode !== 'settle' ? protectionOf(errorRow) : '',
 	];
 	const description = [remarks.filter((remark) => remark !== '').join(' ')];
 	if (tells) description.push(...listTexts(lists));
 	// All of it in the message, because n8n tells an AI agent nothing else.
 	let message = failure.message;
 	if (isInDoubt)
-		message = `It is unknown whether ${stoppedAt.toUserId} was paid ${Number(stoppedAt.amount)} ETB. ${message}`;
+		message = `It is unknown whether ${errorRow.toUserId} was paid ${Number(errorRow.amount)} ETB. ${message}`;
 	if (tells) message += `. This run: ${summary}`;
-	if (stoppedAt !== undefined) message += ` [item ${stoppedAt.itemIndex}]`;
+	if (errorRow !== undefined) message += ` [item ${errorRow.itemIndex}]`;
 	return operationError(
 		context.getNode(),
 		message,
 		description.join('<br/>'),
-		stoppedAt?.itemIndex,
+		errorRow?.itemIndex,
 		{
 			outcome: outcome ?? 'notAttempted',
 			...(failure.httpCode !== undefined && { httpCode: failure.httpCode }),
-			// Of a run that is refused before anything was sent its items tell as much.
+			// If nothing was sent, the items themselves say as much.
 			...(isStarted && lists),
 		},
 	);
 }
 
-/** Each list in a text. */
+/** A text for each list. */
 export function listTexts(lists: Report['lists']): string[] {
 	return Object.entries(outcomes).flatMap(([outcome, { title }]) => {
 		const list = lists[outcome] ?? [];

@@ -1,32 +1,27 @@
 /** Sends payments, a few at once, and reads how each ended. */
 import { sleep } from 'n8n-workflow';
-import { messageOf } from '../../shared/invalidValue';
+import { messageOf } from '../../shared/unknown';
 import { callService } from '../../shared/service/call';
 import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
 import type { Run } from '../actions/operation';
 import type { SendOptions } from './checks';
 import type { Payment } from './payment';
-import type { Settlement } from './settlement';
-import { rejectionRemedies, settlementOf } from './settlement';
+import { endingOf, refusalRemedies, type Ending } from './ending';
 
 export interface Batch extends Pick<Run, 'context' | 'account'> {
 	options: SendOptions;
 	/** Called once for each payment that ended. */
-	settle: (payment: Payment, settlement: Settlement) => void;
+	end: (payment: Payment, ending: Ending) => void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
 
-/**
- * Sends as many at once as the options allow, until the run is to stop.
- * @param settle is called once for each payment that ended
- * @param msLeft how long a payment may still begin or go on
- */
+/** Sends as many at once as the options allow, until the run stops. @param msLeft how long a payment may begin or go on */
 export async function sendConcurrently<Sent extends Payment>(
 	batch: Batch,
 	payments: Sent[],
-	settle: (payment: Sent, settlement: Settlement) => void,
+	end: (payment: Sent, ending: Ending) => void,
 	msLeft?: (payment: Sent) => number,
 ): Promise<void> {
 	// Shared by all senders: each takes the next payment.
@@ -40,20 +35,19 @@ export async function sendConcurrently<Sent extends Payment>(
 			if (done === true) return;
 			const ownMsLeft = msLeft && (() => msLeft(payment));
 			const sending = send(batch, payment, ownMsLeft);
-			settle(payment, await sending.catch((error: unknown) => sendingFailed(error, batch)));
+			end(payment, await sending.catch((error: unknown) => sendingFailed(error, batch)));
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
-/** So many payments begin before Node opens their connections. */
+/** So many payments may begin in one turn of Node's event loop. */
 const startsPerTurn = 4;
 
 /**
- * Node opens a connection only once all answers that have arrived are dealt with: payments that begin meanwhile would
- * gather, and all wait for the last of them. So few may begin in one turn of Node's event loop, and the others wait
- * for the next.
+ * Makes a wait that lets a few payments begin in each turn of Node's event loop, and the others in the next ones. Node
+ * opens their connections only at the end of a turn: if many began in one, all would wait for the last of them.
  */
 function startsInTurns(): () => Promise<void> {
 	let starts = 0;
@@ -72,8 +66,8 @@ function startsInTurns(): () => Promise<void> {
 	};
 }
 
-/** Nothing that is thrown once a payment may be under way is lost, or ends the run while others are under way. */
-function sendingFailed(error: unknown, { account }: Batch): Settlement {
+/** How a payment ends when an error was thrown that nobody expected: it may be under way. */
+function sendingFailed(error: unknown, { account }: Batch): Ending {
 	return {
 		outcome: 'unknown',
 		error: {
@@ -88,7 +82,7 @@ async function send(
 	{ context, account, options }: Batch,
 	{ toUserId, amount }: Payment,
 	msLeft?: () => number,
-): Promise<Settlement> {
+): Promise<Ending> {
 	const result = await callService(
 		context,
 		account,
@@ -99,7 +93,7 @@ async function send(
 			isJudgedByCaller: true,
 			// JSON writes this number as the same text.
 			body: { toUserId, amountEtb: Number(amount) },
-			remedies: rejectionRemedies,
+			remedies: refusalRemedies,
 		},
 		{
 			timeoutMs: options.timeoutMs,
@@ -108,5 +102,5 @@ async function send(
 			finishes: true,
 		},
 	);
-	return settlementOf(result, (text) => hideSecrets(text, account));
+	return endingOf(result, (text) => hideSecrets(text, account));
 }

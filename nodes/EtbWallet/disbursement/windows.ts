@@ -1,24 +1,22 @@
 /** Goes through payments with references in windows: asks the record, sends what it grants, and waits for other executions. */
-import { patience, pause } from '../../shared/elapsed';
-import { messageOf } from '../../shared/invalidValue';
+import { monotonicStopwatch, pause } from '../../shared/elapsed';
+import { messageOf } from '../../shared/unknown';
 import { addHint } from '../../shared/n8n';
 import { answerOf, notRecorded, notSettled, withSettleSteps } from './answers';
 import type {
 	Answers,
-	Ended,
+	EndedPayment,
 	Found,
 	Ledger,
 	ReferencedPayment,
 	ReferenceState,
-	Wanted,
+	WantedPayment,
 } from './ledger';
 import type { RunOptions } from './checks';
 import type { Payment } from './payment';
 import { placeOf } from './report';
-import type { Batch } from './sending';
-import { sendConcurrently } from './sending';
+import { sendConcurrently, type Batch } from './sending';
 
-/** What a run with references works with. */
 export interface ReferencedBatch extends Batch {
 	options: RunOptions;
 	/** Throws when this n8n cannot keep references. */
@@ -36,23 +34,23 @@ function windowsOf<Entry>({ options }: Pick<Batch, 'options'>, entries: Entry[])
 	);
 }
 
-/** Waiting for another execution begins with short pauses. */
+/** The pauses while another execution sends: short ones first. */
 const firstPauseMs = 200;
 const longestPauseMs = 2_000;
 
-/** Beyond the time that its payment may take, another execution needs some to record how that ended. */
+/** The other execution needs so long to record how its payment ended, beyond the time that this may take. */
 const recordingMs = 15_000;
 
-/** After so many ms a waiting run looks again, although the record seems unchanged. */
+/** After so many ms a waiting run asks again, also if the number of marks is the same. */
 const lookAgainAfterMs = 5_000;
 
 /** Pays or settles the referenced payments of a run, which other executions may be sending too. */
 export class Windows {
 	private readonly batch: ReferencedBatch;
 	private readonly ledger: Ledger;
-	/** How payments ended whose references are not recorded yet: with the next ones that are granted. */
-	private unrecorded: Ended[] = [];
-	/** In flight in another execution: for how long, in ms. */
+	/** How payments ended, until the next access records it. */
+	private unrecorded: EndedPayment[] = [];
+	/** Payments that another execution is sending, and for how many ms this run has waited for each. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
 	constructor(batch: ReferencedBatch) {
@@ -69,7 +67,6 @@ export class Windows {
 		}
 	}
 
-	/** Records what a person found out, and sends nothing. */
 	async settle(payments: ReferencedPayment[]): Promise<void> {
 		await this.goThrough(payments, async (window) => await this.settleWindow(window));
 	}
@@ -79,18 +76,18 @@ export class Windows {
 		workOn: (window: ReferencedPayment[]) => Promise<void>,
 	): Promise<void> {
 		const { batch, waiting } = this;
-		const workOnAll = async (left: ReferencedPayment[]): Promise<void> => {
-			for (const window of windowsOf(batch, left)) {
+		const workOnAll = async (all: ReferencedPayment[]): Promise<void> => {
+			for (const window of windowsOf(batch, all)) {
 				if (batch.isStopping()) return;
 				await workOn(window);
 			}
 		};
 		await workOnAll(payments);
-		// Those that other executions are sending, once all others are done.
+		// Once all others are done: those that other executions are sending.
 		while (waiting.size > 0 && !batch.isStopping()) {
-			const before = await this.countMarks();
+			const marks = await this.countMarks();
 			await workOnAll([...waiting.keys()]);
-			if (waiting.size > 0) await this.untilRecordDiffers(before);
+			if (waiting.size > 0) await this.untilRecordDiffers(marks);
 		}
 	}
 
@@ -104,44 +101,44 @@ export class Windows {
 			if (batch.isStopping()) return;
 			for (const payment of window) {
 				if (!waiting.has(payment))
-					batch.settle(payment, { outcome: 'notPaid', error: notRecorded(error) });
+					batch.end(payment, { outcome: 'notPaid', error: notRecorded(error) });
 				else if (this.wantedOf(payment).isGivenUp) this.end(payment, 'inFlight');
 			}
 			return;
 		}
 		const { answers, ageMs } = exchanged;
-		this.take(answers);
+		this.heed(answers);
 		const granted = window.filter((payment) => answers.get(payment) === 'granted');
 		await this.send(granted, () => timeoutMs - ageMs());
 	}
 
 	private async settleWindow(window: ReferencedPayment[]): Promise<void> {
 		try {
-			this.take(await this.ledger.settle(window.map((payment) => this.wantedOf(payment))));
+			this.heed(await this.ledger.settle(window.map((payment) => this.wantedOf(payment))));
 		} catch (error) {
-			// Some of it may be recorded: no finding is heeded twice, also by Retry On Fail.
+			// Some findings may be recorded. As `unknown`, Retry On Fail does not record one a second time.
 			for (const payment of window) {
 				this.waiting.delete(payment);
-				this.batch.settle(payment, { outcome: 'unknown', error: notSettled(error) });
+				this.batch.end(payment, { outcome: 'unknown', error: notSettled(error) });
 			}
 		}
 	}
 
-	/** Ends those that have an answer, and waits for the others. */
-	private take(answers: Answers): void {
+	/** Ends the payments that have an answer, and waits for those that are in flight. */
+	private heed(answers: Answers): void {
 		for (const [payment, found] of answers) {
 			if (found === 'granted') this.waiting.delete(payment);
 			else if (found !== 'inFlight') this.end(payment, found);
-			else if (!this.waiting.has(payment)) this.waiting.set(payment, patience());
+			else if (!this.waiting.has(payment)) this.waiting.set(payment, monotonicStopwatch());
 		}
 	}
 
 	private end(payment: ReferencedPayment, found: Exclude<Found, 'granted'>): void {
 		this.waiting.delete(payment);
-		this.batch.settle(payment, answerOf(payment.reference, found, this.batch.options));
+		this.batch.end(payment, answerOf(payment.reference, found, this.batch.options));
 	}
 
-	private wantedOf(payment: ReferencedPayment): Wanted {
+	private wantedOf(payment: ReferencedPayment): WantedPayment {
 		const { timeoutMs } = this.batch.options;
 		const waitedMs = this.waiting.get(payment);
 		return {
@@ -152,18 +149,18 @@ export class Windows {
 	}
 
 	private async send(granted: ReferencedPayment[], msLeft: () => number): Promise<void> {
-		const ended = new Map<ReferencedPayment, Ended['outcome']>();
-		// Should sending itself fail, some may be under way.
-		let others: Ended['outcome'] = 'unknown';
+		const ended = new Map<ReferencedPayment, EndedPayment['outcome']>();
+		// If sending fails as a whole, the payments without an ending may be under way.
+		let others: EndedPayment['outcome'] = 'unknown';
 		try {
 			await sendConcurrently(
 				this.batch,
 				granted,
-				(payment, settlement) => {
-					const { outcome } = settlement;
+				(payment, ending) => {
+					const { outcome } = ending;
 					const isCertain = outcome === 'paid' || outcome === 'notPaid';
 					ended.set(payment, isCertain ? outcome : 'unknown');
-					this.batch.settle(payment, withSettleSteps(settlement));
+					this.batch.end(payment, withSettleSteps(ending));
 				},
 				msLeft,
 			);
@@ -175,9 +172,9 @@ export class Windows {
 		}
 	}
 
-	private async exchange(wanted: Wanted[]): ReturnType<Ledger['exchange']> {
+	private async exchange(wanted: WantedPayment[]): ReturnType<Ledger['exchange']> {
 		const ended = this.unrecorded;
-		// A reference must not be freed twice: in between, another execution may have claimed it.
+		// If this access fails, its references may be free already, and claimed by another execution: free none twice.
 		this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');
 		const exchanged = await this.ledger.exchange(ended, wanted);
 		this.unrecorded = [];
@@ -189,7 +186,7 @@ export class Windows {
 		if (ended.length === 0) return;
 		const { context } = this.batch;
 		await this.exchange([]).catch((error: unknown) => {
-			// They stay in doubt, which errs to the safe side; this run reports how they ended all the same.
+			// They stay in doubt, which is safe, and this run tells how they ended.
 			const references = ended.map(({ payment }) => payment.reference).join(', ');
 			addHint(
 				context,
@@ -201,29 +198,28 @@ export class Windows {
 		});
 	}
 
-	/** Reading the count costs less than asking for each, and leaves no marks. Undefined when the database fails. */
+	/** Costs less than asking for each payment, and adds no marks. Undefined when the database fails. */
 	private async countMarks(): Promise<number | undefined> {
 		return await this.ledger.count().catch(() => undefined);
 	}
 
-	private async untilRecordDiffers(before: number | undefined): Promise<void> {
+	private async untilRecordDiffers(marks: number | undefined): Promise<void> {
 		const { batch } = this;
 		const stop = batch.context.getExecutionCancelSignal();
-		const waitedMs = patience();
+		const waitedMs = monotonicStopwatch();
 		const longestMs = Math.min(lookAgainAfterMs, batch.options.timeoutMs);
 		let pauseMs = firstPauseMs;
 		while (waitedMs() < longestMs && !batch.isStopping()) {
 			await pause(pauseMs, stop);
-			if (before === undefined || (await this.countMarks()) !== before) return;
+			if (marks === undefined || (await this.countMarks()) !== marks) return;
 			pauseMs = Math.min(longestPauseMs, pauseMs * 2);
 		}
 	}
 }
 
 /**
- * What is known of the references, without a trace and without sending; asked in windows as for sending, because a
- * crash in the middle of a question leaves what it asked for in doubt.
- * @throws {Error} with the reason, when n8n's database fails
+ * What is known of the references. Asked in windows, because a crash in the middle of a question leaves the marks that it
+ * asked for, and so these payments in doubt. @throws {Error} when n8n's database fails
  */
 export async function lookAtAll(
 	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,

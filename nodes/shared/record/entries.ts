@@ -6,14 +6,13 @@ import { InvalidValueError } from '../invalidValue';
 
 export interface Entries {
 	/**
-	 * Adds what is not there yet. It is the only way to ask, so each question also writes.
-	 * @param most how many are kept in all, the newest; without it none is dropped
-	 * @returns what was there
+	 * Adds what is not there yet, and tells what was there. n8n has no way to ask without adding.
+	 * @param most how many are kept in all, the newest; without it all are
 	 */
-	record(entries: string[], most?: number): Promise<ReadonlySet<string>>;
+	add(entries: string[], most?: number): Promise<ReadonlySet<string>>;
 	remove(entries: string[]): Promise<void>;
 	count(): Promise<number>;
-	/** Removes all, and the row that held them. */
+	/** Removes all entries, and the row that holds them. */
 	clear(): Promise<void>;
 }
 
@@ -24,7 +23,7 @@ const helperNames = [
 	'getProcessedDataCount',
 ] as const;
 
-/** A lost connection may never answer. */
+/** Waits for the database, but not for ever: over a lost connection no answer comes. */
 export async function answered<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
 	return await unlessAborted(
 		AbortSignal.timeout(timeoutMs),
@@ -33,13 +32,13 @@ export async function answered<Answer>(call: Promise<Answer>, timeoutMs = 30_000
 	);
 }
 
-/** Without a limit: an entry that is dropped would let its reference be paid again. */
+/** Without `maxEntries` n8n keeps all: the reference of a dropped entry would be paid again. */
 const keepingAll = { mode: 'entries' } as const;
 
 /**
  * n8n's deduplication helper (1.64 and newer) as four calls that always end. Each reads one row of the database as a
- * whole, and writes it back as a whole; the first write of a row is an insert. Should that change, `lock.ts` no longer
- * keeps processes apart.
+ * whole, and writes it back as a whole; the first write of a row is an insert, which is the lock of `lock.ts`. Should that
+ * change, nothing keeps processes apart.
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
  * @param scope whether the entries are the node's own, or those of all nodes of the workflow
  * @param checkFirst throws when nothing may be written or believed any more
@@ -57,11 +56,11 @@ export function entriesOf(
 		);
 	}
 	return {
-		async record(entries, most) {
+		async add(entries, most) {
 			if (entries.length === 0) return new Set();
 			checkFirst();
 			const limited = most === undefined ? keepingAll : { ...keepingAll, maxEntries: most };
-			// What a call names twice n8n keeps twice, and removes once.
+			// n8n keeps twice what a call names twice, and removes only one of the two.
 			const unique = [...new Set(entries)];
 			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
 			return new Set((await answered(call)).processed.map(String));

@@ -1,17 +1,17 @@
 /** Lets one access at a time to the record of a workflow's nodes, among all processes of n8n. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { patience, pause, stopwatch } from '../elapsed';
-import type { Entries } from './entries';
-import { entriesOf } from './entries';
+import { monotonicStopwatch, pause, stopwatch } from '../elapsed';
+import { asError } from '../unknown';
+import { entriesOf, type Entries } from './entries';
 
 /**
- * n8n reads and then writes the entries of a node, which two processes can mix up. But its first write is an insert,
- * which the database lets only one of them do. So the row of the workflow's own entries is the lock: it exists
- * exactly while a process holds the lock.
+ * n8n first reads and then writes the entries of a node: two processes at once would undo each other's changes. But the
+ * first write of a row is an insert, which the database lets only one of them do. So the row of the workflow's own
+ * entries is the lock: it exists exactly while a process holds the lock.
  */
 const lockMark = 'etb-wallet-lock';
 
-/** A waiting process puts one of these beside the lock's mark. While it stays there, the lock has not changed hands. */
+/** A waiting process puts one of these beside the lock's mark. While it finds it there, the same process has the lock. */
 const waitingMarks = Array.from({ length: 100 }, (_, index) => `etb-wallet-waiting-${index}`);
 
 /** How often a waiting process looks for its own mark. */
@@ -20,29 +20,26 @@ const lookEveryMs = 2_000;
 /** The lock is held for a few database accesses; one that is held for longer belongs to a process that ended. */
 const abandonedAfterMs = 30_000;
 
-/** At random on top of it: two waiting processes must not take over an abandoned lock together. */
+/** A random time on top, up to this: two waiting processes must not take over an abandoned lock together. */
 const abandonedSpreadMs = 10_000;
 
-/** Well below. A process that held the lock for longer may have lost it, and must not act on what it read. */
+/** A process that held the lock for longer may lose it soon, so it neither writes nor believes what it read. */
 const safeForMs = 15_000;
 
-/**
- * One insert can fail because another process inserted the row, which it may have deleted again by now. After so many
- * failures in a row it is the database that fails.
- */
+/** An insert fails if another process inserted the row first. After so many failures in a row the database is broken. */
 const failuresToBelieve = 5;
 
-/** At random: waiting processes must not keep in step. */
+/** Random, so that waiting processes do not look at the same moments. */
 const shortPauseMs = (): number => 5 + Math.random() * 20;
 
-/** The last access to each workflow's references in this process: in one process no polling is needed to take turns. */
+/** The last access to each workflow's record in this process, where accesses take turns without the database. */
 const lastAccesses = new Map<string, Promise<unknown>>();
 
 /**
  * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow. It gets
  * the node's own entries, which throw when the lock may have been lost, because the process stood still.
  * @param stop gives up waiting for the lock
- * @throws {Error} when the lock cannot be taken, or was held for too long; what `access` did then does not count
+ * @throws {Error} when the lock cannot be had, or was held for too long: then nobody may rely on what `access` did
  */
 export async function exclusively<Result>(
 	context: IExecuteFunctions,
@@ -54,7 +51,7 @@ export async function exclusively<Result>(
 	const current = (async () => {
 		if (previous !== undefined) {
 			await previous.catch(() => undefined);
-			// Other processes get their turn.
+			// Without a pause, other processes would never get the lock.
 			await pause(shortPauseMs(), stop);
 		}
 		return await whileLocked(context, access, stop);
@@ -82,16 +79,16 @@ async function whileLocked<Result>(
 		throwIfLate();
 		return result;
 	} finally {
-		// Later the lock may be another process's.
+		// After that time another process may have taken the lock over.
 		if (heldForMs() < abandonedAfterMs) await release(row);
 	}
 }
 
-/** @returns the time since it asked for the lock that it got */
+/** @returns how long this process has had the lock, counted from when it asked for it */
 async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => number> {
-	const patienceMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
+	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMark = waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark;
-	let sameHolderForMs = patience();
+	let sameHolderForMs = monotonicStopwatch();
 	let failures = 0;
 	let hasWaited = false;
 	for (;;) {
@@ -101,22 +98,22 @@ async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => numb
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
-		if (found !== 'heldBySame') sameHolderForMs = patience();
-		else if (sameHolderForMs() > patienceMs) {
+		if (found !== 'heldBySame') sameHolderForMs = monotonicStopwatch();
+		else if (sameHolderForMs() > takeOverAfterMs) {
 			await removeAbandoned(row, ownMark);
-			// A row that is still there belongs to another holder by now.
-			sameHolderForMs = patience();
+			// If a row is there now, another process holds the lock.
+			sameHolderForMs = monotonicStopwatch();
 		}
 		hasWaited = !(await becomesFree(row, stop));
 	}
 }
 
 /**
- * Waits until no process holds the lock, at most until it is time to look at the own mark. It only reads: a write
- * could put the marks of an earlier holder's row into the next one's.
+ * Waits until no process holds the lock, at most until it is time to look at the own mark. It only reads: a write could
+ * put the own mark into the row of the next process that holds the lock.
  */
 async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
-	const waitedMs = patience();
+	const waitedMs = monotonicStopwatch();
 	do {
 		await pause(shortPauseMs(), stop);
 		if ((await row.count()) === 0) return true;
@@ -125,9 +122,8 @@ async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
 }
 
 /**
- * @param ownMark of a process that has waited
- * @returns `free` when the lock is taken now; `heldBySame` when the process that held it at the last look still does;
- * an error when it could not be taken although no process holds it, or could not be looked at
+ * @returns `free` if this process has the lock now; `heldBySame` if the process that had it at the last look still
+ * has it; an error if no process has it and this one could not get it either, or the database failed
  */
 async function askForLock(
 	row: Entries,
@@ -136,11 +132,11 @@ async function askForLock(
 	const marks = ownMark === undefined ? [lockMark] : [lockMark, ownMark];
 	let before: ReadonlySet<string>;
 	try {
-		before = await row.record(marks);
+		before = await row.add(marks);
 	} catch (error) {
 		// Most likely another process inserted the row at the same instant.
 		if (ownMark === undefined && (await row.count()) > 0) return 'held';
-		return error instanceof Error ? error : new Error(String(error));
+		return asError(error);
 	}
 	if (before.has(lockMark))
 		return ownMark !== undefined && before.has(ownMark) ? 'heldBySame' : 'held';
@@ -148,9 +144,9 @@ async function askForLock(
 	return 'free';
 }
 
-/** Removes the lock of a process that ended; not that of one that took it over just now, whose row lacks the own mark. */
+/** Removes the lock of a process that ended. One that took it over just now is told by its row: it lacks the own mark. */
 async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
-	// Other processes that lost patience too do not find their marks any more, and begin to wait anew.
+	// So other processes that waited as long do not find their own marks, and begin to wait anew.
 	await row.remove(waitingMarks.filter((mark) => mark !== ownMark));
 	if ((await row.count()) > 2) {
 		await throwIfForeign(row, [lockMark]);
@@ -158,12 +154,12 @@ async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
 	}
 	let before: ReadonlySet<string>;
 	try {
-		before = await row.record([lockMark, ownMark]);
+		before = await row.add([lockMark, ownMark]);
 	} catch {
-		// Most likely another process inserted the row at the same instant; the next look tells.
+		// Most likely another process inserted the row at the same instant.
 		return;
 	}
-	// With the lock's mark alone it is another holder's; with none, asking has made the row.
+	// Both marks: the abandoned row. No mark: this call made the row. The lock's mark alone: another process holds it.
 	if (before.size !== 1) await row.clear();
 }
 
@@ -175,9 +171,9 @@ async function release(row: Entries): Promise<void> {
 /** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
 async function throwIfForeign(row: Entries, expected: string[]): Promise<void> {
 	if ((await row.count()) <= expected.length) return;
-	// n8n does not tell which entries there are. With all marks among them, the others can be counted.
+	// n8n tells only how many entries there are: once all marks are among them, more than that are others.
 	const marks = [lockMark, ...waitingMarks];
-	await row.record(marks);
+	await row.add(marks);
 	if ((await row.count()) <= marks.length) return;
 	await row.remove(marks);
 	throw new Error(

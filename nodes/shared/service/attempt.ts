@@ -3,14 +3,8 @@ import type { IExecuteFunctions, IHookFunctions, IHttpRequestOptions } from 'n8n
 import type { Account } from '../account';
 import { unlessAborted } from '../elapsed';
 import type { Answered } from '../n8n';
-import {
-	answeredInError,
-	answeredWith,
-	errorsIn,
-	isBlockedByN8n,
-	property,
-	requestUntil,
-} from '../n8n';
+import { answeredInError, answeredWith, errorsIn, isBlockedByN8n, requestUntil } from '../n8n';
+import { property } from '../unknown';
 import { textOf } from './body';
 import { isReachedDirectly } from './ownMachine';
 
@@ -26,25 +20,23 @@ export type Attempt =
 	/** No complete answer. `sent` is false only when it is certain that the service never got the request. */
 	| { kind: 'noAnswer'; code: string; sent: boolean };
 
-/** Codes of our own for what ended an attempt. */
+/** Codes of our own for what ended an attempt: its time was over, or the execution was stopped. */
 export const tooLate = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
-/** An answer that cannot be looked through. */
+/** Its answer could not be read. */
 export const unreadableAnswer = 'UNREADABLE_ANSWER';
-/** An answer that is not read to its end. */
+/** Its answer was longer than what is read. */
 export const tooLarge = 'ANSWER_TOO_LARGE';
 /** Its time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
-/** n8n would hand it to its proxy instead of its own machine. */
+/** It was for n8n's own machine, and n8n would have handed it to its proxy. */
 export const throughProxy = 'THROUGH_PROXY';
 /** n8n's proxy did not connect to the service. */
 export const proxyRefused = 'PROXY_REFUSED';
 
 /**
- * Makes one attempt, which ends by the clock whatever the service drips, upgrades to or never sends; its connection is
- * closed then.
- * @param timeoutMs from its start to the last byte of the body
- * @param stop aborts it too
+ * Makes one attempt. It ends in time, and its connection is closed, also if the service answers drop by drop, never, or
+ * with another protocol. @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
 	context: IExecuteFunctions | IHookFunctions,
@@ -80,11 +72,7 @@ export async function makeAttempt(
 
 export const notSent = (code: string): Attempt => ({ kind: 'noAnswer', code, sent: false });
 
-/**
- * What an answer holds, read to its end.
- * @param signal ends the reading
- * @throws {Error} when its connection ends before it does
- */
+/** Reads an answer to its end, or until `signal` is aborted. @throws {Error} when its connection ends first */
 export async function answerFrom(
 	{ status, headers, body, socket }: Answered,
 	url: URL,
@@ -107,15 +95,14 @@ export async function answerFrom(
 const proxyAnswered = (): Attempt => notSent(proxyRefused);
 
 /**
- * Whether the answer to a request for an https address came on a socket without TLS, which nothing can be written to:
- * with that n8n replays what a proxy says that does not connect.
+ * Whether the answer is of n8n's proxy, which did not connect to the service. n8n gives out such an answer on a socket
+ * without TLS that cannot be written to; an answer of the service itself to https never comes on one.
  */
 const isOfProxy = (url: URL, socket: unknown): boolean =>
 	url.protocol === 'https:' &&
 	property(socket, 'writable') === false &&
 	property(socket, 'encrypted') !== true;
 
-/** What a text is when it is JSON, else undefined. */
 export function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);
@@ -129,7 +116,7 @@ const notSentCodes = new Set<unknown>([
 	'ECONNREFUSED',
 	'ENOTFOUND',
 	'EAI_AGAIN',
-	// TLS speaks before the request does: also when it meets a server that speaks plain http.
+	// TLS begins before the request: also with a server that speaks plain http.
 	'EPROTO',
 	'CERT_HAS_EXPIRED',
 	'CERT_NOT_YET_VALID',
@@ -142,14 +129,11 @@ const notSentCodes = new Set<unknown>([
 	'ERR_INVALID_CHAR',
 ]);
 
-/** Of the agent with which n8n connects through a proxy. */
+/** The message of the agent with which n8n connects through a proxy. */
 const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
-/**
- * What a network error holds.
- * @param endedByUs why we ended the attempt, if we did: then it may have been sent
- */
+/** What a network error says of an attempt. @param endedByUs the code, if we ended the attempt */
 export function noAnswerFrom(error: unknown, endedByUs?: string): Attempt {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));
@@ -170,7 +154,7 @@ function wasNotSent(error: unknown): boolean {
 		notSentSystemCalls.has(property(error, 'syscall')) ||
 		isBlockedByN8n(error) ||
 		property(error, 'message') === proxyEnded ||
-		// A host with several addresses: one for each that was tried.
+		// For a host with several addresses, one error for each that was tried.
 		(Array.isArray(errors) && errors.length > 0 && errors.every(wasNotSent))
 	);
 }

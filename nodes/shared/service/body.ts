@@ -1,5 +1,5 @@
-/** The body of an answer, read as it comes: n8n itself would unpack it without a limit. */
-import { property } from '../n8n';
+/** Reads the body of an answer up to a limit: n8n itself has none. */
+import { property } from '../unknown';
 
 /** In bytes, unpacked. */
 const longestBody = 1_048_576;
@@ -13,10 +13,8 @@ const isStream = (body: unknown): body is Stream =>
 	typeof property(body, 'destroy') === 'function';
 
 /**
- * The text of a body: of a stream, which is closed at the end, or as it is.
- * @param signal closes the stream too
- * @returns undefined when it is longer than 1 MB
- * @throws {Error} when the connection ends before the body does
+ * The text of a body, undefined when it is longer than 1 MB. If it comes as a stream, that is closed at the end, or when
+ * `signal` is aborted. @throws {Error} when the connection ends before the body does
  */
 export async function textOf(body: unknown, signal: AbortSignal): Promise<string | undefined> {
 	if (!isStream(body)) return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');

@@ -6,12 +6,10 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import type { Account } from '../account';
-import type { Attempt } from './attempt';
-import { makeAttempt, unreadableAnswer } from './attempt';
+import { makeAttempt, unreadableAnswer, type Attempt } from './attempt';
 import type { Remedies, ServiceFailure } from './failure';
 import { describeDisagreement, describeFailure, describeUnreadable } from './failure';
-import type { Verdict } from './retries';
-import { attemptWithRetries } from './retries';
+import { attemptWithRetries, type Verdict } from './retries';
 import { hideSecrets } from './secrets';
 import { disagreement, isPlain } from './success';
 
@@ -23,15 +21,15 @@ export interface ServiceRequest {
 	/** Whether the service may be asked twice: doing it again changes nothing. */
 	mayRepeat: boolean;
 	body?: IDataObject;
-	/** Output for the endpoints whose response body is not shown (4 and 5); the body's fields are added to it. */
+	/** Output of endpoints 4 and 5, whose answers the service document does not show. The answer's fields are added to it. */
 	confirms?: IDataObject;
-	/** Whether the caller finds out what an answer says of success, as for payments. */
+	/** Whether the caller reads from the answer if it was done, as for payments. */
 	isJudgedByCaller?: true;
-	/** For statuses of which this endpoint allows to say more than in general. */
+	/** What to do about statuses that mean something more at this endpoint. */
 	remedies?: Remedies;
 }
 
-/** `body` is the answer as it came; `text` its text. */
+/** `body` is what the answer's `text` is when it is JSON. */
 export type ServiceResult =
 	| { ok: true; output: IDataObject; body: unknown; text: string }
 	| { ok: false; failure: ServiceFailure };
@@ -39,24 +37,23 @@ export type ServiceResult =
 interface CallLimits {
 	/** Of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
-	/** How long an attempt may still begin or go on, if that is limited. */
+	/** For how many more ms an attempt may begin or go on. */
 	msLeft?: () => number;
-	/** The execution's: nothing begins after it, and it cuts off what is under way. */
+	/** Nothing begins after it. It also cuts off what is under way, unless `finishes`. */
 	stop?: AbortSignal;
-	/** Whether a request under way ends by itself, so that how it ended becomes known. */
+	/** Whether a request under way goes on after `stop`, so that it becomes known how it ended. */
 	finishes?: boolean;
 }
 
-/** A proxy that does not connect to the service answers so, and only an error shows whether it was one. */
+/** Statuses with which a proxy answers that does not connect to the service. n8n has to throw them: see `answeredInError`. */
 const proxyStatuses = [403, 407, 500, 502, 503, 504];
 
-/** Secrets shorter than this are not looked for in answers: a match could damage an identifier. */
+/** Shorter secrets are not hidden in answers, where they could be a part of an identifier. */
 const shortestSecretInAnswers = 12;
 
 /**
- * Calls an endpoint, with the retries that it allows.
- * @returns flat output, whether or not the service wraps it in `data`; or why there is none. Never throws for
- * what the service or the network does.
+ * Calls an endpoint, with the retries that it allows. Whatever the service or the network does, it does not throw.
+ * @returns flat output, whether or not the service wraps it in `data`; or why there is none
  */
 export async function callService(
 	context: IExecuteFunctions | IHookFunctions,
@@ -94,10 +91,10 @@ export async function callService(
 	try {
 		return resultOf(account, request, last, verdict, attempts);
 	} catch {
-		// Whatever an answer holds, it came: what it says of a payment must not be lost in an error.
+		// An answer came, and cannot be read: of a payment that means unknown, and not an error that hides it.
 		const unreadable = { kind: 'noAnswer', code: unreadableAnswer, sent: true } as const;
-		const done = request.mayRepeat ? 'rejected' : 'unknown';
-		return { ok: false, failure: describeFailure(unreadable, done, account, attempts) };
+		const verdict = request.mayRepeat ? 'notDone' : 'unknown';
+		return { ok: false, failure: describeFailure(unreadable, verdict, account, attempts) };
 	}
 }
 
@@ -120,7 +117,7 @@ function resultOf(
 	const confirms = request.confirms !== undefined && (last.body !== undefined || isPlain(last));
 	if (fields === undefined && !confirms)
 		return { ok: false, failure: describeUnreadable(last, request.mayRepeat, account) };
-	// What was set, or made, is believed only as far as the answer agrees.
+	// What was set or made counts as done only if the answer agrees.
 	const sent = request.method === 'PUT' ? request.body : {};
 	const isBelieved = request.method === 'GET' || request.isJudgedByCaller === true;
 	const disagrees = isBelieved ? undefined : disagreement(last, sent);
@@ -133,13 +130,10 @@ function resultOf(
 	return { ok: true, output: { ...request.confirms, ...fields }, body: last.body, text: last.text };
 }
 
-/** Deeper bodies are not read: what handles them later may recurse. */
+/** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
 const deepest = 64;
 
-/**
- * The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object.
- * @param hide removes secrets from each text; the body as a whole could hold them in escaped form
- */
+/** The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object. */
 export function flatFields(
 	body: unknown,
 	hide: (text: string) => string = (unchanged) => unchanged,

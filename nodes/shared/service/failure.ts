@@ -30,7 +30,6 @@ export interface ServiceFailure extends Failure {
 	outcome: 'notDone' | 'unknown';
 }
 
-/** What to do about an error status. */
 export type Remedies = Readonly<Record<number, string>>;
 
 interface Explanation {
@@ -38,7 +37,7 @@ interface Explanation {
 	remedy: string;
 }
 
-const rejected = 'The service refused the request';
+const refused = 'The service refused the request';
 const serviceFailed = 'The service failed';
 
 const explanations: Readonly<Record<number, Explanation>> = {
@@ -46,7 +45,7 @@ const explanations: Readonly<Record<number, Explanation>> = {
 		problem: 'The service does not accept the API key',
 		remedy: 'Check the API key in the ETB Wallet API credential.',
 	},
-	402: { problem: rejected, remedy: 'Check the treasury balance.' },
+	402: { problem: refused, remedy: 'Check the treasury balance.' },
 	403: {
 		problem: 'The API key is not allowed to do this',
 		remedy: 'Ask the partner service which permissions the API key needs.',
@@ -78,7 +77,7 @@ function explanationOf(status: number): Explanation {
 			remedy: 'Check the Base URL in the ETB Wallet API credential.',
 		};
 	}
-	return { problem: rejected, remedy: 'Check the values that were sent.' };
+	return { problem: refused, remedy: 'Check the values that were sent.' };
 }
 
 const unreachable: Readonly<Record<string, string>> = {
@@ -103,10 +102,7 @@ const unreachable: Readonly<Record<string, string>> = {
 export const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 
-/**
- * Words for an attempt that was not `done`.
- * @param ownRemedies of the endpoint; they come before the general ones
- */
+/** Words for an attempt that was not `done`. @param ownRemedies of the endpoint; they come before the general ones */
 export function describeFailure(
 	attempt: Attempt,
 	verdict: Verdict,
@@ -139,64 +135,59 @@ export function describeFailure(
 		};
 	}
 	const { problem, remedy } = explanationOf(attempt.status);
-	const description =
-		outcome === 'unknown' ? unknownRemedy : (ownRemedies[attempt.status] ?? remedy) + tried;
+	return describeAnswer(attempt, account, outcome, {
+		problem: `${problem} (${attempt.status})`,
+		remedy: (ownRemedies[attempt.status] ?? remedy) + tried,
+	});
+}
+
+type Answer = Extract<Attempt, { kind: 'answer' }>;
+
+/** What is told of every answer: what it means, the service's own words behind it, and what to do. */
+function describeAnswer(
+	answer: Answer,
+	account: Account,
+	outcome: ServiceFailure['outcome'],
+	{ problem, remedy }: Explanation,
+): ServiceFailure {
+	const reason = reasonIn(answer, (text) => hideSecrets(text, account));
 	return {
 		outcome,
-		...answered(attempt, `${problem} (${attempt.status})`, account),
-		description,
+		httpCode: String(answer.status),
+		message: problem + quoted(reason),
+		description: outcome === 'unknown' ? unknownRemedy : remedy,
 	};
 }
 
-/** What is told of every answer: what it means, and the service's own words behind it. */
-function answered(
-	attempt: Extract<Attempt, { kind: 'answer' }>,
-	problem: string,
-	account: Account,
-): Pick<ServiceFailure, 'httpCode' | 'message'> {
-	const reason = reasonIn(attempt, (text) => hideSecrets(text, account));
-	return { httpCode: String(attempt.status), message: problem + quoted(reason) };
-}
+const outcomeOf = (mayRepeat: boolean): ServiceFailure['outcome'] =>
+	mayRepeat ? 'notDone' : 'unknown';
 
 /** Words for a success status whose body does not agree with what was set or made. @param what as `disagreement` says it */
 export function describeDisagreement(
-	attempt: Extract<Attempt, { kind: 'answer' }>,
+	answer: Answer,
 	what: string,
 	mayRepeat: boolean,
 	account: Account,
 ): ServiceFailure {
-	const explanation: Explanation = {
-		problem: `The service answered ${attempt.status}, but ${hideSecrets(what, account)}`,
-		remedy: mayRepeat
-			? 'Check the values that were sent, and ask the partner service what is set now.'
-			: unknownRemedy,
-	};
-	return {
-		outcome: mayRepeat ? 'notDone' : 'unknown',
-		...answered(attempt, explanation.problem, account),
-		description: explanation.remedy,
-	};
+	return describeAnswer(answer, account, outcomeOf(mayRepeat), {
+		problem: `The service answered ${answer.status}, but ${hideSecrets(what, account)}`,
+		remedy: 'Check the values that were sent, and ask the partner service what is set now.',
+	});
 }
 
-/** Words for a success status whose body cannot be used. */
 export function describeUnreadable(
-	attempt: Extract<Attempt, { kind: 'answer' }>,
+	answer: Answer,
 	mayRepeat: boolean,
 	account: Account,
 ): ServiceFailure {
-	const found = attempt.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
-	const explanation: Explanation = {
-		problem: `The service answered ${attempt.status} with ${found}`,
-		remedy: mayRepeat ? 'Check the Base URL in the ETB Wallet API credential.' : unknownRemedy,
-	};
-	return {
-		outcome: mayRepeat ? 'notDone' : 'unknown',
-		...answered(attempt, explanation.problem, account),
-		description: explanation.remedy,
-	};
+	const found = answer.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
+	return describeAnswer(answer, account, outcomeOf(mayRepeat), {
+		problem: `The service answered ${answer.status} with ${found}`,
+		remedy: 'Check the Base URL in the ETB Wallet API credential.',
+	});
 }
 
-/** n8n shows "[item 2]" behind messages; errors that leave on an output need it in the text itself. */
+/** n8n shows "[item 2]" behind the message of an error, but not where the error leaves on an output. So the text has it. */
 function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
@@ -205,13 +196,12 @@ export function failureError(node: INode, failure: ServiceFailure, itemIndex?: n
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
 
-/** What is told of a value that cannot be used. */
 export function invalidValueFailure(error: unknown): Failure {
 	const { message, remedy: description } = asInvalidValue(error);
 	return { message, description };
 }
 
-/** The n8n error for a value that cannot be used; other errors, such as those of expressions, stay what they are. */
+/** The n8n error for a value that cannot be used. An error that n8n threw, such as that of an expression, stays as it is. */
 export function invalidValueError(node: INode, error: unknown, itemIndex?: number): Error {
 	const { cause, message, remedy } = asInvalidValue(error);
 	if (cause instanceof Error) return cause;

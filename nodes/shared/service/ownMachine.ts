@@ -1,17 +1,17 @@
 /** Whether n8n reaches its own machine itself. With a proxy in its environment it would hand the API key to that. */
-import { errorsIn, isBlockedByN8n, property } from '../n8n';
+import { errorsIn, isBlockedByN8n } from '../n8n';
+import { property } from '../unknown';
 import { isLoopbackHost } from '../url';
 
 /** Nothing listens there. */
 const closedPort = 1;
 
-/** Of this process, whose environment does not change. */
+/** The environment of a process does not change, so each is asked for once. */
 const reachedDirectly = new Set<string>();
 
 /**
- * Whether requests to this address go to where it says. n8n offers no way around a proxy, and none to see it; so a
- * request without the API key goes to a closed port of this machine. That nothing listens there n8n finds out only if
- * it connects by itself.
+ * Whether requests to this address reach it without a proxy. n8n does not tell. So for an address of its own machine a
+ * request without the API key goes to a closed port there: only if n8n connects by itself, the error names that port.
  * @param request makes a GET request as n8n does for the node
  */
 export async function isReachedDirectly(
@@ -29,9 +29,9 @@ export async function isReachedDirectly(
 	return isDirect;
 }
 
-/** n8n's own protection of private addresses also speaks before any proxy does. */
+/** Also n8n's protection of private addresses, which refuses before any proxy is asked. */
 const showsDirectWay = (error: unknown): boolean =>
 	property(error, 'port') === closedPort ||
 	isBlockedByN8n(error) ||
-	// A name with several addresses: one for each that was tried.
+	// For a name with several addresses, one error for each that was tried.
 	[property(error, 'errors')].flat().some((one) => property(one, 'port') === closedPort);

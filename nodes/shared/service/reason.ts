@@ -2,11 +2,7 @@
 
 const longestReason = 300;
 
-/**
- * The reason in one line. Empty when there is none.
- * @param body what the text is when it is JSON, else undefined
- * @param hide removes secrets, before shortening could leave a part of one
- */
+/** The reason in one line, or nothing. It is shortened last: a part of a secret would not be found. */
 export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
@@ -16,13 +12,13 @@ export function reasonIn(
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
 }
 
-/** The service's words, quoted so that nobody takes them for ours. Follows a text without a full stop; empty without any. */
+/** The service's words, to be put behind ours, which end without a full stop. Quoted, so that nobody takes them for ours. */
 export function quoted(reason: string): string {
 	if (reason === '') return '';
 	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;
 }
 
-/** What a page says to people: its title, or all of its text. Each regular expression looks at a character once. */
+/** What a web page shows: its title, or all of its text. Each regular expression takes linear time. */
 function textOf(page: string): string {
 	if (!/<[a-z!/]/i.test(page)) return page;
 	const title = /<title[^<>]*>(.*?)(?:<\/title|$)/is.exec(page)?.[1];
@@ -60,17 +56,17 @@ function reasonOf(value: unknown, depth = 0): string {
 			.filter(Boolean)
 			.join('; ');
 	}
-	const record = new Map<string, unknown>(Object.entries(value));
+	const fields = new Map<string, unknown>(Object.entries(value));
 	for (const key of reasonKeys) {
-		const reason = reasonOf(record.get(key), depth + 1);
+		const reason = reasonOf(fields.get(key), depth + 1);
 		if (reason === '') continue;
-		const field = record.get('field');
+		const field = fields.get('field');
 		return typeof field === 'string' ? `${field}: ${reason}` : reason;
 	}
 	// Such as { errors: { phone: ["is too short"] } }.
 	return depth === 0
 		? ''
-		: [...record]
+		: [...fields]
 				.map(([key, entry]) => [key, reasonOf(entry, depth + 1)])
 				.filter(([, reason]) => reason)
 				.map(([key, reason]) => `${key}: ${reason}`)

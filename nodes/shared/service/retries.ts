@@ -1,51 +1,47 @@
 /** When a request is made again, and after what pause. */
 import { pause } from '../elapsed';
-import type { Attempt } from './attempt';
-import { notBegun, throughProxy, tooLarge } from './attempt';
+import { notBegun, throughProxy, tooLarge, type Attempt } from './attempt';
 import { successIn, tellsOfSuccess } from './success';
 
-/** Between attempts. */
+/** For all attempts of a call. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
 /**
- * What an attempt means. `rejected`: the service did not do it. `unknown`: it may have done it.
- * `retry`: it did not do it, or doing it again changes nothing.
+ * What an attempt means. `notDone`: the service did not do it. `unknown`: it may have done it. `retry`: it did not do it,
+ * or doing it again changes nothing.
  */
-export type Verdict = 'done' | 'retry' | 'rejected' | 'unknown';
+export type Verdict = 'done' | 'retry' | 'notDone' | 'unknown';
 
+/** Statuses that may be gone at the next attempt. */
 const passing = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Client errors and redirects that can also follow a POST that was carried out: 408 and 499 are how a proxy says
- * that it gave up waiting, 302 and 303 where to see what was done.
+ * Client errors and redirects that can also follow a POST that was carried out: by 408 and 499 a proxy says that it gave up
+ * waiting, by 302 and 303 a service says where to see what it did.
  */
 const undecided = new Set([302, 303, 408, 499]);
 
 /**
- * Decides by what is known. What may not be repeated, because the service would do it twice (service document §4
- * endpoints 6 and 7), is never sent again once it may have been carried out.
+ * Decides what an attempt means. What the service would do twice (service document §4 endpoints 6 and 7) is never sent
+ * again once it may have been carried out.
  */
 export function judge(mayRepeat: boolean, attempt: Attempt): Verdict {
 	if (attempt.kind === 'noAnswer') {
-		if (attempt.code === notBegun || attempt.code === throughProxy) return 'rejected';
-		if (attempt.code === tooLarge) return mayRepeat ? 'rejected' : 'unknown';
+		if (attempt.code === notBegun || attempt.code === throughProxy) return 'notDone';
+		if (attempt.code === tooLarge) return mayRepeat ? 'notDone' : 'unknown';
 		return mayRepeat || !attempt.sent ? 'retry' : 'unknown';
 	}
 	const { status } = attempt;
 	if (status >= 200 && status < 300) return 'done';
-	if (mayRepeat) return passing.has(status) ? 'retry' : 'rejected';
-	// The status says no, and the body does not.
+	if (mayRepeat) return passing.has(status) ? 'retry' : 'notDone';
+	// The status says no, and the body says yes.
 	if (successIn(attempt) === 'both' || tellsOfSuccess(attempt)) return 'unknown';
 	if (status === 429) return 'retry';
-	const isRejection = status >= 300 && status < 500 && !undecided.has(status);
-	return isRejection ? 'rejected' : 'unknown';
+	const isRefusal = status >= 300 && status < 500 && !undecided.has(status);
+	return isRefusal ? 'notDone' : 'unknown';
 }
 
-/**
- * The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for.
- * @param retryAfter header in seconds or as an HTTP date
- * @param random from 0 to 1
- */
+/** The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for by `Retry-After`. */
 export function retryDelayMs(
 	retry: number,
 	retryAfter: unknown,
@@ -64,9 +60,8 @@ function retryAfterMs(value: unknown, nowMs: number): number {
 }
 
 /**
- * Makes attempts until the verdict is not `retry`, retries are used up, waiting would take too long or
- * the execution is stopped.
- * @param msLeft how long another attempt may begin, in ms
+ * Makes attempts until the verdict is not `retry`, retries are used up, waiting would take too long or the execution is
+ * stopped. @param msLeft for how many more ms an attempt may begin
  */
 export async function attemptWithRetries(
 	mayRepeat: boolean,

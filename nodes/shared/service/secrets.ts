@@ -5,8 +5,8 @@ type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
 /**
- * Removes the account's secrets from a text, also as a service could echo them: as JSON, URLs and HTML write them, with
- * tags inside, and in base64 or hexadecimal. Takes time linear in the text's length.
+ * Removes the account's secrets from a text, also in the forms in which a service could echo them: as JSON, URLs and HTML
+ * write them, with tags inside, in base64 and hexadecimal. Takes time linear in the text's length.
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
@@ -15,13 +15,12 @@ export function hideSecrets(text: string, account: Secrets, shortest = 1): strin
 		.reduce((shown, { pattern }) => shown.replace(pattern, '[hidden]'), text);
 }
 
-/** What finds a secret with so many characters. */
 interface Pattern {
 	length: number;
 	pattern: RegExp;
 }
 
-/** The service's answers are looked through again and again. */
+/** Made once for each account. */
 const known = new WeakMap<Secrets, Pattern[]>();
 
 function patternsOf(account: Secrets): Pattern[] {
@@ -43,19 +42,19 @@ function makePatterns({ apiKey, webhookSecret, previousWebhookSecret = '' }: Sec
 		});
 }
 
-/** In characters: a pattern for more would be too large. What follows them in a longer secret goes with them, up to a blank. */
+/** In characters: a pattern for more would be too large. Of a longer secret, the rest is hidden up to a blank. */
 const longestWritten = 256;
 
-/** Shorter ones would be found in ordinary text. */
+/** Shorter encodings are not looked for: ordinary text has them. */
 const shortestEncoding = 8;
 
-/** In base64 also as the middle of a longer text, such as `user:secret`: where it begins decides how it looks. */
+/** Base64 writes three bytes at a time. So inside a longer text, such as `user:secret`, a secret has three forms. */
 function encodings(secret: string): string[] {
 	const bytes = Buffer.from(secret, 'utf8');
-	const inBase64 = [0, 1, 2].map((before) =>
-		Buffer.concat([Buffer.alloc(before), bytes])
+	const inBase64 = [0, 1, 2].map((offset) =>
+		Buffer.concat([Buffer.alloc(offset), bytes])
 			.toString('base64')
-			.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
+			.slice(Math.ceil((offset * 4) / 3), Math.floor(((offset + bytes.length) * 4) / 3)),
 	);
 	const forUrls = inBase64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'));
 	const inHex = bytes.toString('hex');
@@ -66,7 +65,6 @@ function encodings(secret: string): string[] {
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/** What can stand between the characters of a secret. */
 const tags = '(?:<[^<>]{0,200}>)*';
 
 const htmlNames: Readonly<Record<string, string>> = {
@@ -98,7 +96,7 @@ function writtenAs(character: string): string {
 		.concat(')');
 }
 
-/** In letters of either case. */
+/** A pattern for a number in hexadecimal, in letters of either case. */
 const inHex = (code: number, digits = 1): string =>
 	code
 		.toString(16)

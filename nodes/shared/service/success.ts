@@ -2,19 +2,18 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../decimal';
 import { show } from '../invalidValue';
-import { property } from '../n8n';
+import { property } from '../unknown';
 
 /** `body` is what `text` is when it is JSON, else undefined. */
-interface Answered {
+interface AnswerBody {
 	text: string;
 	body: unknown;
 }
 
-/** What stands at the top of a body, and under `data`. */
 const placesOf = (body: unknown): unknown[] => [body, property(body, 'data')];
 
-/** `both`: it contradicts itself, or cannot be told because what says it is not JSON. */
-export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'unsaid' {
+/** What a body says of its success. `both`: it contradicts itself, or says it in a place that JSON does not keep. */
+export function successIn({ body, text }: AnswerBody): 'yes' | 'no' | 'both' | 'unsaid' {
 	const said = new Set(
 		placesOf(body)
 			.map((place) => property(place, 'success'))
@@ -24,23 +23,23 @@ export function successIn({ body, text }: Answered): 'yes' | 'no' | 'both' | 'un
 	return said.has(true) ? 'yes' : said.has(false) ? 'no' : 'unsaid';
 }
 
-/** Whether an answer that refuses tells of something done all the same, at any depth of its body. */
-export const tellsOfSuccess = ({ text }: Pick<Answered, 'text'>): boolean =>
+/** Whether an answer tells anywhere in its text that something was done. */
+export const tellsOfSuccess = ({ text }: Pick<AnswerBody, 'text'>): boolean =>
 	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|false|"")\S/i.test(unescaped(text));
 
-/** Letters that JSON may write with their code, as they are. */
+/** JSON may write a letter as its code: here as the letter. */
 const unescaped = (text: string): string =>
 	text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
 		String.fromCharCode(parseInt(hex, 16)),
 	);
 
-/** Whether the text says it more often than its JSON: of a name that an object has twice, reading keeps the last. */
-function isRepeated({ body, text }: Answered): boolean {
+/** Whether an object has `success` twice. JSON.parse keeps the last one, so the text then has it more often. */
+function isRepeated({ body, text }: AnswerBody): boolean {
 	const written = unescaped(text).match(/"success"\s*:/g)?.length ?? 0;
 	return written > countOf('success', body);
 }
 
-/** Not by recursion, which very deep bodies would end. */
+/** How often a body has the name, at any depth. Without recursion, which fails for very deep bodies. */
 function countOf(name: string, body: unknown): number {
 	let count = 0;
 	const values = [body];
@@ -55,15 +54,15 @@ function countOf(name: string, body: unknown): number {
 	return count;
 }
 
-/** Whether a body that is no JSON may be a plain OK: empty or words, and neither a web page nor JSON that is cut off. */
-export const isPlain = ({ text }: Answered): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
+/** Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON. */
+export const isPlain = ({ text }: AnswerBody): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
 
 /**
  * Whether the answer to what was set or made agrees with it. The service document (§4) does not show the answers of endpoints
  * 4 and 5, so a body that says nothing of it is fine.
  * @returns what does not agree, such as `says that it did not do it`, to follow "The service answered 200, but "
  */
-export function disagreement(answer: Answered, sent: IDataObject = {}): string | undefined {
+export function disagreement(answer: AnswerBody, sent: IDataObject = {}): string | undefined {
 	const inPlaces = (...names: string[]): unknown[] =>
 		names.flatMap((name) => placesOf(answer.body).map((place) => property(place, name)));
 	if (successIn(answer) === 'both') return 'says both that it did it and that it did not';
@@ -86,7 +85,7 @@ const isGiven = (value: unknown): boolean => value !== undefined;
 const isFilled = (value: unknown): boolean =>
 	typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 
-/** Whether a number or a text comes back, perhaps as the other of the two, or as another spelling of a web address. */
+/** Whether it is the same number or text, be it that a number comes as text, or a web address in another spelling. */
 function isSame(sent: unknown, answered: unknown): boolean {
 	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
 	if (typeof answered !== 'string' && typeof answered !== 'number') return false;

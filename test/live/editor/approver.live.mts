@@ -1,20 +1,9 @@
 /** The approver's page in a browser, as wide as a phone, where what a person sees is made by n8n's own script. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { N8nApi } from '../../../lab/n8n/api.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	credentialFor,
-	importWorkflow,
-	readExample,
-} from '../../../lab/n8n/examples.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
-import { startStack } from '../../../lab/n8n/stack.mts';
+import { readExample } from '../../../lab/n8n/examples.mts';
 import { FormVisitor } from '../../../lab/form-visitor.mts';
+import { owner, startLab } from '../../../lab/lab.mts';
 import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
 import { Editor } from '../../../lab/editor/editor.mts';
 
@@ -25,26 +14,17 @@ if (missing !== undefined) {
 }
 
 const FORM = 'c1a3c0de-0011-4000-8000-0000000000ff';
-const approver = { email: 'owner@example.com', password: 'Editor-test-1' };
 const accountant = { email: 'hiwot@example.com', password: 'Second-person-1' };
 
 test('who approves a list that was approved meanwhile reads what to do, and then that it was paid', async () => {
-	const folder = await mkdtemp(join(tmpdir(), 'n8n-approver-'));
-	const stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
 	const browser = await openBrowser({ viewport: { width: 390, height: 844 } });
 	const late = browser.page;
+	const lab = await startLab({
+		signUp: async (url) => await new Editor(late, url).signUp(owner.email, owner.password),
+	});
 	try {
-		await new Editor(late, stack.n8n.url).signUp(approver.email, approver.password);
-		const api = new N8nApi(stack.n8n.url);
-		await api.logIn(approver);
-		const credential = await api.createCredential(
-			CREDENTIAL_NAME,
-			CREDENTIAL_TYPE,
-			credentialFor(stack.sandbox),
-		);
-		const workflow = await readExample('payroll-from-a-file.json');
-		await api.activate(await importWorkflow(api, workflow, credential));
-		const first = await FormVisitor.logIn(stack.n8n.url, approver);
+		await lab.api.activate(await lab.add(await readExample('payroll-from-a-file.json')));
+		const first = await FormVisitor.logIn(lab.n8n.url, owner);
 		const uploader = await first.invite(accountant, 'Hiwot', 'Alemu');
 		const list = { name: 'october.csv', content: 'employee,name,amountEtb\nA-1,Abebe Kebede,100' };
 		const address = await uploader.upload(FORM, list);
@@ -66,10 +46,9 @@ test('who approves a list that was approved meanwhile reads what to do, and then
 		assert.match(shown[1] ?? '', /Reload this page/);
 		await late.reload();
 		await late.getByText('100.00 ETB paid').waitFor();
-		assert.equal(stack.sandbox.books.disbursements().length, 1);
+		assert.equal(lab.sandbox.books.disbursements().length, 1);
 	} finally {
 		await browser.close();
-		await stack.stop();
-		await rm(folder, { recursive: true, force: true });
+		await lab.stop();
 	}
 });

@@ -1,21 +1,8 @@
 /** A payment whose answer is lost, settled from the screen alone by what the message says: on the sandbox's page and in the editor. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { N8nApi } from '../../../lab/n8n/api.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	credentialFor,
-	importWorkflow,
-	readExample,
-} from '../../../lab/n8n/examples.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
-import { startStack } from '../../../lab/n8n/stack.mts';
-import type { Stack } from '../../../lab/n8n/stack.mts';
-import { eventually } from '../../../lab/lab.mts';
+import { readExample } from '../../../lab/n8n/examples.mts';
+import { eventually, owner, startLab, type Lab } from '../../../lab/lab.mts';
 import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
 import { Editor } from '../../../lab/editor/editor.mts';
 
@@ -25,48 +12,38 @@ if (missing !== undefined) {
 	process.exit(1);
 }
 
-const owner = { email: 'owner@example.com', password: 'Editor-test-1' };
 const PAY = 'Pay';
 
 /** A person with the editor and the sandbox's page, as after `npm start`. */
 async function walk(work: (person: Person) => Promise<void>): Promise<void> {
-	const folder = await mkdtemp(join(tmpdir(), 'n8n-walk-'));
-	const stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
 	const browser = await openBrowser();
+	const lab = await startLab({
+		signUp: async (url) => await new Editor(browser.page, url).signUp(owner.email, owner.password),
+	});
 	try {
-		const editor = new Editor(browser.page, stack.n8n.url);
-		await editor.signUp(owner.email, owner.password);
-		const api = new N8nApi(stack.n8n.url);
-		await api.logIn(owner);
-		const credential = await api.createCredential(
-			CREDENTIAL_NAME,
-			CREDENTIAL_TYPE,
-			credentialFor(stack.sandbox),
-		);
-		const id = await importWorkflow(api, await readExample('pay-a-user.json'), credential);
-		await work(new Person(editor, stack, id));
+		const id = await lab.add(await readExample('pay-a-user.json'));
+		await work(new Person(new Editor(browser.page, lab.n8n.url), lab, id));
 	} finally {
 		await browser.close();
-		await stack.stop();
-		await rm(folder, { recursive: true, force: true });
+		await lab.stop();
 	}
 }
 
 class Person {
 	readonly editor: Editor;
-	private readonly stack: Stack;
+	private readonly lab: Lab;
 	private readonly workflowId: string;
 
-	constructor(editor: Editor, stack: Stack, workflowId: string) {
+	constructor(editor: Editor, lab: Lab, workflowId: string) {
 		this.editor = editor;
-		this.stack = stack;
+		this.lab = lab;
 		this.workflowId = workflowId;
 	}
 
 	/** On the sandbox's page: the next payment meets this. */
 	async breakIt(preset: string): Promise<void> {
 		const { page } = this.editor;
-		await page.goto(this.stack.sandbox.url, { waitUntil: 'domcontentloaded' });
+		await page.goto(this.lab.sandbox.url, { waitUntil: 'domcontentloaded' });
 		const form = page.locator('form[data-post="/sandbox/faults"]');
 		await form.locator('select[name="route"]').selectOption('POST /disburse');
 		await form.locator('select[name="preset"]').selectOption({ label: preset });
@@ -75,7 +52,7 @@ class Person {
 	}
 
 	async openWorkflow(): Promise<void> {
-		await this.editor.page.goto(`${this.stack.n8n.url}/workflow/${this.workflowId}`, {
+		await this.editor.page.goto(`${this.lab.n8n.url}/workflow/${this.workflowId}`, {
 			waitUntil: 'domcontentloaded',
 		});
 		await this.editor.canvasNode(PAY).last().waitFor();
@@ -97,11 +74,11 @@ class Person {
 	}
 
 	get paid(): number {
-		return this.stack.sandbox.books.disbursements().length;
+		return this.lab.sandbox.books.disbursements().length;
 	}
 
 	get wallets(): number {
-		return this.stack.sandbox.books.users().length;
+		return this.lab.sandbox.books.users().length;
 	}
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
 import { readExample } from '../../../lab/n8n/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../../lab/n8n/gate.mts';
-import { startChatModel } from '../../../lab/chat-model.mts';
+import { chat, startChatModel } from '../../../lab/chat-model.mts';
 import { timesPaid } from '../../../lab/lab.mts';
 import { openBrowser } from '../../../lab/editor/browser.mts';
 import { oneAfterTheOther } from '../../../lab/gate/gate-lab.mts';
@@ -91,28 +91,13 @@ void describe('payroll-through-the-gate.json', () => {
 	});
 });
 
-const Question = z.object({
-	text: z.string(),
-	buttons: z.array(z.object({ text: z.string(), link: z.string() })),
-});
-
 void describe('agent-through-the-gate.json', () => {
 	test('pays only after a person approved, within the limits of its caller, and once', async (t) => {
 		const { lab } = installed;
 		const model = await startChatModel();
 		t.after(async () => await model.close());
-		const name = 'The test that plays a model';
-		const id = await lab.api.createCredential(name, 'openAiApi', {
-			apiKey: 'none',
-			url: model.url,
-		});
 		const example = await readExample('agent-through-the-gate.json');
-		const workflowId = await installed.add({
-			...example,
-			nodes: example.nodes.map((node) =>
-				node.name === 'Chat model' ? { ...node, credentials: { openAiApi: { id, name } } } : node,
-			),
-		});
+		const workflowId = await installed.add(await model.inWorkflow(lab.api, example));
 		await lab.api.activate(workflowId);
 		t.after(async () => await lab.api.deactivate(workflowId));
 		const toUserId = lab.sandbox.books.addUser({ externalId: 'agent-test' }).id;
@@ -120,45 +105,24 @@ void describe('agent-through-the-gate.json', () => {
 			`select etb_wallet.set_caller('main', 'agent', '{"most_per_day": 100}', 'Abebe')`,
 		);
 
-		async function chat(chatInput: string, ...choices: string[]): Promise<string> {
-			const sessionId = randomUUID();
-			const executionId = await lab.api.chat(workflowId, 'Chat', { sessionId, chatInput });
-			let asked = 0;
-			async function choose(message: string): Promise<void> {
-				const { text, buttons } = Question.parse(JSON.parse(message));
-				assert.match(text, new RegExp(toUserId));
-				const choice = choices[asked++];
-				const link = buttons.find((button) => button.text === choice)?.link;
-				assert.ok(link, `unexpected question: ${text}`);
-				// n8n answers nothing to what looks like a robot.
-				await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
-			}
-			const query = new URLSearchParams({ sessionId, executionId });
-			const socket = new WebSocket(`${lab.n8n.url.replace('http', 'ws')}/chat?${query}`);
-			const failed = new Promise<never>((_, reject) => {
-				socket.onmessage = ({ data }) => {
-					const message = String(data);
-					if (message === 'n8n|heartbeat') socket.send('n8n|heartbeat-ack');
-					if (message.startsWith('{"type":"with-buttons"')) choose(message).catch(reject);
-				};
-			});
-			const execution = await Promise.race([lab.api.endedExecution(executionId), failed]);
-			socket.close();
-			assert.equal(asked, choices.length);
+		async function ask(chatInput: string, ...choices: string[]): Promise<string> {
+			const { questions, execution } = await chat(lab, workflowId, chatInput, choices);
+			assert.equal(questions.length, choices.length);
+			for (const question of questions) assert.match(question, new RegExp(toUserId));
 			const answered = z.object({ output: z.string() }).safeParse(itemsOf(execution, 'Agent')[0]);
 			return answered.data?.output ?? String(execution.error);
 		}
 
 		const already = payments();
-		await chat(`Pay 50 ETB to ${toUserId}`, 'Decline');
+		await ask(`Pay 50 ETB to ${toUserId}`, 'Decline');
 		assert.equal(payments(), already);
-		assert.match(await chat(`Pay 75 ETB to ${toUserId}`, 'Approve'), /outcome\W+paid/);
+		assert.match(await ask(`Pay 75 ETB to ${toUserId}`, 'Approve'), /outcome\W+paid/);
 		assert.match(
-			await chat(`Pay 30 ETB to ${toUserId}`, 'Approve'),
+			await ask(`Pay 30 ETB to ${toUserId}`, 'Approve'),
 			/Above the most for this caller and day, 100 ETB/,
 		);
 		assert.match(
-			await chat(`Pay 20 ETB to ${toUserId} twice`, 'Approve', 'Approve'),
+			await ask(`Pay 20 ETB to ${toUserId} twice`, 'Approve', 'Approve'),
 			/outcome\W+alreadyPaid/,
 		);
 		assert.deepEqual(paid(already), [`${toUserId} 20`, `${toUserId} 75`]);

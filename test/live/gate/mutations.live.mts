@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { schemaText, startGateServer, type GateServer } from '../../../lab/gate/server.mts';
 import { mutations } from '../../../lab/gate/mutations.mts';
+import { mutated } from '../../../lab/mutation.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './sql/lives.mts';
 import { stage } from './sql/budget-life.mts';
 
@@ -59,10 +60,9 @@ async function noticedByFile(file: string, changed: string): Promise<string | un
 	return [...new Set(said.match(/(?<=^✖ ).*(?= \()/gm))].join('; ');
 }
 
-for (const { breaks, finds, puts, noticedBy } of mutations) {
-	test(`noticed: ${breaks}`, async (context) => {
-		assert.equal(schema.split(finds).length, 2, `the SQL has this once: ${finds}`);
-		const changed = schema.replace(finds, () => puts);
+for (const { noticedBy, ...mutation } of mutations) {
+	test(`noticed: ${mutation.breaks}`, async (context) => {
+		const changed = mutated(schema, mutation);
 		const story = await (noticedBy === undefined
 			? noticedByLives(changed)
 			: noticedByFile(noticedBy, changed));

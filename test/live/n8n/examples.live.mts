@@ -1,12 +1,11 @@
 /** Each example, imported as a person would and run in the real n8n against the sandbox. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { z } from 'zod';
 import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
 import { readExample } from '../../../lab/n8n/examples.mts';
 import type { PresetName } from '../../../sandbox/faults.mts';
-import { startChatModel } from '../../../lab/chat-model.mts';
+import { chat, startChatModel } from '../../../lab/chat-model.mts';
 import { unfitNodes } from './installed-nodes.mts';
 import { eventually, executionsOf, startLab } from '../../../lab/lab.mts';
 import type { Lab } from '../../../lab/lab.mts';
@@ -28,11 +27,6 @@ const START = 'When clicking ‘Execute workflow’';
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
 /** A question in the chat. */
-const Question = z.object({
-	text: z.string(),
-	buttons: z.array(z.object({ text: z.string(), link: z.string() })),
-});
-
 /** Items of the first run of a node. */
 const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
 	execution.nodes[node]?.[0]?.outputs[output] ?? [];
@@ -544,75 +538,40 @@ void describe('agent-with-approval.json', () => {
 	let toUserId: string;
 	before(async () => {
 		model = await startChatModel();
-		const name = 'The test that plays a model';
-		const id = await lab.api.createCredential(name, 'openAiApi', {
-			apiKey: 'none',
-			url: model.url,
-		});
-		workflowId = await importExample('agent-with-approval.json', (workflow) => ({
-			...workflow,
-			nodes: workflow.nodes.map((node) =>
-				node.name === 'Chat model' ? { ...node, credentials: { openAiApi: { id, name } } } : node,
-			),
-		}));
+		const example = await readExample('agent-with-approval.json');
+		const withModel = await model.inWorkflow(lab.api, example);
+		workflowId = await importExample('agent-with-approval.json', () => withModel);
 		toUserId = lab.sandbox.books.addUser({ externalId: 'agent-test' }).id;
 	});
 	after(async () => await model.close());
 
-	/**
-	 * Writes into the editor's chat, and stays connected until the answer has come.
-	 * @param choices the button to choose at each question
-	 * @returns the questions, and the execution once it has ended
-	 */
-	async function chat(chatInput: string, ...choices: string[]) {
-		const sessionId = randomUUID();
-		const executionId = await lab.api.chat(workflowId, 'Chat', { sessionId, chatInput });
-		const questions: string[] = [];
-
-		async function choose(message: string): Promise<void> {
-			const { text, buttons } = Question.parse(JSON.parse(message));
-			const link = buttons.find((button) => button.text === choices[questions.length])?.link;
-			questions.push(text);
-			assert.ok(link, `unexpected question: ${text}`);
-			// n8n answers nothing to what looks like a robot.
-			await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
-		}
-
-		const query = new URLSearchParams({ sessionId, executionId });
-		const socket = new WebSocket(`${lab.n8n.url.replace('http', 'ws')}/chat?${query}`);
-		const failed = new Promise<never>((_, reject) => {
-			socket.onmessage = ({ data }) => {
-				const message = String(data);
-				if (message === 'n8n|heartbeat') socket.send('n8n|heartbeat-ack');
-				if (message.startsWith('{"type":"with-buttons"')) choose(message).catch(reject);
-			};
-		});
-		const execution = await Promise.race([lab.api.endedExecution(executionId), failed]);
-		socket.close();
+	/** What was asked and done, and the agent's answer. */
+	async function ask(chatInput: string, ...choices: string[]) {
+		const { questions, execution } = await chat(lab, workflowId, chatInput, choices);
 		assert.equal(questions.length, choices.length);
 		return { questions, execution, answer: String(only(itemsOf(execution, 'Agent')).output) };
 	}
 
 	test('reads the balance without asking', async () => {
-		const { answer } = await chat('What does the treasury hold?');
+		const { answer } = await ask('What does the treasury hold?');
 		assert.ok(answer.includes(`"treasuryBalance":${lab.sandbox.books.balance().treasuryBalance}`));
 	});
 
 	test('pays only after a person approved', async () => {
 		const already = payments();
-		const declined = await chat(`Pay 50 ETB to ${toUserId}`, 'Decline');
+		const declined = await ask(`Pay 50 ETB to ${toUserId}`, 'Decline');
 		assert.match(declined.questions[0] ?? '', new RegExp(`50 ETB.*${toUserId}`));
 		assert.equal(payments(), already);
 		assert.ok(!reached(declined.execution, 'Pay a user'));
 
-		const { answer } = await chat(`Pay 75 ETB to ${toUserId}`, 'Approve');
+		const { answer } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
 		assert.match(answer, /"outcome":"paid"/);
 		assert.deepEqual(paid(already), [`${toUserId} 75`]);
 	});
 
 	test('an approved payment above the limit is not made', async () => {
 		const already = payments();
-		const { answer } = await chat(`Pay 501 ETB to ${toUserId}`, 'Approve');
+		const { answer } = await ask(`Pay 501 ETB to ${toUserId}`, 'Approve');
 		assert.match(answer, /Maximum per Payment of 500/);
 		assert.equal(payments(), already);
 	});
@@ -620,14 +579,14 @@ void describe('agent-with-approval.json', () => {
 	test('a payment whose answer was lost is told to the agent as unknown', async () => {
 		const already = payments();
 		lab.sandbox.faults.next('POST /disburse', 'error500AfterPaying');
-		const { answer } = await chat(`Pay 65 ETB to ${toUserId}`, 'Approve');
+		const { answer } = await ask(`Pay 65 ETB to ${toUserId}`, 'Approve');
 		assert.match(answer, /"outcome":"unknown"/);
 		assert.deepEqual(paid(already), [`${toUserId} 65`]);
 	});
 
 	test('a second call for the same person in the same message pays nothing more', async () => {
 		const already = payments();
-		const { answer } = await chat(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
+		const { answer } = await ask(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
 		assert.match(answer, /"outcome":"alreadyPaid"/);
 		assert.deepEqual(paid(already), [`${toUserId} 60`]);
 	});

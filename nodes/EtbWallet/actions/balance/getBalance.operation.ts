@@ -1,6 +1,5 @@
 /** Balance → Get: what the treasury holds. */
-import type { Operation } from '../operation';
-import { eachItem } from '../operation';
+import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 1 of the service document §4. */
 export const getBalance: Operation = {

@@ -1,8 +1,7 @@
 /** Fee → Update: another platform fee. */
 import { isAbove, requiredDecimal } from '../../../shared/decimal';
 import { InvalidValueError, show } from '../../../shared/invalidValue';
-import type { Operation } from '../operation';
-import { eachItem } from '../operation';
+import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 3 of the service document §4. */
 export const updateFee: Operation = {

@@ -6,9 +6,8 @@ import {
 	requiredText,
 	show,
 } from '../../../shared/invalidValue';
-import { property } from '../../../shared/n8n';
-import type { Operation } from '../operation';
-import { eachItem } from '../operation';
+import { property } from '../../../shared/unknown';
+import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 5 of the service document §4. The fields of a bank destination are not shown there. */
 export const setPayoutDestination: Operation = {

@@ -1,8 +1,7 @@
 /** User → Create: a wallet for a person. */
 import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/failure';
-import type { Operation } from '../operation';
-import { eachItem } from '../operation';
+import { eachItem, type Operation } from '../operation';
 
 const remedies: Remedies = {
 	409: 'This user may have a wallet already: use the ID that you got when it was created, or enter another External ID. While testing, pin the output after a run that worked, so that this node does not run again.',
@@ -43,7 +42,7 @@ export const createUser: Operation = {
 		return {
 			method: 'POST',
 			path: '/users',
-			// A second call could make a second wallet, or fail because of the first.
+			// Done twice, it could make a second wallet, or fail because of the first.
 			mayRepeat: false,
 			body: {
 				externalId: requiredText(
@@ -58,10 +57,9 @@ export const createUser: Operation = {
 	}),
 };
 
-/** Each character is looked at once, also in a very long text. */
+/** Takes linear time, also for a very long text. */
 const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/** An email address, if one is given: whether the service needs it is not shown. @throws {InvalidValueError} */
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;

@@ -1,7 +1,6 @@
 /** Webhook → Set: where the service sends its events. */
 import { webhookUrl } from '../../../shared/url';
-import type { Operation } from '../operation';
-import { eachItem } from '../operation';
+import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 4 of the service document §4. */
 export const setWebhook: Operation = {

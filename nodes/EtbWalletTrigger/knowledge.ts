@@ -1,12 +1,12 @@
-/** What is known of the one webhook URL of an account, and what follows from it. Nothing here waits or calls. */
+/** What is known of the one webhook URL of an account, and what follows from that. Pure: nothing here waits or calls. */
 
 /** A trigger that listens at a URL. */
 export interface Listener {
 	/** Which trigger node of which workflow it is. */
 	trigger: string;
 	url: string;
-	/** Nobody was told yet that it is published or tested: if its URL cannot be set, it never was. */
-	isNew: boolean;
+	/** n8n waits for the answer whether it listens. If its URL cannot be set now, the answer is no. */
+	isBeginning: boolean;
 }
 
 /** The published trigger that receives the account's events. */
@@ -14,8 +14,8 @@ export interface Holder extends Listener {
 	workflow: { id: string; name: string };
 	/** The project of n8n that the workflow belongs to. */
 	project: string | undefined;
-	/** Another process may lead by now, and have unpublished it. */
-	isLeft?: boolean;
+	/** n8n keeps it no longer in this process: another one may lead by now, and have unpublished it. */
+	isClosedHere?: boolean;
 }
 
 export type WhileTesting = 'share' | 'leaveUrl';
@@ -27,9 +27,9 @@ export interface TestListener extends Listener {
 	needsUrl: boolean;
 	/** Of who is published, or was last since it began. What arrives at the test may have been meant for it. */
 	productionUrl?: string;
-	/** The service was told this URL at some time, so what arrives there may have been meant for production. */
+	/** The service may have had this URL at some time, so what arrives there may have been meant for production. */
 	wasSet: boolean;
-	/** It has ended, and only waits for the URL to be given back. */
+	/** It has ended, and is only kept until the service has another URL. */
 	isEnding: boolean;
 }
 
@@ -37,9 +37,9 @@ export interface Knowledge {
 	readonly holder?: Holder;
 	/** Oldest first. */
 	readonly tests: readonly TestListener[];
-	/** What the service has for certain: it took this URL, and was given no other since. Else nobody knows. */
+	/** The URL that the service has for certain: it took it, and was sent no other since. Undefined: nobody knows. */
 	readonly confirmed?: string;
-	/** To be set all the same, which heals what others set. */
+	/** It has to be set also if it is confirmed: another program may have set another URL since. */
 	readonly isToBeSet?: boolean;
 }
 
@@ -48,11 +48,10 @@ export const nothingKnown: Knowledge = { tests: [] };
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
 	tests.find((test) => test.trigger === trigger);
 
-/** All that listen or end. */
+/** All triggers that are published or tested, also tests that have ended and are still kept. */
 const listeners = ({ holder, tests }: Knowledge): Listener[] =>
 	holder === undefined ? [...tests] : [...tests, holder];
 
-/** Whether a trigger is published or tested for the account. */
 export const isInUse = (known: Knowledge): boolean => listeners(known).length > 0;
 
 /** Whether this trigger is published or tested. */
@@ -63,86 +62,84 @@ export const isUsing = (known: Knowledge, trigger: string): boolean =>
 export const hasTrigger = (known: Knowledge, trigger: string, url: string): boolean =>
 	listeners(known).some((listener) => listener.trigger === trigger && listener.url === url);
 
-/** Whether a test of the trigger has begun at this URL, and was told so. */
+/** Whether a test of the trigger listens at this URL, and n8n was told so. */
 export function isListening(known: Knowledge, trigger: string, url: string): boolean {
 	const test = testOf(known, trigger);
-	return test?.url === url && !test.isEnding && !test.isNew;
+	return test?.url === url && !test.isEnding && !test.isBeginning;
 }
 
-/**
- * The URL that the service should have: that of a test that needs it, else of the published trigger. Undefined: it does
- * not matter, or another process says.
- */
+/** The URL that the service should have. Undefined: none is needed, or another process decides. */
 export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
 	const test = tests.findLast((listener) => isToHaveUrl(listener, holder));
 	if (test !== undefined) return test.url;
 	const isGivenBack = tests.some(
 		({ needsUrl, productionUrl }) => needsUrl && productionUrl === holder?.url,
 	);
-	return holder?.isLeft && !isGivenBack ? undefined : holder?.url;
+	return holder?.isClosedHere && !isGivenBack ? undefined : holder?.url;
 }
 
 const isToHaveUrl = (test: TestListener, holder: Holder | undefined): boolean =>
 	test.needsUrl && !test.isEnding && (holder === undefined || test.productionUrl === holder.url);
 
 /**
- * A trigger is published. Its URL has to be set even if it was before.
- * @param isReplacing it takes its own place, which it left a moment ago. Else others may have set another URL since
+ * A trigger is published, and its URL has to be set also if it was before.
+ * @param isReplacing n8n ended it only a moment ago, to change it: nobody else has set another URL since
  * @returns the trigger that has the account, if this one is refused
  */
-export function publish(
+export function setHolder(
 	known: Knowledge,
 	holder: Holder,
 	isReplacing: boolean,
 ): Knowledge | { heldBy: Holder } {
-	const heldBy = known.holder?.isLeft ? undefined : known.holder;
+	const heldBy = known.holder?.isClosedHere ? undefined : known.holder;
 	if (heldBy !== undefined && heldBy.trigger !== holder.trigger) return { heldBy };
 	const confirmed = isReplacing ? known.confirmed : undefined;
 	return { ...known, holder, confirmed, isToBeSet: true };
 }
 
 /** A trigger is no longer published. */
-export function unpublish(known: Knowledge, trigger: string, url: string): Knowledge {
+export function removeHolder(known: Knowledge, trigger: string, url: string): Knowledge {
 	const { holder } = known;
 	const isHolder = holder?.trigger === trigger && holder.url === url;
 	return isHolder ? { ...known, holder: undefined } : known;
 }
 
 /** n8n keeps a published trigger no longer in this process: it is about to be unpublished, or another process leads. */
-export function leave(known: Knowledge, trigger: string): Knowledge {
+export function closeHolder(known: Knowledge, trigger: string): Knowledge {
 	const { holder } = known;
-	return holder?.trigger === trigger ? { ...known, holder: { ...holder, isLeft: true } } : known;
+	return holder?.trigger === trigger
+		? { ...known, holder: { ...holder, isClosedHere: true } }
+		: known;
 }
 
 /**
- * A test begins, in the place of an earlier one of the same trigger, which n8n does not always end before. What was
- * meant for production may still come by that one's URL.
+ * A test begins, in the place of an earlier one of the same trigger, which n8n does not always end first. An event that
+ * was meant for production may still come by the URL of the earlier one.
  */
-export function startTest(known: Knowledge, test: TestListener): Knowledge {
+export function addTest(known: Knowledge, test: TestListener): Knowledge {
 	const others = known.tests.filter(({ trigger }) => trigger !== test.trigger);
 	const wasSet = testOf(known, test.trigger)?.wasSet === true || mayHave(known, test.url);
 	return { ...known, tests: [...others, { ...test, wasSet }] };
 }
 
-/** A test has ended. It is remembered until the URL was given back. */
+/** A test has ended. It is kept until the service has another URL. */
 export function endTest(known: Knowledge, trigger: string, url: string): Knowledge {
 	const isIt = (test: TestListener): boolean => test.trigger === trigger && test.url === url;
 	const tests = known.tests.map((test) => (isIt(test) ? { ...test, isEnding: true } : test));
 	return { ...known, tests };
 }
 
-/** The service is being told this URL: until it answers, what it has is certain only if it has this one already. */
-export function setting(known: Knowledge, url: string): Knowledge {
+/** This URL is being sent to the service: until it answers, it is certain only if the service has it already. */
+export function urlSent(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
 	return { ...known, tests, confirmed: known.confirmed === url ? url : undefined };
 }
 
-/** While nothing is certain it may be any, also one that was set before n8n was started. */
+/** Whether the service may have this URL. If nothing is certain, it may have one that was set before n8n started. */
 const mayHave = ({ confirmed }: Knowledge, url: string): boolean =>
 	confirmed === undefined || confirmed === url;
 
-/** The service took this URL. */
-export const taken = (known: Knowledge, url: string): Knowledge => ({
+export const urlAccepted = (known: Knowledge, url: string): Knowledge => ({
 	...known,
 	confirmed: url,
 	isToBeSet: false,
@@ -150,28 +147,31 @@ export const taken = (known: Knowledge, url: string): Knowledge => ({
 
 /**
  * The service did not take this URL, as far as is known.
- * @returns the trigger that was to be published or tested with it, and is not. None if the service has it already:
- * a trigger that does not listen would lose what is sent there
+ * @returns the trigger that was to be published or tested with it, and now is not. None if the service has the URL
+ * already: it sends events there, so a trigger has to listen
  */
-export function rejected(known: Knowledge, url: string): { known: Knowledge; dropped?: Listener } {
+export function urlRefused(
+	known: Knowledge,
+	url: string,
+): { known: Knowledge; dropped?: Listener } {
 	if (wantedUrl(known) !== url || known.confirmed === url) return { known };
-	const dropped = listeners(known).find((listener) => listener.url === url && listener.isNew);
+	const dropped = listeners(known).find((listener) => listener.url === url && listener.isBeginning);
 	if (dropped === undefined) return { known };
 	const tests = known.tests.filter((test) => test !== dropped);
 	const holder = known.holder === dropped ? undefined : known.holder;
 	return { known: { ...known, tests, holder }, dropped };
 }
 
-/** Nothing more is being done: each trigger that was not dropped is published or tests, and is told so. */
-export function concluded(known: Knowledge): Knowledge {
+/** No more calls follow: n8n is told of each trigger that was not dropped that it listens. */
+export function callsEnded(known: Knowledge): Knowledge {
 	const { holder } = known;
 	const isGivenBack = isConfirmed(known);
 	return {
 		...known,
-		holder: holder && { ...holder, isNew: false },
+		holder: holder && { ...holder, isBeginning: false },
 		tests: known.tests
 			.filter((test) => !(test.isEnding && isGivenBack))
-			.map((test) => ({ ...besidePublished(test, holder), isNew: false })),
+			.map((test) => ({ ...besidePublished(test, holder), isBeginning: false })),
 	};
 }
 
@@ -187,18 +187,15 @@ export function isConfirmed(known: Knowledge): boolean {
 	return url === undefined || (url === known.confirmed && known.isToBeSet !== true);
 }
 
-/** The tests that get a copy of what a published trigger receives. */
-export function copiesFor({ holder, tests }: Knowledge, trigger: string): string[] {
+/** The URLs of the tests to which events of a published trigger are forwarded. */
+export function sharingTestUrls({ holder, tests }: Knowledge, trigger: string): string[] {
 	if (holder?.trigger !== trigger) return [];
 	return tests
 		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !isToHaveUrl(test, holder))
 		.map(({ url }) => url);
 }
 
-/**
- * Where a delivery at a test's URL has to go as well, because it may have been meant for production.
- * @returns `unknown` when no such test is known: then nobody can say
- */
+/** To which production URL a delivery at a test's URL is forwarded. `unknown`: this process knows no such test. */
 export function productionOf(
 	known: Knowledge,
 	trigger: string,
@@ -208,5 +205,5 @@ export function productionOf(
 	const { holder } = known;
 	const url = holder?.url ?? test.productionUrl;
 	// Another process that leads may have set the test's URL.
-	return url !== undefined && (test.wasSet || holder?.isLeft) ? { url } : 'nobody';
+	return url !== undefined && (test.wasSet || holder?.isClosedHere) ? { url } : 'nobody';
 }
