@@ -16,8 +16,6 @@ export interface Holder extends Listener {
 	project: string | undefined;
 	/** n8n keeps it no longer in this process: another one may lead by now, and have unpublished it. */
 	isClosedHere?: boolean;
-	/** What the service had for certain when n8n closed it here. */
-	confirmedWhenClosed?: string;
 }
 
 export type WhileTesting = 'share' | 'leaveUrl';
@@ -25,8 +23,10 @@ export type WhileTesting = 'share' | 'leaveUrl';
 /** A trigger in the editor that listens for a test event. */
 export interface TestListener extends Listener {
 	whileTesting: WhileTesting;
-	/** A production URL that another process handles. The service has the test's URL in its place, and its events are forwarded. */
-	standsInFor?: string;
+	/** The service has to send to it: when it began nobody was published, or only in another process. */
+	needsUrl: boolean;
+	/** Of who is published, or was last since it began. What arrives at the test may have been meant for it. */
+	productionUrl?: string;
 	/** The service may have had this URL at some time, so what arrives there may have been meant for production. */
 	wasSet: boolean;
 	/** It has ended, and is only kept until the service has another URL. */
@@ -70,16 +70,16 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 
 /** The URL that the service should have. Undefined: none is needed, or another process decides. */
 export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
-	const test = tests.findLast((listener) => needsUrl(listener, holder));
+	const test = tests.findLast((listener) => isToHaveUrl(listener, holder));
 	if (test !== undefined) return test.url;
-	const owesUrl = tests.some(({ standsInFor }) => standsInFor === holder?.url);
+	const owesUrl = tests.some(
+		({ needsUrl, productionUrl }) => needsUrl && productionUrl === holder?.url,
+	);
 	return holder?.isClosedHere && !owesUrl ? undefined : holder?.url;
 }
 
-function needsUrl(test: TestListener, holder: Holder | undefined): boolean {
-	if (test.isEnding || test.whileTesting === 'leaveUrl') return false;
-	return holder === undefined || test.standsInFor === holder.url;
-}
+const isToHaveUrl = (test: TestListener, holder: Holder | undefined): boolean =>
+	test.needsUrl && !test.isEnding && (holder === undefined || test.productionUrl === holder.url);
 
 /**
  * A trigger is published, and its URL has to be set also if it was before.
@@ -97,19 +97,19 @@ export function setHolder(
 	return { ...known, holder, confirmed, isToBeSet: true };
 }
 
-/** A trigger is no longer published. If n8n closed it just before, no other process had its turn in between. */
+/** A trigger is no longer published. */
 export function removeHolder(known: Knowledge, trigger: string, url: string): Knowledge {
 	const { holder } = known;
-	if (holder?.trigger !== trigger || holder.url !== url) return known;
-	return { ...known, holder: undefined, confirmed: known.confirmed ?? holder.confirmedWhenClosed };
+	const isHolder = holder?.trigger === trigger && holder.url === url;
+	return isHolder ? { ...known, holder: undefined } : known;
 }
 
-/** n8n keeps a published trigger no longer in this process. Another process may set another URL from now on. */
+/** n8n keeps a published trigger no longer in this process: it is about to be unpublished, or another process leads. */
 export function closeHolder(known: Knowledge, trigger: string): Knowledge {
-	const { holder, confirmed } = known;
-	if (holder?.trigger !== trigger) return known;
-	const closed = { ...holder, isClosedHere: true, confirmedWhenClosed: confirmed };
-	return { ...known, holder: closed, confirmed: undefined };
+	const { holder } = known;
+	return holder?.trigger === trigger
+		? { ...known, holder: { ...holder, isClosedHere: true } }
+		: known;
 }
 
 /**
@@ -164,14 +164,21 @@ export function urlRefused(
 
 /** No more calls follow: n8n is told of each trigger that was not dropped that it listens. */
 export function callsEnded(known: Knowledge): Knowledge {
+	const { holder } = known;
 	const isGivenBack = isConfirmed(known);
 	return {
 		...known,
-		holder: known.holder && { ...known.holder, isBeginning: false },
+		holder: holder && { ...holder, isBeginning: false },
 		tests: known.tests
 			.filter((test) => !(test.isEnding && isGivenBack))
-			.map((test) => ({ ...test, isBeginning: false })),
+			.map((test) => ({ ...besidePublished(test, holder), isBeginning: false })),
 	};
+}
+
+/** It goes without the URL also while n8n changes who was published since it began: unpublished, and published again. */
+function besidePublished(test: TestListener, holder: Holder | undefined): TestListener {
+	if (holder === undefined || test.productionUrl === holder.url) return test;
+	return { ...test, needsUrl: false, productionUrl: holder.url };
 }
 
 /** Whether the service has what it should have. */
@@ -184,7 +191,7 @@ export function isConfirmed(known: Knowledge): boolean {
 export function sharingTestUrls({ holder, tests }: Knowledge, trigger: string): string[] {
 	if (holder?.trigger !== trigger) return [];
 	return tests
-		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !needsUrl(test, holder))
+		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !isToHaveUrl(test, holder))
 		.map(({ url }) => url);
 }
 
@@ -195,5 +202,8 @@ export function productionOf(
 ): { url: string } | 'nobody' | 'unknown' {
 	const test = testOf(known, trigger);
 	if (test === undefined) return 'unknown';
-	return test.wasSet && known.holder !== undefined ? { url: known.holder.url } : 'nobody';
+	const { holder } = known;
+	const url = holder?.url ?? test.productionUrl;
+	// Another process that leads may have set the test's URL.
+	return url !== undefined && (test.wasSet || holder?.isClosedHere) ? { url } : 'nobody';
 }

@@ -42,7 +42,11 @@ export async function register(context: IHookFunctions): Promise<void> {
 				: beginPublished(context, registration);
 		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
 		const reason = whyDropped(listener);
-		if (reason !== undefined) throw reason;
+		if (reason !== undefined) {
+			// n8n tries again, and after 84 s shows that this took too long instead of why.
+			logNotSet(context, { url: listener.url, reason, hasIt: false });
+			throw reason;
+		}
 		// Log only: if we threw, n8n would stop listening, and the service very likely sends to this URL.
 		if (notSet !== undefined) logNotSet(context, notSet);
 	} catch (error) {

@@ -16,20 +16,20 @@ export async function beginTest(
 	const { whileTesting } = settings;
 	await endAtOthers(context, registration);
 	let holder: Holder | undefined;
-	let standsInFor: string | undefined;
+	let isElsewhere: boolean;
 	do {
 		({ holder } = accountUrl.known);
-		standsInFor = await productionInOtherProcess(context, registration, holder);
+		isElsewhere = await isInOtherProcess(context, registration, holder);
 		// Again if another workflow was published meanwhile.
 	} while (accountUrl.known.holder?.url !== holder?.url);
 
-	const needsUrl =
-		whileTesting !== 'leaveUrl' && (holder === undefined || standsInFor !== undefined);
+	const needsUrl = whileTesting !== 'leaveUrl' && (holder === undefined || isElsewhere);
 	const test: TestListener = {
 		trigger,
 		url: needsUrl ? registration.publicUrl() : registration.url,
 		whileTesting,
-		standsInFor,
+		needsUrl,
+		productionUrl: holder?.url,
 		wasSet: false,
 		isEnding: false,
 		isBeginning: true,
@@ -52,16 +52,16 @@ async function endAtOthers(
 }
 
 /**
- * Asks which process handles production. If it is this one, the service keeps its URL, and forwards are possible.
- * @returns the production URL, if another process handles it: then the test's URL has to take its place
+ * Whether the test has to stand in for the published trigger. In the process that also handles that one, the URL can
+ * stay: events are forwarded to the test.
  * @throws {NodeOperationError} when the test must not begin
  */
-async function productionInOtherProcess(
+async function isInOtherProcess(
 	context: IHookFunctions,
 	{ account, settings }: Registration,
 	holder: Holder | undefined,
-): Promise<string | undefined> {
-	if (holder === undefined || settings.whileTesting === 'leaveUrl') return undefined;
+): Promise<boolean> {
+	if (holder === undefined || settings.whileTesting === 'leaveUrl') return false;
 	const process = await probe(context, holder.url, account.webhookSecret);
 	if (process === 'unreachable') {
 		throw operationError(
@@ -70,5 +70,5 @@ async function productionInOtherProcess(
 			'A published workflow receives the events of this account, and this test can only share them if n8n reaches that address. It also fails if the credentials of the two workflows have different Webhook Secrets.',
 		);
 	}
-	return process === 'sameProcess' ? undefined : holder.url;
+	return process === 'otherProcess';
 }

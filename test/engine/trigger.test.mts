@@ -952,6 +952,7 @@ describe('registration', () => {
 			const node = await trigger({}, { credential, workflow, isTest: true });
 			return {
 				production,
+				published,
 				publishedUrl: sandbox.books.webhookUrl(),
 				node,
 				begin: async (additionalOptions: INodeParameters = {}) => {
@@ -995,6 +996,16 @@ describe('registration', () => {
 			await begin();
 			expect((await send(node, transfer('1'))).status).toBe(200);
 			expect(production.received).toEqual([JSON.stringify(transfer('1'))]);
+		});
+
+		test('sends events on also while n8n replaces the published trigger', async () => {
+			const { production, published, node, begin } = await testing();
+			await begin();
+			await callTriggerHook(published, 'delete', 'internal', 'update');
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			await callTriggerHook(published, 'create', 'trigger', 'update');
+			expect((await send(node, transfer('2'))).status).toBe(200);
+			expect(production.received).toHaveLength(2);
 		});
 
 		test('that could not begin leaves the URL to the published workflow', async () => {
@@ -1104,6 +1115,19 @@ describe('registration', () => {
 		await copied;
 		expect(node.started).toEqual(production.started);
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	});
+
+	test('a test in the process of the published workflow does not get its URL while n8n replaces it', async () => {
+		const production = await trigger({}, options());
+		const published = { ...options(), webhookBaseUrl: production.url };
+		await callTriggerHook(published, 'create');
+		const publishedUrl = sandbox.books.webhookUrl();
+		const tested = { ...options(), isTest: true };
+		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await callTriggerHook(published, 'delete', 'internal', 'update');
+		await callTriggerHook(published, 'create', 'trigger', 'update');
+		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		expect(sandbox.books.webhookUrlHistory()).toEqual([publishedUrl, publishedUrl]);
 	});
 
 	test.each([

@@ -30,6 +30,8 @@ interface Workflow {
 	ends: number;
 	/** How often its test was ended. */
 	endings: number;
+	/** n8n changed what is published while its test began, so that nobody could say what is. */
+	beganInChange: boolean;
 	/** It was published, and its trigger could not be: n8n goes on to show it as published. */
 	hasFailed: boolean;
 	/** How n8n ends what it keeps of the trigger. */
@@ -44,7 +46,7 @@ const mostRefusals = 4;
 
 const credentialRead = 'a credential is read';
 
-const notTested = { isTested: false, begins: 0, ends: 0, endings: 0 };
+const notTested = { isTested: false, begins: 0, ends: 0, endings: 0, beganInChange: false };
 
 /** Something outside the code under test, which ends when the world decides it. */
 interface Pending {
@@ -103,6 +105,10 @@ export class World {
 	#process = 0;
 	#isHealthy = false;
 	#registeredUrl: string | undefined;
+	/** A test was told that another process handles what is published. */
+	#standsIn = false;
+	/** Another process, or another program, set it. */
+	#isSetElsewhere = false;
 	/** The API key that the service takes, and that both credentials hold. */
 	#apiKey = 'key-1';
 	/** What the service confirmed last, if it was told nothing else since. */
@@ -248,17 +254,19 @@ export class World {
 	/** Another program takes an account that nobody here uses, or that n8n does not watch while it is down. */
 	#setOutside(): void {
 		this.#registeredUrl = 'https://elsewhere.example.com/';
+		this.#isSetElsewhere = true;
 		this.#tell('another program sets its URL');
 	}
 
-	#endOne(): void {
+	#endOne(how = this.#random): void {
 		const pending = this.#oneOf(this.#pending);
 		this.#pending = this.#pending.filter((other) => other !== pending);
-		pending.end(this.#random, this.#isHealthy);
+		pending.end(how, this.#isHealthy);
 	}
 
 	/** Nothing new is begun, the service works, and tests end: then all must be as it should be. */
 	async #end(): Promise<void> {
+		await this.#tryInBackground();
 		this.#isHealthy = true;
 		this.#tell('— nothing new, and the service works —');
 		for (let round = 0; round < 1_000; round++) {
@@ -279,6 +287,20 @@ export class World {
 		if (published !== undefined && this.#registeredUrl !== productionUrl(published))
 			this.#broken(`the service has ${this.#registeredUrl}, and not the URL of ${published.name}`);
 		await this.#forgets();
+	}
+
+	/** The next try in the background comes before the service works again, which refuses that one as well. */
+	async #tryInBackground(): Promise<void> {
+		const pause = this.#pending.find(({ isPause }) => isPause);
+		if (pause === undefined) return;
+		this.#pending = this.#pending.filter((other) => other !== pause);
+		const refuses = (): number => 0.8;
+		pause.end(refuses, false);
+		for (let round = 0; round < 20; round++) {
+			await this.#settled();
+			if (this.#pending.every(({ isPause }) => isPause)) break;
+			this.#endOne(refuses);
+		}
 	}
 
 	/** After all that, a workflow can be published, and unpublished. */
@@ -362,7 +384,7 @@ export class World {
 			getNodeWebhookUrl: () => (isTest ? testUrl(workflow) : productionUrl(workflow)),
 			// Others can begin and end something while n8n reads its database.
 			getCredentials: async () => {
-				if (this.#chance(0.05))
+				if (this.#chance(0.15))
 					await this.#outside(credentialRead, (resolve) => resolve(undefined));
 				return {
 					baseUrl: 'https://partners.example.com',
@@ -418,12 +440,17 @@ export class World {
 		const begun = this.#begun;
 		this.#tell(`PUT ${url}`);
 		this.#checkKept(url);
-		const isOfTest = this.workflows.some((workflow) => testUrl(workflow) === url);
-		if (isOfTest) this.#isToBeGivenBack = true;
+		const tested = this.workflows.find((workflow) => testUrl(workflow) === url);
+		const isOfTest = tested !== undefined;
+		if (isOfTest) {
+			this.#isToBeGivenBack = true;
+			this.#checkNeeded(tested);
+		}
 		if (this.#surelyRegistered !== url) this.#surelyRegistered = undefined;
 		if (this.#takenLast !== url) this.#takenLast = undefined;
 		const apply = (): void => {
 			this.#registeredUrl = url;
+			this.#isSetElsewhere = false;
 		};
 		return await new Promise((resolve, reject) => {
 			const answer = (statusCode: number, body = '{}'): void =>
@@ -468,6 +495,13 @@ export class World {
 		});
 	}
 
+	/** In one process a test gets copies, also of what n8n publishes again at this moment. */
+	#checkNeeded({ name, beganInChange }: Workflow): void {
+		const isPublished = this.workflows.some((workflow) => workflow.isPublished);
+		if (isPublished && !beganInChange && !this.#standsIn)
+			this.#finding ??= this.#found(`the test of ${name} takes the URL of what is published`);
+	}
+
 	/** In the background, a process tries only while it keeps a published workflow: another one may lead by now. */
 	#checkKept(url: string): void {
 		const hasReason = this.workflows.some(
@@ -491,7 +525,10 @@ export class World {
 				(workflow) =>
 					productionUrl(workflow) === url && (workflow.isPublished || workflow.isChanging),
 			);
-			resolve({ statusCode: isThere ? (this.#isQueueMode ? 202 : 200) : 404 });
+			const isElsewhere = this.#isPublishedElsewhere && !isThere;
+			const isOfOther = this.#isQueueMode || (isElsewhere && this.#chance(0.5));
+			this.#standsIn ||= isOfOther;
+			resolve({ statusCode: isThere || isElsewhere ? (isOfOther ? 202 : 200) : 404 });
 		});
 	}
 
@@ -515,7 +552,7 @@ export class World {
 
 	/**
 	 * Publishes it; with `update` in the place of what was published, which n8n ends before. As n8n does, tries it
-	 * again, and ends it after each try that failed, whatever comes of that.
+	 * again, and unregisters it after each try that failed, whatever comes of that; newer versions keep it all the same.
 	 */
 	#publish(
 		workflow: Workflow,
@@ -524,7 +561,7 @@ export class World {
 		const { name } = workflow;
 		this.#tell(`publish ${name} (${activation})`);
 		this.#isPublishedElsewhere = false;
-		workflow.isChanging = true;
+		this.#change(workflow);
 		// It was not published for a while, and another program may have taken the account.
 		if (activation === 'activate') this.#surelyRegistered = undefined;
 		const context = this.#context(workflow, 'trigger', activation);
@@ -532,10 +569,15 @@ export class World {
 		const leave = async (): Promise<void> => {
 			await this.#leave(workflow).catch(() => undefined);
 		};
+		const giveUp = async (): Promise<void> => {
+			if (this.#chance(0.5)) await leave();
+			else await this.#modules.publishing.unregister(context).catch(() => undefined);
+		};
 		const tries = this.#oneOf([1, 1, 2]);
 		this.#begin(
 			async () => {
-				if (activation === 'update') await leave();
+				// After a failure n8n has nothing to end.
+				if (activation === 'update' && !(workflow.hasFailed && this.#chance(0.5))) await leave();
 				for (let attempt = 1; process === this.#process; attempt++) {
 					// n8n does both at once.
 					const isKeptFirst = this.#chance(0.5);
@@ -551,7 +593,7 @@ export class World {
 						const isLost = this.#surelyRegistered === productionUrl(workflow);
 						if (isLost && !isRefusal(error) && activation === 'update')
 							this.#finding ??= this.#found(`the service sends to ${name}, which is given up`);
-						await leave();
+						await giveUp();
 						if (attempt === tries) throw error;
 					}
 				}
@@ -572,6 +614,11 @@ export class World {
 		);
 	}
 
+	#change(workflow: Workflow): void {
+		workflow.isChanging = true;
+		for (const tested of this.workflows) tested.beganInChange ||= tested.begins > 0;
+	}
+
 	/** n8n keeps a published trigger in memory. */
 	#keep(workflow: Workflow): void {
 		const context = this.#context(workflow, 'trigger', 'activate');
@@ -582,8 +629,14 @@ export class World {
 	async #leave(workflow: Workflow): Promise<void> {
 		const { close } = workflow;
 		workflow.close = undefined;
+		const process = this.#process;
 		const isClosedFirst = this.#chance(0.5);
-		if (isClosedFirst) await close?.();
+		if (isClosedFirst) {
+			await close?.();
+			if (this.#chance(0.3))
+				await this.#outside('n8n writes its database', (resolve) => resolve(undefined));
+			if (process !== this.#process) return;
+		}
 		const unregister = this.#modules.publishing.unregister(
 			this.#context(workflow, 'trigger', 'update'),
 		);
@@ -611,9 +664,13 @@ export class World {
 		this.#surelyRegistered = undefined;
 		this.#isRefused = false;
 		this.#takenLast = undefined;
-		// That one may have failed to set the URL of what was published last.
-		this.#registeredUrl = productionUrl(this.#oneOf(this.workflows));
-		if (this.#chance(0.5)) this.#publish(published, 'leadershipChange');
+		const leadsAgain = this.#chance(0.5);
+		// That one may have failed to set the URL of what was published last. As long as it leads, something is tested there.
+		const urlOf = leadsAgain || this.#chance(0.5) ? productionUrl : testUrl;
+		this.#registeredUrl = urlOf(this.#oneOf(this.workflows));
+		this.#isSetElsewhere = true;
+		this.#tell(`the service has ${this.#registeredUrl}`);
+		if (leadsAgain) this.#publish(published, 'leadershipChange');
 	}
 
 	/** A person is sent only to a workflow that is published. */
@@ -628,7 +685,7 @@ export class World {
 	#unpublish(workflow: Workflow): void {
 		const { name } = workflow;
 		this.#tell(`unpublish ${name}`);
-		workflow.isChanging = true;
+		this.#change(workflow);
 		workflow.isPublished = false;
 		workflow.hasFailed = false;
 		this.#begin(
@@ -643,6 +700,9 @@ export class World {
 	#startTest(workflow: Workflow): void {
 		const { name, endings } = workflow;
 		this.#tell(`test ${name}`);
+		const isGoingOn = workflow.isTested || workflow.begins > 0 || workflow.ends > 0;
+		const isInChange = this.workflows.some(({ isChanging }) => isChanging);
+		workflow.beganInChange = isInChange || (isGoingOn && workflow.beganInChange);
 		workflow.begins++;
 		workflow.isTested = true;
 		const context = this.#context(workflow, 'manual', 'manual');
@@ -692,7 +752,8 @@ export class World {
 		);
 		const isAnyPublished =
 			this.#isPublishedElsewhere || this.workflows.some(({ isPublished }) => isPublished);
-		if (!isBusy && isAnyPublished && this.#registeredUrl === testUrl(ended))
+		const isOwn = this.#registeredUrl === testUrl(ended) && !this.#isSetElsewhere;
+		if (!isBusy && isAnyPublished && isOwn)
 			this.#broken(`the test of ${ended.name} has ended, and the service still sends to it`);
 	}
 
@@ -738,18 +799,17 @@ export class World {
 
 	#deliverToTest(workflow: Workflow): void {
 		const { accountUrl, knowledge } = this.#modules;
-		const { name, whileTesting } = workflow;
-		if (whileTesting === 'leaveUrl')
+		const { name, whileTesting, beganInChange } = workflow;
+		if (whileTesting === 'leaveUrl' && !this.#isSetElsewhere)
 			this.#broken(`the service sends to the test of ${name}, which leaves the URL alone`);
 		const known = accountUrl.knownOfTested(triggerOf(workflow));
 		const production = known ? knowledge.productionOf(known, triggerOf(workflow)) : 'unknown';
-		const published = this.workflows.filter(
-			({ isPublished, isChanging }) => isPublished && !isChanging,
+		const published = this.workflows.find(
+			({ isPublished, isChanging }) => isPublished && !(isChanging && beganInChange),
 		);
-		if (production === 'nobody' && published.length > 0)
-			this.#broken(
-				`an event for ${published.map((other) => other.name).join()} is lost to the test of ${name}`,
-			);
+		const meantFor = this.#isPublishedElsewhere ? 'another process' : published?.name;
+		if (production === 'nobody' && meantFor !== undefined)
+			this.#broken(`an event for ${meantFor} is lost to the test of ${name}`);
 	}
 }
 

@@ -18,14 +18,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'a test keeps the URL when a workflow is published',
 		file: `${folder}/knowledge.ts`,
-		finds: 'return holder === undefined || test.standsInFor === holder.url;',
-		puts: 'return true;',
+		finds: ' && (holder === undefined || test.productionUrl === holder.url)',
+		puts: '',
 	},
 	{
 		breaks: 'what a test receives is not sent on to who was published since',
 		file: `${folder}/knowledge.ts`,
-		finds: 'return test.wasSet && known.holder !== undefined',
-		puts: 'return test.standsInFor !== undefined && known.holder !== undefined',
+		finds: '(test.wasSet || holder?.isClosedHere)',
+		puts: '(test.needsUrl || holder?.isClosedHere)',
 	},
 	{
 		breaks: 'a call that failed counts as confirmed',
@@ -42,8 +42,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'the URL is not given back after a test',
 		file: `${folder}/knowledge.ts`,
-		finds: 'if (test.isEnding || ',
-		puts: 'if (',
+		finds: ' && !test.isEnding && (holder',
+		puts: ' && (holder',
 	},
 	{
 		breaks: 'a trigger is given up although the service sends to it',
@@ -130,13 +130,6 @@ export const mistakes: Mutation[] = [
 		puts: 'this.#notSet = notSet;\n\t\tif (this.#pauseMs === firstPauseMs) this.retryLater();',
 	},
 	{
-		breaks: 'what ends while credentials are read is tried all the same',
-		file: `${folder}/accountUrl.ts`,
-		finds:
-			'await this.refresh();\n\t\t// It may have been unpublished while credentials were read, because another process leads.\n\t\tconst trigger = this.#triggerToRetry();',
-		puts: 'const trigger = this.#triggerToRetry();\n\t\tawait this.refresh();',
-	},
-	{
 		breaks: 'an answer that names another URL counts as yes',
 		file: 'nodes/shared/service/call.ts',
 		finds: 'isBelieved ? undefined : disagreement(last, sent)',
@@ -187,7 +180,25 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'what the service had is forgotten when n8n ends a trigger before it is changed',
 		file: `${folder}/knowledge.ts`,
-		finds: 'confirmed: known.confirmed ?? holder.confirmedWhenClosed }',
-		puts: 'confirmed: known.confirmed }',
+		finds: '{ ...known, holder: { ...holder, isClosedHere: true } }',
+		puts: '{ ...known, holder: { ...holder, isClosedHere: true }, confirmed: undefined }',
+	},
+	{
+		breaks: 'what another process that leads may have set is not sent on',
+		file: `${folder}/knowledge.ts`,
+		finds: '(test.wasSet || holder?.isClosedHere)',
+		puts: 'test.wasSet',
+	},
+	{
+		breaks: 'a test takes the URL while n8n changes who is published',
+		file: `${folder}/knowledge.ts`,
+		finds: 'needsUrl: false, productionUrl: holder.url',
+		puts: 'productionUrl: holder.url',
+	},
+	{
+		breaks: 'what a test gets while n8n changes who is published is not sent on',
+		file: `${folder}/knowledge.ts`,
+		finds: 'const url = holder?.url ?? test.productionUrl;',
+		puts: 'const url = holder?.url;',
 	},
 ];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowFile } from '../../../lab/n8n/api.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
 import { eventually, executionsOf, owner, startLab } from '../../../lab/lab.mts';
@@ -68,6 +69,18 @@ async function publish(workflow: WorkflowFile): Promise<{ id: string; url: strin
 	const id = await lab.add(workflow);
 	await lab.api.activate(id);
 	return { id, url: registeredUrl() };
+}
+
+/** Changes a published trigger, and publishes it again. */
+async function change(id: string, includeHeaders: boolean): Promise<void> {
+	await lab.api.changeWorkflow(id, ({ nodes, connections }) => ({
+		nodes: nodes.map((node) => ({
+			...node,
+			parameters: { additionalOptions: { includeHeaders } },
+		})),
+		connections,
+	}));
+	await lab.api.activate(id);
 }
 
 /** The events that the trigger gave out, once there are `count` executions. */
@@ -150,29 +163,19 @@ void describe('publishing', () => {
 			process: 'never',
 			answer: { status: 503, body: '{}' },
 		}));
-		const change = async (includeHeaders: boolean): Promise<void> => {
-			await lab.api.changeWorkflow(id, ({ nodes, connections }) => ({
-				nodes: nodes.map((node) => ({
-					...node,
-					parameters: { additionalOptions: { includeHeaders } },
-				})),
-				connections,
-			}));
-			await lab.api.activate(id);
-		};
-		await change(true);
+		await change(id, true);
 		assert.equal(await deliver('while-refused'), 200);
 		const log = await readFile(lab.n8n.logFile, 'utf8');
 		assert.match(log, /It has it already, so the trigger listens/);
 		lab.sandbox.faults.clear();
-		await change(false);
+		await change(id, false);
 		assert.equal(registeredUrl(), url);
 		assert.equal(await deliver('after-that'), 200);
 		assert.deepEqual(await eventIds(id, 2), ['while-refused', 'after-that']);
 		await lab.api.deactivate(id);
 	});
 
-	test('anew, while the service refuses: fails with the reason', async () => {
+	test('anew, while the service refuses: fails with the reason, which stands in the log too', async () => {
 		const { id } = await publish(eventWorkflow());
 		await lab.api.deactivate(id);
 		lab.sandbox.faults.plan('PUT /webhook', () => ({
@@ -181,6 +184,10 @@ void describe('publishing', () => {
 		}));
 		await assert.rejects(lab.api.activate(id), /refused the request \(400\)/);
 		lab.sandbox.faults.clear();
+		assert.match(
+			await readFile(lab.n8n.logFile, 'utf8'),
+			/did not take the webhook URL of the workflow "Events \d+": The service refused the request/,
+		);
 		await lab.api.deactivate(id);
 	});
 
@@ -269,9 +276,12 @@ void describe('publishing', () => {
 				process: 'never',
 				answer: { status: 200, body },
 			}));
-			await assert.rejects(lab.api.activate(id), /The service answered 200/);
-			lab.sandbox.faults.clear();
-			await lab.api.deactivate(id);
+			try {
+				await assert.rejects(lab.api.activate(id), /The service answered 200/);
+			} finally {
+				lab.sandbox.faults.clear();
+				await lab.api.deactivate(id);
+			}
 		});
 	}
 });
@@ -326,6 +336,36 @@ void describe('a test while a workflow is published', () => {
 		assert.deepEqual(received.toSorted(), sent.toSorted());
 		await lab.api.deactivate(production.id);
 	});
+});
+
+test('a published trigger is changed during a test: the test does not get its URL, and no event is lost', async () => {
+	const production = await publish(eventWorkflow());
+	// It gets none of these, and so goes on listening.
+	const other = await lab.add(eventWorkflow({ events: ['disburse.completed'] }));
+	await lab.api.listenForTestEvent(other, TRIGGER);
+	const urlsBefore = lab.sandbox.books.webhookUrlHistory().length;
+	const sent: string[] = [];
+	const answered: Array<Promise<number | undefined>> = [];
+	const sendUntil = async (changed: Promise<void>): Promise<void> => {
+		let isChanged = false;
+		void changed.finally(() => (isChanged = true));
+		while (!isChanged) {
+			const id = `changed-${sent.length}`;
+			sent.push(id);
+			answered.push(deliver(id));
+			await sleep(200);
+		}
+		await changed;
+	};
+	await sendUntil(change(production.id, true));
+	await sendUntil(change(production.id, false));
+	assert.deepEqual(new Set(await Promise.all(answered)), new Set([200]));
+	const received = await eventIds(production.id, sent.length);
+	assert.deepEqual(received.toSorted(), sent.toSorted());
+	const urls = lab.sandbox.books.webhookUrlHistory().slice(urlsBefore);
+	assert.deepEqual(new Set(urls), new Set([production.url]));
+	await lab.api.stopListening(other);
+	await lab.api.deactivate(production.id);
 });
 
 test('without a published workflow a test gets the event at its own URL', async () => {
