@@ -1,5 +1,8 @@
 // The report: one row for each person, with what became of the payment.
 
+/** What to do about an unknown payment of this workflow. */
+const SEE_THE_NOTE = 'What to do stands in the note The report';
+
 const answers = $input.all().map(({ json }) => json);
 
 const items = $('Payments')
@@ -16,11 +19,15 @@ const items = $('Payments')
 		// An answer about another payment says nothing about this one.
 		const isMine =
 			told.reference === undefined || told.reference === '' || told.reference === person.reference;
-		// Who was paid by the table must not look as if the next run may pay them.
+		// Who was paid by the table must not look as if the next run may pay them, and n8n forgets the expression
+		// in Finding whenever Mode is changed.
+		const isLost =
+			told.outcome === 'ready'
+				? /^(paid|recordPaid)$/.test(person.finding)
+				: /^Not settled, because its Finding is empty/.test(told.message) &&
+					/^(paid|notPaid|recordPaid)$/.test(person.finding);
 		const notRecorded =
-			told.mode === 'settle' &&
-			told.outcome === 'ready' &&
-			/^(paid|recordPaid)$/.test(person.finding)
+			told.mode === 'settle' && isLost
 				? `The table says ${person.finding}, which was not recorded: set Finding in Pay salaries to the expression {{ $json.finding }}, and settle again before anybody is paid`
 				: '';
 		const outcome =
@@ -30,6 +37,10 @@ const items = $('Payments')
 		const reason = [notRecorded, told.message, told.description, told.reason]
 			.filter((text) => typeof text === 'string' && text !== '')
 			.map((text) => text.replace(/<br\/?>/g, ' ').replace(/\.$/, ''))
+			// The node's own steps are for lists without a table.
+			.map((text) =>
+				text.replace(/Ask the partner service whether it was paid, .*$/s, SEE_THE_NOTE),
+			)
 			.join('. ');
 		return {
 			json: {

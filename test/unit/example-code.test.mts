@@ -231,6 +231,44 @@ describe('the report', () => {
 		expect(summary?.message).toMatch(/recordPaid, which was not recorded: set Finding/);
 	});
 
+	test('says so if the table has a finding and the node got none', () => {
+		const message =
+			'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown. Ask the partner service whether it was paid, and settle it then.';
+		const { rows } = reportOf(
+			[
+				{ ...payment(1), finding: 'notPaid' },
+				{ ...payment(2), finding: 'unclear' },
+			],
+			[1, 2].map((number) => ({
+				error: { ...answer(number, 'unknown', { mode: 'settle' }), message },
+			})),
+		);
+		expect(rows[0]?.reason).toMatch(
+			/^The table says notPaid, which was not recorded: set Finding in Pay salaries to the expression/,
+		);
+		expect(rows[1]?.reason).toMatch(/^Not settled, because its Finding is empty/);
+		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
+	});
+
+	test('has the steps of this workflow instead of those of the node', () => {
+		const { rows } = reportOf(
+			[payment(1)],
+			[
+				{
+					error: {
+						...answer(1, 'unknown'),
+						message: 'The service failed (500)',
+						description:
+							'It may have been paid. Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode.',
+					},
+				},
+			],
+		);
+		expect(rows[0]?.reason).toBe(
+			'The service failed (500). It may have been paid. What to do stands in the note The report',
+		);
+	});
+
 	test('of a run that settles does not say not paid of a row that it could not use', () => {
 		const { rows, summary } = reportOf(
 			[payment(1, 'The finding in the table is paid.')],

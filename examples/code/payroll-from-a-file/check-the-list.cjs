@@ -166,7 +166,7 @@ if (!by)
 		'Nobody was paid: this page does not know who you are. Set Authentication in "Upload a list" to n8n User Auth.',
 	);
 if (by.id === about.uploadedBy?.id)
-	return ask(`Nobody was paid: you uploaded this list, ${by.name}. Somebody else must approve it.`);
+	return ask(`Nobody was paid: ${by.name} uploaded this list, so somebody else must approve it.`);
 const approvers = String(settings.approvers ?? '')
 	.toLowerCase()
 	.split(/[\s,;]+/)

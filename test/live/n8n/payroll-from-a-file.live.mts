@@ -240,7 +240,7 @@ test('who uploaded the list cannot approve it; somebody else still can', async (
 	await accountant.choose(address, 'Approve');
 	assert.match(
 		await accountant.read(address),
-		/Nobody was paid: you uploaded this list, Workflow Builder\. Somebody else must approve it\./,
+		/Nobody was paid: Workflow Builder uploaded this list, so somebody else must approve it\./,
 	);
 	assert.deepEqual(paid(already), []);
 	assert.match(await approve(address), /21,900\.50 ETB paid/);
