@@ -39,7 +39,10 @@ const items = $('Payments')
 			.map((text) => text.replace(/<br\/?>/g, ' ').replace(/\.$/, ''))
 			// The node's own steps are for lists without a table.
 			.map((text) =>
-				text.replace(/Ask the partner service whether it was paid, .*$/s, SEE_THE_NOTE),
+				text.replace(
+					/Ask the partner service whether it was paid, (while no execution|and settle it then).*$/s,
+					SEE_THE_NOTE,
+				),
 			)
 			.join('. ');
 		return {
