@@ -236,7 +236,7 @@ void describe('payroll.json', () => {
 		const first = await run(id, 'Every 25th');
 		lab.sandbox.faults.clear();
 		assert.match(first.error ?? '', /1 paid .*, 0 not paid, 2 unknown/);
-		assert.match(first.error ?? '', /set Mode to Settle Unknown/);
+		assert.match(first.error ?? '', /What to do stands in the note The report/);
 
 		await setPerson(lab.api, 'E-1041', 'finding', `${period(first)} paid`);
 		await setPerson(lab.api, 'E-1042', 'finding', `${period(first)} notPaid`);
