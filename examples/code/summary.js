@@ -13,9 +13,10 @@ const total = (list) =>
 function names(title, list) {
 	if (list.length === 0) return '';
 	const longest = list.length > 3 ? 120 : 700;
-	const shown = list.slice(0, 20).map(({ name, amountEtb, reason }) => {
+	const shown = list.slice(0, 20).map(({ name, amountEtb, reason }, index) => {
+		const isSame = reason !== '' && reason === list[index - 1]?.reason;
 		const why = reason.length > longest ? `${reason.slice(0, longest)}…` : reason;
-		return `${name}, ${etb(amountEtb)} ETB${why === '' ? '' : ` (${why})`}`;
+		return `${name}, ${etb(amountEtb)} ETB${why === '' ? '' : ` (${isSame ? 'the same' : why})`}`;
 	});
 	const rest = list.length - shown.length;
 	return ` ${title}: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
