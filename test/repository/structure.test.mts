@@ -81,12 +81,14 @@ async function forEachOffered(
 	}
 }
 
-/** Pay Claims sends what Create sends. */
+/** Pay Claims sends what Create sends without a reference. */
 const rowsOf = ({ resource, value }: OfferedOperation) =>
 	endpointRows.filter(
 		({ parameters }) =>
 			parameters.resource === resource.value &&
-			parameters.operation === (value === 'payClaims' ? 'create' : value),
+			(value === 'payClaims'
+				? parameters.operation === 'create' && !('reference' in parameters)
+				: parameters.operation === value),
 	);
 
 describe('each operation that the editor offers', () => {
@@ -112,7 +114,7 @@ describe('each operation that the editor offers', () => {
 	test('has an action label of its own and a description', async () => {
 		const operations = await offered();
 		await forEachOffered(({ action, description, resource }) => {
-			expect(action).toMatch(/^[A-Z][a-z]+ (a|an|the|where) [a-z]/);
+			expect(action).toMatch(/^[A-Z][a-z]+ (a|an|the|many|where) [a-z]/);
 			expect(description).toMatch(/^[A-Z].*[^.]$/);
 			expect(resource.description).toMatch(/^[A-Z].*[^.]$/);
 		});

@@ -1,5 +1,7 @@
 /** The code of "Read the rows" in payroll-from-a-file.json, exactly as n8n runs it: what people write, and what is refused. */
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readExample } from '../../lab/n8n/examples.mts';
 import { runCode } from './run-code.mts';
 
 const Row = z.object({
@@ -200,23 +202,34 @@ test('a title, headings as people write them, other columns and empty lines are 
 	expect(rows[0]?.about).toMatchObject({ period: '2026-10', unknownColumns: ['Department'] });
 });
 
-test('the columns of still-to-pay.xlsx are known', async () => {
+test('every column of still-to-pay.xlsx is known: it is put in again', async () => {
+	const folder = 'examples/code/payroll-from-a-file';
+	const code = readFileSync(`${folder}/what-came-of-it.cjs`, 'utf8');
+	const columns = /const COLUMNS =\s*'([^']+)'/.exec(code)?.[1]?.split(' ') ?? [];
+	expect(columns).toEqual(expect.arrayContaining(['employee', 'name', 'amountEtb', 'reason']));
 	const rows = await read([
-		[
-			'line',
-			'employee',
-			'name',
-			'amountEtb',
-			'outcome',
-			'reference',
-			'time',
-			'txHash',
-			'reason',
-			'approvedBy',
-		],
-		[2, 'E-1', 'Abebe', 100, 'notPaid', 'payroll-2026-10-E-1', '', '', 'No', ''],
+		[...columns, 'approvedBy', 'finding'],
+		columns.map((column) => (column === 'amountEtb' ? 100 : column)),
 	]);
 	expect(rows[0]?.about).toMatchObject({ unknownColumns: [] });
+});
+
+test('the form and the first note name every column that a list can have', async () => {
+	const code = readFileSync('examples/code/payroll-from-a-file/read-the-rows.cjs', 'utf8');
+	const [, columns = ''] = /const HEADINGS = \{([^}]*)\}/.exec(code) ?? [];
+	const written = [...columns.matchAll(/(\w+): \[([^\]]*)\]/g)]
+		.filter(([, column]) => column !== 'finding')
+		.map(([, , ways = '']) => [...ways.matchAll(/\w+/g)].map(String));
+	expect(written.length).toBeGreaterThan(5);
+	const { nodes } = await readExample('payroll-from-a-file.json');
+	for (const name of ['Upload a list', 'About this workflow']) {
+		const text = JSON.stringify(nodes.find((each) => each.name === name));
+		const bold = [...text.matchAll(/(?:<b>|\*\*)([\w ]+)(?:<\/b>|\*\*)/g)].map(([, words = '']) =>
+			words.toLowerCase().replace(/[^a-z]/g, ''),
+		);
+		const missing = written.filter((ways) => !ways.some((way) => bold.includes(way)));
+		expect([name, missing]).toEqual([name, []]);
+	}
 });
 
 test('bytes without a mark are UTF-8 if they can be, else Windows-1252', async () => {

@@ -138,17 +138,17 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 
 	test('a schema of another version', async () => {
 		const { superuser } = gateLab;
-		await superuser.query('update etb_wallet.version set version = 0');
+		await superuser.query('update etb_wallet.version set version = version - 100');
 		try {
 			assert.match(
 				await failure(gateId),
 				said(
-					/The workflow needs version 1 of the pay gate, and this database has version 0/,
+					/The workflow needs version \d+ of the pay gate, and this database has version -\d+/,
 					/take gate-set-up\.json and pay-gate\.json of the same release/,
 				),
 			);
 		} finally {
-			await superuser.query('update etb_wallet.version set version = 1');
+			await superuser.query('update etb_wallet.version set version = version + 100');
 		}
 	});
 

@@ -104,15 +104,29 @@ function same(one: string[], other: string[]): void {
 	assert.equal(one.length, other.length);
 }
 
-/** All rows, in columns that every version has. */
-async function content(client: pg.Client): Promise<Record<string, unknown>> {
-	const found: Record<string, unknown> = {};
+type Content = Record<string, Array<{ row: Record<string, unknown> }>>;
+
+/** All rows of each table. */
+async function content(client: pg.Client): Promise<Content> {
+	const found: Content = {};
 	for (const table of TABLES) {
-		const sql = `select to_jsonb(t) - 'made_up' as row from etb_wallet.${table} t order by t::text`;
-		found[table] = await rows(client, z.object({ row: z.unknown() }), sql);
+		const sql = `select to_jsonb(t) as row from etb_wallet.${table} t order by t::text`;
+		found[table] = await rows(client, z.object({ row: z.record(z.unknown()) }), sql);
 		assert.notDeepEqual(found[table], [], `${table} is empty in the fixture`);
 	}
 	return found;
+}
+
+/** What was there is there, in the columns that it had. Only sums of a new period may be added. */
+function nothingLost(before: Content, now: Content): void {
+	for (const [table, were] of Object.entries(before)) {
+		const columns = Object.keys(were[0]?.row ?? {});
+		const asBefore = (all: Content[string]) =>
+			all.map(({ row }) => JSON.stringify(columns.map((column) => row[column])));
+		const periods = new Set(were.map(({ row }) => row.period));
+		const known = (now[table] ?? []).filter(({ row }) => periods.has(row.period));
+		assert.deepEqual(asBefore(known).sort(), asBefore(were).sort(), table);
+	}
 }
 
 test('each version of the tables is kept as a fixture, with payments in all states', async () => {
@@ -136,7 +150,7 @@ for (const to of ['this version', 'a made-up next one'] as const) {
 		const before = await content(client);
 		const person = await database.connect('superuser');
 		await person.query(sql);
-		assert.deepEqual(await content(client), before);
+		nothingLost(before, await content(client));
 
 		const fresh = await server.emptyDatabase();
 		const other = await fresh.connect('superuser');
@@ -144,7 +158,7 @@ for (const to of ['this version', 'a made-up next one'] as const) {
 		same(await dump(database), await dump(fresh));
 		// And once more: nothing changes.
 		await person.query(sql);
-		assert.deepEqual(await content(client), before);
+		nothingLost(before, await content(client));
 		same(await dump(database), await dump(fresh));
 		await Promise.all([client, person, other].map(async (each) => await each.end()));
 	});
