@@ -12,6 +12,11 @@ if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(period) || period < oldest || period > newes
 	throw new Error(
 		`Nobody was paid, because period in Period is ${period} instead of a month from ${oldest} to ${newest}.`,
 	);
+// A period that somebody left there by hand would end in green every month, and nobody would be paid.
+if ($execution.mode === 'production' && period !== newest)
+	throw new Error(
+		`Nobody was paid, because this run is for ${period}, and ${newest} is due. Set period in Period back to its expression. For another month choose Execute workflow.`,
+	);
 
 // A table without anybody comes as one item without an id.
 const everybody = $input

@@ -11,11 +11,16 @@ const node = (items: Json[]) => {
 };
 
 /** Runs code as n8n's Code node does, and returns what it passes on. */
-function run(files: string[], input: Json[], nodes: Record<string, Json[]>): Json[] {
+function run(
+	files: string[],
+	input: Json[],
+	nodes: Record<string, Json[]>,
+	mode: 'test' | 'production' = 'test',
+): Json[] {
 	const code = codeOf(...files);
 	// The code comes from this repository, and n8n runs it the same way.
 	// eslint-disable-next-line @typescript-eslint/no-implied-eval
-	const main = new Function('$input', '$', '$now', code) as (
+	const main = new Function('$input', '$', '$now', '$execution', code) as (
 		...context: unknown[]
 	) => Array<{ json: Json }>;
 	const $ = (name: string) => {
@@ -23,7 +28,8 @@ function run(files: string[], input: Json[], nodes: Record<string, Json[]>): Jso
 		if (items === undefined) throw new Error(`no node ${name}`);
 		return node(items);
 	};
-	return main(node(input), $, DateTime.local(2026, 11, 2, 9)).map(({ json }) => json);
+	const now = DateTime.local(2026, 11, 2, 9);
+	return main(node(input), $, now, { mode }).map(({ json }) => json);
 }
 
 const HEADER = 'employee,name,email,salaryEtb,payroll';
@@ -133,8 +139,8 @@ const person = (number: number, changes: Json = {}) => ({
 	},
 	...{ salaryEtb: '100.00', payroll: 'monthly', userId: `etbw_E-${number}`, ...changes },
 });
-const paymentsOf = (table: Json[], period: Json = PERIOD) =>
-	run(['amount.js', 'payments.js'], table, { Period: [period] });
+const paymentsOf = (table: Json[], period: Json = PERIOD, mode?: 'test' | 'production') =>
+	run(['amount.js', 'payments.js'], table, { Period: [period] }, mode);
 
 describe('the payments', () => {
 	test('are for the people of this payroll, with the period in the reference', () => {
@@ -199,6 +205,15 @@ describe('the payments', () => {
 			);
 		},
 	);
+
+	test('run by the schedule only for the month that is due: one that was left there by hand is said', () => {
+		const byHand = { ...PERIOD, period: '2026-09' };
+		expect(paymentsOf([person(1)], byHand)).toHaveLength(1);
+		expect(paymentsOf([person(1)], PERIOD, 'production')).toHaveLength(1);
+		expect(() => paymentsOf([person(1)], byHand, 'production')).toThrow(
+			/^Nobody was paid, because this run is for 2026-09, and 2026-10 is due/,
+		);
+	});
 });
 
 /** The report and the sentence about these people, with what the next node said of each. */

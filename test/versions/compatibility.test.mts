@@ -43,17 +43,14 @@ test('a run replaces the rows of its versions and the range, and leaves the rest
 	expect(prose(again)).toBe(prose(document));
 });
 
-test('package.json, README, documents and the nodes state the range of the table', () => {
+test('package.json, README and the nodes state the range of the table', () => {
 	const { engines } = z
 		.object({ engines: z.object({ n8n: z.string() }) })
 		.parse(JSON.parse(readFileSync('package.json', 'utf8')));
 	expect(engines.n8n).toBe(`>=${range.oldest}`);
 	expect(oldestN8n).toBe(range.oldest);
 	expect(document).toContain(`Runs on n8n **${range.oldest} to ${range.newest}**.`);
-	for (const file of ['README.md', 'docs/operating.md']) {
-		const [stated] = /n8n \d+\.\d+\.\d+ to \d+\.\d+\.\d+/.exec(readFileSync(file, 'utf8')) ?? [];
-		expect([file, stated]).toEqual([file, `n8n ${range.oldest} to ${range.newest}`]);
-	}
+	expect(readFileSync('README.md', 'utf8')).toContain(`n8n ${range.oldest} to ${range.newest}`);
 });
 
 test('the pinned version is in the table, and passed', () => {
