@@ -65,6 +65,8 @@ export class N8nApiError extends Error {
 const EXECUTION_ENDED = new Set(['success', 'error', 'crashed', 'canceled']);
 const EXECUTION_RESTS = new Set([...EXECUTION_ENDED, 'waiting']);
 const POLL_EVERY_MS = 200;
+/** How long n8n may be without its database: a busy machine is no failure. */
+const READY_WITHIN_MS = 60_000;
 
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
 const WithId = z.object({ id: z.string() });
@@ -429,15 +431,24 @@ export class N8nApi {
 		answer: z.ZodType<T, z.ZodTypeDef, unknown>,
 		body?: object,
 	): Promise<T> {
-		const response = await fetch(this.url + path, {
-			method,
-			// n8n closes an idle connection just when it may be used again.
-			headers: { 'content-type': 'application/json', cookie: this.cookie, connection: 'close' },
-			body: body && JSON.stringify(body),
-		});
+		const deadline = Date.now() + READY_WITHIN_MS;
+		let response: Response;
+		let text: string;
+		for (;;) {
+			response = await fetch(this.url + path, {
+				method,
+				// n8n closes an idle connection just when it may be used again.
+				headers: { 'content-type': 'application/json', cookie: this.cookie, connection: 'close' },
+				body: body && JSON.stringify(body),
+			});
+			text = await response.text();
+			// n8n says this before it looks at a request, for as long as its database was too busy for a sign of life.
+			const isTooEarly = response.status === 503 && messageOf(text) === 'Database is not ready!';
+			if (!isTooEarly || Date.now() > deadline) break;
+			await sleep(POLL_EVERY_MS);
+		}
 		const login = response.headers.getSetCookie().find((cookie) => cookie.startsWith('n8n-auth='));
 		if (login) this.cookie = login.split(';')[0] ?? '';
-		const text = await response.text();
 		if (!response.ok) throw new N8nApiError(messageOf(text), response.status);
 		const parsed: unknown = JSON.parse(text);
 		// Its REST paths wrap every answer in `data`; the list of node types is a plain file.
