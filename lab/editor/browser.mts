@@ -20,7 +20,7 @@ export interface BrowserWindow {
 }
 
 /** How long one step may take on a busy machine, in ms. */
-const PATIENCE_MS = 60_000;
+const STEP_WITHIN_MS = 60_000;
 
 /** Opens a window, of 1440 × 900 unless told, that reaches nothing outside this machine. */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<BrowserWindow> {
@@ -50,6 +50,6 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
 		...options,
 	});
 	const page = await context.newPage();
-	page.setDefaultTimeout(PATIENCE_MS);
+	page.setDefaultTimeout(STEP_WITHIN_MS);
 	return { page, close: async () => await browser.close() };
 }

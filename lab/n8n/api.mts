@@ -404,14 +404,10 @@ export class N8nApi {
 	): Promise<Execution> {
 		const deadline = Date.now() + withinMs;
 		for (;;) {
-			const row = await this.request('GET', `/rest/executions/${id}`, ExecutionWithData).catch(
-				undefinedWhileBusy,
-			);
-			if (row !== undefined && is.has(row.status)) return readExecution(row);
-			if (Date.now() > deadline) {
-				const status = row?.status ?? 'unknown';
-				throw new Error(`Execution ${id} is still "${status}" after ${withinMs / 1000} s`);
-			}
+			const row = await this.request('GET', `/rest/executions/${id}`, ExecutionWithData);
+			if (is.has(row.status)) return readExecution(row);
+			if (Date.now() > deadline)
+				throw new Error(`Execution ${id} is still "${row.status}" after ${withinMs / 1000} s`);
 			await sleep(POLL_EVERY_MS);
 		}
 	}
@@ -454,12 +450,6 @@ export class N8nApi {
 		// Its REST paths wrap every answer in `data`; the list of node types is a plain file.
 		return answer.parse(path.startsWith('/rest/') ? Wrapped.parse(parsed).data : parsed);
 	}
-}
-
-/** While a big execution is saved, n8n can be too busy to answer. */
-function undefinedWhileBusy(error: unknown): undefined {
-	if (error instanceof N8nApiError && error.status === 503) return undefined;
-	throw error;
 }
 
 const Wrapped = z.object({ data: z.unknown() });
