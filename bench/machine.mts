@@ -24,7 +24,7 @@ function versionOf(dependency: string): string {
 
 /** The machine's size and what runs on it, in one line. */
 export const machine = (): string =>
-	`${availableParallelism()} cores, ${Math.round(totalmem() / 1024 ** 3)} GB of memory, ${process.platform}, Node ${process.versions.node}, n8n ${versionOf('lab/n8n/package.json')} with SQLite and its default settings`;
+	`${availableParallelism()} cores, ${Math.round(totalmem() / 1024 ** 3)} GB of memory, ${process.platform}, Node ${process.versions.node}, n8n ${versionOf('n8n/package.json')} with SQLite and its default settings`;
 
 /** How many processes want a core at this moment, averaged over a minute. */
 export const load = (): number => loadavg()[0] ?? NaN;
