@@ -304,7 +304,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Stop does not end the pauses and the waiting',
 		file: rows,
-		finds: `(0, exports.isStopped)(context) || (stopsAtFailure && hasFailure)`,
+		finds: `stop?.aborted === true || (stopsAtFailure && hasFailure)`,
 		puts: `stopsAtFailure && hasFailure`,
 	},
 	{
@@ -316,7 +316,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: a claim that another node of this process used is used again',
 		file: claims,
-		finds: 'usedHere.has(claim) && !own.begun.has(claim)',
+		finds: '(usedHere.get(claim) ?? own) !== own',
 		puts: 'false',
 	},
 	{

@@ -103,12 +103,8 @@ export function answerOf(
 	{ mode, failsIfUsed }: RunOptions,
 ): Ending {
 	const settles = mode === 'settle';
-	const {
-		outcome,
-		message,
-		remedy = '',
-		settled,
-	} = (settles ? answersWhenSettling : answers)[found];
+	const answer = settles ? answersWhenSettling[found] : answers[found];
+	const { outcome, message, remedy = '', settled } = answer;
 	if (outcome === 'ready') return { outcome, message, settled };
 	if (outcome === 'notPaid' || (failsIfUsed && !settles))
 		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };

@@ -26,11 +26,7 @@ export async function useClaims(
 	read: ParameterReader,
 	tries: object,
 ): Promise<GateClaims> {
-	const own: OwnClaims = ownClaims.get(tries) ?? {
-		begun: new Set(),
-		recorded: new Set(),
-		times: new Map(),
-	};
+	const own: OwnClaims = ownClaims.get(tries) ?? { recorded: new Set(), times: new Map() };
 	ownClaims.set(tries, own);
 	const ownExecution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
 	const input = context.getInputData();
@@ -138,9 +134,7 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 
 /** What the tries of a node run have in common. */
 interface OwnClaims {
-	/** Claims that it began to use up. */
-	begun: Set<string>;
-	/** Those of them that are in the record. */
+	/** Claims that they used up, and that are in the record. */
 	recorded: Set<string>;
 	/** By the text of Not After: what `readNotAfter` gave for it in the first try. */
 	times: Map<string, () => number>;
@@ -148,8 +142,8 @@ interface OwnClaims {
 
 const ownClaims = new WeakMap<object, OwnClaims>();
 
-/** Claims that this process used up, the newest. Another node of the workflow does not have them in its record. */
-const usedHere = new Set<string>();
+/** Who used up claims in this process, the newest. Another node of the workflow does not have them in its record. */
+const usedHere = new Map<string, OwnClaims>();
 const rememberedHere = 10_000;
 
 const claimMark = (claim: string): string => `claim:${claim}`;
@@ -165,13 +159,12 @@ async function useUp(
 	claims: ReadonlySet<string>,
 	own: OwnClaims,
 ): Promise<{ used: ReadonlySet<string>; failure?: Error }> {
-	const used = new Set([...claims].filter((claim) => usedHere.has(claim) && !own.begun.has(claim)));
+	const used = new Set([...claims].filter((claim) => (usedHere.get(claim) ?? own) !== own));
 	const fresh = [...claims].filter((claim) => !used.has(claim) && !own.recorded.has(claim));
 	if (fresh.length === 0) return { used };
 	for (const claim of fresh) {
-		own.begun.add(claim);
-		usedHere.add(claim);
-		const [oldest] = usedHere;
+		usedHere.set(claim, own);
+		const [oldest] = usedHere.keys();
 		if (usedHere.size > rememberedHere && oldest !== undefined) usedHere.delete(oldest);
 	}
 	const stop = context.getExecutionCancelSignal();

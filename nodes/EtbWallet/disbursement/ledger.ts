@@ -107,12 +107,15 @@ const askingMark = ({ reference }: ReferencedPayment): string => `asking:${refer
 /** The references that n8n keeps for this node. Each function throws whatever the database does. */
 export class Ledger {
 	private readonly context: IExecuteFunctions;
+	private readonly stop: AbortSignal | undefined;
+	/** A while after `stop`. */
 	private readonly end: AbortSignal;
 
 	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
 	constructor(context: IExecuteFunctions, afterStop: number) {
 		this.context = context;
-		this.end = abortedAfter(context.getExecutionCancelSignal(), afterStop);
+		this.stop = context.getExecutionCancelSignal();
+		this.end = abortedAfter(this.stop, afterStop);
 	}
 
 	/** How many marks there are, which changes when a payment is granted or ends. */
@@ -175,7 +178,7 @@ export class Ledger {
 		work: (questions: Questions) => Promise<Result>,
 		isAlwaysDone = false,
 	): Promise<Result> {
-		const stop = isAlwaysDone ? undefined : this.context.getExecutionCancelSignal();
+		const stop = isAlwaysDone ? undefined : this.stop;
 		const access = async (entries: Entries): Promise<Result> => await Questions.in(entries, work);
 		return await this.untilEnd(exclusively(this.context, access, stop));
 	}

@@ -170,10 +170,9 @@ export function runError(
 	errorRow?: Row,
 ): Error {
 	const { summary, lists } = reportOf(rows, options.mode);
-	const isBatch = Object.values(lists).flat().length > 1;
-	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
+	const isStarted = rows.some(({ ending }) => ending !== undefined);
 	// A run that is refused after an earlier try tells what that try sent.
-	const tells = isStarted && (isBatch || errorRow === undefined);
+	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
 	const outcome = errorRow?.ending?.outcome;
 	const isUnknown = errorRow !== undefined && outcome === 'unknown';
 	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((ended) => ended in lists);

@@ -93,6 +93,7 @@ export function unlessInvalid<Value>(readValue: () => Value): Value | undefined 
 /** What sends payments works with it: it keeps how they end, in the rows and for the next try, and says when to stop. */
 export function batchOf(run: Run, account: Account, rows: Row[]): Batch {
 	const { context, options, sentBefore } = run;
+	const stop = context.getExecutionCancelSignal();
 	const stopsAtFailure = options.mode === 'pay' && !context.continueOnFail();
 	let hasFailure = rows.some(hasError);
 	return {
@@ -105,7 +106,7 @@ export function batchOf(run: Run, account: Account, rows: Row[]): Batch {
 			// "Retry On Fail" may send again what was not paid, and nothing else.
 			if (ending.outcome !== 'notPaid') sentBefore.set(payment.itemIndex, { ...payment, ending });
 		},
-		isStopping: () => isStopped(context) || (stopsAtFailure && hasFailure),
+		isStopping: () => stop?.aborted === true || (stopsAtFailure && hasFailure),
 	};
 }
 

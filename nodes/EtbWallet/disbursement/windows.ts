@@ -3,8 +3,15 @@ import { monotonicStopwatch, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/unknown';
 import { addHint } from '../../shared/n8n';
 import { answerOf, notRecorded, notSettled, withSettleSteps } from './answers';
-import { hasReference, type Ledger } from './ledger';
-import type { Answers, Found, ReferencedPayment, ReferenceState, WantedPayment } from './ledger';
+import {
+	hasReference,
+	type Answers,
+	type Found,
+	type Ledger,
+	type ReferencedPayment,
+	type ReferenceState,
+	type WantedPayment,
+} from './ledger';
 import { placeOf } from './report';
 import type { Batch, Payment, Run } from './run';
 import { sendConcurrently } from './sending';
