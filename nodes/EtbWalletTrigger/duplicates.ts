@@ -1,8 +1,8 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { createHash } from 'node:crypto';
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
-import { whenEnded } from '../shared/n8n';
-import { answered, entriesOf, type Entries } from '../shared/record/entries';
+import { whenEnded } from '../shared/n8nTrigger';
+import { entriesOf, inTime, type Entries } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknown';
 import type { PartnerEvent } from './event';
@@ -311,7 +311,7 @@ async function carefully(
 	let failure: Error | undefined;
 	const call = async (): Promise<void> => {
 		try {
-			found = await answered(access(), answerTimeoutMs);
+			found = await inTime(access(), answerTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../decimal';
 import { show } from '../invalidValue';
-import { property } from '../unknown';
+import { isObject, property } from '../unknown';
 
 /** `body` is what `text` is when it is JSON, else undefined. */
 interface AnswerBody {
@@ -45,7 +45,7 @@ function countOf(name: string, body: unknown): number {
 	const values = [body];
 	while (values.length > 0) {
 		const value = values.pop();
-		if (typeof value !== 'object' || value === null) continue;
+		if (!isObject(value)) continue;
 		for (const [key, entry] of Object.entries(value)) {
 			if (key === name) count++;
 			values.push(entry);
@@ -83,7 +83,7 @@ const isNo = (value: unknown): boolean =>
 const isGiven = (value: unknown): boolean => value !== undefined;
 
 const isFilled = (value: unknown): boolean =>
-	typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+	isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 
 /** Whether it is the same number or text, be it that a number comes as text, or a web address in another spelling. */
 function isSame(sent: unknown, answered: unknown): boolean {
