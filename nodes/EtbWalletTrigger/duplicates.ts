@@ -226,9 +226,9 @@ export async function isToBeHandled(
 		return false;
 	}
 	if (!untilItSucceeds) return true;
-	const willBeTold = whenEnded(context, async (how) => {
-		await removeMarks(context, deliveries, key, how === 'failed' ? marks : [openMark(key)]);
-		isOver(how === 'failed' ? 'failed' : 'succeeded');
+	const willBeTold = whenEnded(context, async (hasFailed) => {
+		await removeMarks(context, deliveries, key, hasFailed ? marks : [openMark(key)]);
+		isOver(hasFailed ? 'failed' : 'succeeded');
 	});
 	if (!willBeTold) isOver('succeeded');
 	return true;

@@ -21,7 +21,7 @@ export async function testCredential(
 ): Promise<INodeCredentialTestResult> {
 	let account: Account;
 	try {
-		account = parseAccount(credential.data ?? {});
+		account = parseAccount(credential);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };

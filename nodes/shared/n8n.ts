@@ -123,9 +123,8 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /**
  * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
- * the whole node again with the same execute data and the same item objects (all versions). Both are needed: the calls
- * of an AI tool share the execute data, and have items of their own. Should n8n copy them, a retry without references
- * would pay again.
+ * the node again with the same execute data and item objects (all versions). Both are needed: the calls of an AI tool
+ * share the execute data alone. Should n8n copy them, a retry without references would pay again.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
@@ -156,9 +155,9 @@ export const savedParameter = (context: IExecuteFunctions, name: string): unknow
 	property(context.getNode().parameters, name);
 
 /**
- * Whether a person started this execution in the editor. By the name of the execution's mode (all versions): a sub-workflow
- * has another one, and so have schedules, webhooks, "Retry execution" and evaluations; an AI agent's tool is known by its
- * node type. Should modes be renamed: nothing can be settled any more.
+ * Whether a person started this execution in the editor, by its mode (all versions): sub-workflows, schedules, webhooks,
+ * "Retry execution" and evaluations have others; an AI agent's tool is known by its node type. Should modes be renamed:
+ * nothing can be settled any more.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRunByPerson = (context: IExecuteFunctions): boolean =>
@@ -184,9 +183,8 @@ export function hasExpression(saved: unknown): boolean {
 }
 
 /**
- * Whether `$json` of an expression is the item itself. It is not when an AI agent calls the node as a tool: the
- * items are the model's arguments, while `$json` is the agent's item. Should n8n no longer tell, expressions are
- * evaluated by n8n, which is slower.
+ * Whether `$json` of an expression is the item itself. In a tool of an AI agent it is the agent's item, while the items
+ * are the model's arguments. Should n8n no longer tell, n8n evaluates the expressions, which is slower.
  * Noticed by: `test/engine/tool.test.mts`.
  */
 export function isItemInExpressions(context: IExecuteFunctions): boolean {
@@ -239,9 +237,8 @@ export function apiError(
 }
 
 /**
- * An item for the error output (all versions). Its single key is what makes n8n send it there, and the object form of
- * `pairedItem` is what makes n8n add the fields of the input item. Should that stop, it leaves as a normal item, with
- * its `error`.
+ * An item for the error output (all versions). By its single key n8n sends it there, and by the object form of
+ * `pairedItem` n8n adds the fields of the input item. Should that stop, it leaves as a normal item, with its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
 export function errorItem(

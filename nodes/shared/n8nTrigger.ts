@@ -44,19 +44,17 @@ export function saveFailedExecution(context: ITriggerFunctions, error: NodeOpera
 }
 
 /**
- * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead.
- * It does so for triggers that it keeps in memory (2.x), and it keeps those that have a method `trigger`. By the name of
- * the mode. Should it be renamed: a service that does not answer while n8n starts leaves the workflow unpublished, with
- * the reason.
+ * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By
+ * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (2.x). Should it be renamed: a
+ * service that does not answer while n8n starts leaves the workflow unpublished, with the reason.
  * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
 /**
- * Whether n8n puts a changed trigger in the place of a published one, which it has ended a moment ago. By the name of the
- * mode (all versions). Should it be renamed: a service that does not answer at that moment leaves the workflow without
- * events.
+ * Whether n8n puts a changed trigger in the place of a published one, which it ended a moment ago. By the mode (all
+ * versions). Should it be renamed: a service that does not answer just then leaves the workflow without events.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
  */
 export const isReplacing = (context: IHookFunctions): boolean =>
@@ -95,9 +93,9 @@ export async function rawBodyOf(
 }
 
 /**
- * Calls back with the status with which n8n answers: only by it a node learns in `webhook` how its execution went. n8n
- * answers by `response.end` (all versions), also when the service has hung up, while the event `finish` does not come
- * then. Should `end` be missing: called at once with a failure, so that only the record in n8n's database tells duplicates.
+ * Calls back with the status of n8n's answer: only by it a node learns in `webhook` how its execution went. n8n answers by
+ * `response.end` (all versions), also when the service has hung up and no event `finish` comes. Should `end` be missing:
+ * called at once with a failure, so that only the record in n8n's database tells duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
 export function whenAnswered(context: IWebhookFunctions, answered: (status: number) => void): void {
@@ -136,19 +134,17 @@ export function deliveryKeyOf(item: INodeExecutionData): {
 	return { key: typeof key === 'string' ? key : undefined, item: { ...rest, json: item.json } };
 }
 
-type ExecutionEnd = 'succeeded' | 'failed' | 'stopped';
-
 /**
  * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,
- * since 1.8x). An execution that begins to wait has succeeded; one that ran into a timeout has failed; `stopped` is a
- * person's word. Should the hooks change: never called, and with "When the Workflow Finishes" what was handled by
- * another process, or before a restart, runs again when it is sent again.
+ * since 1.8x). One that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should
+ * the hooks change: never called, and with "When the Workflow Finishes" what was handled by another process, or before a
+ * restart, runs again when it is sent again.
  * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
  * @returns whether it will be called
  */
 export function whenEnded(
 	context: IExecuteFunctions,
-	ended: (how: ExecutionEnd) => Promise<void>,
+	ended: (hasFailed: boolean) => Promise<void>,
 ): boolean {
 	const additionalData: unknown = property(context, 'additionalData');
 	const hooks: unknown = property(additionalData, 'hooks');
@@ -158,8 +154,8 @@ export function whenEnded(
 	const handler = async (run: unknown): Promise<void> => {
 		const status: unknown = property(run, 'status');
 		const timedOut = typeof deadline === 'number' && Date.now() >= deadline;
-		if (status === 'success' || status === 'waiting') await ended('succeeded');
-		else await ended(status === 'canceled' && !timedOut ? 'stopped' : 'failed');
+		const wasStopped = status === 'canceled' && !timedOut;
+		await ended(status !== 'success' && status !== 'waiting' && !wasStopped);
 	};
 	Reflect.apply(addHandler, hooks, ['workflowExecuteAfter', handler]);
 	return true;

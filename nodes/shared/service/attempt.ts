@@ -74,10 +74,11 @@ async function answerFrom(
 	url: URL,
 	signal: AbortSignal,
 ): Promise<Attempt> {
-	const isProxy = isOfProxy(url, socket);
-	const reading = textOf(body, signal);
-	if (isProxy) return await reading.then(proxyAnswered, proxyAnswered);
-	const text = await reading;
+	if (isOfProxy(url, socket)) {
+		await textOf(body, signal).catch(() => undefined);
+		return notSent(proxyRefused);
+	}
+	const text = await textOf(body, signal);
 	if (text === undefined) return { kind: 'noAnswer', code: tooLarge, sent: true };
 	return {
 		kind: 'answer',
@@ -87,8 +88,6 @@ async function answerFrom(
 		body: parsed(text),
 	};
 }
-
-const proxyAnswered = (): Attempt => notSent(proxyRefused);
 
 /**
  * Whether the answer is of n8n's proxy, which did not connect to the service. n8n gives out such an answer on a socket

@@ -70,17 +70,15 @@ export function disagreement(answer: AnswerBody, sent: IDataObject = {}): string
 		return 'says that it did not do it';
 	if (inPlaces('error', 'errors').some(isFilled)) return 'with an error';
 	for (const [name, value] of Object.entries(sent)) {
-		const answered = inPlaces(name).findLast(isGiven);
-		if (isGiven(answered) && !isSame(value, answered))
-			return `with another value than was sent: ${name} is ${show(answered)}`;
+		const found = inPlaces(name).findLast((place) => place !== undefined);
+		if (found !== undefined && !isSame(value, found))
+			return `with another value than was sent: ${name} is ${show(found)}`;
 	}
 	return undefined;
 }
 
 const isNo = (value: unknown): boolean =>
 	value === false || (typeof value === 'string' && /^(?:false|error|fail(?:ed)?)$/i.test(value));
-
-const isGiven = (value: unknown): boolean => value !== undefined;
 
 const isFilled = (value: unknown): boolean =>
 	isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
