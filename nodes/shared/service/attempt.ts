@@ -34,8 +34,8 @@ export const proxyRefused = 'PROXY_REFUSED';
 /** The requests of an attempt, made with the functions that n8n has for them. */
 export interface Requests {
 	/** Asks for another address of the same machine, without the API key. */
-	look(url: string, signal: AbortSignal): Promise<unknown>;
-	send(signal: AbortSignal): Promise<RawAnswer>;
+	look: (url: string, signal: AbortSignal) => Promise<unknown>;
+	send: (signal: AbortSignal) => Promise<RawAnswer>;
 }
 
 /**

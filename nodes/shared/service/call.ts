@@ -78,7 +78,7 @@ export async function callService(
 		disableFollowRedirect: true,
 	};
 	const requests: Requests = {
-		look: async (url, abortSignal) =>
+		look: async (url, abortSignal): Promise<unknown> =>
 			await context.helpers.httpRequest({ url, disableFollowRedirect: true, abortSignal }),
 		send: async (signal) => await requestUntil(context, account, httpRequest, signal),
 	};
