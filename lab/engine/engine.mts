@@ -119,7 +119,8 @@ export async function testCredential(data: CredentialData): Promise<INodeCredent
 	const { types } = await loadPackage();
 	const { description, methods } = types.get(actionType) ?? {};
 	const use = description?.credentials?.find(({ name }) => name === 'etbWalletApi');
-	const test = methods?.credentialTest?.[String(use?.testedBy)];
+	const name = typeof use?.testedBy === 'string' ? use.testedBy : '';
+	const test = methods?.credentialTest?.[name];
 	if (test === undefined) throw new Error('the action node does not test its credential');
 	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
 	const credential = { id: '1', name: 'ETB Wallet account', type: 'etbWalletApi', data };

@@ -7,7 +7,7 @@ export interface Served {
 	/** All connections so far. */
 	sockets: Socket[];
 	/** Ends the connections too. */
-	close(): Promise<void>;
+	close: () => Promise<void>;
 }
 
 /** Lets a server listen on a free port of this machine. */
