@@ -1,8 +1,8 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { createHash } from 'node:crypto';
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
-import { whenEnded } from '../shared/n8n';
-import { answered, entriesOf, type Entries } from '../shared/record/entries';
+import { whenEnded } from '../shared/n8nTrigger';
+import { entriesOf, inTime, type Entries } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknown';
 import type { PartnerEvent } from './event';
@@ -226,9 +226,9 @@ export async function isToBeHandled(
 		return false;
 	}
 	if (!untilItSucceeds) return true;
-	const willBeTold = whenEnded(context, async (how) => {
-		await removeMarks(context, deliveries, key, how === 'failed' ? marks : [openMark(key)]);
-		isOver(how === 'failed' ? 'failed' : 'succeeded');
+	const willBeTold = whenEnded(context, async (hasFailed) => {
+		await removeMarks(context, deliveries, key, hasFailed ? marks : [openMark(key)]);
+		isOver(hasFailed ? 'failed' : 'succeeded');
 	});
 	if (!willBeTold) isOver('succeeded');
 	return true;
@@ -311,7 +311,7 @@ async function carefully(
 	let failure: Error | undefined;
 	const call = async (): Promise<void> => {
 		try {
-			found = await answered(access(), answerTimeoutMs);
+			found = await inTime(access(), answerTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}
