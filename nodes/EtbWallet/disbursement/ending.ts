@@ -17,6 +17,8 @@ export const refusalRemedies: Remedies = {
 	422: whatToCheck,
 };
 
+const notMade = { problem: 'The service did not make the disbursement' };
+
 /** What an answer of the disburse endpoint means: only `success: true` is a payment (service document §2). */
 export function endingOf(result: ServiceResult, hide: (text: string) => string): Ending {
 	if (!result.ok) {
@@ -26,7 +28,7 @@ export function endingOf(result: ServiceResult, hide: (text: string) => string):
 	const success = successIn(result);
 	if (success === 'yes') return { outcome: 'paid', answer: result.output };
 	if (success === 'no' && !tellsOfSuccess(result)) {
-		const message = `The service did not make the disbursement${quoted(reasonIn(result, hide))}`;
+		const message = notMade.problem + quoted(reasonIn(result, hide));
 		return { outcome: 'notPaid', error: { message, description: whatToCheck } };
 	}
 	return {

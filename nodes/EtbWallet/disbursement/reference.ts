@@ -16,9 +16,6 @@ function findIn(text: string, kind: RegExp): string | undefined {
 	return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-const unusable = (reference: string, problem: string, remedy: string): InvalidValueError =>
-	new InvalidValueError(`Reference is ${show(reference)}, which ${problem}`, remedy);
-
 const writeAnew =
 	'Write this reference anew, with letters, digits, plain blanks and signs that can be seen.';
 
@@ -37,22 +34,28 @@ const writeAnew =
 export function requiredReference(value: unknown): string {
 	const reference = requiredText('Reference', value, 'Give this item a reference of its own.');
 	if (Array.from(reference).length > longestReference) {
-		throw unusable(
-			reference,
-			`is longer than ${longestReference} characters`,
+		throw new InvalidValueError(
+			`Reference is ${show(reference)}, which is longer than ${longestReference} characters`,
 			'Give this item a shorter key, such as an invoice number.',
 		);
 	}
 	const unseen = findIn(reference, invisible);
-	if (unseen !== undefined)
-		throw unusable(reference, `has an invisible character (${unseen})`, writeAnew);
+	if (unseen !== undefined) {
+		throw new InvalidValueError(
+			`Reference is ${show(reference)}, which has an invisible character (${unseen})`,
+			writeAnew,
+		);
+	}
 	const blank = findIn(reference, foreignBlank);
-	if (blank !== undefined)
-		throw unusable(reference, `has a blank that is not a plain one (${blank})`, writeAnew);
+	if (blank !== undefined) {
+		throw new InvalidValueError(
+			`Reference is ${show(reference)}, which has a blank that is not a plain one (${blank})`,
+			writeAnew,
+		);
+	}
 	if (reference !== reference.normalize('NFC')) {
-		throw unusable(
-			reference,
-			"is not in Unicode's composed form",
+		throw new InvalidValueError(
+			`Reference is ${show(reference)}, which is not in Unicode's composed form`,
 			'Add .normalize() to the expression of the reference, or write it anew.',
 		);
 	}
@@ -76,11 +79,10 @@ export function refusesLookAlikes(): (reference: string, itemIndex: number) => v
 			firstUses.set(look, { reference, itemIndex });
 			return;
 		}
-		throw unusable(
-			reference,
+		throw new InvalidValueError(
 			first.reference === reference
-				? `item ${first.itemIndex} has too`
-				: `looks like ${show(first.reference)} of item ${first.itemIndex}`,
+				? `Reference is ${show(reference)}, which item ${first.itemIndex} has too`
+				: `Reference is ${show(reference)}, which looks like ${show(first.reference)} of item ${first.itemIndex}`,
 			'Give each payment its own reference, or remove the duplicate row.',
 		);
 	};
