@@ -2,7 +2,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
 import { messageOf } from '../shared/unknown';
-import { knownOfPublished, knownOfTested } from './accountUrl';
+import { knownOfPublished, knownOfTested } from './accounts';
 import { admit, deliveryKey, type Admission } from './duplicates';
 import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
