@@ -87,7 +87,8 @@ export class AccountUrl {
 	/** By trigger. Calls use the credential of the last one, which is the most likely to be right. */
 	readonly #askers = new Map<string, Asker>();
 	#work?: Promise<Reconciled>;
-	#call?: { url: string; retries: AbortController };
+	/** Ends the retries of the call that is under way, or of the last one. */
+	#retries?: AbortController;
 	#notSet?: NotSet;
 	#pauseMs = firstPauseMs;
 	#pause?: AbortController;
@@ -99,10 +100,9 @@ export class AccountUrl {
 	}
 
 	set known(known: Knowledge) {
+		// The answer of a call still counts. Retries for a URL that is not wanted any more would only take time.
+		if (wantedUrl(known) !== wantedUrl(this.#known)) this.#retries?.abort();
 		this.#known = known;
-		const call = this.#call;
-		// The answer of the call still counts. Retries for a URL that is not wanted any more would only take time.
-		if (call !== undefined && wantedUrl(known) !== call.url) call.retries.abort();
 	}
 
 	/** Reads the credentials of the askers anew: an API key may have been replaced. */
@@ -171,8 +171,7 @@ export class AccountUrl {
 
 	/** Sets the URL (service document §4 endpoint 4), with retries until another one is wanted. @returns the error, if any */
 	async #set(url: string, { context, account }: Asker): Promise<Error | undefined> {
-		const retries = new AbortController();
-		this.#call = { url, retries };
+		this.#retries = new AbortController();
 		this.#known = urlSent(this.#known, url);
 		const body = { webhookUrl: url };
 		try {
@@ -181,13 +180,11 @@ export class AccountUrl {
 				account,
 				{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
 				// The service could carry out a call that was cut off after the next one.
-				{ timeoutMs, stop: retries.signal, finishes: true },
+				{ timeoutMs, stop: this.#retries.signal, finishes: true },
 			);
 			return result.ok ? undefined : failureError(context.getNode(), result.failure);
 		} catch (error) {
 			return asError(error);
-		} finally {
-			this.#call = undefined;
 		}
 	}
 

@@ -104,7 +104,9 @@ export function closeHolder(known: Knowledge, trigger: string): Knowledge {
  */
 export function addTest(known: Knowledge, test: TestListener): Knowledge {
 	const others = known.tests.filter(({ trigger }) => trigger !== test.trigger);
-	const wasSet = testOf(known, test.trigger)?.wasSet === true || mayHave(known, test.url);
+	// If nothing is certain, the service may have a URL that was set before n8n started.
+	const isPossible = known.confirmed === undefined || known.confirmed === test.url;
+	const wasSet = testOf(known, test.trigger)?.wasSet === true || isPossible;
 	return { ...known, tests: [...others, { ...test, wasSet }] };
 }
 
@@ -121,10 +123,6 @@ export function urlSent(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
 	return { ...known, tests, confirmed: known.confirmed === url ? url : undefined };
 }
-
-/** Whether the service may have this URL. If nothing is certain, it may have one that was set before n8n started. */
-const mayHave = ({ confirmed }: Knowledge, url: string): boolean =>
-	confirmed === undefined || confirmed === url;
 
 export const urlAccepted = (known: Knowledge, url: string): Knowledge => ({
 	...known,

@@ -3,7 +3,7 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
 import { messageOf } from '../shared/unknown';
 import { knownOfPublished, knownOfTested } from './accounts';
-import { admit, deliveryKey, type Admission } from './duplicates';
+import { admit, deliveryKey } from './duplicates';
 import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
 import { sharingTestUrls, productionOf } from './knowledge';
@@ -39,7 +39,6 @@ const refusals = {
  * throws: n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	let admission: Admission | undefined;
 	try {
 		const settings = settingsOf(context.getNode().parameters);
 		const accepted = await acceptedEvent(context, settings);
@@ -53,20 +52,21 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		const admitted = await admit(context, key, settings.answersWhenFinished);
 		if (admitted === 'succeeded') return refuse(context, refusals.duplicate);
 		if (admitted === 'failed') return refuse(context, refusals.failedBefore);
-		admission = admitted;
-		whenAnswered(context, (status) => admitted.end(status >= 200 && status < 300));
+		// Also if something fails below: `refuse` answers then.
+		whenAnswered(context, (status) => admitted.end(isSuccess(status) ? 'succeeded' : 'failed'));
 		const response = context.getResponseObject();
 		if (response.closed) admitted.hangUp();
 		else response.once('close', () => admitted.hangUp());
 		return { workflowData: [[withDeliveryKey(item, key)]] };
 	} catch (error) {
-		admission?.end(false);
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
 		);
 		return refuse(context, refusals.broken);
 	}
 }
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
@@ -115,7 +115,7 @@ async function reachedProduction(context: IWebhookFunctions, delivery: Delivery)
 	// `unknown`: the test has ended, or another process knows where production is.
 	if (typeof production === 'string') return production === 'nobody';
 	const status = await forward(context, production.url, delivery);
-	return status !== undefined && status >= 200 && status < 300;
+	return status !== undefined && isSuccess(status);
 }
 
 /** Does not wait for the tests, which must not slow production down: `forward` never rejects. */

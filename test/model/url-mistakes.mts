@@ -66,7 +66,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'a test does not know that its URL may be at the service from an earlier test',
 		file: `${folder}/knowledge.ts`,
-		finds: ' || mayHave(known, test.url);',
+		finds: ' || isPossible;',
 		puts: ';',
 	},
 	{
