@@ -17,7 +17,7 @@ const rememberedExecutions = 1_000;
 type DeliveryEnd = 'succeeded' | 'failed' | 'released';
 
 /** A delivery that n8n handles, and has not answered yet. */
-interface Delivering {
+export interface Delivering {
 	ended: Promise<DeliveryEnd>;
 	/** Has to be called when it is answered. */
 	end(how: DeliveryEnd): void;

@@ -6,11 +6,9 @@ import { sign, signingHeaders, type Delivery } from './signedDelivery';
 
 const timeoutMs = 10_000;
 
-/** Tells this process from others. */
-const ownMark = randomUUID();
-
 /** Marks what this process forwards: a test must not forward back to production what came from there. */
 const forwardHeader = 'x-etb-wallet-forwarded';
+const ownMark = randomUUID();
 
 export const isForwarded = ({ headers }: Delivery): boolean => headers[forwardHeader] === ownMark;
 
@@ -62,13 +60,15 @@ export async function forward(
 /** The field of a probe: a signed request that is no event, by which this process learns who handles a production URL. */
 const probeField = 'etbWalletProbe';
 
+const openProbes = new Set<string>();
+
 const probeStatus = { sameProcess: 200, otherProcess: 202 };
 
 /** With which status to answer, if a parsed body is a probe. */
 export function probeStatusOf(body: unknown): number | undefined {
-	const mark = property(body, probeField);
-	if (typeof mark !== 'string') return undefined;
-	return mark === ownMark ? probeStatus.sameProcess : probeStatus.otherProcess;
+	const token = property(body, probeField);
+	if (typeof token !== 'string') return undefined;
+	return openProbes.has(token) ? probeStatus.sameProcess : probeStatus.otherProcess;
 }
 
 /** Which process handles the deliveries of a production URL. `unreachable`: n8n cannot reach its own address. */
@@ -77,9 +77,15 @@ export async function probe(
 	url: string,
 	webhookSecret: string,
 ): Promise<'sameProcess' | 'otherProcess' | 'unreachable'> {
-	const body = Buffer.from(JSON.stringify({ [probeField]: ownMark }));
-	const headers = { 'content-type': 'application/json', ...sign(body, webhookSecret) };
-	const status = await forward(context, url, { headers, body });
-	if (status === probeStatus.sameProcess) return 'sameProcess';
-	return status === probeStatus.otherProcess ? 'otherProcess' : 'unreachable';
+	const token = randomUUID();
+	const body = Buffer.from(JSON.stringify({ [probeField]: token }));
+	openProbes.add(token);
+	try {
+		const headers = { 'content-type': 'application/json', ...sign(body, webhookSecret) };
+		const status = await forward(context, url, { headers, body });
+		if (status === probeStatus.sameProcess) return 'sameProcess';
+		return status === probeStatus.otherProcess ? 'otherProcess' : 'unreachable';
+	} finally {
+		openProbes.delete(token);
+	}
 }

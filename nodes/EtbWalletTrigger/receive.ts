@@ -3,7 +3,7 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
 import { messageOf } from '../shared/unknown';
 import { knownOfPublished, knownOfTested } from './accounts';
-import { admit, deliveryKey } from './duplicates';
+import { admit, deliveryKey, type Delivering } from './duplicates';
 import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
 import { sharingTestUrls, productionOf } from './knowledge';
@@ -39,6 +39,7 @@ const refusals = {
  * throws: n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	let delivering: Delivering | undefined;
 	try {
 		const settings = settingsOf(context.getNode().parameters);
 		const accepted = await acceptedEvent(context, settings);
@@ -52,13 +53,14 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		const admitted = await admit(context, key, settings.answersWhenFinished);
 		if (admitted === 'succeeded') return refuse(context, refusals.duplicate);
 		if (admitted === 'failed') return refuse(context, refusals.failedBefore);
-		// Also if something fails below: `refuse` answers then.
+		delivering = admitted;
 		whenAnswered(context, (status) => admitted.end(isSuccess(status) ? 'succeeded' : 'failed'));
 		const response = context.getResponseObject();
 		if (response.closed) admitted.hangUp();
 		else response.once('close', () => admitted.hangUp());
 		return { workflowData: [[withDeliveryKey(item, key)]] };
 	} catch (error) {
+		delivering?.end('failed');
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
 		);
