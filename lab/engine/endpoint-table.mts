@@ -2,6 +2,10 @@
 import type { INodeParameters } from 'n8n-workflow';
 import type { RouteName } from '../../sandbox/sandbox.mts';
 
+/**
+ * One call of an endpoint, which gives one item. A list gives several, so it needs a field more here: the items that are
+ * to come out, beside `answer` with its first page as the service sends it; endpoints.test.mts compares those then.
+ */
 export interface EndpointRow {
 	route: RouteName;
 	parameters: INodeParameters;

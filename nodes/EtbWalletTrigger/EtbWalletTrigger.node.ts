@@ -10,12 +10,12 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
+import { addHint } from '../shared/n8n';
 import {
-	addHint,
 	deliveryKeyOf,
 	neverOutputEmptyItem,
 	responseModeFromParameter,
-} from '../shared/n8n';
+} from '../shared/n8nTrigger';
 import { keep } from './accounts';
 import { isToBeHandled } from './duplicates';
 import { allEvents, eventOptions } from './event';

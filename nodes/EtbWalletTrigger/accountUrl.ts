@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
-import { unlessStopped } from '../shared/elapsed';
-import { operationError, saveFailedExecution } from '../shared/n8n';
+import { after } from '../shared/elapsed';
+import { operationError } from '../shared/n8n';
+import { saveFailedExecution } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import { asError } from '../shared/unknown';
@@ -196,7 +197,7 @@ export class AccountUrl {
 		if (trigger === undefined || this.#work !== undefined) return;
 		this.#tellPerson(trigger);
 		this.#pause = new AbortController();
-		unlessStopped(this.#pauseMs, this.#pause.signal, () => void this.#retry());
+		after(this.#pauseMs, () => void this.#retry(), this.#pause.signal);
 		this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
 	}
 

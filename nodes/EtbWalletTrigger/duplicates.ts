@@ -1,7 +1,7 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
-import { whenEnded } from '../shared/n8n';
+import { whenEnded } from '../shared/n8nTrigger';
 import { isObject, messageOf } from '../shared/unknown';
 import type { PartnerEvent } from './event';
 import { EventRecord, type Change } from './eventRecord';
@@ -192,9 +192,9 @@ export async function isToBeHandled(
 		return false;
 	}
 	if (!untilItSucceeds) return true;
-	const willBeTold = whenEnded(context, async (how) => {
-		await change('The end of an event', { remove: how === 'failed' ? marks : [open] });
-		isOver(how === 'failed' ? 'failed' : 'succeeded');
+	const willBeTold = whenEnded(context, async (hasFailed) => {
+		await change('The end of an event', { remove: hasFailed ? marks : [open] });
+		isOver(hasFailed ? 'failed' : 'succeeded');
 	});
 	if (!willBeTold) isOver('succeeded');
 	return true;

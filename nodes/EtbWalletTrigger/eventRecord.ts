@@ -1,6 +1,6 @@
 /** The record of a trigger's events in n8n's database. */
 import { sleep, type IExecuteFunctions } from 'n8n-workflow';
-import { answered, entriesOf } from '../shared/record/entries';
+import { entriesOf, inTime } from '../shared/record/entries';
 import { exclusively } from '../shared/record/lock';
 import { asError } from '../shared/unknown';
 
@@ -84,7 +84,7 @@ async function carefully(
 	let failure: Error | undefined;
 	const call = async (): Promise<void> => {
 		try {
-			found = await answered(write(context, changes), answerTimeoutMs);
+			found = await inTime(write(context, changes), answerTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}

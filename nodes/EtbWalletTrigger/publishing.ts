@@ -2,7 +2,8 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { InvalidValueError } from '../shared/invalidValue';
-import { isReplacing, isStarting, operationError, projectOf, requireRequests } from '../shared/n8n';
+import { operationError, requireRequests } from '../shared/n8n';
+import { isReplacing, isStarting, projectOf } from '../shared/n8nTrigger';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import { logNotSet, type AccountUrl, type NotSet } from './accountUrl';

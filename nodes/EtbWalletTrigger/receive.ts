@@ -1,6 +1,6 @@
 /** Answers a request to the trigger's URL, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8n';
+import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8nTrigger';
 import { messageOf } from '../shared/unknown';
 import { knownOfPublished, knownOfTested } from './accounts';
 import { admit, deliveryKey, type Delivering } from './duplicates';

@@ -24,10 +24,8 @@ export interface Account {
 }
 
 /** Checks a credential. @throws {InvalidValueError} for a field of it that cannot be used */
-export function parseAccount(
-	data: ICredentialDataDecryptedObject,
-	credential: { id: string; name: string } = { id: '', name: '' },
-): Account {
+export function parseAccount(credential: ICredentialsDecrypted): Account {
+	const { data = {} } = credential;
 	const allowInsecureHttp = data.allowInsecureHttp === true;
 	const url = partnersUrl(data.baseUrl, { allowInsecureHttp });
 	const apiKey = trimmed(data.apiKey);
@@ -49,15 +47,15 @@ export function parseAccount(
 		webhookSecret: trimmed(data.webhookSecret),
 		previousWebhookSecret: trimmed(data.previousWebhookSecret),
 		allowInsecureHttp,
-		credentialsDecrypted: { ...credential, type: credentialType, data },
+		credentialsDecrypted: credential,
 	};
 }
 
 /** Loads the node's credential. @throws {InvalidValueError} for a field of it that cannot be used */
 export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
-	const reference = context.getNode().credentials?.[credentialType];
-	return parseAccount(data, { id: reference?.id ?? '', name: reference?.name ?? '' });
+	const { id, name } = context.getNode().credentials?.[credentialType] ?? {};
+	return parseAccount({ id: id ?? '', name: name ?? '', type: credentialType, data });
 }
 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');

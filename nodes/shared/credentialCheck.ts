@@ -5,17 +5,15 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { parseAccount, type Account } from './account';
-import { unlessAborted } from './elapsed';
 import { asInvalidValue } from './invalidValue';
-import { answeredWith } from './n8n';
-import type { Attempt } from './service/attempt';
-import { answerFrom, noAnswerFrom, notSent, throughProxy, tooLate } from './service/attempt';
-import { flatFields } from './service/call';
-import { describeFailure, describeUnreadable, type ServiceFailure } from './service/failure';
-import { isReachedDirectly } from './service/ownMachine';
+import { rawAnswer } from './n8n';
+import { makeAttempt, type Attempt } from './service/attempt';
+import { resultOf, type ServiceRequest } from './service/call';
 import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
+
+const balanceRequest: ServiceRequest = { method: 'GET', path: '/balance', mayRepeat: true };
 
 export async function testCredential(
 	this: ICredentialTestFunctions,
@@ -23,51 +21,37 @@ export async function testCredential(
 ): Promise<INodeCredentialTestResult> {
 	let account: Account;
 	try {
-		account = parseAccount(credential.data ?? {});
+		account = parseAccount(credential);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };
 	}
-	const attempt = await readBalance(this.helpers, account);
-	if (attempt.kind === 'noAnswer' || judge(true, attempt) !== 'done') {
-		return failedTest(describeFailure(attempt, 'notDone', account));
-	}
-	// Any web page answers 200: only the service answers with JSON.
-	if (flatFields(attempt.body) === undefined) {
-		return failedTest(describeUnreadable(attempt, true, account));
-	}
-	return { status: 'OK', message: 'Connection successful' };
-}
-
-function failedTest({ message, description }: ServiceFailure): INodeCredentialTestResult {
+	const last = await askForBalance(this.helpers, account);
+	const judged = { last, verdict: judge(true, last), attempts: 1 };
+	const result = resultOf(account, balanceRequest, judged);
+	if (result.ok) return { status: 'OK', message: 'Connection successful' };
+	const { message, description } = result.failure;
 	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
 }
 
 /** With the only request function that n8n gives to a credential test. */
-async function readBalance(
+async function askForBalance(
 	{ request }: ICredentialTestFunctions['helpers'],
-	account: Account,
+	{ url, apiKey }: Account,
 ): Promise<Attempt> {
 	const common = { timeout: timeoutMs, simple: false, followRedirect: false };
 	const look = async (uri: string): Promise<unknown> => await request({ ...common, uri });
-	// The request's own timeout begins anew with each byte that arrives.
-	const signal = AbortSignal.timeout(timeoutMs);
-	const attempt = async (): Promise<Attempt> => {
-		if (!(await isReachedDirectly(account.url, look))) return notSent(throughProxy);
+	const send = async () => {
 		const response: unknown = await request({
 			...common,
-			method: 'GET',
-			uri: `${account.url.href}/balance`,
-			headers: { Accept: 'application/json', Authorization: `Bearer ${account.apiKey}` },
+			method: balanceRequest.method,
+			uri: url.href + balanceRequest.path,
+			headers: { Accept: 'application/json', Authorization: `Bearer ${apiKey}` },
 			resolveWithFullResponse: true,
 			followAllRedirects: false,
 			useStream: true,
 		});
-		return await answerFrom(answeredWith(response), account.url, signal);
+		return rawAnswer(response);
 	};
-	try {
-		return await unlessAborted(signal, attempt(), () => new Error(tooLate));
-	} catch (error) {
-		return noAnswerFrom(error);
-	}
+	return await makeAttempt(url, { look, send }, timeoutMs);
 }

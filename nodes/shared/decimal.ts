@@ -24,20 +24,14 @@ const mostNoise = 0.0000005;
  * `0.3`. Undefined when the value is not a plain decimal number; one with thousands separators is none.
  */
 export function decimalText(value: unknown): Decimal | undefined {
-	if (typeof value === 'number')
-		return Number.isFinite(value) ? plainText(withoutNoise(value)) : undefined;
-	if (typeof value !== 'string' || value.length > longestText) return undefined;
-	const [, sign = '', digits = '', decimals = ''] =
-		/^(-?)(\d+)(?:\.(\d+))?$/.exec(value.trim()) ?? [];
-	if (digits === '') return undefined;
-	const text = joined(digits.replace(/^0+(?=\d)/, ''), decimals);
-	return text === '0' ? text : sign + text;
+	const text = typeof value === 'number' ? inDigits.format(withoutNoise(value)) : value;
+	if (typeof text !== 'string' || text.length > longestText) return undefined;
+	const [, whole, fraction = ''] = /^(-?\d+)(?:\.(\d+))?$/.exec(text.trim()) ?? [];
+	return whole === undefined ? undefined : unscaled(BigInt(whole + fraction), fraction.length);
 }
 
-function joined(whole: string, decimals: string): Decimal {
-	const fraction = withoutTrailingZeros(decimals);
-	return fraction === '' ? whole : `${whole}.${fraction}`;
-}
+/** Writes a number as JavaScript does, without an exponent. */
+const inDigits = new Intl.NumberFormat('en', { useGrouping: false, maximumSignificantDigits: 21 });
 
 function withoutNoise(value: number): number {
 	// A whole number has nothing behind its point to remove.
@@ -47,13 +41,6 @@ function withoutNoise(value: number): number {
 	if (Math.abs(value - hundredths) <= noise) return hundredths;
 	const rounded = Number(value.toPrecision(faithfulDigits));
 	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
-}
-
-/** A regular expression would take too long for a text with many zeros. */
-function withoutTrailingZeros(digits: string): string {
-	let end = digits.length;
-	while (end > 0 && digits[end - 1] === '0') end--;
-	return digits.slice(0, end);
 }
 
 /** A plain decimal number that the user gave. @throws {InvalidValueError} */
@@ -80,19 +67,8 @@ const commaRemedy =
  */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);
-	const significant = withoutTrailingZeros(text.replace(/[-.]/g, '').replace(/^0+/, ''));
-	return significant.length <= faithfulDigits && String(value) === text ? value : undefined;
-}
-
-function plainText(value: number): Decimal {
-	const [mantissa = '', exponentText] = String(Math.abs(value)).split('e');
-	const sign = value < 0 ? '-' : '';
-	if (exponentText === undefined) return sign + mantissa;
-	const [whole = '', fraction = ''] = mantissa.split('.');
-	const digits = whole + fraction;
-	const point = whole.length + Number(exponentText);
-	if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
-	return sign + digits.padEnd(point, '0');
+	const isFaithful = Number(value.toPrecision(faithfulDigits)) === value;
+	return isFaithful && String(value) === text ? value : undefined;
 }
 
 /** As a whole number of 10^-places. */
@@ -106,8 +82,11 @@ const placesOf = (text: Decimal): number => text.split('.')[1]?.length ?? 0;
 function unscaled(value: bigint, places: number): Decimal {
 	const digits = String(value < 0n ? -value : value).padStart(places + 1, '0');
 	const point = digits.length - places;
-	const text = joined(digits.slice(0, point), digits.slice(point));
-	return value < 0n ? `-${text}` : text;
+	let end = digits.length;
+	while (end > point && digits[end - 1] === '0') end--;
+	const sign = value < 0n ? '-' : '';
+	const whole = sign + digits.slice(0, point);
+	return end === point ? whole : `${whole}.${digits.slice(point, end)}`;
 }
 
 export function sum(texts: Decimal[]): Decimal {
@@ -124,7 +103,7 @@ export function subtract(left: Decimal, right: Decimal): Decimal {
 }
 
 export function isAbove(left: Decimal, right: Decimal): boolean {
-	return left !== right && !subtract(left, right).startsWith('-');
+	return subtract(right, left).startsWith('-');
 }
 
 /** For people: `96,000.5 ETB`. */

@@ -21,16 +21,12 @@ export function monotonicStopwatch(): () => number {
 	return () => performance.now() - monotonic;
 }
 
-/** Does something after a while. A process that has nothing else to do ends before. */
-function after(ms: number, work: () => void): void {
-	AbortSignal.timeout(ms).addEventListener('abort', work, { once: true });
-}
-
-/** The same, unless it is stopped before. */
-export function unlessStopped(ms: number, stop: AbortSignal, work: () => void): void {
-	after(ms, () => {
-		if (!stop.aborted) work();
-	});
+/** Does something after a while, unless it is stopped before. A process that has nothing else to do ends before. */
+export function after(ms: number, work: () => void, stop?: AbortSignal): void {
+	const unlessStopped = (): void => {
+		if (stop?.aborted !== true) work();
+	};
+	AbortSignal.timeout(ms).addEventListener('abort', unlessStopped, { once: true });
 }
 
 /** A signal that is aborted so many ms after `stop` is. */

@@ -1,24 +1,18 @@
 /**
  * Every reliance on n8n beyond its documented types, one function each: what n8n does, since which version, what
- * happens should it stop, and which test notices. What is relied on in n8n's record stands in `record/entries.ts`.
+ * happens should it stop, and which test notices. Those of the trigger stand in `n8nTrigger.ts`, and what is relied on
+ * in n8n's record in `record/entries.ts`.
  */
 import {
-	fromParameter,
 	NodeApiError,
 	NodeOperationError,
-	webhookDescriptionFields,
 	type IExecuteFunctions,
 	type IHookFunctions,
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
-	type ITriggerFunctions,
-	type IWebhookDescription,
-	type IWebhookFunctions,
-	type WebhookResponseMode,
 } from 'n8n-workflow';
 import { credentialType, type Account } from './account';
-import { unlessAborted } from './elapsed';
 import { InvalidValueError } from './invalidValue';
 import { isObject, property } from './unknown';
 
@@ -39,10 +33,9 @@ export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions)
 }
 
 /**
- * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts a request by the signal of the
- * context that it is called on, which is that of the execution: Stop would cut off a payment in flight, and nobody would
- * know how it ended. So the context says that its signal is ours. n8n 1.x takes the signal of the request. Should both
- * stop, an attempt still ends by the clock, but its connection stays open.
+ * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts it by the signal of the execution: Stop
+ * would cut off a payment in flight, and nobody would know how it ended. So the context says that its signal is ours. n8n
+ * 1.x takes the signal of the request. Should both stop, an attempt ends by the clock, but its connection stays open.
  * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
@@ -50,18 +43,23 @@ export async function requestUntil(
 	account: Account,
 	httpRequest: IHttpRequestOptions,
 	signal: AbortSignal,
-): Promise<unknown> {
+): Promise<RawAnswer> {
 	const untilAborted = Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
 	}) as typeof context;
-	return await context.helpers.httpRequestWithAuthentication.call(
-		untilAborted,
-		credentialType,
-		// A copy for each attempt, because n8n's helper writes into it.
-		{ ...httpRequest, abortSignal: signal },
-		// Else n8n loads and decrypts the credential for each request.
-		{ credentialsDecrypted: account.credentialsDecrypted },
-	);
+	try {
+		const response: unknown = await context.helpers.httpRequestWithAuthentication.call(
+			untilAborted,
+			credentialType,
+			// A copy for each attempt, because n8n's helper writes into it.
+			{ ...httpRequest, abortSignal: signal },
+			// Else n8n loads and decrypts the credential for each request.
+			{ credentialsDecrypted: account.credentialsDecrypted },
+		);
+		return rawAnswer(response);
+	} catch (error) {
+		return rawAnswerInError(error);
+	}
 }
 
 /**
@@ -87,19 +85,22 @@ export function isBlockedByN8n(error: unknown): boolean {
 	return typeof name === 'string' && name.startsWith('SsrfBlocked');
 }
 
-/** What an answer was, and the socket that it came on, if it can be seen. */
-export interface Answered {
+/** What n8n hands over of an answer, and the socket that it came on, if it can be seen. */
+export interface RawAnswer {
 	status: number;
 	headers: unknown;
 	body: unknown;
-	socket?: unknown;
+	socket: unknown;
 }
 
 /** What n8n's request helpers give with a status (all versions). Only that of a credential test has a socket. */
-export const answeredWith = (response: unknown): Answered => ({
-	status: Number(property(response, 'statusCode')),
+export const rawAnswer = (
+	response: unknown,
+	names = { status: 'statusCode', body: 'body' },
+): RawAnswer => ({
+	status: Number(property(response, names.status)),
 	headers: property(response, 'headers'),
-	body: property(response, 'body'),
+	body: property(response, names.body),
 	socket: property(property(response, 'request'), 'socket'),
 });
 
@@ -107,17 +108,14 @@ export const answeredWith = (response: unknown): Answered => ({
  * The answer in an error, which n8n makes of the statuses that a request does not ignore (all versions); there alone
  * the socket can be seen. Should that stop: such an answer counts as none, so a payment that got one is unknown.
  * Noticed by: `test/engine/proxy.test.mts` and `test/engine/service-answers.test.mts`.
+ * @throws {unknown} the error, if it holds no answer
  */
-export function answeredInError(error: unknown): Answered | undefined {
-	for (const link of errorsIn(error)) {
-		const response = property(link, 'response');
-		const status = property(response, 'status');
-		if (typeof status !== 'number') continue;
-		const socket = property(property(response, 'request'), 'socket');
-		const body = property(response, 'data');
-		return { status, headers: property(response, 'headers'), body, socket };
-	}
-	return undefined;
+function rawAnswerInError(error: unknown): RawAnswer {
+	const response = errorsIn(error)
+		.map((link) => property(link, 'response'))
+		.find((found) => typeof property(found, 'status') === 'number');
+	if (response === undefined) throw error;
+	return rawAnswer(response, { status: 'status', body: 'data' });
 }
 
 /** A symbol: an update of this package between two tries finds it again, and n8n does not store it. */
@@ -125,9 +123,8 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /**
  * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
- * the whole node again with the same execute data and the same item objects (all versions). Both are needed: the calls
- * of an AI tool share the execute data, and have items of their own. Should n8n copy them, a retry without references
- * would pay again.
+ * the node again with the same execute data and item objects (all versions). Both are needed: the calls of an AI tool
+ * share the execute data alone. Should n8n copy them, a retry without references would pay again.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
@@ -158,9 +155,9 @@ export const savedParameter = (context: IExecuteFunctions, name: string): unknow
 	property(context.getNode().parameters, name);
 
 /**
- * Whether a person started this execution in the editor. By the name of the execution's mode (all versions): a sub-workflow
- * has another one, and so have schedules, webhooks, "Retry execution" and evaluations; an AI agent's tool is known by its
- * node type. Should modes be renamed: nothing can be settled any more.
+ * Whether a person started this execution in the editor, by its mode (all versions): sub-workflows, schedules, webhooks,
+ * "Retry execution" and evaluations have others; an AI agent's tool is known by its node type. Should modes be renamed:
+ * nothing can be settled any more.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRunByPerson = (context: IExecuteFunctions): boolean =>
@@ -186,9 +183,8 @@ export function hasExpression(saved: unknown): boolean {
 }
 
 /**
- * Whether `$json` of an expression is the item itself. It is not when an AI agent calls the node as a tool: the
- * items are the model's arguments, while `$json` is the agent's item. Should n8n no longer tell, expressions are
- * evaluated by n8n, which is slower.
+ * Whether `$json` of an expression is the item itself. In a tool of an AI agent it is the agent's item, while the items
+ * are the model's arguments. Should n8n no longer tell, n8n evaluates the expressions, which is slower.
  * Noticed by: `test/engine/tool.test.mts`.
  */
 export function isItemInExpressions(context: IExecuteFunctions): boolean {
@@ -241,9 +237,8 @@ export function apiError(
 }
 
 /**
- * An item for the error output (all versions). Its single key is what makes n8n send it there, and the object form of
- * `pairedItem` is what makes n8n add the fields of the input item. Should that stop, it leaves as a normal item, with
- * its `error`.
+ * An item for the error output (all versions). By its single key n8n sends it there, and by the object form of
+ * `pairedItem` n8n adds the fields of the input item. Should that stop, it leaves as a normal item, with its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
 export function errorItem(
@@ -251,166 +246,4 @@ export function errorItem(
 	itemIndex: number,
 ): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
-}
-
-/**
- * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression
- * engine. Before, or should it stop: an expression, which costs as much as an execution.
- * Noticed by: `bench/events.mts`.
- */
-export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'> =
-	typeof webhookDescriptionFields === 'function'
-		? webhookDescriptionFields({ responseMode: fromParameter('acknowledge') })
-		: { responseMode: '={{ $parameter["acknowledge"] }}' as WebhookResponseMode };
-
-/**
- * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node
- * (2.x). Should that stop: undefined, and no workflow is named to whoever publishes another one.
- * Noticed by: `test/live/n8n/trigger.live.mts`, "names the workflow that holds the account".
- */
-export function projectOf(context: IHookFunctions): string | undefined {
-	const id: unknown = property(property(context, 'additionalData'), 'projectId');
-	return typeof id === 'string' ? id : undefined;
-}
-
-/**
- * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. The context
- * that n8n gives to `trigger` of a published workflow has a function for it (2.x). Should it stop: n8n's log has the error.
- * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
- */
-export function saveFailedExecution(context: ITriggerFunctions, error: NodeOperationError): void {
-	if (typeof context.saveFailedExecution === 'function') context.saveFailedExecution(error);
-}
-
-/**
- * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead.
- * It does so for triggers that it keeps in memory (2.x), and it keeps those that have a method `trigger`. By the name of
- * the mode. Should it be renamed: a service that does not answer while n8n starts leaves the workflow unpublished, with
- * the reason.
- * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
- */
-export const isStarting = (context: IHookFunctions): boolean =>
-	['init', 'leadershipChange'].includes(context.getActivationMode());
-
-/**
- * Whether n8n puts a changed trigger in the place of a published one, which it has ended a moment ago. By the name of the
- * mode (all versions). Should it be renamed: a service that does not answer at that moment leaves the workflow without
- * events.
- * Noticed by: `test/live/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
- */
-export const isReplacing = (context: IHookFunctions): boolean =>
-	context.getActivationMode() === 'update';
-
-/** How long a sender may take for a body that n8n leaves to the node to read. */
-const bodyTimeoutMs = 10_000;
-
-/**
- * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (2.x), keeps the
- * bytes in `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off.
- * Should `rawBody` stop: each delivery is answered with 400, and the service sends it again.
- * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
- */
-export async function rawBodyOf(
-	context: IWebhookFunctions,
-): Promise<Buffer | 'cutOff' | 'tooSlow' | 'tooLarge'> {
-	const request = context.getRequestObject();
-	if (Buffer.isBuffer(request.rawBody)) return request.rawBody;
-	const cutOff = new Promise<'cutOff'>((resolve) => {
-		const look = (): void => {
-			if (!request.complete) resolve('cutOff');
-		};
-		if (request.closed) look();
-		else request.once('close', look);
-	});
-	const time = AbortSignal.timeout(bodyTimeoutMs);
-	try {
-		const read = Promise.race([request.readRawBody(), cutOff]);
-		const ended = await unlessAborted(time, read, () => new Error('tooSlow'));
-		return ended === 'cutOff' ? ended : (request.rawBody ?? Buffer.alloc(0));
-	} catch (error) {
-		if (time.aborted) return 'tooSlow';
-		return property(error, 'status') === 413 ? 'tooLarge' : 'cutOff';
-	}
-}
-
-/**
- * Calls back with the status with which n8n answers: only by it a node learns in `webhook` how its execution went. n8n
- * answers by `response.end` (all versions), also when the service has hung up, while the event `finish` does not come
- * then. Should `end` be missing: called at once with a failure, so that only the record in n8n's database tells duplicates.
- * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
- */
-export function whenAnswered(context: IWebhookFunctions, answered: (status: number) => void): void {
-	const response = context.getResponseObject();
-	const end: unknown = property(response, 'end');
-	if (typeof end !== 'function') return answered(500);
-	Object.defineProperty(response, 'end', {
-		configurable: true,
-		value: (...answer: unknown[]): unknown => {
-			answered(response.statusCode);
-			return Reflect.apply(end, response, answer);
-		},
-	});
-}
-
-/** The field of an item in which its delivery key goes from `webhook` to `execute`. */
-const keyField = 'etbWalletDelivery';
-
-/**
- * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), also
- * through its database in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned.
- * Should either stop: duplicates are told by the memory of a process only.
- * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
- */
-export const withDeliveryKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
-	...item,
-	[keyField]: key,
-});
-
-/** The key of `withDeliveryKey`, and the item without it. */
-export function deliveryKeyOf(item: INodeExecutionData): {
-	key: string | undefined;
-	item: INodeExecutionData;
-} {
-	const { [keyField]: key, ...rest } = item;
-	return { key: typeof key === 'string' ? key : undefined, item: { ...rest, json: item.json } };
-}
-
-type ExecutionEnd = 'succeeded' | 'failed' | 'stopped';
-
-/**
- * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,
- * since 1.8x). An execution that begins to wait has succeeded; one that ran into a timeout has failed; `stopped` is a
- * person's word. Should the hooks change: never called, and with "When the Workflow Finishes" what was handled by
- * another process, or before a restart, runs again when it is sent again.
- * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
- * @returns whether it will be called
- */
-export function whenEnded(
-	context: IExecuteFunctions,
-	ended: (how: ExecutionEnd) => Promise<void>,
-): boolean {
-	const additionalData: unknown = property(context, 'additionalData');
-	const hooks: unknown = property(additionalData, 'hooks');
-	const addHandler: unknown = property(hooks, 'addHandler');
-	if (typeof addHandler !== 'function') return false;
-	const deadline: unknown = property(additionalData, 'executionTimeoutTimestamp');
-	const handler = async (run: unknown): Promise<void> => {
-		const status: unknown = property(run, 'status');
-		const timedOut = typeof deadline === 'number' && Date.now() >= deadline;
-		if (status === 'success' || status === 'waiting') await ended('succeeded');
-		else await ended(status === 'canceled' && !timedOut ? 'stopped' : 'failed');
-	};
-	Reflect.apply(addHandler, hooks, ['workflowExecuteAfter', handler]);
-	return true;
-}
-
-/**
- * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first output, and
- * run the workflow. n8n reads the setting after the node has run, from the node of this execution (all versions). Should
- * that stop: with that setting on, a duplicate runs the workflow with an empty item.
- * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
- */
-export function neverOutputEmptyItem(context: IExecuteFunctions): void {
-	const node: unknown = property(context, 'node');
-	if (isObject(node)) Reflect.set(node, 'alwaysOutputData', false);
 }

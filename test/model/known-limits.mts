@@ -28,21 +28,27 @@ export const mayStayUnknown = ({ outcome, message = '' }: Line, struck: number):
 
 type NamingOf = (mark: string) => Naming | undefined;
 
+/** The namings of the marks, if all are there and some of them may be left from a question that was interrupted. */
+function leftByQuestions(marks: readonly string[], namingOf: NamingOf): readonly Naming[] {
+	const namings = marks.flatMap((mark) => namingOf(mark) ?? []);
+	const isMeant = namings.every(({ turn }) => turn.endedWell);
+	return isMeant || namings.length < marks.length ? [] : namings;
+}
+
 /**
  * A fact is two marks, which one call writes. If no call named both, each was a question that n8n did not live to take
  * back: nobody can tell that from the fact.
  */
-export const isFactOfQuestions = (fact: readonly string[], namingOf: NamingOf): boolean =>
-	fact.every((mark) => {
-		const others = namingOf(mark)?.others;
-		return others !== undefined && !fact.every((other) => others.has(other));
-	});
+export function isFactOfQuestions(fact: readonly string[], namingOf: NamingOf): boolean {
+	const namings = leftByQuestions(fact, namingOf);
+	return (
+		namings.length > 0 && namings.every(({ others }) => !fact.every((other) => others.has(other)))
+	);
+}
 
 /** The same of a claim: a question names both of its marks, but adds only what was not there. */
-export const isClaimOfQuestion = (claim: readonly string[], namingOf: NamingOf): boolean => {
-	const calls = claim.map((mark) => namingOf(mark)?.addedBy);
-	return !calls.includes(undefined) && new Set(calls).size > 1;
-};
+export const isClaimOfQuestion = (claim: readonly string[], namingOf: NamingOf): boolean =>
+	new Set(leftByQuestions(claim, namingOf).map(({ addedBy }) => addedBy)).size > 1;
 
 /**
  * The pay gate: when n8n's database cannot be asked whether a claim was used, the node sends nothing and says "not

@@ -642,14 +642,15 @@ const lateAnswer: fc.Arbitrary<Plan> = fc
 		kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
 		atStep: fc.integer({ min: 8, max: 24 }),
 		payAfterMs: fc.integer({ min: 0, max: 150_000 }),
+		corrects: fc.boolean(),
 	})
-	.map(({ plan, kind, atStep, payAfterMs }) => {
+	.map(({ plan, kind, atStep, payAfterMs, corrects }) => {
 		const others = { process: 1, start: { after: 'previous' as const, ms: 0 } };
 		const inOrder = inTurns(plan, [
 			{ process: 0, start: { after: 'beginning', ms: 0 } },
 			{ process: 1, aim: 'settle', start: { after: 'beginning', ms: 2_000 } },
 			{ ...others, aim: 'settle' },
-			{ ...others, start: { after: 'previous', ms: payAfterMs } },
+			{ ...others, corrects, start: { after: 'previous', ms: payAfterMs } },
 		]);
 		return {
 			...inOrder,

@@ -20,13 +20,29 @@ export type Access =
 			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
 	  };
 
+/** One time that a run held the lock. */
+interface Turn {
+	beganAt: number;
+	/** Whether nothing failed or took long, and the run gave the lock back itself: what it added and left there was meant. */
+	endedWell: boolean;
+	hasFault: boolean;
+}
+
+/** In ms. A run that held the lock for longer may have been too late to take back what it asked. */
+const longestTurn = 10_000;
+
 /** Which calls named a mark. */
 export interface Naming {
+	/** In which turn it was added. */
+	turn: Turn;
 	/** The marks of the call that added it: the same array for each that the call added. */
 	addedBy: readonly string[];
 	/** All marks that any call named together with it. */
 	others: ReadonlySet<string>;
 }
+
+/** Whether a row is that of a node. That of a workflow is the lock. */
+const isNodes = (scope: string): boolean => scope.includes('n:');
 
 export class SimulatedDatabase {
 	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
@@ -35,6 +51,8 @@ export class SimulatedDatabase {
 	struck = 0;
 	/** By context and mark, since it was added. */
 	private readonly naming = new Map<string, Map<string, Naming>>();
+	/** By run, since it last gave the lock back. */
+	private readonly turns = new Map<string, Turn>();
 	private calls = 0;
 	private faults: readonly DatabaseFault[];
 	private readonly timeline: Timeline;
@@ -56,14 +74,40 @@ export class SimulatedDatabase {
 		return this.naming.get(scope)?.get(mark);
 	}
 
-	private write(scope: string, row: readonly string[], marks: readonly string[]): void {
+	private turnOf(who: string): Turn {
+		const turn = this.turns.get(who) ?? {
+			beganAt: this.timeline.now,
+			endedWell: false,
+			hasFault: false,
+		};
+		this.turns.set(who, turn);
+		return turn;
+	}
+
+	private endTurn(who: string): void {
+		const turn = this.turnOf(who);
+		turn.endedWell = !turn.hasFault && this.timeline.now - turn.beganAt < longestTurn;
+		this.turns.delete(who);
+	}
+
+	private write(
+		scope: string,
+		row: readonly string[],
+		marks: readonly string[],
+		turn: Turn | undefined,
+	): void {
 		this.beforeWrite(scope, row);
 		this.rows.set(scope, [...row]);
+		if (turn === undefined) return;
 		const before = this.naming.get(scope);
 		const named = new Set(marks);
 		const now = row.map((mark): [string, Naming] => {
-			const { addedBy, others } = before?.get(mark) ?? { addedBy: marks, others: new Set() };
-			return [mark, { addedBy, others: named.has(mark) ? new Set([...others, ...marks]) : others }];
+			const known = before?.get(mark) ?? { turn, addedBy: marks, others: new Set<string>() };
+			const { others } = known;
+			return [
+				mark,
+				{ ...known, others: named.has(mark) ? new Set([...others, ...marks]) : others },
+			];
 		});
 		this.naming.set(scope, new Map(now));
 	}
@@ -90,8 +134,10 @@ export class SimulatedDatabase {
 		};
 		if (fault !== undefined) {
 			this.struck++;
+			this.turnOf(who).hasFault = true;
 			tell(() => `(${fault})`);
 		}
+		const turn = isNodes(scope) && access.kind !== 'count' ? this.turnOf(who) : undefined;
 		return await new Promise<unknown>((done, fail) => {
 			const answering = (answer: unknown, step: number): void => {
 				if (fault === 'silentAfter') return;
@@ -126,6 +172,7 @@ export class SimulatedDatabase {
 					end();
 					this.rows.delete(scope);
 					this.naming.delete(scope);
+					if (!isNodes(scope)) this.endTurn(who);
 					tell(() => '');
 					answering(undefined, 1);
 					return;
@@ -151,7 +198,8 @@ export class SimulatedDatabase {
 							return;
 						}
 						// Updating a row that is gone does nothing.
-						if (found === undefined || now !== undefined) this.write(scope, write, access.marks);
+						if (found === undefined || now !== undefined)
+							this.write(scope, write, access.marks, turn);
 						tell(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
 						answering(answer, 3);
 					});

@@ -10,7 +10,7 @@ import { disagreement, successIn } from '../../nodes/shared/service/success.ts';
 const answered = (text: string): { text: string; body: unknown } => ({ text, body: parsed(text) });
 const reasonIn = (text: string, hide = (unchanged: string): string => unchanged): string =>
 	reasonOf(answered(text), hide);
-const flatFields = (text: string, hide?: (text: string) => string) =>
+const flatFields = (text: string, hide = (unchanged: string): string => unchanged) =>
 	fieldsOf(answered(text).body, hide);
 
 const anyBody = fc.oneof(

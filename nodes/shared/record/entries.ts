@@ -24,7 +24,7 @@ const helperNames = [
 ] as const;
 
 /** Waits for the database, but not for ever: over a lost connection no answer comes. */
-export async function answered<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
+export async function inTime<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
 	return await unlessAborted(
 		AbortSignal.timeout(timeoutMs),
 		call,
@@ -63,14 +63,14 @@ export function entriesOf(
 			// n8n keeps twice what a call names twice, and removes only one of the two.
 			const unique = [...new Set(entries)];
 			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
-			return new Set((await answered(call)).processed.map(String));
+			return new Set((await inTime(call)).processed.map(String));
 		},
 		async remove(entries) {
 			if (entries.length === 0) return;
 			checkFirst();
-			await answered(helpers.removeProcessed(entries, scope, keepingAll));
+			await inTime(helpers.removeProcessed(entries, scope, keepingAll));
 		},
-		count: async () => await answered(helpers.getProcessedDataCount(scope, keepingAll)),
-		clear: async () => await answered(helpers.clearAllProcessedItems(scope, keepingAll)),
+		count: async () => await inTime(helpers.getProcessedDataCount(scope, keepingAll)),
+		clear: async () => await inTime(helpers.clearAllProcessedItems(scope, keepingAll)),
 	};
 }

@@ -1,9 +1,6 @@
 /** One HTTP request to the service, and what came of it. */
-import type { IExecuteFunctions, IHookFunctions, IHttpRequestOptions } from 'n8n-workflow';
-import type { Account } from '../account';
 import { unlessAborted } from '../elapsed';
-import type { Answered } from '../n8n';
-import { answeredInError, answeredWith, errorsIn, isBlockedByN8n, requestUntil } from '../n8n';
+import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
 import { property } from '../unknown';
 import { textOf } from './body';
 import { isReachedDirectly } from './ownMachine';
@@ -34,54 +31,54 @@ export const throughProxy = 'THROUGH_PROXY';
 /** n8n's proxy did not connect to the service. */
 export const proxyRefused = 'PROXY_REFUSED';
 
+/** The requests of an attempt, made with the functions that n8n has for them. */
+export interface Requests {
+	/** Asks for another address of the same machine, without the API key. */
+	look: (url: string, signal: AbortSignal) => Promise<unknown>;
+	send: (signal: AbortSignal) => Promise<RawAnswer>;
+}
+
 /**
  * Makes one attempt. It ends in time, and its connection is closed, also if the service answers drop by drop, never, or
  * with another protocol. @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
-	context: IExecuteFunctions | IHookFunctions,
-	account: Account,
-	httpRequest: IHttpRequestOptions,
+	url: URL,
+	{ look, send }: Requests,
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
-	if (!(timeoutMs > 0)) return { kind: 'noAnswer', code: notBegun, sent: false };
+	if (!(timeoutMs > 0)) return notSent(notBegun);
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
 		timeout.aborted ? tooLate : signal.aborted ? stopped : undefined;
-	const look = async (url: string): Promise<unknown> =>
-		await context.helpers.httpRequest({ url, disableFollowRedirect: true, abortSignal: signal });
-	const request = async (): Promise<Attempt> => {
-		if (!(await isReachedDirectly(account.url, look))) return notSent(throughProxy);
+	const attempt = async (): Promise<Attempt> => {
+		const isDirect = await isReachedDirectly(url, async (other) => await look(other, signal));
+		if (!isDirect) return notSent(throughProxy);
 		if (signal.aborted) return notSent(notBegun);
-		const request = requestUntil(context, account, httpRequest, signal);
-		const answered = await request.then(answeredWith, (error: unknown) => {
-			const inError = answeredInError(error);
-			if (inError === undefined) throw error;
-			return inError;
-		});
-		return await answerFrom(answered, account.url, signal);
+		return await answerFrom(await send(signal), url, signal);
 	};
 	try {
-		return await unlessAborted(signal, request(), () => new Error(endedByUs()));
+		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));
 	} catch (error) {
 		return noAnswerFrom(error, endedByUs());
 	}
 }
 
-export const notSent = (code: string): Attempt => ({ kind: 'noAnswer', code, sent: false });
+const notSent = (code: string): Attempt => ({ kind: 'noAnswer', code, sent: false });
 
 /** Reads an answer to its end, or until `signal` is aborted. @throws {Error} when its connection ends first */
-export async function answerFrom(
-	{ status, headers, body, socket }: Answered,
+async function answerFrom(
+	{ status, headers, body, socket }: RawAnswer,
 	url: URL,
 	signal: AbortSignal,
 ): Promise<Attempt> {
-	const isProxy = isOfProxy(url, socket);
-	const reading = textOf(body, signal);
-	if (isProxy) return await reading.then(proxyAnswered, proxyAnswered);
-	const text = await reading;
+	if (isOfProxy(url, socket)) {
+		await textOf(body, signal).catch(() => undefined);
+		return notSent(proxyRefused);
+	}
+	const text = await textOf(body, signal);
 	if (text === undefined) return { kind: 'noAnswer', code: tooLarge, sent: true };
 	return {
 		kind: 'answer',
@@ -91,8 +88,6 @@ export async function answerFrom(
 		body: parsed(text),
 	};
 }
-
-const proxyAnswered = (): Attempt => notSent(proxyRefused);
 
 /**
  * Whether the answer is of n8n's proxy, which did not connect to the service. n8n gives out such an answer on a socket

@@ -6,10 +6,12 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import type { Account } from '../account';
-import { makeAttempt, unreadableAnswer, type Attempt } from './attempt';
+import { requestUntil } from '../n8n';
+import { isObject } from '../unknown';
+import { makeAttempt, unreadableAnswer, type Attempt, type Requests } from './attempt';
 import type { Remedies, ServiceFailure } from './failure';
 import { describeDisagreement, describeFailure, describeUnreadable } from './failure';
-import { attemptWithRetries, type Verdict } from './retries';
+import { attemptWithRetries, type Judged } from './retries';
 import { hideSecrets } from './secrets';
 import { disagreement, isPlain } from './success';
 
@@ -49,7 +51,7 @@ interface CallLimits {
 const proxyStatuses = [403, 407, 500, 502, 503, 504];
 
 /** Shorter secrets are not hidden in answers, where they could be a part of an identifier. */
-const shortestSecretInAnswers = 12;
+const shortestInAnswers = 12;
 
 /**
  * Calls an endpoint, with the retries that it allows. Whatever the service or the network does, it does not throw.
@@ -75,78 +77,67 @@ export async function callService(
 		// Following would hand the API key to whatever host the answer names.
 		disableFollowRedirect: true,
 	};
-	const { last, verdict, attempts } = await attemptWithRetries(
+	const requests: Requests = {
+		look: async (url, abortSignal): Promise<unknown> =>
+			await context.helpers.httpRequest({ url, disableFollowRedirect: true, abortSignal }),
+		send: async (signal) => await requestUntil(context, account, httpRequest, signal),
+	};
+	const cutOff = finishes ? undefined : stop;
+	const judged = await attemptWithRetries(
 		request.mayRepeat,
-		async () =>
-			await makeAttempt(
-				context,
-				account,
-				httpRequest,
-				Math.min(timeoutMs, msLeft()),
-				finishes ? undefined : stop,
-			),
+		async () => await makeAttempt(account.url, requests, Math.min(timeoutMs, msLeft()), cutOff),
 		msLeft,
 		stop,
 	);
-	try {
-		return resultOf(account, request, last, verdict, attempts);
-	} catch {
-		// An answer came, and cannot be read: of a payment that means unknown, and not an error that hides it.
-		const unreadable = { kind: 'noAnswer', code: unreadableAnswer, sent: true } as const;
-		const verdict = request.mayRepeat ? 'notDone' : 'unknown';
-		return { ok: false, failure: describeFailure(unreadable, verdict, account, attempts) };
-	}
+	return resultOf(account, request, judged);
 }
 
-function resultOf(
+/** What a call came to. Whatever the service answered, it does not throw. */
+export function resultOf(
 	account: Account,
 	request: ServiceRequest,
-	last: Attempt,
-	verdict: Verdict,
-	attempts: number,
+	{ last, verdict, attempts }: Judged,
 ): ServiceResult {
-	if (verdict !== 'done' || last.kind !== 'answer') {
-		return {
-			ok: false,
-			failure: describeFailure(last, verdict, account, attempts, request.remedies),
-		};
+	const failed = (failure: ServiceFailure): ServiceResult => ({ ok: false, failure });
+	const ifUnusable = request.mayRepeat ? 'notDone' : 'unknown';
+	try {
+		if (verdict !== 'done' || last.kind !== 'answer') {
+			const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
+			return failed(describeFailure(last, account, outcome, attempts, request.remedies));
+		}
+		const { body, text } = last;
+		const fields = flatFields(body, (shown) => hideSecrets(shown, account, shortestInAnswers));
+		const confirms = request.confirms !== undefined && (body !== undefined || isPlain(last));
+		if (fields === undefined && !confirms)
+			return failed(describeUnreadable(last, account, ifUnusable));
+		// What was set or made counts as done only if the answer agrees.
+		const sent = request.method === 'PUT' ? request.body : {};
+		const isBelieved = request.method === 'GET' || request.isJudgedByCaller === true;
+		const disagrees = isBelieved ? undefined : disagreement(last, sent);
+		if (disagrees !== undefined)
+			return failed(describeDisagreement(last, account, ifUnusable, disagrees));
+		return { ok: true, output: { ...request.confirms, ...fields }, body, text };
+	} catch {
+		// An answer came, and cannot be read: of a payment that means unknown, and not an error that hides it.
+		const unreadable: Attempt = { kind: 'noAnswer', code: unreadableAnswer, sent: true };
+		return failed(describeFailure(unreadable, account, ifUnusable, attempts));
 	}
-	const fields = flatFields(last.body, (text) =>
-		hideSecrets(text, account, shortestSecretInAnswers),
-	);
-	const confirms = request.confirms !== undefined && (last.body !== undefined || isPlain(last));
-	if (fields === undefined && !confirms)
-		return { ok: false, failure: describeUnreadable(last, request.mayRepeat, account) };
-	// What was set or made counts as done only if the answer agrees.
-	const sent = request.method === 'PUT' ? request.body : {};
-	const isBelieved = request.method === 'GET' || request.isJudgedByCaller === true;
-	const disagrees = isBelieved ? undefined : disagreement(last, sent);
-	if (disagrees !== undefined) {
-		return {
-			ok: false,
-			failure: describeDisagreement(last, disagrees, request.mayRepeat, account),
-		};
-	}
-	return { ok: true, output: { ...request.confirms, ...fields }, body: last.body, text: last.text };
 }
 
 /** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
 const deepest = 64;
 
 /** The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object. */
-export function flatFields(
-	body: unknown,
-	hide: (text: string) => string = (unchanged) => unchanged,
-): IDataObject | undefined {
-	if (!isObject(body) || isDeeper(body, deepest)) return undefined;
+export function flatFields(body: unknown, hide: (text: string) => string): IDataObject | undefined {
+	if (isDeeper(body, deepest)) return undefined;
 	const fields = hidden(body, hide);
-	if (!isObject(fields)) return undefined;
+	if (!hasFields(fields)) return undefined;
 	const { data, ...rest } = fields;
-	return isObject(data) ? { ...rest, ...data } : fields;
+	return hasFields(data) ? { ...rest, ...data } : fields;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
-	if (typeof value !== 'object' || value === null) return false;
+	if (!isObject(value)) return false;
 	return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
 }
 
@@ -161,6 +152,5 @@ function hidden(value: unknown, hide: (text: string) => string): unknown {
 	);
 }
 
-function isObject(value: unknown): value is IDataObject {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const hasFields = (value: unknown): value is IDataObject =>
+	isObject(value) && !Array.isArray(value);

@@ -14,7 +14,6 @@ import {
 	unreadableAnswer,
 } from './attempt';
 import { quoted, reasonIn } from './reason';
-import type { Verdict } from './retries';
 import { hideSecrets } from './secrets';
 
 /** What went wrong, in words. Holds no secret. */
@@ -105,12 +104,11 @@ export const unknownRemedy =
 /** Words for an attempt that was not `done`. @param ownRemedies of the endpoint; they come before the general ones */
 export function describeFailure(
 	attempt: Attempt,
-	verdict: Verdict,
 	account: Account,
-	attempts = 1,
+	outcome: ServiceFailure['outcome'],
+	attempts: number,
 	ownRemedies: Remedies = {},
 ): ServiceFailure {
-	const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
 	if (attempt.kind === 'noAnswer' && attempt.code === notBegun) {
 		return {
@@ -159,17 +157,14 @@ function describeAnswer(
 	};
 }
 
-const outcomeOf = (mayRepeat: boolean): ServiceFailure['outcome'] =>
-	mayRepeat ? 'notDone' : 'unknown';
-
 /** Words for a success status whose body does not agree with what was set or made. @param what as `disagreement` says it */
 export function describeDisagreement(
 	answer: Answer,
-	what: string,
-	mayRepeat: boolean,
 	account: Account,
+	outcome: ServiceFailure['outcome'],
+	what: string,
 ): ServiceFailure {
-	return describeAnswer(answer, account, outcomeOf(mayRepeat), {
+	return describeAnswer(answer, account, outcome, {
 		problem: `The service answered ${answer.status}, but ${hideSecrets(what, account)}`,
 		remedy: 'Check the values that were sent, and ask the partner service what is set now.',
 	});
@@ -177,11 +172,11 @@ export function describeDisagreement(
 
 export function describeUnreadable(
 	answer: Answer,
-	mayRepeat: boolean,
 	account: Account,
+	outcome: ServiceFailure['outcome'],
 ): ServiceFailure {
 	const found = answer.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
-	return describeAnswer(answer, account, outcomeOf(mayRepeat), {
+	return describeAnswer(answer, account, outcome, {
 		problem: `The service answered ${answer.status} with ${found}`,
 		remedy: 'Check the Base URL in the ETB Wallet API credential.',
 	});

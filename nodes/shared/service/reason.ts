@@ -1,4 +1,5 @@
 /** The reason that the service gives in an error body, whatever its shape. */
+import { isObject } from '../unknown';
 
 const longestReason = 300;
 
@@ -7,7 +8,7 @@ export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
 ): string {
-	const found = body === undefined ? textOf(hide(text)) : reasonOf(body);
+	const found = body === undefined ? shownBy(hide(text)) : reasonOf(body);
 	const reason = hide(found).replace(/\s+/g, ' ').trim();
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
 }
@@ -19,7 +20,7 @@ export function quoted(reason: string): string {
 }
 
 /** What a web page shows: its title, or all of its text. Each regular expression takes linear time. */
-function textOf(page: string): string {
+function shownBy(page: string): string {
 	if (!/<[a-z!/]/i.test(page)) return page;
 	const title = /<title[^<>]*>(.*?)(?:<\/title|$)/is.exec(page)?.[1];
 	if (title !== undefined) return title;
@@ -49,7 +50,7 @@ const reasonKeys = [
 
 function reasonOf(value: unknown, depth = 0): string {
 	if (typeof value === 'string') return value;
-	if (typeof value !== 'object' || value === null || depth > 4) return '';
+	if (!isObject(value) || depth > 4) return '';
 	if (Array.isArray(value)) {
 		return value
 			.map((entry) => reasonOf(entry, depth + 1))

@@ -59,6 +59,13 @@ function retryAfterMs(value: unknown, nowMs: number): number {
 	return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);
 }
 
+/** The last attempt of a call, what it means, and how many there were. */
+export interface Judged {
+	last: Attempt;
+	verdict: Verdict;
+	attempts: number;
+}
+
 /**
  * Makes attempts until the verdict is not `retry`, retries are used up, waiting would take too long or the execution is
  * stopped. @param msLeft for how many more ms an attempt may begin
@@ -68,18 +75,18 @@ export async function attemptWithRetries(
 	attempt: () => Promise<Attempt>,
 	msLeft: () => number,
 	stop?: AbortSignal,
-): Promise<{ last: Attempt; verdict: Verdict; attempts: number }> {
+): Promise<Judged> {
 	let waitedMs = 0;
 	for (let retry = 1; ; retry++) {
 		const last = await attempt();
 		const verdict = judge(mayRepeat, last);
-		const ended = { last, verdict, attempts: retry };
-		if (verdict !== 'retry' || retry > retryLimits.retries) return ended;
+		const judged = { last, verdict, attempts: retry };
+		if (verdict !== 'retry' || retry > retryLimits.retries) return judged;
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
-		if (waitedMs > retryLimits.totalWaitMs || delayMs >= msLeft()) return ended;
+		if (waitedMs > retryLimits.totalWaitMs || delayMs >= msLeft()) return judged;
 		await pause(delayMs, stop);
-		if (stop?.aborted === true || msLeft() <= 0) return ended;
+		if (stop?.aborted === true || msLeft() <= 0) return judged;
 	}
 }

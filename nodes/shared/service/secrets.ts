@@ -10,7 +10,9 @@ type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
  * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
  */
 export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
-	return patternsOf(account)
+	const patterns = known.get(account) ?? makePatterns(account);
+	known.set(account, patterns);
+	return patterns
 		.filter(({ length }) => length >= shortest)
 		.reduce((shown, { pattern }) => shown.replace(pattern, '[hidden]'), text);
 }
@@ -23,14 +25,8 @@ interface Pattern {
 /** Made once for each account. */
 const known = new WeakMap<Secrets, Pattern[]>();
 
-function patternsOf(account: Secrets): Pattern[] {
-	const patterns = known.get(account) ?? makePatterns(account);
-	known.set(account, patterns);
-	return patterns;
-}
-
 function makePatterns({ apiKey, webhookSecret, previousWebhookSecret = '' }: Secrets): Pattern[] {
-	return [apiKey, webhookSecret.trim(), previousWebhookSecret.trim()]
+	return [apiKey, webhookSecret, previousWebhookSecret]
 		.filter((secret) => secret !== '')
 		.sort((one, other) => other.length - one.length)
 		.map((secret) => {
@@ -81,7 +77,7 @@ const htmlNames: Readonly<Record<string, string>> = {
 /** A pattern for a character as it is, and as JSON, URLs and HTML write it. */
 function writtenAs(character: string): string {
 	const code = character.codePointAt(0) ?? 0;
-	const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+	const units = character.split('').map((unit) => unit.charCodeAt(0));
 	const bytes = [...Buffer.from(character, 'utf8')];
 	const name = htmlNames[character];
 	return [

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../decimal';
 import { show } from '../invalidValue';
-import { property } from '../unknown';
+import { isObject, property } from '../unknown';
 
 /** `body` is what `text` is when it is JSON, else undefined. */
 interface AnswerBody {
@@ -45,7 +45,7 @@ function countOf(name: string, body: unknown): number {
 	const values = [body];
 	while (values.length > 0) {
 		const value = values.pop();
-		if (typeof value !== 'object' || value === null) continue;
+		if (!isObject(value)) continue;
 		for (const [key, entry] of Object.entries(value)) {
 			if (key === name) count++;
 			values.push(entry);
@@ -70,9 +70,9 @@ export function disagreement(answer: AnswerBody, sent: IDataObject = {}): string
 		return 'says that it did not do it';
 	if (inPlaces('error', 'errors').some(isFilled)) return 'with an error';
 	for (const [name, value] of Object.entries(sent)) {
-		const answered = inPlaces(name).findLast(isGiven);
-		if (isGiven(answered) && !isSame(value, answered))
-			return `with another value than was sent: ${name} is ${show(answered)}`;
+		const found = inPlaces(name).findLast((place) => place !== undefined);
+		if (found !== undefined && !isSame(value, found))
+			return `with another value than was sent: ${name} is ${show(found)}`;
 	}
 	return undefined;
 }
@@ -80,10 +80,8 @@ export function disagreement(answer: AnswerBody, sent: IDataObject = {}): string
 const isNo = (value: unknown): boolean =>
 	value === false || (typeof value === 'string' && /^(?:false|error|fail(?:ed)?)$/i.test(value));
 
-const isGiven = (value: unknown): boolean => value !== undefined;
-
 const isFilled = (value: unknown): boolean =>
-	typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+	isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 
 /** Whether it is the same number or text, be it that a number comes as text, or a web address in another spelling. */
 function isSame(sent: unknown, answered: unknown): boolean {

@@ -1,0 +1,173 @@
+/** Every reliance of the trigger on n8n beyond its documented types, told as in `n8n.ts`. */
+import {
+	fromParameter,
+	webhookDescriptionFields,
+	type IExecuteFunctions,
+	type IHookFunctions,
+	type INodeExecutionData,
+	type ITriggerFunctions,
+	type IWebhookDescription,
+	type IWebhookFunctions,
+	type NodeOperationError,
+	type WebhookResponseMode,
+} from 'n8n-workflow';
+import { unlessAborted } from './elapsed';
+import { isObject, property } from './unknown';
+
+/**
+ * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression
+ * engine. Before, or should it stop: an expression, which costs as much as an execution.
+ * Noticed by: `bench/events.mts`.
+ */
+export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'> =
+	typeof webhookDescriptionFields === 'function'
+		? webhookDescriptionFields({ responseMode: fromParameter('acknowledge') })
+		: { responseMode: '={{ $parameter["acknowledge"] }}' as WebhookResponseMode };
+
+/**
+ * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node
+ * (2.x). Should that stop: undefined, and no workflow is named to whoever publishes another one.
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "names the workflow that holds the account".
+ */
+export function projectOf(context: IHookFunctions): string | undefined {
+	const id: unknown = property(property(context, 'additionalData'), 'projectId');
+	return typeof id === 'string' ? id : undefined;
+}
+
+/**
+ * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. The context
+ * that n8n gives to `trigger` of a published workflow has a function for it (2.x). Should it stop: n8n's log has the error.
+ * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
+ */
+export function saveFailedExecution(context: ITriggerFunctions, error: NodeOperationError): void {
+	if (typeof context.saveFailedExecution === 'function') context.saveFailedExecution(error);
+}
+
+/**
+ * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By
+ * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (2.x). Should it be renamed: a
+ * service that does not answer while n8n starts leaves the workflow unpublished, with the reason.
+ * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
+ */
+export const isStarting = (context: IHookFunctions): boolean =>
+	['init', 'leadershipChange'].includes(context.getActivationMode());
+
+/**
+ * Whether n8n puts a changed trigger in the place of a published one, which it ended a moment ago. By the mode (all
+ * versions). Should it be renamed: a service that does not answer just then leaves the workflow without events.
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
+ */
+export const isReplacing = (context: IHookFunctions): boolean =>
+	context.getActivationMode() === 'update';
+
+/** How long a sender may take for a body that n8n leaves to the node to read. */
+const bodyTimeoutMs = 10_000;
+
+/**
+ * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (2.x), keeps the
+ * bytes in `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off.
+ * Should `rawBody` stop: each delivery is answered with 400, and the service sends it again.
+ * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
+ */
+export async function rawBodyOf(
+	context: IWebhookFunctions,
+): Promise<Buffer | 'cutOff' | 'tooSlow' | 'tooLarge'> {
+	const request = context.getRequestObject();
+	if (Buffer.isBuffer(request.rawBody)) return request.rawBody;
+	const cutOff = new Promise<'cutOff'>((resolve) => {
+		const look = (): void => {
+			if (!request.complete) resolve('cutOff');
+		};
+		if (request.closed) look();
+		else request.once('close', look);
+	});
+	const time = AbortSignal.timeout(bodyTimeoutMs);
+	try {
+		const read = Promise.race([request.readRawBody(), cutOff]);
+		const ended = await unlessAborted(time, read, () => new Error('tooSlow'));
+		return ended === 'cutOff' ? ended : (request.rawBody ?? Buffer.alloc(0));
+	} catch (error) {
+		if (time.aborted) return 'tooSlow';
+		return property(error, 'status') === 413 ? 'tooLarge' : 'cutOff';
+	}
+}
+
+/**
+ * Calls back with the status of n8n's answer: only by it a node learns in `webhook` how its execution went. n8n answers by
+ * `response.end` (all versions), also when the service has hung up and no event `finish` comes. Should `end` be missing:
+ * called at once with a failure, so that only the record in n8n's database tells duplicates.
+ * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
+ */
+export function whenAnswered(context: IWebhookFunctions, answered: (status: number) => void): void {
+	const response = context.getResponseObject();
+	const end: unknown = property(response, 'end');
+	if (typeof end !== 'function') return answered(500);
+	Object.defineProperty(response, 'end', {
+		configurable: true,
+		value: (...answer: unknown[]): unknown => {
+			answered(response.statusCode);
+			return Reflect.apply(end, response, answer);
+		},
+	});
+}
+
+/** The field of an item in which its delivery key goes from `webhook` to `execute`. */
+const keyField = 'etbWalletDelivery';
+
+/**
+ * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), also
+ * through its database in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned.
+ * Should either stop: duplicates are told by the memory of a process only.
+ * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
+ */
+export const withDeliveryKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
+	...item,
+	[keyField]: key,
+});
+
+/** The key of `withDeliveryKey`, and the item without it. */
+export function deliveryKeyOf(item: INodeExecutionData): {
+	key: string | undefined;
+	item: INodeExecutionData;
+} {
+	const { [keyField]: key, ...rest } = item;
+	return { key: typeof key === 'string' ? key : undefined, item: { ...rest, json: item.json } };
+}
+
+/**
+ * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,
+ * since 1.8x). One that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should
+ * the hooks change: never called, and with "When the Workflow Finishes" what was handled by another process, or before a
+ * restart, runs again when it is sent again.
+ * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
+ * @returns whether it will be called
+ */
+export function whenEnded(
+	context: IExecuteFunctions,
+	ended: (hasFailed: boolean) => Promise<void>,
+): boolean {
+	const additionalData: unknown = property(context, 'additionalData');
+	const hooks: unknown = property(additionalData, 'hooks');
+	const addHandler: unknown = property(hooks, 'addHandler');
+	if (typeof addHandler !== 'function') return false;
+	const deadline: unknown = property(additionalData, 'executionTimeoutTimestamp');
+	const handler = async (run: unknown): Promise<void> => {
+		const status: unknown = property(run, 'status');
+		const timedOut = typeof deadline === 'number' && Date.now() >= deadline;
+		const wasStopped = status === 'canceled' && !timedOut;
+		await ended(status !== 'success' && status !== 'waiting' && !wasStopped);
+	};
+	Reflect.apply(addHandler, hooks, ['workflowExecuteAfter', handler]);
+	return true;
+}
+
+/**
+ * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first output, and
+ * run the workflow. n8n reads the setting after the node has run, from the node of this execution (all versions). Should
+ * that stop: with that setting on, a duplicate runs the workflow with an empty item.
+ * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
+ */
+export function neverOutputEmptyItem(context: IExecuteFunctions): void {
+	const node: unknown = property(context, 'node');
+	if (isObject(node)) Reflect.set(node, 'alwaysOutputData', false);
+}
