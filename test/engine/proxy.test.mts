@@ -7,15 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { promisify } from 'node:util';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { CallName } from '../../lab/engine/calls.mts';
-import { calls, withoutPauses } from '../../lab/engine/calls.mts';
+import { calls } from '../../lab/engine/calls.mts';
 import type { CredentialData, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, runNode, testCredential } from '../../lab/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
 import { serve, type Served } from '../../lab/engine/served.mts';
 
-let sandbox: Sandbox;
+payInEachTest();
 let proxy: Served;
 /** What arrived at the proxy, one for each connection. */
 let arrived: string[];
@@ -26,9 +25,7 @@ const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_pro
 const before = names.map((name) => [name, process.env[name]] as const);
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox();
-	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
+	userId = user('abebe');
 	arrived = [];
 	answer = (socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n');
 	const server = createServer((socket) => {
@@ -51,9 +48,7 @@ afterEach(async () => {
 		if (value === undefined) delete process.env[name];
 		else process.env[name] = value;
 	}
-	await sandbox.stop();
 	await proxy.close();
-	jest.restoreAllMocks();
 });
 
 const run = async (call: CallName, changes: CredentialData): Promise<RunResult> =>
