@@ -97,8 +97,9 @@ async function carefully(
 		if (pauseMs > 0) await sleep(pauseMs);
 		await call();
 	}
+	if (failure === undefined) return found ?? new Set();
 	if (found === undefined) throw failure;
-	return failure === undefined ? found : new Set();
+	return new Set();
 }
 
 async function write(context: IExecuteFunctions, changes: Change[]): Promise<Set<string>> {
