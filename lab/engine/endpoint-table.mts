@@ -2,6 +2,10 @@
 import type { INodeParameters } from 'n8n-workflow';
 import type { RouteName } from '../../sandbox/sandbox.mts';
 
+/**
+ * One call of an endpoint, which gives one item. A list gives several, so it needs a field more here: the items that are
+ * to come out, beside `answer` with its first page as the service sends it; endpoints.test.mts compares those then.
+ */
 export interface EndpointRow {
 	route: RouteName;
 	parameters: INodeParameters;
@@ -11,6 +15,14 @@ export interface EndpointRow {
 	/** What the node adds to them. */
 	added?: object;
 }
+
+const webhook = { webhookUrl: 'https://n8n.example.com/hook' };
+const mobile = { type: 'mobile', phone: '+251911234567' };
+const bank = { bankCode: 'CBETETAA', accountNumber: '1000123456789' };
+const field = Object.entries(bank).map(([name, value]) => ({ name, value }));
+const user = { externalId: 'employee-1', email: 'abebe@example.com' };
+const payment = { toUserId: 'etb_employee-1', amountEtb: 250.75 };
+const walletAddress = '0xdef';
 
 export const endpointRows: EndpointRow[] = [
 	{
@@ -31,71 +43,45 @@ export const endpointRows: EndpointRow[] = [
 	},
 	{
 		route: 'PUT /webhook',
-		parameters: {
-			resource: 'webhook',
-			operation: 'set',
-			webhookUrl: 'https://n8n.example.com/hook',
-		},
-		sent: { webhookUrl: 'https://n8n.example.com/hook' },
+		parameters: { resource: 'webhook', operation: 'set', ...webhook },
+		sent: webhook,
 		answer: { registered: true },
-		added: { webhookUrl: 'https://n8n.example.com/hook' },
+		added: webhook,
 	},
 	{
 		route: 'PUT /treasury/payout-destination',
-		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'mobile',
-			phone: '+251911234567',
-		},
-		sent: { type: 'mobile', phone: '+251911234567' },
+		parameters: { resource: 'payoutDestination', operation: 'set', ...mobile },
+		sent: mobile,
 		answer: { saved: true },
-		added: { type: 'mobile', phone: '+251911234567' },
+		added: mobile,
 	},
 	{
 		route: 'PUT /treasury/payout-destination',
 		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'bank',
-			bankFields: {
-				field: [
-					{ name: 'bankCode', value: 'CBETETAA' },
-					{ name: 'accountNumber', value: '1000123456789' },
-				],
-			},
+			...{ resource: 'payoutDestination', operation: 'set' },
+			...{ type: 'bank', bankFields: { field } },
 		},
-		sent: { type: 'bank', bankCode: 'CBETETAA', accountNumber: '1000123456789' },
+		sent: { type: 'bank', ...bank },
 		answer: {},
-		added: { type: 'bank', bankCode: 'CBETETAA', accountNumber: '1000123456789' },
+		added: { type: 'bank', ...bank },
 	},
 	{
 		route: 'POST /users',
-		parameters: {
-			resource: 'user',
-			operation: 'create',
-			externalId: 'employee-1',
-			email: 'abebe@example.com',
-		},
-		sent: { externalId: 'employee-1', email: 'abebe@example.com' },
-		answer: { id: 'etb_employee-1', externalId: 'employee-1', walletAddress: '0xdef' },
+		parameters: { resource: 'user', operation: 'create', ...user },
+		sent: user,
+		answer: { id: 'etb_employee-1', externalId: 'employee-1', walletAddress },
 	},
 	{
 		route: 'POST /users',
 		parameters: { resource: 'user', operation: 'create', externalId: 'employee-2' },
 		sent: { externalId: 'employee-2' },
-		answer: { id: 'etb_employee-2', externalId: 'employee-2', walletAddress: '0xdef' },
+		answer: { id: 'etb_employee-2', externalId: 'employee-2', walletAddress },
 	},
 	{
 		route: 'POST /disburse',
-		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
-			toUserId: 'etb_employee-1',
-			amountEtb: 250.75,
-		},
-		sent: { toUserId: 'etb_employee-1', amountEtb: 250.75 },
+		parameters: { resource: 'disbursement', operation: 'create', ...payment },
+		sent: payment,
 		answer: { success: true, amountEtb: 250.75, txHash: '0x123' },
-		added: { outcome: 'paid', toUserId: 'etb_employee-1' },
+		added: { outcome: 'paid', toUserId: payment.toUserId },
 	},
 ];

@@ -1,11 +1,12 @@
 /** Runs the built nodes in n8n-core's real engine: real WorkflowExecute, real contexts, real HTTP. */
 import { EventEmitter, once } from 'node:events';
 import { resolve } from 'node:path';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import express from 'express';
 import type { Request, Response } from 'express';
 import {
+	CredentialTestContext,
 	DataDeduplicationService,
 	ExecutionLifecycleHooks,
 	HookContext,
@@ -21,6 +22,7 @@ import type {
 	IDataObject,
 	IHttpRequestOptions,
 	INode,
+	INodeCredentialTestResult,
 	INodeExecutionData,
 	INodeParameters,
 	INodeType,
@@ -30,7 +32,6 @@ import type {
 	IWebhookData,
 	IWorkflowBase,
 	IWorkflowExecuteAdditionalData,
-	IWorkflowSettings,
 	WebhookSetupMethodNames,
 	WorkflowActivateMode,
 	WorkflowExecuteMode,
@@ -40,6 +41,7 @@ import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
 import { isDocumented } from '../troubleshooting/documented.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
+import { serve } from './served.mts';
 
 const actionType = 'n8n-nodes-etb-wallet.etbWallet';
 const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
@@ -104,15 +106,25 @@ export function loadPackage(): Promise<Package> {
 
 export type CredentialData = ICredentialDataDecryptedObject;
 
-/** What the credential holds for a sandbox. */
-export function credentialFor(sandbox: Sandbox, changes: CredentialData = {}): CredentialData {
-	return {
-		baseUrl: sandbox.url,
-		apiKey: sandbox.apiKey,
-		webhookSecret: sandbox.webhookSecret,
-		allowInsecureHttp: false,
-		...changes,
-	};
+/** What the credential holds for a sandbox, or for what stands in its place. */
+export function credentialFor(
+	{ url, apiKey, webhookSecret }: Pick<Sandbox, 'url' | 'apiKey' | 'webhookSecret'>,
+	changes: CredentialData = {},
+): CredentialData {
+	return { baseUrl: url, apiKey, webhookSecret, allowInsecureHttp: false, ...changes };
+}
+
+/** Presses the test button of a credential: runs what the action node names in `testedBy`. */
+export async function testCredential(data: CredentialData): Promise<INodeCredentialTestResult> {
+	const { types } = await loadPackage();
+	const { description, methods } = types.get(actionType) ?? {};
+	const use = description?.credentials?.find(({ name }) => name === 'etbWalletApi');
+	const name = typeof use?.testedBy === 'string' ? use.testedBy : '';
+	const test = methods?.credentialTest?.[name];
+	if (test === undefined) throw new Error('the action node does not test its credential');
+	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
+	const credential = { id: '1', name: 'ETB Wallet account', type: 'etbWalletApi', data };
+	return await test.call(context, credential);
 }
 
 export function nodeTypesOf({ types }: Package): INodeTypes {
@@ -185,7 +197,6 @@ export interface RunOptions {
 	nodeId?: string;
 	/** A new one when left out. */
 	executionId?: string;
-	settings?: IWorkflowSettings;
 	/** What started the execution; `manual` when left out. */
 	mode?: WorkflowExecuteMode;
 	/** Gets the running engine, to stop it. */
@@ -235,23 +246,18 @@ function checkError(error: unknown): void {
 	if (problems.length > 0) throw new Error(`${JSON.stringify(error)}: ${JSON.stringify(problems)}`);
 }
 
+/** A node of version 1 with nothing set. */
+export const plainNode = (name: string, type: string): INode => ({
+	...{ id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {} },
+});
+
 /** Runs the action node behind a trigger that emits `items`. */
 export async function executeNode(options: RunOptions): Promise<RunResult> {
 	const nodePackage = await loadPackage();
-	const start: INode = {
-		id: 'start',
-		name: 'Start',
-		type: 'n8n-nodes-base.manualTrigger',
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: {},
-	};
+	const start = plainNode('Start', 'n8n-nodes-base.manualTrigger');
 	const node: INode = {
+		...plainNode('ETB Wallet', actionType),
 		id: options.nodeId ?? 'etb-wallet',
-		name: 'ETB Wallet',
-		type: actionType,
-		typeVersion: 1,
-		position: [200, 0],
 		parameters: options.parameters,
 		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
 		...(options.onError && { onError: options.onError }),
@@ -272,16 +278,11 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 			: nodeTypesOf(nodePackage),
 		settings: { executionOrder: 'v1' },
 	});
+	const items = (options.items ?? [{}]).map((json) => ({ json }));
 	const data = createRunExecutionData({
 		startData: {},
 		executionData: {
-			nodeExecutionStack: [
-				{
-					node: start,
-					data: { main: [(options.items ?? [{}]).map((json) => ({ json }))] },
-					source: null,
-				},
-			],
+			nodeExecutionStack: [{ node: start, data: { main: [items] }, source: null }],
 		},
 	});
 	const engine = new WorkflowExecute(
@@ -324,7 +325,6 @@ export interface TriggerOptions {
 	/** The base of n8n's webhook URLs. */
 	webhookBaseUrl?: string;
 	webhookTestBaseUrl?: string;
-	staticData?: IDataObject;
 	workflow?: { id: string; name: string };
 	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
 	isTest?: boolean;
@@ -371,24 +371,15 @@ async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 	const types = nodeTypesOf(nodePackage);
 	const type = types.getByNameAndVersion(triggerType);
 	const node: INode = {
+		...plainNode('ETB Wallet Trigger', triggerType),
 		id: 'etb-wallet-trigger',
-		name: 'ETB Wallet Trigger',
-		type: triggerType,
 		typeVersion: 2,
-		position: [0, 0],
 		webhookId: `webhook-of-${options.workflow?.id ?? 'wf1'}`,
 		parameters: options.parameters ?? {},
 		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
 		...options.node,
 	};
-	const work: INode = {
-		id: 'work',
-		name: 'Work',
-		type: workType,
-		typeVersion: 1,
-		position: [200, 0],
-		parameters: {},
-	};
+	const work = plainNode('Work', workType);
 	const toWork = [{ node: work.name, type: 'main' as const, index: 0 }];
 	const workflow = new Workflow({
 		id: options.workflow?.id ?? 'wf1',
@@ -397,7 +388,6 @@ async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 		connections: { [node.name]: { main: Array.from({ length: 4 }, () => toWork) } },
 		active: true,
 		nodeTypes: { ...types, ...withWork(types, options.work) },
-		staticData: options.staticData,
 		settings: { executionOrder: 'v1' },
 	});
 	const webhookDescription = type.description.webhooks?.find(({ name }) => name === 'default');
@@ -561,12 +551,9 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		const isAnsweredAtEnd = node.parameters.acknowledge === 'lastNode';
 		response.status(succeeded || !isAnsweredAtEnd ? 200 : 500).json({ message: 'Answer of n8n' });
 	});
-	const server = app.listen(0, '127.0.0.1');
-	await new Promise((done) => server.once('listening', done));
-	const address = server.address();
-	if (address === null || typeof address === 'string') throw new Error('no port');
+	const { url, close } = await serve(createServer(app));
 	return {
-		url: `http://127.0.0.1:${address.port}/webhook`,
+		url: `${url}/webhook`,
 		started,
 		executions: () => begun,
 		nextHandled: async () => {
@@ -574,9 +561,6 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		},
 		hasChangedStaticData: () => workflow.staticData.__dataChanged === true,
 		log,
-		stop: async () => {
-			server.closeAllConnections();
-			await new Promise((done) => server.close(done));
-		},
+		stop: close,
 	};
 }

@@ -70,6 +70,10 @@ const claimed = z.object({
 /** What `claim` gives for a window. */
 export type Claimed = z.infer<typeof claimed>;
 
+/** The outcome of each item, in order. */
+export const outcomes = (told: Array<{ outcome: string | null }>) =>
+	told.map(({ outcome }) => outcome);
+
 /** What the ETB Wallet node gives for a payment, as far as the gate reads it. */
 export interface Answer {
 	toUserId?: string;
@@ -172,6 +176,7 @@ export async function setRules(runs: Runs, budget: string, rules: object): Promi
 
 /** A database with a pay gate in it. */
 export interface GateDatabase extends Address {
+	/** A connection that ends with the server, if nobody ends it before. */
 	connect(login: Login): Promise<pg.Client>;
 }
 
@@ -208,6 +213,7 @@ export async function startGateServer(): Promise<GateServer> {
 	const connectAdmin = async () => await connect({ host, port, database: 'postgres' }, 'superuser');
 	let admin = await connectAdmin();
 	await admin.query(`create role ${logins.setup} login createrole nosuperuser`);
+	const clients: pg.Client[] = [];
 	let databases = 0;
 	let hasLogins = false;
 	const server: GateServer = {
@@ -217,7 +223,14 @@ export async function startGateServer(): Promise<GateServer> {
 			const database = `gate_${++databases}`;
 			await admin.query(`create database ${database} owner ${logins.setup}`);
 			const address = { host, port, database };
-			return { ...address, connect: async (login) => await connect(address, login) };
+			return {
+				...address,
+				async connect(login) {
+					const client = await connect(address, login);
+					clients.push(client);
+					return client;
+				},
+			};
 		},
 		async gate(schema) {
 			const database = await server.emptyDatabase();
@@ -231,8 +244,6 @@ export async function startGateServer(): Promise<GateServer> {
 			await superuser.query(
 				`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}, ${logins.reader}`,
 			);
-			await superuser.end();
-			await person.end();
 			return database;
 		},
 		async restart() {
@@ -242,6 +253,7 @@ export async function startGateServer(): Promise<GateServer> {
 		},
 		kill: async () => await postgres.kill(),
 		async stop() {
+			await Promise.allSettled(clients.map(async (client) => await client.end()));
 			await admin.end();
 			await postgres.stop();
 			await rm(folder, { recursive: true, force: true });
@@ -264,5 +276,4 @@ export async function moveClock(database: GateDatabase): Promise<void> {
 			select timestamptz '2026-03-30 12:00:30+03' + (clock_timestamp() - started_at) + moved from etb_wallet.test_clock
 		$f$;
 	`);
-	await superuser.end();
 }

@@ -88,6 +88,11 @@ export function messagesInCode(): Found {
 				found.withoutDescription.push(node.getText());
 		}
 		if (ts.isPropertyAssignment(node) && properties.has(node.name.getText())) add(node.initializer);
+		if (ts.isShorthandPropertyAssignment(node) && properties.has(node.name.text)) {
+			// What it was made from; a parameter, or a part of something, was seen where that was made.
+			const declared = checker.getShorthandAssignmentValueSymbol(node)?.valueDeclaration;
+			if (declared !== undefined && ts.isVariableDeclaration(declared)) add(declared.initializer);
+		}
 		if (ts.isBinaryExpression(node) && node.left.getText() === 'message') addAssigned(node);
 		ts.forEachChild(node, visit);
 	};

@@ -1,48 +1,34 @@
 /** An answer is read up to 1 MB, unpacked, and no further. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { CredentialTestContext } from 'n8n-core';
-import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import type { CallName } from '../../lab/engine/calls.mts';
 import { calls, withoutPauses } from '../../lab/engine/calls.mts';
 import type { RunResult } from '../../lab/engine/engine.mts';
-import { loadPackage, runNode } from '../../lab/engine/engine.mts';
+import { credentialFor, runNode, testCredential } from '../../lab/engine/engine.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
 const megabyte = 1_048_576;
 
-let server: Server;
-let sockets: Socket[];
+let service: Served;
 let respond: (response: ServerResponse) => void;
 
-beforeAll(async () => {
-	server = createServer((request, response) => {
+beforeEach(async () => {
+	withoutPauses();
+	const server = createServer((request, response) => {
 		request.on('error', () => undefined).resume();
 		response.on('error', () => undefined);
 		respond(response);
 	});
-	server.on('connection', (socket: Socket) => sockets.push(socket.on('error', () => undefined)));
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
+	service = await serve(server);
 });
-afterAll(async () => {
-	for (const socket of sockets) socket.destroy();
-	await new Promise((closed) => server.close(closed));
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await service.close();
 });
-beforeEach(() => {
-	sockets = [];
-	withoutPauses();
-});
-afterEach(() => jest.restoreAllMocks());
 
-const credential = () => ({
-	baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-	apiKey: 'key-of-the-size-test',
-	webhookSecret: '',
-	allowInsecureHttp: false,
-});
+const credential = () =>
+	credentialFor({ url: service.url, apiKey: 'key-of-the-size-test', webhookSecret: '' });
 
 const run = async (call: CallName): Promise<RunResult> =>
 	await runNode({
@@ -97,7 +83,7 @@ describe.each(tooLarge)('an answer of %s', (_what, body, headers) => {
 		const { error } = await run('disburse');
 		expect(error?.message).toMatch(/^It is unknown whether u1 was paid 5 ETB\. No answer from /);
 		expect(error?.message).toMatch(/its answer is larger than 1 MB/);
-		expect(sockets).toHaveLength(1);
+		expect(service.sockets).toHaveLength(1);
 	});
 
 	test.each(['read', 'write'] as const)(
@@ -108,22 +94,14 @@ describe.each(tooLarge)('an answer of %s', (_what, body, headers) => {
 			expect(error?.message).toMatch(
 				/^No answer from .*: its answer is larger than 1 MB \[item 0\]$/,
 			);
-			expect(sockets).toHaveLength(1);
+			expect(service.sockets).toHaveLength(1);
 		},
 	);
 
 	test('fails the test of the credential', async () => {
 		answers(body(), headers);
-		const { types } = await loadPackage();
-		const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
-		const { methods } = types.get('n8n-nodes-etb-wallet.etbWallet') ?? {};
-		const result = await Object.values(methods?.credentialTest ?? {})[0]?.call(context, {
-			id: '1',
-			name: 'ETB Wallet account',
-			type: 'etbWalletApi',
-			data: credential(),
-		});
-		expect(result?.message).toMatch(/^No answer from .*: its answer is larger than 1 MB\. Check/);
+		const result = await testCredential(credential());
+		expect(result.message).toMatch(/^No answer from .*: its answer is larger than 1 MB\. Check/);
 	});
 });
 
@@ -139,7 +117,7 @@ test('an answer without an end is read up to 1 MB, and its connection is closed'
 	};
 	const { error } = await run('read');
 	expect(error?.message).toMatch(/its answer is larger than 1 MB/);
-	const [socket] = sockets;
+	const [socket] = service.sockets;
 	await new Promise<void>((closed) => {
 		if (socket?.closed === true) closed();
 		else socket?.once('close', () => closed());

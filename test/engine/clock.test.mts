@@ -1,15 +1,21 @@
 /** Every run ends by the clock, whatever the service drips, upgrades to or never sends, and whatever the database does. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { withoutPauses } from '../../lab/engine/calls.mts';
-import { deduplicator, executeNode, runNode, updatePackage } from '../../lab/engine/engine.mts';
+import {
+	credentialFor,
+	deduplicator,
+	executeNode,
+	runNode,
+	updatePackage,
+} from '../../lab/engine/engine.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { timePassesForEachLook } from '../../lab/engine/paying.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
-let server: Server;
-let sockets: Set<Socket>;
+let service: Served;
 let requests: number;
 let nodeId: string;
 let nodes = 0;
@@ -21,21 +27,17 @@ beforeEach(() => {
 });
 afterEach(async () => {
 	jest.restoreAllMocks();
-	for (const socket of sockets) socket.destroy();
-	await new Promise((done) => server.close(done));
+	await service.close();
 });
 
 /** A service that answers each request so. */
-async function serve(answer: RequestListener): Promise<void> {
-	sockets = new Set();
-	server = createServer((request, response) => {
+async function serveBy(answer: RequestListener): Promise<void> {
+	const server = createServer((request, response) => {
 		requests++;
 		request.resume();
 		answer(request, response);
 	});
-	server.on('connection', (socket: Socket) => sockets.add(socket));
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
+	service = await serve(server);
 }
 
 const paid = '{"success":true,"amountEtb":10,"txHash":"0x1"}';
@@ -54,12 +56,8 @@ const upgrade: RequestListener = (request) => {
 const never: RequestListener = () => undefined;
 const noAnswer = new Promise<never>(() => undefined);
 
-const credential = (): RunOptions['credential'] => ({
-	baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-	apiKey: 'key-of-the-clock-test',
-	webhookSecret: '',
-	allowInsecureHttp: false,
-});
+const credential = (): RunOptions['credential'] =>
+	credentialFor({ url: service.url, apiKey: 'key-of-the-clock-test', webhookSecret: '' });
 
 const payment: INodeParameters = {
 	resource: 'disbursement',
@@ -89,17 +87,19 @@ describe.each([
 	['never answers', never],
 ])('when the service %s', (_how, answer) => {
 	test('a payment ends as unknown at its timeout, and its connection is closed', async () => {
-		await serve(answer);
+		await serveBy(answer);
 		const { error } = await pay({ timeout: 1000 });
 		expect(error?.message).toMatch(
 			/^It is unknown whether u1 was paid 10 ETB\. No answer from .*took too long/,
 		);
 		expect(requests).toBe(1);
-		await Promise.all([...sockets].map(async (socket) => socket.closed || once(socket, 'close')));
+		await Promise.all(
+			service.sockets.map(async (socket) => socket.closed || once(socket, 'close')),
+		);
 	});
 
 	test('a stopped run ends at the timeout', async () => {
-		await serve((request, response) => {
+		await serveBy((request, response) => {
 			setImmediate(() => stop());
 			answer(request, response);
 		});
@@ -123,7 +123,7 @@ test('a reading call is tried again when the service drips', async () => {
 		if (answers === 0) setTimeout(() => controller.abort(), 200);
 		return controller.signal;
 	});
-	await serve((request, response) => {
+	await serveBy((request, response) => {
 		if (answers++ === 0) drip(request, response);
 		else response.end('{"data":{"feePercent":1}}');
 	});
@@ -137,7 +137,7 @@ test('a reading call is tried again when the service drips', async () => {
 
 describe('a claim', () => {
 	test('is not sent again after a pause that is longer than its timeout', async () => {
-		await serve((_request, response) => {
+		await serveBy((_request, response) => {
 			response.writeHead(429, { 'retry-after': '3' }).end();
 		});
 		const { error } = await pay({ timeout: 2000 });
@@ -146,7 +146,7 @@ describe('a claim', () => {
 	});
 
 	test('that got too old before it was sent is told notPaid, and is free', async () => {
-		await serve((_request, response) => response.end(paid));
+		await serveBy((_request, response) => response.end(paid));
 		const { now } = Date;
 		let passedMs = 0;
 		jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
@@ -176,17 +176,6 @@ describe('a database call that never answers', () => {
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
 	}
 
-	function aSecondPassesForEachLookAtTheLock(): void {
-		const now = performance.now.bind(performance);
-		const count = deduplicator.getProcessedDataCount;
-		let passedMs = 0;
-		jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-		jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (scope, ...more) => {
-			if (scope === 'workflow') passedMs += 1_000;
-			return await count(scope, ...more);
-		});
-	}
-
 	test.each([
 		'checkProcessedAndRecord',
 		'clearAllProcessedItems',
@@ -195,7 +184,7 @@ describe('a database call that never answers', () => {
 		'(%s) ends its run, and does not hold up the next',
 		async (method) => {
 			hurry();
-			await serve((_request, response) => response.end(paid));
+			await serveBy((_request, response) => response.end(paid));
 			const hung = jest.spyOn(deduplicator, method).mockImplementationOnce(() => noAnswer);
 			const first = await executeNode({
 				credential: credential(),
@@ -206,7 +195,7 @@ describe('a database call that never answers', () => {
 			});
 			hung.mockRestore();
 			// What the dead call left behind is taken over like that of a crashed process, when enough time went by.
-			aSecondPassesForEachLookAtTheLock();
+			timePassesForEachLook('workflow', 1_000);
 			const next = await pay({}, {}, [{ ref: 'r2' }]);
 			expect([...first.output, ...first.errorOutput]).toHaveLength(1);
 			expect(next.output[0]?.json.outcome).toBe('paid');
@@ -221,7 +210,7 @@ describe.each([
 	['a run', 'pay'],
 ])('%s that is stopped while the database does not answer', (_what, mode) => {
 	test('ends at its timeout', async () => {
-		await serve((_request, response) => response.end(paid));
+		await serveBy((_request, response) => response.end(paid));
 		const node = await updatePackage();
 		let stop = (): void => undefined;
 		const hang = (): Promise<never> => {

@@ -1,17 +1,13 @@
 /** The credential's test button: what it says, and that it shows no secret. */
 import { createServer } from 'node:http';
-import { CredentialTestContext } from 'n8n-core';
-import type {
-	INodeCredentialTestResult,
-	IWorkflowExecuteAdditionalData,
-	INodeType,
-} from 'n8n-workflow';
+import type { INodeCredentialTestResult } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import { isDocumented } from '../../lab/troubleshooting/documented.mts';
 import type { CredentialData } from '../../lab/engine/engine.mts';
-import { credentialFor, loadPackage } from '../../lab/engine/engine.mts';
+import { credentialFor, loadPackage, testCredential } from '../../lab/engine/engine.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
 let sandbox: Sandbox;
 
@@ -20,27 +16,9 @@ beforeEach(async () => {
 });
 afterEach(async () => await sandbox.stop());
 
-/** The test that n8n runs for a credential in a node that names it in `testedBy`. */
-function testOf({ description, methods }: INodeType) {
-	const use = description.credentials?.find(({ name }) => name === 'etbWalletApi');
-	const name = typeof use?.testedBy === 'string' ? use.testedBy : '';
-	const test = methods?.credentialTest?.[name];
-	if (test === undefined) throw new Error(`${description.name} does not test its credential`);
-	return test;
-}
-
 async function press(changes: CredentialData = {}): Promise<INodeCredentialTestResult> {
-	const { types } = await loadPackage();
-	const node = types.get('n8n-nodes-etb-wallet.etbWallet');
-	if (node === undefined) throw new Error('no action node');
-	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
 	const data = credentialFor(sandbox, changes);
-	const result = await testOf(node).call(context, {
-		id: '1',
-		name: 'ETB Wallet account',
-		type: 'etbWalletApi',
-		data,
-	});
+	const result = await testCredential(data);
 	const told = JSON.stringify(result);
 	for (const secret of [data.apiKey, data.webhookSecret, sandbox.apiKey]) {
 		if (typeof secret === 'string' && secret !== '') expect(told).not.toContain(secret);
@@ -76,26 +54,24 @@ test('shows the reason of the service for a wrong key', async () => {
 test.each([
 	[
 		'403',
-		403,
 		'{"error":"Scope missing"}',
 		/^The API key is not allowed .*\(403\)\. The service said: "Scope missing"/,
 	],
 	[
 		'404',
-		404,
 		'Not here',
 		/^The service did not find .*\(404\)\. The service said: "Not here".*Base URL/,
 	],
-	['429', 429, '', /^The service is receiving too many requests \(429\)/],
+	['429', '', /^The service is receiving too many requests \(429\)/],
 	[
-		'500 with HTML',
-		500,
+		'500',
 		'<html><title>Oops</title></html>',
 		/^The service failed \(500\)\. The service said: "Oops"/,
 	],
-	['a redirect', 302, '', /redirect, which is not followed .* \(302\).*Check the Base URL/],
-])('tells of %s', async (_what, status, body, message) => {
-	sandbox.faults.next('GET /balance', { process: 'never', answer: { status, body } });
+	['302', '', /redirect, which is not followed .* \(302\).*Check the Base URL/],
+])('tells of %s', async (status, body, message) => {
+	const answer = { status: Number(status), body };
+	sandbox.faults.next('GET /balance', { process: 'never', answer });
 	const result = await press();
 	expect(result.status).toBe('Error');
 	expect(result.message).toMatch(message);
@@ -131,25 +107,20 @@ test.each([
 
 describe('a redirect to another host', () => {
 	let arrived: number;
-	let other: ReturnType<typeof createServer>;
+	let other: Served;
 
 	beforeEach(async () => {
 		arrived = 0;
-		other = createServer((_request, response) => {
+		const server = createServer((_request, response) => {
 			arrived++;
 			response.end('{"data":{"treasuryBalance":1}}');
 		});
-		await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+		other = await serve(server);
 	});
-	afterEach(async () => {
-		other.closeAllConnections();
-		await new Promise((closed) => other.close(closed));
-	});
+	afterEach(async () => await other.close());
 
 	test.each([301, 302, 303, 307, 308])('with %i is not followed', async (status) => {
-		const address = other.address();
-		if (address === null || typeof address === 'string') throw new Error('no port');
-		const headers = { location: `http://127.0.0.1:${address.port}/` };
+		const headers = { location: `${other.url}/` };
 		sandbox.faults.next('GET /balance', { process: 'never', answer: { status, headers } });
 		expect((await press()).status).toBe('Error');
 		expect(arrived).toBe(0);

@@ -2,21 +2,22 @@
 import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox, type ReceivedRequest } from '../../sandbox/sandbox.mts';
 import { withShortTimeoutsFor } from '../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
-import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
+import {
+	answerOf,
+	nodeId,
+	outcomes,
+	paidNames,
+	payInEachTest,
+	payments,
+	sandbox,
+	timePassesForEachLook,
+} from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
-/** Each test has a ledger of its own. */
-let nodeId: string;
-
-beforeEach(async () => {
-	({ sandbox, nodeId } = await startPaying());
-});
-afterEach(async () => await stopPaying(sandbox));
+payInEachTest();
 
 interface PaymentItem extends IDataObject {
 	userId: string;
@@ -73,23 +74,7 @@ const bodyOf = ({ body }: ReceivedRequest): Map<string, unknown> =>
 	new Map(Object.entries(Object(body) as object));
 const userOf = (request: ReceivedRequest): string =>
 	String(bodyOf(request).get('toUserId')).replace('etbw_', '');
-const payments = (): ReceivedRequest[] =>
-	sandbox.requests.filter(({ path }) => path.endsWith('/disburse'));
-/** Names of those who were paid, by the books, sorted. */
-const paidNames = (): string[] =>
-	sandbox.books
-		.disbursements()
-		.map(({ toUserId }) => toUserId.replace('etbw_', ''))
-		.sort();
 const sorted = (list: string[]): string[] => [...list].sort();
-
-/** The details of an error item. */
-function errorIn({ json }: INodeExecutionData): IDataObject {
-	return Object(json.error) as IDataObject;
-}
-
-const outcomes = (items: INodeExecutionData[]): unknown[] =>
-	items.map((item) => item.json.outcome ?? errorIn(item).outcome);
 
 /** A fault for payments to these users, the first `times` times. */
 function failFor(list: string[], fault: Fault | PresetName, times = Infinity): void {
@@ -110,20 +95,6 @@ const rejection = reply(422, { error: { message: 'The wallet is closed' } });
 const errorData = (error: RunResult['error']): Record<string, unknown> =>
 	Object(error?.context?.data) as Record<string, unknown>;
 const rows = (data: unknown): unknown[] => (Array.isArray(data) ? (data as unknown[]) : []);
-
-/** A run that waits for another execution looks at the count of its node: then the monotonic clock moves on. */
-function anHourPassesWhileWaiting(): void {
-	const now = performance.now.bind(performance);
-	const count = deduplicator.getProcessedDataCount;
-	let passedMs = 0;
-	jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-	jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (scope, ...more) => {
-		// The first is asked before anything is sent.
-		if (scope === 'node' && looks++ > 0) passedMs = 3_600_000;
-		return await count(scope, ...more);
-	});
-	let looks = 0;
-}
 
 describe('outcomes', () => {
 	const contradictions: [status: number, body: string, message: RegExp][] = [
@@ -188,7 +159,7 @@ describe('outcomes', () => {
 		expect(result.errorOutput).toHaveLength(1);
 		const [item] = result.errorOutput;
 		expect(item?.json).toMatchObject({ name: 'u1', userId: 'etbw_u1' });
-		expect(item && errorIn(item)).toMatchObject({
+		expect(item && answerOf(item)).toMatchObject({
 			outcome,
 			toUserId: 'etbw_u1',
 			amountEtb: 10,
@@ -254,7 +225,7 @@ describe('outcomes', () => {
 				...settings,
 			});
 			const [item] = errorOutput;
-			const remedy = error?.description ?? (item && errorIn(item))?.description;
+			const remedy = error?.description ?? (item && answerOf(item))?.description;
 			expect(remedy).toContain(
 				'Of the others of this run 2 were paid, or may be, and have no Reference: leave them out of another run.',
 			);
@@ -262,10 +233,11 @@ describe('outcomes', () => {
 	);
 
 	test('a reason that repeats a short API key does not show it', async () => {
-		await sandbox.stop();
-		sandbox = await startSandbox({ apiKey: 'k-7x' });
-		failFor(['u0'], reply(200, { success: false, message: 'Key k-7x is blocked' }));
-		const { error, everything } = await pay(itemsFor(['u0']));
+		const other = await startSandbox({ apiKey: 'k-7x' });
+		const blocked = reply(200, { success: false, message: 'Key k-7x is blocked' });
+		other.faults.plan('POST /disburse', () => blocked);
+		const { error, everything } = await pay(itemsFor(['u0']), { credential: credentialFor(other) });
+		await other.stop();
 		expect(error?.message).toContain('Key [hidden] is blocked');
 		expect(everything).not.toContain('k-7x');
 	});
@@ -394,7 +366,7 @@ describe('a reference', () => {
 		expect(payments()).toEqual([]);
 		const continued = await pay(items, { onError: 'continueErrorOutput' });
 		expect(outcomes(continued.output)).toEqual(['paid', 'paid']);
-		expect(continued.errorOutput.map(errorIn)).toMatchObject([
+		expect(continued.errorOutput.map(answerOf)).toMatchObject([
 			{ outcome: 'notPaid', reference: 'pay-u0', toUserId: 'etbw_u0', amountEtb: 10 },
 		]);
 	});
@@ -422,7 +394,7 @@ describe('a reference', () => {
 			});
 		expect(outcomes((await pay(referenced(names(2)))).output)).toEqual(['paid', 'paid']);
 		broken.mockRestore();
-		anHourPassesWhileWaiting();
+		timePassesForEachLook('node', 3_600_000);
 		const second = await pay(referenced(names(2)));
 		expect(outcomes(second.output)).toEqual(['unknown', 'unknown']);
 		expect((await pay(referenced(['u0']))).hints).toEqual([expect.stringContaining('1 unknown')]);
@@ -443,7 +415,7 @@ describe('a reference', () => {
 					/^Nothing was sent, because another person or amount was paid under this reference: "pay-u0"/,
 				);
 				const { errorOutput } = await pay([other], { onError: 'continueErrorOutput' });
-				expect(errorOutput.map(errorIn)).toMatchObject([{ outcome: 'notPaid' }]);
+				expect(errorOutput.map(answerOf)).toMatchObject([{ outcome: 'notPaid' }]);
 			}
 			expect(outcomes((await pay(referenced(['u0']))).output)).toEqual(['alreadyPaid']);
 			expect(paidNames()).toEqual(['u0']);
@@ -459,11 +431,10 @@ describe('a reference', () => {
 
 	test('is paid once by executions at the same time', async () => {
 		for (let round = 0; round < 100; round++) {
-			nodeId = `race-${round}`;
 			const left = referenced(names(8, round * 100));
 			const right = referenced(names(8, round * 100 + 2));
-			const options = { concurrency: 3 };
-			const results = await Promise.all([pay(left, { options }), pay(right, { options })]);
+			const run = { nodeId: `race-${round}`, options: { concurrency: 3 } };
+			const results = await Promise.all([pay(left, run), pay(right, run)]);
 			expect(results.flatMap(({ output }) => output)).toHaveLength(16);
 			expect(results.map(({ error }) => error)).toEqual([undefined, undefined]);
 		}
@@ -719,7 +690,7 @@ describe('On Error', () => {
 			const isError = ({ json }: INodeExecutionData): boolean => 'error' in json;
 			const items = onError === 'continueErrorOutput' ? result.errorOutput : result.output;
 			expect(result.error).toBeUndefined();
-			expect(items.filter(isError).map((item) => [item.pairedItem, errorIn(item)])).toMatchObject(
+			expect(items.filter(isError).map((item) => [item.pairedItem, answerOf(item)])).toMatchObject(
 				[1, 3, 5].map((item) => [
 					{ item },
 					{
@@ -825,7 +796,7 @@ describe('Retry On Fail', () => {
 			const { output, errorOutput } = await spoil(names(2), 'u0', 'continueErrorOutput');
 			expect(outcomes(output)).toEqual(['paid']);
 			expect(outcomes(errorOutput)).toEqual(['notPaid']);
-			expect(errorOutput[0] && errorIn(errorOutput[0]).message).toBe('API Key is empty');
+			expect(errorOutput[0] && answerOf(errorOutput[0]).message).toBe('API Key is empty');
 		});
 	});
 
@@ -836,7 +807,7 @@ describe('Retry On Fail', () => {
 			const result = await pay(itemsFor(names(1)), { retryOnFail: true, onError });
 			expect(payments()).toHaveLength(1);
 			expect(
-				result.error?.message ?? errorIn(result.errorOutput[0] ?? { json: {} }).outcome,
+				result.error?.message ?? answerOf(result.errorOutput[0] ?? { json: {} }).outcome,
 			).toMatch(/failed \(500\)|unknown/);
 		}
 	});
@@ -872,7 +843,7 @@ describe('Retry On Fail', () => {
 			options: { concurrency: 1 },
 			fields: { reference: "={{ Math.random() < 0.5 ? 'pay-' + $json.name : 'pay-u1' }}" },
 		});
-		expect(output.map((item) => errorIn(item).message ?? item.json.outcome)).toEqual([
+		expect(output.map((item) => answerOf(item).message ?? item.json.outcome)).toEqual([
 			'Reference is "pay-u1", which item 1 has too',
 			'paid',
 		]);

@@ -1,21 +1,17 @@
 /** Payments that the pay gate handed out: a claim pays once, in the execution that made it, in time, and nothing else is said to be not paid. */
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode, updatePackage } from '../../lab/engine/engine.mts';
-import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
+import { answerOf, nodeId, outcomesOf, payInEachTest, sandbox } from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
-let nodeId: string;
 let executions = 0;
 let executionId: string;
 
-beforeEach(async () => {
-	({ sandbox, nodeId } = await startPaying());
+payInEachTest();
+beforeEach(() => {
 	executionId = `gate-execution-${++executions}`;
 });
-afterEach(async () => await stopPaying(sandbox));
 
 const HALF_OF_THE_LEASE_MS = 450_000;
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
@@ -44,11 +40,7 @@ async function pay(
 ): Promise<RunResult> {
 	return await runNode({
 		credential: credentialFor(sandbox),
-		parameters: {
-			resource: 'disbursement',
-			operation: 'payClaims',
-			...parameters,
-		},
+		parameters: { resource: 'disbursement', operation: 'payClaims', ...parameters },
 		items,
 		nodeId,
 		executionId,
@@ -57,10 +49,6 @@ async function pay(
 	});
 }
 
-const answerOf = ({ json }: INodeExecutionData): IDataObject =>
-	Object(json.error ?? json) as IDataObject;
-const outcomesOf = ({ output }: RunResult): unknown[] =>
-	output.map((item) => answerOf(item).outcome);
 const messageOf = ({ output: [first] }: RunResult): unknown => first && answerOf(first).message;
 const payments = (): number => sandbox.books.disbursements().length;
 const USED = 'Not sent: its claim was used before, and it may have been sent then';

@@ -1,21 +1,19 @@
 /** A service, or something in its place, that answers whatever it likes: what a payment then ends as. */
-import { once } from 'node:events';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { withoutPauses } from '../../lab/engine/calls.mts';
-import { executeNode } from '../../lab/engine/engine.mts';
+import { credentialFor, executeNode } from '../../lab/engine/engine.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
-let server: Server;
-let sockets: Socket[];
+let service: Served;
 let requests: string[];
 let answer: (socket: Socket) => void;
 
-beforeAll(async () => {
-	server = createServer((socket) => {
-		sockets.push(socket);
+beforeEach(async () => {
+	withoutPauses();
+	requests = [];
+	const server = createServer((socket) => {
 		let text = '';
-		socket.on('error', () => undefined);
 		socket.on('data', (chunk) => {
 			text += chunk.toString('latin1');
 			const [head = '', body] = text.split('\r\n\r\n');
@@ -26,20 +24,11 @@ beforeAll(async () => {
 			answer(socket);
 		});
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
+	service = await serve(server);
 });
-afterAll(async () => {
-	await new Promise((closed) => server.close(closed));
-});
-beforeEach(() => {
-	withoutPauses();
-	sockets = [];
-	requests = [];
-});
-afterEach(() => {
+afterEach(async () => {
 	jest.restoreAllMocks();
-	for (const socket of sockets) socket.destroy();
+	await service.close();
 });
 
 const ok = '{"success":true,"amountEtb":5,"txHash":"0x1"}';
@@ -166,12 +155,7 @@ const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
 test.each(cases)('%s', async (_what, bytes, outcome) => {
 	answer = (socket) => (bytes.length === 0 ? socket.resetAndDestroy() : socket.end(bytes));
 	const { output, errorOutput } = await executeNode({
-		credential: {
-			baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-			apiKey: 'key-of-the-hostile-service',
-			webhookSecret: '',
-			allowInsecureHttp: false,
-		},
+		credential: credentialFor({ url: service.url, apiKey: 'key-of-the-test', webhookSecret: '' }),
 		parameters: {
 			resource: 'disbursement',
 			operation: 'create',

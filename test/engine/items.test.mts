@@ -1,17 +1,12 @@
 /** Many items: expressions, pairing, error branches, retries and stopping. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
-import type { ReceivedRequest, Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
+import type { ReceivedRequest } from '../../sandbox/sandbox.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, runNode } from '../../lab/engine/engine.mts';
+import { payInEachTest, sandbox } from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
-
-beforeEach(async () => {
-	sandbox = await startSandbox();
-});
-afterEach(async () => await sandbox.stop());
+payInEachTest();
 
 const createFromItem = {
 	resource: 'user',

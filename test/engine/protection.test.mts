@@ -1,63 +1,34 @@
 /** What protects a payment holds whatever it is given: references, options, limits, dry runs, n8n itself. */
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeParameters,
-	INodeType,
-} from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeParameters, INodeType } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import {
 	credentialFor,
 	deduplicator,
 	loadPackage,
-	runNode,
 	updatePackage,
 } from '../../lab/engine/engine.mts';
-import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
+import {
+	answerOf,
+	itemsFor,
+	nodeId,
+	outcomesOf,
+	paidNames,
+	pay,
+	payInEachTest,
+	payments,
+	sandbox,
+	user,
+} from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
-let nodeId: string;
+payInEachTest();
 
-beforeEach(async () => {
-	({ sandbox, nodeId } = await startPaying());
-});
-afterEach(async () => await stopPaying(sandbox));
-
-const user = (name: string): string => sandbox.books.addUser({ externalId: name }).id;
-const sent = () => sandbox.requests.filter(({ path }) => path.endsWith('/disburse'));
-const paidNames = (): string[] =>
-	sandbox.books.disbursements().map(({ toUserId }) => toUserId.replace('etbw_', ''));
-const errorIn = ({ json }: INodeExecutionData): IDataObject => Object(json.error) as IDataObject;
-const outcomesOf = ({ output, errorOutput }: RunResult): unknown[] =>
-	[...output, ...errorOutput].map((item) => item.json.outcome ?? errorIn(item).outcome);
-
-/** Pays by Map Automatically. @param options may name a mode too */
-async function payMapped(
+/** @param options may name a mode too */
+const payMapped = async (
 	items: IDataObject[],
 	{ mode = 'pay', ...options }: INodeParameters = {},
 	run: Partial<RunOptions> = {},
-): Promise<RunResult> {
-	return await runNode({
-		credential: credentialFor(sandbox),
-		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
-			mappingMode: 'autoMapInputData',
-			mode,
-			options,
-		},
-		items,
-		nodeId,
-		...run,
-	});
-}
-
-/** Items that pay 10 ETB to each, with references. */
-const referenced = (...names: string[]) =>
-	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
+): Promise<RunResult> => await pay(items, { mode, options }, run);
 
 describe('Map Automatically with a reference column that is empty', () => {
 	test.each([
@@ -76,51 +47,38 @@ describe('Map Automatically with a reference column that is empty', () => {
 			const { error } = await payMapped(items);
 			expect(error?.message).toMatch(/Reference is |cannot be used/);
 		}
-		expect(sent()).toEqual([]);
+		expect(payments()).toEqual([]);
 	});
 });
 
-describe.each([['checkBalance', 'Check Balance First', /^The treasury holds 1 ETB/]])(
-	'the option %s',
-	(name, label, refusal) => {
-		const pay = async (value: unknown): Promise<RunResult> => {
-			sandbox.books.setTreasuryBalance(1);
-			return await runNode({
-				credential: credentialFor(sandbox),
-				parameters: {
-					resource: 'disbursement',
-					operation: 'create',
-					toUserId: user(`u-${nodeId}-${String(value)}`),
-					amountEtb: '10',
-					options: { [name]: value } as INodeParameters,
-				},
-				nodeId,
-			});
-		};
+describe('the option checkBalance', () => {
+	const payWith = async (checkBalance: string | boolean): Promise<RunResult> => {
+		sandbox.books.setTreasuryBalance(1);
+		const payment = { mappingMode: 'defineBelow', toUserId: user('a'), amountEtb: '10' };
+		return await pay([{}], { ...payment, options: { checkBalance } });
+	};
 
-		test.each(['=true', '={{ "true" }}', '={{ true }}', true])('is on as %p', async (value) => {
-			const { error, output } = await pay(value);
-			if (refusal === undefined) expect(output[0]?.json.outcome).toBe('ready');
-			else expect(error?.message).toMatch(refusal);
-			expect(sent()).toEqual([]);
-		});
+	test.each(['=true', '={{ "true" }}', '={{ true }}', true])('is on as %p', async (value) => {
+		const { error } = await payWith(value);
+		expect(error?.message).toMatch(/^The treasury holds 1 ETB/);
+		expect(payments()).toEqual([]);
+	});
 
-		test.each(['={{ 1 }}', '={{ $json.nothing }}', '={{ "yes" }}', '={{ [] }}', '={{ null }}', ''])(
-			'is neither on nor off as %p, and nothing is sent',
-			async (value) => {
-				const { error } = await pay(value);
-				expect(error?.message).toMatch(`${label} is `);
-				expect(error?.message).toMatch(/neither true nor false$/);
-				expect(sent()).toEqual([]);
-			},
-		);
+	test.each(['={{ 1 }}', '={{ $json.nothing }}', '={{ "yes" }}', '={{ [] }}', '={{ null }}', ''])(
+		'is neither on nor off as %p, and nothing is sent',
+		async (value) => {
+			const { error } = await payWith(value);
+			expect(error?.message).toMatch('Check Balance First is ');
+			expect(error?.message).toMatch(/neither true nor false$/);
+			expect(payments()).toEqual([]);
+		},
+	);
 
-		test.each([false, '={{ "false" }}', '=false'])('is off as %p', async (value) => {
-			await pay(value);
-			expect(sent()).toHaveLength(1);
-		});
-	},
-);
+	test.each([false, '={{ "false" }}', '=false'])('is off as %p', async (value) => {
+		await payWith(value);
+		expect(payments()).toHaveLength(1);
+	});
+});
 
 describe('an answer that contradicts itself is unknown', () => {
 	test.each([
@@ -133,7 +91,7 @@ describe('an answer that contradicts itself is unknown', () => {
 	])('%s', async (body) => {
 		const fault: Fault = { process: 'before-answer', answer: { status: 200, body } };
 		sandbox.faults.plan('POST /disburse', () => fault);
-		const result = await payMapped(referenced('a'), {}, { onError: 'continueErrorOutput' });
+		const result = await payMapped(itemsFor('a'), {}, { onError: 'continueErrorOutput' });
 		expect(outcomesOf(result)).toEqual(['unknown']);
 	});
 
@@ -144,7 +102,7 @@ describe('an answer that contradicts itself is unknown', () => {
 	])('but not %s', async (body, outcome) => {
 		const fault: Fault = { process: 'before-answer', answer: { status: 200, body } };
 		sandbox.faults.plan('POST /disburse', () => fault);
-		expect(outcomesOf(await payMapped(referenced('a')))).toEqual([outcome]);
+		expect(outcomesOf(await payMapped(itemsFor('a')))).toEqual([outcome]);
 	});
 });
 
@@ -154,7 +112,7 @@ describe('a status that contradicts its body is unknown, and sent once', () => {
 		const headers = { 'retry-after': '0' };
 		const fault: Fault = { process: 'before-answer', answer: { status, body, headers } };
 		sandbox.faults.plan('POST /disburse', () => fault);
-		const items = referenced('a');
+		const items = itemsFor('a');
 		const result = await payMapped(items, {}, { onError: 'continueErrorOutput' });
 		expect(outcomesOf(result)).toEqual(['unknown']);
 		sandbox.faults.clear();
@@ -174,9 +132,9 @@ describe('a status that contradicts its body is unknown, and sent once', () => {
 	])('however it says so: 429 %s is %s', async (body, outcome, requests) => {
 		const answer = { status: 429, body, headers: { 'retry-after': '0' } };
 		sandbox.faults.plan('POST /disburse', (): Fault => ({ process: 'never', answer }));
-		const result = await payMapped(referenced('a'), {}, { onError: 'continueErrorOutput' });
+		const result = await payMapped(itemsFor('a'), {}, { onError: 'continueErrorOutput' });
 		expect(outcomesOf(result)).toEqual([outcome]);
-		expect(sent()).toHaveLength(requests);
+		expect(payments()).toHaveLength(requests);
 	});
 });
 
@@ -199,20 +157,20 @@ test.each(['"note"', '"message"'])(
 test.each(['={{ $json.nothing }}', '={{ null }}', ''])(
 	'If Reference Was Used as %p is neither Skip nor Fail, and nothing is sent',
 	async (ifReferenceUsed) => {
-		const { error } = await payMapped(referenced('a'), { ifReferenceUsed });
+		const { error } = await payMapped(itemsFor('a'), { ifReferenceUsed });
 		expect(error?.message).toMatch(/^If Reference Was Used is empty/);
-		expect(sent()).toEqual([]);
+		expect(payments()).toEqual([]);
 	},
 );
 
 test('a reference that another execution is sending is not told as notPaid when the database fails', async () => {
 	sandbox.setLatency(300);
-	const items = referenced('a');
+	const items = itemsFor('a');
 	const record = deduplicator.checkProcessedAndRecord;
 	let calls = 0;
 	const first = payMapped(items);
 	const second = (async () => {
-		while (sent().length === 0) await new Promise(setImmediate);
+		while (payments().length === 0) await new Promise(setImmediate);
 		jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
 			.mockImplementation(async (entries, scope, ...more) => {
@@ -229,7 +187,7 @@ test('a reference that another execution is sending is not told as notPaid when 
 });
 
 test('an option of the whole run is read for the first item only', async () => {
-	const [first, ...others] = referenced('a', 'b', 'c');
+	const [first, ...others] = itemsFor('a', 'b', 'c');
 	const maxTotalEtb = '={{ $json.until.toDateTime().year }}';
 	const result = await payMapped([{ ...first, until: '2026-11-30' }, ...others], { maxTotalEtb });
 	expect(outcomesOf(result)).toEqual(['paid', 'paid', 'paid']);
@@ -237,10 +195,10 @@ test('an option of the whole run is read for the first item only', async () => {
 
 test('an https address where plain http is spoken is told as not sent', async () => {
 	const credential = { ...credentialFor(sandbox), baseUrl: sandbox.url.replace('http:', 'https:') };
-	const items = referenced('a');
+	const items = itemsFor('a');
 	const result = await payMapped(items, {}, { credential, onError: 'continueErrorOutput' });
 	expect(outcomesOf(result)).toEqual(['notPaid']);
-	expect(errorIn(result.errorOutput[0] ?? { json: {} }).message).toMatch(/does not speak https/);
+	expect(answerOf(result.errorOutput[0] ?? { json: {} }).message).toMatch(/does not speak https/);
 	expect(outcomesOf(await payMapped(items))).toEqual(['paid']);
 });
 
@@ -249,7 +207,7 @@ test.each([100000000000000.1, 4503599627370498, 123456789012345.67])(
 	async (amountEtb) => {
 		const { error } = await payMapped([{ toUserId: user('a'), amountEtb }]);
 		expect(error?.message).toMatch(/which has more than 15 digits/);
-		expect(sent()).toEqual([]);
+		expect(payments()).toEqual([]);
 	},
 );
 
@@ -270,7 +228,7 @@ describe('a very long text is read in time', () => {
 				process: 'never',
 				answer: { status: 422, body },
 			}));
-			const { error } = await payMapped(referenced('a'));
+			const { error } = await payMapped(itemsFor('a'));
 			expect(error?.message).toMatch(/refused the request \(422\)/);
 		},
 	);
@@ -282,16 +240,16 @@ describe('a dry run', () => {
 		sandbox.faults.plan('POST /disburse', ({ body }) =>
 			/unknown/.test(JSON.stringify(body)) ? fault : undefined,
 		);
-		const first = referenced('unknown', 'other', 'used');
+		const first = itemsFor('unknown', 'other', 'used');
 		await payMapped(first, {}, { onError: 'continueErrorOutput' });
 		const before = structuredClone([...deduplicator.rows]);
-		const requestsBefore = sent().length;
+		const requestsBefore = payments().length;
 		const items = [
 			...first.map((item, index) => ({
 				...item,
 				amountEtb: index === 1 ? 11 : 10,
 			})),
-			...referenced('new'),
+			...itemsFor('new'),
 			{ toUserId: '', amountEtb: 10, reference: 'x' },
 		];
 		const result = await payMapped(items, { mode: 'dryRun' }, { onError: 'continueErrorOutput' });
@@ -300,11 +258,9 @@ describe('a dry run', () => {
 			'alreadyPaid',
 			'ready',
 		]);
-		const modes = [...result.output, ...result.errorOutput].map(
-			(item) => item.json.mode ?? errorIn(item).mode,
-		);
+		const modes = [...result.output, ...result.errorOutput].map((item) => answerOf(item).mode);
 		expect(modes).toEqual(Array(5).fill('dryRun'));
-		expect(result.errorOutput.map(errorIn)).toMatchObject([
+		expect(result.errorOutput.map(answerOf)).toMatchObject([
 			{ outcome: 'notPaid', reference: 'pay-other' },
 			{ outcome: 'notPaid', message: expect.stringMatching(/^To User ID/) as unknown },
 		]);
@@ -312,7 +268,7 @@ describe('a dry run', () => {
 			'Dry run: 1 ready, 1 already paid, 2 not paid, 1 unknown, total 10 ETB',
 		]);
 		expect([...deduplicator.rows]).toEqual(before);
-		expect(sent()).toHaveLength(requestsBefore);
+		expect(payments()).toHaveLength(requestsBefore);
 	});
 
 	test.each([
@@ -323,13 +279,13 @@ describe('a dry run', () => {
 			['sent:pay-a', 'payment:["pay-a","etbw_a","10"]', 'doubt:sent:pay-a'],
 		],
 	])('says of a reference that %s what is true of all three', async (_how, marks: string[]) => {
-		const items = referenced('a');
+		const items = itemsFor('a');
 		let isAnswered = (): void => undefined;
 		const answered = new Promise<void>((resolve) => (isAnswered = resolve));
 		if (marks.length > 0) deduplicator.rows.set(`wf1:${nodeId}`, ['references', ...marks]);
 		sandbox.setLatency(500);
 		const other = marks.length > 0 ? undefined : payMapped(items).then(isAnswered);
-		while (other !== undefined && sent().length === 0) await new Promise(setImmediate);
+		while (other !== undefined && payments().length === 0) await new Promise(setImmediate);
 		const { output } = await payMapped(items, { mode: 'dryRun' });
 		expect(output.map(({ json }) => [json.outcome, json.message])).toEqual([
 			[
@@ -344,7 +300,7 @@ describe('a dry run', () => {
 	});
 
 	test('of a list is followed by a run that pays all of it', async () => {
-		const items = referenced(...Array.from({ length: 30 }, (_, index) => `u${index}`));
+		const items = itemsFor(...Array.from({ length: 30 }, (_, index) => `u${index}`));
 		const dry = await payMapped(items, { mode: 'dryRun' });
 		expect(new Set(outcomesOf(dry))).toEqual(new Set(['ready']));
 		expect(dry.hints).toEqual([
@@ -359,7 +315,7 @@ describe('a dry run', () => {
 
 	test('checks limits and the balance', async () => {
 		sandbox.books.setTreasuryBalance(15);
-		const items = referenced('a', 'b');
+		const items = itemsFor('a', 'b');
 		for (const options of [{ maxTotalEtb: '15' }, { maxAmountEtb: '5' }, { checkBalance: true }]) {
 			const { error } = await payMapped(items, { ...options, mode: 'dryRun' });
 			expect(`${error?.message} ${error?.description}`).toMatch(/Nobody was paid/);
@@ -377,19 +333,19 @@ describe.each([
 			JSON.stringify(body).includes('unknown') ? fault : undefined,
 		);
 		const onError = 'continueErrorOutput';
-		const before = referenced('used', 'unknown', 'other');
+		const before = itemsFor('used', 'unknown', 'other');
 		await payMapped(before, {}, { onError });
 		sandbox.books.setTreasuryBalance(15);
 		const items = before.map((item, index) => ({ ...item, amountEtb: index === 2 ? 11 : 10 }));
-		const run = [...items, ...referenced('new'), ...referenced('next')];
-		const requests = sent().length;
+		const run = [...items, ...itemsFor('new'), ...itemsFor('next')];
+		const requests = payments().length;
 		{
 			const { output, errorOutput } = await payMapped(run, options, { onError });
 			expect(output.map(({ json }) => [json.reference, json.outcome])).toEqual([
 				['pay-used', 'alreadyPaid'],
 				['pay-unknown', 'unknown'],
 			]);
-			expect(errorOutput.map(errorIn)).toMatchObject([
+			expect(errorOutput.map(answerOf)).toMatchObject([
 				{
 					reference: 'pay-other',
 					outcome: 'notPaid',
@@ -403,7 +359,7 @@ describe.each([
 				{ reference: 'pay-next', outcome: 'notPaid' },
 			]);
 		}
-		expect(sent()).toHaveLength(requests);
+		expect(payments()).toHaveLength(requests);
 		const { output } = await payMapped(before);
 		expect(output.map(({ json }) => json.outcome)).toEqual([
 			'alreadyPaid',
@@ -417,10 +373,10 @@ describe.each([
 		jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
 			.mockRejectedValue(new Error('database is locked'));
-		const items = referenced('a', 'b');
+		const items = itemsFor('a', 'b');
 		const { errorOutput } = await payMapped(items, options, { onError: 'continueErrorOutput' });
-		expect(errorOutput.map((item) => errorIn(item).outcome)).toEqual(['notPaid', 'notPaid']);
-		expect(sent()).toEqual([]);
+		expect(errorOutput.map((item) => answerOf(item).outcome)).toEqual(['notPaid', 'notPaid']);
+		expect(payments()).toEqual([]);
 	});
 });
 
@@ -448,7 +404,7 @@ test('whatever is thrown while a payment is sent makes it unknown, and shows no 
 		{ currentNode: () => node, onError: 'continueErrorOutput' },
 	);
 	expect(outcomesOf(result)).toEqual(['unknown']);
-	expect(errorIn(result.errorOutput[0] ?? { json: {} }).message).toBe(
+	expect(answerOf(result.errorOutput[0] ?? { json: {} }).message).toBe(
 		'Sending the payment failed: Bearer [hidden] and [hidden]%2F',
 	);
 	expect(result.everything).not.toContain(key);
@@ -466,12 +422,12 @@ test('what n8n or the network says of a failed connection shows no secret', asyn
 		},
 	}));
 	const result = await payMapped(
-		referenced('a'),
+		itemsFor('a'),
 		{},
 		{ currentNode: () => node, onError: 'continueErrorOutput' },
 	);
 	expect(outcomesOf(result)).toEqual(['unknown']);
-	expect(errorIn(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
+	expect(answerOf(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
 	expect(result.everything).not.toContain(key);
 });
 
@@ -494,12 +450,12 @@ describe('without what n8n sends requests with', () => {
 		const node = await nodeWith((context) => ({
 			helpers: { value: { ...context.helpers, httpRequestWithAuthentication: undefined } },
 		}));
-		for (const items of [referenced('a'), [{ toUserId: 'etbw_u1', amountEtb: 10 }]]) {
+		for (const items of [itemsFor('a'), [{ toUserId: 'etbw_u1', amountEtb: 10 }]]) {
 			const { error } = await payMapped(items, {}, { currentNode: () => node });
 			expect(error?.message).toBe('This version of n8n cannot send requests with a credential');
 			expect(error?.description).toMatch(/Update n8n to \d+\.\d+\.\d+ or newer/);
 		}
-		expect(sent()).toEqual([]);
+		expect(payments()).toEqual([]);
 	});
 });
 
@@ -508,12 +464,12 @@ describe('without what n8n keeps references with', () => {
 		const node = await nodeWith((context) => ({
 			helpers: { value: { ...context.helpers, getProcessedDataCount: undefined } },
 		}));
-		const { error } = await payMapped(referenced('a'), {}, { currentNode: () => node });
+		const { error } = await payMapped(itemsFor('a'), {}, { currentNode: () => node });
 		expect(error?.message).toBe('This version of n8n cannot keep references');
 		expect(error?.description).toMatch(/^Nobody was paid\. Update n8n to \d+\.\d+\.\d+ or newer/);
-		expect(sent()).toEqual([]);
+		expect(payments()).toEqual([]);
 		const settled = await payMapped(
-			referenced('b'),
+			itemsFor('b'),
 			{ mode: 'settle' },
 			{ currentNode: () => node, onError: 'continueErrorOutput' },
 		);
@@ -522,7 +478,7 @@ describe('without what n8n keeps references with', () => {
 
 	test('hints are left out, and the payments are told all the same', async () => {
 		const node = await nodeWith(() => ({ addExecutionHints: { value: undefined } }));
-		const result = await payMapped(referenced('a', 'b'), {}, { currentNode: () => node });
+		const result = await payMapped(itemsFor('a', 'b'), {}, { currentNode: () => node });
 		expect(outcomesOf(result)).toEqual(['paid', 'paid']);
 	});
 });
@@ -551,7 +507,7 @@ test('many references are hinted at, once a run', async () => {
 	jest
 		.spyOn(deduplicator, 'getProcessedDataCount')
 		.mockImplementation((scope) => Promise.resolve(scope === 'node' ? 480_000 : 0));
-	const { hints } = await payMapped(referenced('a', 'b'));
+	const { hints } = await payMapped(itemsFor('a', 'b'));
 	expect(hints).toEqual([
 		expect.stringMatching(
 			/^This node keeps about 120000 references, so each payment takes about 36 ms longer/,
@@ -562,7 +518,7 @@ test('many references are hinted at, once a run', async () => {
 
 test('a run that lacks money looks at references so that no other run sees it', async () => {
 	sandbox.books.setTreasuryBalance(15);
-	const items = referenced('a', 'b');
+	const items = itemsFor('a', 'b');
 	const record = deduplicator.checkProcessedAndRecord;
 	let rich: Promise<RunResult> | undefined;
 	jest

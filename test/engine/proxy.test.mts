@@ -1,28 +1,23 @@
 /** A proxy in n8n's environment: what it gets to see, and what its refusal means. */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { promisify } from 'node:util';
-import { CredentialTestContext } from 'n8n-core';
-import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { CallName } from '../../lab/engine/calls.mts';
-import { calls, withoutPauses } from '../../lab/engine/calls.mts';
+import { calls } from '../../lab/engine/calls.mts';
 import type { CredentialData, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, loadPackage, runNode } from '../../lab/engine/engine.mts';
+import { credentialFor, runNode, testCredential } from '../../lab/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
-let sandbox: Sandbox;
-let proxy: Server;
+payInEachTest();
+let proxy: Served;
 /** What arrived at the proxy, one for each connection. */
 let arrived: string[];
-let sockets: Socket[];
 let answer: (socket: Socket, head: string) => void;
 let userId: string;
 
@@ -30,16 +25,11 @@ const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_pro
 const before = names.map((name) => [name, process.env[name]] as const);
 
 beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox();
-	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
+	userId = user('abebe');
 	arrived = [];
-	sockets = [];
 	answer = (socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n');
-	proxy = createServer((socket) => {
+	const server = createServer((socket) => {
 		const at = arrived.push('') - 1;
-		sockets.push(socket);
-		socket.on('error', () => undefined);
 		socket.on('data', (chunk) => {
 			arrived[at] += chunk.toString('latin1');
 			const head = arrived[at] ?? '';
@@ -48,22 +38,17 @@ beforeEach(async () => {
 			answer(socket, head);
 		});
 	});
-	proxy.listen(0, '127.0.0.1');
-	await once(proxy, 'listening');
-	const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	proxy = await serve(server);
 	for (const name of names) delete process.env[name];
-	process.env.HTTP_PROXY = url;
-	process.env.HTTPS_PROXY = url;
+	process.env.HTTP_PROXY = proxy.url;
+	process.env.HTTPS_PROXY = proxy.url;
 });
 afterEach(async () => {
 	for (const [name, value] of before) {
 		if (value === undefined) delete process.env[name];
 		else process.env[name] = value;
 	}
-	await sandbox.stop();
-	for (const socket of sockets) socket.destroy();
-	await new Promise((closed) => proxy.close(closed));
-	jest.restoreAllMocks();
+	await proxy.close();
 });
 
 const run = async (call: CallName, changes: CredentialData): Promise<RunResult> =>
@@ -73,15 +58,8 @@ const run = async (call: CallName, changes: CredentialData): Promise<RunResult> 
 		items: [{ userId }],
 	});
 
-async function press(changes: CredentialData): Promise<string | undefined> {
-	const { types } = await loadPackage();
-	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
-	const { methods } = types.get('n8n-nodes-etb-wallet.etbWallet') ?? {};
-	const data = credentialFor(sandbox, changes);
-	const credential = { id: '1', name: 'ETB Wallet account', type: 'etbWalletApi', data };
-	return (await Object.values(methods?.credentialTest ?? {})[0]?.call(context, credential))
-		?.message;
-}
+const press = async (changes: CredentialData): Promise<string> =>
+	(await testCredential(credentialFor(sandbox, changes))).message;
 
 describe('the own machine', () => {
 	const port = (): string => new URL(sandbox.url).port;
@@ -139,7 +117,7 @@ describe('a proxy that does not connect to an https address', () => {
 
 describe('a proxy that connects', () => {
 	let folder: string;
-	let service: ReturnType<typeof createTlsServer>;
+	let service: Served;
 	let requests: string[];
 	const trusted = tls.getCACertificates('default');
 
@@ -161,15 +139,14 @@ describe('a proxy that connects', () => {
 		const cert = await readFile(certFile, 'utf8');
 		tls.setDefaultCACertificates([...trusted, cert]);
 		requests = [];
-		service = createTlsServer({ key: await readFile(keyFile), cert }, (request, response) => {
+		const server = createTlsServer({ key: await readFile(keyFile), cert }, (request, response) => {
 			requests.push(`${request.method} ${request.url}`);
 			if (request.url?.endsWith('/fee') === true) response.writeHead(503).end();
 			else response.end('{"success":true,"amountEtb":5,"txHash":"0x1"}');
 		});
-		service.listen(0, '127.0.0.1');
-		await once(service, 'listening');
+		service = await serve(server);
 		answer = (socket) => {
-			const upstream = connect((service.address() as AddressInfo).port, '127.0.0.1', () => {
+			const upstream = connect(Number(new URL(service.url).port), '127.0.0.1', () => {
 				socket.write('HTTP/1.1 200 OK\r\n\r\n');
 				socket.pipe(upstream).pipe(socket);
 			});
@@ -178,8 +155,7 @@ describe('a proxy that connects', () => {
 	});
 	afterEach(async () => {
 		tls.setDefaultCACertificates(trusted);
-		service.closeAllConnections();
-		await new Promise((closed) => service.close(closed));
+		await service.close();
 		await rm(folder, { recursive: true });
 	});
 

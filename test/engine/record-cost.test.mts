@@ -2,19 +2,13 @@
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { withoutPauses } from '../../lab/engine/calls.mts';
-import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
-import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
+import { deduplicator } from '../../lab/engine/engine.mts';
+import { pay, payInEachTest, sandbox } from '../../lab/engine/paying.mts';
 
 const windows = 10;
 const concurrency = 10;
 
-let sandbox: Sandbox;
-let nodeId: string;
-
-beforeEach(async () => {
-	({ sandbox, nodeId } = await startPaying());
-});
-afterEach(async () => await stopPaying(sandbox));
+payInEachTest();
 
 const items = () =>
 	Array.from({ length: windows * concurrency }, (_, index) => ({
@@ -24,19 +18,7 @@ const items = () =>
 	}));
 
 async function run(fields: INodeParameters = {}): Promise<void> {
-	await runNode({
-		credential: credentialFor(sandbox),
-		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
-			mappingMode: 'autoMapInputData',
-			options: { concurrency },
-			...fields,
-		},
-		items: items(),
-		nodeId,
-		onError: 'continueErrorOutput',
-	});
+	await pay(items(), { options: { concurrency }, ...fields }, { onError: 'continueErrorOutput' });
 }
 
 /** How often the row of the node is read or written: recording and removing do both. */

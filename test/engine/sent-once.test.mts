@@ -1,22 +1,14 @@
 /** What may have been carried out is never sent again: by the sandbox's own count. */
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
-import { calls, withShortTimeoutsFor, withoutPauses } from '../../lab/engine/calls.mts';
+import { calls, withShortTimeoutsFor } from '../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, runNode } from '../../lab/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
+payInEachTest();
 let userId: string;
-
-beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox();
-	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
-});
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
+beforeEach(() => {
+	userId = user('abebe');
 });
 
 const status = (code: number): Fault => ({
@@ -57,6 +49,17 @@ const modes: [name: string, options: Partial<RunOptions>][] = [
 	['retries on fail, then continues', { retryOnFail: true, onError: 'continueErrorOutput' }],
 ];
 
+const run = async (
+	parameters: RunOptions['parameters'],
+	options: Partial<RunOptions> = {},
+): Promise<RunResult> =>
+	await runNode({
+		credential: credentialFor(sandbox),
+		parameters,
+		items: [{ userId }],
+		...options,
+	});
+
 const doneBy = (route: string): number =>
 	route === 'POST /users' ? sandbox.books.users().length - 1 : sandbox.books.disbursements().length;
 
@@ -80,12 +83,7 @@ describe.each(posts)('%s', (route, { parameters }) => {
 			async (_name, fault, done) => {
 				withShortTimeoutsFor(fault);
 				sandbox.faults.next(route, fault, 10);
-				const result = await runNode({
-					credential: credentialFor(sandbox),
-					parameters,
-					items: [{ userId }],
-					...options,
-				});
+				const result = await run(parameters, options);
 				expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
 					route.replace('/', '/api/v1/partners/'),
 				]);
@@ -101,11 +99,7 @@ describe.each(posts)('%s', (route, { parameters }) => {
 			{ process: 'never', answer: { status: 429, headers: { 'retry-after': '0' } } },
 			3,
 		);
-		const { output } = await runNode({
-			credential: credentialFor(sandbox),
-			parameters,
-			items: [{ userId }],
-		});
+		const { output } = await run(parameters);
 		expect(output).toHaveLength(1);
 		expect(sandbox.requests).toHaveLength(4);
 		expect(doneBy(route)).toBe(1);

@@ -8,6 +8,7 @@ import type { CallName } from '../../lab/engine/calls.mts';
 import { calls, withShortTimeoutsFor, withoutPauses } from '../../lab/engine/calls.mts';
 import type { CredentialData, RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, onlyJson, runNode } from '../../lab/engine/engine.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
 let sandbox: Sandbox;
 let userId: string;
@@ -74,81 +75,54 @@ const tooLong =
 	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
 const unreachableService =
 	/^Check the Base URL in the ETB Wallet API credential and that the service is running\. It was tried 4 times\.$/;
+/** A read or a write is tried four times. */
+const notReached = (message: RegExp): Seen => ({
+	requests: 4,
+	message,
+	description: unreachableService,
+});
 const checkPayment = /^Check the treasury balance, the amount and the user ID\.$/;
 const json = (message: string): string => JSON.stringify({ message });
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
 
-const refusals: [status: number, message: RegExp, description: RegExp, calls?: CallName[]][] = [
-	[
-		400,
-		/^The service refused the request \(400\)\. The service said: "No way/,
-		/Check the values/,
-		noPayment,
-	],
-	[
-		400,
-		/^The service refused the request \(400\)\. The service said: "No way/,
-		checkPayment,
-		['disburse'],
-	],
-	[
-		401,
-		/^The service does not accept the API key \(401\)\. The service said: "No way/,
-		/Check the API key in the/,
-	],
-	[
-		402,
-		/^The service refused the request \(402\)\. The service said: "No way/,
-		/^Check the treasury balance/,
-		noPayment,
-	],
-	[
-		402,
-		/^The service refused the request \(402\)\. The service said: "No way/,
-		checkPayment,
-		['disburse'],
-	],
-	[
-		403,
-		/^The API key is not allowed to do this \(403\)\. The service said: "No way/,
-		/which permissions/,
-	],
-	[
-		404,
-		/^The service did not find what was asked for \(404\)\. The service said: "No way/,
-		/identifiers.*Base URL/,
-	],
+const refused = 'The service refused the request';
+const conflict = 'The service reports a conflict';
+
+const refusals: [status: number, message: string, description: RegExp, calls?: CallName[]][] = [
+	[400, refused, /Check the values/, noPayment],
+	[400, refused, checkPayment, ['disburse']],
+	[401, 'The service does not accept the API key', /Check the API key in the/],
+	[402, refused, /^Check the treasury balance/, noPayment],
+	[402, refused, checkPayment, ['disburse']],
+	[403, 'The API key is not allowed to do this', /which permissions/],
+	[404, 'The service did not find what was asked for', /identifiers.*Base URL/],
+	[409, conflict, /may exist already/, repeated],
+	[409, conflict, /earlier payment may be/, ['disburse']],
 	[
 		409,
-		/^The service reports a conflict \(409\)\. The service said: "No way/,
-		/may exist already/,
-		repeated,
-	],
-	[
-		409,
-		/^The service reports a conflict \(409\)\. The service said: "No way/,
-		/earlier payment may be/,
-		['disburse'],
-	],
-	[
-		409,
-		/^The service reports a conflict \(409\)\. The service said: "No way/,
-		/may have a wallet already: use the ID that you got.*another External ID/,
+		conflict,
+		/have a wallet already: use the ID that you got.*another External ID/,
 		['createUser'],
 	],
-	[418, /^The service refused the request \(418\)\. The service said: "No way/, /Check the values/],
-	[
-		422,
-		/^The service refused the request \(422\)\. The service said: "No way/,
-		/Check the values/,
-		noPayment,
-	],
-	[
-		422,
-		/^The service refused the request \(422\)\. The service said: "No way/,
-		checkPayment,
-		['disburse'],
-	],
+	[418, refused, /Check the values/],
+	[422, refused, /Check the values/, noPayment],
+	[422, refused, checkPayment, ['disburse']],
+];
+
+/** An answer that leaves open whether it was done: `seen` by a read or a write; what creates or pays is sent once. */
+const open = (
+	what: string,
+	fault: Row['fault'],
+	seen: Seen,
+	readsAndWrites: CallName[] = repeated,
+): Row[] => [
+	{ what, fault, calls: readsAndWrites, seen },
+	{
+		what,
+		fault,
+		calls: posts,
+		seen: { ...seen, requests: 1, description: mayBeDone, unknown: true },
+	},
 ];
 
 const rows: Row[] = [
@@ -157,7 +131,12 @@ const rows: Row[] = [
 			what: String(status),
 			fault: answer(status, json('No way')),
 			calls: names,
-			seen: { requests: 1, message, description, httpCode: String(status) },
+			seen: {
+				requests: 1,
+				message: new RegExp(`^${message} \\(${status}\\)\\. The service said: "No way`),
+				description,
+				httpCode: String(status),
+			},
 		}),
 	),
 	...['0', new Date(0).toUTCString()].map(
@@ -188,29 +167,12 @@ const rows: Row[] = [
 			},
 		}),
 	),
-	{
-		what: '500 with HTML',
-		fault: 'htmlError',
-		calls: repeated,
-		seen: {
-			requests: 4,
-			message: /^The service failed \(500\)\. The service said: "500 Internal Server Error/,
-			description: /^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
-			httpCode: '500',
-		},
-	},
-	{
-		what: '500 with HTML',
-		fault: 'htmlError',
-		calls: posts,
-		seen: {
-			requests: 1,
-			message: /^The service failed \(500\)\. The service said: "500 Internal Server Error/,
-			description: mayBeDone,
-			httpCode: '500',
-			unknown: true,
-		},
-	},
+	...open('500 with HTML', 'htmlError', {
+		requests: 4,
+		message: /^The service failed \(500\)\. The service said: "500 Internal Server Error/,
+		description: /^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
+		httpCode: '500',
+	}),
 	{
 		what: '501',
 		fault: answer(501),
@@ -222,82 +184,23 @@ const rows: Row[] = [
 			httpCode: '501',
 		},
 	},
-	{
-		what: '200 with an empty body',
-		fault: answer(200),
-		calls: repeated,
-		seen: {
+	...open('200 with an empty body', answer(200), {
+		requests: 1,
+		message: /^The service answered 200 with an empty body/,
+		description: /Check the Base URL/,
+		httpCode: '200',
+	}),
+	...['{"feePercent": tru', '<html></html>', '[]', 'null', '"ok"'].flatMap((body) =>
+		open(`200 with the body ${body}`, answer(200, body), {
 			requests: 1,
-			message: /^The service answered 200 with an empty body/,
+			message: /^The service answered 200 with a body that is not a JSON object/,
 			description: /Check the Base URL/,
 			httpCode: '200',
-		},
-	},
-	{
-		what: '200 with an empty body',
-		fault: answer(200),
-		calls: posts,
-		seen: {
-			requests: 1,
-			message: /^The service answered 200 with an empty body/,
-			description: mayBeDone,
-			httpCode: '200',
-			unknown: true,
-		},
-	},
-	...['{"feePercent": tru', '<html></html>', '[]', 'null', '"ok"'].flatMap((body): Row[] => {
-		const message = /^The service answered 200 with a body that is not a JSON object/;
-		return [
-			{
-				what: `200 with the body ${body}`,
-				fault: answer(200, body),
-				calls: repeated,
-				seen: { requests: 1, message, description: /Check the Base URL/, httpCode: '200' },
-			},
-			{
-				what: `200 with the body ${body}`,
-				fault: answer(200, body),
-				calls: posts,
-				seen: { requests: 1, message, description: mayBeDone, httpCode: '200', unknown: true },
-			},
-		];
-	}),
-	{
-		what: 'a body cut in the middle',
-		fault: 'cutBody',
-		calls: repeated,
-		seen: { requests: 4, message: cut, description: unreachableService },
-	},
-	{
-		what: 'a body cut in the middle',
-		fault: 'cutBody',
-		calls: posts,
-		seen: { requests: 1, message: cut, description: mayBeDone, unknown: true },
-	},
-	{
-		what: 'a reset connection',
-		fault: 'resetBeforePaying',
-		calls: repeated,
-		seen: { requests: 4, message: cut, description: unreachableService },
-	},
-	{
-		what: 'a reset connection',
-		fault: 'resetBeforePaying',
-		calls: posts,
-		seen: { requests: 1, message: cut, description: mayBeDone, unknown: true },
-	},
-	{
-		what: 'no answer in time',
-		fault: 'timeoutBeforePaying',
-		calls: ['read'],
-		seen: { requests: 4, message: tooLong, description: unreachableService },
-	},
-	{
-		what: 'no answer in time',
-		fault: 'timeoutBeforePaying',
-		calls: posts,
-		seen: { requests: 1, message: tooLong, description: mayBeDone, unknown: true },
-	},
+		}),
+	),
+	...open('a body cut in the middle', 'cutBody', notReached(cut)),
+	...open('a reset connection', 'resetBeforePaying', notReached(cut)),
+	...open('no answer in time', 'timeoutBeforePaying', notReached(tooLong), ['read']),
 ];
 
 const cases = rows.flatMap(({ what, fault, calls: names, seen }) =>
@@ -554,29 +457,22 @@ describe('a redirect', () => {
 		everyCall.map((call) => [status, call] as const),
 	);
 	let others: IncomingMessage[];
-	let other: ReturnType<typeof createServer>;
-	let otherUrl: string;
+	let other: Served;
 
 	beforeAll(async () => {
-		other = createServer((request, response) => {
+		const server = createServer((request, response) => {
 			others.push(request);
 			response.end('{"feePercent":99,"success":true}');
 		});
-		await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
-		const address = other.address();
-		if (address === null || typeof address === 'string') throw new Error('no port');
-		otherUrl = `http://127.0.0.1:${address.port}/`;
+		other = await serve(server);
 	});
-	afterAll(async () => {
-		other.closeAllConnections();
-		await new Promise((closed) => other.close(closed));
-	});
+	afterAll(async () => await other.close());
 	beforeEach(() => {
 		others = [];
 	});
 
 	test.each(redirects)('%i to another host is not followed for a %s', async (status, call) => {
-		sandbox.faults.plan('*', () => answer(status, '', { location: otherUrl }));
+		sandbox.faults.plan('*', () => answer(status, '', { location: `${other.url}/` }));
 		const { error, everything } = await run(call);
 		expect(others).toEqual([]);
 		expect(sandbox.requests).toHaveLength(1);

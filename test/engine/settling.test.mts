@@ -1,65 +1,34 @@
 /** Mode: a dry run and a run that settles send nothing, and only a person settles, in the editor. */
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, deduplicator, runNode } from '../../lab/engine/engine.mts';
-import { startPaying, stopPaying } from '../../lab/engine/paying.mts';
+import { deduplicator } from '../../lab/engine/engine.mts';
+import {
+	answerOf,
+	itemsFor,
+	nodeId,
+	outcomesOf,
+	paidNames,
+	pay,
+	payInEachTest,
+	payments,
+	sandbox,
+	timePassesForEachLook,
+	user,
+} from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
-let nodeId: string;
+payInEachTest();
 
-beforeEach(async () => {
-	({ sandbox, nodeId } = await startPaying());
-});
-afterEach(async () => await stopPaying(sandbox));
-
-const user = (name: string): string => {
-	const known = sandbox.books.users().find(({ externalId }) => externalId === name);
-	return known?.id ?? sandbox.books.addUser({ externalId: name }).id;
-};
-const itemsFor = (...names: string[]) =>
-	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
-const requests = (): number =>
-	sandbox.requests.filter(({ path }) => path.endsWith('/disburse')).length;
-const paidNames = (): string[] =>
-	sandbox.books
-		.disbursements()
-		.map(({ toUserId }) => toUserId.replace('etbw_', ''))
-		.sort();
+const requests = (): number => payments().length;
 const record = (): string[] => [...(deduplicator.rows.get(`wf1:${nodeId}`) ?? [])].sort();
 
 const onError = 'continueErrorOutput';
-
-async function run(
-	items: IDataObject[],
-	fields: INodeParameters = {},
-	options: Partial<RunOptions> = {},
-): Promise<RunResult> {
-	return await runNode({
-		credential: credentialFor(sandbox),
-		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
-			mappingMode: 'autoMapInputData',
-			...fields,
-		},
-		items,
-		nodeId,
-		...options,
-	});
-}
 
 const settle = async (
 	items: IDataObject[],
 	finding: string,
 	options: Partial<RunOptions> = {},
-): Promise<RunResult> => await run(items, { mode: 'settle', finding }, options);
-
-const answerOf = ({ json }: INodeExecutionData): IDataObject =>
-	Object(json.error ?? json) as IDataObject;
-const outcomesOf = ({ output, errorOutput }: RunResult): unknown[] =>
-	[...output, ...errorOutput].map((item) => answerOf(item).outcome);
+): Promise<RunResult> => await pay(items, { mode: 'settle', finding }, options);
 
 /** Pays all, of whom these end as unknown. */
 async function leaveUnknown(
@@ -70,21 +39,12 @@ async function leaveUnknown(
 	sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
 		unknown.some((name) => bodyText.includes(`"${user(name)}"`)) ? fault : undefined,
 	);
-	await run(items, {}, { onError });
+	await pay(items, {}, { onError });
 	sandbox.faults.clear();
 }
 
-/** A run that waits for another execution looks at the count of its node: then the monotonic clock moves on. */
-function anHourPassesWhileWaiting(): void {
-	const now = performance.now.bind(performance);
-	const count = deduplicator.getProcessedDataCount;
-	let passedMs = 0;
-	jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-	jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (scope, ...more) => {
-		if (scope === 'node') passedMs += 3_600_000;
-		return await count(scope, ...more);
-	});
-}
+/** As they do for a run that waits for another execution. */
+const hoursPass = (): void => timePassesForEachLook('node', 3_600_000);
 
 describe('what a person found out', () => {
 	test('that it was not paid makes it free; the next run with Pay sends it, once', async () => {
@@ -100,10 +60,10 @@ describe('what a person found out', () => {
 			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 1 left as they were',
 		]);
 		expect(requests()).toBe(sent);
-		expect(outcomesOf(await run(items))).toEqual(['paid', 'alreadyPaid']);
+		expect(outcomesOf(await pay(items))).toEqual(['paid', 'alreadyPaid']);
 		for (const finding of ['notPaid', 'paid', 'unclear'])
 			expect(outcomesOf(await settle(items, finding))).toEqual(['alreadyPaid', 'alreadyPaid']);
-		expect(outcomesOf(await run(items))).toEqual(['alreadyPaid', 'alreadyPaid']);
+		expect(outcomesOf(await pay(items))).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(paidNames()).toEqual(['a', 'b']);
 	});
 
@@ -116,7 +76,7 @@ describe('what a person found out', () => {
 			message: 'Settled as paid, nothing was sent',
 		});
 		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['alreadyPaid']);
-		expect(outcomesOf(await run(items))).toEqual(['alreadyPaid']);
+		expect(outcomesOf(await pay(items))).toEqual(['alreadyPaid']);
 		expect(paidNames()).toEqual(['a']);
 	});
 
@@ -157,14 +117,14 @@ describe('what a person found out', () => {
 
 	test('gives a copy its record, and says which were not known', async () => {
 		const items = itemsFor('a', 'b');
-		await run(items);
+		await pay(items);
 		const copy = { nodeId: `${nodeId}-copy` };
 		const settled = await settle(items, 'recordPaid', copy);
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(settled.hints).toEqual([
 			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that this node did not know, 0 left as they were',
 		]);
-		const again = await run(items, {}, copy);
+		const again = await pay(items, {}, copy);
 		expect(outcomesOf(again)).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(again.hints).toEqual(['0 paid, 2 already paid, total 0 ETB']);
 		expect(paidNames()).toEqual(['a', 'b']);
@@ -195,12 +155,12 @@ describe('what a person found out', () => {
 					? 'refused'
 					: undefined,
 		);
-		const { error } = await run(items, { options });
+		const { error } = await pay(items, { options });
 		expect(error?.message).toContain('1 not paid, 1 unknown, 3 not attempted');
 		const settled = await settle(items, 'paid');
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'ready', 'ready', 'ready']);
 		sandbox.faults.clear();
-		await run(items, { options });
+		await pay(items, { options });
 		expect(paidNames()).toEqual(['a', 'b', 'c', 'd', 'e']);
 	});
 
@@ -212,7 +172,7 @@ describe('what a person found out', () => {
 			{ ...item, toUserId: user('b') },
 		];
 		for (const other of others) {
-			const tried = await run([other], {}, { onError });
+			const tried = await pay([other], {}, { onError });
 			expect(outcomesOf(tried)).toEqual(['unknown']);
 			expect(answerOf(tried.output[0] ?? { json: {} }).message).toMatch(
 				/^This person may have been paid another amount under this reference/,
@@ -222,7 +182,7 @@ describe('what a person found out', () => {
 		}
 		await settle([{ ...item }], 'paid');
 		for (const other of others)
-			expect(outcomesOf(await run([other], {}, { onError }))).toEqual(['notPaid']);
+			expect(outcomesOf(await pay([other], {}, { onError }))).toEqual(['notPaid']);
 		expect(paidNames()).toEqual(['a']);
 	});
 
@@ -236,7 +196,7 @@ describe('what a person found out', () => {
 			checkBalance: true,
 			ifReferenceUsed: 'fail',
 		};
-		const settled = await run(items, { mode: 'settle', finding: 'paid', options });
+		const settled = await pay(items, { mode: 'settle', finding: 'paid', options });
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
 	});
 
@@ -251,7 +211,7 @@ describe('what a person found out', () => {
 			{ ...items[1], found: 'paid' },
 			{ ...items[3], toUserId: '', found: 'paid' },
 		];
-		const { output, errorOutput } = await run(
+		const { output, errorOutput } = await pay(
 			rows,
 			{ mode: 'settle', finding: '={{ $json.found }}' },
 			{ onError },
@@ -264,7 +224,7 @@ describe('what a person found out', () => {
 			{ outcome: 'unknown', reference: 'pay-d' },
 		]);
 		expect(before.filter((mark) => !record().includes(mark)).join()).not.toMatch(/pay-[acd]/);
-		expect(outcomesOf(await run(items))).toEqual(['unknown', 'paid', 'unknown', 'alreadyPaid']);
+		expect(outcomesOf(await pay(items))).toEqual(['unknown', 'paid', 'unknown', 'alreadyPaid']);
 	});
 
 	test('an item without a reference is refused', async () => {
@@ -278,7 +238,7 @@ describe('what another execution is sending', () => {
 	test('is waited for, and then told as it ended', async () => {
 		sandbox.setLatency(100);
 		const items = itemsFor('a', 'b');
-		const paying = run(items);
+		const paying = pay(items);
 		while (requests() === 0) await new Promise(setImmediate);
 		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(outcomesOf(await paying)).toEqual(['paid', 'paid']);
@@ -298,7 +258,7 @@ describe('what another execution is sending', () => {
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
 				/^Not settled: another execution was sending it until now/,
 			);
-			expect(outcomesOf(await run(items))).toEqual(['unknown']);
+			expect(outcomesOf(await pay(items))).toEqual(['unknown']);
 			expect(paidNames()).toEqual(['a']);
 		},
 	);
@@ -310,14 +270,14 @@ describe('what another execution is sending', () => {
 		while (requests() === 0) await new Promise(setImmediate);
 		expect(outcomesOf(await settle(items, 'recordPaid'))).toEqual(['ready']);
 		await paying;
-		expect(outcomesOf(await run(items))).toEqual(['paid']);
+		expect(outcomesOf(await pay(items))).toEqual(['paid']);
 	});
 
 	test('and never ends is in doubt from then on; only the next run heeds a finding', async () => {
 		const items = itemsFor('a');
 		const marks = ['references', 'sent:pay-a', `payment:["pay-a","${user('a')}","10"]`];
 		deduplicator.rows.set(`wf1:${nodeId}`, marks);
-		anHourPassesWhileWaiting();
+		hoursPass();
 		const first = await settle(items, 'notPaid');
 		jest.restoreAllMocks();
 		expect(outcomesOf(first)).toEqual(['unknown']);
@@ -325,7 +285,7 @@ describe('what another execution is sending', () => {
 			/^Not settled: another execution was sending it until now/,
 		);
 		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
-		expect(outcomesOf(await run(items))).toEqual(['paid']);
+		expect(outcomesOf(await pay(items))).toEqual(['paid']);
 	});
 
 	test.each(['pay', 'settle'])(
@@ -335,8 +295,8 @@ describe('what another execution is sending', () => {
 			const marks = ['references', 'sent:pay-a', `payment:["pay-a","${user('a')}","10"]`];
 			deduplicator.rows.set(`wf1:${nodeId}`, [...marks, 'doubt:sent:pay-a']);
 			for (let round = 0; round < 2; round++) {
-				anHourPassesWhileWaiting();
-				const { output } = await run(itemsFor('a'), { mode, finding: 'notPaid' });
+				hoursPass();
+				const { output } = await pay(itemsFor('a'), { mode, finding: 'notPaid' });
 				jest.restoreAllMocks();
 				expect(output.map(answerOf)).toMatchObject([
 					{
@@ -355,10 +315,10 @@ test('a payment that was settled as not paid, sent again and refused is in doubt
 	await leaveUnknown(items, ['a']);
 	await settle(items, 'notPaid');
 	sandbox.faults.next('POST /disburse', { process: 'never', answer: { status: 422, body: '{}' } });
-	expect(outcomesOf(await run(items, {}, { onError }))).toEqual(['notPaid']);
-	expect(outcomesOf(await run(items))).toEqual(['unknown']);
+	expect(outcomesOf(await pay(items, {}, { onError }))).toEqual(['notPaid']);
+	expect(outcomesOf(await pay(items))).toEqual(['unknown']);
 	expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
-	expect(outcomesOf(await run(items))).toEqual(['paid']);
+	expect(outcomesOf(await pay(items))).toEqual(['paid']);
 });
 
 describe('a database that fails', () => {
@@ -373,10 +333,10 @@ describe('a database that fails', () => {
 			deduplicator.rows.set(`wf1:${nodeId}`, [...record(), ...halves]);
 			return { process: 'never', answer: { status: 422, body: '{}' } };
 		});
-		expect(outcomesOf(await run(items, {}, { onError }))).toEqual(['notPaid']);
+		expect(outcomesOf(await pay(items, {}, { onError }))).toEqual(['notPaid']);
 		sandbox.faults.clear();
 		expect(record()).toEqual(['references']);
-		expect(outcomesOf(await run(items))).toEqual(['paid']);
+		expect(outcomesOf(await pay(items))).toEqual(['paid']);
 	});
 
 	test.each(['paid', 'notPaid'])(
@@ -429,7 +389,7 @@ describe('settling is a person’s choice in the editor', () => {
 		for (let round = 0; round < 3; round++)
 			await settle(twice, 'notPaid', { mode: 'trigger', onError });
 		expect(record()).toEqual([]);
-		expect(outcomesOf(await run(itemsFor('a')))).toEqual(['paid']);
+		expect(outcomesOf(await pay(itemsFor('a')))).toEqual(['paid']);
 	});
 
 	test.each([
@@ -443,7 +403,7 @@ describe('settling is a person’s choice in the editor', () => {
 			const before = record();
 			const sent = requests();
 			const options = { mode: 'trigger', onError } as const;
-			const { output, errorOutput, hints } = await run(items, fields, options);
+			const { output, errorOutput, hints } = await pay(items, fields, options);
 			expect(hints).toEqual([expect.stringMatching(why)]);
 			expect(output.map(answerOf)).toMatchObject([
 				{ outcome: 'unknown', reference: 'pay-a', amountEtb: 10 },
@@ -460,7 +420,7 @@ describe('settling is a person’s choice in the editor', () => {
 	test.each(['=settle', '={{ "settle" }}', "={{ $json.reference ? 'settle' : 'pay' }}"])(
 		'and not an expression’s (%s)',
 		async (mode) => {
-			const { error } = await run(itemsFor('a'), { mode, finding: 'notPaid' });
+			const { error } = await pay(itemsFor('a'), { mode, finding: 'notPaid' });
 			expect(error?.message).toBe('Mode is "settle" by an expression');
 			expect(requests()).toBe(0);
 		},
@@ -476,7 +436,7 @@ describe('Mode', () => {
 		['pay', false, 'paid'],
 	])('%s with %p ends as %s', async (mode, approved, outcome) => {
 		const items = itemsFor('a').map((item) => ({ ...item, approved }));
-		expect(outcomesOf(await run(items, { mode }))).toEqual([outcome]);
+		expect(outcomesOf(await pay(items, { mode }))).toEqual([outcome]);
 		expect(requests()).toBe(outcome === 'paid' ? 1 : 0);
 	});
 
@@ -485,7 +445,7 @@ describe('Mode', () => {
 			...item,
 			mode: ['pay', 'dryRun'][index],
 		}));
-		const { error } = await run(items, { mode: '={{ $json.mode }}' });
+		const { error } = await pay(items, { mode: '={{ $json.mode }}' });
 		expect(error?.message).toBe('Mode is "pay" for item 0, and "dryRun" for item 1');
 		expect(requests()).toBe(0);
 	});
@@ -493,7 +453,7 @@ describe('Mode', () => {
 	test.each(['={{ "Pay" }}', '={{ $json.nothing }}', '={{ null }}', ''])(
 		'as %p is none, and nothing is sent',
 		async (mode) => {
-			const { error } = await run(itemsFor('a'), { mode });
+			const { error } = await pay(itemsFor('a'), { mode });
 			expect(error?.message).toMatch(/^Mode is /);
 			expect(requests()).toBe(0);
 		},
@@ -502,12 +462,12 @@ describe('Mode', () => {
 	test.each(['pay', 'settle'])('an evaluation of n8n is a dry run (%s)', async (mode) => {
 		const items = itemsFor('a');
 		const fields = { mode, finding: 'paid' };
-		const evaluated = await run(items, fields, { mode: 'evaluation' });
+		const evaluated = await pay(items, fields, { mode: 'evaluation' });
 		expect(evaluated.output.map(({ json }) => [json.outcome, json.mode])).toEqual([
 			['ready', 'dryRun'],
 		]);
 		expect(record()).toEqual([]);
-		expect(outcomesOf(await run(items))).toEqual(['paid']);
+		expect(outcomesOf(await pay(items))).toEqual(['paid']);
 	});
 });
 
@@ -516,13 +476,13 @@ describe('hints', () => {
 
 	test('an empty record is said, in dry runs too, and only then', async () => {
 		const items = itemsFor('a', 'b');
-		expect((await run(items, { mode: 'dryRun' })).hints[0]).toMatch(empty);
-		expect((await run(items)).hints[0]).toMatch(empty);
+		expect((await pay(items, { mode: 'dryRun' })).hints[0]).toMatch(empty);
+		expect((await pay(items)).hints[0]).toMatch(empty);
 		for (const mode of ['pay', 'dryRun'])
-			expect((await run([...items, ...itemsFor('c')], { mode })).hints.join()).not.toMatch(empty);
+			expect((await pay([...items, ...itemsFor('c')], { mode })).hints.join()).not.toMatch(empty);
 		const unprotected = items.map(({ toUserId, amountEtb }) => ({ toUserId, amountEtb }));
 		const other = { nodeId: `${nodeId}-other` };
-		expect((await run(unprotected, {}, other)).hints.join()).not.toMatch(empty);
+		expect((await pay(unprotected, {}, other)).hints.join()).not.toMatch(empty);
 	});
 
 	test.each(['pay', 'dryRun'])('one person twice in a run is said (%s)', async (mode) => {
@@ -530,7 +490,7 @@ describe('hints', () => {
 			...itemsFor('a', 'b'),
 			{ toUserId: user('a'), amountEtb: 5.5, reference: 'second' },
 		];
-		const { hints, output } = await run(items, { mode });
+		const { hints, output } = await pay(items, { mode });
 		expect(hints).toContain(
 			`1 of the people in this run have more than one payment: ${user('a')} (2 payments, 15.5 ETB: items 0, 2)`,
 		);
@@ -543,7 +503,7 @@ describe('hints', () => {
 			...item,
 			reference: `r${index}`,
 		}));
-		const { hints } = await run(items, { mode: 'dryRun' });
+		const { hints } = await pay(items, { mode: 'dryRun' });
 		expect(hints.join('\n')).toMatch(/^25 of the people .*items 19, 44\); and 5 more$/m);
 	});
 });
@@ -557,7 +517,7 @@ test('a run of 50,000 rows that is refused makes a short error, with all that it
 		amountEtb: 10,
 		reference: `r${index}`,
 	}));
-	const refused = await run(items, { options: { maxTotalEtb: '1' } });
+	const refused = await pay(items, { options: { maxTotalEtb: '1' } });
 	expect(refused.error?.message).toMatch(/^The payments of this run add up to 500,000 ETB/);
 	expect(sizeOf(refused)).toBeLessThan(10_000);
 	expect(requests()).toBe(0);
@@ -569,7 +529,7 @@ test('50,000 bad rows make a short error, with their number', async () => {
 		amountEtb: 10,
 		reference: `r${index}`,
 	}));
-	const result = await run(items);
+	const result = await pay(items);
 	const { error } = result;
 	expect(error?.message).toBe('Nobody was paid, because 50000 items cannot be used');
 	expect(error?.description).toMatch(/^Item 0: .*<br\/>Item 19: [^<]*<br\/>and 49980 more$/);

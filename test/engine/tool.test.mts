@@ -1,27 +1,18 @@
 /** As a tool of an AI agent, values come only from where n8n's own expressions take them. */
 import { WorkflowExecute } from 'n8n-core';
 import { Workflow, NodeConnectionTypes, NodeHelpers, createRunExecutionData } from 'n8n-workflow';
-import type { IDataObject, INode, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from '../../lab/engine/calls.mts';
+import type { IDataObject, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 import {
 	additionalData,
 	credentialFor,
 	loadPackage,
 	nodeTypesOf,
+	plainNode,
 } from '../../lab/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
 
-let sandbox: Sandbox;
+payInEachTest();
 let runs = 0;
-beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
-});
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
 
 interface Tool {
 	invoke(args: object): Promise<unknown>;
@@ -69,23 +60,16 @@ async function callAsTool(
 	const types = new Map(nodePackage.types);
 	types.set('test.agent', agent);
 	types.set('n8n-nodes-etb-wallet.etbWalletTool', tool);
-	const at = (id: string, name: string, type: string): INode => ({
-		id,
-		name,
-		type,
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: {},
-	});
-	const start = at('start', 'Start', 'n8n-nodes-base.manualTrigger');
+	const start = plainNode('Start', 'n8n-nodes-base.manualTrigger');
 	const workflow = new Workflow({
 		id: 'wf1',
 		name: 'test',
 		nodes: [
 			start,
-			at('agent', 'Agent', 'test.agent'),
+			plainNode('Agent', 'test.agent'),
 			{
-				...at(`tool-${++runs}`, 'Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
+				...plainNode('Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
+				id: `tool-${++runs}`,
 				parameters: { resource: 'disbursement', operation: 'create', options: {}, ...parameters },
 				credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
 			},
@@ -112,7 +96,6 @@ async function callAsTool(
 	await new WorkflowExecute(additional, 'manual', data).processRunExecutionData(workflow);
 }
 
-const user = (externalId: string): string => sandbox.books.addUser({ externalId }).id;
 const paid = (): string[] => sandbox.books.disbursements().map(({ toUserId }) => toUserId);
 const fromAi = (name: string): string => `={{ $fromAI('${name}', '', 'string') }}`;
 

@@ -1,7 +1,7 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
 import { createHmac } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
@@ -12,6 +12,7 @@ import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { ListeningTrigger, TriggerOptions } from '../../lab/engine/engine.mts';
 import { callTriggerHook, credentialFor, deduplicator, listen } from '../../lab/engine/engine.mts';
+import { serve, type Served } from '../../lab/engine/served.mts';
 
 const secret = 'trigger-test-secret';
 const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };
@@ -293,6 +294,18 @@ function slowWork(): { run: () => Promise<void>; begun: Promise<void>; finish: (
 	return { run, begun, finish: () => finish() };
 }
 
+/** A sender of `transfer('1')` that hangs up as soon as this has happened. */
+async function sendUntil({ url }: ListeningTrigger, happened: () => Promise<void>): Promise<void> {
+	const hangUp = new AbortController();
+	const body = JSON.stringify(transfer('1'));
+	const headers = { 'x-webhook-signature': sign(body) };
+	const init = { method: 'POST', body, headers, signal: hangUp.signal };
+	const sent = fetch(url, init).catch(() => undefined);
+	await happened();
+	hangUp.abort();
+	await sent;
+}
+
 describe('duplicates', () => {
 	test('the same event again starts nothing and is answered 200', async () => {
 		const node = await trigger();
@@ -417,17 +430,7 @@ describe('duplicates', () => {
 			/** A sender that hangs up while the event is in the queue. */
 			const sendAndHangUp = async (): Promise<void> => {
 				const count = places.length;
-				const hangUp = new AbortController();
-				const body = JSON.stringify(transfer('1'));
-				const sent = fetch(node.url, {
-					method: 'POST',
-					body,
-					signal: hangUp.signal,
-					headers: { 'x-webhook-signature': sign(body) },
-				}).catch(() => undefined);
-				await isQueued(count + 1);
-				hangUp.abort();
-				await sent;
+				await sendUntil(node, async () => await isQueued(count + 1));
 			};
 			return { node, places, isQueued, sendAndHangUp };
 		};
@@ -485,17 +488,7 @@ describe('duplicates', () => {
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
 		const workflow = slowWork();
 		const node = await trigger({ acknowledge: 'lastNode' }, { work: workflow.run });
-		const hangUp = new AbortController();
-		const body = JSON.stringify(transfer('1'));
-		const first = fetch(node.url, {
-			method: 'POST',
-			body,
-			signal: hangUp.signal,
-			headers: { 'x-webhook-signature': sign(body) },
-		}).catch(() => undefined);
-		await workflow.begun;
-		hangUp.abort();
-		await first;
+		await sendUntil(node, async () => await workflow.begun);
 		workflow.finish();
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
@@ -670,19 +663,17 @@ describe('what n8n has to offer against the trigger', () => {
 
 const refusal = { status: 400, body: '{}' };
 
-/** Serves on a free port until the test ends. */
-async function serve(app: Express): Promise<string> {
-	const server = app.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	closing.push(() => server.close());
-	const { port } = server.address() as AddressInfo;
-	return `http://127.0.0.1:${port}`;
-}
-
-const closing: Array<() => void> = [];
-afterEach(() => {
-	for (const close of closing.splice(0)) close();
+const playing: Served[] = [];
+afterEach(async () => {
+	for (const { close } of playing.splice(0)) await close();
 });
+
+/** Serves on a free port until the test ends. */
+async function play(app: Express): Promise<string> {
+	const served = await serve(createServer(app));
+	playing.push(served);
+	return served.url;
+}
 
 /** A partner service that takes its time for one request, until it is told to finish; `urls` are those it was given, in the order it kept them. */
 async function partnerService(slowRequest: number): Promise<{
@@ -700,7 +691,7 @@ async function partnerService(slowRequest: number): Promise<{
 		urls.push(webhookUrl);
 		response.json({});
 	});
-	return { url: await serve(app), urls, slow };
+	return { url: await play(app), urls, slow };
 }
 
 /** Another process of n8n, which handles the published workflow: what reached it, by body. */
@@ -713,8 +704,15 @@ async function otherProcess(): Promise<{ url: string; received: string[]; probes
 		(isProbe ? probes : received).push(String(request.body));
 		response.status(isProbe ? 202 : 200).end();
 	});
-	return { url: await serve(app), received, probes };
+	return { url: await play(app), received, probes };
 }
+
+/** As n8n does when somebody presses Listen. */
+const beginTest = async (options: TriggerOptions): Promise<boolean> =>
+	await callTriggerHook(options, 'create', 'manual', 'manual');
+/** As n8n does when a workflow is unpublished or replaced, or a test ends. */
+const leave = async (options: TriggerOptions): Promise<boolean> =>
+	await callTriggerHook(options, 'delete', 'internal', 'update');
 
 describe('registration', () => {
 	let sandbox: Sandbox;
@@ -784,9 +782,9 @@ describe('registration', () => {
 		await expect(publish()).rejects.toThrow(
 			'Unpublish the workflow "Payments" first: it receives the events of this account',
 		);
-		await callTriggerHook(second, 'delete', 'internal', 'update');
+		await leave(second);
 		expect(sandbox.books.webhookUrl()).toBe(firstUrl);
-		await callTriggerHook(first, 'delete', 'internal', 'update');
+		await leave(first);
 		await publish();
 		expect(sandbox.books.webhookUrl()).toContain(second.workflow?.id);
 	});
@@ -828,7 +826,7 @@ describe('registration', () => {
 		const first = options({ credential });
 		const publishing = callTriggerHook(first, 'create', 'trigger', 'init');
 		await service.slow.begun;
-		const leaving = callTriggerHook(first, 'delete', 'internal', 'update');
+		const leaving = leave(first);
 		const second = options({ credential });
 		const publishingOther = callTriggerHook(second, 'create');
 		service.slow.finish();
@@ -869,7 +867,7 @@ describe('registration', () => {
 		async (webhookBaseUrl) => {
 			const first = options({ webhookBaseUrl });
 			await callTriggerHook(first, 'create');
-			await callTriggerHook(first, 'delete', 'internal', 'update');
+			await leave(first);
 			await callTriggerHook(options(), 'create');
 		},
 	);
@@ -877,20 +875,20 @@ describe('registration', () => {
 	test('unpublishing, and a test without a published workflow, leave the URL where it is', async () => {
 		const plain = options();
 		await callTriggerHook(plain, 'create');
-		await callTriggerHook(plain, 'delete', 'internal', 'update');
+		await leave(plain);
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
 		const tested = { ...options(), isTest: true };
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await beginTest(tested);
 		expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
-		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		await leave(tested);
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(2);
 	});
 
 	test('a test can leave the URL alone', async () => {
 		await callTriggerHook(options(), 'create');
 		const alone = options({ additionalOptions: { whileTesting: 'leaveUrl' } });
-		await callTriggerHook(alone, 'create', 'manual', 'manual');
-		await callTriggerHook({ ...alone, isTest: true }, 'delete', 'internal', 'update');
+		await beginTest(alone);
+		await leave({ ...alone, isTest: true });
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
 	});
 
@@ -899,12 +897,12 @@ describe('registration', () => {
 			sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, times);
 		/** As n8n replaces a published trigger; resolves to why it could not, if so. */
 		const replace = async (published: TriggerOptions): Promise<string | undefined> => {
-			await callTriggerHook(published, 'delete', 'internal', 'update').catch(() => undefined);
+			await leave(published).catch(() => undefined);
 			try {
 				await callTriggerHook(published, 'create', 'trigger', 'update');
 				return undefined;
 			} catch (error) {
-				await callTriggerHook(published, 'delete', 'internal', 'update').catch(() => undefined);
+				await leave(published).catch(() => undefined);
 				return error instanceof Error ? error.message : String(error);
 			}
 		};
@@ -922,10 +920,10 @@ describe('registration', () => {
 		test('it does not when a test may have set another URL since', async () => {
 			const published = options();
 			await callTriggerHook(published, 'create');
-			await callTriggerHook(published, 'delete', 'internal', 'update');
+			await leave(published);
 			const tested = { ...options(), isTest: true };
-			await callTriggerHook(tested, 'create', 'manual', 'manual');
-			await callTriggerHook(tested, 'delete', 'internal', 'update');
+			await beginTest(tested);
+			await leave(tested);
 			refuse(1);
 			expect(await replace(published)).toContain('refused the request (400)');
 		});
@@ -933,7 +931,7 @@ describe('registration', () => {
 		test('it does not when it is published anew: others may have set another URL meanwhile', async () => {
 			const published = options();
 			await callTriggerHook(published, 'create');
-			await callTriggerHook(published, 'delete', 'internal', 'update');
+			await leave(published);
 			refuse(1);
 			const anew = callTriggerHook(published, 'create');
 			await expect(anew).rejects.toThrow('refused the request (400)');
@@ -957,9 +955,9 @@ describe('registration', () => {
 				node,
 				begin: async (additionalOptions: INodeParameters = {}) => {
 					const parameters = { ...tested.parameters, additionalOptions };
-					await callTriggerHook({ ...tested, parameters }, 'create', 'manual', 'manual');
+					await beginTest({ ...tested, parameters });
 				},
-				end: async () => await callTriggerHook(tested, 'delete', 'internal', 'update'),
+				end: async () => await leave(tested),
 			};
 		};
 
@@ -1001,7 +999,7 @@ describe('registration', () => {
 		test('sends events on also while n8n replaces the published trigger', async () => {
 			const { production, published, node, begin } = await testing();
 			await begin();
-			await callTriggerHook(published, 'delete', 'internal', 'update');
+			await leave(published);
 			expect((await send(node, transfer('1'))).status).toBe(200);
 			await callTriggerHook(published, 'create', 'trigger', 'update');
 			expect((await send(node, transfer('2'))).status).toBe(200);
@@ -1020,7 +1018,7 @@ describe('registration', () => {
 		const production = await otherProcess();
 		const published = options({ webhookBaseUrl: `${production.url}/webhook` });
 		await callTriggerHook(published, 'create');
-		await callTriggerHook(options(), 'create', 'manual', 'manual');
+		await beginTest(options());
 		const [probe = ''] = production.probes;
 		expect(JSON.parse(probe)).not.toHaveProperty('event');
 		const node = await trigger({}, published);
@@ -1035,7 +1033,7 @@ describe('registration', () => {
 	])('a test %s gets the events itself', async (_name, whileTesting) => {
 		const tested = { ...options({ additionalOptions: { whileTesting } }), isTest: true };
 		const node = await trigger({}, tested);
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await beginTest(tested);
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
 	});
@@ -1043,7 +1041,7 @@ describe('registration', () => {
 	test('two tests of one workflow that begin at once are both told that the service refuses', async () => {
 		const tested = { ...options(), isTest: true };
 		sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
-		const begin = async () => await callTriggerHook(tested, 'create', 'manual', 'manual');
+		const begin = async () => await beginTest(tested);
 		const both = await Promise.allSettled([begin(), begin()]);
 		expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 	});
@@ -1056,7 +1054,7 @@ describe('registration', () => {
 			await callTriggerHook(published, 'create');
 			const productionUrl = sandbox.books.webhookUrl();
 			const tested = { ...options(), isTest: true };
-			await callTriggerHook(tested, 'create', 'manual', 'manual');
+			await beginTest(tested);
 			expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
 			const other = await startSandbox({ webhookSecret: secret });
 			const changed = { ...tested, credential: credentialFor(other) };
@@ -1065,7 +1063,7 @@ describe('registration', () => {
 
 		test('begun again, gives back the URL of the first', async () => {
 			const { productionUrl, changed, other } = await testing();
-			await callTriggerHook(changed, 'create', 'manual', 'manual');
+			await beginTest(changed);
 			expect(sandbox.books.webhookUrl()).toBe(productionUrl);
 			expect(other.books.webhookUrl()).toContain('/webhook-test/');
 			await other.stop();
@@ -1074,10 +1072,10 @@ describe('registration', () => {
 		test('ends at both, also when the first does not take its URL back at once', async () => {
 			const { productionUrl, tested, changed, other } = await testing();
 			sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 2);
-			const end = callTriggerHook(tested, 'delete', 'internal', 'update');
+			const end = leave(tested);
 			await expect(end).rejects.toThrow('refused the request (400)');
-			await callTriggerHook(changed, 'create', 'manual', 'manual');
-			await callTriggerHook(changed, 'delete', 'internal', 'update');
+			await beginTest(changed);
+			await leave(changed);
 			expect(sandbox.books.webhookUrl()).toBe(productionUrl);
 			await other.stop();
 		});
@@ -1089,11 +1087,11 @@ describe('registration', () => {
 		const other = await startSandbox({ webhookSecret: secret });
 		const tested = { ...published, credential: credentialFor(other), isTest: true };
 		const node = await trigger({}, tested);
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
+		await beginTest(tested);
 		expect(other.books.webhookUrl()).toContain('/webhook-test/');
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(node.started).toHaveLength(1);
-		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		await leave(tested);
 		await other.stop();
 	});
 
@@ -1104,12 +1102,7 @@ describe('registration', () => {
 		const credential = credentialFor(sandbox, { apiKey: 'replaced-api-key' });
 		const tested = { ...options({ credential }), isTest: true };
 		const node = await trigger({}, tested);
-		await callTriggerHook(
-			{ ...tested, webhookTestBaseUrl: node.url },
-			'create',
-			'manual',
-			'manual',
-		);
+		await beginTest({ ...tested, webhookTestBaseUrl: node.url });
 		const copied = node.nextHandled();
 		expect((await send(production, transfer('1'))).status).toBe(200);
 		await copied;
@@ -1123,10 +1116,10 @@ describe('registration', () => {
 		await callTriggerHook(published, 'create');
 		const publishedUrl = sandbox.books.webhookUrl();
 		const tested = { ...options(), isTest: true };
-		await callTriggerHook(tested, 'create', 'manual', 'manual');
-		await callTriggerHook(published, 'delete', 'internal', 'update');
+		await beginTest(tested);
+		await leave(published);
 		await callTriggerHook(published, 'create', 'trigger', 'update');
-		await callTriggerHook(tested, 'delete', 'internal', 'update');
+		await leave(tested);
 		expect(sandbox.books.webhookUrlHistory()).toEqual([publishedUrl, publishedUrl]);
 	});
 
@@ -1142,7 +1135,7 @@ describe('registration', () => {
 		const credential = credentialFor(sandbox, changes);
 		const begin = async (whileTesting: string): Promise<unknown> => {
 			const tested = options({ credential, additionalOptions: { whileTesting } });
-			return await callTriggerHook({ ...tested, isTest: true }, 'create', 'manual', 'manual');
+			return await beginTest({ ...tested, isTest: true });
 		};
 		await expect(begin('share')).rejects.toThrow('Set While Testing to Leave the URL Alone, or');
 		await begin('leaveUrl');
@@ -1157,12 +1150,7 @@ describe('registration', () => {
 		const production = await trigger({}, { ...published });
 		const node = await trigger({}, { ...tested });
 		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
-		await callTriggerHook(
-			{ ...tested, webhookTestBaseUrl: node.url },
-			'create',
-			'manual',
-			'manual',
-		);
+		await beginTest({ ...tested, webhookTestBaseUrl: node.url });
 		const copied = node.nextHandled();
 		await send(production, transfer('1'), { 'x-request-id': 'r-1', authorization: 'Basic x' });
 		await copied;
@@ -1179,12 +1167,7 @@ describe('registration', () => {
 		};
 		const [production, node] = [await trigger({}, published), await trigger({}, tested)];
 		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
-		await callTriggerHook(
-			{ ...tested, webhookTestBaseUrl: node.url },
-			'create',
-			'manual',
-			'manual',
-		);
+		await beginTest({ ...tested, webhookTestBaseUrl: node.url });
 		expect((await send(production, transfer('1'))).status).toBe(200);
 		// It would have got its copy before this one.
 		const handled = node.nextHandled();
@@ -1197,12 +1180,7 @@ describe('registration', () => {
 		const published = options();
 		const tested = { ...options(), isTest: true };
 		const [production, node] = [await trigger({}, published), await trigger({}, tested)];
-		await callTriggerHook(
-			{ ...tested, webhookTestBaseUrl: node.url },
-			'create',
-			'manual',
-			'manual',
-		);
+		await beginTest({ ...tested, webhookTestBaseUrl: node.url });
 		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
 		expect(sandbox.books.webhookUrl()).toContain(production.url);
 		// Sent before the service had that URL.

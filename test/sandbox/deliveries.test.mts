@@ -5,13 +5,26 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serve } from '../../lab/engine/served.mts';
 import { ManualClock } from '../../sandbox/clock.mts';
+import type { SandboxOptions } from '../../sandbox/sandbox.mts';
 import { call, receiverForTest, sandboxForTest, stopAll } from './start.mts';
 
 afterEach(stopAll);
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
+
+/** A sandbox whose deliveries get these answers in turn. */
+async function delivering(
+	statuses: Parameters<typeof receiverForTest>[0],
+	options: SandboxOptions,
+) {
+	const receiver = await receiverForTest(statuses);
+	const sandbox = await sandboxForTest(options);
+	sandbox.books.setWebhookUrl(receiver.url);
+	return { receiver, sandbox };
+}
 
 /** Minutes or seconds between consecutive attempts, in ms. */
 const gaps = (attempts: { at: number }[]): number[] =>
@@ -20,9 +33,7 @@ const gaps = (attempts: { at: number }[]): number[] =>
 describe('retry schedule (service document §6)', () => {
 	test('30 s, 2 min and 8 min after each failure, and no fourth retry', async () => {
 		const clock = new ManualClock();
-		const receiver = await receiverForTest([500, 404, 302, 503]);
-		const sandbox = await sandboxForTest({ clock });
-		sandbox.books.setWebhookUrl(receiver.url);
+		const { receiver, sandbox } = await delivering([500, 404, 302, 503], { clock });
 		const { deliveryId } = sandbox.emit('transfer.completed', { id: 'x' });
 		await sandbox.idle();
 		expect(receiver.received).toHaveLength(1);
@@ -58,9 +69,7 @@ describe('retry schedule (service document §6)', () => {
 
 	test('ends with the first 2xx', async () => {
 		const clock = new ManualClock();
-		const receiver = await receiverForTest([500, 204]);
-		const sandbox = await sandboxForTest({ clock });
-		sandbox.books.setWebhookUrl(receiver.url);
+		const { sandbox } = await delivering([500, 204], { clock });
 		const { deliveryId } = sandbox.emit('transfer.completed', {});
 		await sandbox.idle();
 		const settled = sandbox.deliverySettled(deliveryId);
@@ -74,9 +83,7 @@ describe('retry schedule (service document §6)', () => {
 
 	test('the time factor shortens the waits', async () => {
 		const clock = new ManualClock();
-		const receiver = await receiverForTest([500]);
-		const sandbox = await sandboxForTest({ clock, timeFactor: 0.01 });
-		sandbox.books.setWebhookUrl(receiver.url);
+		const { sandbox } = await delivering([500], { clock, timeFactor: 0.01 });
 		const { deliveryId } = sandbox.emit('transfer.completed', {});
 		await sandbox.idle();
 		expect(sandbox.books.delivery(deliveryId)?.nextAttemptAt).toBe(clock.now() + 300);
@@ -86,13 +93,10 @@ describe('retry schedule (service document §6)', () => {
 		const hung = await receiverForTest(['hang']);
 		const gone = await receiverForTest();
 		await gone.close();
-		const resetting = createServer((socket) => socket.resetAndDestroy());
-		await new Promise<void>((resolve) => resetting.listen(0, '127.0.0.1', resolve));
-		const address = resetting.address();
-		const port = typeof address === 'object' ? address?.port : undefined;
+		const resetting = await serve(createServer((socket) => socket.resetAndDestroy()));
 		const sandbox = await sandboxForTest({ clock: new ManualClock(), deliveryTimeoutMs: 50 });
 		const errors: (string | undefined)[] = [];
-		for (const url of [hung.url, gone.url, `http://127.0.0.1:${port}/`]) {
+		for (const url of [hung.url, gone.url, resetting.url]) {
 			sandbox.books.setWebhookUrl(url);
 			const { deliveryId } = sandbox.emit('transfer.completed', {});
 			await sandbox.idle();
@@ -100,7 +104,7 @@ describe('retry schedule (service document §6)', () => {
 			expect(delivery).toMatchObject({ state: 'pending', url });
 			errors.push(delivery?.attempts[0]?.error);
 		}
-		resetting.close();
+		await resetting.close();
 		expect(errors).toEqual([
 			expect.stringContaining('No answer within 50 ms'),
 			expect.stringContaining('ECONNREFUSED'),
@@ -121,10 +125,8 @@ describe('restart', () => {
 
 	test('between two retries: the delivery goes on at its due time', async () => {
 		const clock = new ManualClock();
-		const receiver = await receiverForTest([500, 500, 500, 500]);
 		const options = { clock, databaseFile: join(folder, 'sandbox.db') };
-		const first = await sandboxForTest(options);
-		first.books.setWebhookUrl(receiver.url);
+		const { receiver, sandbox: first } = await delivering([500, 500, 500, 500], options);
 		const { deliveryId } = first.emit('transfer.completed', { id: 'x' });
 		await first.idle();
 		await clock.advance(30 * SECOND);
@@ -149,10 +151,8 @@ describe('restart', () => {
 
 	test('after the due time: at once', async () => {
 		const clock = new ManualClock();
-		const receiver = await receiverForTest([500]);
 		const options = { clock, databaseFile: join(folder, 'sandbox.db') };
-		const first = await sandboxForTest(options);
-		first.books.setWebhookUrl(receiver.url);
+		const { sandbox: first } = await delivering([500], options);
 		const { deliveryId } = first.emit('transfer.completed', {});
 		await first.idle();
 		await first.stop();
@@ -162,10 +162,8 @@ describe('restart', () => {
 	});
 
 	test('with an attempt in flight: it is made again', async () => {
-		const receiver = await receiverForTest(['hang']);
 		const options = { databaseFile: join(folder, 'sandbox.db') };
-		const first = await sandboxForTest(options);
-		first.books.setWebhookUrl(receiver.url);
+		const { receiver, sandbox: first } = await delivering(['hang'], options);
 		const { deliveryId } = first.emit('transfer.completed', {});
 		const unsettled = first.deliverySettled(deliveryId);
 		const rejected = expect(unsettled).rejects.toThrow('stopped');
@@ -219,9 +217,7 @@ describe('what is sent (service document §5 and §6)', () => {
 	});
 
 	test('a simulated transfer and deposit send their events; a deposit credits the treasury', async () => {
-		const receiver = await receiverForTest();
-		const sandbox = await sandboxForTest();
-		sandbox.books.setWebhookUrl(receiver.url);
+		const { receiver, sandbox } = await delivering([], {});
 		const transfer = sandbox.transfer({ amountEtb: 3 });
 		await sandbox.deliverySettled(transfer.deliveryId);
 		const deposit = sandbox.deposit({ amountEtb: 0.1 });
@@ -243,10 +239,8 @@ describe('what is sent (service document §5 and §6)', () => {
 	});
 
 	test('the signature is the one openssl computes over the raw body', async () => {
-		const receiver = await receiverForTest();
 		const webhookSecret = 'geheim ሚስጥር 1';
-		const sandbox = await sandboxForTest({ webhookSecret });
-		sandbox.books.setWebhookUrl(receiver.url);
+		const { receiver, sandbox } = await delivering([], { webhookSecret });
 		const body = '{ "event" : "future.event",\n "data": {"name": "አበበ", "n": 1.0, "m": 1e3} }';
 		const { deliveryId } = sandbox.emit('future.event', {}, { body });
 		await sandbox.deliverySettled(deliveryId);
@@ -297,9 +291,7 @@ describe('what is sent (service document §5 and §6)', () => {
 	});
 
 	test('a thousand events arrive once each', async () => {
-		const receiver = await receiverForTest();
-		const sandbox = await sandboxForTest();
-		sandbox.books.setWebhookUrl(receiver.url);
+		const { receiver, sandbox } = await delivering([], {});
 		for (let n = 0; n < 1000; n += 1) sandbox.emit('transfer.completed', { id: `t${n}` });
 		await sandbox.idle();
 		expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(1000);

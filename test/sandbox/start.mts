@@ -1,5 +1,6 @@
 /** Sandboxes and receivers that end with their test. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { serve } from '../../lab/engine/served.mts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.mts';
 
 const closing: (() => Promise<void>)[] = [];
@@ -31,9 +32,7 @@ export async function receiverForTest(
 ): Promise<{ url: string; received: Received[]; first: Promise<void>; close(): Promise<void> }> {
 	const received: Received[] = [];
 	let firstArrived = () => {};
-	const first = new Promise<void>((resolve) => {
-		firstArrived = resolve;
-	});
+	const first = new Promise<void>((resolve) => (firstArrived = resolve));
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = [];
 		request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -44,16 +43,9 @@ export async function receiverForTest(
 			if (status !== 'hang') response.writeHead(status).end();
 		});
 	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const address = server.address();
-	if (address === null || typeof address === 'string') throw new Error('No port');
-	const close = () =>
-		new Promise<void>((resolve) => {
-			server.close(() => resolve());
-			server.closeAllConnections();
-		});
+	const { url, close } = await serve(server);
 	closing.push(close);
-	return { url: `http://127.0.0.1:${address.port}/hook`, received, first, close };
+	return { url: `${url}/hook`, received, first, close };
 }
 
 export interface Answer {
@@ -78,13 +70,11 @@ export async function send(
 	method: string,
 	body?: unknown,
 	headers: Record<string, string> = {},
-	signal?: AbortSignal,
 ): Promise<Answer> {
 	const response = await fetch(url, {
 		method,
 		headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
 		...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-		...(signal && { signal }),
 	});
 	const text = await response.text();
 	return { status: response.status, headers: response.headers, text, json: parse(text) };
@@ -96,12 +86,7 @@ export const call = (
 	method: string,
 	path: string,
 	body?: unknown,
-	signal?: AbortSignal,
 ): Promise<Answer> =>
-	send(
-		`${sandbox.url}/api/v1/partners${path}`,
-		method,
-		body,
-		{ authorization: `Bearer ${sandbox.apiKey}` },
-		signal,
-	);
+	send(`${sandbox.url}/api/v1/partners${path}`, method, body, {
+		authorization: `Bearer ${sandbox.apiKey}`,
+	});

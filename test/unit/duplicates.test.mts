@@ -9,10 +9,15 @@ interface DuplicatesCode {
 		context: object,
 		key: string,
 		untilItSucceeds: boolean,
-	): Promise<{ end(succeeded: boolean): void } | 'succeeded' | 'failed'>;
+	): Promise<{ end(how: 'succeeded' | 'failed'): void } | 'succeeded' | 'failed'>;
 }
 
 const code = new Code();
+/** Which the processes of a test share. */
+let database: MemoryDeduplicator;
+beforeEach(() => {
+	database = new MemoryDeduplicator();
+});
 const sleep = async (): Promise<void> => await new Promise(setImmediate);
 
 /** As n8n's helper makes one. */
@@ -23,22 +28,17 @@ function deferred<Value = void>() {
 }
 
 /** A process of n8n, with a memory of its own. */
-function startProcess(database: MemoryDeduplicator) {
+function startProcess() {
 	const load = code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
 	const duplicates = load('nodes/EtbWalletTrigger/duplicates.ts') as DuplicatesCode;
 	let executions = 0;
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
 		async run(key: string, options: RunOptions = {}): Promise<boolean> {
-			const {
-				untilItSucceeds = false,
-				ending = 'success',
-				mode = 'webhook',
-				failures = 0,
-			} = options;
+			const { untilItSucceeds = false, ending = 'success', mode = 'webhook' } = options;
 			const handlers: Array<(run: object) => Promise<void>> = [];
 			const about = { workflow: { id: 'w' }, node: { id: options.nodeId ?? 'n' } };
-			let left = failures;
+			let left = options.failures ?? 0;
 			const asked =
 				<Arguments extends unknown[], Result>(ask: (...given: Arguments) => Promise<Result>) =>
 				async (...given: Arguments): Promise<Result> => {
@@ -89,7 +89,7 @@ function startProcess(database: MemoryDeduplicator) {
 				helpers: { createDeferredPromise: deferred },
 			};
 			const admission = await duplicates.admit(context, key, false);
-			if (typeof admission !== 'string') admission.end(true);
+			if (typeof admission !== 'string') admission.end('succeeded');
 			return admission === 'succeeded';
 		},
 	};
@@ -113,8 +113,7 @@ const keys = (count: number): string[] =>
 	Array.from({ length: count }, (_, index) => `key-${index}`);
 
 test('of many at once in several processes, each event is given out once', async () => {
-	const database = new MemoryDeduplicator();
-	const processes = Array.from({ length: 3 }, () => startProcess(database));
+	const processes = Array.from({ length: 3 }, () => startProcess());
 	const answers = await Promise.all(
 		keys(40).flatMap((key) =>
 			processes.map(async (process) => [key, await process.run(key)] as const),
@@ -122,15 +121,14 @@ test('of many at once in several processes, each event is given out once', async
 	);
 	const given = answers.filter(([, isGiven]) => isGiven).map(([key]) => key);
 	expect(given.toSorted()).toEqual(keys(40).toSorted());
-	const later = startProcess(database);
+	const later = startProcess();
 	for (const key of keys(40)) expect(await later.run(key)).toBe(false);
 });
 
 test('a later process knows the last 2,000, and the process itself the last 20,000', async () => {
-	const database = new MemoryDeduplicator();
-	const process = startProcess(database);
+	const process = startProcess();
 	for (const key of keys(2_001)) await process.run(key);
-	const later = startProcess(database);
+	const later = startProcess();
 	expect(await later.run('key-1')).toBe(false);
 	expect(await later.run('key-0')).toBe(true);
 	for (const key of keys(20_001)) await process.receive(key);
@@ -147,12 +145,11 @@ describe('until it succeeds', () => {
 		['error', true],
 		['crash', true],
 	] as const)('an event that ended with %s is given out again: %s', async (ending, again) => {
-		const database = new MemoryDeduplicator();
-		expect(await startProcess(database).run('key', { untilItSucceeds, ending })).toBe(true);
-		const later = startProcess(database);
+		expect(await startProcess().run('key', { untilItSucceeds, ending })).toBe(true);
+		const later = startProcess();
 		expect(await later.run('key', { untilItSucceeds })).toBe(again);
 		expect(await later.run('key', { untilItSucceeds })).toBe(false);
-		expect(await startProcess(database).run('key', { untilItSucceeds })).toBe(false);
+		expect(await startProcess().run('key', { untilItSucceeds })).toBe(false);
 	});
 
 	test.each([
@@ -162,7 +159,7 @@ describe('until it succeeds', () => {
 	] as const)(
 		'executions of one event in one process take turns: the first ends with %s',
 		async (ending, given) => {
-			const process = startProcess(new MemoryDeduplicator());
+			const process = startProcess();
 			const { promise: lasts, resolve: end } = deferred();
 			const runs = [
 				process.run('key', { untilItSucceeds, ending, lasts }),
@@ -179,29 +176,25 @@ describe('until it succeeds', () => {
 	);
 
 	test('an event that failed is new also when the setting was changed since', async () => {
-		const database = new MemoryDeduplicator();
-		await startProcess(database).run('key', { untilItSucceeds, ending: 'error' });
-		expect(await startProcess(database).run('key')).toBe(true);
+		await startProcess().run('key', { untilItSucceeds, ending: 'error' });
+		expect(await startProcess().run('key')).toBe(true);
 	});
 
 	test('what ran into the timeout of the workflow is not taken for stopped by a person', async () => {
-		const database = new MemoryDeduplicator();
 		const timedOutAt = Date.now();
-		await startProcess(database).run('key', { untilItSucceeds, ending: 'canceled', timedOutAt });
-		expect(await startProcess(database).run('key', { untilItSucceeds })).toBe(true);
+		await startProcess().run('key', { untilItSucceeds, ending: 'canceled', timedOutAt });
+		expect(await startProcess().run('key', { untilItSucceeds })).toBe(true);
 	});
 });
 
 test('another node, and the same node under another name, is told by its id', async () => {
-	const database = new MemoryDeduplicator();
-	expect(await startProcess(database).run('key', { nodeId: 'one' })).toBe(true);
-	expect(await startProcess(database).run('key', { nodeId: 'other' })).toBe(true);
-	expect(await startProcess(database).run('key', { nodeId: 'one' })).toBe(false);
+	expect(await startProcess().run('key', { nodeId: 'one' })).toBe(true);
+	expect(await startProcess().run('key', { nodeId: 'other' })).toBe(true);
+	expect(await startProcess().run('key', { nodeId: 'one' })).toBe(false);
 });
 
 test('an execution that asks twice, and one that a person retries, get the event', async () => {
-	const database = new MemoryDeduplicator();
-	const process = startProcess(database);
+	const process = startProcess();
 	expect(await process.run('key', { execution: 7 })).toBe(true);
 	expect(await process.run('key', { execution: 7 })).toBe(true);
 	expect(await process.run('key', { execution: 8 })).toBe(false);
@@ -209,15 +202,13 @@ test('an execution that asks twice, and one that a person retries, get the event
 });
 
 test('a database that fails loses no event', async () => {
-	const database = new MemoryDeduplicator();
-	const process = startProcess(database);
+	const process = startProcess();
 	expect(await process.run('key', { failures: 1 })).toBe(true);
 	expect(await process.run('key')).toBe(false);
 	expect(await process.run('lost', { failures: 1_000 })).toBe(true);
 });
 
 test('a write that is carried out although the database says that it failed does not make an event its own duplicate', async () => {
-	const database = new MemoryDeduplicator();
 	const record = database.checkProcessedAndRecord;
 	let isFirst = true;
 	database.checkProcessedAndRecord = async (items, scope, about, options) => {
@@ -228,13 +219,12 @@ test('a write that is carried out although the database says that it failed does
 		}
 		return result;
 	};
-	const process = startProcess(database);
+	const process = startProcess();
 	expect(await process.run('key')).toBe(true);
 	expect(await process.run('key')).toBe(false);
 });
 
 test('a database that takes so long that the lock may be lost does not make an event its own duplicate', async () => {
-	const database = new MemoryDeduplicator();
 	const record = database.checkProcessedAndRecord;
 	const now = jest.spyOn(Date, 'now');
 	database.checkProcessedAndRecord = async (items, scope, about, options) => {
@@ -242,29 +232,23 @@ test('a database that takes so long that the lock may be lost does not make an e
 		if (scope === 'node') now.mockReturnValue(Date.now() + 20_000);
 		return result;
 	};
-	expect(await startProcess(database).run('key')).toBe(true);
+	expect(await startProcess().run('key')).toBe(true);
 	now.mockRestore();
 });
 
 test("a Remove Duplicates node with the scope of the workflow is in nobody's way, and keeps its entries", async () => {
-	const database = new MemoryDeduplicator();
 	database.rows.set('w:', ['an entry of that node']);
-	const process = startProcess(database);
+	const process = startProcess();
 	expect(await process.run('key')).toBe(true);
-	expect(await startProcess(database).run('key')).toBe(false);
+	expect(await startProcess().run('key')).toBe(false);
 	expect(database.rows.get('w:')).toEqual(['an entry of that node']);
 });
 
 test('a lock that payments of the same workflow hold is waited for, and left as it was', async () => {
-	const database = new MemoryDeduplicator();
 	database.rows.set('w:', ['etb-wallet-lock']);
 	let isAnswered = false;
-	const asking = startProcess(database)
-		.run('key')
-		.then((isGiven) => {
-			isAnswered = true;
-			return isGiven;
-		});
+	const asking = startProcess().run('key');
+	void asking.then(() => (isAnswered = true));
 	for (let turn = 0; turn < 50; turn++) await sleep();
 	expect(isAnswered).toBe(false);
 	database.rows.delete('w:');

@@ -15,7 +15,9 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const entries = (): string[] | undefined => database.rows.get(`${workflow.id}:`);
+const row = `${workflow.id}:`;
+const lockMark = 'etb-wallet-lock';
+const entries = (): string[] | undefined => database.rows.get(row);
 
 type Exclusively = <Result>(access: () => Promise<Result>) => Promise<Result>;
 
@@ -55,24 +57,24 @@ async function startProcesses(count: number): Promise<Exclusively[]> {
 	return processes;
 }
 
-test.each([
-	['one process', 1],
-	['four processes', 4],
-])('accesses that read and then write lose nothing, %s', async (_name, count) => {
-	const processes = await startProcesses(count);
-	let total = 0;
-	const add = async () => {
-		const read = total;
-		await new Promise(setImmediate);
-		total = read + 1;
-	};
-	const accesses = Array.from({ length: 40 }, async (_, index) => {
-		await processes[index % count]?.(add);
-	});
-	await Promise.all(accesses);
-	expect(total).toBe(40);
-	expect(entries()).toBeUndefined();
-});
+test.each([1, 4])(
+	'accesses that read and then write lose nothing, processes: %i',
+	async (count) => {
+		const processes = await startProcesses(count);
+		let total = 0;
+		const add = async () => {
+			const read = total;
+			await new Promise(setImmediate);
+			total = read + 1;
+		};
+		const accesses = Array.from({ length: 40 }, async (_, index) => {
+			await processes[index % count]?.(add);
+		});
+		await Promise.all(accesses);
+		expect(total).toBe(40);
+		expect(entries()).toBeUndefined();
+	},
+);
 
 test('a failure gives the lock back', async () => {
 	const exclusively = await startProcess();
@@ -97,7 +99,7 @@ describe('entries of another node with Scope "Workflow"', () => {
 	const foreign = 'seen by Remove Duplicates';
 
 	test('are left alone, and nothing is done', async () => {
-		database.rows.set(`${workflow.id}:`, [foreign]);
+		database.rows.set(row, [foreign]);
 		const exclusively = await startProcess();
 		const access = jest.fn();
 		await expect(exclusively(access)).rejects.toThrow('Set it to Node');
@@ -145,8 +147,6 @@ describe('with time', () => {
 		'an abandoned lock that another process takes over, with %i more calls until it is removed, stays',
 		async (callsLeft) => {
 			jest.spyOn(Math, 'random').mockReturnValue(0.5);
-			const lockMark = 'etb-wallet-lock';
-			const row = `${workflow.id}:`;
 			/** @returns how many calls came before the lock was removed; 0 when it was not */
 			const wait = async (takenOverAtCall: number): Promise<number> => {
 				// A process that ended, and another one that waits.
@@ -173,8 +173,6 @@ describe('with time', () => {
 	);
 
 	test('an abandoned lock that another process takes over just as it is asked for is waited for', async () => {
-		const lockMark = 'etb-wallet-lock';
-		const row = `${workflow.id}:`;
 		database.rows.set(row, [lockMark]);
 		let removesMarks = false;
 		let isTakenOver = false;

@@ -22,65 +22,28 @@ const cutOff: Attempt = { kind: 'noAnswer', code: 'ECONNRESET', sent: true };
 const range = (from: number, to: number): number[] =>
 	Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-const table: { what: string; attempts: Attempt[]; idempotent: Verdict; post: Verdict }[] = [
-	{
-		what: 'success',
-		attempts: range(200, 299).map((s) => answer(s)),
-		idempotent: 'done',
-		post: 'done',
-	},
-	{ what: 'never sent', attempts: [notSent], idempotent: 'retry', post: 'retry' },
-	{ what: 'too many requests', attempts: [answer(429)], idempotent: 'retry', post: 'retry' },
-	{
-		what: 'a passing failure',
-		attempts: [500, 502, 503, 504].map((s) => answer(s)),
-		idempotent: 'retry',
-		post: 'unknown',
-	},
-	{ what: 'reset or timeout', attempts: [cutOff], idempotent: 'retry', post: 'unknown' },
-	{
-		what: 'another failure of the service',
-		attempts: [501, ...range(505, 599)].map((s) => answer(s)),
-		idempotent: 'notDone',
-		post: 'unknown',
-	},
-	{
-		what: 'a refusal',
-		attempts: range(400, 499)
-			.filter((status) => ![408, 429, 499].includes(status))
-			.map((s) => answer(s)),
-		idempotent: 'notDone',
-		post: 'notDone',
-	},
-	{
-		what: 'a proxy that gave up waiting',
-		attempts: [408, 499].map((s) => answer(s)),
-		idempotent: 'notDone',
-		post: 'unknown',
-	},
-	{
-		what: 'a redirect that keeps the method',
-		attempts: [301, 307, 308].map((s) => answer(s)),
-		idempotent: 'notDone',
-		post: 'notDone',
-	},
-	{
-		what: 'a redirect that may follow a carried out POST',
-		attempts: [302, 303].map((s) => answer(s)),
-		idempotent: 'notDone',
-		post: 'unknown',
-	},
+const answers = (...statuses: number[]): Attempt[] => statuses.map((status) => answer(status));
+const refusals = range(400, 499).filter((status) => ![408, 429, 499].includes(status));
+
+const table: [what: string, attempts: Attempt[], idempotent: Verdict, post: Verdict][] = [
+	['success', answers(...range(200, 299)), 'done', 'done'],
+	['never sent', [notSent], 'retry', 'retry'],
+	['too many requests', answers(429), 'retry', 'retry'],
+	['a passing failure', answers(500, 502, 503, 504), 'retry', 'unknown'],
+	['reset or timeout', [cutOff], 'retry', 'unknown'],
+	['another failure of the service', answers(501, ...range(505, 599)), 'notDone', 'unknown'],
+	['a refusal', answers(...refusals), 'notDone', 'notDone'],
+	['a proxy that gave up waiting', answers(408, 499), 'notDone', 'unknown'],
+	['a redirect that keeps the method', answers(301, 307, 308), 'notDone', 'notDone'],
+	['a redirect that may follow a carried out POST', answers(302, 303), 'notDone', 'unknown'],
 ];
 
-test.each(table)(
-	'$what: what may be repeated $idempotent, what may not $post',
-	({ attempts, idempotent, post }) => {
-		for (const attempt of attempts) {
-			expect(judge(true, attempt)).toBe(idempotent);
-			expect(judge(false, attempt)).toBe(post);
-		}
-	},
-);
+test.each(table)('%s', (_what, attempts, idempotent, post) => {
+	for (const attempt of attempts) {
+		expect(judge(true, attempt)).toBe(idempotent);
+		expect(judge(false, attempt)).toBe(post);
+	}
+});
 
 test('a POST is sent again only when it was certainly not carried out', () => {
 	const anyAttempt: fc.Arbitrary<Attempt> = fc.oneof(
@@ -146,75 +109,56 @@ describe('the pause before a retry', () => {
 describe('attempts', () => {
 	const tooMany = (retryAfter: string): Attempt => answer(429, { 'retry-after': retryAfter });
 
+	/** Attempts that end so, and what happens during each; resolves to how many there were. */
+	async function attemptWith(
+		isIdempotent: boolean,
+		results: Attempt[],
+		{ during = () => {}, msLeft = () => Infinity, stop }: During = {},
+	) {
+		let count = 0;
+		const attempt = (): Promise<Attempt> => {
+			during();
+			return Promise.resolve(results[count++] ?? answer(0));
+		};
+		return { ...(await attemptWithRetries(isIdempotent, attempt, msLeft, stop)), count };
+	}
+	interface During {
+		during?: () => void;
+		msLeft?: () => number;
+		stop?: AbortSignal;
+	}
+
 	test('end with the first that is not to be repeated', async () => {
 		const results = [answer(429), answer(503), answer(404), answer(200)];
-		const left = [...results];
-		const { last, verdict } = await attemptWithRetries(
-			true,
-			() => Promise.resolve(left.shift() ?? answer(0)),
-			() => Infinity,
-		);
-		expect([last, verdict, left.length]).toEqual([results[2], 'notDone', 1]);
+		const ended = await attemptWith(true, results);
+		expect(ended).toMatchObject({ last: results[2], verdict: 'notDone', count: 3 });
 	});
 
 	test('end at once when the service asks for more than the longest wait', async () => {
-		let count = 0;
-		const { verdict } = await attemptWithRetries(
-			false,
-			() => {
-				count++;
-				return Promise.resolve(tooMany(String(retryLimits.totalWaitMs / 1000 + 1)));
-			},
-			() => Infinity,
-		);
-		expect([count, verdict]).toEqual([1, 'retry']);
+		const tooLong = tooMany(String(retryLimits.totalWaitMs / 1000 + 1));
+		expect(await attemptWith(false, [tooLong])).toMatchObject({ count: 1, verdict: 'retry' });
 	});
 
 	test('end when no other may begin any more', async () => {
-		let count = 0;
-		let msLeft = 1;
-		const { verdict } = await attemptWithRetries(
-			false,
-			() => {
-				count++;
-				msLeft = 0;
-				return Promise.resolve(tooMany('0'));
-			},
-			() => msLeft,
-		);
-		expect([count, verdict]).toEqual([1, 'retry']);
+		let left = 1;
+		const ended = await attemptWith(false, [tooMany('0')], {
+			during: () => (left = 0),
+			msLeft: () => left,
+		});
+		expect(ended).toMatchObject({ count: 1, verdict: 'retry' });
 	});
 
 	test('end when the execution is stopped during a pause', async () => {
 		const stop = new AbortController();
-		let count = 0;
-		const attempts = attemptWithRetries(
-			true,
-			() => {
-				count++;
-				setImmediate(() => stop.abort());
-				return Promise.resolve(tooMany('1'));
-			},
-			() => Infinity,
-			stop.signal,
-		);
-		expect(await attempts).toMatchObject({ verdict: 'retry' });
-		expect(count).toBe(1);
+		const during = () => void setImmediate(() => stop.abort());
+		const ended = await attemptWith(true, [tooMany('1')], { during, stop: stop.signal });
+		expect(ended).toMatchObject({ count: 1, verdict: 'retry' });
 	});
 
 	test('end when the execution was stopped during an attempt', async () => {
 		const stop = new AbortController();
-		let count = 0;
-		await attemptWithRetries(
-			true,
-			() => {
-				count++;
-				stop.abort();
-				return Promise.resolve(answer(503));
-			},
-			() => Infinity,
-			stop.signal,
-		);
+		const during = () => stop.abort();
+		const { count } = await attemptWith(true, [answer(503)], { during, stop: stop.signal });
 		expect(count).toBe(1);
 	});
 });

@@ -227,10 +227,7 @@ describe('an event of the sandbox', () => {
 		const { id: toUserId } = sandbox.books.addUser({ externalId: 'abebe' });
 		const response = await fetch(`${sandbox.url}/api/v1/partners/disburse`, {
 			method: 'POST',
-			headers: {
-				authorization: `Bearer ${sandbox.apiKey}`,
-				'content-type': 'application/json',
-			},
+			headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
 			body: JSON.stringify({ toUserId, amountEtb: 5 }),
 		});
 		expect(response.status).toBe(200);

@@ -25,17 +25,18 @@ const sparse = (body: object = {}): Fault => ({
 	answer: { status: 200, body: JSON.stringify(body) },
 });
 
+const run = (
+	resource: string,
+	operation: string,
+	fields: INodeParameters = {},
+	answer?: Run['answer'],
+): Run => ({ parameters: { resource, operation, ...fields }, ...(answer && { answer }) });
+
 const payment = (
 	reference: string,
 	{ continues = false, answer }: { continues?: boolean; answer?: Fault | PresetName } = {},
 ): Run => ({
-	parameters: {
-		resource: 'disbursement',
-		operation: 'create',
-		toUserId: userId,
-		amountEtb: 12.5,
-		reference,
-	},
+	...run('disbursement', 'create', { toUserId: userId, amountEtb: 12.5, reference }),
 	...(continues && { onError: 'continueErrorOutput' }),
 	...(answer && { answer: ['POST /disburse', answer] }),
 });
@@ -46,69 +47,33 @@ const settling = (reference: string, finding: string): Run => {
 };
 
 /** What the pay gate hands out. */
-const handedOut = (notAfter: string, run: Partial<RunOptions> = {}): Run => ({
-	parameters: {
-		resource: 'disbursement',
-		operation: 'payClaims',
-		toUserId: userId,
-		amountEtb: '12.5',
-		claim: randomUUID(),
-		notAfter,
+const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
+	...run('disbursement', 'payClaims', {
+		...{ toUserId: userId, amountEtb: '12.5', claim: randomUUID(), notAfter },
 		execution: '={{ $workflow.id }}/{{ $execution.id }}',
-	},
-	...run,
+	}),
+	...more,
 });
+
+const fee = { feePercent: 1.5 };
+const mobile = { type: 'mobile', phone: '+251911234567' };
+const hook = { webhookUrl: 'http://127.0.0.1:9/hook' };
 
 /** In order: some shapes need what an earlier run did. The first run of an operation gives its fields their order. */
 const runs: Run[] = [
-	{ parameters: { resource: 'balance', operation: 'get' } },
-	{
-		parameters: { resource: 'balance', operation: 'get' },
-		answer: ['GET /balance', sparse()],
-	},
-	{ parameters: { resource: 'fee', operation: 'get' } },
-	{ parameters: { resource: 'fee', operation: 'get' }, answer: ['GET /fee', sparse()] },
-	{ parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 } },
-	{
-		parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 },
-		answer: ['PUT /fee', sparse()],
-	},
-	{
-		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'mobile',
-			phone: '+251911234567',
-		},
-	},
-	{
-		// Its other fields are the user's own.
-		parameters: { resource: 'payoutDestination', operation: 'set', type: 'bank' },
-		answer: ['PUT /treasury/payout-destination', sparse()],
-	},
-	{
-		parameters: {
-			resource: 'user',
-			operation: 'create',
-			externalId: 'employee-1',
-			email: 'a@b.et',
-		},
-	},
-	{
-		parameters: { resource: 'user', operation: 'create', externalId: 'employee-2' },
-		answer: ['POST /users', sparse()],
-	},
-	{
-		parameters: {
-			resource: 'webhook',
-			operation: 'set',
-			webhookUrl: 'http://127.0.0.1:9/hook',
-		},
-	},
-	{
-		parameters: { resource: 'webhook', operation: 'set', webhookUrl: 'http://127.0.0.1:9/hook' },
-		answer: ['PUT /webhook', sparse()],
-	},
+	run('balance', 'get'),
+	run('balance', 'get', {}, ['GET /balance', sparse()]),
+	run('fee', 'get'),
+	run('fee', 'get', {}, ['GET /fee', sparse()]),
+	run('fee', 'update', fee),
+	run('fee', 'update', fee, ['PUT /fee', sparse()]),
+	run('payoutDestination', 'set', mobile),
+	// Its other fields are the user's own.
+	run('payoutDestination', 'set', { type: 'bank' }, ['PUT /treasury/payout-destination', sparse()]),
+	run('user', 'create', { externalId: 'employee-1', email: 'a@b.et' }),
+	run('user', 'create', { externalId: 'employee-2' }, ['POST /users', sparse()]),
+	run('webhook', 'set', hook),
+	run('webhook', 'set', hook, ['PUT /webhook', sparse()]),
 	payment('paid'),
 	payment('other-amount', { answer: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
 	payment('paid'),
@@ -134,16 +99,16 @@ export async function realOutputs(): Promise<Outputs> {
 	const sandbox = await startSandbox();
 	try {
 		const nodeId = `schemas-${++ledgers}`;
-		for (const { answer, ...run } of runs) {
+		for (const { answer, ...options } of runs) {
 			if (answer) sandbox.faults.next(...answer);
 			const { output, error } = await executeNode({
 				credential: credentialFor(sandbox),
 				nodeId,
-				...run,
+				...options,
 			});
 			if (error)
-				throw new Error(`No output of ${JSON.stringify(run.parameters)}`, { cause: error });
-			const file = actionSchemaFile(run.parameters);
+				throw new Error(`No output of ${JSON.stringify(options.parameters)}`, { cause: error });
+			const file = actionSchemaFile(options.parameters);
 			outputs.set(file, [...(outputs.get(file) ?? []), ...output.map(({ json }) => json)]);
 		}
 		outputs.set(triggerSchemaFile, await triggerOutputs(sandbox));

@@ -3,18 +3,15 @@
  * PostgreSQL counts. How long it takes is in bench/. GATE_PAYMENTS: how many there are.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type pg from 'pg';
 import { fillGate } from '../../../../lab/gate/fill.mts';
-import { setRules, startGateServer, type GateServer } from '../../../../lab/gate/server.mts';
+import { setRules, startGateServer } from '../../../../lab/gate/server.mts';
 import { rowsOf, workOf, type Work } from '../../../../lab/gate/work.mts';
 
 const PAYMENTS = Number(process.env.GATE_PAYMENTS ?? 100_000);
 
-let server: GateServer;
-before(async () => {
-	server = await startGateServer();
-});
+const server = await startGateServer();
 after(async () => await server.stop());
 
 /** A budget with a limit of each kind. */
@@ -55,7 +52,6 @@ test(`a connection that began with empty tables reads and writes as many rows wi
 		const most = none.pages + 2 * (none.lookups + none.written);
 		assert.ok(work.pages <= most, `${none.pages} → ${work.pages}`);
 	}
-	await Promise.all([client.end(), other.end()]);
 });
 
 test('a payment of a call of 1,000 reads and writes no more rows than one of a call of 50', async (context) => {
@@ -68,7 +64,6 @@ test('a payment of a call of 1,000 reads and writes no more rows than one of a c
 	context.diagnostic(`${JSON.stringify(small)} for 50, ${JSON.stringify(large)} for 1,000`);
 	for (const count of ['lookups', 'read', 'written'] as const)
 		assert.ok(large[count] <= 20 * small[count], count);
-	await client.end();
 });
 
 test('a payment of a claim of 1,000 goes through no more rows than one of a claim of 50, also of lists in memory', async (context) => {
@@ -80,5 +75,4 @@ test('a payment of a claim of 1,000 goes through no more rows than one of a clai
 	context.diagnostic(`${small} for 50, ${large} for 1,000`);
 	assert.ok(small > 50, 'the rows of the functions are counted');
 	assert.ok(large <= 20 * small);
-	await client.end();
 });

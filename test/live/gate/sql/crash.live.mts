@@ -1,25 +1,15 @@
 /** PostgreSQL is killed in the middle of claims, eight times: what an answer told is still there, and nobody is paid twice. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type pg from 'pg';
 import { z } from 'zod';
-import {
-	claim,
-	record,
-	rows,
-	setRules,
-	startGateServer,
-	type GateServer,
-} from '../../../../lab/gate/server.mts';
+import { claim, record, rows, setRules, startGateServer } from '../../../../lab/gate/server.mts';
 import { faultsInHistory } from './invariants.mts';
 
 const ROUNDS = 8;
 const CONNECTIONS = 12;
 
-let server: GateServer;
-before(async () => {
-	server = await startGateServer();
-});
+const server = await startGateServer();
 after(async () => await server.stop());
 
 test('killed in the middle of claims, with synchronous_commit off by default: no told answer is lost, nobody is paid twice', async (context) => {
@@ -97,5 +87,4 @@ test('killed in the middle of claims, with synchronous_commit off by default: no
 	);
 	assert.deepEqual(await faultsInHistory(superuser, 'main', {}), []);
 	context.diagnostic(`${told.size} references, ${paid.size} paid`);
-	await superuser.end();
 });

@@ -1,11 +1,13 @@
 /** What the gate says in the cases that a person will meet: bad items, old answers, waiting, events, setting rules. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type pg from 'pg';
 import { z } from 'zod';
+import { paid } from '../../../../lab/gate/work.mts';
 import {
 	claim,
 	moveClock,
+	outcomes,
 	settle,
 	rows,
 	setRules,
@@ -13,28 +15,16 @@ import {
 	startGateServer,
 	value,
 	type Answer,
-	type Claimed,
-	type GateServer,
 	type Item,
 } from '../../../../lab/gate/server.mts';
 
-let server: GateServer;
-let client: pg.Client;
-let other: pg.Client;
+const server = await startGateServer();
+after(async () => await server.stop());
+const database = await server.gate();
+await moveClock(database);
+const client = await database.connect('superuser');
+const other = await database.connect('superuser');
 let budgets = 0;
-
-before(async () => {
-	server = await startGateServer();
-	const database = await server.gate();
-	await moveClock(database);
-	client = await database.connect('superuser');
-	other = await database.connect('superuser');
-});
-after(async () => {
-	await client.end();
-	await other.end();
-	await server.stop();
-});
 
 /** A budget of its own for a test. */
 async function newBudget(rules: object = {}): Promise<string> {
@@ -49,19 +39,19 @@ const item = (reference: string, amountEtb: unknown = 10, toUserId = 'u'): Item 
 	toUserId,
 	amountEtb,
 });
-const paid = (window: Claimed): Answer[] =>
-	window.send.map(({ toUserId, reference }) => ({
-		toUserId,
-		outcome: 'paid',
-		txHash: `0x${reference}`,
-	}));
-const outcomes = (told: Array<{ outcome: string | null }>) => told.map(({ outcome }) => outcome);
 const open = async (name: string) => {
 	const sql =
 		'select reference, attempt, state from etb_wallet.open_payments where budget = $1 order by 1, 2';
 	const row = z.object({ reference: z.string(), attempt: z.number(), state: z.string() });
 	return (await rows(client, row, sql, [name])).map((own) => Object.values(own));
 };
+const unknown: Answer = { toUserId: 'u', outcome: 'unknown', message: 'No answer' };
+const notPaid: Answer = { toUserId: 'u', outcome: 'notPaid', message: 'Rejected' };
+const paidAs = (txHash?: string): Answer => ({ toUserId: 'u', outcome: 'paid', txHash });
+const refs = (items: Array<{ reference: string }>) => items.map(({ reference }) => reference);
+/** What a claim of these tells of each. */
+const claimed = async (name: string, items: Item[]) =>
+	outcomes((await claim(client, name, items)).items);
 /** What the history tells of a payment. */
 const story = async (name: string, reference: string) => {
 	const sql =
@@ -123,7 +113,7 @@ test('a bad item is not paid, with its reason, and the others are', async () => 
 		assert.match(said?.reason ?? '', reason, JSON.stringify(wrong));
 	}
 	assert.deepEqual(
-		window.send.map(({ reference }) => reference),
+		refs(window.send),
 		bad.map((_, index) => `good ${index}`),
 	);
 	const told = await record(client, name, window, paid(window));
@@ -177,10 +167,7 @@ test('a reference of another payment, and one that a list names twice, fail alon
 		'Its reference belongs to another payment: look for it at the desk',
 	);
 	assert.match(items[3]?.reason ?? '', /twice/);
-	assert.deepEqual(
-		send.map(({ reference }) => reference),
-		['b', 'c'],
-	);
+	assert.deepEqual(refs(send), ['b', 'c']);
 });
 
 test('a list that is none, a budget without rules and another isolation level are errors that name what to do', async () => {
@@ -236,25 +223,13 @@ test('what was claimed longer ago than its lease is unknown until its answer or 
 	const window = await claim(client, name, list);
 	await assert.rejects(settle(client, name, 'a', true), /is being sent: wait until/);
 	await move('11 minutes');
-	assert.deepEqual(outcomes((await claim(client, name, list)).items), [
-		'unknown',
-		'unknown',
-		'unknown',
-	]);
+	assert.deepEqual(await claimed(name, list), ['unknown', 'unknown', 'unknown']);
 	assert.equal(await spentToday(name), 30);
 	assert.equal(await settle(client, name, 'b', true), 'paid');
 	// The answers of the process that stood still come all the same.
-	const told = await record(client, name, window, [
-		{ toUserId: 'u', outcome: 'notPaid', message: 'Rejected' },
-		{ toUserId: 'u', outcome: 'notPaid', message: 'Rejected' },
-		{ toUserId: 'u', outcome: 'paid', txHash: '0xc' },
-	]);
+	const told = await record(client, name, window, [notPaid, notPaid, paidAs('0xc')]);
 	assert.deepEqual(outcomes(told), ['notPaid', 'alreadyPaid', 'paid']);
-	assert.deepEqual(outcomes((await claim(client, name, list)).items), [
-		null,
-		'alreadyPaid',
-		'alreadyPaid',
-	]);
+	assert.deepEqual(await claimed(name, list), [null, 'alreadyPaid', 'alreadyPaid']);
 	assert.deepEqual(await story(name, 'b'), ['send', 'leaseEnded', 'saidPaid', 'lateAnswer']);
 });
 
@@ -264,8 +239,7 @@ test('a late answer "unknown" opens again what a person called not paid, once', 
 	await move('11 minutes');
 	assert.equal(await settle(client, name, 'a', false), 'notPaid');
 	assert.equal(await spentToday(name), 0);
-	const unknown = [{ toUserId: 'u', outcome: 'unknown', message: 'No answer' }];
-	const [told] = await record(client, name, window, unknown);
+	const [told] = await record(client, name, window, [unknown]);
 	assert.equal(told?.outcome, 'unknown');
 	assert.match(
 		told?.reason ?? '',
@@ -273,10 +247,10 @@ test('a late answer "unknown" opens again what a person called not paid, once', 
 	);
 	assert.deepEqual(await open(name), [['a', 1, 'unknown']]);
 	assert.equal(await spentToday(name), 10);
-	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['unknown']);
+	assert.deepEqual(await claimed(name, [item('a')]), ['unknown']);
 	// A person asks once more. The same answer, told again, is no news then.
 	assert.equal(await settle(client, name, 'a', false), 'notPaid');
-	assert.deepEqual(outcomes(await record(client, name, window, unknown)), ['notPaid']);
+	assert.deepEqual(outcomes(await record(client, name, window, [unknown])), ['notPaid']);
 	assert.equal((await claim(client, name, [item('a')])).send.length, 1);
 	assert.deepEqual(await story(name, 'a'), [
 		...['send', 'saidNotPaid', 'lateUnknown', 'saidNotPaid', 'send'],
@@ -286,11 +260,10 @@ test('a late answer "unknown" opens again what a person called not paid, once', 
 test('an answer "unknown" that the person knew when they settled it opens nothing', async () => {
 	const name = await newBudget({ lease: '10 minutes' });
 	const window = await claim(client, name, [item('a')]);
-	const unknown = [{ toUserId: 'u', outcome: 'unknown', message: 'No answer' }];
-	await record(client, name, window, unknown);
+	await record(client, name, window, [unknown]);
 	await move('11 minutes');
 	await settle(client, name, 'a', false);
-	assert.deepEqual(outcomes(await record(client, name, window, unknown)), ['notPaid']);
+	assert.deepEqual(outcomes(await record(client, name, window, [unknown])), ['notPaid']);
 	assert.deepEqual(await open(name), []);
 });
 
@@ -299,7 +272,7 @@ test('a late answer "paid" counts as spent, is never sent again, and somebody is
 	const window = await claim(client, name, [item('a')]);
 	await move('11 minutes');
 	await settle(client, name, 'a', false);
-	const answers = [{ toUserId: 'u', outcome: 'paid', txHash: '0xlate' }];
+	const answers = [paidAs('0xlate')];
 	assert.deepEqual(outcomes(await record(client, name, window, answers)), ['paid']);
 	assert.equal(await spentToday(name), 10);
 	const { items, send } = await claim(client, name, [item('a'), item('b')]);
@@ -318,7 +291,6 @@ test('a late answer "paid" counts as spent, is never sent again, and somebody is
 test('what is unknown may still be sent until its lease ends: only then can a person say that it was not paid', async () => {
 	const name = await newBudget({ lease: '10 minutes' });
 	const window = await claim(client, name, [item('a'), item('b')]);
-	const unknown = { toUserId: 'u', outcome: 'unknown' };
 	await record(client, name, window, [unknown, unknown]);
 	await assert.rejects(
 		settle(client, name, 'a', false),
@@ -335,8 +307,8 @@ test('paid twice is said and counts twice, and a person takes note of it', async
 	await move('11 minutes');
 	await settle(client, name, 'a', false);
 	const second = await claim(client, name, [item('a')]);
-	await record(client, name, second, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }]);
-	await record(client, name, first, [{ toUserId: 'u', outcome: 'paid', txHash: '0x1' }]);
+	await record(client, name, second, [paidAs('0x2')]);
+	await record(client, name, first, [paidAs('0x1')]);
 	assert.deepEqual(await open(name), [['a', 1, 'paidTwice']]);
 	assert.equal(await spentToday(name), 20);
 	assert.equal(await settle(client, name, 'a', true, 1), 'paid');
@@ -347,9 +319,8 @@ test('paid twice is said and counts twice, and a person takes note of it', async
 test('another txHash of a claim that is paid is a second payment: it is said once, and counts', async () => {
 	const name = await newBudget({ lease: '10 minutes', most_per_day: 25 });
 	const window = await claim(client, name, [item('a')]);
-	const answer = (txHash?: string) => [{ toUserId: 'u', outcome: 'paid', txHash }];
 	for (const txHash of ['0x1', '0x2', '0x1', undefined, '0x2'])
-		assert.deepEqual(outcomes(await record(client, name, window, answer(txHash))), ['paid']);
+		assert.deepEqual(outcomes(await record(client, name, window, [paidAs(txHash)])), ['paid']);
 	assert.deepEqual(await open(name), [['a', 2, 'paidTwice']]);
 	const why = 'select reason from etb_wallet.open_payments where budget = $1';
 	assert.equal(
@@ -359,7 +330,7 @@ test('another txHash of a claim that is paid is a second payment: it is said onc
 	assert.equal(await spentToday(name), 20);
 	assert.equal((await claim(client, name, [item('b')])).send.length, 0);
 	assert.equal(await settle(client, name, 'a', true), 'paid');
-	await record(client, name, window, answer('0x2'));
+	await record(client, name, window, [paidAs('0x2')]);
 	assert.deepEqual(await open(name), []);
 	assert.deepEqual(await story(name, 'a'), ['send', 'paid', 'latePaid', 'saidSeen']);
 });
@@ -370,10 +341,10 @@ test('an earlier attempt that is in doubt again may be a second payment, and is 
 	await move('11 minutes');
 	await settle(client, name, 'a', false);
 	const second = await claim(client, name, [item('a')]);
-	await record(client, name, second, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }]);
-	await record(client, name, first, [{ toUserId: 'u', outcome: 'unknown', message: 'No answer' }]);
+	await record(client, name, second, [paidAs('0x2')]);
+	await record(client, name, first, [unknown]);
 	assert.deepEqual(await open(name), [['a', 1, 'mayBePaidTwice']]);
-	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['alreadyPaid']);
+	assert.deepEqual(await claimed(name, [item('a')]), ['alreadyPaid']);
 	assert.equal(await settle(client, name, 'a', false, 1), 'notPaid');
 	assert.deepEqual(await open(name), []);
 	assert.equal(await spentToday(name), 10);
@@ -384,7 +355,7 @@ test('a claim that handed nothing out changes nothing, and is written down', asy
 	const window = await claim(client, name, [item('a')]);
 	await record(client, name, window, paid(window));
 	const invented = { ...window, claim: '00000000-0000-4000-8000-000000000000' };
-	const answers = [{ toUserId: 'u', outcome: 'paid', txHash: '0xfake' }];
+	const answers = [paidAs('0xfake')];
 	await record(client, name, invented, answers);
 	assert.deepEqual(await open(name), []);
 	assert.equal(await spentToday(name), 10);
@@ -395,7 +366,7 @@ test('a finding about one attempt does not settle the next', async () => {
 	const name = await newBudget({ lease: '10 minutes' });
 	const send = async () => {
 		const window = await claim(client, name, [item('a')]);
-		await record(client, name, window, [{ toUserId: 'u', outcome: 'unknown' }]);
+		await record(client, name, window, [unknown]);
 	};
 	await send();
 	await move('11 minutes');
@@ -406,7 +377,7 @@ test('a finding about one attempt does not settle the next', async () => {
 			settle(client, name, 'a', wasPaid, 1),
 			/The payment "a" was sent again since you looked/,
 		);
-	assert.deepEqual(outcomes((await claim(client, name, [item('a')])).items), ['unknown']);
+	assert.deepEqual(await claimed(name, [item('a')]), ['unknown']);
 	assert.equal(await settle(client, name, 'a', true, 2), 'paid');
 });
 
@@ -433,10 +404,7 @@ test('references that look the same are refused, in the words of the ETB Wallet 
 	const alike = await claim(client, name, [
 		...[item('INV 1'), item('inv1'), item('ＩＮＶ１'), item('É'), item('é'), item('caf\u00e9')],
 	]);
-	assert.deepEqual(
-		alike.send.map(({ reference }) => reference),
-		['INV 1', 'É', 'caf\u00e9'],
-	);
+	assert.deepEqual(refs(alike.send), ['INV 1', 'É', 'caf\u00e9']);
 	assert.equal(
 		alike.items[1]?.reason,
 		'Reference is "inv1", which looks like "INV 1" of this list',
@@ -451,10 +419,7 @@ test('what was paid without the gate is written down, and the same list pays nob
 	const name = await newBudget({ lease: '10 minutes', most_per_day: 100 });
 	const doubtful = await claim(client, name, [item('unknown'), item('refused')]);
 	const sending = await claim(client, name, [item('sending')]);
-	await record(client, name, doubtful, [
-		{ toUserId: 'u', outcome: 'unknown' },
-		{ toUserId: 'u', outcome: 'notPaid' },
-	]);
+	await record(client, name, doubtful, [unknown, notPaid]);
 	const list = [
 		{ ...item('new'), txHash: '0x1' },
 		...[item('unknown'), item('refused'), item('sending'), item('new', 11), item('new')],
@@ -466,10 +431,15 @@ test('what was paid without the gate is written down, and the same list pays nob
 		'select items from etb_wallet.write_down_paid($1, $2, $3, $4)',
 		[name, JSON.stringify(list), 'Abebe', 'paid by the node'],
 	);
-	assert.deepEqual(
-		told.map(({ outcome }) => outcome),
-		['written', 'written', 'written', 'refused', 'refused', 'alreadyPaid', 'refused'],
-	);
+	assert.deepEqual(outcomes(told), [
+		'written',
+		'written',
+		'written',
+		'refused',
+		'refused',
+		'alreadyPaid',
+		'refused',
+	]);
 	assert.match(told[3]?.reason ?? '', /sending it now/);
 	assert.match(told[4]?.reason ?? '', /belongs to another payment/);
 	assert.match(told[6]?.reason ?? '', /no toUserId/);
@@ -513,8 +483,8 @@ test('answers that do not fit what was handed out are unknown', async () => {
 			JSON.stringify(given),
 		);
 		// And that is no word to send it again.
-		await record(client, name, window, [{ toUserId: 'u', outcome: 'notPaid' }]);
-		assert.deepEqual(outcomes((await claim(client, name, [item(`a${index}`)])).items), ['unknown']);
+		await record(client, name, window, [notPaid]);
+		assert.deepEqual(await claimed(name, [item(`a${index}`)]), ['unknown']);
 	}
 });
 

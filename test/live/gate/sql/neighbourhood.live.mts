@@ -1,6 +1,6 @@
 /** What others made on the same server changes nothing: functions in "public", settings of the server, other databases. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 import { z } from 'zod';
 import { setUpGate, setUpGateDatabase } from '../../../../lab/n8n/gate-database.mts';
@@ -14,13 +14,9 @@ import {
 	startGateServer,
 	value,
 	type GateDatabase,
-	type GateServer,
 } from '../../../../lab/gate/server.mts';
 
-let server: GateServer;
-before(async () => {
-	server = await startGateServer();
-});
+const server = await startGateServer();
 after(async () => await server.stop());
 
 const LIMITS = { most_per_day: 1000, most_per_payment: 100 };

@@ -2,24 +2,16 @@
  * Random sequences of claims, answers, releases, a person's words, changed rules and time that goes by, from eight
  * connections, in a real PostgreSQL. GATE_SEED repeats a run's choices, GATE_LIVES sets how many lives are tried.
  */
-import { after, before, test } from 'node:test';
-import { startGateServer, type GateServer } from '../../../../lab/gate/server.mts';
+import { after, test } from 'node:test';
+import { startGateServer } from '../../../../lab/gate/server.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './lives.mts';
-import { stage, type Stage } from './budget-life.mts';
+import { stage } from './budget-life.mts';
 
 const seed = Number(process.env.GATE_SEED ?? Date.now() % 1_000_000);
 const lives = Number(process.env.GATE_LIVES ?? 150);
-let server: GateServer;
-let life: Stage;
-
-before(async () => {
-	server = await startGateServer();
-	life = await stage(await server.gate(), CONNECTIONS);
-});
-after(async () => {
-	await life.end();
-	await server.stop();
-});
+const server = await startGateServer();
+after(async () => await server.stop());
+const life = await stage(await server.gate(), CONNECTIONS);
 
 test(`one call after the other, as the model says (seed ${seed})`, async () => {
 	await oneAfterTheOther(life, { lives, seed });

@@ -3,7 +3,7 @@
  * who settle, often wrongly. What must hold is judged by the history and the payments alone. GATE_RACE_SECONDS: how long.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { z } from 'zod';
@@ -14,7 +14,6 @@ import {
 	setRules,
 	settle,
 	startGateServer,
-	type GateServer,
 } from '../../../../lab/gate/server.mts';
 import { faultsInHistory } from './invariants.mts';
 
@@ -32,10 +31,7 @@ const MOST = {
 const REFUSALS =
 	/is being sent|may still be sent|stays paid|known as not paid|was sent again since you looked/;
 
-let server: GateServer;
-before(async () => {
-	server = await startGateServer();
-});
+const server = await startGateServer();
 after(async () => await server.stop());
 
 const below = (count: number) => Math.floor(Math.random() * count);
@@ -136,5 +132,4 @@ test(`twenty connections for ${SECONDS} s near every limit: the invariants hold`
 	// A race in which nothing of it happened shows nothing.
 	for (const event of ['send', 'refused', 'paid', 'notPaid', 'unknown', 'leaseEnded'])
 		assert.ok((counts[event] ?? 0) > 0, event);
-	await Promise.all([superuser, ...clients, ...desks].map(async (client) => await client.end()));
 });

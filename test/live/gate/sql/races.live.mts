@@ -5,17 +5,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import {
-	moveClock,
-	rows,
-	setRules,
-	startGateServer,
-	value,
-	type GateServer,
-} from '../../../../lab/gate/server.mts';
+import { moveClock, rows, setRules, startGateServer, value } from '../../../../lab/gate/server.mts';
 
 const run = promisify(execFile);
 const CLAIMS = 4_000;
@@ -24,10 +17,7 @@ const PEOPLE = 8;
 const PER_DAY = 8_000;
 const PER_PERSON = 1_120;
 
-let server: GateServer;
-before(async () => {
-	server = await startGateServer();
-});
+const server = await startGateServer();
 after(async () => await server.stop());
 
 const line = z.object({
@@ -89,10 +79,8 @@ test('4,000 claims of two processes: no budget exceeded, nothing refused that fi
 	await moveClock(database);
 	const client = await database.connect('superuser');
 	const budget = 'main';
-	await setRules(client, budget, {
-		most_per_day: PER_DAY,
-		most_per_recipient_per_day: PER_PERSON,
-	});
+	const rules = { most_per_day: PER_DAY, most_per_recipient_per_day: PER_PERSON };
+	await setRules(client, budget, rules);
 	const { host, port } = database;
 	const work = {
 		address: { host, port, database: database.database },
@@ -110,9 +98,7 @@ test('4,000 claims of two processes: no budget exceeded, nothing refused that fi
 					JSON.stringify({ ...work, name }),
 				]),
 		),
-	).finally(() => {
-		isRacing = false;
-	});
+	).finally(() => (isRacing = false));
 	// Meanwhile a person pauses and goes on, and everybody who looks sees budgets that hold.
 	const looker = await database.connect('reader');
 	let looks = 0;
@@ -142,6 +128,4 @@ test('4,000 claims of two processes: no budget exceeded, nothing refused that fi
 		),
 		judged.spent,
 	);
-	await looker.end();
-	await client.end();
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
@@ -18,22 +18,15 @@ import {
 	startGateServer,
 	value,
 	type GateDatabase,
-	type GateServer,
 	type Login,
 } from '../../../../lab/gate/server.mts';
 
 const run = promisify(execFile);
-let server: GateServer;
-let schema: string;
-/** The version of the tables that it makes. */
-let newest: number;
-
-before(async () => {
-	server = await startGateServer();
-	schema = await readFile(schemaFile, 'utf8');
-	newest = Number(/c_version constant integer := (\d+);/.exec(schema)?.[1]);
-});
+const server = await startGateServer();
 after(async () => await server.stop());
+const schema = await readFile(schemaFile, 'utf8');
+/** The version of the tables that it makes. */
+const newest = Number(/c_version constant integer := (\d+);/.exec(schema)?.[1]);
 
 const target = ({ host, port, database }: GateDatabase, login: Login) => [
 	...['-h', host, '-p', String(port)],
@@ -69,7 +62,6 @@ const ways: Array<[string, (database: GateDatabase, login: Login) => Promise<voi
 		async (database, login) => {
 			const client = await database.connect(login);
 			await client.query(schema);
-			await client.end();
 		},
 	],
 ];
@@ -118,7 +110,6 @@ test('npm start sets up a database that GATE_DATABASE_URL names, once', async ()
 		setUpGateDatabase(url, limits),
 		/has the logins pay_gate_gate_\d+ and pay_desk_gate_\d+ already/,
 	);
-	await superuser.end();
 });
 
 test('two who set up at once take turns', async () => {
@@ -129,7 +120,6 @@ test('two who set up at once take turns', async () => {
 		await value(client, z.number(), 'select max(version) from etb_wallet.version'),
 		newest,
 	);
-	await client.end();
 });
 
 test('who is in the way of a set-up is named', async () => {
@@ -145,7 +135,6 @@ test('who is in the way of a set-up is named', async () => {
 	);
 	await other.end();
 	await person.query(schema);
-	await person.end();
 });
 
 test('what it cannot update is refused, and left as it is', async () => {
@@ -156,7 +145,6 @@ test('what it cannot update is refused, and left as it is', async () => {
 		await person.query(`create schema etb_wallet; ${inIt}`);
 		const message = /There is a schema etb_wallet that this file did not make/;
 		await assert.rejects(person.query(schema), message);
-		await person.end();
 	}
 
 	const database = await server.gate();
@@ -180,7 +168,6 @@ test('what it cannot update is refused, and left as it is', async () => {
 		assert.match(error.hint ?? '', /Import pay-gate.json of release 0\.9\.0/);
 		return true;
 	});
-	await superuser.end();
 });
 
 test('a role that may not make roles is told so, and nothing is left behind', async () => {
@@ -194,12 +181,10 @@ test('a role that may not make roles is told so, and nothing is left behind', as
 		stranger.query(schema),
 		/There is a role etb_wallet_owner, and "stranger" may not act for it/,
 	);
-	await stranger.end();
 	assert.deepEqual(
 		await rows(superuser, z.unknown(), "select from pg_namespace where nspname = 'etb_wallet'"),
 		[],
 	);
-	await superuser.end();
 });
 
 test('every object has a comment, and the owner of all is nobody who logs in', async () => {
@@ -266,5 +251,4 @@ test('every object has a comment, and the owner of all is nobody who logs in', a
 		'0',
 		'who set up does not stay a member of the owner',
 	);
-	await superuser.end();
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import type pg from 'pg';
 import { z } from 'zod';
@@ -11,6 +11,7 @@ import { projectFolder } from '../../../../lab/n8n/folders.mts';
 import { postgresPrograms } from '../../../../lab/services.mts';
 import {
 	claim,
+	outcomes,
 	logins,
 	record,
 	rows,
@@ -19,27 +20,19 @@ import {
 	startGateServer,
 	value,
 	type GateDatabase,
-	type GateServer,
 } from '../../../../lab/gate/server.mts';
 
 const run = promisify(execFile);
 const fixtures = join(projectFolder, 'test', 'live', 'gate', 'fixtures');
 
-let server: GateServer;
-let schema: string;
-/** The newest version that there is, and one after it. */
-let newest: number;
-let next: number;
-
-before(async () => {
-	server = await startGateServer();
-	schema = await schemaText();
-	newest = Number(/c_version constant integer := (\d+);/.exec(schema)?.[1]);
-	next = newest + 1;
-	// Roles are of the server, and in no dump of a database.
-	await server.gate();
-});
+const server = await startGateServer();
 after(async () => await server.stop());
+// Roles are of the server, and in no dump of a database.
+await server.gate();
+const schema = await schemaText();
+/** The newest version that there is, and one after it. */
+const newest = Number(/c_version constant integer := (\d+);/.exec(schema)?.[1]);
+const next = newest + 1;
 
 /** The SQL with one place of it changed. */
 function changed(sql: string, finds: string, puts: string): string {
@@ -140,7 +133,6 @@ test('each version of the tables is kept as a fixture, with payments in all stat
 		(await rows(client, z.object({ state: z.string() }), sql)).map(({ state }) => state),
 		['notPaid', 'paid', 'paidAfterAll', 'paidTwice', 'sending', 'unknown'],
 	);
-	await client.end();
 });
 
 for (const to of ['this version', 'a made-up next one'] as const) {
@@ -160,7 +152,6 @@ for (const to of ['this version', 'a made-up next one'] as const) {
 		await person.query(sql);
 		nothingLost(before, await content(client));
 		same(await dump(database), await dump(fresh));
-		await Promise.all([client, person, other].map(async (each) => await each.end()));
 	});
 }
 
@@ -173,10 +164,7 @@ test('what was handed out before the upgrade ends after it; the old workflow pay
 		{ toUserId: 'u', outcome: 'paid', txHash: '0xa' },
 		{ toUserId: 'u', outcome: 'notPaid' },
 	]);
-	assert.deepEqual(
-		told.map(({ outcome }) => outcome),
-		['paid', 'notPaid'],
-	);
+	assert.deepEqual(outcomes(told), ['paid', 'notPaid']);
 	assert.equal(await settle(client, 'main', 'unknown', true), 'paid');
 	const old = client.query('select * from etb_wallet.claim($1, $2, $3, $4, 1)', [
 		...['main', JSON.stringify(items), 'w/1', new Date().toISOString()],
@@ -193,7 +181,6 @@ test('what was handed out before the upgrade ends after it; the old workflow pay
 	assert.equal(await value(client, z.string(), made), 'new');
 	const seen = "select made_up from etb_wallet.payments where reference = 'a'";
 	assert.equal(await value(client, z.string(), seen), 'as before');
-	await client.end();
 });
 
 test("a view of the user's own that the upgrade would break is named, and all stays as it is", async () => {
@@ -205,5 +192,4 @@ test("a view of the user's own that the upgrade would break is named, and all st
 		/Something of your own uses .*: view public\.my_report/s,
 	);
 	same(await dump(database), before);
-	await client.end();
 });
