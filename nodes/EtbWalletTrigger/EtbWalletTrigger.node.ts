@@ -16,7 +16,7 @@ import {
 	neverOutputEmptyItem,
 	responseModeFromParameter,
 } from '../shared/n8nTrigger';
-import { keep } from './accountUrl';
+import { keep } from './accounts';
 import { isToBeHandled } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { outputsExpression, outputsWith } from './outputs';

@@ -1,6 +1,6 @@
 /** Sets an account's URL at the service: one call at a time, until the service has the URL that it should have. */
 import { createHash } from 'node:crypto';
-import type { IHookFunctions, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { after } from '../shared/elapsed';
 import { operationError } from '../shared/n8n';
@@ -8,20 +8,16 @@ import { saveFailedExecution } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import { asError } from '../shared/unknown';
-import type { Knowledge, Listener } from './knowledge';
 import {
 	callsEnded,
-	closeHolder,
 	hasTrigger,
 	isConfirmed,
-	isInUse,
-	isUsing,
-	nothingKnown,
-	testOf,
+	listeners,
 	urlAccepted,
 	urlRefused,
 	urlSent,
 	wantedUrl,
+	type Knowledge,
 } from './knowledge';
 import { triggerKey } from './perTrigger';
 
@@ -38,25 +34,8 @@ interface Asker {
 	account: Account;
 }
 
-/** Sets the URL (service document §4 endpoint 4), with retries until `signal` is aborted. @returns the error, if any */
-async function setUrl(
-	{ context, account }: Asker,
-	url: string,
-	signal: AbortSignal,
-): Promise<Error | undefined> {
-	const body = { webhookUrl: url };
-	const result = await callService(
-		context,
-		account,
-		{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
-		// The service could carry out a call that was cut off after the next one.
-		{ timeoutMs, stop: signal, finishes: true },
-	);
-	return result.ok ? undefined : failureError(context.getNode(), result.failure);
-}
-
 /** The service did not take the URL that it should have. */
-interface NotSet {
+export interface NotSet {
 	url: string;
 	reason: Error;
 	/** The service has this URL for certain, from before. */
@@ -82,11 +61,21 @@ export function logNotSet(
 
 interface Reconciled {
 	notSet?: NotSet;
-	/** Why the trigger is not published or tested at this URL, if the service refused it. */
-	whyDropped: (place: Place) => Error | undefined;
+	/** The URLs at which a trigger was to listen and does not, because the service refused them. */
+	refused: ReadonlyMap<string, Error>;
 }
 
-type Place = Pick<Listener, 'trigger' | 'url'>;
+/**
+ * By what an account is recognised, without showing the API key. Two are the same if they share a key: a credential stays
+ * the same account when a person replaces its API key.
+ */
+export function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
+	const keyHash = createHash('sha256').update(apiKey).digest('base64');
+	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
+}
+
+/** The published triggers that n8n keeps in the memory of this process, the one that publishes. */
+export const kept = new Map<string, ITriggerFunctions>();
 
 /**
  * The URL of one account. It can be set at the service, and not read. A hook of n8n changes what is known, and waits for
@@ -94,14 +83,13 @@ type Place = Pick<Listener, 'trigger' | 'url'>;
  * not, it is tried again in the background, for a published trigger that n8n keeps in this process.
  */
 export class AccountUrl {
-	/** By what the account is recognised: see `accountKeys`. */
 	keys: readonly string[] = [];
-	#known = nothingKnown;
+	#known: Knowledge = { tests: [] };
 	/** By trigger. Calls use the credential of the last one, which is the most likely to be right. */
 	readonly #askers = new Map<string, Asker>();
 	#work?: Promise<Reconciled>;
-	#isWorking = false;
-	#call?: { url: string; retries: AbortController };
+	/** Ends the retries of the call that is under way, or of the last one. */
+	#retries?: AbortController;
 	#notSet?: NotSet;
 	#pauseMs = firstPauseMs;
 	#pause?: AbortController;
@@ -113,10 +101,9 @@ export class AccountUrl {
 	}
 
 	set known(known: Knowledge) {
+		// The answer of a call still counts. Retries for a URL that is not wanted any more would only take time.
+		if (wantedUrl(known) !== wantedUrl(this.#known)) this.#retries?.abort();
 		this.#known = known;
-		const call = this.#call;
-		// The answer of the call still counts. Retries for a URL that is not wanted any more would only take time.
-		if (call !== undefined && wantedUrl(known) !== call.url) call.retries.abort();
 	}
 
 	/** Reads the credentials of the askers anew: an API key may have been replaced. */
@@ -136,33 +123,30 @@ export class AccountUrl {
 
 	/** Resolves when the service has the URL that it should have, or with why not. All that wait get the same result. */
 	async reconcile(asker?: Asker): Promise<Reconciled> {
-		if (asker === undefined) await this.refresh();
-		else this.#hear(asker);
+		if (asker === undefined) {
+			await this.refresh();
+		} else {
+			const trigger = triggerKey(asker.context);
+			this.#askers.delete(trigger);
+			this.#askers.set(trigger, asker);
+		}
 		return await this.#joinWork();
 	}
 
 	async #joinWork(): Promise<Reconciled> {
-		if (this.#work === undefined || !this.#isWorking) {
-			this.#isWorking = true;
-			this.#work = this.#makeCalls();
-		}
+		this.#work ??= this.#makeCalls();
 		return await this.#work;
 	}
 
-	#hear(asker: Asker): void {
-		const trigger = triggerKey(asker.context);
-		this.#askers.delete(trigger);
-		this.#askers.set(trigger, asker);
-	}
-
 	async #makeCalls(): Promise<Reconciled> {
-		const reasons: Array<Place & { reason: Error }> = [];
+		// So `#work` is set before this ends.
+		await Promise.resolve();
+		const refused = new Map<string, Error>();
 		let notSet: NotSet | undefined;
-		for (;;) {
+		while (notSet === undefined && !isConfirmed(this.#known)) {
 			const url = wantedUrl(this.#known);
 			const asker = [...this.#askers.values()].at(-1);
-			if (url === undefined || isConfirmed(this.#known)) break;
-			if (notSet !== undefined || asker === undefined) break;
+			if (url === undefined || asker === undefined) break;
 			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
 				this.#known = urlAccepted(this.#known, url);
@@ -171,35 +155,37 @@ export class AccountUrl {
 			}
 			const { known, dropped } = urlRefused(this.#known, url);
 			this.#known = known;
-			if (dropped !== undefined) reasons.push({ ...dropped, reason });
+			if (dropped !== undefined) refused.set(url, reason);
 			else if (wantedUrl(known) === url) notSet = { url, reason, hasIt: known.confirmed === url };
 		}
 		this.#known = callsEnded(this.#known);
-		this.#isWorking = false;
+		this.#work = undefined;
 		// An asker holds the API key: none is kept for longer than needed.
 		for (const trigger of this.#askers.keys())
-			if (!isUsing(this.#known, trigger)) this.#askers.delete(trigger);
+			if (!hasTrigger(this.#known, trigger)) this.#askers.delete(trigger);
+		// The same trigger may have begun again after that, and listen now.
+		for (const { url } of listeners(this.#known)) refused.delete(url);
 		this.#notSet = notSet;
 		this.retryLater();
-		// The same trigger may have begun again after that, and listen now.
-		const dropped = reasons.filter(({ trigger, url }) => !hasTrigger(this.#known, trigger, url));
-		return {
-			notSet,
-			whyDropped: ({ trigger, url }) =>
-				dropped.find((place) => place.trigger === trigger && place.url === url)?.reason,
-		};
+		return { notSet, refused };
 	}
 
-	async #set(url: string, asker: Asker): Promise<Error | undefined> {
-		const retries = new AbortController();
-		this.#call = { url, retries };
+	/** Sets the URL (service document §4 endpoint 4), with retries until another one is wanted. @returns the error, if any */
+	async #set(url: string, { context, account }: Asker): Promise<Error | undefined> {
+		this.#retries = new AbortController();
 		this.#known = urlSent(this.#known, url);
+		const body = { webhookUrl: url };
 		try {
-			return await setUrl(asker, url, retries.signal);
+			const result = await callService(
+				context,
+				account,
+				{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
+				// The service could carry out a call that was cut off after the next one.
+				{ timeoutMs, stop: this.#retries.signal, finishes: true },
+			);
+			return result.ok ? undefined : failureError(context.getNode(), result.failure);
 		} catch (error) {
 			return asError(error);
-		} finally {
-			this.#call = undefined;
 		}
 	}
 
@@ -208,7 +194,7 @@ export class AccountUrl {
 		this.#pause?.abort();
 		if (isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
 		const trigger = this.#triggerToRetry();
-		if (trigger === undefined || this.#isWorking) return;
+		if (trigger === undefined || this.#work !== undefined) return;
 		this.#tellPerson(trigger);
 		this.#pause = new AbortController();
 		after(this.#pauseMs, () => void this.#retry(), this.#pause.signal);
@@ -244,70 +230,4 @@ export class AccountUrl {
 		if (notSet !== undefined) logNotSet(trigger, notSet);
 		else trigger.logger.info(`The partner service has taken the webhook URL of "${workflow}"`);
 	}
-}
-
-/** The published triggers that n8n keeps in the memory of this process, the one that publishes. */
-const kept = new Map<string, ITriggerFunctions>();
-
-/** n8n begins to keep a published trigger. It calls `closeFunction` when it is unpublished, or another process leads. */
-export function keep(context: ITriggerFunctions): ITriggerResponse {
-	const trigger = triggerKey(context);
-	kept.set(trigger, context);
-	for (const accountUrl of accountUrls)
-		if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();
-	return {
-		closeFunction: async () => {
-			if (kept.get(trigger) !== context) return await Promise.resolve();
-			kept.delete(trigger);
-			for (const accountUrl of accountUrls)
-				accountUrl.known = closeHolder(accountUrl.known, trigger);
-		},
-	};
-}
-
-/**
- * By what an account is recognised, without showing the API key. Two are the same if they share a key: a credential stays
- * the same account when a person replaces its API key.
- */
-function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Account): string[] {
-	const keyHash = createHash('sha256').update(apiKey).digest('base64');
-	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
-}
-
-/** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */
-const accountUrls = new Set<AccountUrl>();
-
-export async function accountUrlOf(account: Account): Promise<AccountUrl> {
-	await Promise.all([...accountUrls].map(async (accountUrl) => await accountUrl.refresh()));
-	const keys = accountKeys(account);
-	const found = [...accountUrls].filter((accountUrl) =>
-		accountUrl.keys.some((key) => keys.includes(key)),
-	);
-	// More than one, if a person later gave a second credential the API key of the first.
-	const accountUrl =
-		found.find(({ known }) => known.holder !== undefined) ??
-		found.find(({ known }) => isInUse(known)) ??
-		found[0] ??
-		new AccountUrl();
-	accountUrl.keys = [...(isInUse(accountUrl.known) ? accountUrl.keys : []), ...keys];
-	accountUrls.add(accountUrl);
-	return accountUrl;
-}
-
-/** Those for which a trigger is published or tested at this URL: more than one if its credential was changed. */
-export const accountUrlsUsedBy = (trigger: string, url: string): AccountUrl[] =>
-	[...accountUrls].filter(({ known }) => hasTrigger(known, trigger, url));
-
-/** Whether a trigger is published or tested, for whatever account. */
-export const isTriggerUsed = (trigger: string): boolean =>
-	[...accountUrls].some(({ known }) => isUsing(known, trigger));
-
-/** What is known of the account for which a trigger is published. */
-export const knownOfPublished = (trigger: string): Knowledge | undefined =>
-	[...accountUrls].find(({ known }) => known.holder?.trigger === trigger)?.known;
-
-/** What is known of the account for which a trigger is tested. It can be another one: tests use what is not published yet. */
-export function knownOfTested(trigger: string): Knowledge | undefined {
-	const found = [...accountUrls].filter(({ known }) => testOf(known, trigger) !== undefined);
-	return (found.find(({ known }) => testOf(known, trigger)?.isEnding === false) ?? found[0])?.known;
 }

@@ -1,11 +1,10 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { createHash } from 'node:crypto';
-import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { whenEnded } from '../shared/n8nTrigger';
-import { entriesOf, inTime, type Entries } from '../shared/record/entries';
-import { exclusively } from '../shared/record/lock';
-import { asError, messageOf } from '../shared/unknown';
+import { isObject, messageOf } from '../shared/unknown';
 import type { PartnerEvent } from './event';
+import { EventRecord, type Change } from './eventRecord';
 import { PerTrigger } from './perTrigger';
 
 /** How many deliveries of a trigger this process remembers. */
@@ -14,35 +13,16 @@ const rememberedInProcess = 20_000;
 /** How many events with their executions this process remembers for each trigger. */
 const rememberedExecutions = 1_000;
 
-/**
- * How many marks the record in n8n's database keeps, the newest. n8n reads and writes all of them for each event:
- * measured, 1,000 cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. After a restart the service sends again only what was
- * in flight.
- */
-const keptMarks = 2_000;
-
-/** A change of the record in n8n's database. */
-interface Change {
-	add?: readonly string[];
-	remove?: readonly string[];
-}
-
-/** A change that waits for its turn, and the promise of what was found. */
-interface WaitingChange extends Change {
-	/** Whether another process may change the same record, so that the lock is needed. */
-	isShared: boolean;
-	resolve: (found: ReadonlySet<string>) => void;
-	reject: (reason: unknown) => void;
-}
-
 /** `released`: how it ended may never become known, so others wait for it no longer. */
 type DeliveryEnd = 'succeeded' | 'failed' | 'released';
 
 /** A delivery that n8n handles, and has not answered yet. */
-interface Running {
+export interface Delivering {
 	ended: Promise<DeliveryEnd>;
+	/** Has to be called when it is answered. */
 	end(how: DeliveryEnd): void;
-	/** Whether its sender has closed the connection. */
+	/** To be called when its sender has closed the connection. */
+	hangUp(): void;
 	hasHungUp: boolean;
 }
 
@@ -53,30 +33,22 @@ interface Execution {
 	ended?: Promise<DeliveryEnd>;
 }
 
-interface Deliveries {
+class Deliveries {
 	/** Keys of those that were answered with success, oldest first. */
-	done: Set<string>;
-	running: Map<string, Running>;
-	executions: Map<string, Execution>;
-	/** They wait for the record in n8n's database. */
-	changes: WaitingChange[];
-	isChanging: boolean;
+	readonly done = new Set<string>();
+	readonly running = new Map<string, Delivering>();
+	readonly executions = new Map<string, Execution>();
+	readonly record = new EventRecord();
+
+	/** Forgotten while it is being handled, an event would run again. */
+	get isBusy(): boolean {
+		const { running, executions, record } = this;
+		const isExecuting = [...executions.values()].some(({ ended }) => ended !== undefined);
+		return running.size > 0 || record.isChanging || isExecuting;
+	}
 }
 
-/** A trigger's memory is kept as long as one of its events is being handled: forgotten, the event would run again. */
-const memory = new PerTrigger<Deliveries>(
-	() => ({
-		done: new Set(),
-		running: new Map(),
-		executions: new Map(),
-		changes: [],
-		isChanging: false,
-	}),
-	({ running, executions, isChanging }) =>
-		running.size > 0 ||
-		isChanging ||
-		[...executions.values()].some(({ ended }) => ended !== undefined),
-);
+const memory = new PerTrigger(() => new Deliveries());
 
 export const forgetDeliveries = (trigger: string): void => memory.drop(trigger);
 
@@ -94,8 +66,8 @@ export function deliveryKey(event: PartnerEvent, body: Buffer): string {
 	if (event.event === 'transfer.completed' && isId)
 		return hashOf(JSON.stringify([event.event, id]));
 	const isTransaction = typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body);
-	const identity = [event.event, sorted(event.data), ...(event.id === undefined ? [] : [event.id])];
-	return hashOf(isTransaction ? JSON.stringify(identity) : body);
+	const identity = [event.event, event.data, ...(event.id === undefined ? [] : [event.id])];
+	return hashOf(isTransaction ? JSON.stringify(identity, inOneOrder) : body);
 }
 
 const hashOf = (content: string | Buffer): string =>
@@ -104,21 +76,11 @@ const hashOf = (content: string | Buffer): string =>
 /** Whether it has a number of so many digits that JSON.parse makes two different ones equal. */
 const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
 
-/** The same data with its keys in one order: JSON gives the order no meaning. */
-function sorted(value: unknown): unknown {
-	if (typeof value !== 'object' || value === null) return value;
-	if (Array.isArray(value)) return value.map(sorted);
-	const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-	return Object.fromEntries(entries.map(([key, entry]) => [key, sorted(entry)]));
-}
-
-/** A delivery that is to be handled. */
-export interface Admission {
-	/** Has to be called with whether that succeeded. */
-	end(succeeded: boolean): void;
-	/** To be called when its sender has closed the connection. */
-	hangUp(): void;
-}
+/** For JSON.stringify: puts keys in one order, because JSON gives the order no meaning. */
+const inOneOrder = (_key: string, value: unknown): unknown =>
+	isObject(value) && !Array.isArray(value)
+		? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+		: value;
 
 /**
  * Asks the memory of this process. A delivery waits for an earlier one of the same event that is being handled.
@@ -128,14 +90,14 @@ export async function admit(
 	context: IWebhookFunctions,
 	key: string,
 	untilItSucceeds: boolean,
-): Promise<Admission | 'succeeded' | 'failed'> {
+): Promise<Delivering | 'succeeded' | 'failed'> {
 	const { done, running, executions } = memory.of(context);
 	/**
 	 * n8n never answers a delivery whose execution a person stops in n8n's queue. So once its sender has hung up, the next
 	 * delivery does not wait for it, and the record in n8n's database decides which of the two is handled. With
 	 * `untilItSucceeds` that record cannot tell while another process runs it.
 	 */
-	const releaseIfLost = (delivery?: Running): void => {
+	const releaseIfLost = (delivery?: Delivering): void => {
 		const isRunning = executions.get(key)?.ended !== undefined;
 		if (delivery?.hasHungUp && !isRunning && (runsItself || !untilItSucceeds))
 			delivery.end('released');
@@ -150,34 +112,27 @@ export async function admit(
 		if (how !== 'released') return how;
 	}
 	const { promise: ended, resolve } = context.helpers.createDeferredPromise<DeliveryEnd>();
-	const own: Running = {
+	const own: Delivering = {
 		ended,
 		end(how) {
 			if (running.get(key) === own) running.delete(key);
 			if (how === 'succeeded') dropOldest(done.add(key), rememberedInProcess);
 			resolve(how);
 		},
-		hasHungUp: false,
-	};
-	running.set(key, own);
-	return {
-		end: (succeeded) => own.end(succeeded ? 'succeeded' : 'failed'),
 		hangUp() {
 			own.hasHungUp = true;
 			releaseIfLost(own);
 		},
+		hasHungUp: false,
 	};
+	running.set(key, own);
+	return own;
 }
 
 function dropOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
 	const [oldest] = kept.keys();
 	if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }
-
-/** The record has it for each event that came. */
-const cameMark = (key: string): string => `came:${key}`;
-/** Also with `untilItSucceeds`, until its workflow has ended: it runs, or a crash cut it off. */
-const openMark = (key: string): string => `open:${key}`;
 
 /**
  * Whether this execution is to handle the event, by the record in n8n's database, which all processes share. An event is
@@ -190,8 +145,7 @@ export async function isToBeHandled(
 	key: string,
 	untilItSucceeds: boolean,
 ): Promise<boolean> {
-	const deliveries = memory.of(context);
-	const { running, executions } = deliveries;
+	const { done, running, executions, record } = memory.of(context);
 	const id = context.getExecutionId();
 	// Retry On Fail asks again in the same execution.
 	if (executions.get(key)?.id === id) return true;
@@ -210,125 +164,38 @@ export async function isToBeHandled(
 		end(how);
 	};
 
-	const marks = untilItSucceeds ? [cameMark(key), openMark(key)] : [cameMark(key)];
-	let found: ReadonlySet<string> = new Set();
-	try {
-		found = await change(context, deliveries, key, { add: marks });
-	} catch (error) {
-		context.logger.warn(
-			`An event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
-		);
-	}
-	const handled = found.has(cameMark(key)) && !found.has(openMark(key));
-	if (handled && !wantedByPerson) {
-		if (untilItSucceeds) await removeMarks(context, deliveries, key, [openMark(key)]);
+	const change = async (
+		of: 'An event' | 'The end of an event',
+		wanted: Change,
+	): Promise<ReadonlySet<string>> => {
+		// If this process received the delivery, and also runs its workflow, no other process of n8n runs workflows.
+		const isShared = !running.has(key) && !done.has(key);
+		try {
+			return await record.change(context, wanted, isShared);
+		} catch (error) {
+			context.logger.warn(
+				`${of} of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
+			);
+			return new Set();
+		}
+	};
+
+	// The record has it for each event that came.
+	const came = `came:${key}`;
+	// Also with `untilItSucceeds`, until its workflow has ended: it runs, or a crash cut it off.
+	const open = `open:${key}`;
+	const marks = untilItSucceeds ? [came, open] : [came];
+	const found = await change('An event', { add: marks });
+	if (found.has(came) && !found.has(open) && !wantedByPerson) {
+		if (untilItSucceeds) await change('The end of an event', { remove: [open] });
 		isOver('succeeded');
 		return false;
 	}
 	if (!untilItSucceeds) return true;
 	const willBeTold = whenEnded(context, async (hasFailed) => {
-		await removeMarks(context, deliveries, key, hasFailed ? marks : [openMark(key)]);
+		await change('The end of an event', { remove: hasFailed ? marks : [open] });
 		isOver(hasFailed ? 'failed' : 'succeeded');
 	});
 	if (!willBeTold) isOver('succeeded');
 	return true;
-}
-
-/** Removes marks from the record. If that fails, it only logs it: the event may run again if the service sends it again. */
-async function removeMarks(
-	context: IExecuteFunctions,
-	deliveries: Deliveries,
-	key: string,
-	marks: string[],
-): Promise<void> {
-	try {
-		await change(context, deliveries, key, { remove: marks });
-	} catch (error) {
-		context.logger.warn(
-			`The end of an event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
-		);
-	}
-}
-
-/**
- * Changes the record in n8n's database. n8n reads it as a whole and then writes it as a whole, so two changes at once
- * would undo each other: those of this process take turns, and all that wait go in one turn.
- * @returns which marks were there before
- */
-async function change(
-	context: IExecuteFunctions,
-	deliveries: Deliveries,
-	key: string,
-	wanted: Change,
-): Promise<ReadonlySet<string>> {
-	// If this process received the delivery, and also runs its workflow, no other process of n8n runs workflows.
-	const isShared = !deliveries.running.has(key) && !deliveries.done.has(key);
-	const found = new Promise<ReadonlySet<string>>((resolve, reject) =>
-		deliveries.changes.push({ ...wanted, isShared, resolve, reject }),
-	);
-	if (!deliveries.isChanging) void changeAll(context, deliveries);
-	return await found;
-}
-
-async function changeAll(context: IExecuteFunctions, deliveries: Deliveries): Promise<void> {
-	deliveries.isChanging = true;
-	while (deliveries.changes.length > 0) {
-		const changes = deliveries.changes.splice(0);
-		const isShared = changes.some((each) => each.isShared);
-		const access = async (): Promise<Set<string>> =>
-			await write(entriesOf(context, 'node'), changes);
-		const found = await carefully(context, isShared, access);
-		for (const { add = [], resolve, reject } of changes) {
-			if (found instanceof Error) {
-				reject(found);
-				continue;
-			}
-			resolve(new Set(add.filter((mark) => found.has(mark))));
-			for (const mark of add) found.add(mark);
-		}
-	}
-	deliveries.isChanging = false;
-}
-
-/** The pauses before the database is called the first, second and third time. */
-const pausesMs = [0, 50, 250];
-
-/** For each call: all later events of the trigger wait for it. */
-const answerTimeoutMs = 10_000;
-
-/**
- * Changes the record, with the lock of this workflow's payments if other processes may change it too. If the lock cannot
- * be had, for example because of a Remove Duplicates node whose Scope is the workflow, without it.
- * @returns the marks that were there before, or why the record could not be changed. No marks if a call failed first: it
- * may have added them itself, and an event is rather handled twice than not at all
- */
-async function carefully(
-	context: IExecuteFunctions,
-	isShared: boolean,
-	access: () => Promise<Set<string>>,
-): Promise<Set<string> | Error> {
-	let found: Set<string> | undefined;
-	let failure: Error | undefined;
-	const call = async (): Promise<void> => {
-		try {
-			found = await inTime(access(), answerTimeoutMs);
-		} catch (error) {
-			failure = asError(error);
-		}
-	};
-	// The lock may also fail after the call: then `found` has what the call found.
-	if (isShared) await exclusively(context, call).catch(() => undefined);
-	for (const pauseMs of pausesMs) {
-		if (found !== undefined) break;
-		if (pauseMs > 0) await sleep(pauseMs);
-		await call();
-	}
-	if (failure === undefined) return found ?? new Set();
-	return found === undefined ? failure : new Set();
-}
-
-async function write(entries: Entries, changes: Change[]): Promise<Set<string>> {
-	await entries.remove(changes.flatMap(({ remove = [] }) => remove));
-	const marks = changes.flatMap(({ add = [] }) => add);
-	return new Set(await entries.add(marks, keptMarks));
 }

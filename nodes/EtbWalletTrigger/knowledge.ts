@@ -18,11 +18,10 @@ export interface Holder extends Listener {
 	isClosedHere?: boolean;
 }
 
-export type WhileTesting = 'share' | 'leaveUrl';
-
 /** A trigger in the editor that listens for a test event. */
 export interface TestListener extends Listener {
-	whileTesting: WhileTesting;
+	/** Events of the published trigger are forwarded to it. */
+	isSharing: boolean;
 	/** The service has to send to it: when it began nobody was published, or only in another process. */
 	needsUrl: boolean;
 	/** Of who is published, or was last since it began. What arrives at the test may have been meant for it. */
@@ -43,24 +42,18 @@ export interface Knowledge {
 	readonly isToBeSet?: boolean;
 }
 
-export const nothingKnown: Knowledge = { tests: [] };
-
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
 	tests.find((test) => test.trigger === trigger);
 
 /** All triggers that are published or tested, also tests that have ended and are still kept. */
-const listeners = ({ holder, tests }: Knowledge): Listener[] =>
+export const listeners = ({ holder, tests }: Knowledge): Listener[] =>
 	holder === undefined ? [...tests] : [...tests, holder];
 
-export const isInUse = (known: Knowledge): boolean => listeners(known).length > 0;
-
-/** Whether this trigger is published or tested. */
-export const isUsing = (known: Knowledge, trigger: string): boolean =>
-	listeners(known).some((listener) => listener.trigger === trigger);
-
-/** Whether the trigger is published or tested at this URL. */
-export const hasTrigger = (known: Knowledge, trigger: string, url: string): boolean =>
-	listeners(known).some((listener) => listener.trigger === trigger && listener.url === url);
+/** Whether the trigger is published or tested: at this URL, or without one at any. */
+export const hasTrigger = (known: Knowledge, trigger: string, url?: string): boolean =>
+	listeners(known).some(
+		(listener) => listener.trigger === trigger && (url === undefined || listener.url === url),
+	);
 
 /** Whether a test of the trigger listens at this URL, and n8n was told so. */
 export function isListening(known: Knowledge, trigger: string, url: string): boolean {
@@ -97,13 +90,6 @@ export function setHolder(
 	return { ...known, holder, confirmed, isToBeSet: true };
 }
 
-/** A trigger is no longer published. */
-export function removeHolder(known: Knowledge, trigger: string, url: string): Knowledge {
-	const { holder } = known;
-	const isHolder = holder?.trigger === trigger && holder.url === url;
-	return isHolder ? { ...known, holder: undefined } : known;
-}
-
 /** n8n keeps a published trigger no longer in this process: it is about to be unpublished, or another process leads. */
 export function closeHolder(known: Knowledge, trigger: string): Knowledge {
 	const { holder } = known;
@@ -118,15 +104,18 @@ export function closeHolder(known: Knowledge, trigger: string): Knowledge {
  */
 export function addTest(known: Knowledge, test: TestListener): Knowledge {
 	const others = known.tests.filter(({ trigger }) => trigger !== test.trigger);
-	const wasSet = testOf(known, test.trigger)?.wasSet === true || mayHave(known, test.url);
+	// If nothing is certain, the service may have a URL that was set before n8n started.
+	const isPossible = known.confirmed === undefined || known.confirmed === test.url;
+	const wasSet = testOf(known, test.trigger)?.wasSet === true || isPossible;
 	return { ...known, tests: [...others, { ...test, wasSet }] };
 }
 
-/** A test has ended. It is kept until the service has another URL. */
-export function endTest(known: Knowledge, trigger: string, url: string): Knowledge {
-	const isIt = (test: TestListener): boolean => test.trigger === trigger && test.url === url;
+/** A trigger is no longer published or tested at this URL. A test is kept until the service has another URL. */
+export function endListener(known: Knowledge, trigger: string, url: string): Knowledge {
+	const isIt = (listener?: Listener): boolean =>
+		listener?.trigger === trigger && listener.url === url;
 	const tests = known.tests.map((test) => (isIt(test) ? { ...test, isEnding: true } : test));
-	return { ...known, tests };
+	return { ...known, tests, holder: isIt(known.holder) ? undefined : known.holder };
 }
 
 /** This URL is being sent to the service: until it answers, it is certain only if the service has it already. */
@@ -134,10 +123,6 @@ export function urlSent(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
 	return { ...known, tests, confirmed: known.confirmed === url ? url : undefined };
 }
-
-/** Whether the service may have this URL. If nothing is certain, it may have one that was set before n8n started. */
-const mayHave = ({ confirmed }: Knowledge, url: string): boolean =>
-	confirmed === undefined || confirmed === url;
 
 export const urlAccepted = (known: Knowledge, url: string): Knowledge => ({
 	...known,
@@ -191,7 +176,7 @@ export function isConfirmed(known: Knowledge): boolean {
 export function sharingTestUrls({ holder, tests }: Knowledge, trigger: string): string[] {
 	if (holder?.trigger !== trigger) return [];
 	return tests
-		.filter((test) => test.whileTesting === 'share' && !test.isEnding && !isToHaveUrl(test, holder))
+		.filter((test) => test.isSharing && !test.isEnding && !isToHaveUrl(test, holder))
 		.map(({ url }) => url);
 }
 

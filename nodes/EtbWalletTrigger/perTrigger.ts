@@ -21,20 +21,22 @@ const droppedAfterMs = 15 * 60_000;
 
 const sweepEveryMs = 60_000;
 
-/** One part of that memory, for each trigger that uses it. */
-export class PerTrigger<Part extends object> {
-	readonly #parts = new Map<string, { part: Part; lastUsed: number }>();
-	readonly #make: () => Part;
-	readonly #isBusy: (part: Part) => boolean;
+/** One part of that memory. */
+export interface Part {
+	/** It cannot be dropped yet. */
+	readonly isBusy?: boolean;
+}
+
+export class PerTrigger<Kept extends Part> {
+	readonly #parts = new Map<string, { part: Kept; lastUsed: number }>();
+	readonly #make: () => Kept;
 	#sweptAt = 0;
 
-	/** @param isBusy whether the part cannot be dropped yet */
-	constructor(make: () => Part, isBusy: (part: Part) => boolean = () => false) {
+	constructor(make: () => Kept) {
 		this.#make = make;
-		this.#isBusy = isBusy;
 	}
 
-	of(context: Context): Part {
+	of(context: Context): Kept {
 		const now = Date.now();
 		const trigger = triggerKey(context);
 		const { part } = this.#parts.get(trigger) ?? { part: this.#make() };
@@ -45,8 +47,7 @@ export class PerTrigger<Part extends object> {
 
 	/** Drops the part of a trigger that has ended, unless it is busy. */
 	drop(trigger: string): void {
-		const kept = this.#parts.get(trigger);
-		if (kept !== undefined && !this.#isBusy(kept.part)) this.#parts.delete(trigger);
+		if (this.#parts.get(trigger)?.part.isBusy !== true) this.#parts.delete(trigger);
 	}
 
 	#sweep(now: number): void {

@@ -6,26 +6,24 @@ import { operationError, requireRequests } from '../shared/n8n';
 import { isReplacing, isStarting, projectOf } from '../shared/n8nTrigger';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
-import type { AccountUrl } from './accountUrl';
-import { accountUrlsUsedBy, accountUrlOf, isTriggerUsed, logNotSet } from './accountUrl';
+import { logNotSet, type AccountUrl, type NotSet } from './accountUrl';
+import { accountUrlOf, accountUrlsUsedBy } from './accounts';
 import { forgetDeliveries } from './duplicates';
-import type { Holder } from './knowledge';
+import { probe } from './forwarding';
+import type { Holder, TestListener } from './knowledge';
 import * as knowledge from './knowledge';
 import { triggerKey } from './perTrigger';
-import { checkSettings, settingsOf, type Settings } from './settings';
-import { beginTest } from './testListening';
+import { checkSettings, settingsOf } from './settings';
 import { forgetSecrets } from './webhookSecrets';
 
 /** What a trigger is published or tested with. */
-export interface Registration {
-	trigger: string;
+interface Registration {
+	context: IHookFunctions;
 	account: Account;
 	accountUrl: AccountUrl;
-	settings: Settings;
+	trigger: string;
 	/** The address at which n8n listens for this trigger. */
 	url: string;
-	/** The same address. @throws {InvalidValueError} when the service cannot reach it */
-	publicUrl: () => string;
 }
 
 /**
@@ -37,15 +35,13 @@ export async function register(context: IHookFunctions): Promise<void> {
 	try {
 		const registration = await readRegistration(context);
 		const { account, accountUrl } = registration;
-		const listener =
-			context.getMode() === 'manual'
-				? await beginTest(context, registration)
-				: beginPublished(context, registration);
-		const { notSet, whyDropped } = await accountUrl.reconcile({ context, account });
-		const reason = whyDropped(listener);
+		const { url } =
+			context.getMode() === 'manual' ? await beginTest(registration) : beginPublished(registration);
+		const { notSet, refused } = await accountUrl.reconcile({ context, account });
+		const reason = refused.get(url);
 		if (reason !== undefined) {
 			// n8n tries again, and after 84 s shows that this took too long instead of why.
-			logNotSet(context, { url: listener.url, reason, hasIt: false });
+			logNotSet(context, { url, reason, hasIt: false });
 			throw reason;
 		}
 		// Log only: if we threw, n8n would stop listening, and the service very likely sends to this URL.
@@ -65,23 +61,10 @@ async function readRegistration(context: IHookFunctions): Promise<Registration> 
 			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 		);
 	}
-	const { parameters } = context.getNode();
-	checkSettings(parameters);
+	checkSettings(context.getNode().parameters);
 	const url = ownUrl(context);
-	return {
-		trigger: triggerKey(context),
-		account,
-		accountUrl: await accountUrlOf(account),
-		settings: settingsOf(parameters),
-		url,
-		publicUrl: () =>
-			webhookUrl(
-				url,
-				account,
-				'The webhook URL of this n8n',
-				'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
-			),
-	};
+	const accountUrl = await accountUrlOf(account);
+	return { context, account, accountUrl, trigger: triggerKey(context), url };
 }
 
 /** Written as `webhookUrl` writes it, so that the two can be compared. */
@@ -90,17 +73,24 @@ function ownUrl(context: IHookFunctions): string {
 	return URL.canParse(url) ? new URL(url).href : url;
 }
 
+/** The address, for the service. @throws {InvalidValueError} when the service cannot reach it */
+const publicUrl = ({ url, account }: Registration): string =>
+	webhookUrl(
+		url,
+		account,
+		'The webhook URL of this n8n',
+		'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
+	);
+
 /** Makes it known that the trigger is published. @throws {NodeOperationError} when another one has the account */
-function beginPublished(
-	context: IHookFunctions,
-	{ trigger, accountUrl, publicUrl }: Registration,
-): Holder {
+function beginPublished(registration: Registration): Holder {
+	const { context, accountUrl, trigger } = registration;
 	const { id = '', name = '' } = context.getWorkflow();
 	const holder: Holder = {
 		trigger,
 		workflow: { id, name },
 		project: projectOf(context),
-		url: publicUrl(),
+		url: publicUrl(registration),
 		isBeginning: !isStarting(context),
 	};
 	const known = knowledge.setHolder(accountUrl.known, holder, isReplacing(context));
@@ -133,6 +123,64 @@ function alreadyHeld(
 	);
 }
 
+/** Makes it known that a test begins. @throws {NodeOperationError} when it cannot listen */
+async function beginTest(registration: Registration): Promise<TestListener> {
+	const { context, accountUrl, trigger, url } = registration;
+	const { leavesUrl } = settingsOf(context.getNode().parameters);
+	// Its credential was changed since the last test, which n8n does not always end first.
+	for (const other of accountUrlsUsedBy(trigger, url)) {
+		if (other === accountUrl) continue;
+		const notSet = await endListening(other, trigger, url);
+		if (notSet !== undefined) logNotSet(context, notSet);
+	}
+	let holder: Holder | undefined;
+	let needsUrl: boolean;
+	do {
+		({ holder } = accountUrl.known);
+		needsUrl = !leavesUrl && (holder === undefined || (await isElsewhere(registration, holder)));
+		// Again if another workflow was published meanwhile.
+	} while (accountUrl.known.holder?.url !== holder?.url);
+	const test: TestListener = {
+		trigger,
+		url: needsUrl ? publicUrl(registration) : url,
+		isSharing: !leavesUrl,
+		needsUrl,
+		productionUrl: holder?.url,
+		wasSet: false,
+		isEnding: false,
+		isBeginning: true,
+	};
+	accountUrl.known = knowledge.addTest(accountUrl.known, test);
+	return test;
+}
+
+/**
+ * Whether another process handles the published trigger, so that a test has to stand in for it. In the same process the
+ * URL can stay: events are forwarded to the test.
+ * @throws {NodeOperationError} when the test must not begin
+ */
+async function isElsewhere({ context, account }: Registration, { url }: Holder): Promise<boolean> {
+	const process = await probe(context, url, account.webhookSecret);
+	if (process === 'unreachable') {
+		throw operationError(
+			context.getNode(),
+			`Set While Testing to Leave the URL Alone, or let n8n reach its own address ${url}`,
+			'A published workflow receives the events of this account, and this test can only share them if n8n reaches that address. It also fails if the credentials of the two workflows have different Webhook Secrets.',
+		);
+	}
+	return process === 'otherProcess';
+}
+
+/** What listens at this URL ends. @returns why the service does not have the URL that it should have then */
+async function endListening(
+	accountUrl: AccountUrl,
+	trigger: string,
+	url: string,
+): Promise<NotSet | undefined> {
+	accountUrl.known = knowledge.endListener(accountUrl.known, trigger, url);
+	return (await accountUrl.reconcile()).notSet;
+}
+
 /**
  * Called by n8n when the workflow is unpublished or changed, when a test ends, and after `register` failed. If it throws,
  * n8n calls it again: at once, or for a test with the next event.
@@ -146,9 +194,7 @@ export async function unregister(context: IHookFunctions): Promise<void> {
 		// When this returns, n8n also stops listening for a test of this trigger that began meanwhile: so that one ends too.
 		do {
 			for (const accountUrl of accountUrlsUsedBy(trigger, url)) {
-				const ended = knowledge.endTest(accountUrl.known, trigger, url);
-				accountUrl.known = knowledge.removeHolder(ended, trigger, url);
-				const { notSet } = await accountUrl.reconcile();
+				const notSet = await endListening(accountUrl, trigger, url);
 				if (notSet?.hasIt === false) failure ??= notSet.reason;
 				else if (notSet !== undefined) logNotSet(context, notSet);
 			}
@@ -159,7 +205,7 @@ export async function unregister(context: IHookFunctions): Promise<void> {
 			)
 		);
 	} finally {
-		if (!isTriggerUsed(trigger)) {
+		if (accountUrlsUsedBy(trigger).length === 0) {
 			forgetDeliveries(trigger);
 			forgetSecrets(trigger);
 		}

@@ -2,8 +2,8 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8nTrigger';
 import { messageOf } from '../shared/unknown';
-import { knownOfPublished, knownOfTested } from './accountUrl';
-import { admit, deliveryKey, type Admission } from './duplicates';
+import { knownOfPublished, knownOfTested } from './accounts';
+import { admit, deliveryKey, type Delivering } from './duplicates';
 import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
 import { sharingTestUrls, productionOf } from './knowledge';
@@ -39,7 +39,7 @@ const refusals = {
  * throws: n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	let admission: Admission | undefined;
+	let delivering: Delivering | undefined;
 	try {
 		const settings = settingsOf(context.getNode().parameters);
 		const accepted = await acceptedEvent(context, settings);
@@ -53,20 +53,22 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		const admitted = await admit(context, key, settings.answersWhenFinished);
 		if (admitted === 'succeeded') return refuse(context, refusals.duplicate);
 		if (admitted === 'failed') return refuse(context, refusals.failedBefore);
-		admission = admitted;
-		whenAnswered(context, (status) => admitted.end(status >= 200 && status < 300));
+		delivering = admitted;
+		whenAnswered(context, (status) => admitted.end(isSuccess(status) ? 'succeeded' : 'failed'));
 		const response = context.getResponseObject();
 		if (response.closed) admitted.hangUp();
 		else response.once('close', () => admitted.hangUp());
 		return { workflowData: [[withDeliveryKey(item, key)]] };
 	} catch (error) {
-		admission?.end(false);
+		delivering?.end('failed');
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
 		);
 		return refuse(context, refusals.broken);
 	}
 }
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
@@ -115,7 +117,7 @@ async function reachedProduction(context: IWebhookFunctions, delivery: Delivery)
 	// `unknown`: the test has ended, or another process knows where production is.
 	if (typeof production === 'string') return production === 'nobody';
 	const status = await forward(context, production.url, delivery);
-	return status !== undefined && status >= 200 && status < 300;
+	return status !== undefined && isSuccess(status);
 }
 
 /** Does not wait for the tests, which must not slow production down: `forward` never rejects. */

@@ -2,7 +2,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { InvalidValueError, show } from '../shared/invalidValue';
 import { isObject } from '../shared/unknown';
-import type { WhileTesting } from './knowledge';
 
 export interface Settings {
 	/** Names of events, or `*` for all. */
@@ -13,7 +12,8 @@ export interface Settings {
 	includeHeaders: boolean;
 	/** Undefined when events of any age count. */
 	maximumAgeMinutes?: number;
-	whileTesting: WhileTesting;
+	/** While Testing is Leave the URL Alone. */
+	leavesUrl: boolean;
 }
 
 /**
@@ -30,7 +30,7 @@ export function settingsOf(parameters: INodeParameters): Settings {
 		outputPerEvent: outputPerEvent === true,
 		includeHeaders: options.includeHeaders === true,
 		...(maximumAgeMinutes > 0 && { maximumAgeMinutes }),
-		whileTesting: options.whileTesting === 'leaveUrl' ? 'leaveUrl' : 'share',
+		leavesUrl: options.whileTesting === 'leaveUrl',
 	};
 }
 

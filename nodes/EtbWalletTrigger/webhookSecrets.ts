@@ -2,7 +2,7 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
 import { messageOf } from '../shared/unknown';
-import { PerTrigger } from './perTrigger';
+import { PerTrigger, type Part } from './perTrigger';
 
 /**
  * How long loaded secrets are used. To load a credential costs n8n as much as an execution, and a flood of forged
@@ -13,8 +13,8 @@ const serveForMs = 1_000;
 /** How often a credential that cannot be read is logged: anybody can send deliveries that need it. */
 const logEveryMs = 10 * 60_000;
 
-interface Secrets {
-	last?: { credentialId: string | null | undefined; at: number; loaded: Promise<string[]> };
+interface Secrets extends Part {
+	last?: { credentialId: string; at: number; loaded: Promise<string[]> };
 	loggedAt?: number;
 }
 
@@ -25,10 +25,9 @@ export const forgetSecrets = (trigger: string): void => memory.drop(trigger);
 /** Undefined when the credential cannot be read; n8n's log has why. */
 export async function loadSecrets(context: IWebhookFunctions): Promise<string[] | undefined> {
 	const kept = memory.of(context);
-	const credentialId = context.getNode().credentials?.[credentialType]?.id;
+	const credentialId = context.getNode().credentials?.[credentialType]?.id ?? '';
 	const now = performance.now();
-	const isSame = kept.last !== undefined && kept.last.credentialId === credentialId;
-	if (kept.last === undefined || !isSame || now - kept.last.at >= serveForMs) {
+	if (kept.last?.credentialId !== credentialId || now - kept.last.at >= serveForMs) {
 		const loaded = context.getCredentials(credentialType).then(webhookSecrets);
 		kept.last = { credentialId, at: now, loaded };
 	}

@@ -34,8 +34,6 @@ export function decimalText(value: unknown): Decimal | undefined {
 const inDigits = new Intl.NumberFormat('en', { useGrouping: false, maximumSignificantDigits: 21 });
 
 function withoutNoise(value: number): number {
-	// A whole number has nothing behind its point to remove.
-	if (Number.isInteger(value)) return value;
 	const hundredths = Number(value.toFixed(2));
 	const noise = Math.min(Math.abs(value) * noiseOfSums, mostNoise);
 	if (Math.abs(value - hundredths) <= noise) return hundredths;

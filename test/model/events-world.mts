@@ -61,7 +61,7 @@ interface TriggerCode {
 	unregister(context: object): Promise<void>;
 }
 type Knowledge = object;
-interface AccountUrlCode {
+interface AccountsCode {
 	keep: (context: object) => { closeFunction: () => Promise<void> };
 	knownOfPublished: (trigger: string) => Knowledge | undefined;
 	knownOfTested: (trigger: string) => Knowledge | undefined;
@@ -72,7 +72,7 @@ interface KnowledgeCode {
 }
 interface Modules {
 	publishing: TriggerCode;
-	accountUrl: AccountUrlCode;
+	accounts: AccountsCode;
 	knowledge: KnowledgeCode;
 }
 
@@ -194,7 +194,7 @@ export class World {
 		);
 		return {
 			publishing: load(`${folder}/publishing.ts`) as TriggerCode,
-			accountUrl: load(`${folder}/accountUrl.ts`) as AccountUrlCode,
+			accounts: load(`${folder}/accounts.ts`) as AccountsCode,
 			knowledge: load(`${folder}/knowledge.ts`) as KnowledgeCode,
 		};
 	}
@@ -336,7 +336,7 @@ export class World {
 			await this.#settled();
 		}
 		await this.#publishes();
-		const { knownOfPublished, knownOfTested } = this.#modules.accountUrl;
+		const { knownOfPublished, knownOfTested } = this.#modules.accounts;
 		for (const workflow of this.workflows)
 			for (const knownOf of [knownOfPublished, knownOfTested])
 				if (knownOf(triggerOf(workflow)) !== undefined)
@@ -622,7 +622,7 @@ export class World {
 	/** n8n keeps a published trigger in memory. */
 	#keep(workflow: Workflow): void {
 		const context = this.#context(workflow, 'trigger', 'activate');
-		workflow.close = this.#modules.accountUrl.keep(context).closeFunction;
+		workflow.close = this.#modules.accounts.keep(context).closeFunction;
 	}
 
 	/** n8n ends a published trigger, and what it keeps of it, in either order. */
@@ -720,8 +720,8 @@ export class World {
 
 	/** Who is told that a test listens can wait for an event. */
 	#checkListens(workflow: Workflow, endings: number): void {
-		const { accountUrl } = this.#modules;
-		const isKnown = accountUrl.knownOfTested(triggerOf(workflow)) !== undefined;
+		const { accounts } = this.#modules;
+		const isKnown = accounts.knownOfTested(triggerOf(workflow)) !== undefined;
 		if (!isKnown && endings === workflow.endings)
 			this.#broken(`${workflow.name} is told that it listens, and does not`);
 	}
@@ -733,7 +733,7 @@ export class World {
 		workflow.ends++;
 		workflow.endings++;
 		const context = this.#context(workflow, 'manual', 'update');
-		const isKnown = this.#modules.accountUrl.knownOfTested(triggerOf(workflow)) !== undefined;
+		const isKnown = this.#modules.accounts.knownOfTested(triggerOf(workflow)) !== undefined;
 		this.#begin(
 			async () => await this.#modules.publishing.unregister(context),
 			(error) => {
@@ -781,13 +781,13 @@ export class World {
 
 	/** The service sends an event at this instant. */
 	#deliver(): void {
-		const { accountUrl, knowledge } = this.#modules;
+		const { accounts, knowledge } = this.#modules;
 		for (const workflow of this.workflows) {
 			const isRegistered = this.#registeredUrl === testUrl(workflow);
 			if (isRegistered && workflow.isTested) this.#deliverToTest(workflow);
 		}
 		for (const workflow of this.workflows.filter(({ isPublished }) => isPublished)) {
-			const known = accountUrl.knownOfPublished(triggerOf(workflow));
+			const known = accounts.knownOfPublished(triggerOf(workflow));
 			const copies = known ? knowledge.sharingTestUrls(known, triggerOf(workflow)) : [];
 			for (const url of copies) {
 				const tested = this.workflows.find((other) => testUrl(other) === url);
@@ -798,11 +798,11 @@ export class World {
 	}
 
 	#deliverToTest(workflow: Workflow): void {
-		const { accountUrl, knowledge } = this.#modules;
+		const { accounts, knowledge } = this.#modules;
 		const { name, whileTesting, beganInChange } = workflow;
 		if (whileTesting === 'leaveUrl' && !this.#isSetElsewhere)
 			this.#broken(`the service sends to the test of ${name}, which leaves the URL alone`);
-		const known = accountUrl.knownOfTested(triggerOf(workflow));
+		const known = accounts.knownOfTested(triggerOf(workflow));
 		const production = known ? knowledge.productionOf(known, triggerOf(workflow)) : 'unknown';
 		const published = this.workflows.find(
 			({ isPublished, isChanging }) => isPublished && !(isChanging && beganInChange),

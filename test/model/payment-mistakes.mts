@@ -65,13 +65,13 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The lock of a crashed process is never taken over',
 		file: lock,
-		finds: 'else if (sameHolderForMs() > takeOverAfterMs)',
+		finds: 'else if (sameProcessForMs() > takeOverAfterMs)',
 		puts: 'else if (false)',
 	},
 	{
 		breaks: 'The lock is taken over at once',
 		file: lock,
-		finds: 'else if (sameHolderForMs() > takeOverAfterMs)',
+		finds: 'else if (sameProcessForMs() > takeOverAfterMs)',
 		puts: 'else',
 	},
 	{

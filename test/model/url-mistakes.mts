@@ -6,14 +6,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'a test that leaves the URL alone gets copies',
 		file: `${folder}/knowledge.ts`,
-		finds: "test.whileTesting === 'share' && ",
+		finds: 'test.isSharing && ',
 		puts: '',
 	},
 	{
 		breaks: 'two calls at once: the later answer wins',
 		file: `${folder}/accountUrl.ts`,
-		finds: 'if (this.#work === undefined || !this.#isWorking) {',
-		puts: 'if (this.#known !== undefined) {',
+		finds: 'this.#work ??= ',
+		puts: 'this.#work = ',
 	},
 	{
 		breaks: 'a test keeps the URL when a workflow is published',
@@ -66,14 +66,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'a test does not know that its URL may be at the service from an earlier test',
 		file: `${folder}/knowledge.ts`,
-		finds: ' || mayHave(known, test.url);',
+		finds: ' || isPossible;',
 		puts: ';',
 	},
 	{
 		breaks: 'only the first who waits is told why a test does not listen',
-		file: `${folder}/accountUrl.ts`,
-		finds: 'dropped.find((place) => place.trigger === trigger && place.url === url)?.reason',
-		puts: 'dropped.splice(0).find((place) => place.trigger === trigger && place.url === url)?.reason',
+		file: `${folder}/publishing.ts`,
+		finds: 'const reason = refused.get(url);',
+		puts: 'const reason = refused.get(url);\n\t\trefused.clear();',
 	},
 	{
 		breaks: 'a publication that failed goes on to hold the account',
@@ -95,13 +95,13 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'what n8n keeps only after the failure is not tried again',
-		file: `${folder}/accountUrl.ts`,
+		file: `${folder}/accounts.ts`,
 		finds: 'if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();',
 		puts: '',
 	},
 	{
 		breaks: 'a process that no longer leads goes on to try',
-		file: `${folder}/accountUrl.ts`,
+		file: `${folder}/accounts.ts`,
 		finds: '\t\t\tkept.delete(trigger);\n',
 		puts: '',
 	},

@@ -9,7 +9,7 @@ interface DuplicatesCode {
 		context: object,
 		key: string,
 		untilItSucceeds: boolean,
-	): Promise<{ end(succeeded: boolean): void } | 'succeeded' | 'failed'>;
+	): Promise<{ end(how: 'succeeded' | 'failed'): void } | 'succeeded' | 'failed'>;
 }
 
 const code = new Code();
@@ -89,7 +89,7 @@ function startProcess() {
 				helpers: { createDeferredPromise: deferred },
 			};
 			const admission = await duplicates.admit(context, key, false);
-			if (typeof admission !== 'string') admission.end(true);
+			if (typeof admission !== 'string') admission.end('succeeded');
 			return admission === 'succeeded';
 		},
 	};

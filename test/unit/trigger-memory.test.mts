@@ -12,10 +12,7 @@ const contextOf = (id: string): Context =>
 let memory: PerTrigger<Part>;
 let now: jest.SpyInstance<number>;
 beforeEach(() => {
-	memory = new PerTrigger<Part>(
-		() => ({ isBusy: false }),
-		({ isBusy }) => isBusy,
-	);
+	memory = new PerTrigger<Part>(() => ({ isBusy: false }));
 	now = jest.spyOn(Date, 'now');
 });
 afterEach(() => now.mockRestore());

@@ -88,7 +88,7 @@ async function whileLocked<Result>(
 async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMark = waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark;
-	let sameHolderForMs = monotonicStopwatch();
+	let sameProcessForMs = monotonicStopwatch();
 	let failures = 0;
 	let hasWaited = false;
 	for (;;) {
@@ -98,11 +98,11 @@ async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => numb
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
-		if (found !== 'heldBySame') sameHolderForMs = monotonicStopwatch();
-		else if (sameHolderForMs() > takeOverAfterMs) {
+		if (found !== 'heldBySame') sameProcessForMs = monotonicStopwatch();
+		else if (sameProcessForMs() > takeOverAfterMs) {
 			await removeAbandoned(row, ownMark);
 			// If a row is there now, another process holds the lock.
-			sameHolderForMs = monotonicStopwatch();
+			sameProcessForMs = monotonicStopwatch();
 		}
 		hasWaited = !(await becomesFree(row, stop));
 	}

@@ -10,12 +10,12 @@ interface AnswerBody {
 	body: unknown;
 }
 
-const placesOf = (body: unknown): unknown[] => [body, property(body, 'data')];
+const bodyAndData = (body: unknown): unknown[] => [body, property(body, 'data')];
 
 /** What a body says of its success. `both`: it contradicts itself, or says it in a place that JSON does not keep. */
 export function successIn({ body, text }: AnswerBody): 'yes' | 'no' | 'both' | 'unsaid' {
 	const said = new Set(
-		placesOf(body)
+		bodyAndData(body)
 			.map((place) => property(place, 'success'))
 			.filter((value) => value !== undefined),
 	);
@@ -64,7 +64,7 @@ export const isPlain = ({ text }: AnswerBody): boolean => !/^\s*[{[]|<[a-z!/]/i.
  */
 export function disagreement(answer: AnswerBody, sent: IDataObject = {}): string | undefined {
 	const inPlaces = (...names: string[]): unknown[] =>
-		names.flatMap((name) => placesOf(answer.body).map((place) => property(place, name)));
+		names.flatMap((name) => bodyAndData(answer.body).map((place) => property(place, name)));
 	if (successIn(answer) === 'both') return 'says both that it did it and that it did not';
 	if ([answer.body, ...inPlaces('success', 'ok', 'status')].some(isNo))
 		return 'says that it did not do it';

@@ -1,0 +1,57 @@
+/** The accounts whose URL this process sets or has set, and which trigger uses which. */
+import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import type { Account } from '../shared/account';
+import { accountKeys, AccountUrl, kept } from './accountUrl';
+import { closeHolder, hasTrigger, listeners, testOf, type Knowledge } from './knowledge';
+import { triggerKey } from './perTrigger';
+
+/** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */
+const accountUrls = new Set<AccountUrl>();
+
+export async function accountUrlOf(account: Account): Promise<AccountUrl> {
+	await Promise.all([...accountUrls].map(async (accountUrl) => await accountUrl.refresh()));
+	const isInUse = ({ known }: AccountUrl): boolean => listeners(known).length > 0;
+	const keys = accountKeys(account);
+	const found = [...accountUrls].filter((accountUrl) =>
+		accountUrl.keys.some((key) => keys.includes(key)),
+	);
+	// More than one, if a person later gave a second credential the API key of the first.
+	const accountUrl =
+		found.find(({ known }) => known.holder !== undefined) ??
+		found.find(isInUse) ??
+		found[0] ??
+		new AccountUrl();
+	accountUrl.keys = [...(isInUse(accountUrl) ? accountUrl.keys : []), ...keys];
+	accountUrls.add(accountUrl);
+	return accountUrl;
+}
+
+/** Those for which a trigger is published or tested at this URL, or at any: more than one if its credential was changed. */
+export const accountUrlsUsedBy = (trigger: string, url?: string): AccountUrl[] =>
+	[...accountUrls].filter(({ known }) => hasTrigger(known, trigger, url));
+
+/** What is known of the account for which a trigger is published. */
+export const knownOfPublished = (trigger: string): Knowledge | undefined =>
+	accountUrlsUsedBy(trigger).find(({ known }) => known.holder?.trigger === trigger)?.known;
+
+/** What is known of the account for which a trigger is tested. It can be another one: tests use what is not published yet. */
+export function knownOfTested(trigger: string): Knowledge | undefined {
+	const found = [...accountUrls].filter(({ known }) => testOf(known, trigger) !== undefined);
+	return (found.find(({ known }) => testOf(known, trigger)?.isEnding === false) ?? found[0])?.known;
+}
+
+/** n8n begins to keep a published trigger. It calls `closeFunction` when it is unpublished, or another process leads. */
+export function keep(context: ITriggerFunctions): ITriggerResponse {
+	const trigger = triggerKey(context);
+	kept.set(trigger, context);
+	for (const accountUrl of accountUrls)
+		if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();
+	return {
+		closeFunction: async () => {
+			if (kept.get(trigger) !== context) return await Promise.resolve();
+			kept.delete(trigger);
+			for (const accountUrl of accountUrls)
+				accountUrl.known = closeHolder(accountUrl.known, trigger);
+		},
+	};
+}
