@@ -10,7 +10,6 @@ import { failureError } from '../shared/service/failure';
 import { asError } from '../shared/unknown';
 import {
 	callsEnded,
-	hasTrigger,
 	isConfirmed,
 	listeners,
 	urlAccepted,
@@ -28,10 +27,11 @@ const timeoutMs = 8_000;
 const firstPauseMs = 30_000;
 const longestPauseMs = 10 * 60_000;
 
-/** A trigger that was published or tested, and the account of its credential. */
+/** A trigger that was published or tested, with the account of its credential and the URL at which it listens. */
 interface Asker {
 	context: IHookFunctions;
 	account: Account;
+	url: string;
 }
 
 /** The service did not take the URL that it should have. */
@@ -85,7 +85,7 @@ export const kept = new Map<string, ITriggerFunctions>();
 export class AccountUrl {
 	keys: readonly string[] = [];
 	#known: Knowledge = { tests: [] };
-	/** By trigger. Calls use the credential of the last one, which is the most likely to be right. */
+	/** By URL, which is set with the credential of its own trigger: a person may have made another one that of another account. */
 	readonly #askers = new Map<string, Asker>();
 	#work?: Promise<Reconciled>;
 	/** Ends the retries of the call that is under way, or of the last one. */
@@ -106,6 +106,12 @@ export class AccountUrl {
 		this.#known = known;
 	}
 
+	/** Those of the published trigger's credential. */
+	get holderKeys(): readonly string[] {
+		const asker = this.#askers.get(this.#known.holder?.url ?? '');
+		return asker === undefined ? [] : accountKeys(asker.account);
+	}
+
 	/** Reads the credentials of the askers anew: an API key may have been replaced. */
 	async refresh(): Promise<void> {
 		await Promise.all(
@@ -123,13 +129,8 @@ export class AccountUrl {
 
 	/** Resolves when the service has the URL that it should have, or with why not. All that wait get the same result. */
 	async reconcile(asker?: Asker): Promise<Reconciled> {
-		if (asker === undefined) {
-			await this.refresh();
-		} else {
-			const trigger = triggerKey(asker.context);
-			this.#askers.delete(trigger);
-			this.#askers.set(trigger, asker);
-		}
+		if (asker === undefined) await this.refresh();
+		else this.#askers.set(asker.url, asker);
 		return await this.#joinWork();
 	}
 
@@ -145,8 +146,9 @@ export class AccountUrl {
 		let notSet: NotSet | undefined;
 		while (notSet === undefined && !isConfirmed(this.#known)) {
 			const url = wantedUrl(this.#known);
-			const asker = [...this.#askers.values()].at(-1);
-			if (url === undefined || asker === undefined) break;
+			if (url === undefined) break;
+			const asker = this.#askers.get(url) ?? [...this.#askers.values()].at(-1);
+			if (asker === undefined) break;
 			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
 				this.#known = urlAccepted(this.#known, url);
@@ -161,10 +163,10 @@ export class AccountUrl {
 		this.#known = callsEnded(this.#known);
 		this.#work = undefined;
 		// An asker holds the API key: none is kept for longer than needed.
-		for (const trigger of this.#askers.keys())
-			if (!hasTrigger(this.#known, trigger)) this.#askers.delete(trigger);
+		const urls = new Set(listeners(this.#known).map(({ url }) => url));
+		for (const url of this.#askers.keys()) if (!urls.has(url)) this.#askers.delete(url);
 		// The same trigger may have begun again after that, and listen now.
-		for (const { url } of listeners(this.#known)) refused.delete(url);
+		for (const url of urls) refused.delete(url);
 		this.#notSet = notSet;
 		this.retryLater();
 		return { notSet, refused };

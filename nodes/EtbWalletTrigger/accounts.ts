@@ -12,13 +12,13 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 	await Promise.all([...accountUrls].map(async (accountUrl) => await accountUrl.refresh()));
 	const isInUse = ({ known }: AccountUrl): boolean => listeners(known).length > 0;
 	const keys = accountKeys(account);
-	const found = [...accountUrls].filter((accountUrl) =>
-		accountUrl.keys.some((key) => keys.includes(key)),
-	);
-	// More than one, if a person later gave a second credential the API key of the first.
+	const isShared = (key: string): boolean => keys.includes(key);
+	const found = [...accountUrls].filter((accountUrl) => accountUrl.keys.some(isShared));
+	// More than one, if a person later gave a credential the API key of another one: what is published decides.
 	const accountUrl =
-		found.find(({ known }) => known.holder !== undefined) ??
-		found.find(isInUse) ??
+		found.find(({ holderKeys }) => holderKeys.some(isShared)) ??
+		found.find((each) => each.known.holder === undefined && isInUse(each)) ??
+		found.find(({ known }) => known.holder === undefined) ??
 		found[0] ??
 		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl) ? accountUrl.keys : []), ...keys];

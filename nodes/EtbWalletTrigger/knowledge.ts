@@ -40,6 +40,8 @@ export interface Knowledge {
 	readonly confirmed?: string;
 	/** It has to be set also if it is confirmed: another program may have set another URL since. */
 	readonly isToBeSet?: boolean;
+	/** The service refused the URL of a test, and may have taken it all the same: the holder's is owed, whoever leads. */
+	readonly isOwed?: boolean;
 }
 
 export const testOf = ({ tests }: Knowledge, trigger: string): TestListener | undefined =>
@@ -62,13 +64,13 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 }
 
 /** The URL that the service should have. Undefined: none is needed, or another process decides. */
-export function wantedUrl({ holder, tests }: Knowledge): string | undefined {
+export function wantedUrl({ holder, tests, isOwed }: Knowledge): string | undefined {
 	const test = tests.findLast((listener) => isToHaveUrl(listener, holder));
 	if (test !== undefined) return test.url;
 	const owesUrl = tests.some(
 		({ needsUrl, productionUrl }) => needsUrl && productionUrl === holder?.url,
 	);
-	return holder?.isClosedHere && !owesUrl ? undefined : holder?.url;
+	return holder?.isClosedHere && !owesUrl && !isOwed ? undefined : holder?.url;
 }
 
 const isToHaveUrl = (test: TestListener, holder: Holder | undefined): boolean =>
@@ -128,6 +130,7 @@ export const urlAccepted = (known: Knowledge, url: string): Knowledge => ({
 	...known,
 	confirmed: url,
 	isToBeSet: false,
+	isOwed: false,
 });
 
 /**
@@ -144,7 +147,7 @@ export function urlRefused(
 	if (dropped === undefined) return { known };
 	const tests = known.tests.filter((test) => test !== dropped);
 	const holder = known.holder === dropped ? undefined : known.holder;
-	return { known: { ...known, tests, holder }, dropped };
+	return { known: { ...known, tests, holder, isOwed: true }, dropped };
 }
 
 /** No more calls follow: n8n is told of each trigger that was not dropped that it listens. */

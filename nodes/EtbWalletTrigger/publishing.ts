@@ -37,7 +37,7 @@ export async function register(context: IHookFunctions): Promise<void> {
 		const { account, accountUrl } = registration;
 		const { url } =
 			context.getMode() === 'manual' ? await beginTest(registration) : beginPublished(registration);
-		const { notSet, refused } = await accountUrl.reconcile({ context, account });
+		const { notSet, refused } = await accountUrl.reconcile({ context, account, url });
 		const reason = refused.get(url);
 		if (reason !== undefined) {
 			// n8n tries again, and after 84 s shows that this took too long instead of why.
