@@ -50,7 +50,7 @@ export function logNotSet(
 	const workflow = context.getWorkflow().name;
 	if (hasIt) {
 		context.logger.warn(
-			`The partner service did not take the webhook URL of the workflow "${workflow}" again. It has it already, so the trigger listens. ${reason.message} (${url})`,
+			`The partner service did not take the webhook URL of the workflow "${workflow}" again. It took it before, so the trigger listens. ${reason.message} (${url})`,
 		);
 	} else {
 		context.logger.error(

@@ -348,7 +348,7 @@ export class World {
 		const process = this.#process;
 		const report = (message: string): void => {
 			if (process !== this.#process) return;
-			if (message.includes('It has it already')) this.#checkHasIt(message);
+			if (message.includes('It took it before')) this.#checkHasIt(message);
 			this.#tell(`log: ${message}`);
 		};
 		const { name, whileTesting, credentialId } = workflow;

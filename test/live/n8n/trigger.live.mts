@@ -8,6 +8,7 @@ import type { WorkflowFile } from '../../../lab/n8n/api.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
 import { eventually, executionsOf, owner, startLab } from '../../../lab/lab.mts';
 import type { Lab } from '../../../lab/lab.mts';
+import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
 
 const TRIGGER = 'ETB Wallet Trigger';
 
@@ -166,7 +167,7 @@ void describe('publishing', () => {
 		await change(id, true);
 		assert.equal(await deliver('while-refused'), 200);
 		const log = await readFile(lab.n8n.logFile, 'utf8');
-		assert.match(log, /It has it already, so the trigger listens/);
+		assert.match(log, /It took it before, so the trigger listens/);
 		lab.sandbox.faults.clear();
 		await change(id, false);
 		assert.equal(registeredUrl(), url);
@@ -366,6 +367,98 @@ test('a published trigger is changed during a test: the test does not get its UR
 	assert.deepEqual(new Set(urls), new Set([production.url]));
 	await lab.api.stopListening(other);
 	await lab.api.deactivate(production.id);
+});
+
+void describe('a credential of another account', () => {
+	type Chosen = { id: string; name: string };
+	/** Gets none of the events that are sent here, and so goes on listening. */
+	const open = { events: ['disburse.completed'] };
+	let other: Sandbox;
+	before(async () => {
+		other = await startSandbox({ apiKey: 'other-key', webhookSecret: 'other-secret' });
+	});
+	after(async () => await other?.stop());
+
+	const withCredential = (workflow: WorkflowFile, chosen: Chosen): WorkflowFile => ({
+		...workflow,
+		nodes: workflow.nodes.map((node) => ({
+			...node,
+			webhookId: randomUUID(),
+			credentials: { etbWalletApi: chosen },
+		})),
+	});
+	const changeTo = async ({ id, name }: Chosen, sandbox: Sandbox): Promise<void> =>
+		await lab.api.updateCredential(id, name, CREDENTIAL_TYPE, credentialFor(sandbox));
+	/** A workflow that is published for the other account. */
+	async function publishOther(): Promise<{ id: string; url: string | undefined }> {
+		const chosen = await lab.addCredential(credentialFor(other));
+		const id = await lab.api.createWorkflow(withCredential(eventWorkflow(), chosen));
+		await lab.api.activate(id);
+		return { id, url: other.books.webhookUrl() };
+	}
+
+	test('in the credential of an earlier test of its draft takes no URL from a published workflow', async () => {
+		const production = await publish(eventWorkflow());
+		const ofDraft = await lab.addCredential({});
+		await lab.api.changeWorkflow(production.id, ({ nodes, connections }) => ({
+			nodes: nodes.map((node) => ({ ...node, credentials: { etbWalletApi: ofDraft } })),
+			connections,
+		}));
+		await lab.api.listenForTestEvent(production.id, TRIGGER);
+		await lab.api.stopListening(production.id);
+		await changeTo(ofDraft, other);
+		const tested = await lab.add(eventWorkflow(open));
+		await lab.api.listenForTestEvent(tested, TRIGGER);
+		await lab.api.stopListening(tested);
+		const url = registeredUrl();
+		await lab.api.deactivate(production.id);
+		assert.equal(url, production.url);
+	});
+
+	test('in the credential of a test does not refuse the workflow of that account', async () => {
+		const production = await publish(eventWorkflow());
+		const second = await publishOther();
+		const ofTest = await lab.addCredential({});
+		const tested = await lab.api.createWorkflow(withCredential(eventWorkflow(open), ofTest));
+		await lab.api.listenForTestEvent(tested, TRIGGER);
+		await changeTo(ofTest, other);
+		try {
+			await change(second.id, true);
+		} finally {
+			await lab.api.stopListening(tested);
+			await lab.api.deactivate(second.id);
+			await lab.api.deactivate(production.id);
+		}
+	});
+
+	test('in the credential of a test does not give the URL to that account when it is tried again', async () => {
+		const production = await publish(eventWorkflow());
+		const second = await publishOther();
+		const ofTest = await lab.addCredential({});
+		const tested = await lab.api.createWorkflow(withCredential(eventWorkflow(open), ofTest));
+		lab.sandbox.faults.plan('PUT /webhook', () => ({
+			process: 'never',
+			answer: { status: 503, body: '{}' },
+		}));
+		await change(production.id, true);
+		await lab.api.listenForTestEvent(tested, TRIGGER);
+		await changeTo(ofTest, other);
+		lab.sandbox.faults.clear();
+		const ended = await eventually(
+			'the URL tried again',
+			async () => {
+				const log = await readFile(lab.n8n.logFile, 'utf8');
+				return /has taken the webhook URL of "Events/.test(log) ? true : undefined;
+			},
+			90_000,
+		).catch(() => false);
+		const url = other.books.webhookUrl();
+		await lab.api.stopListening(tested);
+		await lab.api.deactivate(second.id);
+		await lab.api.deactivate(production.id);
+		assert.ok(ended);
+		assert.equal(url, second.url);
+	});
 });
 
 test('without a published workflow a test gets the event at its own URL', async () => {
