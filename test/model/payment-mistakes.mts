@@ -83,9 +83,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Sent first, recorded afterwards',
 		file: ledger,
-		finds: `                    ...payments.flatMap(claimMarks),
-                ], [`,
-		puts: `                ], [`,
+		finds: `questions.ask([...others.map(settledMark), ...payments.flatMap(claimMarks)], [`,
+		puts: `questions.ask(others.map(settledMark), [`,
 	},
 	{
 		breaks: 'The mark of a claim is left out',
@@ -102,30 +101,20 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Paid is not recorded',
 		file: ledger,
-		finds: `                        ...claimMarks(payment),
-                        ...paidFact(payment),
-                    ]),
-                ]);`,
-		puts: `                        ...claimMarks(payment),
-                    ]),
-                ]);`,
+		finds: `[exports.referencesMark, ...paid.flatMap(paidMarks)]`,
+		puts: `[exports.referencesMark, ...paid.flatMap(claimMarks)]`,
 	},
 	{
 		breaks: 'Doubt is not recorded',
 		file: ledger,
-		finds: `await questions.write([...settled.filter(isClaimed), ...unknown.map(({ payment }) => payment)].flatMap(doubtFact));`,
+		finds: `await questions.write([...settled.filter(isClaimed), ...unknown].flatMap(doubtFact));`,
 		puts: ``,
 	},
 	{
 		breaks: 'A late answer is recorded without its claim, which a person removed',
 		file: ledger,
-		finds: `                        ...claimMarks(payment),
-                        ...paidFact(payment),
-                    ]),
-                ]);`,
-		puts: `                        ...paidFact(payment),
-                    ]),
-                ]);`,
+		finds: `[exports.referencesMark, ...paid.flatMap(paidMarks)]`,
+		puts: `[exports.referencesMark, ...paid.flatMap(paidFact)]`,
 	},
 	{
 		breaks: 'Settling: no mark stays of a finding that it was not paid',
@@ -184,7 +173,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Settling: a finding not paid leaves the claim',
 		file: ledger,
-		finds: `questions.remove(notPaid.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]));`,
+		finds: `questions.remove(notPaid.flatMap(doubtMarks));`,
 		puts: ``,
 	},
 	{
@@ -327,7 +316,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: a claim that another node of this process used is used again',
 		file: claims,
-		finds: 'usedHere.has(claim) && !own.begun.has(claim)',
+		finds: '(usedHere.get(claim) ?? own) !== own',
 		puts: 'false',
 	},
 	{
@@ -351,14 +340,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: what another execution claimed is sent',
 		file: claims,
-		finds: 'const isOwn = execution === undefined || execution === ownExecution;',
-		puts: 'const isOwn = true;',
+		finds: 'if (execution !== ownExecution)\n                return claimedByOther(execution);',
+		puts: '',
 	},
 	{
 		breaks: 'The pay gate: what is too late is not paid, also when its claim was used before',
 		file: claims,
-		finds: 'const { claim, claimedBy, problem } = items[itemIndex] ?? {};',
-		puts: "const { claim, claimedBy, problem, msLeft } = items[itemIndex] ?? {}; if (msLeft?.() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
+		finds: 'const { claim, execution = ownExecution, problem } = items[itemIndex] ?? {};',
+		puts: "const { claim, execution = ownExecution, problem, msLeft } = items[itemIndex] ?? {}; if (msLeft?.() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
 	},
 	{
 		breaks: 'The pay gate: a run that is refused as a whole says not paid of all',
@@ -369,8 +358,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: a claim is used up after the credential was loaded',
 		file: payClaims,
-		finds: `const claims = await (0, claims_1.useClaims)(context, read, start.sentBefore);`,
-		puts: `let claims; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseAll)(start, error, () => ({})); } claims = await (0, claims_1.useClaims)(context, read, start.sentBefore);`,
+		finds: `const claims = await (0, claims_1.useClaims)(context, read, run.sentBefore);`,
+		puts: `let claims; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseAll)(run, error, () => ({})); } claims = await (0, claims_1.useClaims)(context, read, run.sentBefore);`,
 	},
 	{
 		breaks: 'The pay gate: a failing database does not keep a payment from being sent',

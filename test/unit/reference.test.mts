@@ -1,4 +1,5 @@
 /** References: what looks the same is the same. */
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import {
 	lookOf,
@@ -78,4 +79,28 @@ test('what is taken stays as it is, and its look holds no blanks', () => {
 			expect(lookOf(taken)).not.toMatch(/\s/);
 		}),
 	);
+});
+
+/** The characters that the pay gate refuses: first what is invisible, then blanks. JavaScript writes large codes in another way. */
+const classesOfGate = Array.from(
+	readFileSync('gate/record/functions/reading.sql', 'utf8').matchAll(
+		/p_reference from E'(\[.*\])'/g,
+	),
+	([, characters = '']) => new RegExp(characters.replaceAll(/\\U([0-9a-f]{8})/g, '\\u{$1}'), 'u'),
+);
+
+test('the pay gate refuses the same characters', () => {
+	const [invisible, blank] = classesOfGate;
+	const differing: string[] = [];
+	for (let code = 1; code <= 0x10ffff; code++) {
+		// PostgreSQL has no halves of surrogate pairs.
+		if (code >= 0xd800 && code <= 0xdfff) continue;
+		const text = `a${String.fromCodePoint(code)}b`;
+		const why = refusal(text);
+		const isSame =
+			why.includes('an invisible character') === invisible?.test(text) &&
+			why.includes('a blank that is not') === blank?.test(text);
+		if (!isSame) differing.push(code.toString(16));
+	}
+	expect(differing).toEqual([]);
 });

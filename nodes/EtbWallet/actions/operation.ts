@@ -6,13 +6,6 @@ import { callService, type ServiceRequest, type ServiceResult } from '../../shar
 import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
 import type { Mapping, ParameterReader } from './mapping';
 
-/** What a run of the node works with. */
-export interface Run {
-	context: IExecuteFunctions;
-	account: Account;
-	read: ParameterReader;
-}
-
 /** One endpoint of the service, as the editor offers it. */
 export interface Operation {
 	option: { name: string; value: string; action: string; description: string };
@@ -46,12 +39,19 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 		} catch (error) {
 			return failEachItem(context, error);
 		}
-		const requests = readRequests(requestFor, { context, account, read });
+		const prepared = context.getInputData().map((_, itemIndex): Prepared => {
+			try {
+				return requestFor(read, itemIndex, account);
+			} catch (error) {
+				if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
+				return { ok: false, failure: { outcome: 'notDone', ...invalidValueFailure(error) } };
+			}
+		});
 		const stop = context.getExecutionCancelSignal();
 		// What "Retry On Fail" must not repeat: it was or may have been carried out.
 		const doneBefore = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
-		for (const [itemIndex, request] of requests.entries()) {
+		for (const [itemIndex, request] of prepared.entries()) {
 			if (stop?.aborted === true) break;
 			const result =
 				doneBefore.get(itemIndex) ??
@@ -76,16 +76,4 @@ type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
 	if ('ok' in request || request.mayRepeat) return false;
 	return result.ok || result.failure.outcome === 'unknown';
-}
-
-/** @throws {Error} for the first item whose values cannot be used, unless the node continues on fail */
-function readRequests(requestFor: ItemRequest, { context, account, read }: Run): Prepared[] {
-	return context.getInputData().map((_, itemIndex) => {
-		try {
-			return requestFor(read, itemIndex, account);
-		} catch (error) {
-			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-			return { ok: false, failure: { outcome: 'notDone', ...invalidValueFailure(error) } };
-		}
-	});
 }

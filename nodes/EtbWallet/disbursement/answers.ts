@@ -2,9 +2,8 @@
 import { show } from '../../shared/invalidValue';
 import type { Failure } from '../../shared/service/failure';
 import { messageOf } from '../../shared/unknown';
-import type { RunOptions } from './checks';
 import type { Found } from './ledger';
-import type { Ending } from './ending';
+import type { Ending, Row, RunOptions } from './run';
 
 const settleSteps =
 	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (with several unknown payments, by an expression for each), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
@@ -16,7 +15,11 @@ interface Answer {
 	settled?: 'paid' | 'notPaid' | 'newlyPaid';
 }
 
-const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = {
+type Answers = Readonly<Record<Exclude<Found, 'granted'>, Answer>>;
+
+const answers: Answers = {
+	// Only a dry run is told so: any other one claims it, or settles.
+	unused: { outcome: 'ready', message: 'Dry run: nothing was sent' },
 	paid: {
 		outcome: 'alreadyPaid',
 		message: 'Paid before, not sent again',
@@ -72,10 +75,8 @@ const answers: Readonly<Record<Exclude<Found, 'granted' | 'unused'>, Answer>> = 
 	},
 };
 
-const inDryRun: Answer = { outcome: 'ready', message: 'Dry run: nothing was sent' };
-
-/** In a run that settles, in place of those in `answers`. */
-const whenSettling: Partial<Record<Found, Answer>> = {
+const answersWhenSettling: Answers = {
+	...answers,
 	unused: {
 		outcome: 'ready',
 		message:
@@ -97,15 +98,15 @@ const whenSettling: Partial<Record<Found, Answer>> = {
 
 /** How a payment ends that is not sent, by the record's answer. */
 export function answerOf(
-	reference: string,
+	{ reference }: Row,
 	found: Exclude<Found, 'granted'>,
-	{ mode, failsIfUsed }: Pick<RunOptions, 'mode' | 'failsIfUsed'>,
+	{ mode, failsIfUsed }: RunOptions,
 ): Ending {
-	const usual = found === 'unused' ? inDryRun : answers[found];
-	const ofSettling = mode === 'settle' ? whenSettling[found] : undefined;
-	const { outcome, message, remedy = '', settled } = ofSettling ?? usual;
+	const settles = mode === 'settle';
+	const answer = settles ? answersWhenSettling[found] : answers[found];
+	const { outcome, message, remedy = '', settled } = answer;
 	if (outcome === 'ready') return { outcome, message, settled };
-	if (outcome === 'notPaid' || (failsIfUsed && mode !== 'settle'))
+	if (outcome === 'notPaid' || (failsIfUsed && !settles))
 		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };
 	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message, settled };
 }

@@ -6,30 +6,8 @@ import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../.
 import { callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
-import type { Run } from '../actions/operation';
-import { amountInEtb, type Payment } from './payment';
-
-/** What a run does. Only `pay` sends. */
-const modes = ['pay', 'dryRun', 'settle'] as const;
-export type Mode = (typeof modes)[number];
-
-/** What limits how payments are sent. */
-export interface SendOptions {
-	timeoutMs: number;
-	concurrency: number;
-}
-
-/** The fields of Disbursement → Create that hold for the whole run. */
-export interface RunOptions extends SendOptions {
-	mode: Mode;
-	/** In ETB. */
-	maxAmount?: Decimal;
-	/** In ETB. */
-	maxTotal?: Decimal;
-	checkBalance: boolean;
-	/** Whether a reference that was used before is an error. */
-	failsIfUsed: boolean;
-}
+import { amountInEtb } from './payment';
+import { modes, type Batch, type Mode, type Payment, type RunOptions } from './run';
 
 /** Used where the node sets no option, and for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
@@ -40,7 +18,7 @@ export const usualOptions: RunOptions = {
 	failsIfUsed: false,
 };
 
-/** @throws {InvalidValueError} */
+/** The options of Disbursement → Create. @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given: Record<string, unknown> = {
 		checkBalance: false,
@@ -58,7 +36,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 		return amountInEtb(given[name], field);
 	};
 	return {
-		...readSendOptions(given),
+		...sendOptionsOf(given),
 		mode: readMode(context, read),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
@@ -69,13 +47,20 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 }
 
 /** The options of Disbursement → Pay Claims. @throws {InvalidValueError} */
-export const readClaimOptions = (context: IExecuteFunctions): SendOptions =>
-	readSendOptions(savedOptions(context));
-
-const readSendOptions = (given: Record<string, unknown>): SendOptions => ({
-	timeoutMs: wholeNumber(given.timeout, 'Timeout (Ms)', 3_600_000) ?? usualOptions.timeoutMs,
-	concurrency: wholeNumber(given.concurrency, 'Concurrency', 100) ?? usualOptions.concurrency,
+export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
+	...usualOptions,
+	...sendOptionsOf(savedOptions(context)),
 });
+
+function sendOptionsOf({
+	timeout = usualOptions.timeoutMs,
+	concurrency = usualOptions.concurrency,
+}: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
+	return {
+		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', 3_600_000),
+		concurrency: wholeNumber(concurrency, 'Concurrency', 100),
+	};
+}
 
 const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({
 	...(Object(context.getNodeParameter('options', 0, {})) as object),
@@ -92,10 +77,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const modeOf = (itemIndex: number): Mode =>
 		requiredChoice('Mode', read('mode', itemIndex), modes);
 	const mode = modeOf(0);
-	const isExpression = hasExpression(saved);
-	const other = isExpression
-		? context.getInputData().findIndex((_, itemIndex) => modeOf(itemIndex) !== mode)
-		: -1;
+	const other = context.getInputData().findIndex((_, itemIndex) => modeOf(itemIndex) !== mode);
 	if (other !== -1) {
 		throw new InvalidValueError(
 			`Mode is ${show(mode)} for item 0, and ${show(modeOf(other))} for item ${other}`,
@@ -103,7 +85,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 		);
 	}
 	if (mode !== 'settle') return mode;
-	if (isExpression) {
+	if (hasExpression(saved)) {
 		throw new InvalidValueError(
 			'Mode is "settle" by an expression',
 			'An expression may give pay or dryRun. To settle, choose Settle Unknown in the node, and run it in the editor.',
@@ -128,8 +110,7 @@ function isOn(value: unknown, field: string): boolean {
 	);
 }
 
-function wholeNumber(value: unknown, field: string, most: number): number | undefined {
-	if (value === undefined) return undefined;
+function wholeNumber(value: unknown, field: string, most: number): number {
 	const isNumber = typeof value === 'number' || typeof value === 'string';
 	const count = isNumber ? Number(value) : NaN;
 	if (Number.isInteger(count) && count >= 1 && count <= most) return count;
@@ -154,14 +135,17 @@ export function aboveRunLimit(
 	};
 }
 
-/** The treasury balance in ETB, or why it cannot be read. */
-export async function readBalance(
-	{ context, account }: Pick<Run, 'context' | 'account'>,
-	timeoutMs: number,
-): Promise<Decimal | Failure> {
+/** What the treasury holds, or why that cannot be read. */
+export async function readTreasury({
+	context,
+	account,
+	options,
+}: Batch): Promise<Decimal | Failure> {
 	const request = { method: 'GET', path: '/balance', mayRepeat: true } as const;
-	const stop = context.getExecutionCancelSignal();
-	const result = await callService(context, account, request, { timeoutMs, stop });
+	const result = await callService(context, account, request, {
+		timeoutMs: options.timeoutMs,
+		stop: context.getExecutionCancelSignal(),
+	});
 	if (!result.ok) {
 		const { message, description, httpCode } = result.failure;
 		return { message: `The treasury balance could not be read: ${message}`, description, httpCode };

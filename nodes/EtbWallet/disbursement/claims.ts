@@ -6,8 +6,8 @@ import type { Entries } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
 import { asError } from '../../shared/unknown';
 import type { ParameterReader } from '../actions/mapping';
-import type { Ending } from './ending';
 import { afterStopMs, referencesMark } from './ledger';
+import type { Ending } from './run';
 
 interface GateClaims {
 	/** How the item ends, if its claim does not allow to send it. @throws {InvalidValueError} for fields that cannot be used */
@@ -26,23 +26,19 @@ export async function useClaims(
 	read: ParameterReader,
 	tries: object,
 ): Promise<GateClaims> {
-	const own: OwnClaims = ownClaims.get(tries) ?? {
-		begun: new Set(),
-		recorded: new Set(),
-		times: new Map(),
-	};
+	const own: OwnClaims = ownClaims.get(tries) ?? { recorded: new Set(), times: new Map() };
 	ownClaims.set(tries, own);
-	const execution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
-	const items = context
-		.getInputData()
-		.map((_, itemIndex) => readItem(read, itemIndex, execution, own.times));
-	const claims = new Set(items.flatMap(({ claim }) => claim ?? []));
+	const ownExecution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
+	const input = context.getInputData();
+	const items = input.map((_, itemIndex) => readItem(read, itemIndex, own.times));
+	const ownItems = items.filter(({ execution = ownExecution }) => execution === ownExecution);
+	const claims = new Set(ownItems.flatMap(({ claim }) => claim ?? []));
 	const { used, failure } = await useUp(context, claims, own);
-	const repeated = repeatedItems(context.getInputData());
+	const repeated = repeatedItems(input);
 	return {
 		objection(itemIndex) {
-			const { claim, claimedBy, problem } = items[itemIndex] ?? {};
-			if (claimedBy !== undefined) return claimedByOther(claimedBy);
+			const { claim, execution = ownExecution, problem } = items[itemIndex] ?? {};
+			if (execution !== ownExecution) return claimedByOther(execution);
 			if (claim !== undefined && used.has(claim)) return claimUsedBefore;
 			if (problem !== undefined) throw problem;
 			if (repeated.has(itemIndex)) throw repeatedItem;
@@ -54,10 +50,8 @@ export async function useClaims(
 
 /** Which items are there more than once. The gate hands out each payment as one item, with its own reference in it. */
 function repeatedItems(input: INodeExecutionData[]): ReadonlySet<number> {
-	const texts = input.map(({ json }) => JSON.stringify(json));
-	const last = new Map(texts.map((text, index) => [text, index]));
-	const repeated = new Set(texts.filter((text, index) => last.get(text) !== index));
-	return new Set([...texts.keys()].filter((index) => repeated.has(texts[index] ?? '')));
+	const same = Map.groupBy(input.keys(), (itemIndex) => JSON.stringify(input[itemIndex]?.json));
+	return new Set([...same.values()].filter(({ length }) => length > 1).flat());
 }
 
 const repeatedItem = new InvalidValueError(
@@ -67,18 +61,18 @@ const repeatedItem = new InvalidValueError(
 
 /** The fields of an item about its claim, as far as they can be used. */
 interface ClaimedItem {
-	/** Undefined if another execution claimed it. */
 	claim?: string;
-	claimedBy?: string;
 	/** How long its payment may take if it begins now, in ms. */
 	msLeft?: () => number;
+	/** The one that claimed it. */
+	execution?: string;
+	/** Why the first of these that cannot be used cannot. */
 	problem?: InvalidValueError;
 }
 
 function readItem(
 	read: ParameterReader,
 	itemIndex: number,
-	ownExecution: string,
 	times: OwnClaims['times'],
 ): ClaimedItem {
 	let problem: InvalidValueError | undefined;
@@ -92,20 +86,15 @@ function readItem(
 	};
 	const claim = unlessProblem(() => readClaim(read('claim', itemIndex)));
 	const msLeft = unlessProblem(() => readNotAfter(read('notAfter', itemIndex), times));
-	const execution = unlessProblem(() =>
-		requiredText('Claimed by Execution', read('execution', itemIndex), remedyFor('execution')),
-	);
-	const isOwn = execution === undefined || execution === ownExecution;
-	return {
-		claim: isOwn ? claim : undefined,
-		claimedBy: isOwn ? undefined : execution,
-		msLeft,
-		problem,
-	};
+	const execution = unlessProblem(() => readExecution(read('execution', itemIndex)));
+	return { claim, msLeft, execution, problem };
 }
 
 const remedyFor = (field: string): string =>
 	`Let it take what the pay gate's function claim gave for this item: {{ $json.${field} }}.`;
+
+const readExecution = (value: unknown): string =>
+	requiredText('Claimed by Execution', value, remedyFor('execution'));
 
 /** In small letters, as the gate writes it: in capitals it would count as another claim. */
 function readClaim(value: unknown): string {
@@ -145,9 +134,7 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 
 /** What the tries of a node run have in common. */
 interface OwnClaims {
-	/** Claims that it began to use up. */
-	begun: Set<string>;
-	/** Those of them that are in the record. */
+	/** Claims that they used up, and that are in the record. */
 	recorded: Set<string>;
 	/** By the text of Not After: what `readNotAfter` gave for it in the first try. */
 	times: Map<string, () => number>;
@@ -155,8 +142,8 @@ interface OwnClaims {
 
 const ownClaims = new WeakMap<object, OwnClaims>();
 
-/** Claims that this process used up, the newest. Another node of the workflow does not have them in its record. */
-const usedHere = new Set<string>();
+/** Who used up claims in this process, the newest. Another node of the workflow does not have them in its record. */
+const usedHere = new Map<string, OwnClaims>();
 const rememberedHere = 10_000;
 
 const claimMark = (claim: string): string => `claim:${claim}`;
@@ -172,13 +159,12 @@ async function useUp(
 	claims: ReadonlySet<string>,
 	own: OwnClaims,
 ): Promise<{ used: ReadonlySet<string>; failure?: Error }> {
-	const used = new Set([...claims].filter((claim) => usedHere.has(claim) && !own.begun.has(claim)));
+	const used = new Set([...claims].filter((claim) => (usedHere.get(claim) ?? own) !== own));
 	const fresh = [...claims].filter((claim) => !used.has(claim) && !own.recorded.has(claim));
 	if (fresh.length === 0) return { used };
 	for (const claim of fresh) {
-		own.begun.add(claim);
-		usedHere.add(claim);
-		const [oldest] = usedHere;
+		usedHere.set(claim, own);
+		const [oldest] = usedHere.keys();
 		if (usedHere.size > rememberedHere && oldest !== undefined) usedHere.delete(oldest);
 	}
 	const stop = context.getExecutionCancelSignal();

@@ -2,16 +2,15 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { addHint, triesOf } from '../../shared/n8n';
+import { entriesOf } from '../../shared/record/entries';
 import { invalidValueFailure, type Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import type { Operation } from '../actions/operation';
 import { answerOf, notRecorded } from './answers';
-import type { RunOptions } from './checks';
-import { aboveRunLimit, notCovered, readBalance, readOptions, usualOptions } from './checks';
-import { afterStopMs, ledgerOf, marksOfPaid, type Ledger, type ReferenceState } from './ledger';
-import { paymentReader, type PartialPayment, type Payment } from './payment';
+import { aboveRunLimit, notCovered, readOptions, readTreasury, usualOptions } from './checks';
+import { afterStopMs, hasReference, Ledger, marksOfPaid, type ReferenceState } from './ledger';
+import { paymentReader } from './payment';
 import { hintAtPeopleTwice, runError, tellNothingSettled } from './report';
-import type { PayableRow, Start } from './rows';
 import {
 	batchOf,
 	isPayable,
@@ -24,9 +23,9 @@ import {
 	tell,
 	unlessInvalid,
 } from './rows';
+import type { Batch, Ending, Payment, Row, Run } from './run';
 import { sendConcurrently } from './sending';
-import type { Row, Ending } from './ending';
-import { hasReference, lookAtAll, Windows, type ReferencedBatch } from './windows';
+import { lookAtAll, Windows } from './windows';
 
 /**
  * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records findings; both send
@@ -34,73 +33,63 @@ import { hasReference, lookAtAll, Windows, type ReferencedBatch } from './window
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
-	const start: Start = { context, mode: 'pay', sentBefore: triesOf(context), protectionOf };
+	const run: Run = { context, options: usualOptions, sentBefore: triesOf(context), protectionOf };
 	let account: Account;
-	let options: RunOptions;
 	try {
 		account = await loadAccount(context);
-		options = readOptions(context, read);
-		start.mode = options.mode;
+		run.options = readOptions(context, read);
 	} catch (error) {
-		return refuseAll(start, error, await knownRows(start, read));
+		return refuseAll(run, error, await knownRows(run, read));
 	}
-	const rows = readRows(start, paymentReader({ context, read }, options));
-	if (isStopped(context)) return tell(start, rows);
-	let ledger: Ledger | undefined;
-	const batch: ReferencedBatch = {
-		...batchOf(start, account, options, rows),
-		options,
-		ledger: () => (ledger ??= ledgerOf(context, options.timeoutMs)),
-	};
+	const rows = readRows(run, paymentReader(context, read, run.options));
+	if (isStopped(context)) return tell(run, rows);
+	const batch = batchOf(run, account, rows);
+	const ledger = new Ledger(context, run.options.timeoutMs);
 	const pending = rows.filter(isPending);
-	const refusal = await refusalOf(batch, start, rows, pending);
-	if (refusal === undefined) await work(batch, rows, pending);
+	const refusal = await refusalOf(batch, ledger, pending);
+	if (refusal === undefined) await work(batch, ledger, pending);
 	else {
-		if (!context.continueOnFail()) throw runError(start, refusal.error, rows);
+		if (!context.continueOnFail()) throw runError(run, refusal.error, rows);
 		addHint(context, refusal.error.message);
-		await tellUsed(batch, pending);
+		await tellUsed(run, ledger, pending);
 		for (const row of pending) row.ending ??= refusal;
 	}
 	remarkOnUnprotected(rows);
-	return tell(start, rows);
+	return tell(run, rows);
 };
 
-async function work(batch: ReferencedBatch, rows: Row[], pending: PayableRow[]): Promise<void> {
-	const { context, options } = batch;
+async function work(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<void> {
+	const { context, options, rows } = batch;
 	const referenced = pending.filter(hasReference);
 	if (options.mode === 'settle') {
-		await new Windows(batch).settle(referenced);
+		await new Windows(batch, ledger).settle(referenced);
 		tellNothingSettled(rows);
 		return;
 	}
 	hintAtPeopleTwice(context, rows.filter(isPayable));
-	if (options.mode === 'dryRun') return await tryOut(batch, pending);
-	await sendConcurrently(
-		batch,
-		pending.filter((payment) => !hasReference(payment)),
-		batch.end,
-	);
-	if (referenced.length > 0) await new Windows(batch).pay(referenced);
+	if (options.mode === 'dryRun') return await tryOut(batch, ledger, pending);
+	const others = pending.filter((payment) => !hasReference(payment));
+	await sendConcurrently(batch, others, batch.end);
+	await new Windows(batch, ledger).pay(referenced);
 }
 
 /** Why nothing may be sent, with what that says about each payment. */
 type Refusal = Extract<Ending, { error: Failure }>;
 
 async function refusalOf(
-	batch: ReferencedBatch,
-	{ sentBefore }: Start,
-	rows: Row[],
-	pending: PayableRow[],
+	batch: Batch,
+	ledger: Ledger,
+	pending: Payment[],
 ): Promise<Refusal | undefined> {
-	const { context, options } = batch;
+	const { context, options, rows, sentBefore } = batch;
 	if (pending.length === 0) return undefined;
 	const isPaying = options.mode === 'pay';
 	if (isPaying && isRepeated(context) && !pending.every(hasReference))
 		return { outcome: 'unknown', error: unprotectedRepeat };
-	let failure = cannotKeepReferences(batch, pending);
+	let failure = cannotKeepReferences(context, pending);
 	if (failure === undefined && isPaying && pending.some(hasReference)) {
 		try {
-			const marks = await batch.ledger().count();
+			const marks = await ledger.count();
 			if (isRepeated(context) && (marks === 0 || begunForgetful.has(sentBefore))) {
 				begunForgetful.add(sentBefore);
 				return { outcome: 'unknown', error: forgottenRepeat };
@@ -112,7 +101,8 @@ async function refusalOf(
 	}
 	if (options.mode !== 'settle')
 		failure ??=
-			aboveRunLimit(rows.filter(isPayable), options.maxTotal) ?? (await uncovered(batch, pending));
+			aboveRunLimit(rows.filter(isPayable), options.maxTotal) ??
+			(await uncovered(batch, ledger, pending));
 	if (failure === undefined) return undefined;
 	const remark = sentBefore.size === 0 ? 'Nobody was paid. ' : '';
 	return {
@@ -145,28 +135,29 @@ const forgottenRepeat: Failure = {
 		'The node may have been made anew since, and the one before it may have paid these people. Look at the earlier execution for what was paid, and start a new execution with the items that are still to be paid.',
 };
 
-function cannotKeepReferences(
-	{ ledger }: ReferencedBatch,
-	pending: Payment[],
-): Failure | undefined {
+function cannotKeepReferences(context: IExecuteFunctions, pending: Payment[]): Failure | undefined {
 	if (!pending.some(hasReference)) return undefined;
 	try {
-		ledger();
+		entriesOf(context, 'node');
 		return undefined;
 	} catch (error) {
 		return invalidValueFailure(error);
 	}
 }
 
-async function uncovered(batch: ReferencedBatch, pending: Payment[]): Promise<Failure | undefined> {
+async function uncovered(
+	batch: Batch,
+	ledger: Ledger,
+	pending: Payment[],
+): Promise<Failure | undefined> {
 	if (!batch.options.checkBalance) return undefined;
-	const balance = await readBalance(batch, batch.options.timeoutMs);
+	const balance = await readTreasury(batch);
 	if (typeof balance !== 'string') return balance;
 	const failure = notCovered(balance, pending);
-	if (failure === undefined || !pending.some(hasReference)) return failure;
+	if (failure === undefined) return undefined;
 	// A run that is done again after a crash needs only what is still to be paid.
 	try {
-		const states = await lookAtAll(batch, pending);
+		const states = await lookAtAll(batch, ledger, pending);
 		return notCovered(
 			balance,
 			pending.filter((payment) => isUnused(states.get(payment))),
@@ -180,50 +171,40 @@ async function uncovered(batch: ReferencedBatch, pending: Payment[]): Promise<Fa
 const isUnused = (state: ReferenceState = 'unused'): boolean => state === 'unused';
 
 /** Lets each payment of a refused run end as the record says, if it knows it. */
-async function tellUsed(
-	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
-	pending: PayableRow[],
-): Promise<void> {
+async function tellUsed(run: Run, ledger: Ledger, pending: Payment[]): Promise<void> {
 	try {
-		const states = await lookAtAll(batch, pending);
-		for (const row of pending) {
-			const state = states.get(row);
-			if (row.reference !== undefined && state !== undefined && !isUnused(state))
-				row.ending = answerOf(row.reference, state, batch.options);
-		}
+		for (const [payment, state] of await lookAtAll(run, ledger, pending))
+			if (!isUnused(state)) payment.ending = answerOf(payment, state, run.options);
 	} catch {
 		// The database failed: the caller tells each as refused.
 	}
 }
 
 /** All items, as far as they can be read without options. If the node continues on fail, with what the record says. */
-async function knownRows({ context, sentBefore }: Start, read: ParameterReader): Promise<Row[]> {
-	const readPayment = paymentReader({ context, read }, usualOptions);
+async function knownRows(run: Run, read: ParameterReader): Promise<Row[]> {
+	const { context, options, sentBefore } = run;
+	const readPayment = paymentReader(context, read, options);
 	const rows = context.getInputData().map((_, itemIndex): Row => {
-		const partial: PartialPayment = { itemIndex };
-		unlessInvalid(() => readPayment(itemIndex, partial));
-		return partial;
+		const row: Row = { itemIndex };
+		unlessInvalid(() => readPayment(row));
+		return row;
 	});
 	const pending = rows.filter(isPending).filter(({ itemIndex }) => !sentBefore.has(itemIndex));
-	const ledger = (): Ledger => ledgerOf(context, afterStopMs);
-	if (context.continueOnFail()) await tellUsed({ ledger, options: usualOptions }, pending);
+	if (context.continueOnFail()) await tellUsed(run, new Ledger(context, afterStopMs), pending);
 	return rows;
 }
 
 /** A dry run: says what would become of each payment. Nothing is sent, and nothing is recorded. */
-async function tryOut(batch: ReferencedBatch, pending: PayableRow[]): Promise<void> {
-	let states = new Map<Payment, ReferenceState>();
+async function tryOut(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<void> {
 	try {
-		if (pending.some(hasReference)) {
-			states = await lookAtAll(batch, pending);
-			if ([...states.values()].every(isUnused)) hintAtRecord(batch, await batch.ledger().count());
-		}
+		const states = await lookAtAll(batch, ledger, pending);
+		if (states.size > 0 && [...states.values()].every(isUnused))
+			hintAtRecord(batch, await ledger.count());
+		for (const row of pending)
+			row.ending = answerOf(row, states.get(row) ?? 'unused', batch.options);
 	} catch (error) {
 		for (const row of pending) row.ending = { outcome: 'notPaid', error: notRecorded(error) };
-		return;
 	}
-	for (const row of pending)
-		row.ending = answerOf(row.reference ?? '', states.get(row) ?? 'unused', batch.options);
 }
 
 /** Above so many references each payment takes noticeably longer. */
@@ -233,7 +214,7 @@ const manyReferences = 100_000;
 const windowMsPerReference = 0.003;
 
 /** @param marks how many the record has */
-function hintAtRecord({ context, options }: ReferencedBatch, marks: number): void {
+function hintAtRecord({ context, options }: Run, marks: number): void {
 	if (marks === 0) {
 		addHint(
 			context,

@@ -1,27 +1,11 @@
-/** How a payment ended, and how that is read from an answer of the service. */
+/** How a payment ended, as it is read from an answer of the service. */
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import type { ServiceResult } from '../../shared/service/call';
-import { unknownRemedy, type Failure, type Remedies } from '../../shared/service/failure';
+import { unknownRemedy, type Remedies } from '../../shared/service/failure';
 import { quoted, reasonIn } from '../../shared/service/reason';
 import { successIn, tellsOfSuccess } from '../../shared/service/success';
-import type { PartialPayment } from './payment';
-
-/** An outcome with its reasons. `unknown`: it may have been made. `ready`: a run with Mode on Pay would send it. */
-export type Ending =
-	| { outcome: 'paid'; answer: IDataObject }
-	| { outcome: 'notPaid' | 'unknown' | 'alreadyPaid'; error: Failure }
-	/** Nothing was sent. `settled`: what a person's finding changed; `newlyPaid`: the record did not know it. */
-	| {
-			outcome: 'alreadyPaid' | 'unknown' | 'ready';
-			message: string;
-			settled?: 'paid' | 'notPaid' | 'newlyPaid';
-	  };
-
-/** An item of a run that pays, and how its payment ended, once it has. */
-export interface Row extends PartialPayment {
-	ending?: Ending;
-}
+import type { Ending, Row } from './run';
 
 const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 
@@ -58,7 +42,7 @@ export function endingOf(result: ServiceResult, hide: (text: string) => string):
 
 /** The service's answer, if the row was paid by this run. */
 export const answerOn = ({ ending }: Row): IDataObject | undefined =>
-	ending !== undefined && 'answer' in ending ? ending.answer : undefined;
+	ending?.outcome === 'paid' ? ending.answer : undefined;
 
 /** Whether the service says that it paid another amount, for example less a fee. */
 export function paidOtherAmount(row: Row): boolean {
@@ -67,12 +51,7 @@ export function paidOtherAmount(row: Row): boolean {
 }
 
 /** By what a person knows the payment. */
-export function namesOf({
-	reference,
-	toUserId,
-}: PartialPayment): Pick<PartialPayment, 'reference' | 'toUserId'> {
-	return {
-		...(reference !== undefined && { reference }),
-		...(toUserId !== undefined && { toUserId }),
-	};
-}
+export const namesOf = ({ reference, toUserId }: Row): Pick<Row, 'reference' | 'toUserId'> => ({
+	...(reference !== undefined && { reference }),
+	...(toUserId !== undefined && { toUserId }),
+});

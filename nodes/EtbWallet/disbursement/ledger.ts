@@ -17,12 +17,15 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
-import { entriesOf } from '../../shared/record/entries';
+import { entriesOf, type Entries } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
-import type { Payment } from './payment';
 import { Questions } from './questions';
+import type { Payment } from './run';
 
 export type ReferencedPayment = Payment & { reference: string };
+
+export const hasReference = (payment: Payment): payment is ReferencedPayment =>
+	payment.reference !== undefined;
 
 export type ReferenceState =
 	| 'unused'
@@ -45,12 +48,6 @@ export type Found =
 	| 'settledNotPaid'
 	| 'newlyPaid';
 
-/** A granted payment, and how it ended: `notPaid` also when it was not sent. */
-export interface EndedPayment {
-	payment: ReferencedPayment;
-	outcome: 'paid' | 'notPaid' | 'unknown';
-}
-
 /** A payment that is to be sent or settled. */
 export interface WantedPayment {
 	payment: ReferencedPayment;
@@ -62,21 +59,6 @@ export interface WantedPayment {
 
 type States = ReadonlyMap<ReferencedPayment, ReferenceState>;
 export type Answers = ReadonlyMap<ReferencedPayment, Found>;
-
-/** The references that n8n keeps for this node. Each function throws whatever the database does. */
-export interface Ledger {
-	/** Records how granted payments ended and grants others, in one access. When it throws, nothing wanted may be sent. */
-	exchange(
-		ended: EndedPayment[],
-		wanted: WantedPayment[],
-	): Promise<{ answers: Answers; ageMs: () => number }>;
-	/** Records what a person found out. When it throws, some of it may be recorded. */
-	settle(wanted: WantedPayment[]): Promise<Answers>;
-	/** What is known of each. It leaves no trace, unless it is interrupted. */
-	look(payments: ReferencedPayment[]): Promise<States>;
-	/** How many marks there are, which changes when a payment is granted or ends. */
-	count(): Promise<number>;
-}
 
 /** How many marks a paid reference has. */
 export const marksOfPaid = 4;
@@ -107,92 +89,103 @@ const doubtFact: Fact = (payment) => [
 	`doubt:${sentMark(payment)}`,
 ];
 
+/** A fact is written with the claim, which a finding may have removed meanwhile. */
+const paidMarks = (payment: ReferencedPayment): string[] => [
+	...claimMarks(payment),
+	...paidFact(payment),
+];
+const doubtMarks = (payment: ReferencedPayment): string[] => [
+	...claimMarks(payment),
+	...doubtFact(payment),
+];
+
 const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
 
 /** Goes with a question about a reference alone. A later run that finds it knows that the question was interrupted. */
 const askingMark = ({ reference }: ReferencedPayment): string => `asking:${reference}`;
 
-/**
- * @param afterStop how long, in ms, it still waits for the database after the execution was stopped
- * @throws {InvalidValueError} when this n8n cannot keep references
- */
-export function ledgerOf(context: IExecuteFunctions, afterStop: number): Ledger {
-	const unlocked = entriesOf(context, 'node');
-	const stop = context.getExecutionCancelSignal();
-	const end = abortedAfter(stop, afterStop);
+/** The references that n8n keeps for this node. Each function throws whatever the database does. */
+export class Ledger {
+	private readonly context: IExecuteFunctions;
+	private readonly stop: AbortSignal | undefined;
+	/** A while after `stop`. */
+	private readonly end: AbortSignal;
 
-	async function untilEnd<Result>(work: Promise<Result>): Promise<Result> {
-		return await unlessAborted(end, work, () => new Error('The execution was stopped'));
+	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
+	constructor(context: IExecuteFunctions, afterStop: number) {
+		this.context = context;
+		this.stop = context.getExecutionCancelSignal();
+		this.end = abortedAfter(this.stop, afterStop);
+	}
+
+	/** How many marks there are, which changes when a payment is granted or ends. */
+	async count(): Promise<number> {
+		return await this.untilEnd(entriesOf(this.context, 'node').count());
+	}
+
+	/** What is known of each. It leaves no trace, unless it is interrupted. */
+	async look(payments: ReferencedPayment[]): Promise<States> {
+		return await this.inAccess(async (questions) => {
+			const before = await questions.ask(payments.flatMap(claimMarks));
+			return await statesOf(questions, payments, before);
+		});
+	}
+
+	/**
+	 * Records how payments ended and grants others, in one access. When it throws, nothing wanted may be sent.
+	 * @param ended were granted before; one without an ending was not sent
+	 */
+	async exchange(
+		ended: ReferencedPayment[],
+		wanted: WantedPayment[],
+	): Promise<{ answers: Answers; ageMs: () => number }> {
+		const payments = wanted.map(({ payment }) => payment);
+		const paid = ended.filter(({ ending }) => ending?.outcome === 'paid');
+		const others = ended.filter(({ ending }) => ending?.outcome !== 'paid');
+		return await this.inAccess(async (questions) => {
+			const ageMs = stopwatch();
+			const before = await questions.ask(
+				[...others.map(settledMark), ...payments.flatMap(claimMarks)],
+				[referencesMark, ...paid.flatMap(paidMarks)],
+			);
+			await recordNotPaid(questions, others, before);
+			const answers = await answersTo(questions, wanted, before);
+			const granted = payments.filter((payment) => answers.get(payment) === 'unused');
+			questions.keep(granted.flatMap(claimMarks));
+			for (const payment of granted) answers.set(payment, 'granted');
+			return { answers, ageMs };
+		}, wanted.length === 0);
+	}
+
+	/** Records what a person found out. When it throws, some of it may be recorded. */
+	async settle(wanted: WantedPayment[]): Promise<Answers> {
+		return await this.inAccess(async (questions) => {
+			const payments = wanted.map(({ payment }) => payment);
+			const before = await questions.ask(payments.flatMap(claimMarks));
+			const answers = await answersTo(questions, wanted, before);
+			// What another execution sent while this run waited: the person asked the service before that.
+			const waited = new Set(wanted.filter((each) => each.hasWaited).map((each) => each.payment));
+			for (const payment of waited)
+				if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
+			const heeded = payments.filter((payment) => !waited.has(payment));
+			await recordFindings(questions, heeded, answers);
+			return answers;
+		});
 	}
 
 	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
-	async function inAccess<Result>(
+	private async inAccess<Result>(
 		work: (questions: Questions) => Promise<Result>,
 		isAlwaysDone = false,
 	): Promise<Result> {
-		return await untilEnd(
-			exclusively(
-				context,
-				async (entries) => await Questions.in(entries, work),
-				isAlwaysDone ? undefined : stop,
-			),
-		);
+		const stop = isAlwaysDone ? undefined : this.stop;
+		const access = async (entries: Entries): Promise<Result> => await Questions.in(entries, work);
+		return await this.untilEnd(exclusively(this.context, access, stop));
 	}
 
-	return {
-		count: async () => await untilEnd(unlocked.count()),
-
-		async look(payments) {
-			return await inAccess(async (questions) => {
-				const before = await questions.ask(payments.flatMap(claimMarks));
-				return await statesOf(questions, payments, before);
-			});
-		},
-
-		async exchange(ended, wanted) {
-			return await inAccess(async (questions) => {
-				const ageMs = stopwatch();
-				const endedAs = (isPaid: boolean): EndedPayment[] =>
-					ended.filter(({ outcome }) => (outcome === 'paid') === isPaid);
-				const payments = wanted.map(({ payment }) => payment);
-				const before = await questions.ask(
-					[
-						...endedAs(false).map(({ payment }) => settledMark(payment)),
-						...payments.flatMap(claimMarks),
-					],
-					[
-						referencesMark,
-						// With the claim, which a finding may have removed meanwhile: *paid* is recorded in any case.
-						...endedAs(true).flatMap(({ payment }) => [
-							...claimMarks(payment),
-							...paidFact(payment),
-						]),
-					],
-				);
-				await recordNotPaid(questions, endedAs(false), before);
-				const answers = await answersTo(questions, wanted, before);
-				const granted = payments.filter((payment) => answers.get(payment) === 'unused');
-				questions.keep(granted.flatMap(claimMarks));
-				for (const payment of granted) answers.set(payment, 'granted');
-				return { answers, ageMs };
-			}, wanted.length === 0);
-		},
-
-		async settle(wanted) {
-			return await inAccess(async (questions) => {
-				const payments = wanted.map(({ payment }) => payment);
-				const before = await questions.ask(payments.flatMap(claimMarks));
-				const answers = await answersTo(questions, wanted, before);
-				// What another execution sent while this run waited: the person asked the service before that.
-				const waited = new Set(wanted.filter((each) => each.hasWaited).map((each) => each.payment));
-				for (const payment of waited)
-					if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
-				const heeded = payments.filter((payment) => !waited.has(payment));
-				await recordFindings(questions, heeded, answers);
-				return answers;
-			});
-		},
-	};
+	private async untilEnd<Result>(work: Promise<Result>): Promise<Result> {
+		return await unlessAborted(this.end, work, () => new Error('The execution was stopped'));
+	}
 }
 
 /**
@@ -201,29 +194,23 @@ export function ledgerOf(context: IExecuteFunctions, afterStop: number): Ledger 
  */
 async function recordNotPaid(
 	questions: Questions,
-	ended: EndedPayment[],
+	ended: ReferencedPayment[],
 	before: ReadonlySet<string>,
 ): Promise<void> {
 	const isSettled = (payment: ReferencedPayment): boolean => before.has(settledMark(payment));
-	const settled = ended.map(({ payment }) => payment).filter(isSettled);
+	const settled = ended.filter(isSettled);
 	const claims = await questions.ask(settled.flatMap(claimMarks));
 	const isClaimed = (payment: ReferencedPayment): boolean =>
 		claimMarks(payment).every((mark) => claims.has(mark));
-	const others = ended.filter(({ payment }) => !isSettled(payment));
-	const unknown = others.filter(({ outcome }) => outcome === 'unknown');
-	await questions.write(
-		[...settled.filter(isClaimed), ...unknown.map(({ payment }) => payment)].flatMap(doubtFact),
-	);
-	const notPaid = others.filter(({ outcome }) => outcome === 'notPaid');
-	questions.remove(
-		notPaid.flatMap(({ payment }) => [
-			...claimMarks(payment),
-			// Half a fact, which an interrupted question may have left.
-			...doubtFact(payment),
-			...paidFact(payment),
-		]),
-	);
+	const others = ended.filter((payment) => !isSettled(payment));
+	const unknown = others.filter(isUnknown);
+	await questions.write([...settled.filter(isClaimed), ...unknown].flatMap(doubtFact));
+	const notPaid = others.filter((payment) => !isUnknown(payment));
+	// Also half a fact, which an interrupted question may have left.
+	questions.remove(notPaid.flatMap((payment) => [...doubtMarks(payment), ...paidFact(payment)]));
 }
+
+const isUnknown = ({ ending }: Payment): boolean => ending?.outcome === 'unknown';
 
 /** The states of wanted payments. Those that this run gives up are in doubt from now on. */
 async function answersTo(
@@ -239,9 +226,7 @@ async function answersTo(
 		.map(({ payment }) => payment);
 	const { ended } = await endsOfReferences(questions, givenUp);
 	const doubtful = givenUp.filter((payment) => !ended.has(payment));
-	await questions.write(
-		doubtful.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]),
-	);
+	await questions.write(doubtful.flatMap(doubtMarks));
 	// If the reference has ended for another payment, this one's mark is there only because a question was interrupted.
 	for (const payment of givenUp)
 		answers.set(payment, ended.has(payment) ? 'heldByAnother' : 'givenUp');
@@ -262,10 +247,10 @@ async function recordFindings(
 	const paid = [...settledPaid, ...newlyPaid];
 	await questions.write([
 		...(paid.length > 0 ? [referencesMark] : []),
-		...paid.flatMap((payment) => [...claimMarks(payment), ...paidFact(payment)]),
+		...paid.flatMap(paidMarks),
 		...[...paid, ...notPaid].map(settledMark),
 	]);
-	questions.remove(notPaid.flatMap((payment) => [...claimMarks(payment), ...doubtFact(payment)]));
+	questions.remove(notPaid.flatMap(doubtMarks));
 	for (const payment of settledPaid) answers.set(payment, 'settledPaid');
 	for (const payment of newlyPaid) answers.set(payment, 'newlyPaid');
 	for (const payment of notPaid) answers.set(payment, 'settledNotPaid');

@@ -2,49 +2,49 @@
 import { loadAccount, type Account } from '../../shared/account';
 import { isSimulation, triesOf } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
-import { readClaimOptions, type SendOptions } from './checks';
+import { answerOf } from './answers';
+import { readClaimOptions, usualOptions } from './checks';
 import { useClaims } from './claims';
-import { readPayee, readToUserId, type PartialPayment, type Payment } from './payment';
-import type { Start } from './rows';
+import { readPayee, readToUserId } from './payment';
 import { batchOf, isPending, isStopped, readRows, refuseAll, tell, unlessInvalid } from './rows';
+import type { Run } from './run';
 import { sendConcurrently } from './sending';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
-	const start: Start = {
+	const run: Run = {
 		context,
-		mode: isSimulation(context) ? 'dryRun' : 'pay',
+		options: { ...usualOptions, mode: isSimulation(context) ? 'dryRun' : 'pay' },
 		sentBefore: triesOf(context),
 		protectionOf: () => 'The pay gate does not hand it out again before a person has settled it.',
 	};
-	const readRow = (itemIndex: number, partial: PartialPayment): Payment =>
-		readPayee(read, itemIndex, partial);
-	if (start.mode === 'dryRun') {
-		const rows = readRows(start, readRow);
-		for (const row of rows.filter(isPending))
-			row.ending = { outcome: 'ready', message: 'Dry run: nothing was sent' };
-		return tell(start, rows);
+	if (run.options.mode === 'dryRun') {
+		const rows = readRows(run, (row) => readPayee(read, row));
+		for (const row of rows.filter(isPending)) row.ending = answerOf(row, 'unused', run.options);
+		return tell(run, rows);
 	}
-	const claims = await useClaims(context, read, start.sentBefore);
+	const claims = await useClaims(context, read, run.sentBefore);
 	let account: Account;
-	let options: SendOptions;
 	try {
 		account = await loadAccount(context);
-		options = readClaimOptions(context);
+		run.options = readClaimOptions(context);
 	} catch (error) {
 		const known = context.getInputData().map((_, itemIndex) => ({
 			itemIndex,
 			toUserId: unlessInvalid(() => readToUserId(read, itemIndex)),
 			ending: unlessInvalid(() => claims.objection(itemIndex)),
 		}));
-		return refuseAll(start, error, known);
+		return refuseAll(run, error, known);
 	}
-	const rows = readRows(start, readRow, (itemIndex) => claims.objection(itemIndex));
+	const rows = readRows(run, (row) => {
+		row.ending = claims.objection(row.itemIndex);
+		readPayee(read, row);
+	});
 	if (!isStopped(context)) {
-		const batch = batchOf(start, account, options, rows);
+		const batch = batchOf(run, account, rows);
 		await sendConcurrently(batch, rows.filter(isPending), batch.end, ({ itemIndex }) =>
 			claims.msLeft(itemIndex),
 		);
 	}
-	return tell(start, rows);
+	return tell(run, rows);
 };

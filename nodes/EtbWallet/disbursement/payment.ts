@@ -1,4 +1,5 @@
-/** The payments that a run is asked for: reading them from the items, and checking each. */
+/** Reads the payments of the items, and checks each. */
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
@@ -8,56 +9,35 @@ import {
 	show,
 } from '../../shared/invalidValue';
 import { isMapped, type ParameterReader } from '../actions/mapping';
-import type { Run } from '../actions/operation';
-import type { RunOptions } from './checks';
 import { requiredReference } from './reference';
+import { findings, type Row, type RunOptions } from './run';
 
-/** What a person found out about a payment whose outcome is not known. */
-const findings = ['paid', 'recordPaid', 'notPaid', 'unclear'] as const;
-
-export interface Payment {
-	itemIndex: number;
-	toUserId: string;
-	/** In ETB. */
-	amount: Decimal;
-	reference?: string;
-	/** Only in a run that settles. */
-	finding?: (typeof findings)[number];
-}
-
-/** What is read of a payment so far, which is all of it only if each field can be used. */
-export type PartialPayment = Pick<Payment, 'itemIndex'> & Partial<Payment>;
-
-/** Reads a person and an amount. @param partial gets each field as soon as it is read. @throws {InvalidValueError} */
-export function readPayee(
-	read: ParameterReader,
-	itemIndex: number,
-	partial: PartialPayment,
-): Payment {
-	partial.toUserId = readToUserId(read, itemIndex);
-	partial.amount = amountInEtb(read('amountEtb', itemIndex));
-	return { ...partial, toUserId: partial.toUserId, amount: partial.amount };
+/** Reads a person and an amount. The row gets each as soon as it is read. @throws {InvalidValueError} */
+export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal): void {
+	row.toUserId = readToUserId(read, row.itemIndex);
+	const amount = amountInEtb(read('amountEtb', row.itemIndex));
+	row.amount = amount;
+	if (maxAmount !== undefined && isAbove(amount, maxAmount)) {
+		throw new InvalidValueError(
+			`Amount (ETB) is ${show(Number(amount))}, which is above the Maximum per Payment of ${show(Number(maxAmount))}`,
+			'Check the amount, or raise the maximum under Options.',
+		);
+	}
 }
 
 /** Makes a reader of payments with their references and, in a run that settles, findings. It throws what `readPayee` does. */
 export function paymentReader(
-	{ read, context }: Pick<Run, 'read' | 'context'>,
-	{ mode, maxAmount }: Pick<RunOptions, 'mode' | 'maxAmount'>,
-): (itemIndex: number, partial: PartialPayment) => Payment {
+	context: IExecuteFunctions,
+	read: ParameterReader,
+	{ mode, maxAmount }: RunOptions,
+): (row: Row) => void {
 	const settles = mode === 'settle';
 	const isReferenceExpected = settles || isMapped(context, 'reference');
-	return (itemIndex, partial) => {
-		const reference = readReference(read('reference', itemIndex), isReferenceExpected);
-		if (reference !== undefined) partial.reference = reference;
-		const payment = readPayee(read, itemIndex, partial);
-		if (settles) return { ...payment, finding: readFinding(read('finding', itemIndex)) };
-		if (maxAmount !== undefined && isAbove(payment.amount, maxAmount)) {
-			throw new InvalidValueError(
-				`Amount (ETB) is ${show(Number(payment.amount))}, which is above the Maximum per Payment of ${show(Number(maxAmount))}`,
-				'Check the amount, or raise the maximum under Options.',
-			);
-		}
-		return payment;
+	return (row) => {
+		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
+		// What is settled is not sent.
+		readPayee(read, row, settles ? undefined : maxAmount);
+		if (settles) row.finding = readFinding(read('finding', row.itemIndex));
 	};
 }
 
@@ -75,7 +55,7 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-function readFinding(value: unknown): Payment['finding'] {
+function readFinding(value: unknown): Row['finding'] {
 	return isAbsent(value) ? 'unclear' : requiredChoice('Finding', value, findings);
 }
 

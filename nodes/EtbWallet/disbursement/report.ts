@@ -4,10 +4,8 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
 import { addHint, operationError } from '../../shared/n8n';
 import { invalidValueError, type Failure } from '../../shared/service/failure';
-import type { Mode } from './checks';
-import type { Payment } from './payment';
-import type { Start } from './rows';
-import { answerOn, namesOf, paidOtherAmount, type Ending, type Row } from './ending';
+import { answerOn, namesOf, paidOtherAmount } from './ending';
+import type { Ending, Mode, Payment, Row, Run } from './run';
 
 interface ReportLine {
 	item: number;
@@ -37,13 +35,9 @@ const outcomes: Readonly<Record<string, { counted: string; title: string }>> = {
 
 /** Tells of every payment of a run, also of those that were not attempted. */
 export function reportOf(rows: Row[], mode: Mode): Report {
-	const outcomeOf = ({ ending }: Row): string => ending?.outcome ?? 'notAttempted';
-	const rowsWith = (outcome: string): Row[] => rows.filter((row) => outcomeOf(row) === outcome);
-	const lists = Object.fromEntries(
-		[...new Set(rows.map(outcomeOf))].map((outcome) => [
-			outcome,
-			rowsWith(outcome).map(reportLine),
-		]),
+	const byOutcome = Map.groupBy(rows, ({ ending }) => ending?.outcome ?? 'notAttempted');
+	const lists: Report['lists'] = Object.fromEntries(
+		[...byOutcome].map(([outcome, own]) => [outcome, own.map(reportLine)]),
 	);
 	if (mode === 'settle')
 		return { summary: `Settle Unknown, nothing was sent: ${settledSummary(rows)}`, lists };
@@ -52,7 +46,7 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 		const count = lists[outcome]?.length ?? 0;
 		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
 	});
-	const reached = rowsWith(aim);
+	const reached = byOutcome.get(aim) ?? [];
 	const total = sum(reached.map(({ amount = '0' }) => amount));
 	const others = reached.filter(paidOtherAmount).length;
 	const remark =
@@ -97,21 +91,20 @@ const hasMessage = (row: Row): row is Row & { ending: Extract<Ending, { message:
 
 /** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
 export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[]): void {
-	const byPerson = new Map<string, Payment[]>();
-	for (const payment of payments)
-		byPerson.set(payment.toUserId, [...(byPerson.get(payment.toUserId) ?? []), payment]);
-	const several = [...byPerson].filter(([, own]) => own.length > 1);
-	if (several.length === 0) return;
-	const texts = several.map(
-		([toUserId, own]) =>
-			`${toUserId} (${own.length} payments, ${formatEtb(sum(own.map(({ amount }) => amount)))}: items ${shortened(
-				own.map(({ itemIndex }) => String(itemIndex)),
-				', ',
-			)})`,
-	);
+	const byPerson = Map.groupBy(payments, ({ toUserId }) => toUserId);
+	const texts = [...byPerson].flatMap(([toUserId, own]) => {
+		if (own.length === 1) return [];
+		const total = formatEtb(sum(own.map(({ amount }) => amount)));
+		const items = shortened(
+			own.map(({ itemIndex }) => String(itemIndex)),
+			', ',
+		);
+		return [`${toUserId} (${own.length} payments, ${total}: items ${items})`];
+	});
+	if (texts.length === 0) return;
 	addHint(
 		context,
-		`${several.length} of the people in this run have more than one payment: ${shortened(texts)}`,
+		`${texts.length} of the people in this run have more than one payment: ${shortened(texts)}`,
 	);
 }
 
@@ -154,18 +147,14 @@ export function invalidRunError(
 	return invalidValueError(context.getNode(), nobody, itemIndex);
 }
 
-export interface InvalidRow {
-	itemIndex: number;
-	error: InvalidValueError;
-}
-
-/** All bad rows in one text, so that a person can correct them in one go. */
-export function listOfInvalid(invalid: InvalidRow[]): Failure {
-	const lines = invalid.map(
-		({ itemIndex, error }) => `Item ${itemIndex}: ${error.message}. ${error.remedy}`,
+/** All items that cannot be used in one text, so that a person can correct them in one go. */
+export function listOfInvalid(invalid: ReadonlyMap<number, InvalidValueError>): Failure {
+	const lines = Array.from(
+		invalid,
+		([itemIndex, { message, remedy }]) => `Item ${itemIndex}: ${message}. ${remedy}`,
 	);
 	return {
-		message: `${invalid.length === 1 ? '1 item' : `${invalid.length} items`} cannot be used`,
+		message: `${invalid.size === 1 ? '1 item' : `${invalid.size} items`} cannot be used`,
 		description: shortened(lines, '<br/>'),
 	};
 }
@@ -175,29 +164,28 @@ export function listOfInvalid(invalid: InvalidRow[]): Failure {
  * @param errorRow the payment that the error is about, if it is about one
  */
 export function runError(
-	{ context, mode, protectionOf }: Start,
+	{ context, options, protectionOf }: Run,
 	failure: Failure,
 	rows: Row[],
 	errorRow?: Row,
 ): Error {
-	const { summary, lists } = reportOf(rows, mode);
-	const isBatch = Object.values(lists).flat().length > 1;
-	const isStarted = Object.keys(lists).some((outcome) => outcome !== 'notAttempted');
+	const { summary, lists } = reportOf(rows, options.mode);
+	const isStarted = rows.some(({ ending }) => ending !== undefined);
 	// A run that is refused after an earlier try tells what that try sent.
-	const tells = isStarted && (isBatch || errorRow === undefined);
+	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
 	const outcome = errorRow?.ending?.outcome;
-	const isInDoubt = errorRow !== undefined && outcome === 'unknown';
+	const isUnknown = errorRow !== undefined && outcome === 'unknown';
 	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((ended) => ended in lists);
 	const remarks = [
 		outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid.' : '',
 		failure.description,
-		isInDoubt && mode !== 'settle' ? protectionOf(errorRow) : '',
+		isUnknown && options.mode !== 'settle' ? protectionOf(errorRow) : '',
 	];
 	const description = [remarks.filter((remark) => remark !== '').join(' ')];
 	if (tells) description.push(...listTexts(lists));
 	// All of it in the message, because n8n tells an AI agent nothing else.
 	let message = failure.message;
-	if (isInDoubt)
+	if (isUnknown)
 		message = `It is unknown whether ${errorRow.toUserId} was paid ${Number(errorRow.amount)} ETB. ${message}`;
 	if (tells) message += `. This run: ${summary}`;
 	if (errorRow !== undefined) message += ` [item ${errorRow.itemIndex}]`;

@@ -1,30 +1,13 @@
 /** The rows of a run, for both operations that pay: reading them, refusing a run as a whole, and telling how all ended. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
-import { asInvalidValue } from '../../shared/invalidValue';
+import { asInvalidValue, type InvalidValueError } from '../../shared/invalidValue';
 import { addHint, errorItem, operationError } from '../../shared/n8n';
 import { invalidValueFailure, type Failure } from '../../shared/service/failure';
-import type { Mode, SendOptions } from './checks';
-import type { PartialPayment, Payment } from './payment';
+import { namesOf, paidOtherAmount } from './ending';
 import { refusesLookAlikes } from './reference';
-import type { InvalidRow } from './report';
 import { invalidRunError, listOfInvalid, listTexts, placeOf, reportOf, runError } from './report';
-import type { Batch } from './sending';
-import { namesOf, paidOtherAmount, type Ending, type Row } from './ending';
-
-type EndedRow = Row & { ending: Ending };
-
-/** What earlier tries of a node run sent, by item, as they sent it: an expression may give another value this time. */
-type SentBefore = Map<number, EndedRow>;
-
-/** What a run works with, before its rows are read. */
-export interface Start {
-	context: IExecuteFunctions;
-	mode: Mode;
-	sentBefore: SentBefore;
-	/** Says whether another run could pay an unknown payment again. */
-	protectionOf: (row: Row) => string;
-}
+import type { Batch, EndedRow, Ending, Mode, Payment, Row, Run } from './run';
 
 /** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
 export const isStopped = (context: IExecuteFunctions): boolean =>
@@ -34,63 +17,48 @@ export const isStopped = (context: IExecuteFunctions): boolean =>
 export const outcomeOfRefused = (mode: Mode): 'notPaid' | 'unknown' =>
 	mode === 'settle' ? 'unknown' : 'notPaid';
 
-export type PayableRow = Row & Payment;
-
 /** Whether it was sent by an earlier try, or is to be sent. */
-export function isPayable(row: Row): row is PayableRow {
+export function isPayable(row: Row): row is Payment {
 	const isComplete = row.toUserId !== undefined && row.amount !== undefined;
 	return isComplete && row.ending?.outcome !== 'notPaid';
 }
 
-export const isPending = (row: Row): row is PayableRow =>
-	isPayable(row) && row.ending === undefined;
+export const isPending = (row: Row): row is Payment => isPayable(row) && row.ending === undefined;
 
 /**
- * Reads and checks the payments of all items. @param objection how an item ends that may not be sent, whatever else it holds
+ * Reads and checks the payments of all items.
+ * @param read fills in a row; with an ending, the row is not sent, whatever else it holds
  * @throws {NodeOperationError} that lists what cannot be used, unless the node continues on fail
  */
-export function readRows(
-	start: Start,
-	read: (itemIndex: number, partial: PartialPayment) => Payment,
-	objection?: (itemIndex: number) => Ending | undefined,
-): Row[] {
-	const { context, sentBefore } = start;
-	const invalid: InvalidRow[] = [];
+export function readRows(run: Run, read: (row: Row) => void): Row[] {
+	const { context, options, sentBefore } = run;
+	const invalid = new Map<number, InvalidValueError>();
 	const refuseLookAlike = refusesLookAlikes();
 	for (const { reference, itemIndex } of sentBefore.values())
 		if (reference !== undefined) refuseLookAlike(reference, itemIndex);
 	const rows = context.getInputData().map((_, itemIndex): Row => {
 		const sent = sentBefore.get(itemIndex);
 		if (sent !== undefined) return { ...sent };
-		const partial: PartialPayment = { itemIndex };
-		let ending: Ending | undefined;
+		const row: Row = { itemIndex };
 		try {
-			ending = objection?.(itemIndex);
-			const payment = read(itemIndex, partial);
-			if (payment.reference !== undefined) refuseLookAlike(payment.reference, itemIndex);
-			return { ...payment, ending };
+			read(row);
+			if (row.reference !== undefined) refuseLookAlike(row.reference, itemIndex);
 		} catch (thrown) {
-			// Also of an item with fields that cannot be used: its claim may have been sent.
-			if (ending !== undefined) return { ...partial, ending };
-			invalid.push({ itemIndex, error: asInvalidValue(thrown) });
-			const outcome = outcomeOfRefused(start.mode);
-			return { ...partial, ending: { outcome, error: invalidValueFailure(thrown) } };
+			// Also an item with fields that cannot be used keeps its ending: its claim may have been sent.
+			if (row.ending !== undefined) return row;
+			invalid.set(itemIndex, asInvalidValue(thrown));
+			const outcome = outcomeOfRefused(options.mode);
+			row.ending = { outcome, error: invalidValueFailure(thrown) };
 		}
+		return row;
 	});
-	if (invalid.length > 0 && !context.continueOnFail())
-		throw invalidItemsError(start, invalid, rows);
-	return rows;
-}
-
-function invalidItemsError(start: Start, invalid: InvalidRow[], rows: Row[]): Error {
-	const { context, sentBefore } = start;
 	const [first] = invalid;
-	if (sentBefore.size === 0 && invalid.length === 1)
-		return invalidRunError(context, first?.error, first?.itemIndex);
+	if (first === undefined || context.continueOnFail()) return rows;
 	const failure = listOfInvalid(invalid);
-	if (sentBefore.size > 0) return runError(start, failure, rows);
+	if (sentBefore.size > 0) throw runError(run, failure, rows);
+	if (invalid.size === 1) throw invalidRunError(context, first[1], first[0]);
 	const { message, description } = failure;
-	return operationError(context.getNode(), `Nobody was paid, because ${message}`, description);
+	throw operationError(context.getNode(), `Nobody was paid, because ${message}`, description);
 }
 
 /**
@@ -98,19 +66,19 @@ function invalidItemsError(start: Start, invalid: InvalidRow[], rows: Row[]): Er
  * "Retry On Fail" sent. @param known what is known of all items; those without an ending are refused
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function refuseAll(start: Start, thrown: unknown, known: Row[]): INodeExecutionData[] {
-	const { context, sentBefore, mode } = start;
+export function refuseAll(run: Run, thrown: unknown, known: Row[]): INodeExecutionData[] {
+	const { context, options, sentBefore } = run;
 	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
 		// Each item may tell what the record says of it, so the reason is told beside them.
 		addHint(context, error.message);
 		return known.map((row) => {
 			const ending: Ending = row.ending ?? { outcome: 'notPaid', error };
-			return outputItem(sentBefore.get(row.itemIndex) ?? { ...row, ending }, mode);
+			return outputItem(sentBefore.get(row.itemIndex) ?? { ...row, ending }, options.mode);
 		});
 	}
 	if (sentBefore.size === 0) throw invalidRunError(context, thrown);
-	throw runError(start, error, [...sentBefore.values()]);
+	throw runError(run, error, [...sentBefore.values()]);
 }
 
 /** A value, or undefined if it cannot be used. */
@@ -123,26 +91,20 @@ export function unlessInvalid<Value>(readValue: () => Value): Value | undefined 
 }
 
 /** What sends payments works with it: it keeps how they end, in the rows and for the next try, and says when to stop. */
-export function batchOf<Options extends SendOptions>(
-	{ context, mode, sentBefore }: Start,
-	account: Account,
-	options: Options,
-	rows: Row[],
-): Batch & { options: Options } {
+export function batchOf(run: Run, account: Account, rows: Row[]): Batch {
+	const { context, options, sentBefore } = run;
 	const stop = context.getExecutionCancelSignal();
-	const stopsAtFailure = mode === 'pay' && !context.continueOnFail();
+	const stopsAtFailure = options.mode === 'pay' && !context.continueOnFail();
 	let hasFailure = rows.some(hasError);
 	return {
-		context,
+		...run,
 		account,
-		options,
+		rows,
 		end(payment, ending) {
-			const row = rows[payment.itemIndex];
-			if (row !== undefined) row.ending = ending;
+			payment.ending = ending;
 			if ('error' in ending) hasFailure = true;
 			// "Retry On Fail" may send again what was not paid, and nothing else.
-			if (ending.outcome !== 'notPaid' && mode !== 'dryRun')
-				sentBefore.set(payment.itemIndex, { ...payment, ending });
+			if (ending.outcome !== 'notPaid') sentBefore.set(payment.itemIndex, { ...payment, ending });
 		},
 		isStopping: () => stop?.aborted === true || (stopsAtFailure && hasFailure),
 	};
@@ -170,8 +132,9 @@ export function remarkOnUnprotected(rows: Row[]): void {
 }
 
 /** Output items of what ended, with a remark beside them; or the run's error. */
-export function tell(start: Start, rows: Row[]): INodeExecutionData[] {
-	const { context, mode } = start;
+export function tell(run: Run, rows: Row[]): INodeExecutionData[] {
+	const { context } = run;
+	const { mode } = run.options;
 	const { summary, lists } = reportOf(rows, mode);
 	if (isStopped(context)) {
 		// n8n keeps no output of a stopped node.
@@ -184,7 +147,7 @@ export function tell(start: Start, rows: Row[]): INodeExecutionData[] {
 		const withError = rows.filter(hasError);
 		// What is unknown is told before what is certain.
 		const errorRow = withError.find(({ ending }) => ending.outcome === 'unknown') ?? withError[0];
-		if (errorRow !== undefined) throw runError(start, errorRow.ending.error, rows, errorRow);
+		if (errorRow !== undefined) throw runError(run, errorRow.ending.error, rows, errorRow);
 	}
 	return rows.flatMap((row) => {
 		const { ending } = row;

@@ -4,18 +4,8 @@ import { messageOf } from '../../shared/unknown';
 import { callService } from '../../shared/service/call';
 import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
-import type { Run } from '../actions/operation';
-import type { SendOptions } from './checks';
-import type { Payment } from './payment';
-import { endingOf, refusalRemedies, type Ending } from './ending';
-
-export interface Batch extends Pick<Run, 'context' | 'account'> {
-	options: SendOptions;
-	/** Called once for each payment that ended. */
-	end: (payment: Payment, ending: Ending) => void;
-	/** Whether nothing more may be sent. */
-	isStopping(): boolean;
-}
+import { endingOf, refusalRemedies } from './ending';
+import type { Batch, Ending, Payment } from './run';
 
 /** Sends as many at once as the options allow, until the run stops. @param msLeft how long a payment may begin or go on */
 export async function sendConcurrently<Sent extends Payment>(

@@ -3,32 +3,21 @@ import { monotonicStopwatch, pause } from '../../shared/elapsed';
 import { messageOf } from '../../shared/unknown';
 import { addHint } from '../../shared/n8n';
 import { answerOf, notRecorded, notSettled, withSettleSteps } from './answers';
-import type {
-	Answers,
-	EndedPayment,
-	Found,
-	Ledger,
-	ReferencedPayment,
-	ReferenceState,
-	WantedPayment,
+import {
+	hasReference,
+	type Answers,
+	type Found,
+	type Ledger,
+	type ReferencedPayment,
+	type ReferenceState,
+	type WantedPayment,
 } from './ledger';
-import type { RunOptions } from './checks';
-import type { Payment } from './payment';
 import { placeOf } from './report';
-import { sendConcurrently, type Batch } from './sending';
-
-export interface ReferencedBatch extends Batch {
-	options: RunOptions;
-	/** Throws when this n8n cannot keep references. */
-	ledger: () => Ledger;
-}
-
-export const hasReference = (payment: Payment): payment is ReferencedPayment =>
-	payment.reference !== undefined;
+import type { Batch, Payment, Run } from './run';
+import { sendConcurrently } from './sending';
 
 /** Windows of the concurrency. A crash leaves the claims of one, or of two while one is granted and the one before recorded. */
-function windowsOf<Entry>({ options }: Pick<Batch, 'options'>, entries: Entry[]): Entry[][] {
-	const size = options.concurrency;
+function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
 	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
 		entries.slice(index * size, (index + 1) * size),
 	);
@@ -46,25 +35,22 @@ const lookAgainAfterMs = 5_000;
 
 /** Pays or settles the referenced payments of a run, which other executions may be sending too. */
 export class Windows {
-	private readonly batch: ReferencedBatch;
+	private readonly batch: Batch;
 	private readonly ledger: Ledger;
-	/** How payments ended, until the next access records it. */
-	private unrecorded: EndedPayment[] = [];
+	/** Payments that ended, or were not sent, until the next access records it. */
+	private unrecorded: ReferencedPayment[] = [];
 	/** Payments that another execution is sending, and for how many ms this run has waited for each. */
 	private readonly waiting = new Map<ReferencedPayment, () => number>();
 
-	constructor(batch: ReferencedBatch) {
+	constructor(batch: Batch, ledger: Ledger) {
 		this.batch = batch;
-		this.ledger = batch.ledger();
+		this.ledger = ledger;
 	}
 
 	/** Sends what the record grants, and tells how all ended. */
 	async pay(payments: ReferencedPayment[]): Promise<void> {
-		try {
-			await this.goThrough(payments, async (window) => await this.payWindow(window));
-		} finally {
-			await this.recordLast();
-		}
+		await this.goThrough(payments, async (window) => await this.payWindow(window));
+		await this.recordLast();
 	}
 
 	async settle(payments: ReferencedPayment[]): Promise<void> {
@@ -77,7 +63,7 @@ export class Windows {
 	): Promise<void> {
 		const { batch, waiting } = this;
 		const workOnAll = async (all: ReferencedPayment[]): Promise<void> => {
-			for (const window of windowsOf(batch, all)) {
+			for (const window of windowsOf(batch.options.concurrency, all)) {
 				if (batch.isStopping()) return;
 				await workOn(window);
 			}
@@ -109,7 +95,13 @@ export class Windows {
 		const { answers, ageMs } = exchanged;
 		this.heed(answers);
 		const granted = window.filter((payment) => answers.get(payment) === 'granted');
-		await this.send(granted, () => timeoutMs - ageMs());
+		await sendConcurrently(
+			batch,
+			granted,
+			(payment, ending) => batch.end(payment, withSettleSteps(ending)),
+			() => timeoutMs - ageMs(),
+		);
+		this.unrecorded.push(...granted);
 	}
 
 	private async settleWindow(window: ReferencedPayment[]): Promise<void> {
@@ -135,7 +127,7 @@ export class Windows {
 
 	private end(payment: ReferencedPayment, found: Exclude<Found, 'granted'>): void {
 		this.waiting.delete(payment);
-		this.batch.end(payment, answerOf(payment.reference, found, this.batch.options));
+		this.batch.end(payment, answerOf(payment, found, this.batch.options));
 	}
 
 	private wantedOf(payment: ReferencedPayment): WantedPayment {
@@ -148,34 +140,12 @@ export class Windows {
 		};
 	}
 
-	private async send(granted: ReferencedPayment[], msLeft: () => number): Promise<void> {
-		const ended = new Map<ReferencedPayment, EndedPayment['outcome']>();
-		// If sending fails as a whole, the payments without an ending may be under way.
-		let others: EndedPayment['outcome'] = 'unknown';
-		try {
-			await sendConcurrently(
-				this.batch,
-				granted,
-				(payment, ending) => {
-					const { outcome } = ending;
-					const isCertain = outcome === 'paid' || outcome === 'notPaid';
-					ended.set(payment, isCertain ? outcome : 'unknown');
-					this.batch.end(payment, withSettleSteps(ending));
-				},
-				msLeft,
-			);
-			others = 'notPaid';
-		} finally {
-			this.unrecorded.push(
-				...granted.map((payment) => ({ payment, outcome: ended.get(payment) ?? others })),
-			);
-		}
-	}
-
 	private async exchange(wanted: WantedPayment[]): ReturnType<Ledger['exchange']> {
 		const ended = this.unrecorded;
 		// If this access fails, its references may be free already, and claimed by another execution: free none twice.
-		this.unrecorded = ended.filter(({ outcome }) => outcome !== 'notPaid');
+		this.unrecorded = ended.filter(
+			({ ending }) => ending !== undefined && ending.outcome !== 'notPaid',
+		);
 		const exchanged = await this.ledger.exchange(ended, wanted);
 		this.unrecorded = [];
 		return exchanged;
@@ -187,7 +157,7 @@ export class Windows {
 		const { context } = this.batch;
 		await this.exchange([]).catch((error: unknown) => {
 			// Their claims stay, which is safe, and this run tells how they ended.
-			const references = ended.map(({ payment }) => payment.reference).join(', ');
+			const references = ended.map(({ reference }) => reference).join(', ');
 			addHint(
 				context,
 				`How ${ended.length} payments ended could not be recorded, so a later run tells them as unknown. Settle them then by what this run tells.`,
@@ -222,14 +192,12 @@ export class Windows {
  * asked for, and so these payments claimed. @throws {Error} when n8n's database fails
  */
 export async function lookAtAll(
-	batch: Pick<ReferencedBatch, 'ledger' | 'options'>,
+	{ options }: Run,
+	ledger: Ledger,
 	payments: Payment[],
 ): Promise<Map<Payment, ReferenceState>> {
 	const states = new Map<Payment, ReferenceState>();
-	const referenced = payments.filter(hasReference);
-	for (const window of windowsOf(batch, referenced)) {
-		const found = await batch.ledger().look(window);
-		for (const [payment, state] of found) states.set(payment, state);
-	}
+	for (const window of windowsOf(options.concurrency, payments.filter(hasReference)))
+		for (const [payment, state] of await ledger.look(window)) states.set(payment, state);
 	return states;
 }

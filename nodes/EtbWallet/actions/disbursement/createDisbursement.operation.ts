@@ -23,6 +23,16 @@ export const timeout: INodeProperties = {
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
 };
 
+/** The field Options, with these in it. */
+export const optionsField = (options: INodeProperties[]): INodeProperties => ({
+	displayName: 'Options',
+	name: 'options',
+	type: 'collection',
+	placeholder: 'Add Option',
+	default: {},
+	options,
+});
+
 const ofPeople: IDisplayOptions = { show: { '@tool': [false] } };
 
 /** As a tool of an AI agent: what is fixed here the model cannot choose. */
@@ -187,26 +197,16 @@ export const createDisbursement: Operation = {
 			},
 		},
 		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
+			...optionsField(options),
 			builderHint: {
 				propertyHint:
 					'Set maxAmountEtb and maxTotalEtb to fixed values, and checkBalance to true. Beside the options, set mode to dryRun until a person has tried the list, and never to settle: only a person who asked the partner service can say what became of a payment.',
 			},
 			displayOptions: ofPeople,
-			options,
 		},
 		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
+			...optionsField(options.map((option) => ({ ...option, noDataExpression: true }))),
 			displayOptions: ofTools,
-			options: options.map((option) => ({ ...option, noDataExpression: true })),
 		},
 	],
 	execute: disburse,

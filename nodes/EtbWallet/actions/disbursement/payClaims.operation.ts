@@ -2,7 +2,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims as execute } from '../../disbursement/payClaims';
 import type { Operation } from '../operation';
-import { concurrency, timeout } from './createDisbursement.operation';
+import { concurrency, optionsField, timeout } from './createDisbursement.operation';
 
 const field = (displayName: string, name: string, description: string): INodeProperties => ({
 	displayName,
@@ -31,14 +31,7 @@ export const payClaims: Operation = {
 			'execution',
 			'The workflow and execution that asked the pay gate, as it wrote them down. In another one nothing is sent.',
 		),
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add Option',
-			default: {},
-			options: [concurrency, timeout],
-		},
+		optionsField([concurrency, timeout]),
 	],
 	execute,
 };

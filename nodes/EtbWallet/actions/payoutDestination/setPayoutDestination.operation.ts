@@ -98,29 +98,22 @@ export const setPayoutDestination: Operation = {
 	}),
 };
 
+const nameRemedy = 'Enter the name of the field, or remove the row.';
+const valueRemedy = 'Enter a value, or remove the row.';
+
 function bankFields(value: unknown): Record<string, string> {
 	const rows = property(value, 'field');
 	const fields = new Map<string, string>();
 	for (const row of Array.isArray(rows) ? rows : []) {
-		const key = requiredText(
-			'Name of a bank field',
-			property(row, 'name'),
-			'Enter the name of the field, or remove the row.',
-		);
+		const key = requiredText('Name of a bank field', property(row, 'name'), nameRemedy);
 		if (key === 'type' || fields.has(key)) {
 			throw new InvalidValueError(
 				`Name of a bank field is ${show(key)}, which is ${key === 'type' ? 'the payout type itself' : 'used twice'}`,
 				'Give each bank field its own name.',
 			);
 		}
-		fields.set(
-			key,
-			requiredText(
-				`Bank field ${show(key)}`,
-				property(row, 'value'),
-				'Enter a value, or remove the row.',
-			),
-		);
+		const text = requiredText(`Bank field ${show(key)}`, property(row, 'value'), valueRemedy);
+		fields.set(key, text);
 	}
 	return Object.fromEntries(fields);
 }

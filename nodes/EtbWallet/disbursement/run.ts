@@ -1,0 +1,75 @@
+/** What a run that pays works with: its options, its rows, and how each of them ends. */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { Account } from '../../shared/account';
+import type { Decimal } from '../../shared/decimal';
+import type { Failure } from '../../shared/service/failure';
+
+/** What a run does. Only `pay` sends. */
+export const modes = ['pay', 'dryRun', 'settle'] as const;
+export type Mode = (typeof modes)[number];
+
+/** What a person found out about a payment whose outcome is not known. */
+export const findings = ['paid', 'recordPaid', 'notPaid', 'unclear'] as const;
+
+/** What holds for the whole run. */
+export interface RunOptions {
+	mode: Mode;
+	timeoutMs: number;
+	concurrency: number;
+	/** In ETB. */
+	maxAmount?: Decimal;
+	/** In ETB. */
+	maxTotal?: Decimal;
+	checkBalance: boolean;
+	/** Whether a reference that was used before is an error. */
+	failsIfUsed: boolean;
+}
+
+/** An outcome with its reasons. `unknown`: it may have been made. `ready`: a run with Mode on Pay would send it. */
+export type Ending =
+	| { outcome: 'paid'; answer: IDataObject }
+	| { outcome: 'notPaid' | 'unknown' | 'alreadyPaid'; error: Failure }
+	/** Nothing was sent. `settled`: what a person's finding changed; `newlyPaid`: the record did not know it. */
+	| {
+			outcome: 'alreadyPaid' | 'unknown' | 'ready';
+			message: string;
+			settled?: 'paid' | 'notPaid' | 'newlyPaid';
+	  };
+
+/** An item, with what could be read of its payment, and how that ended, once it has. */
+export interface Row {
+	itemIndex: number;
+	toUserId?: string;
+	/** In ETB. */
+	amount?: Decimal;
+	reference?: string;
+	/** Only in a run that settles. */
+	finding?: (typeof findings)[number];
+	ending?: Ending;
+}
+
+export interface Payment extends Row {
+	toUserId: string;
+	amount: Decimal;
+}
+
+export type EndedRow = Row & { ending: Ending };
+
+export interface Run {
+	context: IExecuteFunctions;
+	options: RunOptions;
+	/** What earlier tries of the run sent, by item, as they sent it: an expression may give another value this time. */
+	sentBefore: Map<number, EndedRow>;
+	/** Says whether another run could pay an unknown payment again. */
+	protectionOf: (row: Row) => string;
+}
+
+/** A run whose rows have been read. */
+export interface Batch extends Run {
+	account: Account;
+	rows: Row[];
+	/** Called once for each payment that ended. */
+	end: (payment: Payment, ending: Ending) => void;
+	/** Whether nothing more may be sent. */
+	isStopping(): boolean;
+}
