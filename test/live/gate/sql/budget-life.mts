@@ -70,100 +70,46 @@ const most = fc.option(oneOf(1000, 2550, 4000, 5100, 10_000), { nil: undefined }
 const rarely = oneOf(true, false, false, false, false, false);
 const windowsBack = fc.nat({ max: 3 });
 
+const answerKind = oneOf<AnswerKind>(
+	...(['paid', 'paid', 'paidAgain', 'notPaid', 'notPaid', 'unknown', 'errorUnknown'] as const),
+	...(['silent', 'otherPerson', 'missing', 'refused'] as const),
+);
+const changes = fc.record(
+	{
+		...{ paused: rarely, onlyKnownRecipients: rarely, onlyKnownCallers: rarely },
+		...{ mostPerPayment: most, mostPerRecipientPerDay: most, mostPerRecipientPerMonth: most },
+		...{ mostPerDay: most, mostPerMonth: most },
+		timeZone: oneOf('Africa/Addis_Ababa', 'UTC', 'Pacific/Kiritimati'),
+	},
+	{ requiredKeys: [] },
+);
+const ofCaller = { paused: rarely, mostPerPayment: most, mostPerDay: most, mostPerMonth: most };
+
+const is = <Kind extends Call['kind']>(kind: Kind) => fc.constant(kind);
+const settling = {
+	reference: oneOf(...references),
+	attempt: oneOf(1, 1, 1, 2, 2, 3),
+	wasPaid: fc.boolean(),
+};
+const answers = fc.array(answerKind, { minLength: 5, maxLength: 5 });
+const few = fc.array(goodItem, { minLength: 1, maxLength: 2 });
+const asked = { requestedBy: oneOf(...callers), rules: fc.option(fc.record(ofCaller)) };
+const known = { toUserId: oneOf(...people), known: fc.boolean() };
+// No sum of these is a lease, so that no test stands on its edge.
+const minutes = oneOf(4, 11, 11, 540, 1500);
+
 export const calls: fc.Arbitrary<Call> = fc.oneof(
-	{ weight: 8, arbitrary: fc.record({ kind: fc.constant('claim' as const), items }) },
-	{
-		weight: 8,
-		arbitrary: fc.record({
-			kind: fc.constant('record' as const),
-			windowsBack,
-			answers: fc.array(
-				oneOf<AnswerKind>(
-					'paid',
-					'paid',
-					'paidAgain',
-					'notPaid',
-					'notPaid',
-					'unknown',
-					'errorUnknown',
-					'silent',
-					'otherPerson',
-					'missing',
-					'refused',
-				),
-				{ minLength: 5, maxLength: 5 },
-			),
-		}),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.record({
-			kind: fc.constant('paidBefore' as const),
-			items: fc.array(goodItem, { minLength: 1, maxLength: 2 }),
-		}),
-	},
-	{
-		weight: 5,
-		arbitrary: fc.record({
-			kind: fc.constant('settle' as const),
-			reference: oneOf(...references),
-			attempt: oneOf(1, 1, 1, 2, 2, 3),
-			wasPaid: fc.boolean(),
-		}),
-	},
-	// No sum of these is a lease, so that no test stands on its edge.
-	{
-		weight: 4,
-		arbitrary: fc.record({
-			kind: fc.constant('move' as const),
-			minutes: oneOf(4, 11, 11, 540, 1500),
-		}),
-	},
+	{ weight: 8, arbitrary: fc.record({ kind: is('claim'), items }) },
+	{ weight: 8, arbitrary: fc.record({ kind: is('record'), windowsBack, answers }) },
+	{ weight: 1, arbitrary: fc.record({ kind: is('paidBefore'), items: few }) },
+	{ weight: 5, arbitrary: fc.record({ kind: is('settle'), ...settling }) },
+	{ weight: 4, arbitrary: fc.record({ kind: is('move'), minutes }) },
+	{ weight: 2, arbitrary: fc.record({ kind: is('rules'), changes }) },
+	{ weight: 1, arbitrary: fc.record({ kind: is('recipient'), ...known }) },
+	{ weight: 1, arbitrary: fc.record({ kind: is('caller'), ...asked }) },
 	{
 		weight: 2,
-		arbitrary: fc.record({
-			kind: fc.constant('rules' as const),
-			changes: fc.record(
-				{
-					paused: rarely,
-					onlyKnownRecipients: rarely,
-					onlyKnownCallers: rarely,
-					mostPerPayment: most,
-					mostPerRecipientPerDay: most,
-					mostPerRecipientPerMonth: most,
-					mostPerDay: most,
-					mostPerMonth: most,
-					timeZone: oneOf('Africa/Addis_Ababa', 'UTC', 'Pacific/Kiritimati'),
-				},
-				{ requiredKeys: [] },
-			),
-		}),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.record({
-			kind: fc.constant('recipient' as const),
-			toUserId: oneOf(...people),
-			known: fc.boolean(),
-		}),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.record({
-			kind: fc.constant('caller' as const),
-			requestedBy: oneOf(...callers),
-			rules: fc.option(
-				fc.record({ paused: rarely, mostPerPayment: most, mostPerDay: most, mostPerMonth: most }),
-			),
-		}),
-	},
-	{
-		weight: 2,
-		arbitrary: fc.record({
-			kind: fc.constant('confirm' as const),
-			windowsBack,
-			payment: fc.nat({ max: 3 }),
-		}),
+		arbitrary: fc.record({ kind: is('confirm'), windowsBack, payment: fc.nat({ max: 3 }) }),
 	},
 );
 
@@ -188,12 +134,12 @@ export interface Done {
 const etb = (hundredths: number | undefined): number | null =>
 	hundredths === undefined ? null : hundredths / 100;
 
-/** As `set_rules` wants them. */
-function rulesInSql(changes: Partial<Rules>): object {
+/** As `set_rules` and `set_caller` want them. */
+function rulesInSql(changes: Partial<Rules> | CallerRules): object {
 	const inSnakeCase = (name: string) =>
 		name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 	return Object.fromEntries(
-		Object.entries(changes).map(([name, rule]) => [
+		Object.entries<unknown>({ ...changes }).map(([name, rule]) => [
 			inSnakeCase(name),
 			typeof rule === 'number' || rule === undefined ? etb(rule) : rule,
 		]),
@@ -306,26 +252,13 @@ export class Life {
 				await setRules(client, budget, rulesInSql(call.changes));
 				break;
 			case 'recipient':
-				await client.query('select etb_wallet.set_recipient($1, $2, $3, $4)', [
-					budget,
-					call.toUserId,
-					call.known,
-					'Abebe',
+				await client.query("select etb_wallet.set_recipient($1, $2, $3, 'Abebe')", [
+					...[budget, call.toUserId, call.known],
 				]);
 				break;
 			case 'caller':
-				await client.query('select etb_wallet.set_caller($1, $2, $3, $4)', [
-					budget,
-					call.requestedBy,
-					call.rules === null
-						? null
-						: JSON.stringify({
-								paused: call.rules.paused,
-								most_per_payment: etb(call.rules.mostPerPayment),
-								most_per_day: etb(call.rules.mostPerDay),
-								most_per_month: etb(call.rules.mostPerMonth),
-							}),
-					'Abebe',
+				await client.query("select etb_wallet.set_caller($1, $2, $3, 'Abebe')", [
+					...[budget, call.requestedBy, call.rules && JSON.stringify(rulesInSql(call.rules))],
 				]);
 				break;
 			case 'paidBefore':
