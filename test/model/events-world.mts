@@ -301,6 +301,7 @@ export class World {
 			if (this.#pending.every(({ isPause }) => isPause)) break;
 			this.#endOne(refuses);
 		}
+		await this.#settled();
 	}
 
 	/** After all that, a workflow can be published, and unpublished. */
