@@ -40,7 +40,7 @@ export interface Knowledge {
 	readonly confirmed?: string;
 	/** It has to be set also if it is confirmed: another program may have set another URL since. */
 	readonly isToBeSet?: boolean;
-	/** The service refused the URL of a test, and may have taken it all the same: the holder's is owed, whoever leads. */
+	/** The URL of a test was sent to the service, and no other was taken since: the holder's is owed, whoever leads. */
 	readonly isOwed?: boolean;
 }
 
@@ -67,10 +67,7 @@ export function isListening(known: Knowledge, trigger: string, url: string): boo
 export function wantedUrl({ holder, tests, isOwed }: Knowledge): string | undefined {
 	const test = tests.findLast((listener) => isToHaveUrl(listener, holder));
 	if (test !== undefined) return test.url;
-	const owesUrl = tests.some(
-		({ needsUrl, productionUrl }) => needsUrl && productionUrl === holder?.url,
-	);
-	return holder?.isClosedHere && !owesUrl && !isOwed ? undefined : holder?.url;
+	return holder?.isClosedHere && !isOwed ? undefined : holder?.url;
 }
 
 const isToHaveUrl = (test: TestListener, holder: Holder | undefined): boolean =>
@@ -123,14 +120,15 @@ export function endListener(known: Knowledge, trigger: string, url: string): Kno
 /** This URL is being sent to the service: until it answers, it is certain only if the service has it already. */
 export function urlSent(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));
-	return { ...known, tests, confirmed: known.confirmed === url ? url : undefined };
+	const confirmed = known.confirmed === url ? url : undefined;
+	return { ...known, tests, confirmed, isOwed: known.isOwed || url !== known.holder?.url };
 }
 
 export const urlAccepted = (known: Knowledge, url: string): Knowledge => ({
 	...known,
 	confirmed: url,
 	isToBeSet: false,
-	isOwed: false,
+	isOwed: url !== known.holder?.url,
 });
 
 /**
@@ -147,7 +145,7 @@ export function urlRefused(
 	if (dropped === undefined) return { known };
 	const tests = known.tests.filter((test) => test !== dropped);
 	const holder = known.holder === dropped ? undefined : known.holder;
-	return { known: { ...known, tests, holder, isOwed: true }, dropped };
+	return { known: { ...known, tests, holder }, dropped };
 }
 
 /** No more calls follow: n8n is told of each trigger that was not dropped that it listens. */

@@ -235,6 +235,7 @@ class World {
 			beganAt: 0,
 			givenAt: this.timeline.now,
 			findings: payees.map((payee, index) => this.findingAbout(plan, payee, index)),
+			askedFirst: new Map(),
 			asked: new Map(),
 			lines: new Map(),
 			stoodStillBefore: process.stoodStill,
@@ -282,8 +283,11 @@ class World {
 						claimedAt: record.asked.get(referenceOf(toUserId)) ?? record.beganAt,
 					}),
 					looked: (marks) => {
-						for (const { key } of payees)
-							if (marks.includes(`sent:${key}`)) record.asked.set(key, this.timeline.now);
+						for (const { key } of payees) {
+							if (!marks.includes(`sent:${key}`)) continue;
+							if (!record.asked.has(key)) record.askedFirst.set(key, this.timeline.now);
+							record.asked.set(key, this.timeline.now);
+						}
 					},
 					counted: (entries) => {
 						record.firstCount ??= entries;

@@ -66,7 +66,8 @@ export interface RunRecord {
 	/** By item, what a person said at `givenAt`. */
 	findings: Finding[];
 	givenAt: number;
-	/** When it last asked for a reference in the record. */
+	/** When it first, and when it last asked for a reference in the record. */
+	askedFirst: Map<string, number>;
 	asked: Map<string, number>;
 	/** How many entries the node's record had when it looked first. */
 	firstCount?: number;
@@ -541,7 +542,7 @@ export class Judge {
 				break;
 			case 'ready':
 				if (run.plan.aim === 'pay') say('it is no dry run');
-				if (this.wasPaidMeanwhile(run, payee)) say('it was being paid when the run began');
+				if (this.wasPaidMeanwhile(run, payee)) say('it was being paid when the run asked for it');
 				if (
 					!this.freedBesideAnother.has(key) &&
 					this.books
@@ -571,15 +572,16 @@ export class Judge {
 			say('it was told to be paid, for ever');
 	}
 
-	/** Whether another run paid it, which had begun before this one settles, and nobody else said that it did not. */
+	/** Whether another run was paying it when this one first asked for it, and nobody else said that it did not. */
 	private wasPaidMeanwhile(run: RunRecord, { key, toUserId, amount }: Payee): boolean {
+		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		return (
 			run.plan.aim === 'settle' &&
 			this.allStruck() === 0 &&
 			this.books
 				.paymentsOf(key)
 				.filter((each) => each.toUserId === toUserId && each.amountEtb === amount)
-				.filter(({ leftAt, endedAt = 0 }) => leftAt < run.beganAt && endedAt > run.beganAt)
+				.filter(({ leftAt, endedAt = 0 }) => leftAt < askedAt && endedAt > askedAt)
 				.some((each) => !this.runs.some((other) => other !== run && this.denies(other, each)))
 		);
 	}

@@ -54,8 +54,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'what another call may have set since does not count',
 		file: `${folder}/knowledge.ts`,
-		finds: 'confirmed: known.confirmed === url ? url : undefined',
-		puts: 'confirmed: known.confirmed',
+		finds: 'confirmed = known.confirmed === url ? url : undefined',
+		puts: 'confirmed = known.confirmed',
 	},
 	{
 		breaks: 'who is published anew takes what it had for what the service has',
@@ -168,14 +168,20 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'a process that leads no more sets the URL that it had',
 		file: `${folder}/knowledge.ts`,
-		finds: 'return holder?.isClosedHere && !owesUrl ? undefined : holder?.url;',
+		finds: 'return holder?.isClosedHere && !isOwed ? undefined : holder?.url;',
 		puts: 'return holder?.url;',
 	},
 	{
 		breaks: 'a process that leads no more does not give back the URL that its test had',
 		file: `${folder}/knowledge.ts`,
-		finds: 'holder?.isClosedHere && !owesUrl',
+		finds: 'holder?.isClosedHere && !isOwed',
 		puts: 'holder?.isClosedHere',
+	},
+	{
+		breaks: 'the URL that a test had is forgotten when another test of the trigger begins',
+		file: `${folder}/knowledge.ts`,
+		finds: 'isOwed: known.isOwed || url !== known.holder?.url',
+		puts: 'isOwed: known.tests.some((test) => test.url === url && !test.isBeginning)',
 	},
 	{
 		breaks: 'what the service had is forgotten when n8n ends a trigger before it is changed',
