@@ -22,6 +22,8 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 		found[0] ??
 		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl) ? accountUrl.keys : []), ...keys];
+	// What is not in use any more knows nothing that counts, and would be found again.
+	for (const other of found) if (!isInUse(other)) accountUrls.delete(other);
 	accountUrls.add(accountUrl);
 	return accountUrl;
 }
