@@ -185,10 +185,11 @@ void describe('a burst', () => {
 			const settled = ids.filter((id) => !inFlight.has(id));
 			await ran(settled);
 			await restart(url);
+			// A busy n8n may leave one without an answer in time, which the service sends again.
+			const sendAgain = async (id: string) =>
+				await eventually('an answer', async () => await send(url, bodies.get(id) ?? ''));
 			for (const burst of bursts(ids, 40)) {
-				const answers = await Promise.all(
-					burst.map(async (id) => await send(url, bodies.get(id) ?? '')),
-				);
+				const answers = await Promise.all(burst.map(sendAgain));
 				assert.deepEqual(new Set(answers), new Set([200]));
 			}
 			await send(url, transfer('after-thousand'));
