@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, open, readdir, readFile } from 'node:fs/promises';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, get, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -203,21 +203,38 @@ export async function startRedis(
 /** First parts of the paths that go to the webhook process, as in deploy/queue/Caddyfile. */
 export const WEBHOOK_PATHS = ['webhook', 'webhook-waiting', 'form', 'form-waiting', 'mcp'];
 
-/** One public address for the main process and the webhook processes, which take turns; one that is down answers 502. */
+/** Whether n8n passes requests on to its triggers: while it updates its database, it answers them 200 and drops them. */
+const isReady = async (port: number): Promise<boolean> =>
+	await new Promise((resolve) => {
+		const url = `http://127.0.0.1:${port}/healthz/readiness`;
+		get(url, { agent: false }, (answer) => {
+			answer.resume();
+			resolve(answer.statusCode === 200);
+		}).once('error', () => resolve(false));
+	});
+
+/**
+ * One public address for the main process and the webhook processes, which take turns. As deploy/queue/Caddyfile, it
+ * answers 503 instead of one that is not ready, and 502 if one ends before it answers.
+ */
 export async function startProxy(
 	port: number,
 	ports: { main: number; webhooks: number[] },
 ): Promise<Service & { url: string }> {
 	let turn = 0;
-	const targetOf = (path: string): number | undefined => {
+	const targetOf = (path: string): number => {
 		if (!WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`))) return ports.main;
-		return ports.webhooks[turn++ % ports.webhooks.length];
+		return ports.webhooks[turn++ % ports.webhooks.length] ?? ports.main;
 	};
-	const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+	const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
 		const { method, headers, url = '/' } = incoming;
-		const host = '127.0.0.1';
+		const target = targetOf(url);
+		if (!(await isReady(target))) {
+			outgoing.writeHead(503).end();
+			return;
+		}
 		// A new connection for each: n8n closes an idle one just when it may be used again.
-		const options = { host, port: targetOf(url), path: url, method, headers, agent: false };
+		const options = { host: '127.0.0.1', port: target, path: url, method, headers, agent: false };
 		const upstream = request(options, (answer) => {
 			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
 			answer.pipe(outgoing);
@@ -231,7 +248,10 @@ export async function startProxy(
 		incoming.pipe(upstream);
 	};
 	// 0: it never closes an idle connection, which a test may be using again.
-	const server = createServer({ keepAliveTimeout: 0 }, pass).listen(port, '127.0.0.1');
+	const server = createServer(
+		{ keepAliveTimeout: 0 },
+		(incoming, outgoing) => void pass(incoming, outgoing),
+	).listen(port, '127.0.0.1');
 	await once(server, 'listening');
 	return {
 		url: `http://127.0.0.1:${port}/`,

@@ -244,6 +244,7 @@ export async function startGateServer(): Promise<GateServer> {
 			await superuser.query(
 				`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}, ${logins.reader}`,
 			);
+			await Promise.all([person.end(), superuser.end()]);
 			return database;
 		},
 		async restart() {
@@ -276,4 +277,5 @@ export async function moveClock(database: GateDatabase): Promise<void> {
 			select timestamptz '2026-03-30 12:00:30+03' + (clock_timestamp() - started_at) + moved from etb_wallet.test_clock
 		$f$;
 	`);
+	await superuser.end();
 }

@@ -85,8 +85,10 @@ export function setHolder(
 ): Knowledge | { heldBy: Holder } {
 	const heldBy = known.holder?.isClosedHere ? undefined : known.holder;
 	if (heldBy !== undefined && heldBy.trigger !== holder.trigger) return { heldBy };
-	const confirmed = isReplacing ? known.confirmed : undefined;
-	return { ...known, holder, confirmed, isToBeSet: true };
+	if (isReplacing) return { ...known, holder, isToBeSet: true };
+	// Nothing is certain any more: a process that led meanwhile may have set the URL of any test.
+	const tests = known.tests.map((test) => ({ ...test, wasSet: true }));
+	return { ...known, holder, tests, confirmed: undefined, isToBeSet: true };
 }
 
 /** n8n keeps a published trigger no longer in this process: it is about to be unpublished, or another process leads. */
