@@ -33,7 +33,11 @@ after(async () => {
 async function noticedByLives(changed: string): Promise<string | undefined> {
 	const life = await stage(await server.gate(changed), CONNECTIONS);
 	try {
-		await oneAfterTheOther(life, { lives: 150, seed: SEED });
+		await oneAfterTheOther(life, {
+			lives: 150,
+			seed: SEED,
+			endOnFailure: true,
+		});
 		await allAtOnce(life, { lives: 40, seed: SEED });
 		return undefined;
 	} catch (error) {
@@ -68,6 +72,5 @@ for (const { noticedBy, ...mutation } of mutations) {
 			: noticedByFile(noticedBy, changed));
 		assert.notEqual(story, undefined, 'nothing was noticed');
 		context.diagnostic(story?.split('\n').slice(0, 3).join(' ') ?? '');
-		if (process.env.GATE_STORIES === '1') console.log(story);
 	});
 }
