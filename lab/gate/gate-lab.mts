@@ -8,10 +8,13 @@ import { WorkflowFile, type Execution, type N8nApi } from '../n8n/api.mts';
 import { projectFolder } from '../n8n/folders.mts';
 import type { N8nOptions } from '../n8n/instance.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startLab, type Lab } from '../lab.mts';
+import { startLab, timesPaid, type Lab } from '../lab.mts';
 import {
+	endLeases,
 	logins,
+	rows,
 	setRules,
+	settle,
 	startGateServer,
 	type Address,
 	type GateDatabase,
@@ -46,6 +49,35 @@ export function counts(told: Array<{ outcome: string }>): Record<string, number>
 	const count: Record<string, number> = {};
 	for (const { outcome } of told) count[outcome] = (count[outcome] ?? 0) + 1;
 	return count;
+}
+
+/** Those that are not paid. */
+export const unpaid = (told: ToldItem[]) =>
+	told.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'alreadyPaid');
+
+/** The references of these payments that are neither paid nor free. */
+export async function openOf(superuser: pg.Client, payments: Payment[]): Promise<string[]> {
+	const sql =
+		'select reference from etb_wallet.open_payments where reference = any ($1) order by 1';
+	const references = payments.map(({ reference }) => reference);
+	const found = await rows(superuser, z.object({ reference: z.string() }), sql, [references]);
+	return found.map(({ reference }) => reference);
+}
+
+/** Each lease has ended; a person says of each of these payments that is open what the service says. */
+export async function settleByPerson(
+	superuser: pg.Client,
+	sandbox: Sandbox,
+	payments: Payment[],
+): Promise<number> {
+	for (const state of ['sending', 'unknown'] as const) await endLeases(superuser, state);
+	const times = timesPaid(sandbox, payments);
+	const paid = new Set(
+		payments.filter((_, index) => times[index] === 1).map((own) => own.reference),
+	);
+	const open = await openOf(superuser, payments);
+	for (const reference of open) await settle(superuser, 'main', reference, paid.has(reference));
+	return open.length;
 }
 
 /** New users of the sandbox with one payment of 1 ETB each. */
@@ -83,23 +115,43 @@ export const startedByHand = (name: string, ...nodes: Node[]): WorkflowFile =>
 		settings: { executionOrder: 'v1' },
 	});
 
-/** A node that calls the gate with each of its items. */
-export const callOfGate = (gateId: string) =>
-	node('Pay', 'n8n-nodes-base.executeWorkflow', 1.2, {
-		workflowId: { __rl: true, mode: 'id', value: gateId },
-		workflowInputs: {
-			mappingMode: 'defineBelow',
-			value: {
-				reference: '={{ $json.reference }}',
-				toUserId: '={{ $json.toUserId }}',
-				amountEtb: '={{ $json.amountEtb }}',
-				requestedBy: 'payroll',
-			},
-			matchingColumns: [],
-			schema: [],
-		},
+/** A node that calls a workflow with each of its items. */
+export const callOf = (name: string, workflowId: string, value: Record<string, string>) =>
+	node(name, 'n8n-nodes-base.executeWorkflow', 1.2, {
+		workflowId: { __rl: true, mode: 'id', value: workflowId },
+		workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
 		options: {},
 	});
+
+/** A node that calls the gate with each of its items. */
+export const callOfGate = (gateId: string) =>
+	callOf('Pay', gateId, {
+		reference: '={{ $json.reference }}',
+		toUserId: '={{ $json.toUserId }}',
+		amountEtb: '={{ $json.amountEtb }}',
+		requestedBy: 'payroll',
+	});
+
+/** A node that gives out these. */
+export const rowsNode = (given: object[]) =>
+	node('Rows', 'n8n-nodes-base.code', 2, {
+		jsCode: `return ${JSON.stringify(given)}.map((json) => ({ json }))`,
+	});
+
+/** Calls the gate as another workflow does; resolves to the execution, which goes on. */
+export async function beginPaying(
+	api: N8nApi,
+	gateId: string,
+	payments: Payment[],
+): Promise<string> {
+	const name = `caller ${randomUUID()}`;
+	const caller = startedByHand(name, rowsNode(payments), callOfGate(gateId));
+	return await api.run(await api.createWorkflow(caller), TRIGGER);
+}
+
+/** What the gate told the caller. */
+export const toldIn = ({ nodes }: Execution): ToldItem[] =>
+	toldItems.parse(nodes.Pay?.[0]?.outputs[0] ?? []);
 
 interface Credential {
 	id: string;
@@ -134,12 +186,8 @@ export async function addPostgresCredential(
 ): Promise<Credential> {
 	const name = `${logins[login]} ${port} ${database}`;
 	const data = {
-		host,
-		port,
-		database,
-		user: logins[login],
-		password: 'not-checked',
-		ssl: 'disable',
+		...{ host, port, database, ssl: 'disable' },
+		...{ user: logins[login], password: 'not-checked' },
 	};
 	return { id: await api.createCredential(name, 'postgres', data), name };
 }
@@ -150,16 +198,8 @@ export async function payThrough(
 	gateId: string,
 	payments: Payment[],
 ): Promise<{ execution: Execution; told: ToldItem[] }> {
-	const caller = startedByHand(
-		`caller ${randomUUID()}`,
-		node('Rows', 'n8n-nodes-base.code', 2, {
-			jsCode: `return ${JSON.stringify(payments)}.map((json) => ({ json }))`,
-		}),
-		callOfGate(gateId),
-	);
-	const id = await api.createWorkflow(caller);
-	const execution = await api.endedExecution(await api.run(id, TRIGGER), 180_000);
-	return { execution, told: toldItems.parse(execution.nodes.Pay?.[0]?.outputs[0] ?? []) };
+	const execution = await api.endedExecution(await beginPaying(api, gateId, payments), 180_000);
+	return { execution, told: toldIn(execution) };
 }
 
 export interface GateLab {
@@ -183,6 +223,8 @@ export interface GateLab {
 	restartPostgres(): Promise<void>;
 	/** A lease that a test can wait for, which a person cannot set. */
 	setLease(lease: string): Promise<void>;
+	/** How often the user of each was paid, by the sandbox's books. */
+	times: (payments: Payment[]) => number[];
 	stop(): Promise<void>;
 }
 
@@ -211,6 +253,7 @@ export async function startGateLab(
 		superuser,
 		account,
 		payroll: (name, count) => payrollOf(lab.sandbox, name, count),
+		times: (payments) => timesPaid(lab.sandbox, payments),
 		async addGate({ address = database, login = 'gate', account: other = account, options } = {}) {
 			const postgres = await addPostgresCredential(lab.api, address, login);
 			const id = await lab.api.createWorkflow(await gateWorkflow(postgres, other, options));

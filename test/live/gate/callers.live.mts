@@ -1,27 +1,28 @@
 /** Who pays through the gate in the real n8n: payroll, an agent with approval, MCP clients, and an old workflow that moves to it. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
+import type { Execution } from '../../../lab/n8n/api.mts';
 import { readExample } from '../../../lab/n8n/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../../lab/n8n/gate.mts';
 import { chat, startChatModel } from '../../../lab/chat-model.mts';
 import { timesPaid } from '../../../lab/lab.mts';
 import { openBrowser } from '../../../lab/editor/browser.mts';
-import { oneAfterTheOther } from '../../../lab/gate/gate-lab.mts';
+import {
+	callOf,
+	callOfGate,
+	node,
+	rowsNode,
+	startedByHand,
+	TRIGGER,
+} from '../../../lab/gate/gate-lab.mts';
 import { rows, setRules } from '../../../lab/gate/server.mts';
-import { startInstalledGate, type InstalledGate } from '../../../lab/gate/installed-gate.mts';
+import { startInstalledGate } from '../../../lab/gate/installed-gate.mts';
 
-let installed: InstalledGate;
-before(async () => {
-	installed = await startInstalledGate();
-	await setRules(installed.superuser, 'main', {
-		most_per_day: 1_000_000,
-		most_per_payment: 20_000,
-	});
-});
+const installed = await startInstalledGate();
 after(async () => await installed.stop());
+const limits = { most_per_day: 1_000_000, most_per_payment: 20_000 };
+await setRules(installed.superuser, 'main', limits);
 
 type Item = Record<string, unknown>;
 
@@ -279,79 +280,37 @@ void describe('agents outside of n8n (MCP)', () => {
 });
 
 void describe('moving from references of one node to the gate', () => {
-	const node = (
-		id: string,
-		name: string,
-		type: string,
-		typeVersion: number,
-		parameters: object,
-	) => ({ id, name, type, typeVersion, parameters, position: [0, 0] });
-	const link = (to: string) => [{ node: to, type: 'main', index: 0 }];
-	const ids = { rows: randomUUID(), pay: randomUUID() };
-	const list = (rows: object[]) =>
-		node(ids.rows, 'Rows', 'n8n-nodes-base.code', 2, {
-			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
-		});
-	const old = (mode: 'pay' | 'dryRun') =>
-		node(ids.pay, 'Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {
-			...{
-				resource: 'disbursement',
-				operation: 'create',
-				toUserId: '={{ $json.toUserId }}',
-				amountEtb: '={{ $json.amountEtb }}',
-				reference: '={{ $json.reference }}',
-				mode,
-			},
-			options: {},
-		});
-	const gate = () =>
-		node(randomUUID(), 'Gate', 'n8n-nodes-base.executeWorkflow', 1.2, {
-			workflowId: { __rl: true, mode: 'list', value: '', cachedResultName: 'Pay gate' },
-			workflowInputs: {
-				mappingMode: 'defineBelow',
-				matchingColumns: [],
-				schema: [],
-				value: {
-					reference: '={{ $json.reference }}',
-					toUserId: '={{ $json.toUserId }}',
-					amountEtb: '={{ $json.amountEtb }}',
-					requestedBy: 'moved',
-				},
-			},
-			options: {},
-		});
-	const ifPaid = node(randomUUID(), 'Paid?', 'n8n-nodes-base.if', 2.2, {
+	const payNode = node('Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {});
+	const fields = {
+		...{ resource: 'disbursement', operation: 'create', options: {} },
+		toUserId: '={{ $json.toUserId }}',
+		amountEtb: '={{ $json.amountEtb }}',
+		reference: '={{ $json.reference }}',
+	};
+	const isPaid = {
+		id: 'paid',
+		leftValue: '={{ $json.outcome }}',
+		rightValue: 'alreadyPaid',
+		operator: { type: 'string', operation: 'equals' },
+	};
+	const ifPaid = node('Paid?', 'n8n-nodes-base.if', 2.2, {
 		conditions: {
 			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
-			combinator: 'and',
-			conditions: [
-				{
-					id: 'paid',
-					leftValue: '={{ $json.outcome }}',
-					rightValue: 'alreadyPaid',
-					operator: { type: 'string', operation: 'equals' },
-				},
-			],
+			...{ combinator: 'and', conditions: [isPaid] },
 		},
 		options: {},
 	});
-	const writeDown = (workflowId: string) =>
-		node(randomUUID(), 'Write down', 'n8n-nodes-base.executeWorkflow', 1.2, {
-			workflowId: { __rl: true, mode: 'id', value: workflowId },
-			workflowInputs: {
-				mappingMode: 'defineBelow',
-				matchingColumns: [],
-				schema: [],
-				value: Object.fromEntries(
-					['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'].map((name) => [
-						name,
-						`={{ $json.${name} }}`,
-					]),
-				),
-			},
-			options: {},
-		});
-	const start = node(randomUUID(), 'Start', 'n8n-nodes-base.manualTrigger', 1, {});
+	const writeDown = (workflowId: string) => {
+		const names = ['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'];
+		const value = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
+		return callOf('Write down', workflowId, value);
+	};
+	/** The workflow of before, whose node keeps its id. */
+	const old = (mode: 'pay' | 'dryRun', people: object[], ...behind: Array<typeof ifPaid>) =>
+		startedByHand(
+			'Old payroll',
+			...[rowsNode(people), { ...payNode, parameters: { ...fields, mode } }, ...behind],
+		);
 
 	test('what the old node paid is written down as paid; then the same list through the gate pays nobody of it', async () => {
 		const { sandbox, api } = installed.lab;
@@ -360,15 +319,8 @@ void describe('moving from references of one node to the gate', () => {
 			toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
 			amountEtb: 10,
 		}));
-		const workflowId = await installed.add(
-			WorkflowFile.parse({
-				name: 'Old payroll',
-				nodes: [start, list(people.slice(0, 4)), old('pay')],
-				connections: { Start: { main: [link('Rows')] }, Rows: { main: [link('Pay')] } },
-				settings: { executionOrder: 'v1' },
-			}),
-		);
-		await installed.run(workflowId, 'Start');
+		const workflowId = await installed.add(old('pay', people.slice(0, 4)));
+		await installed.run(workflowId, TRIGGER);
 		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 0, 0]);
 
 		const paidBefore = await readGateWorkflow('gate-paid-before.json');
@@ -394,15 +346,15 @@ void describe('moving from references of one node to the gate', () => {
 		/** The old workflow in a dry run, with what is behind its node. */
 		async function tryOut(...names: Array<'Paid?' | 'Write down'>) {
 			const behind = names.map((name) => (name === 'Paid?' ? ifPaid : writeDown(paidBeforeId)));
-			const order = ['Start', 'Rows', 'Pay', ...names];
+			const changed = old('dryRun', people, ...behind);
 			await api.changeWorkflow(workflowId, ({ nodes }) => ({
-				nodes: [start, list(people), old('dryRun'), ...behind].map((each) => ({
+				...changed,
+				nodes: changed.nodes.map((each) => ({
 					...each,
 					credentials: nodes.find(({ name }) => name === each.name)?.credentials,
 				})),
-				connections: oneAfterTheOther(...order),
 			}));
-			return await installed.run(workflowId, 'Start');
+			return await installed.run(workflowId, TRIGGER);
 		}
 		assert.match((await tryOut('Paid?', 'Write down')).error ?? '', /Say who does it/);
 		await changed('yourName', 'Almaz');
@@ -418,17 +370,11 @@ void describe('moving from references of one node to the gate', () => {
 		assert.deepEqual(await outcomes(), Array(4).fill('written'));
 		assert.deepEqual(await outcomes(), Array(4).fill('alreadyPaid'));
 
-		const straight = await installed.add(
-			WorkflowFile.parse({
-				name: 'Straight',
-				nodes: [start, list(people), gate()],
-				connections: oneAfterTheOther('Start', 'Rows', 'Gate'),
-				settings: { executionOrder: 'v1' },
-			}),
-		);
-		const execution = await installed.run(straight, 'Start');
+		const gate = callOfGate(installed.payGateId);
+		const straight = await installed.add(startedByHand('Straight', rowsNode(people), gate));
+		const execution = await installed.run(straight, TRIGGER);
 		assert.deepEqual(
-			itemsOf(execution, 'Gate').map((item) => item.outcome),
+			itemsOf(execution, 'Pay').map((item) => item.outcome),
 			[...Array<string>(4).fill('alreadyPaid'), 'paid', 'paid'],
 		);
 		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 1, 1]);

@@ -16,35 +16,31 @@ import {
 	value,
 	type Answer,
 } from '../../../lab/gate/server.mts';
-import { startInstalledGate, type InstalledGate } from '../../../lab/gate/installed-gate.mts';
+import { startInstalledGate } from '../../../lab/gate/installed-gate.mts';
 
-let installed: InstalledGate;
-before(async () => {
-	// Retries of events come at once instead of after 30 s.
-	installed = await startInstalledGate({ sandbox: { timeFactor: 0.001 } });
-});
+// Retries of events come at once instead of after 30 s.
+const installed = await startInstalledGate({ sandbox: { timeFactor: 0.001 } });
 after(async () => await installed.stop());
 
 /** The logins that the set-up makes for this database. */
 const loginNames = (): string[] =>
 	['pay_gate_', 'pay_desk_'].map((prefix) => `${prefix}${installed.database.database}`);
 
+/** The rows of a query, as they are. */
+const found = async (sql: string, values: unknown[] = []): Promise<unknown[]> =>
+	await rows(installed.superuser, z.unknown(), sql, values);
 const number = async (sql: string): Promise<number> =>
 	await value(installed.superuser, z.coerce.number(), sql);
 
 void describe('gate-set-up.json', () => {
 	/** Everything in the database that a second set-up could change. */
 	const everything = async () =>
-		await rows(
-			installed.superuser,
-			z.unknown(),
-			`select c.relname, c.relowner::regrole::text, c.relacl::text, pg_get_viewdef(c.oid) from pg_class c where c.relnamespace = 'etb_wallet'::regnamespace
+		await found(`select c.relname, c.relowner::regrole::text, c.relacl::text, pg_get_viewdef(c.oid) from pg_class c where c.relnamespace = 'etb_wallet'::regnamespace
 			 union all select p.oid::regprocedure::text, p.proowner::regrole::text, p.proacl::text, md5(p.prosrc) from pg_proc p where p.pronamespace = 'etb_wallet'::regnamespace
 			 union all select rolname, rolpassword, rolcanlogin::text, rolsuper::text from pg_authid
 			 union all select m.roleid::regrole::text, m.member::regrole::text, '', '' from pg_auth_members m
 			 union all select budget, most_per_day::text, most_per_payment::text, '' from etb_wallet.rules
-			 union all select event, by_person, detail, '' from etb_wallet.history order by 1, 2, 3, 4`,
-		);
+			 union all select event, by_person, detail, '' from etb_wallet.history order by 1, 2, 3, 4`);
 
 	test('makes record, limits and two logins in one click; a second click changes nothing', async () => {
 		assert.equal(
@@ -100,9 +96,7 @@ void describe('gate-set-up.json', () => {
 		await write({ budget: 'other', mostPerDay: '1,250,000.50', mostPerPayment: '' });
 		await installed.setUpAgain();
 		assert.deepEqual(
-			await rows(
-				installed.superuser,
-				z.unknown(),
+			await found(
 				`select most_per_day, most_per_payment from etb_wallet.rules where budget = 'other'`,
 			),
 			[{ most_per_day: '1250000.50', most_per_payment: null }],
@@ -184,6 +178,19 @@ void describe('gate-desk.json', () => {
 		);
 		if (answer.outcome === 'unknown') await endLeases(installed.superuser, 'unknown');
 	}
+	/** Of what is ticked on the open page. */
+	async function settleTicked(ended: 'They were paid' | 'They were not paid', note: string) {
+		await desk.choose(ended);
+		await desk.fill('Who told you', note);
+		await desk.send('Settle');
+	}
+	/** Chooses what may become of a caller. */
+	async function setCaller(name: string, answer: string): Promise<void> {
+		await desk.open('Limits of one caller');
+		await desk.fill('Caller, as in', name);
+		await desk.choose(answer);
+		await desk.send('Save');
+	}
 	const state = async (reference: string): Promise<string> =>
 		await value(
 			installed.superuser,
@@ -206,29 +213,18 @@ void describe('gate-desk.json', () => {
 			[{ reference: 'n-1', toUserId: 'etbw_abebe', amountEtb: 1200.5, requestedBy: 'payroll' }],
 			{ outcome: 'unknown', message: 'No answer within 60 s' },
 		);
-		await sent([{ reference: 'n-2', toUserId: 'etbw_almaz', amountEtb: 950 }], {
-			outcome: 'unknown',
-			message: 'Error 500',
-		});
-		await sent([{ reference: 'n-3', toUserId: 'etbw_dawit', amountEtb: 1 }], {
-			outcome: 'unknown',
-			message: 'Error 500',
-		});
+		const failed = { outcome: 'unknown', message: 'Error 500' };
+		await sent([{ reference: 'n-2', toUserId: 'etbw_almaz', amountEtb: 950 }], failed);
+		await sent([{ reference: 'n-3', toUserId: 'etbw_dawit', amountEtb: 1 }], failed);
 		await sent([{ reference: 'n-4', toUserId: 'etbw_eden', amountEtb: 25 }]);
 		const spent = "select spent_today from etb_wallet.spending where budget = 'main'";
 		const before = await number(spent);
 
 		await desk.open('See what needs me');
 		const listed = await desk.table('To be settled');
+		const columns = ['Reference', 'ETB', 'To User ID', 'State', 'Asked for by', 'Why'];
 		assert.deepEqual(
-			listed.map((row) => [
-				row.Reference,
-				row.ETB,
-				row['To User ID'],
-				row.State,
-				row['Asked for by'],
-				row.Why,
-			]),
+			listed.map((row) => columns.map((column) => row[column])),
 			[
 				['n-1', '1,200.50', 'etbw_abebe', 'unknown', 'payroll', 'No answer within 60 s'],
 				['n-2', '950.00', 'etbw_almaz', 'unknown', '', 'Error 500'],
@@ -241,9 +237,7 @@ void describe('gate-desk.json', () => {
 		);
 		await desk.choose('1. n-1');
 		await desk.choose('3. n-3');
-		await desk.choose('They were not paid');
-		await desk.fill('Who told you', 'Ticket 77, by telephone');
-		await desk.send('Settle');
+		await settleTicked('They were not paid', 'Ticket 77, by telephone');
 		assert.equal(await desk.title(), 'Settled');
 		assert.deepEqual(await desk.table(), [
 			{ 'No.': '1', Reference: 'n-1', State: 'not paid' },
@@ -255,9 +249,7 @@ void describe('gate-desk.json', () => {
 		);
 		assert.equal(await number(spent), before - 1201.5);
 		assert.deepEqual(
-			await rows(
-				installed.superuser,
-				z.object({ by_person: z.string(), detail: z.string() }),
+			await found(
 				`select by_person, detail from etb_wallet.history where event = 'saidNotPaid' and reference = 'n-1'`,
 			),
 			[{ by_person: 'Almaz Tesfaye', detail: 'Ticket 77, by telephone' }],
@@ -265,9 +257,7 @@ void describe('gate-desk.json', () => {
 
 		await desk.open('See what needs me');
 		await desk.choose('1. n-2');
-		await desk.choose('They were paid');
-		await desk.fill('Who told you', 'Ticket 78');
-		await desk.send('Settle');
+		await settleTicked('They were paid', 'Ticket 78');
 		assert.equal(await state('n-2'), 'paid');
 	});
 
@@ -341,9 +331,7 @@ void describe('gate-desk.json', () => {
 		await post({ 'field-1': '' });
 		assert.equal(await desk.title(), 'Nothing was changed');
 		assert.deepEqual(
-			await rows(
-				installed.superuser,
-				z.unknown(),
+			await found(
 				`select paused, only_known_recipients, most_per_day, most_per_payment from etb_wallet.rules where budget = 'main'`,
 			),
 			[
@@ -392,9 +380,7 @@ void describe('gate-desk.json', () => {
 			['late-1', 'PAID AFTER ALL', '0x1a7e'],
 		);
 		await desk.choose('1. late-1');
-		await desk.choose('They were paid');
-		await desk.fill('Who told you', 'Ticket 91');
-		await desk.send('Settle');
+		await settleTicked('They were paid', 'Ticket 91');
 		assert.equal(await state('late-1'), 'paid');
 		await desk.open('See what needs me');
 		assert.equal(await desk.title(), 'Nothing needs you');
@@ -434,18 +420,13 @@ void describe('gate-desk.json', () => {
 		assert.equal(await browser.page.locator('td :not(b)').count(), 0);
 		const place = listed.findIndex((row) => row.Reference === other) + 1;
 		await desk.choose(`${place}. `);
-		await desk.choose('They were paid');
-		await desk.fill('Who told you', '{{ $json }} <b>$&');
-		await desk.send('Settle');
+		await settleTicked('They were paid', '{{ $json }} <b>$&');
 		assert.equal(await desk.title(), 'Settled');
 		assert.deepEqual([await state(other), await state(reference)], ['paid', 'unknown']);
 		assert.deepEqual(
-			await rows(
-				installed.superuser,
-				z.object({ settled_by: z.string(), reason: z.string() }),
-				'select settled_by, reason from etb_wallet.payments where reference = $1',
-				[other],
-			),
+			await found('select settled_by, reason from etb_wallet.payments where reference = $1', [
+				other,
+			]),
 			[{ settled_by: '<u>{{ 2 + 2 }}</u>', reason: '{{ $json }} <b>$&' }],
 		);
 		await settle(installed.superuser, 'main', reference, false);
@@ -527,9 +508,7 @@ void describe('gate-desk.json', () => {
 			{ What: 'Who may be paid?', Now: 'Known recipients only' },
 		]);
 		const rulesNow = async () =>
-			await rows(
-				installed.superuser,
-				z.unknown(),
+			await found(
 				`select most_per_day, most_per_month, most_per_payment, only_known_recipients from etb_wallet.rules where budget = 'main'`,
 			);
 		const expected = [
@@ -610,15 +589,9 @@ void describe('gate-desk.json', () => {
 		await desk.send('Save');
 		assert.doesNotMatch(await desk.text(), /does not know this name/);
 		assert.match((await outcomes('two'))[0] ?? '', /Payments of the caller "two" are paused/);
-		await desk.open('Limits of one caller');
-		await desk.fill('Caller, as in', 'twoo');
-		await desk.choose('Stop its payments');
-		await desk.send('Save');
+		await setCaller('twoo', 'Stop its payments');
 		assert.match(await desk.text(), /are stopped: twoo\. The gate does not know this name yet/);
-		await desk.open('Limits of one caller');
-		await desk.fill('Caller, as in', 'two');
-		await desk.choose('Take it off');
-		await desk.send('Save');
+		await setCaller('two', 'Take it off');
 		assert.equal((await outcomes('two'))[0], 'send');
 		await desk.open('See what happened');
 		const happened = (await desk.table()).slice(0, 12).map((row) => [row.What, row.Who]);
@@ -670,16 +643,14 @@ void describe('gate-desk.json', () => {
 	});
 
 	test('does not say that nothing was changed when the database ends the connection', async () => {
-		const { database, superuser } = installed;
+		const { database } = installed;
 		await desk.open('Stop or resume');
 		await desk.choose('Stop all payments');
 		const other = await database.connect('superuser');
 		await other.query('begin; lock table etb_wallet.rules');
 		const sending = desk.send('Save');
 		const ended = async () =>
-			await rows(
-				superuser,
-				z.unknown(),
+			await found(
 				`select pg_terminate_backend(pid) from pg_stat_activity where usename like 'pay_desk_%' and wait_event_type = 'Lock'`,
 			);
 		while ((await ended()).length === 0);
@@ -711,9 +682,7 @@ void describe('gate-confirm.json', () => {
 		const { deliveryId } = lab.sandbox.emit('disburse.completed', { txHash: '0xc1' });
 		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
 		assert.deepEqual(
-			await rows(
-				superuser,
-				z.unknown(),
+			await found(
 				`select reference, confirmed_at is not null as confirmed from etb_wallet.payments where reference like 'c-%' order by 1`,
 			),
 			[
@@ -774,9 +743,7 @@ void describe('gate-confirm.json', () => {
 		assert.equal(await desk.title(), 'Taken off the list');
 		assert.match((await morning()) ?? '', /1001 in all, 0 of them new since yesterday/);
 		assert.deepEqual(
-			await rows(
-				superuser,
-				z.unknown(),
+			await found(
 				`select by_person, detail from etb_wallet.history where reference = 'lost-1' and event = 'saidConfirmed'`,
 			),
 			[{ by_person: 'Almaz Tesfaye', detail: 'Ticket 90: it is paid, the event was lost' }],

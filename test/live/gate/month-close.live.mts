@@ -1,6 +1,6 @@
 /** month-close.json in the real n8n with a pay gate: a month that explains itself says 0.00, and a payment around the gate is found. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Execution } from '../../../lab/n8n/api.mts';
 import { readExample } from '../../../lab/n8n/examples.mts';
 import { eventually } from '../../../lab/lab.mts';
@@ -10,8 +10,8 @@ import {
 	startedByHand,
 	startGateLab,
 	TRIGGER,
-	type GateLab,
 } from '../../../lab/gate/gate-lab.mts';
+import { outcomes } from '../../../lab/gate/server.mts';
 
 const BALANCES = 'ETB treasury balances';
 /** The month that is closed: this one, so that what the sandbox and the gate do now is in it. */
@@ -20,64 +20,65 @@ const [year = 0, number = 0] = month.split('-').map(Number);
 const opening = new Date(Date.UTC(year, number - 1, 1)).toISOString();
 const closing = new Date(Date.UTC(year, number, 1, 1)).toISOString();
 
-let gateLab: GateLab;
-let gateId: string;
-let closeId: string;
-before(async () => {
-	gateLab = await startGateLab();
-	gateId = await gateLab.addGate();
-	const postgres = await addPostgresCredential(gateLab.lab.api, gateLab.database, 'reader');
+const gateLab = await startGateLab();
+after(async () => await gateLab.stop());
+const { api, sandbox } = gateLab.lab;
+const gateId = await gateLab.addGate();
+const closeId = await addMonthClose();
+
+/** The example with its month and its credential of the gate's database, live. */
+async function addMonthClose(): Promise<string> {
+	const postgres = await addPostgresCredential(api, gateLab.database, 'reader');
 	const workflow = await readExample('month-close.json');
 	const assignments = { assignments: [{ id: '1', name: 'month', type: 'string', value: month }] };
 	const nodes = workflow.nodes.map((each) => {
 		if (each.name === 'Payments of the gate') return { ...each, credentials: { postgres } };
 		return each.name === 'Month' ? { ...each, parameters: { assignments, options: {} } } : each;
 	});
-	closeId = await gateLab.lab.add({ ...workflow, nodes });
-	await gateLab.lab.api.activate(closeId);
-});
-after(async () => await gateLab.stop());
+	const id = await gateLab.lab.add({ ...workflow, nodes });
+	await api.activate(id);
+	return id;
+}
+
+/** Does this with the balances that were taken at a time. */
+async function inBalances(operation: string, takenAt: unknown, more: object = {}): Promise<void> {
+	const change = node('Change', 'n8n-nodes-base.dataTable', 1.1, {
+		...{ resource: 'row', operation, ...more },
+		dataTableId: { __rl: true, mode: 'name', value: BALANCES },
+		matchType: 'allConditions',
+		filters: { conditions: [{ keyName: 'takenAt', keyValue: takenAt }] },
+	});
+	const id = await api.createWorkflow(startedByHand('Balances', change));
+	const { status, error } = await api.endedExecution(await api.run(id, TRIGGER));
+	assert.equal(status, 'success', error);
+}
 
 /** Keeps the balance as the night does, as if it were this time. */
 async function keepBalance(takenAt: string): Promise<void> {
-	const { api } = gateLab.lab;
 	const kept = await api.endedExecution(await api.run(closeId, 'Every night'));
 	assert.equal(kept.status, 'success', kept.error);
 	const [row] = kept.nodes['Keep the balance']?.[0]?.outputs[0] ?? [];
-	const change = node('Change', 'n8n-nodes-base.dataTable', 1.1, {
-		resource: 'row',
-		operation: 'update',
-		dataTableId: { __rl: true, mode: 'name', value: BALANCES },
-		matchType: 'allConditions',
-		filters: { conditions: [{ keyName: 'takenAt', keyValue: row?.['takenAt'] }] },
-		columns: {
-			mappingMode: 'defineBelow',
-			value: { takenAt },
-			schema: [{ id: 'takenAt', displayName: 'takenAt', type: 'string', display: true }],
-		},
+	const schema = [{ id: 'takenAt', displayName: 'takenAt', type: 'string', display: true }];
+	await inBalances('update', row?.['takenAt'], {
+		columns: { mappingMode: 'defineBelow', value: { takenAt }, schema },
 	});
-	const changed = await api.endedExecution(
-		await api.run(await api.createWorkflow(startedByHand('Another time', change)), TRIGGER),
-	);
-	assert.equal(changed.status, 'success', changed.error);
 }
 
+const forgetBalance = async (takenAt: string) => await inBalances('deleteRows', takenAt);
+
 async function close(): Promise<Execution> {
-	const { api } = gateLab.lab;
 	return await api.endedExecution(await api.run(closeId, 'On the 1st'));
 }
 
 /** Waits until the workflow has handled this many events. */
 async function eventsKept(count: number): Promise<void> {
 	await eventually(`${count} events kept`, async () => {
-		const ids = await gateLab.lab.api.executionIds(closeId);
-		const ended = await Promise.all(
-			ids.map(async (id) => await gateLab.lab.api.endedExecution(id)),
+		const ids = await api.executionIds(closeId);
+		const ended = await Promise.all(ids.map(async (id) => await api.endedExecution(id)));
+		const kept = ended.filter(
+			({ nodes }) => nodes['Keep the event']?.[0]?.outputs[0]?.length === 1,
 		);
-		return ended.filter(({ nodes }) => nodes['Keep the event']?.[0]?.outputs[0]?.length === 1)
-			.length >= count
-			? true
-			: undefined;
+		return kept.length >= count ? true : undefined;
 	});
 }
 
@@ -93,7 +94,6 @@ test('a month without a balance of its own cannot be closed, and says so', async
 });
 
 test('deposits and payments through the gate explain the balance: 0.00', async () => {
-	const { sandbox } = gateLab.lab;
 	const before = sandbox.books.balance().treasuryBalance;
 	await keepBalance(opening);
 	assert.match(
@@ -102,10 +102,7 @@ test('deposits and payments through the gate explain the balance: 0.00', async (
 	);
 	sandbox.deposit({ amountEtb: 5000.5 });
 	const { told } = await gateLab.pay(gateLab.payroll('month', 3), gateId);
-	assert.deepEqual(
-		told.map(({ outcome }) => outcome),
-		['paid', 'paid', 'paid'],
-	);
+	assert.deepEqual(outcomes(told), ['paid', 'paid', 'paid']);
 	await eventsKept(4);
 	await keepBalance(closing);
 
@@ -124,7 +121,6 @@ test('deposits and payments through the gate explain the balance: 0.00', async (
 });
 
 test('a payment around the gate is found by the balance and by its event, and named', async () => {
-	const { sandbox } = gateLab.lab;
 	const user = sandbox.books.addUser({ externalId: 'around' });
 	const response = await fetch(`${sandbox.url}/api/v1/partners/disburse`, {
 		method: 'POST',
@@ -155,13 +151,9 @@ test('a payment around the gate is found by the balance and by its event, and na
 });
 
 test('a payment that the gate does not know the end of is named beside what is unexplained', async () => {
-	const { lab } = gateLab;
-	lab.sandbox.faults.next('POST /disburse', 'error500AfterPaying');
+	sandbox.faults.next('POST /disburse', 'error500AfterPaying');
 	const { told } = await gateLab.pay(gateLab.payroll('doubt', 1), gateId);
-	assert.deepEqual(
-		told.map(({ outcome }) => outcome),
-		['unknown'],
-	);
+	assert.deepEqual(outcomes(told), ['unknown']);
 	await forgetBalance(closing);
 	await keepBalance(closing);
 	const execution = await close();
@@ -170,18 +162,3 @@ test('a payment that the gate does not know the end of is named beside what is u
 		/unexplained -76\.25 ETB.*1 payment unknown at the gate, 1\.00 ETB: settle them at the desk/s,
 	);
 });
-
-async function forgetBalance(takenAt: string): Promise<void> {
-	const { api } = gateLab.lab;
-	const forget = node('Forget', 'n8n-nodes-base.dataTable', 1.1, {
-		resource: 'row',
-		operation: 'deleteRows',
-		dataTableId: { __rl: true, mode: 'name', value: BALANCES },
-		matchType: 'allConditions',
-		filters: { conditions: [{ keyName: 'takenAt', keyValue: takenAt }] },
-	});
-	const { status, error } = await api.endedExecution(
-		await api.run(await api.createWorkflow(startedByHand('Forget', forget)), TRIGGER),
-	);
-	assert.equal(status, 'success', error);
-}

@@ -1,9 +1,8 @@
 /** The pay gate's workflow in the real n8n: set up by n8n's own Postgres node, called by another workflow, paying through the sandbox. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { z } from 'zod';
-import { timesPaid } from '../../../lab/lab.mts';
 import {
 	addPostgresCredential,
 	counts,
@@ -11,17 +10,12 @@ import {
 	startedByHand,
 	startGateLab,
 	TRIGGER,
-	type GateLab,
 } from '../../../lab/gate/gate-lab.mts';
 import { logins, rows, schemaFile, setRules } from '../../../lab/gate/server.mts';
 
-let gateLab: GateLab;
-let gateId: string;
-
-before(async () => {
-	gateLab = await startGateLab({ isSetUp: false });
-});
+const gateLab = await startGateLab({ isSetUp: false });
 after(async () => await gateLab.stop());
+let gateId: string;
 
 test("set up in one query of n8n's Postgres node, by a role that is no superuser, twice", async () => {
 	const { lab, database, superuser } = gateLab;
@@ -63,7 +57,7 @@ test('each item comes back once, in order, with its outcome; a second call pays 
 	const again = await gateLab.pay(payments, gateId);
 	assert.deepEqual(counts(again.told), { alreadyPaid: 118, notPaid: 2 });
 	assert.equal(again.told[0]?.txHash, told[0]?.txHash);
-	assert.equal(timesPaid(gateLab.lab.sandbox, payments).filter((times) => times !== 1).length, 2);
+	assert.equal(gateLab.times(payments).filter((times) => times !== 1).length, 2);
 });
 
 test('the budget of the day holds for all callers at once', async () => {
@@ -77,7 +71,7 @@ test('the budget of the day holds for all callers at once', async () => {
 		told.find(({ outcome }) => outcome === 'notPaid')?.reason ?? '',
 		/Above the most for one day, 200 ETB/,
 	);
-	const times = lists.flatMap((payments) => timesPaid(gateLab.lab.sandbox, payments));
+	const times = lists.flatMap((payments) => gateLab.times(payments));
 	assert.equal(times.filter((count) => count === 1).length, 82);
 	assert.equal(times.filter((count) => count > 1).length, 0);
 });
