@@ -19,8 +19,8 @@ test(
 
 test.each(mistakes)(
 	'a mistake is found: $breaks',
-	async ({ rareSeed, ...mutation }) => {
-		const worlds = rareSeed === undefined ? seeds : [rareSeed];
+	async ({ seed, ...mutation }) => {
+		const worlds = seed === undefined ? seeds : [seed, ...seeds];
 		expect(await firstBroken(worlds, new Code([mutation]))).toMatch(/^seed \d+/);
 	},
 	timeoutMs,

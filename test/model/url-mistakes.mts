@@ -1,15 +1,19 @@
 /** Deliberate mistakes in the code of the account's URL, each of which a world has to show. */
 import type { Mutation } from '../../lab/mutation.mts';
 
+interface Mistake extends Mutation {
+	/** The first world that showed it, which is tried first. */
+	seed?: number;
+}
+
 const folder = 'nodes/EtbWalletTrigger';
-export const mistakes: Array<Mutation & { rareSeed?: number }> = [
+export const mistakes: Mistake[] = [
 	{
 		breaks: 'what another process may have set before a publication is not sent on',
 		file: `${folder}/knowledge.ts`,
 		finds: '({ ...test, wasSet: true }));\n\treturn { ...known, holder',
 		puts: '({ ...test }));\n\treturn { ...known, holder',
-		// The only one of 200,000 worlds that shows it.
-		rareSeed: 5_078_805,
+		seed: 5_078_805,
 	},
 	{
 		breaks: 'a test that leaves the URL alone gets copies',
@@ -28,12 +32,14 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/knowledge.ts`,
 		finds: ' && (holder === undefined || test.productionUrl === holder.url)',
 		puts: '',
+		seed: 4_050,
 	},
 	{
 		breaks: 'what a test receives is not sent on to who was published since',
 		file: `${folder}/knowledge.ts`,
 		finds: '(test.wasSet || holder?.isClosedHere)',
 		puts: '(test.needsUrl || holder?.isClosedHere)',
+		seed: 1_812,
 	},
 	{
 		breaks: 'a call that failed counts as confirmed',
@@ -46,6 +52,7 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/accountUrl.ts`,
 		finds: 'this.#told = undefined;\n\t\t\t\tcontinue;',
 		puts: 'this.#told = undefined;\n\t\t\t\tbreak;',
+		seed: 513,
 	},
 	{
 		breaks: 'the URL is not given back after a test',
@@ -68,14 +75,15 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 	{
 		breaks: 'who is published anew takes what it had for what the service has',
 		file: `${folder}/knowledge.ts`,
-		finds: 'isReplacing ? known.confirmed : undefined',
-		puts: 'known.confirmed',
+		finds: 'tests, confirmed: undefined, isToBeSet',
+		puts: 'tests, isToBeSet',
 	},
 	{
 		breaks: 'a test does not know that its URL may be at the service from an earlier test',
 		file: `${folder}/knowledge.ts`,
 		finds: ' || isPossible;',
 		puts: ';',
+		seed: 1_445,
 	},
 	{
 		breaks: 'only the first who waits is told why a test does not listen',
@@ -112,6 +120,7 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/accounts.ts`,
 		finds: '\t\t\tkept.delete(trigger);\n',
 		puts: '',
+		seed: 977,
 	},
 	{
 		breaks: 'what another process unpublished holds the account for ever',
@@ -130,12 +139,14 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/accountUrl.ts`,
 		finds: 'void this.#retry()',
 		puts: 'undefined',
+		seed: 638,
 	},
 	{
 		breaks: 'it is tried again only once',
 		file: `${folder}/accountUrl.ts`,
 		finds: 'this.#notSet = notSet;\n\t\tthis.retryLater();',
 		puts: 'this.#notSet = notSet;\n\t\tif (this.#pauseMs === firstPauseMs) this.retryLater();',
+		seed: 638,
 	},
 	{
 		breaks: 'an answer that names another URL counts as yes',
@@ -160,12 +171,14 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/accountUrl.ts`,
 		finds: 'this.#told === trigger) return;\n\t\tthis.#told',
 		puts: 'this.#told === trigger || this.#pauseMs > firstPauseMs) return;\n\t\tthis.#told',
+		seed: 321,
 	},
 	{
 		breaks: 'what failed again later is not told again',
 		file: `${folder}/accountUrl.ts`,
 		finds: '\t\t\t\tthis.#told = undefined;\n',
 		puts: '',
+		seed: 502,
 	},
 	{
 		breaks: 'who uses an account is known by the key of before',
@@ -178,18 +191,21 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/knowledge.ts`,
 		finds: 'return holder?.isClosedHere && !isOwed ? undefined : holder?.url;',
 		puts: 'return holder?.url;',
+		seed: 8_643,
 	},
 	{
 		breaks: 'a process that leads no more does not give back the URL that its test had',
 		file: `${folder}/knowledge.ts`,
 		finds: 'holder?.isClosedHere && !isOwed',
 		puts: 'holder?.isClosedHere',
+		seed: 575,
 	},
 	{
 		breaks: 'the URL that a test had is forgotten when another test of the trigger begins',
 		file: `${folder}/knowledge.ts`,
 		finds: 'isOwed: known.isOwed || url !== known.holder?.url',
 		puts: 'isOwed: known.tests.some((test) => test.url === url && !test.isBeginning)',
+		seed: 8_481,
 	},
 	{
 		breaks: 'what the service had is forgotten when n8n ends a trigger before it is changed',
@@ -202,6 +218,7 @@ export const mistakes: Array<Mutation & { rareSeed?: number }> = [
 		file: `${folder}/knowledge.ts`,
 		finds: '(test.wasSet || holder?.isClosedHere)',
 		puts: 'test.wasSet',
+		seed: 583,
 	},
 	{
 		breaks: 'a test takes the URL while n8n changes who is published',
