@@ -28,7 +28,7 @@ const items = $('Payments')
 					/^(paid|notPaid|recordPaid)$/.test(person.finding);
 		const notRecorded =
 			told.mode === 'settle' && isLost
-				? `The table says ${person.finding}, which was not recorded: set Finding in Pay salaries to the expression {{ $json.finding }}, and settle again before anybody is paid`
+				? `The table says ${person.finding}, which was not recorded: set Finding in Pay salaries to From Each Item, and settle again before anybody is paid`
 				: '';
 		const outcome =
 			person.problem !== '' && told.mode !== 'settle'

@@ -600,7 +600,7 @@ describe('Map Automatically', () => {
 		const { error } = await pay(items, mapping);
 		expect(error?.message).toBe('Nobody was paid, because 2 items cannot be used');
 		expect(error?.description).toContain(
-			`Item 1: The item has "${column}" where Map Automatically takes "${field}". Rename`,
+			`Item 1: The item has "${column}" where this node takes "${field}". Rename`,
 		);
 		const { errorOutput } = await pay(items, { ...mapping, onError: 'continueErrorOutput' });
 		expect(outcomes(errorOutput)).toEqual(['notPaid', 'notPaid']);

@@ -190,7 +190,7 @@ describe('Map Automatically', () => {
 	test('names the item whose field cannot be used', async () => {
 		const { error } = await run([{ externalId: 'a' }, { externalid: 'b' }], {}, mapped);
 		expect(error?.message).toBe(
-			'The item has "externalid" where Map Automatically takes "externalId" [item 1]',
+			'The item has "externalid" where this node takes "externalId" [item 1]',
 		);
 		expect(sandbox.requests).toEqual([]);
 	});

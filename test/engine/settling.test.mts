@@ -95,19 +95,28 @@ describe('what a person found out', () => {
 		},
 	);
 
-	test('holds for each item on its own, and for nothing else', async () => {
+	test.each([
+		['fromItem', 'finding'],
+		['={{ $json.found }}', 'found'],
+	])('holds for each item on its own (%s), and for nothing else', async (finding, column) => {
 		const items = itemsFor('a', 'b', 'c', 'd').map((item, index) => ({
 			...item,
-			found: ['paid', 'notPaid', undefined, 'notPaid'][index],
+			[column]: ['paid', 'notPaid', undefined, 'notPaid'][index],
 		}));
 		await leaveUnknown(items, ['a', 'b', 'c']);
 		const sent = requests();
-		const settled = await settle(items, '={{ $json.found }}');
+		const settled = await settle(items, finding);
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'unknown', 'alreadyPaid']);
 		expect(settled.hints).toEqual([
 			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 2 left as they were',
 		]);
 		expect(requests()).toBe(sent);
+	});
+
+	test('is not taken from a column that is almost named finding', async () => {
+		const items = itemsFor('a').map((item) => ({ ...item, Finding: 'paid' }));
+		const { error } = await settle(items, 'fromItem');
+		expect(error?.message).toBe('The item has "Finding" where this node takes "finding" [item 0]');
 	});
 
 	test('has no other word', async () => {

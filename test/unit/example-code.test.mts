@@ -259,7 +259,7 @@ describe('the report', () => {
 			})),
 		);
 		expect(rows[0]?.reason).toMatch(
-			/^The table says notPaid, which was not recorded: set Finding in Pay salaries to the expression/,
+			/^The table says notPaid, which was not recorded: set Finding in Pay salaries to From Each Item/,
 		);
 		expect(rows[1]?.reason).toMatch(/^Not settled, because its Finding is empty/);
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);

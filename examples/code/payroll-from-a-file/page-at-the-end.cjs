@@ -10,7 +10,7 @@ const items = $input.all();
 const SETTLE = [
 	`<p>Ask the partner service about each of them. In still-to-pay.xlsx, write what it said into the column <i>finding</i>: <i>${html(about.period)} paid</i> or <i>${html(about.period)} notPaid</i>. Then whoever runs n8n opens <i>Pay salaries</i> in the workflow:</p>`,
 	'<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens.</li>',
-	'<li>Hover over <i>Mode</i>, and choose <i>Fixed</i>, <i>Settle Unknown</i>. Hover over <i>Finding</i>, choose <i>Expression</i>, and write <i>{{ $json.finding }}</i>. Choose <i>Execute step</i> again: nobody is paid by that.</li>',
+	'<li>Hover over <i>Mode</i>, and choose <i>Fixed</i>, <i>Settle Unknown</i>. Set <i>Finding</i> to <i>From Each Item</i>. Choose <i>Execute step</i> again: nobody is paid by that.</li>',
 	'<li>Set <i>Mode</i> back to the expression <i>{{ $json.mode }}</i>.</li></ol>',
 	'<p>Who was not paid is paid when the file is uploaded as always, and approved.</p>',
 ].join('');

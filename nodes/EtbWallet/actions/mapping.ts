@@ -115,14 +115,14 @@ const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0
 const similarKeys = (json: object, name: string): string[] =>
 	Object.keys(json).filter((key) => withoutCase(key) === withoutCase(name));
 
-/** Refuses a key that is almost the name: without its "Reference" a payment could be made twice. */
-function valueInItem(json: Record<string, unknown>, name: string): unknown {
+/** Refuses a key that is almost the name: without its "Reference" a payment could be made twice. @throws {InvalidValueError} */
+export function valueInItem(json: Record<string, unknown>, name: string): unknown {
 	const value = json[name];
 	if (!isAbsent(value)) return value;
 	const similar = similarKeys(json, name).find((key) => !isAbsent(json[key]));
 	if (similar === undefined) return value;
 	throw new InvalidValueError(
-		`The item has ${show(similar)} where Map Automatically takes "${name}"`,
+		`The item has ${show(similar)} where this node takes "${name}"`,
 		`Rename the field or column to ${name}: upper and lower case matter.`,
 	);
 }

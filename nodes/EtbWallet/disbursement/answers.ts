@@ -6,7 +6,7 @@ import type { Found } from './ledger';
 import type { Ending, Row, RunOptions } from './run';
 
 const settleSteps =
-	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (with several unknown payments, by an expression for each), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
+	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (From Each Item, if it differs), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
 
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';

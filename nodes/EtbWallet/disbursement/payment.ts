@@ -1,5 +1,5 @@
 /** Reads the payments of the items, and checks each. */
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
@@ -8,7 +8,7 @@ import {
 	requiredText,
 	show,
 } from '../../shared/invalidValue';
-import { isMapped, type ParameterReader } from '../actions/mapping';
+import { isMapped, valueInItem, type ParameterReader } from '../actions/mapping';
 import { requiredReference } from './reference';
 import { findings, type Row, type RunOptions } from './run';
 
@@ -33,11 +33,13 @@ export function paymentReader(
 ): (row: Row) => void {
 	const settles = mode === 'settle';
 	const isReferenceExpected = settles || isMapped(context, 'reference');
+	const items = context.getInputData();
 	return (row) => {
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
 		// What is settled is not sent.
 		readPayee(read, row, settles ? undefined : maxAmount);
-		if (settles) row.finding = readFinding(read('finding', row.itemIndex));
+		if (settles)
+			row.finding = readFinding(read('finding', row.itemIndex), items[row.itemIndex]?.json);
 	};
 }
 
@@ -55,8 +57,9 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-function readFinding(value: unknown): Row['finding'] {
-	return isAbsent(value) ? 'unclear' : requiredChoice('Finding', value, findings);
+function readFinding(value: unknown, item: IDataObject = {}): Row['finding'] {
+	const finding = value === 'fromItem' ? valueInItem(item, 'finding') : value;
+	return isAbsent(finding) ? 'unclear' : requiredChoice('Finding', finding, findings);
 }
 
 /** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */

@@ -240,7 +240,7 @@ void describe('payroll.json', () => {
 
 		await setPerson(lab.api, 'E-1041', 'finding', `${period(first)} paid`);
 		await setPerson(lab.api, 'E-1042', 'finding', `${period(first)} notPaid`);
-		await setMode(id, { mode: 'settle', finding: '={{ $json.finding }}' });
+		await setMode(id, { mode: 'settle', finding: 'fromItem' });
 		const settled = await run(id, 'Every 25th');
 		assert.equal(settled.error, undefined);
 		assert.match(
@@ -268,7 +268,7 @@ void describe('payroll.json', () => {
 		const forgotten = await run(copy, 'Every 25th');
 		assert.match(forgotten.error ?? '', /3 unknown.*which was not recorded: set Finding/s);
 
-		await setMode(copy, { mode: 'settle', finding: '={{ $json.finding }}' });
+		await setMode(copy, { mode: 'settle', finding: 'fromItem' });
 		assert.equal((await run(copy, 'Every 25th')).error, undefined);
 		await setMode(copy, {});
 		assert.match(

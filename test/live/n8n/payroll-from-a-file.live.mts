@@ -544,7 +544,7 @@ test('who is unknown is settled by the findings in the file, as the page says, a
 	assert.deepEqual(paid(already), right);
 
 	const left = listOf(rowsOf(['', `${period} paid`, `${period} notPaid`, '']).slice(1));
-	await setInEditor(id, { mode: 'settle', finding: '={{ $json.finding }}' });
+	await setInEditor(id, { mode: 'settle', finding: 'fromItem' });
 	await lab.api.listenForTestEvent(id, 'Upload a list', 'Pay salaries');
 	const test = await executionAt(await accountant.upload(FORM, left, '', 'form-test'));
 	assert.deepEqual(

@@ -142,6 +142,12 @@ export const createDisbursement: Operation = {
 			displayOptions: { show: { '@tool': [false], mode: ['settle'] } },
 			options: [
 				{
+					name: 'From Each Item',
+					value: 'fromItem',
+					description:
+						'Each item has its own, in its field finding: paid, notPaid, recordPaid, or nothing while it is not clear',
+				},
+				{
 					name: 'It Was Not Paid',
 					value: 'notPaid',
 					description: 'What is unknown may be sent again, by the next run with Mode on Pay',
@@ -160,8 +166,7 @@ export const createDisbursement: Operation = {
 				},
 			],
 			default: 'unclear',
-			description:
-				'What the partner service said about these payments. An expression gives each item its own: paid, notPaid, recordPaid, or nothing.',
+			description: 'What the partner service said about these payments',
 		},
 		{
 			displayName: 'To User ID',
