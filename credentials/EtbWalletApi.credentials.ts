@@ -72,7 +72,7 @@ export class EtbWalletApi implements ICredentialType {
 		},
 	];
 
-	// A function: n8n would evaluate an expression block for every request.
+	// A function, because n8n evaluates an expression block for every request.
 	authenticate: IAuthenticate = (
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,

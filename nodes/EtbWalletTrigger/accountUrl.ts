@@ -8,19 +8,14 @@ import { saveFailedExecution } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import { asError } from '../shared/unknown';
-import {
-	callsEnded,
-	isConfirmed,
-	listeners,
-	urlAccepted,
-	urlRefused,
-	urlSent,
-	wantedUrl,
-	type Knowledge,
-} from './knowledge';
+import type { Knowledge } from './knowledge';
+import * as knowledge from './knowledge';
 import { triggerKey } from './perTrigger';
 
-/** n8n gives up on a publication after 84 s; without `Retry-After`, two calls with all their retries take less. */
+/**
+ * n8n gives up on a publication after 84 s. A URL that is refused and the one that is set in its place take less, with all
+ * their retries, unless the service asks for longer pauses by `Retry-After`.
+ */
 const timeoutMs = 8_000;
 
 /** The pause before the first retry in the background. Each later one is twice as long, up to the longest. */
@@ -93,7 +88,7 @@ export class AccountUrl {
 	#notSet?: NotSet;
 	#pauseMs = firstPauseMs;
 	#pause?: AbortController;
-	/** The trigger under whose executions a person was told, since the service last took a URL. */
+	/** For which trigger an error was put under Executions, since the service last took a URL. */
 	#told?: string;
 
 	get known(): Knowledge {
@@ -102,7 +97,7 @@ export class AccountUrl {
 
 	set known(known: Knowledge) {
 		// The answer of a call still counts. Retries for a URL that is not wanted any more would only take time.
-		if (wantedUrl(known) !== wantedUrl(this.#known)) this.#retries?.abort();
+		if (knowledge.wantedUrl(known) !== knowledge.wantedUrl(this.#known)) this.#retries?.abort();
 		this.#known = known;
 	}
 
@@ -140,30 +135,31 @@ export class AccountUrl {
 	}
 
 	async #makeCalls(): Promise<Reconciled> {
-		// So `#work` is set before this ends.
+		// Goes on in the next turn: by then the caller has put this promise into `#work`.
 		await Promise.resolve();
 		const refused = new Map<string, Error>();
 		let notSet: NotSet | undefined;
-		while (notSet === undefined && !isConfirmed(this.#known)) {
-			const url = wantedUrl(this.#known);
+		while (notSet === undefined && !knowledge.isConfirmed(this.#known)) {
+			const url = knowledge.wantedUrl(this.#known);
 			if (url === undefined) break;
 			const asker = this.#askers.get(url) ?? [...this.#askers.values()].at(-1);
 			if (asker === undefined) break;
 			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
-				this.#known = urlAccepted(this.#known, url);
+				this.#known = knowledge.urlAccepted(this.#known, url);
 				this.#told = undefined;
 				continue;
 			}
-			const { known, dropped } = urlRefused(this.#known, url);
+			const { known, dropped } = knowledge.urlRefused(this.#known, url);
 			this.#known = known;
 			if (dropped !== undefined) refused.set(url, reason);
-			else if (wantedUrl(known) === url) notSet = { url, reason, hasIt: known.confirmed === url };
+			else if (knowledge.wantedUrl(known) === url)
+				notSet = { url, reason, hasIt: known.confirmed === url };
 		}
-		this.#known = callsEnded(this.#known);
+		this.#known = knowledge.callsEnded(this.#known);
 		this.#work = undefined;
 		// An asker holds the API key: none is kept for longer than needed.
-		const urls = new Set(listeners(this.#known).map(({ url }) => url));
+		const urls = new Set(knowledge.listeners(this.#known).map(({ url }) => url));
 		for (const url of this.#askers.keys()) if (!urls.has(url)) this.#askers.delete(url);
 		// The same trigger may have begun again after that, and listen now.
 		for (const url of urls) refused.delete(url);
@@ -175,7 +171,7 @@ export class AccountUrl {
 	/** Sets the URL (service document §4 endpoint 4), with retries until another one is wanted. @returns the error, if any */
 	async #set(url: string, { context, account }: Asker): Promise<Error | undefined> {
 		this.#retries = new AbortController();
-		this.#known = urlSent(this.#known, url);
+		this.#known = knowledge.urlSent(this.#known, url);
 		const body = { webhookUrl: url };
 		try {
 			const result = await callService(
@@ -194,7 +190,7 @@ export class AccountUrl {
 	/** Begins the pause before the next retry in the background, if one is needed. */
 	retryLater(): void {
 		this.#pause?.abort();
-		if (isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
+		if (knowledge.isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
 		const trigger = this.#triggerToRetry();
 		if (trigger === undefined || this.#work !== undefined) return;
 		this.#tellPerson(trigger);
@@ -219,7 +215,7 @@ export class AccountUrl {
 	/** Undefined when no retry is needed, or another process makes it. */
 	#triggerToRetry(): ITriggerFunctions | undefined {
 		const { holder } = this.#known;
-		return holder && !isConfirmed(this.#known) ? kept.get(holder.trigger) : undefined;
+		return holder && !knowledge.isConfirmed(this.#known) ? kept.get(holder.trigger) : undefined;
 	}
 
 	async #retry(): Promise<void> {

@@ -40,7 +40,7 @@ class Deliveries {
 	readonly executions = new Map<string, Execution>();
 	readonly record = new EventRecord();
 
-	/** Forgotten while it is being handled, an event would run again. */
+	/** What is being handled has to be remembered, so that it does not run again. */
 	get isBusy(): boolean {
 		const { running, executions, record } = this;
 		const isExecuting = [...executions.values()].some(({ ended }) => ended !== undefined);
@@ -93,8 +93,8 @@ export async function admit(
 ): Promise<Delivering | 'succeeded' | 'failed'> {
 	const { done, running, executions } = memory.of(context);
 	/**
-	 * n8n never answers a delivery whose execution a person stops in n8n's queue. So once its sender has hung up, the next
-	 * delivery does not wait for it, and the record in n8n's database decides which of the two is handled. With
+	 * If a person stops an execution in n8n's queue, n8n never answers its delivery. Once the sender of that has hung up, the
+	 * next delivery does not wait for it, and the record in n8n's database decides which of the two is handled. With
 	 * `untilItSucceeds` that record cannot tell while another process runs it.
 	 */
 	const releaseIfLost = (delivery?: Delivering): void => {

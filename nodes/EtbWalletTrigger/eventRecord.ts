@@ -21,8 +21,8 @@ export interface Change {
 	remove?: readonly string[];
 }
 
-/** A change that waits for its turn, and the promise of what was found. */
-interface WaitingChange extends Change {
+/** A change that waits for its turn, with the functions that answer who asked for it. */
+interface Waiting extends Change {
 	isShared: boolean;
 	resolve: (found: ReadonlySet<string>) => void;
 	reject: (reason: unknown) => void;
@@ -33,7 +33,7 @@ interface WaitingChange extends Change {
  * this process take turns, and all that wait go in one turn.
  */
 export class EventRecord {
-	readonly #waiting: WaitingChange[] = [];
+	readonly #waiting: Waiting[] = [];
 	isChanging = false;
 
 	/**
@@ -71,15 +71,12 @@ export class EventRecord {
 }
 
 /**
- * Changes the record, with the lock of this workflow's payments if other processes may change it too. If the lock cannot
+ * Changes the record, with the workflow's lock if other processes may change it too. If the lock cannot
  * be had, for example because of a Remove Duplicates node whose Scope is the workflow, without it.
  * @returns the marks that were there before. None if a call failed first: it may have added them itself, and an event is
  * rather handled twice than not at all
  */
-async function carefully(
-	context: IExecuteFunctions,
-	changes: WaitingChange[],
-): Promise<Set<string>> {
+async function carefully(context: IExecuteFunctions, changes: Waiting[]): Promise<Set<string>> {
 	let found: Set<string> | undefined;
 	let failure: Error | undefined;
 	const call = async (): Promise<void> => {

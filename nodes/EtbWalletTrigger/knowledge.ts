@@ -40,7 +40,7 @@ export interface Knowledge {
 	readonly confirmed?: string;
 	/** It has to be set also if it is confirmed: another program may have set another URL since. */
 	readonly isToBeSet?: boolean;
-	/** The URL of a test was sent to the service, and no other was taken since: the holder's is owed, whoever leads. */
+	/** This process sent the URL of a test last. So it sends the holder's too, even if another process leads by then. */
 	readonly isOwed?: boolean;
 }
 

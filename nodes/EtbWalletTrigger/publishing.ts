@@ -40,11 +40,11 @@ export async function register(context: IHookFunctions): Promise<void> {
 		const { notSet, refused } = await accountUrl.reconcile({ context, account, url });
 		const reason = refused.get(url);
 		if (reason !== undefined) {
-			// n8n tries again, and after 84 s shows that this took too long instead of why.
+			// Logged too: n8n tries again, and after 84 s shows only that it took too long.
 			logNotSet(context, { url, reason, hasIt: false });
 			throw reason;
 		}
-		// Log only: if we threw, n8n would stop listening, and the service very likely sends to this URL.
+		// Log, do not throw: if we threw, n8n would stop listening, and the service very likely sends to this URL.
 		if (notSet !== undefined) logNotSet(context, notSet);
 	} catch (error) {
 		throw invalidValueError(context.getNode(), error);

@@ -72,7 +72,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
-	// Else n8n would go on to wait for the rest of the body.
+	// So n8n does not wait for the rest of the body.
 	if (status === refusals.tooSlow.status) response.setHeader('Connection', 'close');
 	response.status(status).json({ message });
 	return { noWebhookResponse: true };

@@ -8,12 +8,10 @@ import { parseAccount, type Account } from './account';
 import { asInvalidValue } from './invalidValue';
 import { rawAnswer } from './n8n';
 import { makeAttempt, type Attempt } from './service/attempt';
-import { resultOf, type ServiceRequest } from './service/call';
+import { balanceRequest, resultOf } from './service/call';
 import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
-
-const balanceRequest: ServiceRequest = { method: 'GET', path: '/balance', mayRepeat: true };
 
 export async function testCredential(
 	this: ICredentialTestFunctions,

@@ -89,10 +89,8 @@ function unscaled(value: bigint, places: number): Decimal {
 
 export function sum(texts: Decimal[]): Decimal {
 	const places = texts.reduce((most, text) => Math.max(most, placesOf(text)), 0);
-	return unscaled(
-		texts.reduce((total, text) => total + scaled(text, places), 0n),
-		places,
-	);
+	const total = texts.reduce((before, text) => before + scaled(text, places), 0n);
+	return unscaled(total, places);
 }
 
 export function subtract(left: Decimal, right: Decimal): Decimal {

@@ -21,7 +21,7 @@ export function monotonicStopwatch(): () => number {
 	return () => performance.now() - monotonic;
 }
 
-/** Does something after a while, unless it is stopped before. A process that has nothing else to do ends before. */
+/** Does something after a while, unless it is stopped before. It does not keep a process alive. */
 export function after(ms: number, work: () => void, stop?: AbortSignal): void {
 	const unlessStopped = (): void => {
 		if (stop?.aborted !== true) work();
@@ -53,7 +53,7 @@ export async function unlessAborted<Result>(
 	try {
 		return await Promise.race([work, aborted]);
 	} finally {
-		// Else Node would keep the listener, and all that the work holds, until the signal's time has come.
+		// Node keeps the listener, and all that the work holds, until the signal's time has come.
 		signal.removeEventListener('abort', giveUp);
 	}
 }

@@ -53,7 +53,7 @@ export async function requestUntil(
 			credentialType,
 			// A copy for each attempt, because n8n's helper writes into it.
 			{ ...httpRequest, abortSignal: signal },
-			// Else n8n loads and decrypts the credential for each request.
+			// So n8n does not load and decrypt the credential for each request.
 			{ credentialsDecrypted: account.credentialsDecrypted },
 		);
 		return rawAnswer(response);
@@ -93,7 +93,10 @@ export interface RawAnswer {
 	socket: unknown;
 }
 
-/** What n8n's request helpers give with a status (all versions). Only that of a credential test has a socket. */
+/**
+ * What n8n's request helpers give with a status (all versions). Of the answers that come without an error, only that of a
+ * credential test shows its socket.
+ */
 export const rawAnswer = (
 	response: unknown,
 	names = { status: 'statusCode', body: 'body' },
@@ -129,7 +132,9 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
 	const items = context.getInputData();
-	const runs = ownTries<Done>(context.getExecuteData());
+	const executeData: object = context.getExecuteData();
+	const { [triesSymbol]: runs = new WeakMap() }: { [triesSymbol]?: Tries<Done> } = executeData;
+	Object.defineProperty(executeData, triesSymbol, { value: runs });
 	const key: object = items[0]?.json ?? items;
 	const tries = runs.get(key) ?? new Map<number, Done>();
 	runs.set(key, tries);
@@ -137,14 +142,6 @@ export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
 }
 
 type Tries<Done> = WeakMap<object, Map<number, Done>>;
-
-function ownTries<Done>(executeData: object): Tries<Done> {
-	const { [triesSymbol]: known }: { [triesSymbol]?: Tries<Done> } = executeData;
-	if (known !== undefined) return known;
-	const value: Tries<Done> = new WeakMap();
-	Object.defineProperty(executeData, triesSymbol, { value });
-	return value;
-}
 
 /**
  * A parameter as it is saved, with its expression (all versions). Should n8n hand out evaluated values, an expression is

@@ -89,14 +89,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The mark of a claim is left out',
 		file: ledger,
-		finds: 'const claimMarks = (payment) => [\n    sentMark(payment),',
+		finds: 'const claimMarks = (payment) => [sentMark(payment), ',
 		puts: 'const claimMarks = (payment) => [',
 	},
 	{
 		breaks: 'The mark of the payment is left out',
 		file: ledger,
-		finds: 'const claimMarks = (payment) => [\n    sentMark(payment),\n    paymentMark(payment),',
-		puts: 'const claimMarks = (payment) => [\n    sentMark(payment),',
+		finds: 'const claimMarks = (payment) => [sentMark(payment), paymentMark(payment)]',
+		puts: 'const claimMarks = (payment) => [sentMark(payment)]',
 	},
 	{
 		breaks: 'Paid is not recorded',
@@ -197,14 +197,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Retry execution pays although the node remembers nothing',
 		file: disburse,
-		finds: `if (isRepeated(context) && (marks === 0 || begunForgetful.has(sentBefore)))`,
+		finds: `if (isRepeated(context) && (marks === 0 || begunForgetful.has(endedBefore)))`,
 		puts: `if (false)`,
 	},
 	{
 		breaks:
 			'Retry execution pays when another execution records something between two of its tries',
 		file: disburse,
-		finds: `(marks === 0 || begunForgetful.has(sentBefore))`,
+		finds: `(marks === 0 || begunForgetful.has(endedBefore))`,
 		puts: `marks === 0`,
 	},
 	{
@@ -272,8 +272,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Retry On Fail forgets what an earlier try sent',
 		file: n8n,
-		finds: 'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',
-		puts: 'const value = new WeakMap();\n    return value;',
+		finds: 'const tries = runs.get(key) ?? new Map();',
+		puts: 'const tries = new Map();',
 	},
 	{
 		breaks: 'A payment without an answer is sent again',
@@ -293,7 +293,7 @@ export const mistakes: Mutation[] = [
 		finds: `                if (!waiting.has(payment))
                     batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
 		puts: `                if (!waiting.has(payment))
-                    await this.send([payment], () => timeoutMs);`,
+                    await (0, sending_1.sendConcurrently)(batch, [payment], batch.end);`,
 	},
 	{
 		breaks: 'An item without the reference it should have is paid',
@@ -358,8 +358,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'The pay gate: a claim is used up after the credential was loaded',
 		file: payClaims,
-		finds: `const claims = await (0, claims_1.useClaims)(context, read, run.sentBefore);`,
-		puts: `let claims; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseAll)(run, error, () => ({})); } claims = await (0, claims_1.useClaims)(context, read, run.sentBefore);`,
+		finds: `const claims = await (0, claims_1.useClaims)(context, read, run.endedBefore);`,
+		puts: `let claims; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseAll)(run, error, context.getInputData().map((_, itemIndex) => ({ itemIndex }))); } claims = await (0, claims_1.useClaims)(context, read, run.endedBefore);`,
 	},
 	{
 		breaks: 'The pay gate: a failing database does not keep a payment from being sent',

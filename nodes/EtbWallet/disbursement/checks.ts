@@ -3,13 +3,13 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
 import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../../shared/n8n';
-import { callService } from '../../shared/service/call';
+import { balanceRequest, callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import { amountInEtb } from './payment';
 import { modes, type Batch, type Mode, type Payment, type RunOptions } from './run';
 
-/** Used where the node sets no option, and for the error of a run whose options cannot be read. */
+/** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,
@@ -123,10 +123,7 @@ function wholeNumber(value: unknown, field: string, most: number): number {
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
 
 /** Why the run may not start, if its sum is above the limit in ETB. */
-export function aboveRunLimit(
-	payments: Payment[],
-	limit: Decimal | undefined,
-): Failure | undefined {
+export function aboveRunLimit(payments: Payment[], limit?: Decimal): Failure | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
@@ -136,16 +133,10 @@ export function aboveRunLimit(
 }
 
 /** What the treasury holds, or why that cannot be read. */
-export async function readTreasury({
-	context,
-	account,
-	options,
-}: Batch): Promise<Decimal | Failure> {
-	const request = { method: 'GET', path: '/balance', mayRepeat: true } as const;
-	const result = await callService(context, account, request, {
-		timeoutMs: options.timeoutMs,
-		stop: context.getExecutionCancelSignal(),
-	});
+export async function readTreasury(batch: Batch): Promise<Decimal | Failure> {
+	const { context, account } = batch;
+	const limits = { timeoutMs: batch.options.timeoutMs, stop: context.getExecutionCancelSignal() };
+	const result = await callService(context, account, balanceRequest, limits);
 	if (!result.ok) {
 		const { message, description, httpCode } = result.failure;
 		return { message: `The treasury balance could not be read: ${message}`, description, httpCode };

@@ -70,11 +70,7 @@ interface ClaimedItem {
 	problem?: InvalidValueError;
 }
 
-function readItem(
-	read: ParameterReader,
-	itemIndex: number,
-	times: OwnClaims['times'],
-): ClaimedItem {
+function readItem(read: ParameterReader, itemIndex: number, times: Times): ClaimedItem {
 	let problem: InvalidValueError | undefined;
 	const unlessProblem = <Value>(readField: () => Value): Value | undefined => {
 		try {
@@ -111,7 +107,7 @@ function readClaim(value: unknown): string {
 const longestMs = 12 * 3_600_000;
 
 /** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */
-function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
+function readNotAfter(value: unknown, times: Times): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
 	const known = times.get(text);
@@ -132,12 +128,14 @@ function readNotAfter(value: unknown, times: OwnClaims['times']): () => number {
 	return msLeft;
 }
 
+/** By the text of Not After: what `readNotAfter` gave for it in the first try. */
+type Times = Map<string, () => number>;
+
 /** What the tries of a node run have in common. */
 interface OwnClaims {
 	/** Claims that they used up, and that are in the record. */
 	recorded: Set<string>;
-	/** By the text of Not After: what `readNotAfter` gave for it in the first try. */
-	times: Map<string, () => number>;
+	times: Times;
 }
 
 const ownClaims = new WeakMap<object, OwnClaims>();
@@ -148,7 +146,7 @@ const rememberedHere = 10_000;
 
 const claimMark = (claim: string): string => `claim:${claim}`;
 
-/** So many claims are kept, the newest. The gate makes one for each window, so older ones are past their time in practice. */
+/** n8n keeps so many claims, the newest. The gate makes one for each window, so older ones are past their time in practice. */
 const keptClaims = 5_000;
 /** Only above so many marks the older ones are removed, which takes longer. */
 const removedAbove = 6_000;

@@ -33,7 +33,7 @@ import { lookAtAll, Windows } from './windows';
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
-	const run: Run = { context, options: usualOptions, sentBefore: triesOf(context), protectionOf };
+	const run: Run = { context, options: usualOptions, endedBefore: triesOf(context), protectionOf };
 	let account: Account;
 	try {
 		account = await loadAccount(context);
@@ -81,7 +81,7 @@ async function refusalOf(
 	ledger: Ledger,
 	pending: Payment[],
 ): Promise<Refusal | undefined> {
-	const { context, options, rows, sentBefore } = batch;
+	const { context, options, rows, endedBefore } = batch;
 	if (pending.length === 0) return undefined;
 	const isPaying = options.mode === 'pay';
 	if (isPaying && isRepeated(context) && !pending.every(hasReference))
@@ -90,8 +90,8 @@ async function refusalOf(
 	if (failure === undefined && isPaying && pending.some(hasReference)) {
 		try {
 			const marks = await ledger.count();
-			if (isRepeated(context) && (marks === 0 || begunForgetful.has(sentBefore))) {
-				begunForgetful.add(sentBefore);
+			if (isRepeated(context) && (marks === 0 || begunForgetful.has(endedBefore))) {
+				begunForgetful.add(endedBefore);
 				return { outcome: 'unknown', error: forgottenRepeat };
 			}
 			hintAtRecord(batch, marks);
@@ -104,7 +104,7 @@ async function refusalOf(
 			aboveRunLimit(rows.filter(isPayable), options.maxTotal) ??
 			(await uncovered(batch, ledger, pending));
 	if (failure === undefined) return undefined;
-	const remark = sentBefore.size === 0 ? 'Nobody was paid. ' : '';
+	const remark = endedBefore.size === 0 ? 'Nobody was paid. ' : '';
 	return {
 		outcome: outcomeOfRefused(options.mode),
 		error: { ...failure, description: remark + failure.description },
@@ -182,14 +182,14 @@ async function tellUsed(run: Run, ledger: Ledger, pending: Payment[]): Promise<v
 
 /** All items, as far as they can be read without options. If the node continues on fail, with what the record says. */
 async function knownRows(run: Run, read: ParameterReader): Promise<Row[]> {
-	const { context, options, sentBefore } = run;
+	const { context, options, endedBefore } = run;
 	const readPayment = paymentReader(context, read, options);
 	const rows = context.getInputData().map((_, itemIndex): Row => {
 		const row: Row = { itemIndex };
 		unlessInvalid(() => readPayment(row));
 		return row;
 	});
-	const pending = rows.filter(isPending).filter(({ itemIndex }) => !sentBefore.has(itemIndex));
+	const pending = rows.filter(isPending).filter(({ itemIndex }) => !endedBefore.has(itemIndex));
 	if (context.continueOnFail()) await tellUsed(run, new Ledger(context, afterStopMs), pending);
 	return rows;
 }

@@ -3,8 +3,8 @@
  *
  * State | Its marks | Who moves a reference there | What a crash there leaves | What a person is told
  * --- | --- | --- | --- | ---
- * unused | none | a refusal by the service; a finding *not paid* | the same | `ready`, or it is sent
- * inFlight | claim | a run that is about to send it | the same; a run that waited for it in vain makes it inDoubt | `unknown`
+ * unused | none of these | a refusal by the service; a finding *not paid* | the same | `ready`, or it is sent
+ * inFlight | claim | a run that is about to send it; a crash while the record is asked | the same; a run that waited for it in vain makes it inDoubt | `unknown`
  * inDoubt | claim, doubt | a sender without an answer; a run that waited in vain; a refusal after it was settled | the same | `unknown`
  * paid | claim, paid (doubt may stay beside it) | the service's answer; a finding *paid* | the same, for ever | `alreadyPaid`
  * paidToAnother | the claim and paid of another person or amount | as paid | the same | `notPaid`
@@ -36,8 +36,8 @@ export type ReferenceState =
 	| 'heldByAnother';
 
 /**
- * What the record answers for a payment. `granted`: it may be sent. `givenUp`: in doubt from now on, because this run
- * waited for its sender in vain. `settledPaid`, `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them
+ * What the record answers for a payment. `granted`: it may be sent. `givenUp`: another execution was sending
+ * it while this run waited, and it is in doubt now. `settledPaid`, `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them
  * for a payment that the record did not know.
  */
 export type Found =
@@ -69,14 +69,13 @@ export const afterStopMs = 5_000;
 /** In a record that keeps references: Pay Claims drops no old marks where it finds this one. */
 export const referencesMark = 'references';
 
+type MarksOf = (payment: ReferencedPayment) => string[];
+
 /** The two marks of a claim, which are written in one call before the payment is sent. */
 const sentMark = ({ reference }: ReferencedPayment): string => `sent:${reference}`;
 const paymentMark = ({ reference, toUserId, amount }: ReferencedPayment): string =>
 	`payment:${JSON.stringify([reference, toUserId, amount])}`;
-const claimMarks = (payment: ReferencedPayment): string[] => [
-	sentMark(payment),
-	paymentMark(payment),
-];
+const claimMarks: MarksOf = (payment) => [sentMark(payment), paymentMark(payment)];
 
 /**
  * Something that is believed for ever. Asking n8n for a mark also writes it, and a crash leaves it there. So a fact is two
@@ -84,20 +83,11 @@ const claimMarks = (payment: ReferencedPayment): string[] => [
  */
 type Fact = (payment: ReferencedPayment) => [ofPayment: string, ofReference: string];
 const paidFact: Fact = (payment) => [`paid:${paymentMark(payment)}`, `paid:${sentMark(payment)}`];
-const doubtFact: Fact = (payment) => [
-	`doubt:${paymentMark(payment)}`,
-	`doubt:${sentMark(payment)}`,
-];
+const doubtFact: Fact = (each) => [`doubt:${paymentMark(each)}`, `doubt:${sentMark(each)}`];
 
 /** A fact is written with the claim, which a finding may have removed meanwhile. */
-const paidMarks = (payment: ReferencedPayment): string[] => [
-	...claimMarks(payment),
-	...paidFact(payment),
-];
-const doubtMarks = (payment: ReferencedPayment): string[] => [
-	...claimMarks(payment),
-	...doubtFact(payment),
-];
+const paidMarks: MarksOf = (payment) => [...claimMarks(payment), ...paidFact(payment)];
+const doubtMarks: MarksOf = (payment) => [...claimMarks(payment), ...doubtFact(payment)];
 
 const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
 
@@ -190,7 +180,7 @@ export class Ledger {
 
 /**
  * Records which payments are unknown, and frees the references of those that were not made.
- * @param before has the marks *settled*, also those that interrupted questions left: then a refusal is recorded as doubt, which is safe
+ * @param before has the marks *settled*. One that an interrupted question left makes doubt of a refusal, which is safe
  */
 async function recordNotPaid(
 	questions: Questions,
@@ -227,7 +217,7 @@ async function answersTo(
 	const { ended } = await endsOfReferences(questions, givenUp);
 	const doubtful = givenUp.filter((payment) => !ended.has(payment));
 	await questions.write(doubtful.flatMap(doubtMarks));
-	// If the reference has ended for another payment, this one's mark is there only because a question was interrupted.
+	// If the reference ended for another payment, a question that a crash interrupted left this payment's mark.
 	for (const payment of givenUp)
 		answers.set(payment, ended.has(payment) ? 'heldByAnother' : 'givenUp');
 	return answers;
@@ -299,11 +289,7 @@ async function endsOfReferences(
 	payments: ReferencedPayment[],
 ): Promise<Record<'paid' | 'ended', Set<ReferencedPayment>>> {
 	const before = await questions.ask(
-		payments.flatMap((payment) => [
-			askingMark(payment),
-			paidFact(payment)[1],
-			doubtFact(payment)[1],
-		]),
+		payments.flatMap((each) => [askingMark(each), paidFact(each)[1], doubtFact(each)[1]]),
 	);
 	const isPaid = (payment: ReferencedPayment): boolean => before.has(paidFact(payment)[1]);
 	return {

@@ -15,7 +15,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	const run: Run = {
 		context,
 		options: { ...usualOptions, mode: isSimulation(context) ? 'dryRun' : 'pay' },
-		sentBefore: triesOf(context),
+		endedBefore: triesOf(context),
 		protectionOf: () => 'The pay gate does not hand it out again before a person has settled it.',
 	};
 	if (run.options.mode === 'dryRun') {
@@ -23,7 +23,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		for (const row of rows.filter(isPending)) row.ending = answerOf(row, 'unused', run.options);
 		return tell(run, rows);
 	}
-	const claims = await useClaims(context, read, run.sentBefore);
+	const claims = await useClaims(context, read, run.endedBefore);
 	let account: Account;
 	try {
 		account = await loadAccount(context);

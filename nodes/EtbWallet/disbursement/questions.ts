@@ -12,19 +12,19 @@ export class Questions {
 	}
 
 	/**
-	 * @param facts are written in the same call, and stay
+	 * @param staying are written in the same call, and stay
 	 * @returns which of the marks were there; those that an earlier question of this access added were not
 	 */
-	async ask(marks: string[], facts: string[] = []): Promise<ReadonlySet<string>> {
-		const all = await this.entries.add([...facts, ...marks]);
+	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
+		const all = await this.entries.add([...staying, ...marks]);
 		const before = new Set([...all].filter((mark) => !this.toRemove.has(mark)));
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
-		for (const fact of facts) this.toRemove.delete(fact);
+		for (const mark of staying) this.toRemove.delete(mark);
 		return before;
 	}
 
-	async write(facts: string[]): Promise<void> {
-		await this.ask([], facts);
+	async write(marks: string[]): Promise<void> {
+		await this.ask([], marks);
 	}
 
 	/** These marks were asked for, and stay unless the access fails. */

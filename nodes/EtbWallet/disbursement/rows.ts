@@ -17,7 +17,7 @@ export const isStopped = (context: IExecuteFunctions): boolean =>
 export const outcomeOfRefused = (mode: Mode): 'notPaid' | 'unknown' =>
 	mode === 'settle' ? 'unknown' : 'notPaid';
 
-/** Whether it was sent by an earlier try, or is to be sent. */
+/** Whether its amount counts for the limits: it could be read, and is not `notPaid`. */
 export function isPayable(row: Row): row is Payment {
 	const isComplete = row.toUserId !== undefined && row.amount !== undefined;
 	return isComplete && row.ending?.outcome !== 'notPaid';
@@ -31,13 +31,13 @@ export const isPending = (row: Row): row is Payment => isPayable(row) && row.end
  * @throws {NodeOperationError} that lists what cannot be used, unless the node continues on fail
  */
 export function readRows(run: Run, read: (row: Row) => void): Row[] {
-	const { context, options, sentBefore } = run;
+	const { context, options, endedBefore } = run;
 	const invalid = new Map<number, InvalidValueError>();
 	const refuseLookAlike = refusesLookAlikes();
-	for (const { reference, itemIndex } of sentBefore.values())
+	for (const { reference, itemIndex } of endedBefore.values())
 		if (reference !== undefined) refuseLookAlike(reference, itemIndex);
 	const rows = context.getInputData().map((_, itemIndex): Row => {
-		const sent = sentBefore.get(itemIndex);
+		const sent = endedBefore.get(itemIndex);
 		if (sent !== undefined) return { ...sent };
 		const row: Row = { itemIndex };
 		try {
@@ -55,7 +55,7 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 	const [first] = invalid;
 	if (first === undefined || context.continueOnFail()) return rows;
 	const failure = listOfInvalid(invalid);
-	if (sentBefore.size > 0) throw runError(run, failure, rows);
+	if (endedBefore.size > 0) throw runError(run, failure, rows);
 	if (invalid.size === 1) throw invalidRunError(context, first[1], first[0]);
 	const { message, description } = failure;
 	throw operationError(context.getNode(), `Nobody was paid, because ${message}`, description);
@@ -67,18 +67,18 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function refuseAll(run: Run, thrown: unknown, known: Row[]): INodeExecutionData[] {
-	const { context, options, sentBefore } = run;
+	const { context, options, endedBefore } = run;
 	const error = invalidValueFailure(thrown);
 	if (context.continueOnFail()) {
 		// Each item may tell what the record says of it, so the reason is told beside them.
 		addHint(context, error.message);
 		return known.map((row) => {
 			const ending: Ending = row.ending ?? { outcome: 'notPaid', error };
-			return outputItem(sentBefore.get(row.itemIndex) ?? { ...row, ending }, options.mode);
+			return outputItem(endedBefore.get(row.itemIndex) ?? { ...row, ending }, options.mode);
 		});
 	}
-	if (sentBefore.size === 0) throw invalidRunError(context, thrown);
-	throw runError(run, error, [...sentBefore.values()]);
+	if (endedBefore.size === 0) throw invalidRunError(context, thrown);
+	throw runError(run, error, [...endedBefore.values()]);
 }
 
 /** A value, or undefined if it cannot be used. */
@@ -92,7 +92,7 @@ export function unlessInvalid<Value>(readValue: () => Value): Value | undefined 
 
 /** What sends payments works with it: it keeps how they end, in the rows and for the next try, and says when to stop. */
 export function batchOf(run: Run, account: Account, rows: Row[]): Batch {
-	const { context, options, sentBefore } = run;
+	const { context, options, endedBefore } = run;
 	const stop = context.getExecutionCancelSignal();
 	const stopsAtFailure = options.mode === 'pay' && !context.continueOnFail();
 	let hasFailure = rows.some(hasError);
@@ -104,7 +104,7 @@ export function batchOf(run: Run, account: Account, rows: Row[]): Batch {
 			payment.ending = ending;
 			if ('error' in ending) hasFailure = true;
 			// "Retry On Fail" may send again what was not paid, and nothing else.
-			if (ending.outcome !== 'notPaid') sentBefore.set(payment.itemIndex, { ...payment, ending });
+			if (ending.outcome !== 'notPaid') endedBefore.set(payment.itemIndex, { ...payment, ending });
 		},
 		isStopping: () => stop?.aborted === true || (stopsAtFailure && hasFailure),
 	};

@@ -58,8 +58,8 @@ export type EndedRow = Row & { ending: Ending };
 export interface Run {
 	context: IExecuteFunctions;
 	options: RunOptions;
-	/** What earlier tries of the run sent, by item, as they sent it: an expression may give another value this time. */
-	sentBefore: Map<number, EndedRow>;
+	/** Rows that earlier tries ended, and not as `notPaid`, by item, as they were read then: an expression may give another value now. */
+	endedBefore: Map<number, EndedRow>;
 	/** Says whether another run could pay an unknown payment again. */
 	protectionOf: (row: Row) => string;
 }

@@ -1,13 +1,13 @@
 /** Sends payments, a few at once, and reads how each ended. */
 import { sleep } from 'n8n-workflow';
 import { messageOf } from '../../shared/unknown';
-import { callService } from '../../shared/service/call';
+import { callService, type ServiceRequest } from '../../shared/service/call';
 import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
 import { endingOf, refusalRemedies } from './ending';
 import type { Batch, Ending, Payment } from './run';
 
-/** Sends as many at once as the options allow, until the run stops. @param msLeft how long a payment may begin or go on */
+/** Sends as many at once as the options allow, until the run stops. @param msLeft for how many more ms a payment may begin or go on */
 export async function sendConcurrently<Sent extends Payment>(
 	batch: Batch,
 	payments: Sent[],
@@ -73,24 +73,17 @@ async function send(
 	{ toUserId, amount }: Payment,
 	msLeft?: () => number,
 ): Promise<Ending> {
-	const result = await callService(
-		context,
-		account,
-		{
-			method: 'POST',
-			path: '/disburse',
-			mayRepeat: false,
-			isJudgedByCaller: true,
-			// JSON writes this number as the same text.
-			body: { toUserId, amountEtb: Number(amount) },
-			remedies: refusalRemedies,
-		},
-		{
-			timeoutMs: options.timeoutMs,
-			msLeft,
-			stop: context.getExecutionCancelSignal(),
-			finishes: true,
-		},
-	);
+	const request: ServiceRequest = {
+		method: 'POST',
+		path: '/disburse',
+		mayRepeat: false,
+		isJudgedByCaller: true,
+		// JSON writes this number as the same text.
+		body: { toUserId, amountEtb: Number(amount) },
+		remedies: refusalRemedies,
+	};
+	const stop = context.getExecutionCancelSignal();
+	const limits = { timeoutMs: options.timeoutMs, msLeft, stop, finishes: true };
+	const result = await callService(context, account, request, limits);
 	return endingOf(result, (text) => hideSecrets(text, account));
 }

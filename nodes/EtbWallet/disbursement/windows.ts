@@ -16,7 +16,10 @@ import { placeOf } from './report';
 import type { Batch, Payment, Run } from './run';
 import { sendConcurrently } from './sending';
 
-/** Windows of the concurrency. A crash leaves the claims of one, or of two while one is granted and the one before recorded. */
+/**
+ * Windows of the concurrency. A crash leaves the claims of one window; while a window is granted, also those of the one
+ * before, which is recorded in the same access.
+ */
 function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
 	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
 		entries.slice(index * size, (index + 1) * size),
@@ -95,12 +98,8 @@ export class Windows {
 		const { answers, ageMs } = exchanged;
 		this.heed(answers);
 		const granted = window.filter((payment) => answers.get(payment) === 'granted');
-		await sendConcurrently(
-			batch,
-			granted,
-			(payment, ending) => batch.end(payment, withSettleSteps(ending)),
-			() => timeoutMs - ageMs(),
-		);
+		const end: Batch['end'] = (payment, ending) => batch.end(payment, withSettleSteps(ending));
+		await sendConcurrently(batch, granted, end, () => timeoutMs - ageMs());
 		this.unrecorded.push(...granted);
 	}
 
@@ -142,10 +141,8 @@ export class Windows {
 
 	private async exchange(wanted: WantedPayment[]): ReturnType<Ledger['exchange']> {
 		const ended = this.unrecorded;
-		// If this access fails, its references may be free already, and claimed by another execution: free none twice.
-		this.unrecorded = ended.filter(
-			({ ending }) => ending !== undefined && ending.outcome !== 'notPaid',
-		);
+		// Also if this access fails, it may have freed references, and another execution claimed them: the next one frees none.
+		this.unrecorded = ended.filter(({ ending }) => ending && ending.outcome !== 'notPaid');
 		const exchanged = await this.ledger.exchange(ended, wanted);
 		this.unrecorded = [];
 		return exchanged;

@@ -1,4 +1,4 @@
-/** The record that n8n keeps for a node in its database: texts, by the deduplication helper, which nothing else calls. */
+/** The record that n8n keeps for a node in its database: marks, by the deduplication helper, which nothing else calls. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { unlessAborted } from '../elapsed';
 import { oldestN8n } from '../n8n';
@@ -6,13 +6,13 @@ import { InvalidValueError } from '../invalidValue';
 
 export interface Entries {
 	/**
-	 * Adds what is not there yet, and tells what was there. n8n has no way to ask without adding.
+	 * Adds the marks that are not there yet, and tells which were there. n8n has no way to ask without adding.
 	 * @param most how many are kept in all, the newest; without it all are
 	 */
-	add(entries: string[], most?: number): Promise<ReadonlySet<string>>;
-	remove(entries: string[]): Promise<void>;
+	add(marks: string[], most?: number): Promise<ReadonlySet<string>>;
+	remove(marks: string[]): Promise<void>;
 	count(): Promise<number>;
-	/** Removes all entries, and the row that holds them. */
+	/** Removes all marks, and the row that holds them. */
 	clear(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function inTime<Answer>(call: Promise<Answer>, timeoutMs = 30_000):
 	);
 }
 
-/** Without `maxEntries` n8n keeps all: the reference of a dropped entry would be paid again. */
+/** n8n keeps all, because there is no `maxEntries`. The reference of a mark that n8n dropped could be paid again. */
 const keepingAll = { mode: 'entries' } as const;
 
 /**
@@ -40,7 +40,7 @@ const keepingAll = { mode: 'entries' } as const;
  * whole, and writes it back as a whole; the first write of a row is an insert, which is the lock of `lock.ts`. Should that
  * change, nothing keeps processes apart.
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
- * @param scope whether the entries are the node's own, or those of all nodes of the workflow
+ * @param scope whether the marks are the node's own, or those of all nodes of the workflow
  * @param checkFirst throws when nothing may be written or believed any more
  * @throws {InvalidValueError} when this n8n cannot keep entries; each call throws whatever the database does
  */
@@ -56,19 +56,19 @@ export function entriesOf(
 		);
 	}
 	return {
-		async add(entries, most) {
-			if (entries.length === 0) return new Set();
+		async add(marks, most) {
+			if (marks.length === 0) return new Set();
 			checkFirst();
 			const limited = most === undefined ? keepingAll : { ...keepingAll, maxEntries: most };
 			// n8n keeps twice what a call names twice, and removes only one of the two.
-			const unique = [...new Set(entries)];
+			const unique = [...new Set(marks)];
 			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
 			return new Set((await inTime(call)).processed.map(String));
 		},
-		async remove(entries) {
-			if (entries.length === 0) return;
+		async remove(marks) {
+			if (marks.length === 0) return;
 			checkFirst();
-			await inTime(helpers.removeProcessed(entries, scope, keepingAll));
+			await inTime(helpers.removeProcessed(marks, scope, keepingAll));
 		},
 		count: async () => await inTime(helpers.getProcessedDataCount(scope, keepingAll)),
 		clear: async () => await inTime(helpers.clearAllProcessedItems(scope, keepingAll)),

@@ -51,7 +51,7 @@ export async function exclusively<Result>(
 	const current = (async () => {
 		if (previous !== undefined) {
 			await previous.catch(() => undefined);
-			// Without a pause, other processes would never get the lock.
+			// The pause lets other processes get the lock.
 			await pause(shortPauseMs(), stop);
 		}
 		return await whileLocked(context, access, stop);

@@ -31,6 +31,9 @@ export interface ServiceRequest {
 	remedies?: Remedies;
 }
 
+/** Endpoint 1 of the service document §4. */
+export const balanceRequest: ServiceRequest = { method: 'GET', path: '/balance', mayRepeat: true };
+
 /** `body` is what the answer's `text` is when it is JSON. */
 export type ServiceResult =
 	| { ok: true; output: IDataObject; body: unknown; text: string }
@@ -47,7 +50,7 @@ interface CallLimits {
 	finishes?: boolean;
 }
 
-/** Statuses with which a proxy answers that does not connect to the service. n8n has to throw them: see `answeredInError`. */
+/** Statuses with which a proxy answers that does not connect to the service. n8n has to throw them: see `requestUntil`. */
 const proxyStatuses = [403, 407, 500, 502, 503, 504];
 
 /** Shorter secrets are not hidden in answers, where they could be a part of an identifier. */
@@ -152,5 +155,4 @@ function hidden(value: unknown, hide: (text: string) => string): unknown {
 	);
 }
 
-const hasFields = (value: unknown): value is IDataObject =>
-	isObject(value) && !Array.isArray(value);
+const hasFields = (body: unknown): body is IDataObject => isObject(body) && !Array.isArray(body);

@@ -4,15 +4,7 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { Attempt } from './attempt';
-import {
-	notBegun,
-	proxyRefused,
-	stopped,
-	throughProxy,
-	tooLarge,
-	tooLate,
-	unreadableAnswer,
-} from './attempt';
+import * as codes from './attempt';
 import { quoted, reasonIn } from './reason';
 import { hideSecrets } from './secrets';
 
@@ -87,14 +79,14 @@ const unreachable: Readonly<Record<string, string>> = {
 	EAI_AGAIN: 'the host name could not be looked up',
 	EPROTO: 'it does not speak https, or not a version that n8n speaks',
 	ECONNABORTED: 'the service took too long to answer',
-	[tooLate]: 'the service took too long to answer',
+	[codes.tooLate]: 'the service took too long to answer',
 	ECONNRESET: 'the connection was closed before the answer was complete',
 	ERR_BAD_RESPONSE: 'the connection was closed before the answer was complete',
-	[stopped]: 'the execution was stopped',
-	[unreadableAnswer]: 'what it sent cannot be read',
-	[tooLarge]: 'its answer is larger than 1 MB',
-	[throughProxy]: 'n8n would send the API key to its proxy, and not to its own machine',
-	[proxyRefused]: 'the proxy of n8n does not connect to it',
+	[codes.stopped]: 'the execution was stopped',
+	[codes.unreadableAnswer]: 'what it sent cannot be read',
+	[codes.tooLarge]: 'its answer is larger than 1 MB',
+	[codes.throughProxy]: 'n8n would send the API key to its proxy, and not to its own machine',
+	[codes.proxyRefused]: 'the proxy of n8n does not connect to it',
 };
 
 /** What to do about a request that may have been carried out. */
@@ -110,7 +102,7 @@ export function describeFailure(
 	ownRemedies: Remedies = {},
 ): ServiceFailure {
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
-	if (attempt.kind === 'noAnswer' && attempt.code === notBegun) {
+	if (attempt.kind === 'noAnswer' && attempt.code === codes.notBegun) {
 		return {
 			outcome,
 			message: 'Nothing was sent: its time was over before it could be sent',
@@ -120,7 +112,7 @@ export function describeFailure(
 	if (attempt.kind === 'noAnswer') {
 		const code = hideSecrets(attempt.code, account);
 		const remedy =
-			code === throughProxy
+			code === codes.throughProxy
 				? `Add ${account.url.hostname} to the environment variable NO_PROXY of n8n, and start n8n again.`
 				: `Check the Base URL in the ETB Wallet API credential and that the service is running.${tried}`;
 		const why = unreachable[code] ?? `the connection failed (${code})`;

@@ -237,7 +237,7 @@ async function tryOut(options: RunOptions, number: number): Promise<void> {
 	const { nodeId = '', parameters } = options;
 	const entries = entriesOf(nodeId);
 	const before = booked();
-	const sentBefore = sentByDryRuns;
+	const endedBefore = sentByDryRuns;
 	const result = await ended(
 		runNode({
 			...options,
@@ -249,7 +249,7 @@ async function tryOut(options: RunOptions, number: number): Promise<void> {
 	counts.dry++;
 	const wrong = (what: string): void => void problems.push(`dry run ${number}: ${what}`);
 	if (JSON.stringify(entriesOf(nodeId)) !== JSON.stringify(entries)) wrong('left a trace');
-	if (sentByDryRuns !== sentBefore) wrong('sent something');
+	if (sentByDryRuns !== endedBefore) wrong('sent something');
 	for (const { json } of result.output) {
 		const { outcome, toUserId } = json;
 		if (outcome === 'ready' && typeof toUserId === 'string' && before.has(toUserId))
@@ -260,7 +260,7 @@ async function tryOut(options: RunOptions, number: number): Promise<void> {
 /** What a run by itself says of each payment, against what entered the books while it ran. */
 /** A person tells the node what they found out: nothing is sent, and each ends as they said. */
 async function settle(options: RunOptions, number: number | string): Promise<void> {
-	const sentBefore = sentByDryRuns;
+	const endedBefore = sentByDryRuns;
 	const { output, errorOutput, error } = await ended(
 		runNode({
 			...options,
@@ -269,7 +269,7 @@ async function settle(options: RunOptions, number: number | string): Promise<voi
 		}),
 		`${number}, settling`,
 	);
-	if (sentByDryRuns !== sentBefore) problems.push(`run ${number} that settles sent something`);
+	if (sentByDryRuns !== endedBefore) problems.push(`run ${number} that settles sent something`);
 	const outcomes = new Map(
 		[...output, ...errorOutput].map(({ json }) => [json.toUserId, json.outcome]),
 	);

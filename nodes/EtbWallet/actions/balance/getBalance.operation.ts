@@ -1,4 +1,5 @@
 /** Balance → Get: what the treasury holds. */
+import { balanceRequest } from '../../../shared/service/call';
 import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 1 of the service document §4. */
@@ -10,5 +11,5 @@ export const getBalance: Operation = {
 		description: 'Read the treasury balance in ETB, its native coin balance and its address',
 	},
 	fields: [],
-	execute: eachItem(() => ({ method: 'GET', path: '/balance', mayRepeat: true })),
+	execute: eachItem(() => balanceRequest),
 };
