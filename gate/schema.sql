@@ -806,7 +806,7 @@ begin
         v_answer := v_answers[v_sent];
         -- A dry run sent nothing.
         v_outcome := case v_answer ->> 'outcome' when 'ready' then 'notPaid' else v_answer ->> 'outcome' end;
-        v_tx_hash := nullif(v_answer ->> 'txHash', '');
+        v_tx_hash := nullif(left(v_answer ->> 'txHash', 200), ''); -- what is longer no index takes
         v_reason := case when v_outcome <> 'paid' then nullif(concat_ws('. ', rtrim(v_answer ->> 'message', '. '), v_answer ->> 'description'), '') end;
         -- What the node did not say clearly, about this payment, is unknown.
         if not v_is_complete or v_outcome is null or v_outcome not in ('paid', 'notPaid', 'unknown')

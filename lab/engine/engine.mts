@@ -199,6 +199,8 @@ export interface RunOptions {
 	executionId?: string;
 	/** What started the execution; `manual` when left out. */
 	mode?: WorkflowExecuteMode;
+	/** What started the execution that called this one as a sub-workflow. */
+	calledIn?: WorkflowExecuteMode;
 	/** Gets the running engine, to stop it. */
 	started?: (engine: { cancel(): void }) => void;
 	/** The node as it is now: an update can replace it between two tries. */
@@ -285,9 +287,13 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 			nodeExecutionStack: [{ node: start, data: { main: [items] }, source: null }],
 		},
 	});
+	const executionId = options.executionId ?? String(++executions);
 	const engine = new WorkflowExecute(
-		additionalData(nodePackage, options.credential, options.executionId ?? String(++executions)),
-		options.mode ?? 'manual',
+		{
+			...additionalData(nodePackage, options.credential, executionId),
+			rootExecutionMode: options.calledIn,
+		},
+		options.mode ?? (options.calledIn ? 'integrated' : 'manual'),
 		data,
 	);
 	const running = engine.processRunExecutionData(workflow);

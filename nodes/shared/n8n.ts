@@ -132,9 +132,7 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
 	const items = context.getInputData();
-	const executeData: object = context.getExecuteData();
-	const { [triesSymbol]: runs = new WeakMap() }: { [triesSymbol]?: Tries<Done> } = executeData;
-	Object.defineProperty(executeData, triesSymbol, { value: runs });
+	const runs = ownTries<Done>(context.getExecuteData());
 	const key: object = items[0]?.json ?? items;
 	const tries = runs.get(key) ?? new Map<number, Done>();
 	runs.set(key, tries);
@@ -142,6 +140,14 @@ export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
 }
 
 type Tries<Done> = WeakMap<object, Map<number, Done>>;
+
+function ownTries<Done>(executeData: object): Tries<Done> {
+	const { [triesSymbol]: known }: { [triesSymbol]?: Tries<Done> } = executeData;
+	if (known !== undefined) return known;
+	const value: Tries<Done> = new WeakMap();
+	Object.defineProperty(executeData, triesSymbol, { value });
+	return value;
+}
 
 /**
  * A parameter as it is saved, with its expression (all versions). Should n8n hand out evaluated values, an expression is
@@ -161,13 +167,29 @@ export const isRunByPerson = (context: IExecuteFunctions): boolean =>
 	context.getMode() === 'manual' && !context.getNode().type.endsWith('Tool');
 
 /**
+ * How the execution was started, also of a sub-workflow, which has a mode of its own: n8n hands down that of the first
+ * execution (2.39 and newer). Should that stop: a sub-workflow pays in an evaluation, and without references once more
+ * in "Retry execution".
+ * Noticed by: `test/live/n8n/settling.live.mts`.
+ */
+const firstMode = (context: IExecuteFunctions): unknown =>
+	property(property(context, 'additionalData'), 'rootExecutionMode') ?? context.getMode();
+
+/**
+ * Whether n8n's "Retry execution" repeats this execution, or the one that called it (all versions): it begins with the
+ * items of the node that failed. Should the mode be renamed: without references it pays again.
+ * Noticed by: `test/live/n8n/payments.live.mts` and `test/live/n8n/settling.live.mts`.
+ */
+export const isRepeated = (context: IExecuteFunctions): boolean => firstMode(context) === 'retry';
+
+/**
  * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
  * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
  * and that person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isSimulation = (context: IExecuteFunctions): boolean =>
-	context.getMode() === 'evaluation' ||
+	firstMode(context) === 'evaluation' ||
 	property(property(context, 'additionalData'), 'evalLlmMockHandler') !== undefined;
 
 /**

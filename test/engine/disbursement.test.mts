@@ -189,6 +189,21 @@ describe('outcomes', () => {
 		]);
 	});
 
+	test('fields of the service take no place of fields that n8n and the pay gate act on', async () => {
+		const answer = { success: true, txHash: '0x1', bank: 'b', mode: 'dryRun', reference: 'other' };
+		const asked = { error: { outcome: 'notPaid' }, requestedAmountEtb: 1, ...answer };
+		failFor(['u0'], reply(200, asked, 'before-answer'));
+		const { output } = await pay(itemsFor(names(1)));
+		expect(output[0]?.json).toEqual({
+			success: true,
+			txHash: '0x1',
+			bank: 'b',
+			outcome: 'paid',
+			toUserId: 'etbw_u0',
+			amountEtb: 10,
+		});
+	});
+
 	test('another amount in the answer is shown beside the requested one', async () => {
 		failFor(['u1'], reply(200, { success: true, amountEtb: 9.5, txHash: '0x1' }, 'before-answer'));
 		const { output, hints } = await pay(itemsFor(names(2)));
@@ -883,6 +898,12 @@ describe('a retried execution', () => {
 			onError: 'continueErrorOutput',
 		});
 		expect(outcomes(errorOutput)).toEqual(['unknown', 'unknown']);
+		expect(payments()).toEqual([]);
+	});
+
+	test('sends nothing that has no reference, also in a sub-workflow of it', async () => {
+		const { error } = await pay(itemsFor(names(2)), { calledIn: 'retry' });
+		expect(error?.message).toMatch(/^This execution is a retry of an earlier one/);
 		expect(payments()).toEqual([]);
 	});
 

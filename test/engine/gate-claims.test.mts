@@ -53,8 +53,8 @@ const messageOf = ({ output: [first] }: RunResult): unknown => first && answerOf
 const payments = (): number => sandbox.books.disbursements().length;
 const USED = 'Not sent: its claim was used before, and it may have been sent then';
 
-test('what was handed out is paid, and a reference in it is not heeded', async () => {
-	const items = handedOut(['a', 'b']).map((item) => ({ ...item, reference: 'one for both' }));
+test('what was handed out is paid, and a reference in it is not told', async () => {
+	const items = handedOut(['a', 'b']).map((item, index) => ({ ...item, reference: `r${index}` }));
 	const result = await pay(items);
 	expect(outcomesOf(result)).toEqual(['paid', 'paid']);
 	expect(result.output[0]?.json).not.toHaveProperty('reference');
@@ -297,8 +297,16 @@ describe('what cannot be used is refused like every other item', () => {
 		const [first = {}, second = {}] = handedOut(['a', 'b']);
 		const result = await pay([first, second, { ...first }]);
 		expect(outcomesOf(result)).toEqual(['notPaid', 'paid', 'notPaid']);
-		expect(messageOf(result)).toBe('Another item is the same in all');
+		expect(messageOf(result)).toBe('Another item is the same payment');
 		expect(payments()).toBe(1);
+	});
+
+	test('also with another field that differs, or a field in another spelling', async () => {
+		const [handed] = handedOut(['a']);
+		const first = { ...handed, reference: 'r' };
+		const result = await pay([first, { ...first, phone: '1' }, { ...first, amountEtb: '10' }]);
+		expect(outcomesOf(result)).toEqual(['notPaid', 'notPaid', 'notPaid']);
+		expect(payments()).toBe(0);
 	});
 
 	test.each([

@@ -365,6 +365,7 @@ describe('a database that fails', () => {
 				});
 			const settled = await settle(items, finding, { onError, retryOnFail: true });
 			expect(outcomesOf(settled)).toEqual(['unknown']);
+			expect(settled.hints.at(-1)).toMatch(/, 0 left as they were, 1 with an error$/);
 			expect(answerOf(settled.errorOutput[0] ?? { json: {} }).message).toMatch(
 				/^It is not certain that the finding was recorded/,
 			);
@@ -468,10 +469,14 @@ describe('Mode', () => {
 		},
 	);
 
-	test.each(['pay', 'settle'])('an evaluation of n8n is a dry run (%s)', async (mode) => {
+	test.each<[string, Partial<RunOptions>]>([
+		['pay', { mode: 'evaluation' }],
+		['settle', { mode: 'evaluation' }],
+		['pay', { calledIn: 'evaluation' }],
+	])('an evaluation of n8n is a dry run (%s, %o)', async (mode, options) => {
 		const items = itemsFor('a');
 		const fields = { mode, finding: 'paid' };
-		const evaluated = await pay(items, fields, { mode: 'evaluation' });
+		const evaluated = await pay(items, fields, options);
 		expect(evaluated.output.map(({ json }) => [json.outcome, json.mode])).toEqual([
 			['ready', 'dryRun'],
 		]);

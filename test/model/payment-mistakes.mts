@@ -272,8 +272,8 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Retry On Fail forgets what an earlier try sent',
 		file: n8n,
-		finds: 'const tries = runs.get(key) ?? new Map();',
-		puts: 'const tries = new Map();',
+		finds: 'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',
+		puts: 'const value = new WeakMap();\n    return value;',
 	},
 	{
 		breaks: 'A payment without an answer is sent again',

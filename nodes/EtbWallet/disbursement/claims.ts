@@ -1,7 +1,13 @@
 /** Payments that the pay gate handed out: a claim is used once, by the execution that made it, and in time. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
-import { InvalidValueError, asInvalidValue, requiredText, show } from '../../shared/invalidValue';
+import {
+	InvalidValueError,
+	asInvalidValue,
+	isAbsent,
+	requiredText,
+	show,
+} from '../../shared/invalidValue';
 import type { Entries } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
 import { asError } from '../../shared/unknown';
@@ -48,14 +54,20 @@ export async function useClaims(
 	};
 }
 
-/** Which items are there more than once. The gate hands out each payment as one item, with its own reference in it. */
+/**
+ * Which items are there more than once. The gate hands out each payment as one item, with its own reference in it; what
+ * stands between the two may change other fields.
+ */
 function repeatedItems(input: INodeExecutionData[]): ReadonlySet<number> {
-	const same = Map.groupBy(input.keys(), (itemIndex) => JSON.stringify(input[itemIndex]?.json));
+	const same = Map.groupBy(input.keys(), (itemIndex) => {
+		const json = input[itemIndex]?.json;
+		return JSON.stringify(isAbsent(json?.reference) ? json : json?.reference);
+	});
 	return new Set([...same.values()].filter(({ length }) => length > 1).flat());
 }
 
 const repeatedItem = new InvalidValueError(
-	'Another item is the same in all',
+	'Another item is the same payment',
 	'The pay gate hands out each payment as one item. Remove what repeats items between the gate and this node.',
 );
 

@@ -1,7 +1,7 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
-import { addHint, triesOf } from '../../shared/n8n';
+import { addHint, isRepeated, triesOf } from '../../shared/n8n';
 import { entriesOf } from '../../shared/record/entries';
 import { invalidValueFailure, type Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
@@ -110,9 +110,6 @@ async function refusalOf(
 		error: { ...failure, description: remark + failure.description },
 	};
 }
-
-/** n8n's "Retry execution" starts a new execution with the items of the failed node. */
-const isRepeated = (context: IExecuteFunctions): boolean => context.getMode() === 'retry';
 
 /** Without references nobody can tell which of them were paid before. */
 const unprotectedRepeat: Failure = {

@@ -65,11 +65,13 @@ function settledSummary(rows: Row[]): string {
 	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	if (isNothingSettled(rows)) return nothingUnknown;
-	const unchanged = rows.length - paid - notPaid - newly;
+	const failed = rows.filter(({ ending }) => ending !== undefined && 'error' in ending).length;
+	const unchanged = rows.length - paid - notPaid - newly - failed;
 	return [
 		`${paid} settled as paid, ${notPaid} as not paid`,
 		...(newly > 0 ? [`${newly} recorded as paid that this node did not know`] : []),
 		`${unchanged} left as they were`,
+		...(failed > 0 ? [`${failed} with an error`] : []),
 	].join(', ');
 }
 

@@ -155,6 +155,16 @@ export function tell(run: Run, rows: Row[]): INodeExecutionData[] {
 	});
 }
 
+/** Fields that this node alone writes, also where it writes none: n8n and the pay gate act on them. */
+const ownFields: ReadonlySet<string> = new Set([
+	'outcome',
+	'mode',
+	'reference',
+	'toUserId',
+	'requestedAmountEtb',
+	'error',
+]);
+
 /** The output item of a row, for the error output when it failed. It names a mode that pays nobody. */
 function outputItem(row: EndedRow, mode: Mode): INodeExecutionData {
 	const { itemIndex, amount, ending } = row;
@@ -168,7 +178,7 @@ function outputItem(row: EndedRow, mode: Mode): INodeExecutionData {
 	const json: IDataObject = { ...ours, amountEtb };
 	if (paidOtherAmount(row)) json.requestedAmountEtb = amountEtb;
 	const answer = 'answer' in ending ? ending.answer : { message: ending.message };
-	for (const [name, value] of Object.entries(answer)) if (!(name in ours)) json[name] = value;
+	for (const [name, value] of Object.entries(answer)) if (!ownFields.has(name)) json[name] = value;
 	// Also in place of what the service gives without being an amount.
 	if (!paidOtherAmount(row)) json.amountEtb = amountEtb;
 	return { json, pairedItem: { item: itemIndex } };

@@ -190,29 +190,27 @@ void test('wired back from its error output, it settles once and sends nothing',
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
 });
 
+const called = () => node('Called', 'executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' });
+
+/** A workflow that calls another one with these rows. */
+async function callerOf(id: string, rows: Row[], settings: object = {}): Promise<string> {
+	const workflowId = { __rl: true, value: id, mode: 'id' };
+	const parameters = { source: 'database', workflowId, mode: 'once', options: {} };
+	const call = node('Call', 'executeWorkflow', 1.2, parameters, settings);
+	return await add('caller', [start(), list(rows), call], chain(START, 'Rows', 'Call'));
+}
+
 void test('in a sub-workflow under Retry On Fail it refuses, and says so', async (context) => {
 	const rows = payroll(lab, 'sub', 2, { references: true });
-	const trigger = node('Called', 'executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' });
 	const id = await withUnknown('sub', rows, {
-		nodes: [trigger],
+		nodes: [called()],
 		settings: { onError: 'stopWorkflow' },
 		connections: { ...chain(START, 'Rows', PAY), Called: { main: [[to(PAY)]] } },
 	});
 	await setFields(id, { mode: 'settle', finding: 'notPaid' });
 	await lab.api.activate(id);
-	const call = node(
-		'Call',
-		'executeWorkflow',
-		1.2,
-		{
-			source: 'database',
-			workflowId: { __rl: true, value: id, mode: 'id' },
-			mode: 'once',
-			options: {},
-		},
-		{ retryOnFail: true, maxTries: 5, waitBetweenTries: 100 },
-	);
-	const parent = await add('parent', [start(), list(rows), call], chain(START, 'Rows', 'Call'));
+	const retries = { retryOnFail: true, maxTries: 5, waitBetweenTries: 100 };
+	const parent = await callerOf(id, rows, retries);
 	const record = recordOf(lab, id);
 	await sendingNothing(rows, async () => {
 		const { error } = await run(parent);
@@ -349,6 +347,37 @@ void test('an evaluation with invented answers pays nobody and records nothing',
 	});
 	assert.deepEqual(outcomesOf(await run(id)), ['paid']);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
+});
+
+void test('an evaluation of a workflow that calls the one that pays pays nobody', async (context) => {
+	const rows = payroll(lab, 'invented-sub', 1, { references: true });
+	const id = await add('invented-sub', [called(), payNode()], chain('Called', PAY));
+	await lab.api.activate(id);
+	const caller = await callerOf(id, rows);
+	await sendingNothing(rows, async () => {
+		const told = await lab.api.runWithInventedAnswers(caller);
+		context.diagnostic(told.slice(0, 300));
+	});
+	await run(caller);
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
+	await lab.api.deactivate(id);
+});
+
+void test('Retry execution of a workflow that calls the one that pays pays nobody again without references', async () => {
+	const rows = payroll(lab, 'retried-sub', 3, { references: false });
+	const pays = payNode({ options: { timeout, concurrency: 1 } }, { onError: 'stopWorkflow' });
+	const id = await add('retried-sub', [called(), pays], chain('Called', PAY));
+	await lab.api.activate(id);
+	const caller = await callerOf(id, rows);
+	faultFor(lab, new Map([[rowAt(rows, 2).toUserId, 'error500BeforePaying']]));
+	const { id: failed } = await run(caller);
+	lab.sandbox.faults.clear();
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [1, 1, 0]);
+	await sendingNothing(rows, async () => {
+		const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed));
+		assert.match(retried.error ?? '', /This execution is a retry of an earlier one/);
+	});
+	await lab.api.deactivate(id);
 });
 
 void test('a dry run of 200 items leaves no trace, and then a run pays all 200', async () => {

@@ -1,5 +1,6 @@
 /** What the gate says in the cases that a person will meet: bad items, old answers, waiting, events, setting rules. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import type pg from 'pg';
 import { z } from 'zod';
@@ -458,6 +459,23 @@ test('what was paid without the gate is written down, and the same list pays nob
 		],
 	);
 	assert.deepEqual(await story(name, 'new'), ['saidPaidBefore']);
+});
+
+test('a txHash that is longer than an index takes is cut, and the others of its claim are recorded', async () => {
+	const name = await newBudget();
+	const window = await claim(client, name, [item('a'), item('b')]);
+	const long = randomBytes(3_000).toString('hex');
+	const answers = [paidAs(long), paidAs('0xb')];
+	for (let again = 0; again < 2; again++) {
+		const told = await record(client, name, window, answers);
+		assert.deepEqual(
+			told.map(({ outcome, txHash }) => [outcome, txHash]),
+			[
+				['paid', long.slice(0, 200)],
+				['paid', '0xb'],
+			],
+		);
+	}
 });
 
 test('answers that do not fit what was handed out are unknown', async () => {
