@@ -26,15 +26,27 @@ const items = $('Payments')
 				? /^(paid|recordPaid)$/.test(person.finding)
 				: /^Not settled, because its Finding is empty/.test(told.message) &&
 					/^(paid|notPaid|recordPaid)$/.test(person.finding);
+		const period = $('Period').first().json.period;
+		// What is free already only recordPaid records.
+		const remedy =
+			told.outcome === 'ready'
+				? `The next run with Pay would pay it. Write ${period} recordPaid into finding, set Finding in Pay salaries to From Each Item, and run it again. Do not set Mode to Pay before`
+				: 'Set Finding in Pay salaries to From Each Item, and settle again before anybody is paid';
 		const notRecorded =
 			told.mode === 'settle' && isLost
-				? `The table says ${person.finding}, which was not recorded: set Finding in Pay salaries to From Each Item, and settle again before anybody is paid`
+				? `The table says ${person.finding}, which was not recorded. ${remedy}`
 				: '';
 		const outcome =
 			person.problem !== '' && told.mode !== 'settle'
 				? 'notPaid'
 				: (isMine && notRecorded === '' && told.outcome) || 'unknown';
-		const reason = [notRecorded, told.message, told.description, told.reason]
+		const reason = [
+			notRecorded,
+			// The node's words about what is free lead to Pay.
+			...(told.outcome === 'ready' && notRecorded !== ''
+				? []
+				: [told.message, told.description, told.reason]),
+		]
 			.filter((text) => typeof text === 'string' && text !== '')
 			.map((text) => text.replace(/<br\/?>/g, ' ').replace(/\.$/, ''))
 			// The node's own steps are for lists without a table.
@@ -55,14 +67,15 @@ const items = $('Payments')
 					(outcome === 'unknown' ? 'No answer came about this payment' : ''),
 				amountEtb: Number(told.amountEtb ?? person.amountEtb) || 0,
 				employee: person.employee,
-				period: $('Period').first().json.period,
+				period,
 				userId: person.toUserId,
 				reference: person.reference,
 				// Said only by a run that sends nothing: dryRun or settle.
 				...(told.mode !== undefined && { mode: told.mode }),
-				// Who asks the service about an unknown payment tells it the time.
+				// Who asks the service about an unknown payment tells it the time. A run that names its mode sent nothing.
 				time:
-					outcome === 'paid' || (outcome === 'unknown' && answer.error !== undefined)
+					outcome === 'paid' ||
+					(outcome === 'unknown' && answer.error !== undefined && told.mode === undefined)
 						? $now.toFormat('yyyy-MM-dd HH:mm')
 						: '',
 				txHash: told.txHash ?? '',

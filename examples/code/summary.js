@@ -31,6 +31,9 @@ const beingSent = withOutcome('inFlight');
 
 const NOTHING_SENT = { dryRun: 'dry run, nobody was paid', settle: 'settled, nobody was paid' };
 const mode = rows.find((row) => row.mode !== undefined)?.mode;
+// Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
+const forgotten =
+	mode === 'settle' ? ready.filter(({ reason }) => /knows no payment/.test(reason)) : [];
 const counts = [
 	mode === undefined
 		? `${paid.length} paid (${etb(total(paid))} ETB)`
@@ -53,12 +56,13 @@ const items = [
 			notPaid: notPaid.length,
 			unknown: unknown.length,
 			beingSent: beingSent.length,
-			needsYou: notPaid.length + unknown.length + beingSent.length,
+			needsYou: notPaid.length + unknown.length + beingSent.length + forgotten.length,
 			message:
 				`Salaries ${period}: ${counts.join(', ')}.` +
 				names('Not paid', notPaid) +
 				names('Being sent', beingSent) +
-				names('Unknown', unknown),
+				names('Unknown', unknown) +
+				names('Still to be paid, with Mode in Pay salaries on Pay', forgotten),
 		},
 	},
 ];

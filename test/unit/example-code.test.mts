@@ -239,11 +239,32 @@ describe('the report', () => {
 				{ ...payment(1), finding: 'recordPaid' },
 				{ ...payment(2), finding: 'notPaid' },
 			],
-			[answer(1, 'ready', { mode: 'settle' }), answer(2, 'ready', { mode: 'settle' })],
+			[
+				answer(1, 'ready', { mode: 'settle', message: 'A run with Mode on Pay sends it' }),
+				answer(2, 'ready', { mode: 'settle' }),
+			],
 		);
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'ready']);
 		expect(summary).toMatchObject({ ready: 1, unknown: 1, needsYou: 1 });
-		expect(summary?.message).toMatch(/recordPaid, which was not recorded: set Finding/);
+		expect(summary?.message).toMatch(
+			/The table says recordPaid, which was not recorded\. The next run with Pay would pay it\. Write 2026-10 recordPaid into finding/,
+		);
+		expect(rows[0]?.reason).not.toMatch(/A run with Mode on Pay sends it/);
+	});
+
+	test('of a run that settles calls for somebody if people are still to be paid, and says no time', () => {
+		const unused = 'This node knows no payment under this reference, so nothing was settled';
+		const { rows, summary } = reportOf(
+			[payment(1), payment(2), payment(3)],
+			[
+				answer(1, 'ready', { mode: 'settle', message: unused }),
+				answer(2, 'ready', { mode: 'settle', message: 'Settled as not paid' }),
+				{ error: { ...answer(3, 'unknown', { mode: 'settle' }), message: 'Finding is "x"' } },
+			],
+		);
+		expect(rows.map(({ time }) => time)).toEqual(['', '', '']);
+		expect(summary).toMatchObject({ ready: 2, unknown: 1, needsYou: 2 });
+		expect(summary?.message).toMatch(/Still to be paid, with Mode .* on Pay: Name 1, 100\.00 ETB/);
 	});
 
 	test('says so if the table has a finding and the node got none', () => {
@@ -259,7 +280,7 @@ describe('the report', () => {
 			})),
 		);
 		expect(rows[0]?.reason).toMatch(
-			/^The table says notPaid, which was not recorded: set Finding in Pay salaries to From Each Item/,
+			/^The table says notPaid, which was not recorded\. Set Finding in Pay salaries to From Each Item/,
 		);
 		expect(rows[1]?.reason).toMatch(/^Not settled, because its Finding is empty/);
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);

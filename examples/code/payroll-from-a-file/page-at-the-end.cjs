@@ -36,7 +36,13 @@ const approvedBy = paid[0]?.approvedBy;
 /** What happened, in one sentence, and what to do. */
 const [heading, sentence] = {
 	done: [
-		paid.length > 0 ? `${money(total)} ETB paid` : 'Nobody was paid',
+		paid.length > 0
+			? `${money(total)} ETB paid`
+			: having('unknown').length > 0
+				? `It is unknown whether ${people(having('unknown').length)} were paid`
+				: having('notPaid').length === 0 && having('alreadyPaid').length > 0
+					? 'Everybody had been paid before'
+					: 'Nobody was paid',
 		[
 			paid.length > 0 &&
 				`to ${people(paid.length)}${approvedBy ? `, approved by ${html(approvedBy)}` : ''}.`,

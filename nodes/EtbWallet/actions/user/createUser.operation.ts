@@ -4,7 +4,7 @@ import type { Remedies } from '../../../shared/service/failure';
 import { eachItem, type Operation } from '../operation';
 
 const remedies: Remedies = {
-	409: 'This user may have a wallet already: use the ID that you got when it was created, or enter another External ID. While testing, pin the output after a run that worked, so that this node does not run again.',
+	409: 'This user may have a wallet already: use the ID that you got when it was created. Another External ID makes another wallet, which counts as another person. While testing, pin the output after a run that worked, so that this node does not run again.',
 };
 
 /** Endpoint 6 of the service document §4. Whether it needs an email is not shown, so it may be left out. */
