@@ -190,13 +190,20 @@ void test('wired back from its error output, it settles once and sends nothing',
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
 });
 
-const called = () => node('Called', 'executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' });
+/** The beginning of a workflow that is called with rows. */
+const called = (rows: Row[]) =>
+	node('Called', 'executeWorkflowTrigger', 1.1, {
+		workflowInputs: { values: Object.keys(rowAt(rows, 0)).map((name) => ({ name, type: 'any' })) },
+	});
 
 /** A workflow that calls another one with these rows. */
 async function callerOf(id: string, rows: Row[], settings: object = {}): Promise<string> {
 	const workflowId = { __rl: true, value: id, mode: 'id' };
-	const workflowInputs = { mappingMode: 'defineBelow', value: {}, matchingColumns: [], schema: [] };
-	const parameters = { source: 'database', workflowId, workflowInputs, mode: 'once', options: {} };
+	const value = Object.fromEntries(
+		Object.keys(rowAt(rows, 0)).map((name) => [name, `={{ $json.${name} }}`]),
+	);
+	const workflowInputs = { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] };
+	const parameters = { workflowId, workflowInputs, options: {} };
 	const call = node('Call', 'executeWorkflow', 1.2, parameters, settings);
 	return await add('caller', [start(), list(rows), call], chain(START, 'Rows', 'Call'));
 }
@@ -204,7 +211,7 @@ async function callerOf(id: string, rows: Row[], settings: object = {}): Promise
 void test('in a sub-workflow under Retry On Fail it refuses, and says so', async (context) => {
 	const rows = payroll(lab, 'sub', 2, { references: true });
 	const id = await withUnknown('sub', rows, {
-		nodes: [called()],
+		nodes: [called(rows)],
 		settings: { onError: 'stopWorkflow' },
 		connections: { ...chain(START, 'Rows', PAY), Called: { main: [[to(PAY)]] } },
 	});
@@ -352,7 +359,7 @@ void test('an evaluation with invented answers pays nobody and records nothing',
 
 void test('an evaluation of a workflow that calls the one that pays pays nobody', async (context) => {
 	const rows = payroll(lab, 'invented-sub', 1, { references: true });
-	const id = await add('invented-sub', [called(), payNode()], chain('Called', PAY));
+	const id = await add('invented-sub', [called(rows), payNode()], chain('Called', PAY));
 	await lab.api.activate(id);
 	const caller = await callerOf(id, rows);
 	await sendingNothing(rows, async () => {
@@ -367,7 +374,7 @@ void test('an evaluation of a workflow that calls the one that pays pays nobody'
 void test('Retry execution of a workflow that calls the one that pays pays nobody again without references', async () => {
 	const rows = payroll(lab, 'retried-sub', 3, { references: false });
 	const pays = payNode({ options: { timeout, concurrency: 1 } }, { onError: 'stopWorkflow' });
-	const id = await add('retried-sub', [called(), pays], chain('Called', PAY));
+	const id = await add('retried-sub', [called(rows), pays], chain('Called', PAY));
 	await lab.api.activate(id);
 	const caller = await callerOf(id, rows);
 	faultFor(lab, new Map([[rowAt(rows, 2).toUserId, 'error500BeforePaying']]));
