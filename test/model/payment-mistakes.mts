@@ -197,7 +197,7 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Retry execution pays although the node remembers nothing',
 		file: disburse,
-		finds: `if (isRepeated(context) && (marks === 0 || begunForgetful.has(endedBefore)))`,
+		finds: `if ((0, n8n_1.isRepeated)(context) && (marks === 0 || begunForgetful.has(endedBefore)))`,
 		puts: `if (false)`,
 	},
 	{
