@@ -483,6 +483,23 @@ describe('without what n8n keeps references with', () => {
 	});
 });
 
+test('answers that n8n invents, as for the tools of an agent that it evaluates, make a dry run', async () => {
+	const node = await nodeWith((context) => ({
+		additionalData: {
+			value: {
+				...(Reflect.get(context, 'additionalData') as object),
+				evalLlmMockHandler: () => ({ body: { success: true, txHash: '0xinvented' } }),
+			},
+		},
+	}));
+	const evaluated = await payMapped(itemsFor('a'), {}, { currentNode: () => node });
+	expect(evaluated.output.map(({ json }) => [json.outcome, json.mode])).toEqual([
+		['ready', 'dryRun'],
+	]);
+	expect(payments()).toEqual([]);
+	expect(outcomesOf(await payMapped(itemsFor('a')))).toEqual(['paid']);
+});
+
 test('an update of the package between two tries pays nobody again', async () => {
 	let node = (await loadPackage()).types.get('n8n-nodes-etb-wallet.etbWallet');
 	const items = ['a', 'b', 'c'].map((name) => ({ toUserId: user(name), amountEtb: 10 }));

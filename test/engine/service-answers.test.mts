@@ -101,7 +101,7 @@ const refusals: [status: number, message: string, description: RegExp, calls?: C
 	[
 		409,
 		conflict,
-		/have a wallet already: use the ID that you got.*another External ID/,
+		/have a wallet already: use the ID that you got.*Another External ID/,
 		['createUser'],
 	],
 	[418, refused, /Check the values/],

@@ -270,6 +270,13 @@ export const mistakes: Mutation[] = [
 		puts: '',
 	},
 	{
+		breaks:
+			'What was refused is freed once more after an access that failed: another run may have claimed it',
+		file: windows,
+		finds: `this.unrecorded = ended.filter(({ ending }) => ending && ending.outcome !== 'notPaid');`,
+		puts: `this.unrecorded = ended;`,
+	},
+	{
 		breaks: 'Retry On Fail forgets what an earlier try sent',
 		file: n8n,
 		finds: 'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',

@@ -104,6 +104,14 @@ export const mistakes: Mistake[] = [
 		puts: 'heldBy === undefined && holder.trigger',
 	},
 	{
+		breaks:
+			'of two accounts that turn out to be one, the one without the published workflow counts',
+		file: `${folder}/accounts.ts`,
+		finds: 'found.find(({ holderKeys }) => holderKeys.some(isShared)) ??',
+		puts: '',
+		seed: 1_601,
+	},
+	{
 		breaks: 'a replaced API key makes another account',
 		file: `${folder}/accountUrl.ts`,
 		finds: 'asker.account = await loadAccount(asker.context);',

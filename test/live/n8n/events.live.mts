@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
@@ -25,8 +26,9 @@ import { eventually, executionsOf, startLab } from '../../../lab/lab.mts';
 
 let lab: Lab;
 let counter: Counter;
+const env: Record<string, string> = {};
 before(async () => {
-	lab = await startLab({ sandbox: { timeFactor: 0.02 } });
+	lab = await startLab({ sandbox: { timeFactor: 0.02 }, env });
 	counter = await startCounter();
 });
 after(async () => {
@@ -471,13 +473,44 @@ void test('headers are shown without what gives access, and a shared test shows 
 	});
 });
 
+/** Starts n8n anew behind an address that keeps what comes by it, while `use` runs. */
+async function whileRecorded(use: (recorded: () => string) => Promise<void>): Promise<void> {
+	let recorded = '';
+	const recorder = createServer((socket) => {
+		const behind = connect(Number(new URL(lab.n8n.url).port), '127.0.0.1');
+		socket.on('data', (data) => (recorded += String(data)));
+		for (const each of [socket, behind]) each.on('error', () => undefined);
+		socket.pipe(behind).pipe(socket);
+	}).listen(0, '127.0.0.1');
+	await once(recorder, 'listening');
+	const { port } = recorder.address() as AddressInfo;
+	await lab.n8n.stop();
+	env.WEBHOOK_URL = `http://127.0.0.1:${port}/`;
+	await lab.restartN8n();
+	try {
+		await use(() => recorded);
+	} finally {
+		await lab.n8n.stop();
+		delete env.WEBHOOK_URL;
+		await lab.restartN8n();
+		recorder.close();
+	}
+}
+
 void test('a probe that is recorded and sent again starts nothing', async () => {
-	await whilePublished(eventWorkflow(), async ({ id, url }) => {
-		const body = JSON.stringify({ etbWalletProbe: 'recorded' });
-		assert.equal(await send(url, body), 202);
-		assert.equal(await post(url, body, 'forged'), 401);
-		assert.equal(await send(url, transfer('after-probe')), 200);
-		assert.equal((await executionsOf(lab, id, 1)).length, 1);
+	await whileRecorded(async (recorded) => {
+		await whilePublished(eventWorkflow(), async ({ id, url }) => {
+			await lab.api.listenForTestEvent(id, TRIGGER);
+			const probe = recorded().split('\r\n\r\n').at(-1) ?? '';
+			await lab.api.stopListening(id);
+			assert.equal(await send(url, probe), 202);
+			assert.equal(await post(url, probe, 'forged'), 401);
+			assert.equal(await send(url, transfer('after-probe')), 200);
+			const started = (await executionsOf(lab, id, 1)).map(
+				({ nodes }) => nodes[TRIGGER]?.[0]?.outputs[0]?.[0]?.event,
+			);
+			assert.deepEqual(started, ['transfer.completed']);
+		});
 	});
 });
 
