@@ -84,8 +84,12 @@ export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
 	return wanted.includes(allEvents) || wanted.includes(event);
 }
 
-/** By its `timestamp` (service document §6); undefined when it has none that can be read. */
+/** A date with a time and no zone, which Node would read in the zone of n8n's machine. */
+const withoutZone = /^[\d-]+[T ][\d:.]+$/i;
+
+/** By its `timestamp` (service document §6: in UTC); undefined when it has none that can be read. */
 export function ageMsOf({ timestamp }: PartnerEvent, nowMs: number): number | undefined {
-	const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
+	if (typeof timestamp !== 'string') return undefined;
+	const time = Date.parse(withoutZone.test(timestamp) ? `${timestamp}Z` : timestamp);
 	return Number.isNaN(time) ? undefined : nowMs - time;
 }
