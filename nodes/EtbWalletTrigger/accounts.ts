@@ -32,9 +32,9 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 export const accountUrlsUsedBy = (trigger: string, url?: string): AccountUrl[] =>
 	[...accountUrls].filter(({ known }) => hasTrigger(known, trigger, url));
 
-/** What is known of the account for which a trigger is published. */
-export const knownOfPublished = (trigger: string): Knowledge | undefined =>
-	accountUrlsUsedBy(trigger).find(({ known }) => known.holder?.trigger === trigger)?.known;
+/** The account for which a trigger is published. */
+export const accountUrlOfPublished = (trigger: string): AccountUrl | undefined =>
+	accountUrlsUsedBy(trigger).find(({ known }) => known.holder?.trigger === trigger);
 
 /** What is known of the account for which a trigger is tested. It can be another one: tests use what is not published yet. */
 export function knownOfTested(trigger: string): Knowledge | undefined {

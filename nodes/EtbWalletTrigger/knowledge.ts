@@ -119,6 +119,12 @@ export function endListener(known: Knowledge, trigger: string, url: string): Kno
 	return { ...known, tests, holder: isIt(known.holder) ? undefined : known.holder };
 }
 
+/** n8n listens for no test at this URL, and told nobody that it ended: its workflow was deleted. */
+export const dropTest = (known: Knowledge, url: string): Knowledge => ({
+	...known,
+	tests: known.tests.filter((test) => test.url !== url),
+});
+
 /** This URL is being sent to the service: until it answers, it is certain only if the service has it already. */
 export function urlSent(known: Knowledge, url: string): Knowledge {
 	const tests = known.tests.map((test) => (test.url === url ? { ...test, wasSet: true } : test));

@@ -63,7 +63,7 @@ interface TriggerCode {
 type Knowledge = object;
 interface AccountsCode {
 	keep: (context: object) => { closeFunction: () => Promise<void> };
-	knownOfPublished: (trigger: string) => Knowledge | undefined;
+	accountUrlOfPublished: (trigger: string) => { known: Knowledge } | undefined;
 	knownOfTested: (trigger: string) => Knowledge | undefined;
 }
 interface KnowledgeCode {
@@ -337,9 +337,9 @@ export class World {
 			await this.#settled();
 		}
 		await this.#publishes();
-		const { knownOfPublished, knownOfTested } = this.#modules.accounts;
+		const { accountUrlOfPublished, knownOfTested } = this.#modules.accounts;
 		for (const workflow of this.workflows)
-			for (const knownOf of [knownOfPublished, knownOfTested])
+			for (const knownOf of [accountUrlOfPublished, knownOfTested])
 				if (knownOf(triggerOf(workflow)) !== undefined)
 					this.#broken(`${workflow.name} has ended and is still remembered`);
 	}
@@ -788,7 +788,7 @@ export class World {
 			if (isRegistered && workflow.isTested) this.#deliverToTest(workflow);
 		}
 		for (const workflow of this.workflows.filter(({ isPublished }) => isPublished)) {
-			const known = accounts.knownOfPublished(triggerOf(workflow));
+			const known = accounts.accountUrlOfPublished(triggerOf(workflow))?.known;
 			const copies = known ? knowledge.sharingTestUrls(known, triggerOf(workflow)) : [];
 			for (const url of copies) {
 				const tested = this.workflows.find((other) => testUrl(other) === url);
