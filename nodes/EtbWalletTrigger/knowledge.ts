@@ -108,7 +108,9 @@ export function addTest(known: Knowledge, test: TestListener): Knowledge {
 	// If nothing is certain, the service may have a URL that was set before n8n started.
 	const isPossible = known.confirmed === undefined || known.confirmed === test.url;
 	const wasSet = testOf(known, test.trigger)?.wasSet === true || isPossible;
-	return { ...known, tests: [...others, { ...test, wasSet }] };
+	// Another program may have set another URL since an earlier test.
+	const confirmed = known.confirmed === test.url ? undefined : known.confirmed;
+	return { ...known, confirmed, tests: [...others, { ...test, wasSet }] };
 }
 
 /** A trigger is no longer published or tested at this URL. A test is kept until the service has another URL. */

@@ -8,7 +8,7 @@ import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from 
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
 import { dropTest, productionOf, sharingTestUrls } from './knowledge';
 import { triggerKey } from './perTrigger';
-import { settingsOf, type Settings } from './settings';
+import { checkSettings, settingsOf, type Settings } from './settings';
 import { hasSignature, isSigned, type Delivery } from './signedDelivery';
 import { loadSecrets } from './webhookSecrets';
 
@@ -85,6 +85,8 @@ async function acceptedEvent(
 ): Promise<{ event: PartnerEvent; delivery: Delivery } | Refusal> {
 	const delivery = await verifiedDelivery(context);
 	if ('status' in delivery) return delivery;
+	// n8n starts a trigger also if its settings cannot be used: its events fail, so that the service sends them again.
+	checkSettings(context.getNode().parameters);
 	const event = parseBody(delivery.body);
 	const probed = probeStatusOf(event);
 	if (probed !== undefined) return { status: probed, message: 'Probe' };
