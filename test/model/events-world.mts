@@ -48,7 +48,7 @@ const mostRefusals = 4;
 
 const credentialRead = 'a credential is read';
 const unreadable = 'the credential could not be decrypted';
-const keyOfOther = 'key of another account';
+const keyOfOther = 'key-of-another-account';
 
 const notTested = { isTested: false, begins: 0, ends: 0, endings: 0, beganInChange: false };
 
@@ -635,11 +635,12 @@ export class World {
 		const isQuiet = this.#pending.every(({ isPause }) => isPause);
 		const isAlone = activation === 'update' && isQuiet && this.#isAlone(workflow);
 		if (isAlone && this.#chance(0.1, this.#randomOfLater)) this.#enterOtherAccount();
-		const goesElsewhere = isAlone && this.#chance(0.1, this.#randomOfLater);
+		const goesElsewhere = isAlone && this.#chance(0.3, this.#randomOfLater);
 		const isStart = activation === 'init' || activation === 'leadershipChange';
 		this.#begin(
 			async () => {
 				if (goesElsewhere) await this.#publishElsewhere(workflow);
+				if (process !== this.#process) return;
 				// After a failure n8n has nothing to end.
 				if (activation === 'update' && !(workflow.hasFailed && this.#chance(0.5))) await leave();
 				for (let attempt = 1; process === this.#process; attempt++) {
@@ -872,7 +873,7 @@ export class World {
 		this.#isRefused = false;
 		this.#takenLast = undefined;
 		this.#process++;
-		this.#isUnreadable = this.#chance(0.2, this.#randomOfLater);
+		this.#isUnreadable = this.#chance(0.3, this.#randomOfLater);
 		if (this.#isUnreadable) this.#tell('the credentials cannot be read');
 		this.#isToBeGivenBack = false;
 		this.#isPublishedElsewhere = false;
