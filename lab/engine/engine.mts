@@ -11,11 +11,13 @@ import {
 	ExecutionLifecycleHooks,
 	HookContext,
 	PackageDirectoryLoader,
+	TriggerContext,
 	WebhookContext,
 	WorkflowExecute,
 } from 'n8n-core';
 import { Workflow, createRunExecutionData } from 'n8n-workflow';
 import type {
+	ExecutionError,
 	ICredentialDataDecryptedObject,
 	ICredentialType,
 	ICredentialsHelper,
@@ -442,6 +444,30 @@ export async function callTriggerHook(
 		checkError(error);
 		throw error;
 	}
+}
+
+/** A published trigger that n8n keeps in memory. */
+export interface KeptTrigger {
+	/** What a person sees under Executions. */
+	told: string[];
+	/** As n8n does when it unpublishes or replaces it. */
+	close: () => Promise<void>;
+}
+
+/** Calls what n8n calls, beside `create`, for a trigger that it publishes. */
+export async function keepTrigger(options: TriggerOptions): Promise<KeptTrigger> {
+	const { type, node, workflow, additional } = await triggerParts(options);
+	const told: string[] = [];
+	const save = (error: ExecutionError): void => {
+		checkError(error);
+		told.push(`${error.message}. ${String(error.description)}`);
+	};
+	const emit = (): void => undefined;
+	const context = new TriggerContext(
+		...([workflow, node, additional, 'trigger', 'init', emit, emit, save] as const),
+	);
+	const response = await type.trigger?.call(context);
+	return { told, close: async () => await response?.closeFunction?.() };
 }
 
 /** A trigger that listens on a port of this machine, as n8n does for it. */

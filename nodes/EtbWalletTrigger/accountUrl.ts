@@ -2,12 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
-import { after } from '../shared/elapsed';
-import { operationError } from '../shared/n8n';
-import { saveFailedExecution } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import { asError } from '../shared/unknown';
+import { kept, logTaken, Pauses, tellPerson } from './background';
 import type { Knowledge } from './knowledge';
 import * as knowledge from './knowledge';
 import { triggerKey } from './perTrigger';
@@ -17,10 +15,6 @@ import { triggerKey } from './perTrigger';
  * their retries, unless the service asks for longer pauses by `Retry-After`.
  */
 const timeoutMs = 8_000;
-
-/** The pause before the first retry in the background. Each later one is twice as long, up to the longest. */
-const firstPauseMs = 30_000;
-const longestPauseMs = 10 * 60_000;
 
 /** A trigger that was published or tested, with the account of its credential and the URL at which it listens. */
 interface Asker {
@@ -69,9 +63,6 @@ export function accountKeys({ url, apiKey, credentialsDecrypted: { id } }: Accou
 	return [`${url.href} key ${keyHash}`, ...(id === '' ? [] : [`${url.href} credential ${id}`])];
 }
 
-/** The published triggers that n8n keeps in the memory of this process, the one that publishes. */
-export const kept = new Map<string, ITriggerFunctions>();
-
 /**
  * The URL of one account. It can be set at the service, and not read. A hook of n8n changes what is known, and waits for
  * `reconcile`, which makes one call after the other until the service has confirmed the URL that is wanted. If it does
@@ -82,12 +73,13 @@ export class AccountUrl {
 	#known: Knowledge = { tests: [] };
 	/** By URL, which is set with the credential of its own trigger: a person may have made another one that of another account. */
 	readonly #askers = new Map<string, Asker>();
+	/** By its key, the account at which a URL was set last. Undefined: what that one confirmed counts no more. */
+	#setAt?: string;
 	#work?: Promise<Reconciled>;
 	/** Ends the retries of the call that is under way, or of the last one. */
 	#retries?: AbortController;
 	#notSet?: NotSet;
-	#pauseMs = firstPauseMs;
-	#pause?: AbortController;
+	readonly #pauses = new Pauses();
 	/** For which trigger an error was put under Executions, since the service last took a URL. */
 	#told?: string;
 
@@ -105,6 +97,12 @@ export class AccountUrl {
 	get holderKeys(): readonly string[] {
 		const asker = this.#askers.get(this.#known.holder?.url ?? '');
 		return asker === undefined ? [] : accountKeys(asker.account);
+	}
+
+	/** For a while nothing was published here, or nobody knows: another program may have set another URL. */
+	forget(): void {
+		this.#known = { ...this.#known, confirmed: undefined };
+		this.#setAt = undefined;
 	}
 
 	/** Reads the credentials of the askers anew: an API key may have been replaced. */
@@ -171,6 +169,10 @@ export class AccountUrl {
 	/** Sets the URL (service document §4 endpoint 4), with retries until another one is wanted. @returns the error, if any */
 	async #set(url: string, { context, account }: Asker): Promise<Error | undefined> {
 		this.#retries = new AbortController();
+		const [key] = accountKeys(account);
+		// A person may have entered another account into the credential, of which nothing is certain.
+		if (this.#setAt !== key) this.forget();
+		this.#setAt = key;
 		this.#known = knowledge.urlSent(this.#known, url);
 		const body = { webhookUrl: url };
 		try {
@@ -189,27 +191,22 @@ export class AccountUrl {
 
 	/** Begins the pause before the next retry in the background, if one is needed. */
 	retryLater(): void {
-		this.#pause?.abort();
-		if (knowledge.isConfirmed(this.#known)) this.#pauseMs = firstPauseMs;
+		this.#pauses.end();
+		if (knowledge.isConfirmed(this.#known)) this.#pauses.shorten();
 		const trigger = this.#triggerToRetry();
 		if (trigger === undefined || this.#work !== undefined) return;
 		this.#tellPerson(trigger);
-		this.#pause = new AbortController();
-		after(this.#pauseMs, () => void this.#retry(), this.#pause.signal);
-		this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+		this.#pauses.begin(() => void this.#retry());
 	}
 
-	/** n8n shows a workflow as published although the service did not take its URL. So one error stands under Executions. */
 	#tellPerson(context: ITriggerFunctions): void {
 		const trigger = triggerKey(context);
 		if (this.#notSet === undefined || this.#notSet.hasIt || this.#told === trigger) return;
 		this.#told = trigger;
-		const error = operationError(
-			context.getNode(),
-			'No events come: the partner service did not take the webhook URL of this workflow',
-			`${this.#notSet.reason.message}. n8n goes on trying, at the latest every 10 minutes: nothing is to be done if this passes by itself. Events of the meantime are lost, unless the service sends them again.`,
+		tellPerson(
+			context,
+			`${this.#notSet.reason.message}. Nothing is to be done if this passes by itself.`,
 		);
-		saveFailedExecution(context, error);
 	}
 
 	/** Undefined when no retry is needed, or another process makes it. */
@@ -224,8 +221,7 @@ export class AccountUrl {
 		const trigger = this.#triggerToRetry();
 		if (trigger === undefined) return;
 		const { notSet } = await this.#joinWork();
-		const workflow = trigger.getWorkflow().name;
 		if (notSet !== undefined) logNotSet(trigger, notSet);
-		else trigger.logger.info(`The partner service has taken the webhook URL of "${workflow}"`);
+		else logTaken(trigger);
 	}
 }

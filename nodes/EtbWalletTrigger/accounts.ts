@@ -1,12 +1,20 @@
 /** The accounts whose URL this process sets or has set, and which trigger uses which. */
 import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 import type { Account } from '../shared/account';
-import { accountKeys, AccountUrl, kept } from './accountUrl';
+import { accountKeys, AccountUrl } from './accountUrl';
+import { kept } from './background';
 import { closeHolder, hasTrigger, listeners, testOf, type Knowledge } from './knowledge';
+import { endPending, retryLater } from './pending';
 import { triggerKey } from './perTrigger';
 
 /** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */
 const accountUrls = new Set<AccountUrl>();
+
+/** Where nothing is published, what is known counts no more, except in the moment in which n8n replaces a trigger. */
+export function forgetUnpublished(except?: AccountUrl): void {
+	for (const accountUrl of accountUrls)
+		if (accountUrl !== except && accountUrl.known.holder === undefined) accountUrl.forget();
+}
 
 export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 	await Promise.all([...accountUrls].map(async (accountUrl) => await accountUrl.refresh()));
@@ -22,7 +30,8 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 		found[0] ??
 		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl) ? accountUrl.keys : []), ...keys];
-	// What is not in use any more knows nothing that counts, and would be found again.
+	forgetUnpublished(accountUrl);
+	// It would be found again.
 	for (const other of found) if (!isInUse(other)) accountUrls.delete(other);
 	accountUrls.add(accountUrl);
 	return accountUrl;
@@ -32,9 +41,9 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 export const accountUrlsUsedBy = (trigger: string, url?: string): AccountUrl[] =>
 	[...accountUrls].filter(({ known }) => hasTrigger(known, trigger, url));
 
-/** What is known of the account for which a trigger is published. */
-export const knownOfPublished = (trigger: string): Knowledge | undefined =>
-	accountUrlsUsedBy(trigger).find(({ known }) => known.holder?.trigger === trigger)?.known;
+/** The account for which a trigger is published. */
+export const accountUrlOfPublished = (trigger: string): AccountUrl | undefined =>
+	accountUrlsUsedBy(trigger).find(({ known }) => known.holder?.trigger === trigger);
 
 /** What is known of the account for which a trigger is tested. It can be another one: tests use what is not published yet. */
 export function knownOfTested(trigger: string): Knowledge | undefined {
@@ -48,10 +57,12 @@ export function keep(context: ITriggerFunctions): ITriggerResponse {
 	kept.set(trigger, context);
 	for (const accountUrl of accountUrls)
 		if (accountUrl.known.holder?.trigger === trigger) accountUrl.retryLater();
+	retryLater(trigger);
 	return {
 		closeFunction: async () => {
 			if (kept.get(trigger) !== context) return await Promise.resolve();
 			kept.delete(trigger);
+			endPending(trigger);
 			for (const accountUrl of accountUrls)
 				accountUrl.known = closeHolder(accountUrl.known, trigger);
 		},

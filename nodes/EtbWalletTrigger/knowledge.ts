@@ -108,7 +108,9 @@ export function addTest(known: Knowledge, test: TestListener): Knowledge {
 	// If nothing is certain, the service may have a URL that was set before n8n started.
 	const isPossible = known.confirmed === undefined || known.confirmed === test.url;
 	const wasSet = testOf(known, test.trigger)?.wasSet === true || isPossible;
-	return { ...known, tests: [...others, { ...test, wasSet }] };
+	// Another program may have set another URL since an earlier test.
+	const confirmed = known.confirmed === test.url ? undefined : known.confirmed;
+	return { ...known, confirmed, tests: [...others, { ...test, wasSet }] };
 }
 
 /** A trigger is no longer published or tested at this URL. A test is kept until the service has another URL. */
@@ -118,6 +120,12 @@ export function endListener(known: Knowledge, trigger: string, url: string): Kno
 	const tests = known.tests.map((test) => (isIt(test) ? { ...test, isEnding: true } : test));
 	return { ...known, tests, holder: isIt(known.holder) ? undefined : known.holder };
 }
+
+/** n8n listens for no test at this URL, and told nobody that it ended: its workflow was deleted. */
+export const dropTest = (known: Knowledge, url: string): Knowledge => ({
+	...known,
+	tests: known.tests.filter((test) => test.url !== url),
+});
 
 /** This URL is being sent to the service: until it answers, it is certain only if the service has it already. */
 export function urlSent(known: Knowledge, url: string): Knowledge {

@@ -7,11 +7,12 @@ import { isReplacing, isStarting, projectOf } from '../shared/n8nTrigger';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import { logNotSet, type AccountUrl, type NotSet } from './accountUrl';
-import { accountUrlOf, accountUrlsUsedBy } from './accounts';
+import { accountUrlOf, accountUrlsUsedBy, forgetUnpublished } from './accounts';
 import { forgetDeliveries } from './duplicates';
 import { probe } from './forwarding';
 import type { Holder, TestListener } from './knowledge';
 import * as knowledge from './knowledge';
+import { endPending, registerLater } from './pending';
 import { triggerKey } from './perTrigger';
 import { checkSettings, settingsOf } from './settings';
 import { forgetSecrets } from './webhookSecrets';
@@ -29,26 +30,36 @@ interface Registration {
 /**
  * Called by n8n when the workflow is published, when n8n starts, and when "Listen for test event" begins. The URL is set
  * each time: another program may have set another one.
- * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
+ * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen. Not while n8n
+ * starts: n8n would give the trigger up for good, and tell nobody
  */
 export async function register(context: IHookFunctions): Promise<void> {
 	try {
-		const registration = await readRegistration(context);
-		const { account, accountUrl } = registration;
-		const { url } =
-			context.getMode() === 'manual' ? await beginTest(registration) : beginPublished(registration);
-		const { notSet, refused } = await accountUrl.reconcile({ context, account, url });
-		const reason = refused.get(url);
-		if (reason !== undefined) {
-			// Logged too: n8n tries again, and after 84 s shows only that it took too long.
-			logNotSet(context, { url, reason, hasIt: false });
-			throw reason;
-		}
-		// Log, do not throw: if we threw, n8n would stop listening, and the service very likely sends to this URL.
-		if (notSet !== undefined) logNotSet(context, notSet);
+		await registerIf(context, () => true);
 	} catch (error) {
-		throw invalidValueError(context.getNode(), error);
+		if (context.getMode() !== 'manual') forgetUnpublished();
+		if (!isStarting(context)) throw invalidValueError(context.getNode(), error);
+		registerLater(context, ownUrl(context), error, registerIf);
 	}
+}
+
+/** @param isWanted asked again once all is read @returns whether the service has the URL that it should have */
+async function registerIf(context: IHookFunctions, isWanted: () => boolean): Promise<boolean> {
+	const registration = await readRegistration(context);
+	if (!isWanted()) return false;
+	const { account, accountUrl } = registration;
+	const { url } =
+		context.getMode() === 'manual' ? await beginTest(registration) : beginPublished(registration);
+	const { notSet, refused } = await accountUrl.reconcile({ context, account, url });
+	const reason = refused.get(url);
+	if (reason !== undefined) {
+		// Logged too: n8n tries again, and after 84 s shows only that it took too long.
+		logNotSet(context, { url, reason, hasIt: false });
+		throw reason;
+	}
+	// Log, do not throw: if we threw, n8n would stop listening, and the service very likely sends to this URL.
+	if (notSet !== undefined) logNotSet(context, notSet);
+	return notSet === undefined;
 }
 
 /** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
@@ -189,6 +200,7 @@ async function endListening(
 export async function unregister(context: IHookFunctions): Promise<void> {
 	const trigger = triggerKey(context);
 	const url = ownUrl(context);
+	endPending(trigger, url);
 	let failure: Error | undefined;
 	try {
 		// When this returns, n8n also stops listening for a test of this trigger that began meanwhile: so that one ends too.

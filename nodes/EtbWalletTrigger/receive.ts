@@ -2,13 +2,13 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { rawBodyOf, whenAnswered, withDeliveryKey } from '../shared/n8nTrigger';
 import { messageOf } from '../shared/unknown';
-import { knownOfPublished, knownOfTested } from './accounts';
+import { accountUrlOfPublished, knownOfTested } from './accounts';
 import { admit, deliveryKey, type Delivering } from './duplicates';
 import { ageMsOf, isPartnerEvent, isWanted, parseBody, type PartnerEvent } from './event';
 import { forward, headersToShow, isForwarded, probeStatusOf } from './forwarding';
-import { sharingTestUrls, productionOf } from './knowledge';
+import { dropTest, productionOf, sharingTestUrls } from './knowledge';
 import { triggerKey } from './perTrigger';
-import { settingsOf, type Settings } from './settings';
+import { checkSettings, settingsOf, type Settings } from './settings';
 import { hasSignature, isSigned, type Delivery } from './signedDelivery';
 import { loadSecrets } from './webhookSecrets';
 
@@ -85,6 +85,8 @@ async function acceptedEvent(
 ): Promise<{ event: PartnerEvent; delivery: Delivery } | Refusal> {
 	const delivery = await verifiedDelivery(context);
 	if ('status' in delivery) return delivery;
+	// n8n starts a trigger also if its settings cannot be used: its events fail, so that the service sends them again.
+	checkSettings(context.getNode().parameters);
 	const event = parseBody(delivery.body);
 	const probed = probeStatusOf(event);
 	if (probed !== undefined) return { status: probed, message: 'Probe' };
@@ -123,9 +125,13 @@ async function reachedProduction(context: IWebhookFunctions, delivery: Delivery)
 /** Does not wait for the tests, which must not slow production down: `forward` never rejects. */
 function forwardToTests(context: IWebhookFunctions, delivery: Delivery): void {
 	const trigger = triggerKey(context);
-	const known = knownOfPublished(trigger);
-	for (const url of known ? sharingTestUrls(known, trigger) : [])
-		void forward(context, url, delivery);
+	const accountUrl = accountUrlOfPublished(trigger);
+	if (accountUrl === undefined) return;
+	for (const url of sharingTestUrls(accountUrl.known, trigger)) {
+		void forward(context, url, delivery).then((status) => {
+			if (status === 404) accountUrl.known = dropTest(accountUrl.known, url);
+		});
+	}
 }
 
 function reasonToIgnore(

@@ -10,8 +10,14 @@ import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { ListeningTrigger, TriggerOptions } from '../../lab/engine/engine.mts';
-import { callTriggerHook, credentialFor, deduplicator, listen } from '../../lab/engine/engine.mts';
+import type { KeptTrigger, ListeningTrigger, TriggerOptions } from '../../lab/engine/engine.mts';
+import {
+	callTriggerHook,
+	credentialFor,
+	deduplicator,
+	keepTrigger,
+	listen,
+} from '../../lab/engine/engine.mts';
 import { serve, type Served } from '../../lab/engine/served.mts';
 
 const secret = 'trigger-test-secret';
@@ -811,13 +817,81 @@ describe('registration', () => {
 		);
 	});
 
-	test('when n8n starts, a workflow whose account another one holds is told which', async () => {
-		await callTriggerHook(options(), 'create', 'trigger', 'init');
-		const second = options();
-		await expect(callTriggerHook(second, 'create', 'trigger', 'init')).rejects.toThrow(
-			'Unpublish the workflow "Payments" first',
-		);
-		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	describe('when n8n starts', () => {
+		const start = async (published: TriggerOptions): Promise<boolean> =>
+			await callTriggerHook(published, 'create', 'trigger', 'init');
+		const urls = (): string[] => sandbox.books.webhookUrlHistory();
+		/** The pauses before the tries in the background are short, and are counted. */
+		const hasten = (): { pauses: number } => {
+			const timeout = AbortSignal.timeout.bind(AbortSignal);
+			const counted = { pauses: 0 };
+			jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+				if (ms < 30_000) return timeout(ms);
+				counted.pauses++;
+				return timeout(ms / 1_000);
+			});
+			return counted;
+		};
+
+		test.each([
+			['no secret', { webhookSecret: ' ' }, 'has no Webhook Secret. Enter the Webhook Secret'],
+			['no API key', { apiKey: '' }, 'API Key is empty. Enter the API key'],
+			[
+				'an address that is not public',
+				{ baseUrl: 'https://partners.example.com' },
+				'which is not https. Set the environment variable WEBHOOK_URL',
+			],
+		])('with %s, it is told once and tried again until it can be', async (_name, changes, why) => {
+			const counted = hasten();
+			const changing = credentialFor(sandbox, changes);
+			const published = options({ credential: changing });
+			const kept = await keepTrigger(published);
+			await start(published);
+			await turnsUntil(() => counted.pauses > 2);
+			expect(kept.told).toEqual([expect.stringContaining(why)]);
+			expect(kept.told[0]).toMatch(/^No events come: /);
+			Object.assign(changing, credentialFor(sandbox));
+			await turnsUntil(() => urls().length > 0);
+			await kept.close();
+		});
+
+		test('a workflow whose account another one holds is told which, and gets it after that one', async () => {
+			hasten();
+			const first = options();
+			await start(first);
+			const second = options();
+			await start(second);
+			const kept = await keepTrigger(second);
+			expect(kept.told).toEqual([
+				expect.stringContaining('Unpublish the workflow "Payments" first'),
+			]);
+			expect(urls()).toHaveLength(1);
+			await leave(first);
+			await turnsUntil(() => urls().length > 1);
+			expect(urls().at(-1)).toContain(second.workflow?.id);
+			await kept.close();
+		});
+
+		test.each([
+			['unpublished', async (published: TriggerOptions) => void (await leave(published))],
+			['no longer kept', async (_: TriggerOptions, kept: KeptTrigger) => await kept.close()],
+		])('what is %s is not tried again', async (_name, end) => {
+			const counted = hasten();
+			const changing = credentialFor(sandbox, { apiKey: '' });
+			const published = options({ credential: changing });
+			await start(published);
+			const kept = await keepTrigger(published);
+			await end(published, kept);
+			Object.assign(changing, credentialFor(sandbox));
+			// The first pause takes 30 ms.
+			await new Promise((resolve) => setTimeout(resolve, 300));
+			expect([urls().length, counted.pauses]).toEqual([0, 1]);
+		});
+
+		test('what comes to a trigger whose settings cannot be used is not taken for unwanted', async () => {
+			const node = await trigger({ events: '={{ ["*"] }}' });
+			expect((await send(node, transfer('1'))).status).toBe(500);
+		});
 	});
 
 	test('of one that is unpublished and one that is published at once, the service ends with the URL of the other', async () => {
@@ -884,6 +958,15 @@ describe('registration', () => {
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(2);
 	});
 
+	test('a test sets its URL also if it was the last one to do so', async () => {
+		const tested = { ...options(), isTest: true };
+		await beginTest(tested);
+		await leave(tested);
+		sandbox.books.setWebhookUrl('https://staging.example.com/');
+		await beginTest(tested);
+		expect(sandbox.books.webhookUrl()).toContain('/webhook-test/');
+	});
+
 	test('a test can leave the URL alone', async () => {
 		await callTriggerHook(options(), 'create');
 		const alone = options({ additionalOptions: { whileTesting: 'leaveUrl' } });
@@ -915,6 +998,32 @@ describe('registration', () => {
 			await expect(callTriggerHook(options(), 'create')).rejects.toThrow('Unpublish the workflow');
 			refuse(1);
 			expect(await replace(published)).toBeUndefined();
+		});
+
+		test('it does not when a person entered another account into its credential', async () => {
+			const other = await startSandbox({ apiKey: 'other-key', webhookSecret: secret });
+			const changing = credentialFor(sandbox);
+			const published = options({ credential: changing });
+			await callTriggerHook(published, 'create');
+			Object.assign(changing, credentialFor(other, { apiKey: 'mistyped' }));
+			expect(await replace(published)).toContain('does not accept the API key (401)');
+			await other.stop();
+		});
+
+		test.each([
+			['with another account', true],
+			['with what cannot be used', false],
+		])('it does not when it was published %s meanwhile', async (_name, isOther) => {
+			const other = await startSandbox({ apiKey: 'other-key', webhookSecret: secret });
+			const published = options();
+			await callTriggerHook(published, 'create');
+			const meanwhile = credentialFor(other, isOther ? {} : { apiKey: '' });
+			const credentials = { etbWalletApi: { id: '2', name: 'Another credential' } };
+			await replace({ ...published, credential: meanwhile, node: { credentials } });
+			sandbox.books.setWebhookUrl('https://staging.example.com/');
+			refuse(1);
+			expect(await replace(published)).toContain('refused the request (400)');
+			await other.stop();
 		});
 
 		test('it does not when a test may have set another URL since', async () => {
@@ -1108,6 +1217,25 @@ describe('registration', () => {
 		await copied;
 		expect(node.started).toEqual(production.started);
 		expect(sandbox.books.webhookUrlHistory()).toHaveLength(1);
+	});
+
+	test('a test whose workflow was deleted, of which n8n says nothing, gets one event at most', async () => {
+		const published = options();
+		const production = await trigger({}, published);
+		await callTriggerHook({ ...published, webhookBaseUrl: production.url }, 'create');
+		const reached: string[] = [];
+		const app = express().use((request, response) => {
+			reached.push(request.path);
+			response.status(404).end();
+		});
+		const tested = { ...options(), webhookTestBaseUrl: await play(app) };
+		await beginTest(tested);
+		await send(production, transfer('1'));
+		await turnsUntil(() => reached.length > 0);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		await send(production, transfer('2'));
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		expect(reached).toHaveLength(1);
 	});
 
 	test('a test in the process of the published workflow does not get its URL while n8n replaces it', async () => {

@@ -18,8 +18,10 @@ interface Workflow {
 	whileTesting: 'share' | 'leaveUrl';
 	/** Which credential of the account it uses. */
 	credentialId: string;
-	/** As n8n shows it. */
+	/** As n8n shows it, unless it waits. */
 	isPublished: boolean;
+	/** n8n shows it as published since it started, and its trigger could not be registered yet. */
+	isWaiting: boolean;
 	/** n8n publishes or unpublishes it at this moment. */
 	isChanging: boolean;
 	/** n8n listens at its test URL. */
@@ -45,6 +47,8 @@ const shortestPauseMs = 30_000;
 const mostRefusals = 4;
 
 const credentialRead = 'a credential is read';
+const unreadable = 'the credential could not be decrypted';
+const keyOfOther = 'key-of-another-account';
 
 const notTested = { isTested: false, begins: 0, ends: 0, endings: 0, beganInChange: false };
 
@@ -63,7 +67,7 @@ interface TriggerCode {
 type Knowledge = object;
 interface AccountsCode {
 	keep: (context: object) => { closeFunction: () => Promise<void> };
-	knownOfPublished: (trigger: string) => Knowledge | undefined;
+	accountUrlOfPublished: (trigger: string) => { known: Knowledge } | undefined;
 	knownOfTested: (trigger: string) => Knowledge | undefined;
 }
 interface KnowledgeCode {
@@ -96,6 +100,8 @@ export class World {
 	readonly story: string[] = [];
 	readonly workflows: Workflow[];
 	readonly #random: () => number;
+	/** Of what was added to the worlds later: without it, the seeds of before show what they showed. */
+	readonly #randomOfLater: () => number;
 	readonly #code: Code;
 	/** Whether another process handles what is published. */
 	readonly #isQueueMode: boolean;
@@ -109,6 +115,8 @@ export class World {
 	#standsIn = false;
 	/** Another process, or another program, set it. */
 	#isSetElsewhere = false;
+	/** n8n cannot read the credentials. */
+	#isUnreadable = false;
 	/** The API key that the service takes, and that both credentials hold. */
 	#apiKey = 'key-1';
 	/** What the service confirmed last, if it was told nothing else since. */
@@ -124,6 +132,7 @@ export class World {
 
 	constructor(seed: number, code: Code) {
 		this.#random = randomOf(seed);
+		this.#randomOfLater = randomOf(seed + 0.5 * 2 ** 31);
 		this.#code = code;
 		this.#isQueueMode = this.#chance(0.5);
 		this.workflows = ['A', 'B', 'C'].map((name) => ({
@@ -131,6 +140,7 @@ export class World {
 			whileTesting: this.#oneOf(['share', 'share', 'leaveUrl'] as const),
 			credentialId: this.#oneOf(['credential 1', 'credential 2']),
 			isPublished: false,
+			isWaiting: false,
 			isChanging: false,
 			...notTested,
 			hasFailed: false,
@@ -161,8 +171,8 @@ export class World {
 		throw this.#found(what);
 	}
 
-	#chance(probability: number): boolean {
-		return this.#random() < probability;
+	#chance(probability: number, random = this.#random): boolean {
+		return random() < probability;
 	}
 
 	#oneOf<Option>(options: readonly Option[]): Option {
@@ -174,10 +184,30 @@ export class World {
 	/** All that the code does by itself has been done. */
 	async #settled(): Promise<void> {
 		await new Promise(setImmediate);
+		for (const workflow of this.workflows) {
+			if (!workflow.isWaiting || !this.#isRegistered(workflow)) continue;
+			Object.assign(workflow, { isWaiting: false, isPublished: true });
+			this.#tell(`${workflow.name} is published at last`);
+		}
 		if (this.#finding !== undefined) throw this.#finding;
 	}
 
 	#finding: Error | undefined;
+
+	/** By the code under test. */
+	#isRegistered(workflow: Workflow): boolean {
+		return this.#modules.accounts.accountUrlOfPublished(triggerOf(workflow)) !== undefined;
+	}
+
+	/** Nothing of any other workflow is under way, nor of this one but that it is published. */
+	#isAlone(workflow: Workflow): boolean {
+		return this.workflows.every(
+			({ name, isPublished, isWaiting, isChanging, isTested, ends, begins }) =>
+				!isTested &&
+				ends + begins === 0 &&
+				(name === workflow.name || !(isPublished || isWaiting || isChanging)),
+		);
+	}
 
 	#startProcess(): Modules {
 		const sleep = async (ms: number): Promise<void> =>
@@ -223,8 +253,8 @@ export class World {
 	#step(): void {
 		const choices: Array<() => void> = [];
 		for (const workflow of this.workflows) {
-			const { isPublished, isChanging, isTested, ends, begins, hasFailed } = workflow;
-			if (!isChanging && isPublished)
+			const { isPublished, isWaiting, isChanging, isTested, ends, begins, hasFailed } = workflow;
+			if (!isChanging && (isPublished || isWaiting))
 				choices.push(
 					() => this.#unpublish(workflow),
 					() => this.#publish(workflow, 'update'),
@@ -235,8 +265,8 @@ export class World {
 			if (begins < 2) choices.push(() => this.#startTest(workflow));
 		}
 		const isAnyInUse = this.workflows.some(
-			({ isPublished, isChanging, isTested, ends, begins }) =>
-				isPublished || isChanging || isTested || ends > 0 || begins > 0,
+			({ isPublished, isWaiting, isChanging, isTested, ends, begins }) =>
+				isPublished || isWaiting || isChanging || isTested || ends > 0 || begins > 0,
 		);
 		const isQuiet = this.#pending.every(({ isPause }) => isPause);
 		if (!isAnyInUse && isQuiet && this.#chance(0.3)) this.#setOutside();
@@ -246,6 +276,8 @@ export class World {
 		const isRead = this.#pending.some(({ what }) => what === credentialRead);
 		if (!isRead && this.#chance(0.03)) choices.push(() => this.#replaceApiKey());
 		if (isQuiet && this.#chance(0.1)) choices.push(() => this.#leadAgain());
+		if (this.#isUnreadable && this.#chance(0.2, this.#randomOfLater))
+			choices.push(() => this.#repairCredentials());
 		if (this.#pending.length > 0 && this.#chance(0.6)) this.#endOne();
 		else this.#oneOf(choices)();
 		this.#deliver();
@@ -267,26 +299,35 @@ export class World {
 	/** Nothing new is begun, the service works, and tests end: then all must be as it should be. */
 	async #end(): Promise<void> {
 		await this.#tryInBackground();
+		if (this.#isUnreadable) this.#repairCredentials();
 		this.#isHealthy = true;
 		this.#tell('— nothing new, and the service works —');
 		for (let round = 0; round < 1_000; round++) {
-			if (this.#pending.length > 0) this.#endOne();
-			else {
-				const tested = this.workflows.find(
-					({ isTested, ends, begins }) => isTested && ends === 0 && begins === 0,
-				);
-				if (tested === undefined) break;
-				this.#endTest(tested);
-			}
+			const tested = this.workflows.find(
+				({ isTested, ends, begins }) => isTested && ends === 0 && begins === 0,
+			);
+			const isQuiet = this.#pending.every(({ isPause }) => isPause);
+			if (isQuiet && tested !== undefined) this.#endTest(tested);
+			else if (this.#pending.length === 0 || (isQuiet && this.#isAsItShouldBe())) break;
+			else this.#endOne();
 			this.#deliver();
 			await this.#settled();
 		}
 		if (this.workflows.some(({ isChanging, ends, begins }) => isChanging || ends > 0 || begins > 0))
 			this.#broken('n8n waits for ever');
+		if (!this.#isAsItShouldBe() && this.workflows.some(({ isWaiting }) => isWaiting))
+			this.#broken('what could not be registered when n8n started never is');
 		const published = this.workflows.find(({ isPublished }) => isPublished);
 		if (published !== undefined && this.#registeredUrl !== productionUrl(published))
 			this.#broken(`the service has ${this.#registeredUrl}, and not the URL of ${published.name}`);
 		await this.#forgets();
+	}
+
+	/** Whoever waits can only wait for the one that is published. */
+	#isAsItShouldBe(): boolean {
+		const published = this.workflows.find(({ isPublished }) => isPublished);
+		if (published === undefined) return this.workflows.every(({ isWaiting }) => !isWaiting);
+		return this.#registeredUrl === productionUrl(published);
 	}
 
 	/** The next try in the background comes before the service works again, which refuses that one as well. */
@@ -325,7 +366,7 @@ export class World {
 	/** What ended is not remembered. */
 	async #forgets(): Promise<void> {
 		for (const workflow of this.workflows) {
-			if (workflow.isPublished) this.#unpublish(workflow);
+			if (workflow.isPublished || workflow.isWaiting) this.#unpublish(workflow);
 			for (
 				let round = 0;
 				round < 100 && (this.#pending.length > 0 || workflow.isChanging);
@@ -337,14 +378,19 @@ export class World {
 			await this.#settled();
 		}
 		await this.#publishes();
-		const { knownOfPublished, knownOfTested } = this.#modules.accounts;
+		const { accountUrlOfPublished, knownOfTested } = this.#modules.accounts;
 		for (const workflow of this.workflows)
-			for (const knownOf of [knownOfPublished, knownOfTested])
+			for (const knownOf of [accountUrlOfPublished, knownOfTested])
 				if (knownOf(triggerOf(workflow)) !== undefined)
 					this.#broken(`${workflow.name} has ended and is still remembered`);
 	}
 
-	#context(workflow: Workflow, mode: 'trigger' | 'manual', activation: string): object {
+	#context(
+		workflow: Workflow,
+		mode: 'trigger' | 'manual',
+		activation: string,
+		isOtherAccount = false,
+	): object {
 		const isTest = mode === 'manual';
 		const process = this.#process;
 		const report = (message: string): void => {
@@ -379,7 +425,9 @@ export class World {
 			getNode: () => ({
 				id: 'trigger',
 				name: 'ETB Wallet Trigger',
-				credentials: { etbWalletApi: { id: credentialId, name: 'account' } },
+				credentials: {
+					etbWalletApi: { id: isOtherAccount ? 'of another' : credentialId, name: 'account' },
+				},
 				parameters: { events: ['*'], additionalOptions: { whileTesting } },
 			}),
 			getNodeWebhookUrl: () => (isTest ? testUrl(workflow) : productionUrl(workflow)),
@@ -387,9 +435,10 @@ export class World {
 			getCredentials: async () => {
 				if (this.#chance(0.15))
 					await this.#outside(credentialRead, (resolve) => resolve(undefined));
+				if (this.#isUnreadable) throw new Error(unreadable);
 				return {
 					baseUrl: 'https://partners.example.com',
-					apiKey: this.#apiKey,
+					apiKey: isOtherAccount ? keyOfOther : this.#apiKey,
 					webhookSecret: 'secret',
 				};
 			},
@@ -398,15 +447,22 @@ export class World {
 
 	/** Workflows at which a person was shown that no events come, since that began. */
 	readonly #told = new Set<string>();
+	/** The same with the reason why their triggers wait. */
+	readonly #toldWhy = new Set<string>();
 
 	#showPerson(name: string, error: Error): void {
-		this.#tell(`${name} shows: ${error.message}`);
-		if (this.#told.has(name)) this.#finding ??= this.#found(`${name} shows the same failure again`);
-		this.#told.add(name);
+		const why = String(Reflect.get(error, 'description'));
+		this.#tell(`${name} shows: ${error.message}: ${why}`);
+		const isOfService = /^(The service|No answer)/.test(why);
+		const [told, what] = isOfService ? [this.#told, name] : [this.#toldWhy, `${name}: ${why}`];
+		if (told.has(what)) this.#finding ??= this.#found(`${name} shows the same failure again`);
+		told.add(what);
 	}
 
 	/** n8n shows the workflow as published, so somebody is told before the first try in the background. */
 	#checkTold(): void {
+		// The pause may be that of a trigger which waits.
+		if (this.#toldWhy.size > 0) return;
 		if (this.#told.size === 0 && this.#isRefused)
 			this.#finding ??= this.#found('no events come, and nobody is told');
 	}
@@ -440,6 +496,7 @@ export class World {
 		if (process !== this.#process) return await new Promise(() => undefined);
 		const begun = this.#begun;
 		this.#tell(`PUT ${url}`);
+		if (apiKey === keyOfOther) return { statusCode: 200, headers: {}, body: '{}' };
 		this.#checkKept(url);
 		const tested = this.workflows.find((workflow) => testUrl(workflow) === url);
 		const isOfTest = tested !== undefined;
@@ -575,8 +632,15 @@ export class World {
 			else await this.#modules.publishing.unregister(context).catch(() => undefined);
 		};
 		const tries = this.#oneOf([1, 1, 2]);
+		const isQuiet = this.#pending.every(({ isPause }) => isPause);
+		const isAlone = activation === 'update' && isQuiet && this.#isAlone(workflow);
+		if (isAlone && this.#chance(0.1, this.#randomOfLater)) this.#enterOtherAccount();
+		const goesElsewhere = isAlone && this.#chance(0.3, this.#randomOfLater);
+		const isStart = activation === 'init' || activation === 'leadershipChange';
 		this.#begin(
 			async () => {
+				if (goesElsewhere) await this.#publishElsewhere(workflow);
+				if (process !== this.#process) return;
 				// After a failure n8n has nothing to end.
 				if (activation === 'update' && !(workflow.hasFailed && this.#chance(0.5))) await leave();
 				for (let attempt = 1; process === this.#process; attempt++) {
@@ -591,6 +655,7 @@ export class World {
 						// Of a process that has ended, nothing comes any more.
 						if (process !== this.#process) throw error;
 						this.#checkNamed(error);
+						if (messageOf(error) === unreadable) this.#surelyRegistered = undefined;
 						const isLost = this.#surelyRegistered === productionUrl(workflow);
 						if (isLost && !isRefusal(error) && activation === 'update')
 							this.#finding ??= this.#found(`the service sends to ${name}, which is given up`);
@@ -601,11 +666,14 @@ export class World {
 			},
 			(error) => {
 				workflow.isChanging = false;
-				workflow.isPublished = error === undefined;
+				workflow.isWaiting = error === undefined && isStart && !this.#isRegistered(workflow);
+				workflow.isPublished = error === undefined && !workflow.isWaiting;
 				workflow.hasFailed = error !== undefined;
-				this.#tell(`${name} is ${error ? `not published: ${error.message}` : 'published'}`);
-				if (activation === 'init' && error !== undefined && !isRefusal(error))
-					this.#broken(`${name} is lost when n8n starts`);
+				const how = workflow.isWaiting ? 'published, and waits' : 'published';
+				this.#tell(`${name} is ${error ? `not published: ${error.message}` : how}`);
+				if (isStart && error !== undefined) this.#broken(`${name} is lost when n8n starts`);
+				const isTold = [...this.#toldWhy].some((told) => told.startsWith(name));
+				if (workflow.isWaiting && !isTold) this.#broken(`${name} waits, and nobody is told`);
 				const published = this.workflows.filter(
 					({ isPublished, isChanging }) => isPublished && !isChanging,
 				);
@@ -615,8 +683,42 @@ export class World {
 		);
 	}
 
+	/** A person entered another account into both credentials. */
+	#enterOtherAccount(): void {
+		this.#replaceApiKey();
+		this.#setOutside();
+		this.#takenLast = undefined;
+	}
+
+	/** For a while it is published for another account, which takes every URL. */
+	async #publishElsewhere(workflow: Workflow): Promise<void> {
+		const { accounts, publishing } = this.#modules;
+		const process = this.#process;
+		this.#tell(`${workflow.name} is published for another account first`);
+		await this.#leave(workflow).catch(() => undefined);
+		const context = this.#context(workflow, 'trigger', 'update', true);
+		await publishing.register(context).catch(() => undefined);
+		if (process !== this.#process) return;
+		const { closeFunction } = accounts.keep(context);
+		await closeFunction();
+		await publishing.unregister(context);
+		if (process !== this.#process) return;
+		this.#surelyRegistered = undefined;
+		if (!this.#isAlone(workflow)) return;
+		this.#setOutside();
+		this.#takenLast = undefined;
+	}
+
+	/** n8n can read the credentials again. */
+	#repairCredentials(): void {
+		this.#isUnreadable = false;
+		this.#tell('the credentials can be read again');
+	}
+
 	#change(workflow: Workflow): void {
 		workflow.isChanging = true;
+		for (const told of this.#toldWhy)
+			if (told.startsWith(workflow.name)) this.#toldWhy.delete(told);
 		for (const tested of this.workflows) tested.beganInChange ||= tested.begins > 0;
 	}
 
@@ -648,6 +750,8 @@ export class World {
 	/** The API key of the account is replaced at the service, and in both credentials. */
 	#replaceApiKey(): void {
 		this.#apiKey = `key-${Number(this.#apiKey.slice(4)) + 1}`;
+		// The key may be that of another account, as far as anybody knows.
+		this.#surelyRegistered = undefined;
 		this.#tell(`the API key is replaced: ${this.#apiKey}`);
 	}
 
@@ -660,6 +764,7 @@ export class World {
 			void workflow.close?.();
 			workflow.close = undefined;
 			workflow.isPublished = false;
+			workflow.isWaiting = false;
 		}
 		const published = this.#oneOf(this.workflows);
 		this.#surelyRegistered = undefined;
@@ -679,7 +784,8 @@ export class World {
 		const named = /workflow "(.)"/.exec(messageOf(error))?.[1];
 		if (named === undefined) return;
 		const workflow = this.workflows.find(({ name }) => name === named);
-		if (!workflow?.isPublished && !workflow?.isChanging)
+		const isThere = workflow?.isPublished === true || workflow?.isChanging === true;
+		if (workflow !== undefined && !isThere && !this.#isRegistered(workflow))
 			this.#finding ??= this.#found(`"${named}" is named, and is not published`);
 	}
 
@@ -688,6 +794,7 @@ export class World {
 		this.#tell(`unpublish ${name}`);
 		this.#change(workflow);
 		workflow.isPublished = false;
+		workflow.isWaiting = false;
 		workflow.hasFailed = false;
 		this.#begin(
 			async () => await this.#leave(workflow),
@@ -762,9 +869,12 @@ export class World {
 	#restart(): void {
 		this.#tell('n8n is restarted');
 		this.#told.clear();
+		this.#toldWhy.clear();
 		this.#isRefused = false;
 		this.#takenLast = undefined;
 		this.#process++;
+		this.#isUnreadable = this.#chance(0.3, this.#randomOfLater);
+		if (this.#isUnreadable) this.#tell('the credentials cannot be read');
 		this.#isToBeGivenBack = false;
 		this.#isPublishedElsewhere = false;
 		// What is under way reaches the service, or does not.
@@ -775,7 +885,11 @@ export class World {
 		this.#surelyRegistered = undefined;
 		if (this.#chance(0.3)) this.#setOutside();
 		this.#modules = this.#startProcess();
-		const published = this.workflows.filter(({ isPublished }) => isPublished);
+		const published = this.workflows.filter(
+			({ isPublished, isWaiting }) => isPublished || isWaiting,
+		);
+		for (const workflow of published)
+			Object.assign(workflow, { isPublished: true, isWaiting: false });
 		for (const workflow of published.toSorted(() => this.#random() - 0.5))
 			this.#publish(workflow, 'init');
 	}
@@ -788,7 +902,7 @@ export class World {
 			if (isRegistered && workflow.isTested) this.#deliverToTest(workflow);
 		}
 		for (const workflow of this.workflows.filter(({ isPublished }) => isPublished)) {
-			const known = accounts.knownOfPublished(triggerOf(workflow));
+			const known = accounts.accountUrlOfPublished(triggerOf(workflow))?.known;
 			const copies = known ? knowledge.sharingTestUrls(known, triggerOf(workflow)) : [];
 			for (const url of copies) {
 				const tested = this.workflows.find((other) => testUrl(other) === url);

@@ -32,7 +32,7 @@ export const mistakes: Mistake[] = [
 		file: `${folder}/knowledge.ts`,
 		finds: ' && (holder === undefined || test.productionUrl === holder.url)',
 		puts: '',
-		seed: 4_050,
+		seed: 13_453,
 	},
 	{
 		breaks: 'what a test receives is not sent on to who was published since',
@@ -147,14 +147,14 @@ export const mistakes: Mistake[] = [
 		file: `${folder}/accountUrl.ts`,
 		finds: 'void this.#retry()',
 		puts: 'undefined',
-		seed: 638,
+		seed: 3_066,
 	},
 	{
 		breaks: 'it is tried again only once',
 		file: `${folder}/accountUrl.ts`,
 		finds: 'this.#notSet = notSet;\n\t\tthis.retryLater();',
-		puts: 'this.#notSet = notSet;\n\t\tif (this.#pauseMs === firstPauseMs) this.retryLater();',
-		seed: 638,
+		puts: 'this.#notSet = notSet;\n\t\tif (this.#told === undefined) this.retryLater();',
+		seed: 7_855,
 	},
 	{
 		breaks: 'an answer that names another URL counts as yes',
@@ -164,7 +164,7 @@ export const mistakes: Mistake[] = [
 	},
 	{
 		breaks: 'nobody is told that no events come',
-		file: `${folder}/accountUrl.ts`,
+		file: `${folder}/background.ts`,
 		finds: 'saveFailedExecution(context, error);',
 		puts: '',
 	},
@@ -177,9 +177,9 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'who was told that the service has the URL already is not told that it has another',
 		file: `${folder}/accountUrl.ts`,
-		finds: 'this.#told === trigger) return;\n\t\tthis.#told',
-		puts: 'this.#told === trigger || this.#pauseMs > firstPauseMs) return;\n\t\tthis.#told',
-		seed: 321,
+		finds: 'this.#notSet.hasIt || this.#told === trigger) return;\n\t\tthis.#told = trigger;',
+		puts: 'this.#told === trigger) return;\n\t\tthis.#told = trigger;\n\t\tif (this.#notSet.hasIt) return;',
+		seed: 2_410,
 	},
 	{
 		breaks: 'what failed again later is not told again',
@@ -206,7 +206,7 @@ export const mistakes: Mistake[] = [
 		file: `${folder}/knowledge.ts`,
 		finds: 'holder?.isClosedHere && !isOwed',
 		puts: 'holder?.isClosedHere',
-		seed: 575,
+		seed: 887,
 	},
 	{
 		breaks: 'the URL that a test had is forgotten when another test of the trigger begins',
@@ -239,5 +239,60 @@ export const mistakes: Mistake[] = [
 		file: `${folder}/knowledge.ts`,
 		finds: 'const url = holder?.url ?? test.productionUrl;',
 		puts: 'const url = holder?.url;',
+	},
+	{
+		breaks: 'what another account took counts for this one',
+		file: `${folder}/accountUrl.ts`,
+		finds: 'if (this.#setAt !== key) this.forget();',
+		puts: '',
+	},
+	{
+		breaks: 'what an account took counts after its trigger was published for another one',
+		file: `${folder}/accounts.ts`,
+		finds: '\tforgetUnpublished(accountUrl);\n',
+		puts: '',
+	},
+	{
+		breaks: 'n8n gives up what cannot be registered while it starts',
+		file: `${folder}/publishing.ts`,
+		finds: 'if (!isStarting(context)) throw invalid',
+		puts: 'throw invalid',
+	},
+	{
+		breaks: 'what could not be registered when n8n started is not tried again',
+		file: `${folder}/pending.ts`,
+		finds: 'this.#pauses.begin(() => void this.#retry());',
+		puts: '',
+	},
+	{
+		breaks: 'it is not tried again if n8n keeps the trigger only after that',
+		file: `${folder}/accounts.ts`,
+		finds: '\tretryLater(trigger);\n',
+		puts: '',
+	},
+	{
+		breaks: 'a person is told at each try of what could not be registered',
+		file: `${folder}/pending.ts`,
+		finds: 'if (this.#told !== message) tellPerson',
+		puts: 'tellPerson',
+	},
+	{
+		breaks: 'what could not be registered is tried although the trigger has ended',
+		file: `${folder}/pending.ts`,
+		finds: 'pending.get(key) === this && kept.has(key)',
+		puts: 'true',
+	},
+	{
+		breaks: 'a trigger that ends while its credential is read for another try is registered',
+		file: `${folder}/publishing.ts`,
+		finds: '\tif (!isWanted()) return false;\n',
+		puts: '',
+		seed: 5_018,
+	},
+	{
+		breaks: 'what was unpublished goes on to wait',
+		file: `${folder}/pending.ts`,
+		finds: ' === url) pending.delete(trigger);',
+		puts: ' === url) return;',
 	},
 ];

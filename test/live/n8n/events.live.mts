@@ -383,7 +383,7 @@ void test('n8n starts while the service does not answer: it is told, and the URL
 		const [failed, ...others] = executions.filter(({ status }) => status === 'error');
 		assert.match(
 			failed?.error ?? '',
-			/No events come: the partner service did not take the webhook URL/,
+			/No events come: the webhook URL of this workflow could not be set/,
 		);
 		assert.deepEqual(others, []);
 		assert.equal(registeredUrl(), other);
@@ -398,6 +398,47 @@ void test('n8n starts while the service does not answer: it is told, and the URL
 		const { deliveryId } = lab.sandbox.emit('transfer.completed', { id: 'service-is-back' });
 		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
 	});
+});
+
+void test('n8n starts while the credential cannot be used: it is told, and the URL is set once it can be', async () => {
+	const { id: credentialId, name } = await lab.addCredential({});
+	const changeCredential = async (changes: object): Promise<void> =>
+		await lab.api.updateCredential(credentialId, name, CREDENTIAL_TYPE, {
+			...credentialFor(lab.sandbox),
+			...changes,
+		});
+	const workflow = eventWorkflow({}, counter.node);
+	const id = await lab.api.createWorkflow({
+		...workflow,
+		nodes: workflow.nodes.map((node) => ({
+			...node,
+			credentials: { etbWalletApi: { id: credentialId, name } },
+		})),
+	});
+	await lab.api.activate(id);
+	const url = registeredUrl();
+	await changeCredential({ webhookSecret: '' });
+	await lab.n8n.stop();
+	lab.sandbox.books.setWebhookUrl('https://other.example.com/events');
+	await lab.restartN8n();
+	const [failed] = await executionsOf(lab, id, 1);
+	assert.match(failed?.error ?? '', /No events come: the webhook URL of this workflow could not/);
+	assert.equal(await send(url, transfer('no-secret')), 401);
+	await changeCredential({});
+	await eventually('the URL', () => (registeredUrl() === url ? true : undefined), 90_000);
+	assert.equal(await send(url, transfer('secret-is-back')), 200);
+	assert.deepEqual(await ran(['secret-is-back']), [1]);
+	const log = await readFile(lab.n8n.logFile, 'utf8');
+	assert.match(
+		log,
+		/of the workflow "Received \d+" could not be set: The credential has no Webhook/,
+	);
+	assert.match(log, /has taken the webhook URL of "Received \d+"/);
+	assert.equal(
+		(await executionsOf(lab, id, 2)).filter(({ status }) => status === 'error').length,
+		1,
+	);
+	await lab.api.deactivate(id);
 });
 
 void test('the secret is replaced while events come: none is refused, none runs twice', async (context) => {

@@ -415,6 +415,16 @@ void describe('a credential of another account', () => {
 		assert.equal(url, production.url);
 	});
 
+	test('in the credential of a changed trigger, with a wrong key, is not said to have the URL', async () => {
+		const chosen = await lab.addCredential({});
+		const id = await lab.api.createWorkflow(withCredential(eventWorkflow(), chosen));
+		await lab.api.activate(id);
+		const mistyped = { ...credentialFor(other), apiKey: 'mistyped' };
+		await lab.api.updateCredential(chosen.id, chosen.name, CREDENTIAL_TYPE, mistyped);
+		await assert.rejects(change(id, true), /does not accept the API key \(401\)/);
+		await lab.api.deactivate(id);
+	});
+
 	test('in the credential of a test does not refuse the workflow of that account', async () => {
 		const production = await publish(eventWorkflow());
 		const second = await publishOther();
