@@ -19,8 +19,8 @@ const items = $('Payments')
 		// An answer about another payment says nothing about this one.
 		const isMine =
 			told.reference === undefined || told.reference === '' || told.reference === person.reference;
-		// Who was paid by the table must not look as if the next run may pay them, and n8n forgets the expression
-		// in Finding whenever Mode is changed.
+		// Who was paid by the table must not look as if the next run may pay them, and n8n forgets Finding
+		// whenever a person changes Mode.
 		const isLost =
 			told.outcome === 'ready'
 				? /^(paid|recordPaid)$/.test(person.finding)

@@ -99,7 +99,7 @@ export class AccountUrl {
 		return asker === undefined ? [] : accountKeys(asker.account);
 	}
 
-	/** For a while nothing was published here, or nobody knows: another program may have set another URL. */
+	/** What the service confirmed counts no more: another program may have set another URL since. */
 	forget(): void {
 		this.#known = { ...this.#known, confirmed: undefined };
 		this.#setAt = undefined;

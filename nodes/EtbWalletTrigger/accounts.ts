@@ -31,7 +31,7 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl) ? accountUrl.keys : []), ...keys];
 	forgetUnpublished(accountUrl);
-	// It would be found again.
+	// What is not in use any more would be found again.
 	for (const other of found) if (!isInUse(other)) accountUrls.delete(other);
 	accountUrls.add(accountUrl);
 	return accountUrl;

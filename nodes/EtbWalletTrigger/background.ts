@@ -11,12 +11,14 @@ export const kept = new Map<string, ITriggerFunctions>();
 const firstPauseMs = 30_000;
 const longestPauseMs = 10 * 60_000;
 
+/** The pauses between the tries of one thing, at most one at a time. */
 export class Pauses {
 	#ms = firstPauseMs;
 	#present?: AbortController;
 
-	/** Does something after a pause, unless that one ends before. */
+	/** Does something after a pause, unless that one ends before. It begins in the place of one that still goes on. */
 	begin(work: () => void): void {
+		this.end();
 		this.#present = new AbortController();
 		after(this.#ms, work, this.#present.signal);
 		this.#ms = Math.min(2 * this.#ms, longestPauseMs);

@@ -33,16 +33,14 @@ const paid = having('paid');
 const total = paid.reduce((sum, { amountEtb }) => sum + amountEtb, 0);
 const approvedBy = paid[0]?.approvedBy;
 
+// Who reads only the heading must not take somebody who may have been paid for somebody who was not.
+const NOT_PAID =
+	having('unknown').length > 0 ? 'It is unknown whether somebody was paid' : 'Nobody was paid';
+
 /** What happened, in one sentence, and what to do. */
 const [heading, sentence] = {
 	done: [
-		paid.length > 0
-			? `${money(total)} ETB paid`
-			: having('unknown').length > 0
-				? `It is unknown whether ${people(having('unknown').length)} were paid`
-				: having('notPaid').length === 0 && having('alreadyPaid').length > 0
-					? 'Everybody had been paid before'
-					: 'Nobody was paid',
+		paid.length > 0 ? `${money(total)} ETB paid` : NOT_PAID,
 		[
 			paid.length > 0 &&
 				`to ${people(paid.length)}${approvedBy ? `, approved by ${html(approvedBy)}` : ''}.`,

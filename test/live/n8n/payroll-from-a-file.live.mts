@@ -494,6 +494,7 @@ test('somebody who may have been paid is named with what to do, and put in again
 	);
 	const page = await approve(await accountant.upload(FORM, list));
 	lab.sandbox.faults.clear();
+	assert.match(page, /It is unknown whether somebody was paid/);
 	assert.match(page, /1 person may have been paid: do not pay them in another way/);
 	assert.match(page, /May have been paid: 1 person.*Almaz Tesfaye.*Settle Unknown/s);
 	assert.match(page, /Not paid: 2 people.*Abebe Kebede.*The wallet is closed/s);
