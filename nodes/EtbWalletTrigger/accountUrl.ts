@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
+import { after } from '../shared/elapsed';
 import { callService } from '../shared/service/call';
 import { failureError } from '../shared/service/failure';
 import { asError } from '../shared/unknown';
+import { alreadyHeld } from './alreadyHeld';
 import { kept, logTaken, Pauses, tellPerson } from './background';
-import type { Knowledge } from './knowledge';
+import type { Holder, Knowledge } from './knowledge';
 import * as knowledge from './knowledge';
 import { triggerKey } from './perTrigger';
 
@@ -15,6 +17,9 @@ import { triggerKey } from './perTrigger';
  * their retries, unless the service asks for longer pauses by `Retry-After`.
  */
 const timeoutMs = 8_000;
+
+/** In this time n8n publishes a changed trigger again, which it ended before, also if that fails at first. */
+const comesBackWithinMs = 20_000;
 
 /** A trigger that was published or tested, with the account of its credential and the URL at which it listens. */
 interface Asker {
@@ -73,15 +78,15 @@ export class AccountUrl {
 	#known: Knowledge = { tests: [] };
 	/** By URL, which is set with the credential of its own trigger: a person may have made another one that of another account. */
 	readonly #askers = new Map<string, Asker>();
-	/** By its key, the account at which a URL was set last. Undefined: what that one confirmed counts no more. */
+	/** By its key, the account at which a URL was set last. */
 	#setAt?: string;
 	#work?: Promise<Reconciled>;
 	/** Ends the retries of the call that is under way, or of the last one. */
 	#retries?: AbortController;
 	#notSet?: NotSet;
 	readonly #pauses = new Pauses();
-	/** For which trigger an error was put under Executions, since the service last took a URL. */
-	#told?: string;
+	/** Which reasons for which triggers were put under Executions, since the service last took a URL. */
+	readonly #told = new Set<string>();
 
 	get known(): Knowledge {
 		return this.#known;
@@ -90,6 +95,16 @@ export class AccountUrl {
 	set known(known: Knowledge) {
 		// The answer of a call still counts. Retries for a URL that is not wanted any more would only take time.
 		if (knowledge.wantedUrl(known) !== knowledge.wantedUrl(this.#known)) this.#retries?.abort();
+		this.#keep(known);
+	}
+
+	#keep(known: Knowledge): void {
+		const { left } = known;
+		if (left !== undefined && left !== this.#known.left) {
+			after(comesBackWithinMs, () => {
+				if (this.#known.left === left) this.forget();
+			});
+		}
 		this.#known = known;
 	}
 
@@ -99,10 +114,14 @@ export class AccountUrl {
 		return asker === undefined ? [] : accountKeys(asker.account);
 	}
 
+	/** Who is published for this account, if a URL was set there last: a person may have replaced the credential since. */
+	holderAt(account: Account): Holder | undefined {
+		return this.#setAt === accountKeys(account)[0] ? this.#known.holder : undefined;
+	}
+
 	/** What the service confirmed counts no more: another program may have set another URL since. */
 	forget(): void {
-		this.#known = { ...this.#known, confirmed: undefined };
-		this.#setAt = undefined;
+		this.#known = { ...this.#known, confirmed: undefined, left: undefined };
 	}
 
 	/** Reads the credentials of the askers anew: an API key may have been replaced. */
@@ -145,11 +164,11 @@ export class AccountUrl {
 			const reason = await this.#set(url, asker);
 			if (reason === undefined) {
 				this.#known = knowledge.urlAccepted(this.#known, url);
-				this.#told = undefined;
+				this.#told.clear();
 				continue;
 			}
 			const { known, dropped } = knowledge.urlRefused(this.#known, url);
-			this.#known = known;
+			this.#keep(known);
 			if (dropped !== undefined) refused.set(url, reason);
 			else if (knowledge.wantedUrl(known) === url)
 				notSet = { url, reason, hasIt: known.confirmed === url };
@@ -169,6 +188,10 @@ export class AccountUrl {
 	/** Sets the URL (service document §4 endpoint 4), with retries until another one is wanted. @returns the error, if any */
 	async #set(url: string, { context, account }: Asker): Promise<Error | undefined> {
 		this.#retries = new AbortController();
+		// A person may have entered the account of another published workflow into the credential.
+		const others = [...accountUrls].filter((other) => other !== this);
+		const holder = others.map((other) => other.holderAt(account)).find(Boolean);
+		if (holder !== undefined) return alreadyHeld(context, holder);
 		const [key] = accountKeys(account);
 		// A person may have entered another account into the credential, of which nothing is certain.
 		if (this.#setAt !== key) this.forget();
@@ -200,13 +223,11 @@ export class AccountUrl {
 	}
 
 	#tellPerson(context: ITriggerFunctions): void {
-		const trigger = triggerKey(context);
-		if (this.#notSet === undefined || this.#notSet.hasIt || this.#told === trigger) return;
-		this.#told = trigger;
-		tellPerson(
-			context,
-			`${this.#notSet.reason.message}. Nothing is to be done if this passes by itself.`,
-		);
+		if (this.#notSet === undefined || this.#notSet.hasIt) return;
+		const what = `${triggerKey(context)} ${this.#notSet.reason.message}`;
+		if (this.#told.has(what)) return;
+		this.#told.add(what);
+		tellPerson(context, this.#notSet.reason);
 	}
 
 	/** Undefined when no retry is needed, or another process makes it. */
@@ -225,3 +246,6 @@ export class AccountUrl {
 		else logTaken(trigger);
 	}
 }
+
+/** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */
+export const accountUrls = new Set<AccountUrl>();

@@ -1,19 +1,19 @@
 /** The accounts whose URL this process sets or has set, and which trigger uses which. */
 import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 import type { Account } from '../shared/account';
-import { accountKeys, AccountUrl } from './accountUrl';
+import { accountKeys, AccountUrl, accountUrls } from './accountUrl';
 import { kept } from './background';
 import { closeHolder, hasTrigger, listeners, testOf, type Knowledge } from './knowledge';
 import { endPending, retryLater } from './pending';
 import { triggerKey } from './perTrigger';
 
-/** One for each account. A process sees a handful, and keeps no secret of an account that is not in use. */
-const accountUrls = new Set<AccountUrl>();
-
-/** Where nothing is published, what is known counts no more, except in the moment in which n8n replaces a trigger. */
-export function forgetUnpublished(except?: AccountUrl): void {
+/**
+ * What the service confirmed for a trigger counts only while n8n replaces it, and no more when that has failed, or when it
+ * is published for another account.
+ */
+export function forgetLeft(trigger: string, except?: AccountUrl): void {
 	for (const accountUrl of accountUrls)
-		if (accountUrl !== except && accountUrl.known.holder === undefined) accountUrl.forget();
+		if (accountUrl !== except && accountUrl.known.left?.trigger === trigger) accountUrl.forget();
 }
 
 export async function accountUrlOf(account: Account): Promise<AccountUrl> {
@@ -24,13 +24,13 @@ export async function accountUrlOf(account: Account): Promise<AccountUrl> {
 	const found = [...accountUrls].filter((accountUrl) => accountUrl.keys.some(isShared));
 	// More than one, if a person later gave a credential the API key of another one: what is published decides.
 	const accountUrl =
+		found.find((each) => each.holderAt(account) !== undefined) ??
 		found.find(({ holderKeys }) => holderKeys.some(isShared)) ??
 		found.find((each) => each.known.holder === undefined && isInUse(each)) ??
 		found.find(({ known }) => known.holder === undefined) ??
 		found[0] ??
 		new AccountUrl();
 	accountUrl.keys = [...(isInUse(accountUrl) ? accountUrl.keys : []), ...keys];
-	forgetUnpublished(accountUrl);
 	// What is not in use any more would be found again.
 	for (const other of found) if (!isInUse(other)) accountUrls.delete(other);
 	accountUrls.add(accountUrl);

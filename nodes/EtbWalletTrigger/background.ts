@@ -3,6 +3,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { after } from '../shared/elapsed';
 import { operationError } from '../shared/n8n';
 import { saveFailedExecution } from '../shared/n8nTrigger';
+import { property } from '../shared/unknown';
 
 /** The published triggers that n8n keeps in the memory of this process, the one that publishes. */
 export const kept = new Map<string, ITriggerFunctions>();
@@ -34,12 +35,15 @@ export class Pauses {
 	}
 }
 
-/** n8n shows a workflow as published although it gets no events. So one error stands under Executions. */
-export function tellPerson(context: ITriggerFunctions, why: string): void {
+/** n8n shows a workflow as published although it may get no events. So one error stands under Executions. */
+export function tellPerson(context: ITriggerFunctions, reason: Error): void {
+	const remedy: unknown = property(reason, 'description');
+	// An error of n8n itself says only what went wrong, mostly with the credential.
+	const whatToDo = typeof remedy === 'string' ? remedy : 'Check the credential of the trigger.';
 	const error = operationError(
 		context.getNode(),
-		'No events come: the webhook URL of this workflow could not be set at the partner service',
-		`${why} n8n goes on trying, at the latest every 10 minutes. Events of the meantime are lost, unless the service sends them again.`,
+		'Events may not come: the webhook URL of this workflow could not be set at the partner service',
+		`${reason.message.replace(/\.+$/, '')}. ${whatToDo} n8n goes on trying, at the latest every 10 minutes. Events that do not come meanwhile are lost, unless the service sends them again.`,
 	);
 	saveFailedExecution(context, error);
 }

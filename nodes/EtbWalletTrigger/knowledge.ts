@@ -34,6 +34,8 @@ export interface TestListener extends Listener {
 
 export interface Knowledge {
 	readonly holder?: Holder;
+	/** Who was the holder last. n8n may be about to publish it again, changed. */
+	readonly left?: Holder;
 	/** Oldest first. */
 	readonly tests: readonly TestListener[];
 	/** The URL that the service has for certain: it took it, and was sent no other since. Undefined: nobody knows. */
@@ -85,10 +87,19 @@ export function setHolder(
 ): Knowledge | { heldBy: Holder } {
 	const heldBy = known.holder?.isClosedHere ? undefined : known.holder;
 	if (heldBy !== undefined && heldBy.trigger !== holder.trigger) return { heldBy };
-	if (isReplacing) return { ...known, holder, isToBeSet: true };
+	if (isReplacing) return { ...known, holder, left: undefined, isToBeSet: true };
 	// Nothing is certain any more: a process that led meanwhile may have set the URL of any test.
 	const tests = known.tests.map((test) => ({ ...test, wasSet: true }));
-	return { ...known, holder, tests, confirmed: undefined, isToBeSet: true };
+	return { ...known, holder, left: undefined, tests, confirmed: undefined, isToBeSet: true };
+}
+
+/**
+ * Whether another trigger has the account, or n8n may be about to publish that one again, changed. Then a retry has to wait:
+ * it would take the account from it.
+ */
+export function mayComeBack({ holder, left }: Knowledge, trigger: string): boolean {
+	const other = holder?.isClosedHere ? holder : left;
+	return other !== undefined && other.trigger !== trigger;
 }
 
 /** n8n keeps a published trigger no longer in this process: it is about to be unpublished, or another process leads. */
@@ -118,8 +129,14 @@ export function endListener(known: Knowledge, trigger: string, url: string): Kno
 	const isIt = (listener?: Listener): boolean =>
 		listener?.trigger === trigger && listener.url === url;
 	const tests = known.tests.map((test) => (isIt(test) ? { ...test, isEnding: true } : test));
-	return { ...known, tests, holder: isIt(known.holder) ? undefined : known.holder };
+	return isIt(known.holder) ? withoutHolder({ ...known, tests }) : { ...known, tests };
 }
+
+const withoutHolder = (known: Knowledge): Knowledge => ({
+	...known,
+	holder: undefined,
+	left: known.holder,
+});
 
 /** n8n listens for no test at this URL, and told nobody that it ended: its workflow was deleted. */
 export const dropTest = (known: Knowledge, url: string): Knowledge => ({
@@ -154,8 +171,8 @@ export function urlRefused(
 	const dropped = listeners(known).find((listener) => listener.url === url && listener.isBeginning);
 	if (dropped === undefined) return { known };
 	const tests = known.tests.filter((test) => test !== dropped);
-	const holder = known.holder === dropped ? undefined : known.holder;
-	return { known: { ...known, tests, holder }, dropped };
+	const others = { ...known, tests };
+	return { known: known.holder === dropped ? withoutHolder(others) : others, dropped };
 }
 
 /** No more calls follow: n8n is told of each trigger that was not dropped that it listens. */

@@ -7,12 +7,13 @@ import { isReplacing, isStarting, projectOf } from '../shared/n8nTrigger';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import { logNotSet, type AccountUrl, type NotSet } from './accountUrl';
-import { accountUrlOf, accountUrlsUsedBy, forgetUnpublished } from './accounts';
+import { accountUrlOf, accountUrlsUsedBy, forgetLeft } from './accounts';
+import { alreadyHeld } from './alreadyHeld';
 import { forgetDeliveries } from './duplicates';
 import { probe } from './forwarding';
-import type { Holder, TestListener } from './knowledge';
+import type { Holder, Listener, TestListener } from './knowledge';
 import * as knowledge from './knowledge';
-import { endPending, registerLater } from './pending';
+import { endPending, registerLater, retryNow, type Registered } from './pending';
 import { triggerKey } from './perTrigger';
 import { checkSettings, settingsOf } from './settings';
 import { forgetSecrets } from './webhookSecrets';
@@ -35,21 +36,36 @@ interface Registration {
  */
 export async function register(context: IHookFunctions): Promise<void> {
 	try {
-		await registerIf(context, () => true);
+		const isTest = context.getMode() === 'manual';
+		// A published workflow that waits for its next retry gets the URL before the test, which then shares its events.
+		if (isTest) await retryNow(context);
+		const registration = await readRegistration(context);
+		const listener = isTest ? await beginTest(registration) : beginPublished(registration);
+		await set(registration, listener);
 	} catch (error) {
-		if (context.getMode() !== 'manual') forgetUnpublished();
+		if (context.getMode() !== 'manual') forgetLeft(triggerKey(context));
 		if (!isStarting(context)) throw invalidValueError(context.getNode(), error);
-		registerLater(context, ownUrl(context), error, registerIf);
+		registerLater(context, ownUrl(context), error, registerAgain);
 	}
 }
 
-/** @param isWanted asked again once all is read @returns whether the service has the URL that it should have */
-async function registerIf(context: IHookFunctions, isWanted: () => boolean): Promise<boolean> {
+/** Tries a registration again that failed while n8n started. @param isWanted asked again once all is read */
+async function registerAgain(
+	context: IHookFunctions,
+	isWanted: () => boolean,
+): Promise<Registered> {
 	const registration = await readRegistration(context);
-	if (!isWanted()) return false;
-	const { account, accountUrl } = registration;
-	const { url } =
-		context.getMode() === 'manual' ? await beginTest(registration) : beginPublished(registration);
+	const { accountUrl, trigger } = registration;
+	if (!isWanted()) return 'notSet';
+	if (knowledge.mayComeBack(accountUrl.known, trigger)) return 'tooEarly';
+	return (await set(registration, beginPublished(registration))) ? 'set' : 'notSet';
+}
+
+/** @returns whether the service has the URL that it should have @throws {Error} when it does not listen */
+async function set(
+	{ context, account, accountUrl }: Registration,
+	{ url }: Listener,
+): Promise<boolean> {
 	const { notSet, refused } = await accountUrl.reconcile({ context, account, url });
 	const reason = refused.get(url);
 	if (reason !== undefined) {
@@ -104,34 +120,11 @@ function beginPublished(registration: Registration): Holder {
 		url: publicUrl(registration),
 		isBeginning: !isStarting(context),
 	};
+	forgetLeft(trigger, accountUrl);
 	const known = knowledge.setHolder(accountUrl.known, holder, isReplacing(context));
-	if ('heldBy' in known) throw alreadyHeld(context, holder, known.heldBy);
+	if ('heldBy' in known) throw alreadyHeld(context, known.heldBy);
 	accountUrl.known = known;
 	return holder;
-}
-
-/** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
-function alreadyHeld(
-	context: IHookFunctions,
-	refused: Holder,
-	{ workflow, project }: Holder,
-): Error {
-	const node = context.getNode();
-	if (workflow.id === refused.workflow.id) {
-		return operationError(
-			node,
-			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
-			'The service sends all events of an account to one address. Choose all events that you need in one trigger. With One Output per Event each leaves on an output of its own.',
-		);
-	}
-	const isVisible = project !== undefined && project === refused.project;
-	return operationError(
-		node,
-		isVisible
-			? `Unpublish the workflow "${workflow.name}" first: it receives the events of this account`
-			: 'Unpublish the other workflow first: a workflow of another project receives the events of this account',
-		'The service sends all events of an account to one address, so one published workflow gets them. Let that one handle these events too, or unpublish it and then publish this one.',
-	);
 }
 
 /** Makes it known that a test begins. @throws {NodeOperationError} when it cannot listen */

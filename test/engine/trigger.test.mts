@@ -849,7 +849,7 @@ describe('registration', () => {
 			await start(published);
 			await turnsUntil(() => counted.pauses > 2);
 			expect(kept.told).toEqual([expect.stringContaining(why)]);
-			expect(kept.told[0]).toMatch(/^No events come: /);
+			expect(kept.told[0]).toMatch(/^Events may not come: /);
 			Object.assign(changing, credentialFor(sandbox));
 			await turnsUntil(() => urls().length > 0);
 			await kept.close();
@@ -886,6 +886,78 @@ describe('registration', () => {
 			// The first pause takes 30 ms.
 			await new Promise((resolve) => setTimeout(resolve, 300));
 			expect([urls().length, counted.pauses]).toEqual([0, 1]);
+		});
+
+		/** The pauses before the tries in the background end when the test says so. */
+		const onRequest = (): { endPauses: () => Promise<void> } => {
+			const timeout = AbortSignal.timeout.bind(AbortSignal);
+			const pauses: AbortController[] = [];
+			jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+				if (ms < 30_000) return timeout(ms);
+				const end = new AbortController();
+				pauses.push(end);
+				return end.signal;
+			});
+			const endPauses = async (): Promise<void> => {
+				for (const end of pauses.splice(0)) end.abort();
+				// What follows begins the next one.
+				await turnsUntil(() => pauses.length > 0);
+			};
+			return { endPauses };
+		};
+
+		test('a test does not take the URL from a workflow that could not be registered', async () => {
+			const changing = credentialFor(sandbox, { webhookSecret: '' });
+			const waiting = options({ credential: changing });
+			const node = await listen(waiting);
+			const published = { ...waiting, webhookBaseUrl: node.url };
+			await start(published);
+			const kept = await keepTrigger(published);
+			Object.assign(changing, credentialFor(sandbox));
+			const tested = { ...published, isTest: true };
+			await beginTest(tested);
+			expect(urls()).toEqual([expect.not.stringContaining('webhook-test')]);
+			await leave(tested);
+			await kept.close();
+			await node.stop();
+		});
+
+		test('a changed workflow keeps its account, also while another one waits for it', async () => {
+			const { endPauses } = onRequest();
+			const owner = options();
+			await start(owner);
+			const keptOwner = await keepTrigger(owner);
+			const waiting = options();
+			await start(waiting);
+			const kept = await keepTrigger(waiting);
+			await keptOwner.close();
+			await endPauses();
+			await leave(owner);
+			await endPauses();
+			await callTriggerHook(owner, 'create', 'trigger', 'update');
+			expect(urls().every((url) => url.includes(String(owner.workflow?.id)))).toBe(true);
+			await kept.close();
+		});
+
+		test('it does not take the account of another workflow that a person entered into its credential', async () => {
+			const { endPauses } = onRequest();
+			const named = (id: string) => ({ credentials: { etbWalletApi: { id, name: id } } });
+			const changing = credentialFor(sandbox, { apiKey: 'withdrawn' });
+			const other = options({ credential: changing, node: named('two') });
+			await start(other);
+			const kept = await keepTrigger(other);
+			const owner = options({ node: named('one') });
+			await start(owner);
+			expect(kept.told).toEqual([expect.stringContaining('(401)')]);
+			Object.assign(changing, credentialFor(sandbox));
+			await endPauses();
+			expect(kept.told.slice(1)).toEqual([
+				expect.stringContaining('Unpublish the workflow "Payments" first'),
+			]);
+			expect(urls()).toHaveLength(1);
+			await callTriggerHook(owner, 'create', 'trigger', 'update');
+			expect(urls().at(-1)).toContain(owner.workflow?.id);
+			await kept.close();
 		});
 
 		test('what comes to a trigger whose settings cannot be used is not taken for unwanted', async () => {
@@ -998,6 +1070,21 @@ describe('registration', () => {
 			await expect(callTriggerHook(options(), 'create')).rejects.toThrow('Unpublish the workflow');
 			refuse(1);
 			expect(await replace(published)).toBeUndefined();
+		});
+
+		test('also when a workflow of another account is published at that moment', async () => {
+			const other = await startSandbox({ apiKey: 'other-key', webhookSecret: secret });
+			const published = options();
+			await callTriggerHook(published, 'create');
+			await leave(published);
+			const credentials = { etbWalletApi: { id: 'other', name: 'Another account' } };
+			await callTriggerHook(
+				options({ credential: credentialFor(other), node: { credentials } }),
+				'create',
+			);
+			refuse(1);
+			await callTriggerHook(published, 'create', 'trigger', 'update');
+			await other.stop();
 		});
 
 		test('it does not when a person entered another account into its credential', async () => {

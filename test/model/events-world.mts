@@ -36,9 +36,14 @@ interface Workflow {
 	beganInChange: boolean;
 	/** It was published, and its trigger could not be: n8n goes on to show it as published. */
 	hasFailed: boolean;
+	/** How often a person, or a start of n8n, published or unpublished it. */
+	changes: number;
 	/** How n8n ends what it keeps of the trigger. */
 	close?: () => Promise<void>;
 }
+
+/** What waits for an account does not get it before, after another one left it. */
+const freeAfterMs = 20_000;
 
 /** From here on a pause is one before a try in the background. */
 const shortestPauseMs = 30_000;
@@ -144,6 +149,7 @@ export class World {
 			isChanging: false,
 			...notTested,
 			hasFailed: false,
+			changes: 0,
 		}));
 		for (const { name, whileTesting, credentialId } of this.workflows)
 			this.#tell(`${name}: tests ${whileTesting}, ${credentialId}`);
@@ -214,7 +220,7 @@ export class World {
 			await this.#outside(`a wait of ${Math.round(ms)} ms`, (resolve) => resolve(undefined));
 		const process = this.#process;
 		const timeout = (ms: number): AbortSignal =>
-			ms < shortestPauseMs || process !== this.#process
+			ms < freeAfterMs || process !== this.#process
 				? new AbortController().signal
 				: this.#pauseOf(ms);
 		const any = (signals: AbortSignal[]): AbortSignal => AbortSignal.any(signals);
@@ -229,15 +235,23 @@ export class World {
 		};
 	}
 
+	/** How many pauses before a try in the background have ended. */
+	#endedPauses = 0;
+
 	#pauseOf(ms: number): AbortSignal {
 		const end = new AbortController();
 		const begin = (): void => {
+			this.#endedPauses++;
+			// What was published so long ago counts no more.
+			if (ms < shortestPauseMs) this.#surelyRegistered = undefined;
 			this.#forgetRefusals();
 			end.abort();
 		};
 		this.#pending.push({ what: `a pause of ${ms} ms`, end: begin, isPause: true });
-		this.#tell(`n8n tries again in ${ms / 1000} s`);
-		this.#checkTold();
+		if (ms >= shortestPauseMs) {
+			this.#tell(`n8n tries again in ${ms / 1000} s`);
+			this.#checkTold();
+		}
 		return end.signal;
 	}
 
@@ -276,6 +290,7 @@ export class World {
 		const isRead = this.#pending.some(({ what }) => what === credentialRead);
 		if (!isRead && this.#chance(0.03)) choices.push(() => this.#replaceApiKey());
 		if (isQuiet && this.#chance(0.1)) choices.push(() => this.#leadAgain());
+		if (this.#chance(0.1, this.#randomOfLater)) choices.push(() => this.#publishOther());
 		if (this.#isUnreadable && this.#chance(0.2, this.#randomOfLater))
 			choices.push(() => this.#repairCredentials());
 		if (this.#pending.length > 0 && this.#chance(0.6)) this.#endOne();
@@ -299,8 +314,8 @@ export class World {
 	/** Nothing new is begun, the service works, and tests end: then all must be as it should be. */
 	async #end(): Promise<void> {
 		await this.#tryInBackground();
-		if (this.#isUnreadable) this.#repairCredentials();
 		this.#isHealthy = true;
+		if (this.#isUnreadable) this.#repairCredentials();
 		this.#tell('— nothing new, and the service works —');
 		for (let round = 0; round < 1_000; round++) {
 			const tested = this.workflows.find(
@@ -445,7 +460,7 @@ export class World {
 		};
 	}
 
-	/** Workflows at which a person was shown that no events come, since that began. */
+	/** Workflows at which a person was shown why events may not come, since that began. */
 	readonly #told = new Set<string>();
 	/** The same with the reason why their triggers wait. */
 	readonly #toldWhy = new Set<string>();
@@ -454,7 +469,8 @@ export class World {
 		const why = String(Reflect.get(error, 'description'));
 		this.#tell(`${name} shows: ${error.message}: ${why}`);
 		const isOfService = /^(The service|No answer)/.test(why);
-		const [told, what] = isOfService ? [this.#told, name] : [this.#toldWhy, `${name}: ${why}`];
+		const told = isOfService ? this.#told : this.#toldWhy;
+		const what = `${name}: ${why}`;
 		if (told.has(what)) this.#finding ??= this.#found(`${name} shows the same failure again`);
 		told.add(what);
 	}
@@ -632,6 +648,14 @@ export class World {
 			else await this.#modules.publishing.unregister(context).catch(() => undefined);
 		};
 		const tries = this.#oneOf([1, 1, 2]);
+		const wasPublished = workflow.isPublished && activation === 'update';
+		const waiting = this.workflows.filter((other) => other.isWaiting && other !== workflow);
+		const changes = waiting.map((other) => other.changes);
+		const endedPauses = this.#endedPauses;
+		// n8n changes it in less time than a second pause takes.
+		const isTaken = (): boolean =>
+			this.#endedPauses - endedPauses < 2 &&
+			waiting.some((other, index) => this.#isRegistered(other) && other.changes === changes[index]);
 		const isQuiet = this.#pending.every(({ isPause }) => isPause);
 		const isAlone = activation === 'update' && isQuiet && this.#isAlone(workflow);
 		if (isAlone && this.#chance(0.1, this.#randomOfLater)) this.#enterOtherAccount();
@@ -643,6 +667,11 @@ export class World {
 				if (process !== this.#process) return;
 				// After a failure n8n has nothing to end.
 				if (activation === 'update' && !(workflow.hasFailed && this.#chance(0.5))) await leave();
+				const isMeanwhile =
+					activation === 'update' &&
+					this.#chance(waiting.length > 0 ? 0.7 : 0.1, this.#randomOfLater);
+				if (isMeanwhile)
+					await this.#outside('n8n reads its database', (resolve) => resolve(undefined));
 				for (let attempt = 1; process === this.#process; attempt++) {
 					// n8n does both at once.
 					const isKeptFirst = this.#chance(0.5);
@@ -659,6 +688,8 @@ export class World {
 						const isLost = this.#surelyRegistered === productionUrl(workflow);
 						if (isLost && !isRefusal(error) && activation === 'update')
 							this.#finding ??= this.#found(`the service sends to ${name}, which is given up`);
+						if (wasPublished && isRefusal(error) && isTaken())
+							this.#finding ??= this.#found(`${name} is changed, and loses its account`);
 						await giveUp();
 						if (attempt === tries) throw error;
 					}
@@ -709,14 +740,33 @@ export class World {
 		this.#takenLast = undefined;
 	}
 
-	/** n8n can read the credentials again. */
+	/** A workflow of another account, which takes every URL, is published and unpublished. */
+	#publishOther(): void {
+		const { publishing } = this.#modules;
+		const other: Workflow = { ...this.#oneOf(this.workflows), name: 'Z' };
+		this.#tell('Z is published for another account');
+		const context = this.#context(other, 'trigger', 'activate', true);
+		const publish = async (): Promise<void> => {
+			await publishing.register(context);
+			await publishing.unregister(context);
+		};
+		publish().catch(() => undefined);
+	}
+
+	/** n8n can read the credentials again, and a person tries at once whether all works. */
 	#repairCredentials(): void {
 		this.#isUnreadable = false;
 		this.#tell('the credentials can be read again');
+		const workflow = this.#oneOf(this.workflows);
+		const { isPublished, isWaiting, isChanging } = workflow;
+		if (this.#isHealthy) return;
+		if (this.#chance(0.5)) this.#startTest(workflow);
+		else if (!isPublished && !isWaiting && !isChanging) this.#publish(workflow, 'activate');
 	}
 
 	#change(workflow: Workflow): void {
 		workflow.isChanging = true;
+		workflow.changes++;
 		for (const told of this.#toldWhy)
 			if (told.startsWith(workflow.name)) this.#toldWhy.delete(told);
 		for (const tested of this.workflows) tested.beganInChange ||= tested.begins > 0;
@@ -810,6 +860,7 @@ export class World {
 		this.#tell(`test ${name}`);
 		const isGoingOn = workflow.isTested || workflow.begins > 0 || workflow.ends > 0;
 		const isInChange = this.workflows.some(({ isChanging }) => isChanging);
+		const receiver = this.#isUnreadable ? undefined : this.#receivingWhileItWaits();
 		workflow.beganInChange = isInChange || (isGoingOn && workflow.beganInChange);
 		workflow.begins++;
 		workflow.isTested = true;
@@ -819,11 +870,29 @@ export class World {
 			(error) => {
 				workflow.begins--;
 				this.#tell(`${name} ${error ? `does not listen: ${error.message}` : 'listens'}`);
+				const isTaken = receiver?.isWaiting && this.#registeredUrl === testUrl(workflow);
+				if (isTaken && receiver === this.#waitingAlone())
+					this.#broken(`the test of ${name} takes the URL of ${receiver.name}, which waits`);
 				if (error === undefined) return this.#checkListens(workflow, endings);
 				this.#checkNamed(error);
 				this.#endTest(workflow);
 			},
 		);
+	}
+
+	/** The only one that is published, and whose trigger could not be registered yet. */
+	#waitingAlone(): Workflow | undefined {
+		const inUse = this.workflows.filter(
+			({ isPublished, isWaiting, isChanging }) => isPublished || isWaiting || isChanging,
+		);
+		const [only] = inUse;
+		return inUse.length === 1 && only?.isWaiting && !only.isChanging ? only : undefined;
+	}
+
+	/** The same, if the service sends to it all the same. */
+	#receivingWhileItWaits(): Workflow | undefined {
+		const waiting = this.#waitingAlone();
+		return waiting && this.#registeredUrl === productionUrl(waiting) ? waiting : undefined;
 	}
 
 	/** Who is told that a test listens can wait for an event. */

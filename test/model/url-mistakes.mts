@@ -50,8 +50,8 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'one call, and no second look',
 		file: `${folder}/accountUrl.ts`,
-		finds: 'this.#told = undefined;\n\t\t\t\tcontinue;',
-		puts: 'this.#told = undefined;\n\t\t\t\tbreak;',
+		finds: 'this.#told.clear();\n\t\t\t\tcontinue;',
+		puts: 'this.#told.clear();\n\t\t\t\tbreak;',
 		seed: 513,
 	},
 	{
@@ -94,8 +94,8 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'a publication that failed goes on to hold the account',
 		file: `${folder}/knowledge.ts`,
-		finds: 'known.holder === dropped ? undefined : known.holder',
-		puts: 'known.holder',
+		finds: 'known.holder === dropped ? withoutHolder(others) : others',
+		puts: 'others',
 	},
 	{
 		breaks: 'a second workflow takes the account',
@@ -171,20 +171,21 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'a person is told at each try',
 		file: `${folder}/accountUrl.ts`,
-		finds: ' || this.#told === trigger) return;',
-		puts: ') return;',
+		finds: '\t\tif (this.#told.has(what)) return;\n',
+		puts: '',
 	},
 	{
 		breaks: 'who was told that the service has the URL already is not told that it has another',
 		file: `${folder}/accountUrl.ts`,
-		finds: 'this.#notSet.hasIt || this.#told === trigger) return;\n\t\tthis.#told = trigger;',
-		puts: 'this.#told === trigger) return;\n\t\tthis.#told = trigger;\n\t\tif (this.#notSet.hasIt) return;',
+		finds:
+			' || this.#notSet.hasIt) return;\n\t\tconst what = `${triggerKey(context)} ${this.#notSet.reason.message}`;\n\t\tif (this.#told.has(what)) return;\n\t\tthis.#told.add(what);',
+		puts: ') return;\n\t\tconst what = `${triggerKey(context)} ${this.#notSet.reason.message}`;\n\t\tif (this.#told.has(what)) return;\n\t\tthis.#told.add(what);\n\t\tif (this.#notSet.hasIt) return;',
 		seed: 2_410,
 	},
 	{
 		breaks: 'what failed again later is not told again',
 		file: `${folder}/accountUrl.ts`,
-		finds: '\t\t\t\tthis.#told = undefined;\n',
+		finds: '\t\t\t\tthis.#told.clear();\n',
 		puts: '',
 		seed: 502,
 	},
@@ -248,8 +249,28 @@ export const mistakes: Mistake[] = [
 	},
 	{
 		breaks: 'what an account took counts after its trigger was published for another one',
+		file: `${folder}/publishing.ts`,
+		finds: '\tforgetLeft(trigger, accountUrl);\n',
+		puts: '',
+	},
+	{
+		breaks: 'what the service has is forgotten when a workflow of another account is published',
 		file: `${folder}/accounts.ts`,
-		finds: '\tforgetUnpublished(accountUrl);\n',
+		finds: 'accountUrl.known.left?.trigger === trigger',
+		puts: 'accountUrl.known.holder === undefined',
+		seed: 29_769,
+	},
+	{
+		breaks: 'a test takes the URL of a workflow that could not be registered when n8n started',
+		file: `${folder}/publishing.ts`,
+		finds: '\t\tif (isTest) await retryNow(context);\n',
+		puts: '',
+		seed: 33_947,
+	},
+	{
+		breaks: 'what waits takes the account of a workflow that n8n changes',
+		file: `${folder}/publishing.ts`,
+		finds: "if (knowledge.mayComeBack(accountUrl.known, trigger)) return 'tooEarly';",
 		puts: '',
 	},
 	{
@@ -261,7 +282,7 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'what could not be registered when n8n started is not tried again',
 		file: `${folder}/pending.ts`,
-		finds: 'this.#pauses.begin(() => void this.#retry());',
+		finds: 'this.#pauses.begin(() => void this.retry());',
 		puts: '',
 	},
 	{
@@ -273,7 +294,7 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'a person is told at each try of what could not be registered',
 		file: `${folder}/pending.ts`,
-		finds: 'if (this.#told !== message) tellPerson',
+		finds: 'if (!this.#told.has(message)) tellPerson',
 		puts: 'tellPerson',
 	},
 	{
@@ -285,7 +306,7 @@ export const mistakes: Mistake[] = [
 	{
 		breaks: 'a trigger that ends while its credential is read for another try is registered',
 		file: `${folder}/publishing.ts`,
-		finds: '\tif (!isWanted()) return false;\n',
+		finds: "\tif (!isWanted()) return 'notSet';\n",
 		puts: '',
 		seed: 5_018,
 	},

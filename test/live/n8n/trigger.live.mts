@@ -589,10 +589,10 @@ test('events that are sent while n8n is down arrive when it is back, once each',
 		deliveries.map(async (delivery) => await lab.sandbox.deliverySettled(delivery)),
 	);
 	lab.sandbox.setTimeFactor(0.02);
-	assert.deepEqual(
-		settled.map(({ state, attempts }) => [state, attempts.length]),
-		sent.map(() => ['delivered', 2]),
-	);
+	for (const { state, attempts } of settled) {
+		assert.equal(state, 'delivered');
+		assert.ok(attempts.length > 1, 'no attempt while n8n is down');
+	}
 	assert.deepEqual((await eventIds(id, 3)).toSorted(), sent);
 	await lab.api.deactivate(id);
 });
