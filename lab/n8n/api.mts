@@ -321,6 +321,13 @@ export class N8nApi {
 		await this.request('POST', `/rest/workflows/${id}/deactivate`, WithId, {});
 	}
 
+	/** Also of tests that failed: what they left published would get the events of the next one. */
+	async unpublishAll(): Promise<void> {
+		const filter = encodeURIComponent(JSON.stringify({ active: true }));
+		const active = await this.request('GET', `/rest/workflows?filter=${filter}`, z.array(WithId));
+		for (const { id } of active) await this.deactivate(id);
+	}
+
 	/** Runs a workflow from the named trigger as a click in the editor does; resolves to the execution's id. */
 	async run(workflowId: string, trigger: string): Promise<string> {
 		const Started = z.object({ executionId: z.string() });

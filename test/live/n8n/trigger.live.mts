@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowFile } from '../../../lab/n8n/api.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
@@ -17,6 +17,7 @@ before(async () => {
 	lab = await startLab({ sandbox: { timeFactor: 0.02 } });
 });
 after(async () => await lab.stop());
+afterEach(async () => await lab.api.unpublishAll());
 
 let created = 0;
 
@@ -131,17 +132,13 @@ void describe('publishing', () => {
 			lab.sandbox.books.webhookUrlHistory().length > before ? true : undefined,
 		);
 		assert.equal(registeredUrl(), url);
-		await lab.api.deactivate(id);
 	});
 
 	test('fails with a reason when the secret is missing, the key is wrong or the address is not public', async () => {
 		const cases = [
 			[{ webhookSecret: '' }, /no Webhook Secret/],
 			[{ apiKey: 'wrong' }, /does not accept the API key \(401\)/],
-			[
-				{ baseUrl: 'https://partners.example.com' },
-				/which is not https.*WEBHOOK_URL|which is not https/s,
-			],
+			[{ baseUrl: 'https://partners.example.com' }, /which is not https/],
 		] as const;
 		for (const [changes, reason] of cases) {
 			const credential = await lab.addCredential(changes);
@@ -173,7 +170,6 @@ void describe('publishing', () => {
 		assert.equal(registeredUrl(), url);
 		assert.equal(await deliver('after-that'), 200);
 		assert.deepEqual(await eventIds(id, 2), ['while-refused', 'after-that']);
-		await lab.api.deactivate(id);
 	});
 
 	test('anew, while the service refuses: fails with the reason, which stands in the log too', async () => {
@@ -189,7 +185,6 @@ void describe('publishing', () => {
 			await readFile(lab.n8n.logFile, 'utf8'),
 			/did not take the webhook URL of the workflow "Events \d+": The service refused the request/,
 		);
-		await lab.api.deactivate(id);
 	});
 
 	test('names the workflow that holds the account, and works once that is unpublished', async () => {
@@ -203,7 +198,6 @@ void describe('publishing', () => {
 		await lab.api.deactivate(first.id);
 		await lab.api.activate(second);
 		assert.notEqual(registeredUrl(), first.url);
-		await lab.api.deactivate(second);
 	});
 
 	test('of two triggers in one workflow says that one is too many', async () => {
@@ -211,7 +205,6 @@ void describe('publishing', () => {
 		const second = eventWorkflow().nodes.map((node) => ({ ...node, name: 'Second' }));
 		const id = await lab.add({ ...workflow, nodes: [...workflow.nodes, ...second] });
 		await assert.rejects(lab.api.activate(id), /Remove one of the two ETB Wallet Triggers/);
-		await lab.api.deactivate(id);
 	});
 
 	test('of a workflow of another person does not name it', async () => {
@@ -232,8 +225,6 @@ void describe('publishing', () => {
 			assert.match(error.message, /a workflow of another project receives the events/);
 			return !/Events \d/.test(error.message);
 		});
-		await api.deactivate(second);
-		await lab.api.deactivate(first.id);
 	});
 
 	test('of a second workflow is refused also when the credential of the first was changed since', async () => {
@@ -261,8 +252,6 @@ void describe('publishing', () => {
 		const second = await lab.api.createWorkflow(withCredential(other));
 		await assert.rejects(lab.api.activate(second), /Unpublish the workflow/);
 		assert.equal(registeredUrl(), url);
-		await lab.api.deactivate(second);
-		await lab.api.deactivate(first);
 	});
 
 	for (const [what, body] of [
@@ -281,7 +270,6 @@ void describe('publishing', () => {
 				await assert.rejects(lab.api.activate(id), /The service answered 200/);
 			} finally {
 				lab.sandbox.faults.clear();
-				await lab.api.deactivate(id);
 			}
 		});
 	}
@@ -315,7 +303,6 @@ void describe('a test while a workflow is published', () => {
 				const modes = seen.map(({ mode }) => mode);
 				const inProduction = modes.filter((mode) => mode === 'webhook').length;
 				assert.equal(inProduction, ending === 'an event' ? 2 : 1, modes.join());
-				await lab.api.deactivate(production.id);
 			});
 		}
 	}
@@ -335,7 +322,6 @@ void describe('a test while a workflow is published', () => {
 		}
 		const received = await eventIds(production.id, sent.length);
 		assert.deepEqual(received.toSorted(), sent.toSorted());
-		await lab.api.deactivate(production.id);
 	});
 });
 
@@ -366,7 +352,6 @@ test('a published trigger is changed during a test: the test does not get its UR
 	const urls = lab.sandbox.books.webhookUrlHistory().slice(urlsBefore);
 	assert.deepEqual(new Set(urls), new Set([production.url]));
 	await lab.api.stopListening(other);
-	await lab.api.deactivate(production.id);
 });
 
 void describe('a credential of another account', () => {
@@ -410,9 +395,7 @@ void describe('a credential of another account', () => {
 		const tested = await lab.add(eventWorkflow(open));
 		await lab.api.listenForTestEvent(tested, TRIGGER);
 		await lab.api.stopListening(tested);
-		const url = registeredUrl();
-		await lab.api.deactivate(production.id);
-		assert.equal(url, production.url);
+		assert.equal(registeredUrl(), production.url);
 	});
 
 	test('in the credential of a changed trigger, with a wrong key, is not said to have the URL', async () => {
@@ -422,7 +405,6 @@ void describe('a credential of another account', () => {
 		const mistyped = { ...credentialFor(other), apiKey: 'mistyped' };
 		await lab.api.updateCredential(chosen.id, chosen.name, CREDENTIAL_TYPE, mistyped);
 		await assert.rejects(change(id, true), /does not accept the API key \(401\)/);
-		await lab.api.deactivate(id);
 	});
 
 	test('in the credential of a test does not refuse the workflow of that account', async () => {
@@ -436,8 +418,6 @@ void describe('a credential of another account', () => {
 			await change(second.id, true);
 		} finally {
 			await lab.api.stopListening(tested);
-			await lab.api.deactivate(second.id);
-			await lab.api.deactivate(production.id);
 		}
 	});
 
@@ -464,8 +444,6 @@ void describe('a credential of another account', () => {
 		).catch(() => false);
 		const url = other.books.webhookUrl();
 		await lab.api.stopListening(tested);
-		await lab.api.deactivate(second.id);
-		await lab.api.deactivate(production.id);
 		assert.ok(ended);
 		assert.equal(url, second.url);
 	});
@@ -503,7 +481,6 @@ void describe('duplicates', () => {
 		assert.equal(await deliver('other'), 200);
 		// The execution of the duplicate after the restart ended in the trigger.
 		assert.deepEqual(await eventIds(id, 3), ['same', 'other']);
-		await lab.api.deactivate(id);
 	});
 
 	test('after SIGKILL the last events are remembered too', async () => {
@@ -517,7 +494,6 @@ void describe('duplicates', () => {
 		assert.equal(again.status, 200);
 		assert.equal(await deliver('other'), 200);
 		assert.deepEqual(await eventIds(id, 3), ['killed', 'other']);
-		await lab.api.deactivate(id);
 	});
 });
 
@@ -541,7 +517,6 @@ void describe('acknowledgement', () => {
 				runs === 3 ? ['error', 'error', 'success'] : ['error'],
 			);
 			lab.sandbox.faults.clear();
-			await lab.api.deactivate(id);
 		});
 	}
 });
@@ -573,7 +548,6 @@ test('lastNode: what the workflow keeps in its static data stays', async () => {
 		executions.map(({ nodes }) => nodes.Counter?.[0]?.outputs[0]?.[0]?.count),
 		[1, 2, 3],
 	);
-	await lab.api.deactivate(id);
 });
 
 test('events that are sent while n8n is down arrive when it is back, once each', async () => {
@@ -594,7 +568,6 @@ test('events that are sent while n8n is down arrive when it is back, once each',
 		assert.ok(attempts.length > 1, 'no attempt while n8n is down');
 	}
 	assert.deepEqual((await eventIds(id, 3)).toSorted(), sent);
-	await lab.api.deactivate(id);
 });
 
 test('forged and harmful requests are refused, start nothing and are all answered', async () => {
@@ -671,5 +644,4 @@ test('forged and harmful requests are refused, start nothing and are all answere
 
 	assert.equal((await post(url, body, { ...json, 'x-webhook-signature': good })).status, 200);
 	assert.deepEqual(await eventIds(id, 1), ['forged']);
-	await lab.api.deactivate(id);
 });
