@@ -33,7 +33,7 @@ const NOTHING_SENT = { dryRun: 'dry run, nobody was paid', settle: 'settled, nob
 const mode = rows.find((row) => row.mode !== undefined)?.mode;
 // Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
 const forgotten =
-	mode === 'settle' ? ready.filter(({ reason }) => /knows no payment/.test(reason)) : [];
+	mode === 'settle' ? ready.filter(({ reason }) => /knows no unknown payment/.test(reason)) : [];
 const counts = [
 	mode === undefined
 		? `${paid.length} paid (${etb(total(paid))} ETB)`

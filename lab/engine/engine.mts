@@ -203,6 +203,8 @@ export interface RunOptions {
 	mode?: WorkflowExecuteMode;
 	/** What started the execution that called this one as a sub-workflow. */
 	calledIn?: WorkflowExecuteMode;
+	/** Of a second action node, which gets the output of the first. */
+	behind?: Partial<INode>;
 	/** Gets the running engine, to stop it. */
 	started?: (engine: { cancel(): void }) => void;
 	/** The node as it is now: an update can replace it between two tries. */
@@ -271,11 +273,15 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 			waitBetweenTries: 1,
 		}),
 	};
+	const behind = options.behind && { ...node, id: 'behind', name: 'Behind', ...options.behind };
 	const workflow = new Workflow({
 		id: 'wf1',
 		name: 'test',
-		nodes: [start, node],
-		connections: { Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] } },
+		nodes: [start, node, ...(behind ? [behind] : [])],
+		connections: {
+			Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] },
+			...(behind && { [node.name]: { main: [[{ node: behind.name, type: 'main', index: 0 }]] } }),
+		},
 		active: false,
 		nodeTypes: options.currentNode
 			? updatedNodeTypes(nodePackage, options.currentNode)

@@ -22,7 +22,7 @@ export class EtbWallet implements INodeType {
 		version: 1,
 		// So the canvas shows which node does not pay.
 		subtitle:
-			'={{ $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE UNKNOWN: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
+			'={{ $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',
 		defaults: { name: 'ETB Wallet' },
 		usableAsTool: true,

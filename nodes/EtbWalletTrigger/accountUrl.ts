@@ -171,7 +171,7 @@ export class AccountUrl {
 			this.#keep(known);
 			if (dropped !== undefined) refused.set(url, reason);
 			else if (knowledge.wantedUrl(known) === url)
-				notSet = { url, reason, hasIt: known.confirmed === url };
+				notSet = { url, reason, hasIt: knowledge.hasForCertain(known, url) };
 		}
 		this.#known = knowledge.callsEnded(this.#known);
 		this.#work = undefined;

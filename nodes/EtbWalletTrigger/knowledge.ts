@@ -200,6 +200,10 @@ export function isConfirmed(known: Knowledge): boolean {
 	return url === undefined || (url === known.confirmed && known.isToBeSet !== true);
 }
 
+/** Whether the service has this URL, and no other process may have set another one since. */
+export const hasForCertain = ({ confirmed, holder }: Knowledge, url: string): boolean =>
+	confirmed === url && !holder?.isClosedHere;
+
 /** The URLs of the tests to which events of a published trigger are forwarded. */
 export function sharingTestUrls({ holder, tests }: Knowledge, trigger: string): string[] {
 	if (holder?.trigger !== trigger) return [];

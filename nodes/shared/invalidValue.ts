@@ -29,9 +29,12 @@ const longestShown = 80;
 export function show(value: unknown): string {
 	if (isAbsent(value)) return 'empty';
 	const isNumber = typeof value === 'number' || typeof value === 'bigint';
-	const text = isNumber ? String(value) : jsonOf(value);
-	return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+	return cut(isNumber ? String(value) : jsonOf(value));
 }
+
+/** A text as errors show it: its beginning, if it is very long. */
+export const cut = (text: string): string =>
+	text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 
 /** JSON has no text for some values, such as a symbol: then their kind. */
 function jsonOf(value: unknown): string {

@@ -283,7 +283,7 @@ describe('a reference', () => {
 			reference: 'pay-u0',
 			toUserId: 'etbw_u0',
 			amountEtb: 10,
-			message: 'Paid before, not sent again',
+			message: 'Paid or settled as paid before, not sent again',
 		});
 		expect(hints).toEqual(['2 paid, 3 already paid, total 20 ETB']);
 		expect(paidNames()).toEqual(names(5));
@@ -328,7 +328,9 @@ describe('a reference', () => {
 		expect(stopped.error?.message).toMatch(/Not sent again: .*"pay-u1"\. This run/);
 		expect(stopped.error?.description).toContain('Already paid: item 0 pay-u0');
 		const again = await pay(referenced(['u0']), { options });
-		expect(again.error?.message).toBe('Paid before, not sent again: "pay-u0" [item 0]');
+		expect(again.error?.message).toBe(
+			'Paid or settled as paid before, not sent again: "pay-u0" [item 0]',
+		);
 		expect(paidNames()).toEqual(['u0', 'u2']);
 	});
 
@@ -377,7 +379,9 @@ describe('a reference', () => {
 		const items = [...referenced(names(2)), ...referenced(['u0'])];
 		const { error } = await pay(items);
 		expect(error?.message).toBe('Reference is "pay-u0", which item 0 has too [item 2]');
-		expect(error?.description).toMatch(/^Nobody was paid\. Give each payment its own reference/);
+		expect(error?.description).toMatch(
+			/^Nobody was paid\. The same payment\? Then remove this row\./,
+		);
 		expect(payments()).toEqual([]);
 		const continued = await pay(items, { onError: 'continueErrorOutput' });
 		expect(outcomes(continued.output)).toEqual(['paid', 'paid']);

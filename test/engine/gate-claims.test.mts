@@ -1,6 +1,6 @@
 /** Payments that the pay gate handed out: a claim pays once, in the execution that made it, in time, and nothing else is said to be not paid. */
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode, updatePackage } from '../../lab/engine/engine.mts';
 import { answerOf, nodeId, outcomesOf, payInEachTest, sandbox } from '../../lab/engine/paying.mts';
@@ -23,6 +23,7 @@ function handedOut(
 ): Array<IDataObject & { claim: string }> {
 	const claim = randomUUID();
 	return names.map((name) => ({
+		reference: `pay-${name}`,
 		toUserId: sandbox.books.addUser({ externalId: name }).id,
 		amountEtb: '10',
 		claim,
@@ -54,8 +55,7 @@ const payments = (): number => sandbox.books.disbursements().length;
 const USED = 'Not sent: its claim was used before, and it may have been sent then';
 
 test('what was handed out is paid, and a reference in it is not told', async () => {
-	const items = handedOut(['a', 'b']).map((item, index) => ({ ...item, reference: `r${index}` }));
-	const result = await pay(items);
+	const result = await pay(handedOut(['a', 'b']));
 	expect(outcomesOf(result)).toEqual(['paid', 'paid']);
 	expect(result.output[0]?.json).not.toHaveProperty('reference');
 	expect(payments()).toBe(2);
@@ -301,12 +301,58 @@ describe('what cannot be used is refused like every other item', () => {
 		expect(payments()).toBe(1);
 	});
 
-	test('also with another field that differs, or a field in another spelling', async () => {
-		const [handed] = handedOut(['a']);
-		const first = { ...handed, reference: 'r' };
-		const result = await pay([first, { ...first, phone: '1' }, { ...first, amountEtb: '10' }]);
-		expect(outcomesOf(result)).toEqual(['notPaid', 'notPaid', 'notPaid']);
+	test.each<[string, IDataObject]>([
+		['with another field that differs', { phone: '1' }],
+		['with its amount in another form', { amountEtb: 10 }],
+		['with its reference in capitals', { reference: 'PAY-A' }],
+		['with blanks in its reference', { reference: ' pay - a\n' }],
+		['with its reference in full width', { reference: 'ｐay-a' }],
+	])('also %s', async (_how, changes) => {
+		const [first = {}] = handedOut(['a']);
+		const result = await pay([first, { ...first, ...changes }]);
+		expect(outcomesOf(result)).toEqual(['notPaid', 'notPaid']);
+		expect(messageOf(result)).toBe('Another item is the same payment');
 		expect(payments()).toBe(0);
+	});
+
+	test('also with its reference as a number', async () => {
+		const [first = {}] = handedOut(['a'], { reference: '1042' });
+		expect(outcomesOf(await pay([first, { ...first, reference: 1042 }]))).toEqual([
+			'notPaid',
+			'notPaid',
+		]);
+		expect(payments()).toBe(0);
+	});
+
+	test.each([
+		['has no reference', undefined, 'The item has no reference'],
+		['has null for it', null, 'The item has no reference'],
+		['has a character in it that nobody sees', 'pay-a\u200b', /invisible character \(U\+200B\)/],
+	])('an item that %s: it could be another one once more', async (_what, reference, message) => {
+		const [first = {}] = handedOut(['a']);
+		const result = await pay([{ ...first, reference } as IDataObject, first]);
+		expect(outcomesOf(result)).toEqual(['notPaid', 'paid']);
+		expect(messageOf(result)).toMatch(message);
+		expect(payments()).toBe(1);
+	});
+
+	test('all items, where the workflow has a second node that pays claims', async () => {
+		const items = handedOut(['a', 'b']);
+		const refused = await pay(items, {
+			behind: { parameters: { resource: 'disbursement', operation: 'payClaims' } },
+		});
+		expect(outcomesOf(refused)).toEqual(['notPaid', 'notPaid']);
+		expect(messageOf(refused)).toBe(
+			'This workflow has two nodes that pay claims: "ETB Wallet" and "Behind"',
+		);
+		expect(payments()).toBe(0);
+	});
+
+	test.each<[string, Partial<INode>]>([
+		['is turned off', { disabled: true }],
+		['does something else', { parameters: { resource: 'balance', operation: 'get' } }],
+	])('not where the second node %s', async (_what, behind) => {
+		expect(outcomesOf(await pay(handedOut(['a']), { behind }))).toEqual(['paid']);
 	});
 
 	test.each([

@@ -186,11 +186,78 @@ test('a reference that another execution is sending is not told as notPaid when 
 	expect(paidNames()).toEqual(['a']);
 });
 
-test('an option of the whole run is read for the first item only', async () => {
-	const [first, ...others] = itemsFor('a', 'b', 'c');
-	const maxTotalEtb = '={{ $json.until.toDateTime().year }}';
-	const result = await payMapped([{ ...first, until: '2026-11-30' }, ...others], { maxTotalEtb });
-	expect(outcomesOf(result)).toEqual(['paid', 'paid', 'paid']);
+test.each(['maxAmountEtb', 'maxTotalEtb'])(
+	'%s by an expression holds for the whole run: what differs by item pays nobody',
+	async (option) => {
+		const items = itemsFor('a', 'b').map((item, index) => ({ ...item, limit: [1000, 5][index] }));
+		const { error } = await payMapped(items, { [option]: '={{ $json.limit }}' });
+		expect(error?.message).toBe(
+			`Options is {"${option}":1000} for item 0, and {"${option}":5} for item 1`,
+		);
+		expect(payments()).toEqual([]);
+		const result = await payMapped(items, { [option]: '={{ $("Start").first().json.limit }}' });
+		expect(outcomesOf(result)).toEqual(['paid', 'paid']);
+	},
+);
+
+test('of equal rows the second is refused, and nobody is led to give it another reference', async () => {
+	const [item = {}] = itemsFor('a');
+	const { errorOutput } = await pay([item, item], {}, { onError: 'continueErrorOutput' });
+	expect(errorOutput.map(answerOf)).toMatchObject([
+		{
+			message: 'Reference is "pay-a", which item 0 has too',
+			description:
+				'The same payment? Then remove this row. Another one? Then give it a reference of its own.',
+		},
+	]);
+	expect(paidNames()).toEqual(['a']);
+});
+
+test('__proto__ in an answer gives the item no fields', async () => {
+	sandbox.faults.plan('POST /disburse', () => ({
+		process: 'before-answer',
+		answer: {
+			status: 200,
+			body: '{"success":true,"__proto__":{"error":"no"},"data":{"__proto__":{"mode":"dryRun"}}}',
+		},
+	}));
+	const { output } = await pay(itemsFor('a'));
+	const { json = {} } = output[0] ?? {};
+	expect([json.outcome, json.error, json.mode]).toEqual(['paid', undefined, undefined]);
+	expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
+});
+
+test('a very long hash or user ID makes no long error', async () => {
+	const items = itemsFor('a', 'b', 'x'.repeat(100_000)).map((item, index) => ({
+		...item,
+		reference: `pay-${index}`,
+	}));
+	sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+		bodyText.includes('xxx')
+			? 'error500AfterPaying'
+			: {
+					process: 'before-answer',
+					answer: {
+						status: 200,
+						body: JSON.stringify({ success: true, txHash: '0'.repeat(500_000) }),
+					},
+				},
+	);
+	const { error } = await pay(items);
+	expect(error?.message).toMatch(/^It is unknown whether etbw_x{75}… was paid 10 ETB\. /);
+	expect(JSON.stringify([error?.message, error?.description, error?.context]).length).toBeLessThan(
+		5_000,
+	);
+});
+
+test('an error names one unknown payment, and how many more are unknown', async () => {
+	sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+		bodyText.includes('etbw_a') ? undefined : 'error500AfterPaying',
+	);
+	const { error } = await pay(itemsFor('a', 'b', 'c'));
+	expect(error?.message).toMatch(
+		/^It is unknown whether etbw_b was paid 10 ETB, and the same of 1 more\. .* This run: 1 paid, 2 unknown/,
+	);
 });
 
 test('an https address where plain http is spoken is told as not sent', async () => {

@@ -54,10 +54,10 @@ describe('what a person found out', () => {
 		const settled = await settle(items, 'notPaid');
 		expect(settled.output.map(({ json }) => [json.mode, json.outcome, json.message])).toEqual([
 			['settle', 'ready', 'Settled as not paid, nothing was sent. A run with Mode on Pay sends it'],
-			['settle', 'alreadyPaid', 'Paid before, not sent again'],
+			['settle', 'alreadyPaid', 'Paid or settled as paid before, not sent again'],
 		]);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 1 left as they were',
+			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 1 as before. Now set Mode back to Pay, which sends what was not paid',
 		]);
 		expect(requests()).toBe(sent);
 		expect(outcomesOf(await pay(items))).toEqual(['paid', 'alreadyPaid']);
@@ -107,10 +107,77 @@ describe('what a person found out', () => {
 		const sent = requests();
 		const settled = await settle(items, finding);
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'unknown', 'alreadyPaid']);
+		const emptyIt =
+			'Empty the field finding of your list now: what stays there settles the next unknown payments too.';
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 2 left as they were',
+			...(finding === 'fromItem' ? [emptyIt] : []),
+			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 1 still unknown, 1 as before. Now set Mode back to Pay, which sends what was not paid',
 		]);
 		expect(requests()).toBe(sent);
+	});
+
+	test.each([
+		['paid', 'notPaid'],
+		['notPaid', 'paid'],
+		['paid', undefined],
+		['notPaid', 'no'],
+		['no', 'paid'],
+	])('that contradicts itself (%p, then %p) is not recorded', async (first, second) => {
+		const items = itemsFor('a', 'b');
+		await leaveUnknown(items, ['a', 'b'], 'error500AfterPaying');
+		const before = record();
+		const [a = {}, b = {}] = items;
+		const rows = [
+			{ ...a, finding: first },
+			{ ...b, finding: 'paid' },
+			{ ...a, reference: 'PAY-A', finding: second },
+		];
+		const stopped = await settle(rows, 'fromItem');
+		expect(stopped.error?.message).toBe('Nothing was settled, because 2 items cannot be used');
+		expect(record()).toEqual(before);
+		const { output, errorOutput } = await settle(rows, 'fromItem', { onError });
+		expect(output.map(answerOf)).toMatchObject([{ outcome: 'alreadyPaid', reference: 'pay-b' }]);
+		expect(errorOutput.map(answerOf)).toMatchObject([
+			{ outcome: 'unknown' },
+			{ outcome: 'unknown' },
+		]);
+		expect(outcomesOf(await pay(items))).toEqual(['unknown', 'alreadyPaid']);
+	});
+
+	test.each([
+		['paid', 'notPaid'],
+		['notPaid', 'paid'],
+		['unclear', 'paid'],
+		['recordPaid', 'notPaid'],
+	])('chosen for all (%p) is refused for an item with another one (%p)', async (finding, own) => {
+		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: own }));
+		await leaveUnknown(items, ['a', 'b']);
+		const before = record();
+		const { error } = await settle(items, finding);
+		expect(error?.description).toContain(
+			`Finding is "${finding}", and the field finding of the item is "${own}". Choose From Each Item, or empty that field.`,
+		);
+		expect(record()).toEqual(before);
+		const same = await settle(items, own);
+		expect(outcomesOf(same)).toEqual(
+			own === 'paid' ? ['alreadyPaid', 'alreadyPaid'] : ['ready', 'ready'],
+		);
+	});
+
+	test('may have blanks around it', async () => {
+		const items = itemsFor('a').map((item) => ({ ...item, finding: ' paid ' }));
+		await leaveUnknown(items, ['a']);
+		expect(outcomesOf(await settle(items, 'fromItem'))).toEqual(['alreadyPaid']);
+	});
+
+	test('that it was paid is told not to hold for what may be sent', async () => {
+		const items = itemsFor('a');
+		await leaveUnknown(items, ['a'], 'error500AfterPaying');
+		await settle(items, 'notPaid');
+		const { output } = await settle(items, 'paid');
+		expect(output[0]?.json.message).toMatch(
+			/A run with Mode on Pay sends it, although its Finding is paid$/,
+		);
 	});
 
 	test('is not taken from a column that is almost named finding', async () => {
@@ -131,7 +198,7 @@ describe('what a person found out', () => {
 		const settled = await settle(items, 'recordPaid', copy);
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that this node did not know, 0 left as they were',
+			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that this node did not pay and never will, 0 still unknown, 0 as before. Now set Mode back to Pay',
 		]);
 		const again = await pay(items, {}, copy);
 		expect(outcomesOf(again)).toEqual(['alreadyPaid', 'alreadyPaid']);
@@ -145,10 +212,10 @@ describe('what a person found out', () => {
 			const settled = await settle(itemsFor('a'), finding);
 			expect(outcomesOf(settled)).toEqual(['ready']);
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Nothing here was unknown, so nothing was settled\. Is this the node that paid, and are these the references that it paid under\? This node knows no payment under this reference/,
+				/^Nothing here was unknown, so nothing was settled\. To pay, set Mode to Pay\. If another node paid these, settle them there\. This node knows no unknown payment under this reference/,
 			);
 			expect(settled.hints).toEqual([
-				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. Is this the node that paid, and are these the references that it paid under?',
+				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay. If another node paid these, settle them there.',
 			]);
 			expect(record()).toEqual([]);
 		},
@@ -217,7 +284,7 @@ describe('what a person found out', () => {
 			{ ...items[0], found: 'Paid' },
 			{ ...items[1], found: 'notPaid' },
 			{ ...items[2], reference: '', found: 'paid' },
-			{ ...items[1], found: 'paid' },
+			{ ...items[1], found: 'notPaid' },
 			{ ...items[3], toUserId: '', found: 'paid' },
 		];
 		const { output, errorOutput } = await pay(
@@ -365,7 +432,7 @@ describe('a database that fails', () => {
 				});
 			const settled = await settle(items, finding, { onError, retryOnFail: true });
 			expect(outcomesOf(settled)).toEqual(['unknown']);
-			expect(settled.hints.at(-1)).toMatch(/, 0 left as they were, 1 with an error$/);
+			expect(settled.hints.at(-1)).toMatch(/, 0 as before, 1 with an error\. /);
 			expect(answerOf(settled.errorOutput[0] ?? { json: {} }).message).toMatch(
 				/^It is not certain that the finding was recorded/,
 			);
@@ -506,7 +573,7 @@ describe('hints', () => {
 		];
 		const { hints, output } = await pay(items, { mode });
 		expect(hints).toContain(
-			`1 of the people in this run have more than one payment: ${user('a')} (2 payments, 15.5 ETB: items 0, 2)`,
+			`People with more than one payment in this run: ${user('a')} (2 payments, 15.5 ETB: items 0, 2)`,
 		);
 		expect(output).toHaveLength(3);
 	});
@@ -518,7 +585,7 @@ describe('hints', () => {
 			reference: `r${index}`,
 		}));
 		const { hints } = await pay(items, { mode: 'dryRun' });
-		expect(hints.join('\n')).toMatch(/^25 of the people .*items 19, 44\); and 5 more$/m);
+		expect(hints.join('\n')).toMatch(/^People with more than one .*items 19, 44\); and 5 more$/m);
 	});
 });
 

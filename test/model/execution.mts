@@ -195,6 +195,8 @@ function contextOf(
 		helpers,
 		getNode: () => node,
 		getInputData: () => input,
+		getParentNodes: () => [],
+		getChildNodes: () => [],
 		getExecuteData: () => executeData,
 		getNodeParameter: value,
 		getCredentials: async () => {

@@ -244,6 +244,7 @@ class GateWorld {
 		};
 		this.runs.push(record);
 		const items = window.references.map((reference) => ({
+			reference,
 			toUserId: userOf(reference),
 			amountEtb: 10,
 			claim: window.claim,

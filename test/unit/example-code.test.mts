@@ -253,7 +253,8 @@ describe('the report', () => {
 	});
 
 	test('of a run that settles calls for somebody if people are still to be paid, and says no time', () => {
-		const unused = 'This node knows no payment under this reference, so nothing was settled';
+		const unused =
+			'This node knows no unknown payment under this reference, so nothing was settled';
 		const { rows, summary } = reportOf(
 			[payment(1), payment(2), payment(3)],
 			[

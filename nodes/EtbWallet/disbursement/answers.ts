@@ -6,7 +6,7 @@ import type { Found } from './ledger';
 import type { Ending, Row, RunOptions } from './run';
 
 const settleSteps =
-	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (From Each Item, if it differs), choose Execute step with the same items, and set Mode back to Pay. Settling sends nothing.';
+	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (From Each Item, if it differs), choose Execute step with the same items, and set Mode back to Pay. For From Each Item write each finding into your list, and run the node that reads it first. Settling sends nothing.';
 
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
@@ -22,7 +22,7 @@ const answers: Answers = {
 	unused: { outcome: 'ready', message: 'Dry run: nothing was sent' },
 	paid: {
 		outcome: 'alreadyPaid',
-		message: 'Paid before, not sent again',
+		message: 'Paid or settled as paid before, not sent again',
 		remedy: 'There is nothing to do, unless this is a new payment: that needs a new reference.',
 	},
 	settledPaid: {
@@ -80,7 +80,7 @@ const answersWhenSettling: Answers = {
 	unused: {
 		outcome: 'ready',
 		message:
-			'This node knows no payment under this reference, so nothing was settled, and a run with Mode on Pay sends it. If another node paid it under this reference, settle it, and nobody who was not paid, with Finding on Record All as Paid',
+			'This node knows no unknown payment under this reference, so nothing was settled. A run with Mode on Pay sends it',
 	},
 	inDoubt: {
 		outcome: 'unknown',
@@ -98,13 +98,15 @@ const answersWhenSettling: Answers = {
 
 /** How a payment ends that is not sent, by the record's answer. */
 export function answerOf(
-	{ reference }: Row,
+	{ reference, finding }: Row,
 	found: Exclude<Found, 'granted'>,
 	{ mode, failsIfUsed }: RunOptions,
 ): Ending {
 	const settles = mode === 'settle';
 	const answer = settles ? answersWhenSettling[found] : answers[found];
 	const { outcome, message, remedy = '', settled } = answer;
+	if (found === 'unused' && finding === 'paid')
+		return { outcome: 'ready', message: `${message}, although its Finding is paid` };
 	if (outcome === 'ready') return { outcome, message, settled };
 	if (outcome === 'notPaid' || (failsIfUsed && !settles))
 		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };

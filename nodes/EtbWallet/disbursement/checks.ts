@@ -62,9 +62,31 @@ function sendOptionsOf({
 	};
 }
 
-const savedOptions = (context: IExecuteFunctions): Record<string, unknown> => ({
-	...(Object(context.getNodeParameter('options', 0, {})) as object),
-});
+function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
+	const saved = savedParameter(context, 'options');
+	const optionsOf = (itemIndex: number): object =>
+		Object(context.getNodeParameter('options', itemIndex, {})) as object;
+	return { ...(hasExpression(saved) ? sameForAll(context, 'Options', optionsOf) : optionsOf(0)) };
+}
+
+/** @throws {InvalidValueError} when an expression gives different values for the items of a run */
+function sameForAll<Value>(
+	context: IExecuteFunctions,
+	field: 'Mode' | 'Options',
+	valueOf: (itemIndex: number) => Value,
+): Value {
+	const first = valueOf(0);
+	const text = JSON.stringify(first);
+	for (const itemIndex of context.getInputData().keys()) {
+		const value = valueOf(itemIndex);
+		if (JSON.stringify(value) === text) continue;
+		throw new InvalidValueError(
+			`${field} is ${show(first)} for item 0, and ${show(value)} for item ${itemIndex}`,
+			'This holds for the whole run: let its expression give the same for all items.',
+		);
+	}
+	return first;
+}
 
 /**
  * One mode for the whole run. Only a person in the editor can choose to settle: no expression, AI agent or schedule, and
@@ -74,16 +96,9 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
 	if (isSimulation(context)) return 'dryRun';
 	if (saved === undefined) return 'pay';
-	const modeOf = (itemIndex: number): Mode =>
-		requiredChoice('Mode', read('mode', itemIndex), modes);
-	const mode = modeOf(0);
-	const other = context.getInputData().findIndex((_, itemIndex) => modeOf(itemIndex) !== mode);
-	if (other !== -1) {
-		throw new InvalidValueError(
-			`Mode is ${show(mode)} for item 0, and ${show(modeOf(other))} for item ${other}`,
-			'Mode holds for the whole run: let its expression give the same for all items.',
-		);
-	}
+	const mode = sameForAll(context, 'Mode', (itemIndex) =>
+		requiredChoice('Mode', read('mode', itemIndex), modes),
+	);
 	if (mode !== 'settle') return mode;
 	if (hasExpression(saved)) {
 		throw new InvalidValueError(

@@ -1,5 +1,5 @@
 /** Payments that the pay gate handed out: a claim is used once, by the execution that made it, and in time. */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
 import {
 	InvalidValueError,
@@ -13,6 +13,7 @@ import { exclusively } from '../../shared/record/lock';
 import { asError } from '../../shared/unknown';
 import type { ParameterReader } from '../actions/mapping';
 import { afterStopMs, referencesMark } from './ledger';
+import { lookOf, requiredReference } from './reference';
 import type { Ending } from './run';
 
 interface GateClaims {
@@ -20,6 +21,31 @@ interface GateClaims {
 	objection(itemIndex: number): Ending | undefined;
 	/** How long its payment may take if it begins now, in ms; 0 when it is too late to begin. */
 	msLeft(itemIndex: number): number;
+}
+
+/**
+ * n8n keeps a record for each node, so a second node would pay what the first one paid already.
+ * @throws {InvalidValueError} when the workflow has another node that pays claims
+ */
+export function requireOnlyNode(context: IExecuteFunctions): void {
+	const { name, type } = context.getNode();
+	const withFields = { includeNodeParameters: true };
+	const before = context.getParentNodes(name, withFields);
+	const after = [{ name }, ...before].flatMap((node) =>
+		context.getChildNodes(node.name, withFields),
+	);
+	const other = [...before, ...after].find(
+		(node) =>
+			node.name !== name &&
+			node.type === type &&
+			node.parameters?.operation === 'payClaims' &&
+			!node.disabled,
+	);
+	if (other === undefined) return;
+	throw new InvalidValueError(
+		`This workflow has two nodes that pay claims: ${show(name)} and ${show(other.name)}`,
+		'Remove one of them: each counts the claims that it used, and not those of the other one.',
+	);
 }
 
 /**
@@ -35,12 +61,13 @@ export async function useClaims(
 	const own: OwnClaims = ownClaims.get(tries) ?? { recorded: new Set(), times: new Map() };
 	ownClaims.set(tries, own);
 	const ownExecution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
-	const input = context.getInputData();
-	const items = input.map((_, itemIndex) => readItem(read, itemIndex, own.times));
+	const items = context
+		.getInputData()
+		.map(({ json }, itemIndex) => readItem(json, read, itemIndex, own.times));
 	const ownItems = items.filter(({ execution = ownExecution }) => execution === ownExecution);
 	const claims = new Set(ownItems.flatMap(({ claim }) => claim ?? []));
 	const { used, failure } = await useUp(context, claims, own);
-	const repeated = repeatedItems(input);
+	const repeated = repeatedItems(items);
 	return {
 		objection(itemIndex) {
 			const { claim, execution = ownExecution, problem } = items[itemIndex] ?? {};
@@ -54,15 +81,9 @@ export async function useClaims(
 	};
 }
 
-/**
- * Which items are there more than once. The gate hands out each payment as one item, with its own reference in it; what
- * stands between the two may change other fields.
- */
-function repeatedItems(input: INodeExecutionData[]): ReadonlySet<number> {
-	const same = Map.groupBy(input.keys(), (itemIndex) => {
-		const json = input[itemIndex]?.json;
-		return JSON.stringify(isAbsent(json?.reference) ? json : json?.reference);
-	});
+/** Which items are there more than once: the gate hands out each reference once, and none that looks like another one. */
+function repeatedItems(items: ClaimedItem[]): ReadonlySet<number> {
+	const same = Map.groupBy(items.keys(), (itemIndex) => items[itemIndex]?.look);
 	return new Set([...same.values()].filter(({ length }) => length > 1).flat());
 }
 
@@ -74,6 +95,8 @@ const repeatedItem = new InvalidValueError(
 /** The fields of an item about its claim, as far as they can be used. */
 interface ClaimedItem {
 	claim?: string;
+	/** The `lookOf` its reference. */
+	look?: string;
 	/** How long its payment may take if it begins now, in ms. */
 	msLeft?: () => number;
 	/** The one that claimed it. */
@@ -82,7 +105,12 @@ interface ClaimedItem {
 	problem?: InvalidValueError;
 }
 
-function readItem(read: ParameterReader, itemIndex: number, times: Times): ClaimedItem {
+function readItem(
+	json: IDataObject,
+	read: ParameterReader,
+	itemIndex: number,
+	times: Times,
+): ClaimedItem {
 	let problem: InvalidValueError | undefined;
 	const unlessProblem = <Value>(readField: () => Value): Value | undefined => {
 		try {
@@ -95,7 +123,16 @@ function readItem(read: ParameterReader, itemIndex: number, times: Times): Claim
 	const claim = unlessProblem(() => readClaim(read('claim', itemIndex)));
 	const msLeft = unlessProblem(() => readNotAfter(read('notAfter', itemIndex), times));
 	const execution = unlessProblem(() => readExecution(read('execution', itemIndex)));
-	return { claim, msLeft, execution, problem };
+	const look = unlessProblem(() => readLook(json.reference));
+	return { claim, look, msLeft, execution, problem };
+}
+
+function readLook(value: unknown): string {
+	if (!isAbsent(value)) return lookOf(requiredReference(value));
+	throw new InvalidValueError(
+		'The item has no reference',
+		'The pay gate gives each item its reference. Let it reach this node unchanged.',
+	);
 }
 
 const remedyFor = (field: string): string =>
@@ -152,7 +189,7 @@ interface OwnClaims {
 
 const ownClaims = new WeakMap<object, OwnClaims>();
 
-/** Who used up claims in this process, the newest. Another node of the workflow does not have them in its record. */
+/** Who used up claims in this process, the newest: so they are known also while the database fails. */
 const usedHere = new Map<string, OwnClaims>();
 const rememberedHere = 10_000;
 

@@ -10,7 +10,7 @@ import { answerOf, notRecorded } from './answers';
 import { aboveRunLimit, notCovered, readOptions, readTreasury, usualOptions } from './checks';
 import { afterStopMs, hasReference, Ledger, marksOfPaid, type ReferenceState } from './ledger';
 import { paymentReader } from './payment';
-import { hintAtPeopleTwice, runError, tellNothingSettled } from './report';
+import { hintAtPeopleTwice, nothingDone, runError, tellNothingSettled } from './report';
 import {
 	batchOf,
 	isPayable,
@@ -64,6 +64,7 @@ async function work(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<v
 	if (options.mode === 'settle') {
 		await new Windows(batch, ledger).settle(referenced);
 		tellNothingSettled(rows);
+		if (context.getNodeParameter('finding', 0, '') === 'fromItem') addHint(context, emptyFinding);
 		return;
 	}
 	hintAtPeopleTwice(context, rows.filter(isPayable));
@@ -104,12 +105,15 @@ async function refusalOf(
 			aboveRunLimit(rows.filter(isPayable), options.maxTotal) ??
 			(await uncovered(batch, ledger, pending));
 	if (failure === undefined) return undefined;
-	const remark = endedBefore.size === 0 ? 'Nobody was paid. ' : '';
+	const remark = endedBefore.size === 0 ? `${nothingDone(options.mode)}. ` : '';
 	return {
 		outcome: outcomeOfRefused(options.mode),
 		error: { ...failure, description: remark + failure.description },
 	};
 }
+
+const emptyFinding =
+	'Empty the field finding of your list now: what stays there settles the next unknown payments too.';
 
 /** Without references nobody can tell which of them were paid before. */
 const unprotectedRepeat: Failure = {

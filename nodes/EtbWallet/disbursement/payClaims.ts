@@ -4,7 +4,7 @@ import { isSimulation, triesOf } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
 import { answerOf } from './answers';
 import { readClaimOptions, usualOptions } from './checks';
-import { useClaims } from './claims';
+import { requireOnlyNode, useClaims } from './claims';
 import { readPayee, readToUserId } from './payment';
 import { batchOf, isPending, isStopped, readRows, refuseAll, tell, unlessInvalid } from './rows';
 import type { Run } from './run';
@@ -26,6 +26,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	const claims = await useClaims(context, read, run.endedBefore);
 	let account: Account;
 	try {
+		requireOnlyNode(context);
 		account = await loadAccount(context);
 		run.options = readClaimOptions(context);
 	} catch (error) {

@@ -8,6 +8,7 @@ import {
 	requiredText,
 	show,
 } from '../../shared/invalidValue';
+import { hasExpression, savedParameter } from '../../shared/n8n';
 import { isMapped, valueInItem, type ParameterReader } from '../actions/mapping';
 import { requiredReference } from './reference';
 import { findings, type Row, type RunOptions } from './run';
@@ -34,12 +35,16 @@ export function paymentReader(
 	const settles = mode === 'settle';
 	const isReferenceExpected = settles || isMapped(context, 'reference');
 	const items = context.getInputData();
+	const chosen = savedParameter(context, 'finding') ?? 'unclear';
+	const isSameForAll = chosen !== 'fromItem' && !hasExpression(chosen);
 	return (row) => {
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
 		// What is settled is not sent.
 		readPayee(read, row, settles ? undefined : maxAmount);
-		if (settles)
-			row.finding = readFinding(read('finding', row.itemIndex), items[row.itemIndex]?.json);
+		if (!settles) return;
+		const item = items[row.itemIndex]?.json ?? {};
+		if (isSameForAll) refuseOtherFinding(chosen, item.finding);
+		row.finding = readFinding(read('finding', row.itemIndex), item);
 	};
 }
 
@@ -57,9 +62,19 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-function readFinding(value: unknown, item: IDataObject = {}): Row['finding'] {
-	const finding = value === 'fromItem' ? valueInItem(item, 'finding') : value;
+function readFinding(value: unknown, item: IDataObject): Row['finding'] {
+	const given = value === 'fromItem' ? valueInItem(item, 'finding') : value;
+	const finding = typeof given === 'string' ? given.trim() : given;
 	return isAbsent(finding) ? 'unclear' : requiredChoice('Finding', finding, findings);
+}
+
+/** A person who filled in a column and chose one finding for all meant one of the two. */
+function refuseOtherFinding(chosen: unknown, ofItem: unknown): void {
+	if (isAbsent(ofItem) || ofItem === chosen) return;
+	throw new InvalidValueError(
+		`Finding is ${show(chosen)}, and the field finding of the item is ${show(ofItem)}`,
+		'Choose From Each Item, or empty that field.',
+	);
 }
 
 /** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */

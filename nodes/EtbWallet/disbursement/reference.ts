@@ -83,7 +83,7 @@ export function refusesLookAlikes(): (reference: string, itemIndex: number) => v
 			first.reference === reference
 				? `Reference is ${show(reference)}, which item ${first.itemIndex} has too`
 				: `Reference is ${show(reference)}, which looks like ${show(first.reference)} of item ${first.itemIndex}`,
-			'Give each payment its own reference, or remove the duplicate row.',
+			'The same payment? Then remove this row. Another one? Then give it a reference of its own.',
 		);
 	};
 }

@@ -1,7 +1,7 @@
 /** What a run tells: how many payments ended how and, in its error, each payment under its outcome. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
-import { InvalidValueError, asInvalidValue } from '../../shared/invalidValue';
+import { InvalidValueError, asInvalidValue, cut } from '../../shared/invalidValue';
 import { addHint, operationError } from '../../shared/n8n';
 import { invalidValueError, type Failure } from '../../shared/service/failure';
 import { answerOn, namesOf, paidOtherAmount } from './ending';
@@ -58,7 +58,7 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 }
 
 const nothingUnknown =
-	'Nothing here was unknown, so nothing was settled. Is this the node that paid, and are these the references that it paid under?';
+	'Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay. If another node paid these, settle them there.';
 
 /** What the findings of a run changed. */
 function settledSummary(rows: Row[]): string {
@@ -66,13 +66,18 @@ function settledSummary(rows: Row[]): string {
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	if (isNothingSettled(rows)) return nothingUnknown;
 	const failed = rows.filter(({ ending }) => ending !== undefined && 'error' in ending).length;
-	const unchanged = rows.length - paid - notPaid - newly - failed;
-	return [
+	const unknown = rows.filter(
+		({ ending }) => ending?.outcome === 'unknown' && !('error' in ending),
+	);
+	const unchanged = rows.length - paid - notPaid - newly - failed - unknown.length;
+	const counts = [
 		`${paid} settled as paid, ${notPaid} as not paid`,
-		...(newly > 0 ? [`${newly} recorded as paid that this node did not know`] : []),
-		`${unchanged} left as they were`,
+		...(newly > 0 ? [`${newly} recorded as paid that this node did not pay and never will`] : []),
+		`${unknown.length} still unknown`,
+		`${unchanged} as before`,
 		...(failed > 0 ? [`${failed} with an error`] : []),
-	].join(', ');
+	];
+	return `${counts.join(', ')}. Now set Mode back to Pay${notPaid > 0 ? ', which sends what was not paid' : ''}`;
 }
 
 const changeOf = ({ ending }: Row): string | undefined =>
@@ -104,10 +109,7 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[
 		return [`${toUserId} (${own.length} payments, ${total}: items ${items})`];
 	});
 	if (texts.length === 0) return;
-	addHint(
-		context,
-		`${texts.length} of the people in this run have more than one payment: ${shortened(texts)}`,
-	);
+	addHint(context, `People with more than one payment in this run: ${shortened(texts)}`);
 }
 
 /** A text names at most so many entries, and the number of the others. */
@@ -126,25 +128,31 @@ export function placeOf(context: IExecuteFunctions): string {
 }
 
 function reportLine(row: Row): ReportLine {
-	const { itemIndex, amount, ending } = row;
+	const { itemIndex, toUserId, amount, ending } = row;
 	const txHash = answerOn(row)?.txHash;
 	return {
 		item: itemIndex,
 		...namesOf(row),
+		...(toUserId !== undefined && { toUserId: cut(toUserId) }),
 		...(amount !== undefined && { amountEtb: Number(amount) }),
-		...(typeof txHash === 'string' && { txHash }),
+		...(typeof txHash === 'string' && { txHash: cut(txHash) }),
 		...(ending !== undefined && 'error' in ending && { reason: ending.error.message }),
 	};
 }
 
+/** What a run says that was refused before it did anything. */
+export const nothingDone = (mode: Mode): 'Nothing was settled' | 'Nobody was paid' =>
+	mode === 'settle' ? 'Nothing was settled' : 'Nobody was paid';
+
 /** The error when one thing cannot be used, and nothing was sent. */
 export function invalidRunError(
-	context: IExecuteFunctions,
+	{ context, options }: Run,
 	error: unknown,
 	itemIndex?: number,
 ): Error {
 	const { message, remedy, cause } = asInvalidValue(error);
-	const remark = message.startsWith('Nobody was paid') ? '' : 'Nobody was paid. ';
+	const nothing = nothingDone(options.mode);
+	const remark = message.startsWith(nothing) ? '' : `${nothing}. `;
 	const nobody = new InvalidValueError(message, remark + remedy, { cause });
 	return invalidValueError(context.getNode(), nobody, itemIndex);
 }
@@ -187,8 +195,12 @@ export function runError(
 	if (tells) description.push(...listTexts(lists));
 	// All of it in the message, because n8n tells an AI agent nothing else.
 	let message = failure.message;
-	if (isUnknown)
-		message = `It is unknown whether ${errorRow.toUserId} was paid ${Number(errorRow.amount)} ETB. ${message}`;
+	if (isUnknown) {
+		const { toUserId = '', amount } = errorRow;
+		const others = (lists.unknown?.length ?? 1) - 1;
+		const more = others === 0 ? '' : `, and the same of ${others} more`;
+		message = `It is unknown whether ${cut(toUserId)} was paid ${Number(amount)} ETB${more}. ${message}`;
+	}
 	if (tells) message += `. This run: ${summary}`;
 	if (errorRow !== undefined) message += ` [item ${errorRow.itemIndex}]`;
 	return operationError(

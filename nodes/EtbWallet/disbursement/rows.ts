@@ -1,12 +1,20 @@
 /** The rows of a run, for both operations that pay: reading them, refusing a run as a whole, and telling how all ended. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
-import { asInvalidValue, type InvalidValueError } from '../../shared/invalidValue';
+import { asInvalidValue, InvalidValueError, show } from '../../shared/invalidValue';
 import { addHint, errorItem, operationError } from '../../shared/n8n';
 import { invalidValueFailure, type Failure } from '../../shared/service/failure';
 import { namesOf, paidOtherAmount } from './ending';
-import { refusesLookAlikes } from './reference';
-import { invalidRunError, listOfInvalid, listTexts, placeOf, reportOf, runError } from './report';
+import { lookOf, refusesLookAlikes } from './reference';
+import {
+	invalidRunError,
+	listOfInvalid,
+	listTexts,
+	nothingDone,
+	placeOf,
+	reportOf,
+	runError,
+} from './report';
 import type { Batch, EndedRow, Ending, Mode, Payment, Row, Run } from './run';
 
 /** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
@@ -36,6 +44,12 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 	const refuseLookAlike = refusesLookAlikes();
 	for (const { reference, itemIndex } of endedBefore.values())
 		if (reference !== undefined) refuseLookAlike(reference, itemIndex);
+	const refuse = (row: Row, thrown: unknown): void => {
+		// Also an item with fields that cannot be used keeps its ending: its claim may have been sent.
+		if (row.ending !== undefined) return;
+		invalid.set(row.itemIndex, asInvalidValue(thrown));
+		row.ending = { outcome: outcomeOfRefused(options.mode), error: invalidValueFailure(thrown) };
+	};
 	const rows = context.getInputData().map((_, itemIndex): Row => {
 		const sent = endedBefore.get(itemIndex);
 		if (sent !== undefined) return { ...sent };
@@ -44,22 +58,35 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 			read(row);
 			if (row.reference !== undefined) refuseLookAlike(row.reference, itemIndex);
 		} catch (thrown) {
-			// Also an item with fields that cannot be used keeps its ending: its claim may have been sent.
-			if (row.ending !== undefined) return row;
-			invalid.set(itemIndex, asInvalidValue(thrown));
-			const outcome = outcomeOfRefused(options.mode);
-			row.ending = { outcome, error: invalidValueFailure(thrown) };
+			refuse(row, thrown);
 		}
 		return row;
 	});
+	for (const row of contradicted(rows)) refuse(row, contradiction(row));
 	const [first] = invalid;
 	if (first === undefined || context.continueOnFail()) return rows;
 	const failure = listOfInvalid(invalid);
 	if (endedBefore.size > 0) throw runError(run, failure, rows);
-	if (invalid.size === 1) throw invalidRunError(context, first[1], first[0]);
+	if (invalid.size === 1) throw invalidRunError(run, first[1], first[0]);
 	const { message, description } = failure;
-	throw operationError(context.getNode(), `Nobody was paid, because ${message}`, description);
+	const nothing = nothingDone(options.mode);
+	throw operationError(context.getNode(), `${nothing}, because ${message}`, description);
 }
+
+/** The rows of one reference with more than one finding, also when one of them cannot be read. */
+function contradicted(rows: Row[]): Row[] {
+	const named = rows.filter(({ reference }) => reference !== undefined);
+	const byLook = Map.groupBy(named, ({ reference = '' }) => lookOf(reference));
+	return [...byLook.values()]
+		.filter((own) => new Set(own.map(({ finding }) => finding)).size > 1)
+		.flat();
+}
+
+const contradiction = ({ reference }: Row): InvalidValueError =>
+	new InvalidValueError(
+		`Reference is ${show(reference)}, which another item has with another Finding`,
+		'Leave one item with this reference, and in it what the partner service said.',
+	);
 
 /**
  * Tells what cannot be used for the whole run, such as the credential or an option, and what earlier tries of
@@ -77,7 +104,7 @@ export function refuseAll(run: Run, thrown: unknown, known: Row[]): INodeExecuti
 			return outputItem(endedBefore.get(row.itemIndex) ?? { ...row, ending }, options.mode);
 		});
 	}
-	if (endedBefore.size === 0) throw invalidRunError(context, thrown);
+	if (endedBefore.size === 0) throw invalidRunError(run, thrown);
 	throw runError(run, error, [...endedBefore.values()]);
 }
 
@@ -155,8 +182,12 @@ export function tell(run: Run, rows: Row[]): INodeExecutionData[] {
 	});
 }
 
-/** Fields that this node alone writes, also where it writes none: n8n and the pay gate act on them. */
+/**
+ * Fields that this node alone writes, also where it writes none: n8n and the pay gate act on them. `__proto__` would give
+ * the item fields that are not its own.
+ */
 const ownFields: ReadonlySet<string> = new Set([
+	'__proto__',
 	'outcome',
 	'mode',
 	'reference',

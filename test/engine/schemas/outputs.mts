@@ -52,6 +52,7 @@ const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
 		...{ toUserId: userId, amountEtb: '12.5', claim: randomUUID(), notAfter },
 		execution: '={{ $workflow.id }}/{{ $execution.id }}',
 	}),
+	items: [{ reference: 'pay-a' }],
 	...more,
 });
 

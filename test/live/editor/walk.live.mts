@@ -88,7 +88,7 @@ void describe('an answer that is lost, settled in the editor', () => {
 			'Done, but it says that it failed (500)',
 			'It Was Paid',
 			/Settled as paid, nothing was sent/,
-			/Paid before, not sent again/,
+			/Paid or settled as paid before, not sent again/,
 			1,
 		],
 		[

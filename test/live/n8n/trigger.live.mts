@@ -123,7 +123,7 @@ const postAfterRestart = async (url: string, body: string): Promise<Response> =>
 
 void describe('publishing', () => {
 	test('registers the production URL, and again when n8n starts', async () => {
-		const { id, url } = await publish(eventWorkflow());
+		const { url } = await publish(eventWorkflow());
 		assert.match(url, /\/webhook\/00000000-/);
 		const before = lab.sandbox.books.webhookUrlHistory().length;
 		await lab.n8n.stop();
@@ -208,7 +208,7 @@ void describe('publishing', () => {
 	});
 
 	test('of a workflow of another person does not name it', async () => {
-		const first = await publish(eventWorkflow());
+		await publish(eventWorkflow());
 		const api = await lab.api.addMember({
 			email: 'member@example.com',
 			password: owner.password,
@@ -408,7 +408,7 @@ void describe('a credential of another account', () => {
 	});
 
 	test('in the credential of a test does not refuse the workflow of that account', async () => {
-		const production = await publish(eventWorkflow());
+		await publish(eventWorkflow());
 		const second = await publishOther();
 		const ofTest = await lab.addCredential({});
 		const tested = await lab.api.createWorkflow(withCredential(eventWorkflow(open), ofTest));

@@ -145,7 +145,7 @@ export const createDisbursement: Operation = {
 					name: 'From Each Item',
 					value: 'fromItem',
 					description:
-						'Each item has its own, in its field finding: paid, notPaid, recordPaid, or nothing while it is not clear',
+						'Each item has its own, in its field finding: paid, notPaid, recordPaid, or nothing while it is not clear. Empty the field afterwards.',
 				},
 				{
 					name: 'It Was Not Paid',
@@ -167,6 +167,7 @@ export const createDisbursement: Operation = {
 			],
 			default: 'unclear',
 			description: 'What the partner service said about these payments',
+			hint: 'From Each Item reads the field finding of each item: paid, notPaid or nothing. Run the node that reads your list again first.',
 		},
 		{
 			displayName: 'To User ID',
