@@ -109,7 +109,7 @@ export const mistakes: Mistake[] = [
 		file: `${folder}/accounts.ts`,
 		finds: 'found.find(({ holderKeys }) => holderKeys.some(isShared)) ??',
 		puts: '',
-		seed: 1_601,
+		seed: 68_882,
 	},
 	{
 		breaks: 'a replaced API key makes another account',
@@ -200,7 +200,14 @@ export const mistakes: Mistake[] = [
 		file: `${folder}/knowledge.ts`,
 		finds: 'return holder?.isClosedHere && !isOwed ? undefined : holder?.url;',
 		puts: 'return holder?.url;',
-		seed: 8_643,
+		seed: 25_809,
+	},
+	{
+		breaks: 'a process that leads no more says what the service has',
+		file: `${folder}/knowledge.ts`,
+		finds: 'confirmed === url && !holder?.isClosedHere;',
+		puts: 'confirmed === url;',
+		seed: 63_430,
 	},
 	{
 		breaks: 'a process that leads no more does not give back the URL that its test had',
