@@ -315,6 +315,15 @@ describe('what cannot be used is refused like every other item', () => {
 		expect(payments()).toBe(0);
 	});
 
+	test.each([
+		['straße', 'STRASSE'],
+		['ΟΔΟΣ', 'οδος'],
+	])('also with its reference %s as %s', async (reference, other) => {
+		const [first = {}] = handedOut(['a'], { reference });
+		const result = await pay([first, { ...first, reference: other }]);
+		expect(outcomesOf(result)).toEqual(['notPaid', 'notPaid']);
+	});
+
 	test('also with its reference as a number', async () => {
 		const [first = {}] = handedOut(['a'], { reference: '1042' });
 		expect(outcomesOf(await pay([first, { ...first, reference: 1042 }]))).toEqual([
@@ -346,6 +355,16 @@ describe('what cannot be used is refused like every other item', () => {
 			'This workflow has two nodes that pay claims: "ETB Wallet" and "Behind"',
 		);
 		expect(payments()).toBe(0);
+	});
+
+	test('all that cannot be read, without an amount that is none', async () => {
+		const items = handedOut(['a', 'b']);
+		await pay(items);
+		const bad = items.map((item) => ({ ...item, toUserId: '', amountEtb: '' }));
+		const { error } = await pay(bad, { onError: undefined });
+		expect(error?.message).toMatch(
+			/^It is unknown whether somebody was paid, and the same of 1 more\. Not sent/,
+		);
 	});
 
 	test.each<[string, Partial<INode>]>([

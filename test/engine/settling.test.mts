@@ -158,10 +158,27 @@ describe('what a person found out', () => {
 			`Finding is "${finding}", and the field finding of the item is "${own}". Choose From Each Item, or empty that field.`,
 		);
 		expect(record()).toEqual(before);
-		const same = await settle(items, own);
+		const capital = items.map(({ finding: own, ...item }) => ({ ...item, Finding: own }));
+		expect((await settle(capital, finding)).error?.description).toContain(
+			'The item has "Finding" where this node takes "finding"',
+		);
+		expect(record()).toEqual(before);
+		const same = await settle(
+			items.map((item) => ({ ...item, finding: ` ${own} ` })),
+			own,
+		);
 		expect(outcomesOf(same)).toEqual(
 			own === 'paid' ? ['alreadyPaid', 'alreadyPaid'] : ['ready', 'ready'],
 		);
+	});
+
+	test('does not contradict that of a row whose amount cannot be read', async () => {
+		const [a = {}, b = {}] = itemsFor('a', 'b');
+		await leaveUnknown([a, b], ['a', 'b']);
+		const rows = [a, { ...a, amountEtb: '' }, b];
+		const settled = await settle(rows, 'paid', { onError });
+		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid', 'unknown']);
+		expect(answerOf(settled.errorOutput[0] ?? { json: {} }).message).toMatch(/^Amount/);
 	});
 
 	test('may have blanks around it', async () => {
@@ -212,10 +229,10 @@ describe('what a person found out', () => {
 			const settled = await settle(itemsFor('a'), finding);
 			expect(outcomesOf(settled)).toEqual(['ready']);
 			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Nothing here was unknown, so nothing was settled\. To pay, set Mode to Pay\. If another node paid these, settle them there\. This node knows no unknown payment under this reference/,
+				/^Nothing here was unknown, so nothing was settled\. To pay, set Mode to Pay, unless another node paid these\. This node knows no unknown payment under this reference/,
 			);
 			expect(settled.hints).toEqual([
-				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay. If another node paid these, settle them there.',
+				'Settle Unknown, nothing was sent: Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay, unless another node paid these.',
 			]);
 			expect(record()).toEqual([]);
 		},
@@ -432,7 +449,7 @@ describe('a database that fails', () => {
 				});
 			const settled = await settle(items, finding, { onError, retryOnFail: true });
 			expect(outcomesOf(settled)).toEqual(['unknown']);
-			expect(settled.hints.at(-1)).toMatch(/, 0 as before, 1 with an error\. /);
+			expect(settled.hints.at(-1)).toMatch(/, 1 still unknown, 0 as before\. /);
 			expect(answerOf(settled.errorOutput[0] ?? { json: {} }).message).toMatch(
 				/^It is not certain that the finding was recorded/,
 			);

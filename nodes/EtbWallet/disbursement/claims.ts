@@ -128,7 +128,8 @@ function readItem(
 }
 
 function readLook(value: unknown): string {
-	if (!isAbsent(value)) return lookOf(requiredReference(value));
+	// Also what became of it in capitals and back, such as ß.
+	if (!isAbsent(value)) return lookOf(requiredReference(value).toUpperCase());
 	throw new InvalidValueError(
 		'The item has no reference',
 		'The pay gate gives each item its reference. Let it reach this node unchanged.',

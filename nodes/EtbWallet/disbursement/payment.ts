@@ -39,12 +39,14 @@ export function paymentReader(
 	const isSameForAll = chosen !== 'fromItem' && !hasExpression(chosen);
 	return (row) => {
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
+		if (settles) {
+			const ofItem = findingIn(items[row.itemIndex]?.json);
+			if (isSameForAll) refuseOtherFinding(chosen, ofItem);
+			const given = read('finding', row.itemIndex);
+			row.finding = readFinding(given === 'fromItem' ? ofItem : given);
+		}
 		// What is settled is not sent.
 		readPayee(read, row, settles ? undefined : maxAmount);
-		if (!settles) return;
-		const item = items[row.itemIndex]?.json ?? {};
-		if (isSameForAll) refuseOtherFinding(chosen, item.finding);
-		row.finding = readFinding(read('finding', row.itemIndex), item);
 	};
 }
 
@@ -62,11 +64,13 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-function readFinding(value: unknown, item: IDataObject): Row['finding'] {
-	const given = value === 'fromItem' ? valueInItem(item, 'finding') : value;
-	const finding = typeof given === 'string' ? given.trim() : given;
-	return isAbsent(finding) ? 'unclear' : requiredChoice('Finding', finding, findings);
+function findingIn(item: IDataObject = {}): unknown {
+	const finding = valueInItem(item, 'finding');
+	return typeof finding === 'string' ? finding.trim() : finding;
 }
+
+const readFinding = (value: unknown): Row['finding'] =>
+	isAbsent(value) ? 'unclear' : requiredChoice('Finding', value, findings);
 
 /** A person who filled in a column and chose one finding for all meant one of the two. */
 function refuseOtherFinding(chosen: unknown, ofItem: unknown): void {

@@ -58,22 +58,20 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 }
 
 const nothingUnknown =
-	'Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay. If another node paid these, settle them there.';
+	'Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay, unless another node paid these.';
 
 /** What the findings of a run changed. */
 function settledSummary(rows: Row[]): string {
 	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	if (isNothingSettled(rows)) return nothingUnknown;
-	const failed = rows.filter(({ ending }) => ending !== undefined && 'error' in ending).length;
-	const unknown = rows.filter(
-		({ ending }) => ending?.outcome === 'unknown' && !('error' in ending),
-	);
-	const unchanged = rows.length - paid - notPaid - newly - failed - unknown.length;
+	const unknown = rows.filter(({ ending }) => ending?.outcome === 'unknown').length;
+	const failed = rows.filter(({ ending }) => ending?.outcome === 'notPaid').length;
+	const unchanged = rows.length - paid - notPaid - newly - unknown - failed;
 	const counts = [
 		`${paid} settled as paid, ${notPaid} as not paid`,
 		...(newly > 0 ? [`${newly} recorded as paid that this node did not pay and never will`] : []),
-		`${unknown.length} still unknown`,
+		`${unknown} still unknown`,
 		`${unchanged} as before`,
 		...(failed > 0 ? [`${failed} with an error`] : []),
 	];
@@ -106,7 +104,7 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[
 			own.map(({ itemIndex }) => String(itemIndex)),
 			', ',
 		);
-		return [`${toUserId} (${own.length} payments, ${total}: items ${items})`];
+		return [`${cut(toUserId)} (${own.length} payments, ${total}: items ${items})`];
 	});
 	if (texts.length === 0) return;
 	addHint(context, `People with more than one payment in this run: ${shortened(texts)}`);
@@ -196,10 +194,11 @@ export function runError(
 	// All of it in the message, because n8n tells an AI agent nothing else.
 	let message = failure.message;
 	if (isUnknown) {
-		const { toUserId = '', amount } = errorRow;
+		const { toUserId = 'somebody', amount } = errorRow;
+		const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
 		const others = (lists.unknown?.length ?? 1) - 1;
 		const more = others === 0 ? '' : `, and the same of ${others} more`;
-		message = `It is unknown whether ${cut(toUserId)} was paid ${Number(amount)} ETB${more}. ${message}`;
+		message = `It is unknown whether ${cut(toUserId)} was paid${etb}${more}. ${message}`;
 	}
 	if (tells) message += `. This run: ${summary}`;
 	if (errorRow !== undefined) message += ` [item ${errorRow.itemIndex}]`;
