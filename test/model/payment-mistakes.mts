@@ -10,6 +10,7 @@ const rows = 'nodes/EtbWallet/disbursement/rows.js';
 const checks = 'nodes/EtbWallet/disbursement/checks.js';
 const reference = 'nodes/EtbWallet/disbursement/reference.js';
 const claims = 'nodes/EtbWallet/disbursement/claims.js';
+const claimedItem = 'nodes/EtbWallet/disbursement/claimedItem.js';
 const payClaims = 'nodes/EtbWallet/disbursement/payClaims.js';
 const success = 'nodes/shared/service/success.js';
 const disburse = 'nodes/EtbWallet/disbursement/disburse.js';
@@ -328,7 +329,7 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'The pay gate: nobody looks at Not After',
-		file: claims,
+		file: claimedItem,
 		finds: 'passedMs() < msAtFirst ? msAtFirst : 0',
 		puts: 'Infinity',
 	},
@@ -340,7 +341,7 @@ export const mistakes: Mutation[] = [
 	},
 	{
 		breaks: 'The pay gate: a payment may take longer than its lease',
-		file: claims,
+		file: claimedItem,
 		finds: 'passedMs() < msAtFirst ? msAtFirst : 0',
 		puts: 'passedMs() < msAtFirst ? Infinity : 0',
 	},
