@@ -311,7 +311,10 @@ describe('what a person found out', () => {
 		);
 		expect(output.map(answerOf)).toMatchObject([{ outcome: 'ready', reference: 'pay-b' }]);
 		expect(errorOutput.map(answerOf)).toMatchObject([
-			{ outcome: 'unknown', reference: 'pay-a', message: 'Finding is "Paid"' },
+			{
+				...{ outcome: 'unknown', reference: 'pay-a', message: 'Finding is "Paid"' },
+				...{ toUserId: user('a'), amountEtb: 10 },
+			},
 			{ outcome: 'unknown', message: 'Reference is empty' },
 			{ outcome: 'unknown', message: 'Reference is "pay-b", which item 1 has too' },
 			{ outcome: 'unknown', reference: 'pay-d' },

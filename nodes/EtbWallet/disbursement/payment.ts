@@ -36,17 +36,22 @@ export function paymentReader(
 	const isReferenceExpected = settles || isMapped(context, 'reference');
 	const items = context.getInputData();
 	const chosen = savedParameter(context, 'finding') ?? 'unclear';
-	const isSameForAll = chosen !== 'fromItem' && !hasExpression(chosen);
+	const isFixed = chosen !== 'fromItem' && !hasExpression(chosen);
+	const findingOf = ({ itemIndex }: Row): Row['finding'] => {
+		const ofItem = findingIn(items[itemIndex]?.json);
+		if (isFixed) refuseOtherFinding(chosen, ofItem);
+		const given = read('finding', itemIndex);
+		return readFinding(given === 'fromItem' ? ofItem : given);
+	};
 	return (row) => {
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
-		if (settles) {
-			const ofItem = findingIn(items[row.itemIndex]?.json);
-			if (isSameForAll) refuseOtherFinding(chosen, ofItem);
-			const given = read('finding', row.itemIndex);
-			row.finding = readFinding(given === 'fromItem' ? ofItem : given);
+		try {
+			// What is settled is not sent.
+			readPayee(read, row, settles ? undefined : maxAmount);
+		} finally {
+			// Also of a row without an amount, which may be the double of another one.
+			if (settles) row.finding = findingOf(row);
 		}
-		// What is settled is not sent.
-		readPayee(read, row, settles ? undefined : maxAmount);
 	};
 }
 
