@@ -24,7 +24,7 @@ const items = $('Payments')
 		const isLost =
 			told.outcome === 'ready'
 				? /^(paid|recordPaid)$/.test(person.finding)
-				: /^Not settled, because its Finding is empty/.test(told.message) &&
+				: /^Finding is .*, and the field finding/.test(told.message) &&
 					/^(paid|notPaid|recordPaid)$/.test(person.finding);
 		const period = $('Period').first().json.period;
 		// What is free already only recordPaid records.

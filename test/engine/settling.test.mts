@@ -172,6 +172,12 @@ describe('what a person found out', () => {
 		);
 	});
 
+	test('chosen for all holds for items that say it is not clear', async () => {
+		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: 'unclear' }));
+		await leaveUnknown(items, ['a', 'b']);
+		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready', 'ready']);
+	});
+
 	test('does not contradict that of a row whose amount cannot be read', async () => {
 		const [a = {}, b = {}] = itemsFor('a', 'b');
 		await leaveUnknown([a, b], ['a', 'b']);

@@ -269,15 +269,17 @@ describe('the report', () => {
 	});
 
 	test('says so if the table has a finding and the node got none', () => {
-		const message =
-			'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown. Ask the partner service whether it was paid, and settle it then.';
+		const messages = [
+			'Finding is "unclear", and the field finding of the item is "notPaid"',
+			'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown. Ask the partner service whether it was paid, and settle it then.',
+		];
 		const { rows } = reportOf(
 			[
 				{ ...payment(1), finding: 'notPaid' },
 				{ ...payment(2), finding: 'unclear' },
 			],
-			[1, 2].map((number) => ({
-				error: { ...answer(number, 'unknown', { mode: 'settle' }), message },
+			messages.map((message, index) => ({
+				error: { ...answer(index + 1, 'unknown', { mode: 'settle' }), message },
 			})),
 		);
 		expect(rows[0]?.reason).toMatch(

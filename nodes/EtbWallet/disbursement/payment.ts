@@ -79,7 +79,7 @@ const readFinding = (value: unknown): Row['finding'] =>
 
 /** A person who filled in a column and chose one finding for all meant one of the two. */
 function refuseOtherFinding(chosen: unknown, ofItem: unknown): void {
-	if (isAbsent(ofItem) || ofItem === chosen) return;
+	if (isAbsent(ofItem) || ofItem === 'unclear' || ofItem === chosen) return;
 	throw new InvalidValueError(
 		`Finding is ${show(chosen)}, and the field finding of the item is ${show(ofItem)}`,
 		'Choose From Each Item, or empty that field.',
