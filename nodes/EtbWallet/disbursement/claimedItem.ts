@@ -24,6 +24,7 @@ export interface ClaimedItem {
 	problem?: InvalidValueError;
 }
 
+/** Reads all of them, and keeps the first problem, so that an item whose claim is known is not told as never sent. */
 export function readItem(
 	json: IDataObject,
 	read: ParameterReader,
@@ -47,7 +48,7 @@ export function readItem(
 }
 
 function readLook(value: unknown): string {
-	// Also what became of it in capitals and back, such as ß.
+	// A node between may write references in capitals, which makes SS of ß: so the look is that of the capitals.
 	if (!isAbsent(value)) return lookOf(requiredReference(value).toUpperCase());
 	throw new InvalidValueError(
 		'The item has no reference',
