@@ -237,11 +237,16 @@ export class World {
 
 	/** How many pauses before a try in the background have ended. */
 	#endedPauses = 0;
+	/** How many times an account was left, and the latest of these after which so much time has passed that it is free. */
+	#left = 0;
+	#free = 0;
 
 	#pauseOf(ms: number): AbortSignal {
 		const end = new AbortController();
+		const left = ms < shortestPauseMs ? ++this.#left : 0;
 		const begin = (): void => {
 			this.#endedPauses++;
+			this.#free = Math.max(this.#free, left);
 			// What was published so long ago counts no more.
 			if (ms < shortestPauseMs) this.#surelyRegistered = undefined;
 			this.#forgetRefusals();
@@ -652,9 +657,11 @@ export class World {
 		const waiting = this.workflows.filter((other) => other.isWaiting && other !== workflow);
 		const changes = waiting.map((other) => other.changes);
 		const endedPauses = this.#endedPauses;
-		// n8n changes it in less time than a second pause takes.
+		const left = this.#left;
+		// n8n changes it in less time than a second pause takes, or one that began with the change.
 		const isTaken = (): boolean =>
 			this.#endedPauses - endedPauses < 2 &&
+			this.#free <= left &&
 			waiting.some((other, index) => this.#isRegistered(other) && other.changes === changes[index]);
 		const isQuiet = this.#pending.every(({ isPause }) => isPause);
 		const isAlone = activation === 'update' && isQuiet && this.#isAlone(workflow);

@@ -400,8 +400,12 @@ export class Judge {
 			const told = run.lines.get(item)?.outcome;
 			const finding = run.findings[item];
 			const isUnknownHere = ![sent, payment].some((mark) => before.has(mark));
-			if (isUnknownHere && finding === 'recordPaid' && told === 'alreadyPaid') {
-				this.count('recorded as paid');
+			const freed = [`freed:${payment}`, `settled:${reference}`];
+			const isCorrected = finding === 'paid' && has(freed);
+			if (isUnknownHere && isCorrected && !isRefused && told === 'ready')
+				this.broken(`${run.name} tells ${key} ready, although its finding is paid now`);
+			if (isUnknownHere && (finding === 'recordPaid' || isCorrected) && told === 'alreadyPaid') {
+				this.count(isCorrected ? 'corrected to paid' : 'recorded as paid');
 				for (const mark of ['references', ...claim, ...fact('paid'), `settled:${reference}`])
 					added.delete(mark);
 			}
@@ -430,7 +434,7 @@ export class Judge {
 				this.broken(`${run.name} tells ${key} ${told}, whose finding is ${finding}`);
 			const marks =
 				finding === 'notPaid'
-					? [...claim, ...fact('doubt'), `settled:${reference}`]
+					? [...claim, ...fact('doubt'), ...freed]
 					: isSaidPaid
 						? ['references', ...fact('paid'), `settled:${reference}`]
 						: [];

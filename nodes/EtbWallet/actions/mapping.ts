@@ -109,7 +109,11 @@ function parameterReader(context: IExecuteFunctions): ParameterReader {
 	};
 }
 
-const withoutCase = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+const withoutCase = (name: string): string =>
+	name
+		.normalize('NFKC')
+		.toLowerCase()
+		.replace(/[^a-z0-9]/g, '');
 
 /** The keys of an item that are the name of a field, or almost. */
 const similarKeys = (json: object, name: string): string[] =>

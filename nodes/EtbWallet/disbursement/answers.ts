@@ -6,13 +6,13 @@ import type { Found } from './ledger';
 import type { Ending, Row, RunOptions } from './run';
 
 const settleSteps =
-	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (From Each Item, if it differs), choose Execute step with the same items, and set Mode back to Pay. For From Each Item write each finding into your list, and run the node that reads it first. Settling sends nothing.';
+	'Ask the partner service whether it was paid, while no execution of this workflow is running. Then set Mode to Settle Unknown and Finding to what it said (From Each Item, if it differs), choose Execute step with the same items, and set Mode back to Pay. For From Each Item give your list a column finding with paid or notPaid, and run the node that reads it first. Settling sends nothing.';
 
 interface Answer {
 	outcome: 'alreadyPaid' | 'unknown' | 'notPaid' | 'ready';
 	message: string;
 	remedy?: string;
-	settled?: 'paid' | 'notPaid' | 'newlyPaid';
+	settled?: Extract<Ending, { message: string }>['settled'];
 }
 
 type Answers = Readonly<Record<Exclude<Found, 'granted'>, Answer>>;
@@ -33,7 +33,7 @@ const answers: Answers = {
 	newlyPaid: {
 		outcome: 'alreadyPaid',
 		message:
-			'Recorded as paid, although this node did not know it. Nothing was sent. If it was not paid, only another reference pays it',
+			'Recorded as paid, and nothing was sent: no run sends it any more. If it was not paid, only another reference pays it',
 		settled: 'newlyPaid',
 	},
 	settledNotPaid: {
@@ -98,20 +98,39 @@ const answersWhenSettling: Answers = {
 
 /** How a payment ends that is not sent, by the record's answer. */
 export function answerOf(
-	{ reference, finding }: Row,
+	{ reference, finding, hasOwnFinding }: Row,
 	found: Exclude<Found, 'granted'>,
 	{ mode, failsIfUsed }: RunOptions,
 ): Ending {
 	const settles = mode === 'settle';
 	const answer = settles ? answersWhenSettling[found] : answers[found];
 	const { outcome, message, remedy = '', settled } = answer;
+	if (found === 'unused' && !settles && finding !== undefined)
+		return { outcome: 'notPaid', error: stillFound(reference, finding) };
+	const other = hasOwnFinding ? 'nothing' : undefined;
 	if (found === 'unused' && finding === 'paid')
-		return { outcome: 'ready', message: `${message}, although its Finding is paid` };
+		return {
+			outcome: 'ready',
+			message: `${message}, although its Finding is paid`,
+			settled: other,
+		};
+	if (found === 'paid' && finding === 'notPaid' && hasOwnFinding) {
+		const text =
+			'Its Finding is notPaid, but this node knows it as paid, which stays. Only another reference pays it';
+		return { outcome: 'alreadyPaid', message: text, settled: other };
+	}
 	if (outcome === 'ready') return { outcome, message, settled };
 	if (outcome === 'notPaid' || (failsIfUsed && !settles))
 		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };
 	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message, settled };
 }
+
+/** A finding that is there before a payment is sent says nothing about that payment, and could settle it later. */
+const stillFound = (reference: unknown, finding: unknown): Failure => ({
+	message: `Nothing was sent for ${show(reference)}, because the field finding of the item is ${show(finding)}`,
+	description:
+		'Empty that field in your list, and run the node that reads it: what stays there would settle the next unknown payment too. Was it paid after all? Then leave the field, and set Mode to Settle Unknown and Finding to From Each Item.',
+});
 
 /** How a payment ended that was sent with a reference: if that is unknown, with what to do about it. */
 export function withSettleSteps(ending: Ending): Ending {

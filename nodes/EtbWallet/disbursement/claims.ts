@@ -24,15 +24,21 @@ interface GateClaims {
 export function requireOnlyNode(context: IExecuteFunctions): void {
 	const { name, type } = context.getNode();
 	const withFields = { includeNodeParameters: true };
-	const before = context.getParentNodes(name, withFields);
-	const after = [{ name }, ...before].flatMap((node) =>
-		context.getChildNodes(node.name, withFields),
-	);
-	const other = [...before, ...after].find(
+	// The farthest come first: of those after them nothing has to be asked again.
+	const nodes = context.getParentNodes(name, withFields);
+	const reached = new Set<string>();
+	for (const node of [...nodes, { name }]) {
+		if (reached.has(node.name)) continue;
+		const after = context.getChildNodes(node.name, withFields);
+		for (const each of after) reached.add(each.name);
+		nodes.push(...after);
+	}
+	const other = nodes.find(
 		(node) =>
 			node.name !== name &&
 			node.type === type &&
-			node.parameters?.operation === 'payClaims' &&
+			node.parameters?.resource === 'disbursement' &&
+			node.parameters.operation === 'payClaims' &&
 			!node.disabled,
 	);
 	if (other === undefined) return;

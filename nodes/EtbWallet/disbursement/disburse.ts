@@ -64,15 +64,18 @@ async function work(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<v
 	if (options.mode === 'settle') {
 		await new Windows(batch, ledger).settle(referenced);
 		tellNothingSettled(rows);
-		if (context.getNodeParameter('finding', 0, '') === 'fromItem') addHint(context, emptyFinding);
 		return;
 	}
 	hintAtPeopleTwice(context, rows.filter(isPayable));
-	if (options.mode === 'dryRun') return await tryOut(batch, ledger, pending);
+	if (options.mode === 'dryRun') return await lookUp(batch, ledger, pending);
+	// An item whose finding is still there is not sent. Before the others, so that Stop Workflow sends nothing then.
+	await lookUp(batch, ledger, referenced.filter(hasFinding));
 	const others = pending.filter((payment) => !hasReference(payment));
 	await sendConcurrently(batch, others, batch.end);
-	await new Windows(batch, ledger).pay(referenced);
+	await new Windows(batch, ledger).pay(referenced.filter((payment) => !hasFinding(payment)));
 }
+
+const hasFinding = ({ finding }: Row): boolean => finding !== undefined;
 
 /** Why nothing may be sent, with what that says about each payment. */
 type Refusal = Extract<Ending, { error: Failure }>;
@@ -88,7 +91,7 @@ async function refusalOf(
 	if (isPaying && isRepeated(context) && !pending.every(hasReference))
 		return { outcome: 'unknown', error: unprotectedRepeat };
 	let failure = cannotKeepReferences(context, pending);
-	if (failure === undefined && isPaying && pending.some(hasReference)) {
+	if (failure === undefined && options.mode !== 'dryRun' && pending.some(hasReference)) {
 		try {
 			const marks = await ledger.count();
 			if (isRepeated(context) && (marks === 0 || begunForgetful.has(endedBefore))) {
@@ -111,9 +114,6 @@ async function refusalOf(
 		error: { ...failure, description: remark + failure.description },
 	};
 }
-
-const emptyFinding =
-	'Empty the field finding of your list now: what stays there settles the next unknown payments too.';
 
 /** Without references nobody can tell which of them were paid before. */
 const unprotectedRepeat: Failure = {
@@ -195,16 +195,18 @@ async function knownRows(run: Run, read: ParameterReader): Promise<Row[]> {
 	return rows;
 }
 
-/** A dry run: says what would become of each payment. Nothing is sent, and nothing is recorded. */
-async function tryOut(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<void> {
+/** Says what would become of each payment. Nothing is sent, and nothing is recorded. */
+async function lookUp(batch: Batch, ledger: Ledger, payments: Payment[]): Promise<void> {
+	const { options } = batch;
 	try {
-		const states = await lookAtAll(batch, ledger, pending);
-		if (states.size > 0 && [...states.values()].every(isUnused))
+		const states = await lookAtAll(batch, ledger, payments);
+		if (options.mode === 'dryRun' && states.size > 0 && [...states.values()].every(isUnused))
 			hintAtRecord(batch, await ledger.count());
-		for (const row of pending)
-			row.ending = answerOf(row, states.get(row) ?? 'unused', batch.options);
+		for (const payment of payments)
+			batch.end(payment, answerOf(payment, states.get(payment) ?? 'unused', options));
 	} catch (error) {
-		for (const row of pending) row.ending = { outcome: 'notPaid', error: notRecorded(error) };
+		for (const payment of payments)
+			batch.end(payment, { outcome: 'notPaid', error: notRecorded(error) });
 	}
 }
 

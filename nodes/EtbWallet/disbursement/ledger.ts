@@ -13,7 +13,8 @@
  * A claim is two marks, of the reference and of the payment; a fact (paid, doubt) too. Beside any state the mark *settled*
  * says that a person settled the reference once, by either finding. From then on a run that claimed it earlier, and ends
  * late, may find the claim of another run. It always records *paid*. A refusal, or no answer, it records as doubt if its
- * claim is there, and not at all if not; it removes nothing.
+ * claim is there, and not at all if not; it removes nothing. The mark *freed* beside it says that a finding *not paid* was
+ * the last word on the payment.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
@@ -88,6 +89,9 @@ const doubtFact: Fact = (each) => [`doubt:${paymentMark(each)}`, `doubt:${sentMa
 /** A fact is written with the claim, which a finding may have removed meanwhile. */
 const paidMarks: MarksOf = (payment) => [...claimMarks(payment), ...paidFact(payment)];
 const doubtMarks: MarksOf = (payment) => [...claimMarks(payment), ...doubtFact(payment)];
+
+/** Set free by a finding *not paid*: until it is sent, a person may correct that to *paid*. */
+const freedFact: Fact = (payment) => [`freed:${paymentMark(payment)}`, settledMark(payment)];
 
 const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
 
@@ -223,7 +227,7 @@ async function answersTo(
 	return answers;
 }
 
-/** Records findings about what is in doubt or, for `recordPaid`, unused. All else stays as it is. */
+/** Records findings about what is in doubt, was set free by one or, for `recordPaid`, is unused. All else stays as it is. */
 async function recordFindings(
 	questions: Questions,
 	payments: ReferencedPayment[],
@@ -231,7 +235,12 @@ async function recordFindings(
 ): Promise<void> {
 	const found = (finding: Payment['finding'], state: Found): ReferencedPayment[] =>
 		payments.filter((each) => each.finding === finding && answers.get(each) === state);
-	const settledPaid = [...found('paid', 'inDoubt'), ...found('recordPaid', 'inDoubt')];
+	const corrected = await withFact(questions, found('paid', 'unused'), freedFact);
+	const settledPaid = [
+		...found('paid', 'inDoubt'),
+		...found('recordPaid', 'inDoubt'),
+		...corrected,
+	];
 	const newlyPaid = found('recordPaid', 'unused');
 	const notPaid = found('notPaid', 'inDoubt');
 	const paid = [...settledPaid, ...newlyPaid];
@@ -239,6 +248,7 @@ async function recordFindings(
 		...(paid.length > 0 ? [referencesMark] : []),
 		...paid.flatMap(paidMarks),
 		...[...paid, ...notPaid].map(settledMark),
+		...notPaid.flatMap(freedFact),
 	]);
 	questions.remove(notPaid.flatMap(doubtMarks));
 	for (const payment of settledPaid) answers.set(payment, 'settledPaid');

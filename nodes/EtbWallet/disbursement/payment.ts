@@ -10,7 +10,7 @@ import {
 } from '../../shared/invalidValue';
 import { hasExpression, savedParameter } from '../../shared/n8n';
 import { isMapped, valueInItem, type ParameterReader } from '../actions/mapping';
-import { requiredReference } from './reference';
+import { lookOf, requiredReference } from './reference';
 import { findings, type Row, type RunOptions } from './run';
 
 /** Reads a person and an amount. The row gets each as soon as it is read. @throws {InvalidValueError} */
@@ -37,20 +37,26 @@ export function paymentReader(
 	const items = context.getInputData();
 	const chosen = savedParameter(context, 'finding') ?? 'unclear';
 	const isFixed = chosen !== 'fromItem' && !hasExpression(chosen);
-	const findingOf = ({ itemIndex }: Row): Row['finding'] => {
+	const readFindingOf = (row: Row): void => {
+		const { itemIndex } = row;
 		const ofItem = findingIn(items[itemIndex]?.json);
 		if (isFixed) refuseOtherFinding(chosen, ofItem);
 		const given = read('finding', itemIndex);
-		return readFinding(given === 'fromItem' ? ofItem : given);
+		if (given === 'fromItem') {
+			row.finding = requiredWord(ofItem);
+			row.hasOwnFinding = row.finding !== 'unclear';
+		} else row.finding = isAbsent(given) ? 'unclear' : requiredChoice('Finding', given, findings);
 	};
 	return (row) => {
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
+		if (!settles && row.reference !== undefined)
+			row.finding = wordOf(items[row.itemIndex]?.json.finding);
 		try {
 			// What is settled is not sent.
 			readPayee(read, row, settles ? undefined : maxAmount);
 		} finally {
 			// Also of a row without an amount, which may be the double of another one.
-			if (settles) row.finding = findingOf(row);
+			if (settles) readFindingOf(row);
 		}
 	};
 }
@@ -69,20 +75,34 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-function findingIn(item: IDataObject = {}): unknown {
-	const finding = valueInItem(item, 'finding');
+/** @throws {InvalidValueError} when the item has a field that is almost named so, which may say something else */
+function findingIn({ finding, ...others }: IDataObject = {}): unknown {
+	valueInItem(others, 'finding');
 	return typeof finding === 'string' ? finding.trim() : finding;
 }
 
-const readFinding = (value: unknown): Row['finding'] =>
-	isAbsent(value) ? 'unclear' : requiredChoice('Finding', value, findings);
+/** The finding that a person wrote, such as "Not Paid", if it is one that says something. */
+function wordOf(value: unknown): Row['finding'] {
+	const look = typeof value === 'string' ? lookOf(value.trim()) : undefined;
+	return findings.find((each) => each !== 'unclear' && lookOf(each) === look);
+}
+
+/** What the field `finding` of an item says. @throws {InvalidValueError} */
+function requiredWord(value: unknown): Row['finding'] {
+	const word = wordOf(value);
+	if (word !== undefined || isAbsent(value) || value === 'unclear') return word ?? 'unclear';
+	throw new InvalidValueError(
+		`The field finding of the item is ${show(value)}`,
+		'Write paid, notPaid or nothing into that field of your list.',
+	);
+}
 
 /** A person who filled in a column and chose one finding for all meant one of the two. */
 function refuseOtherFinding(chosen: unknown, ofItem: unknown): void {
-	if (isAbsent(ofItem) || ofItem === 'unclear' || ofItem === chosen) return;
+	if (isAbsent(ofItem) || ofItem === 'unclear' || wordOf(ofItem) === chosen) return;
 	throw new InvalidValueError(
 		`Finding is ${show(chosen)}, and the field finding of the item is ${show(ofItem)}`,
-		'Choose From Each Item, or empty that field.',
+		'If that field says what the partner service said, choose From Each Item. Otherwise empty it: then Finding holds for each unknown payment of your list.',
 	);
 }
 

@@ -39,8 +39,7 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 	const lists: Report['lists'] = Object.fromEntries(
 		[...byOutcome].map(([outcome, own]) => [outcome, own.map(reportLine)]),
 	);
-	if (mode === 'settle')
-		return { summary: `Settle Unknown, nothing was sent: ${settledSummary(rows)}`, lists };
+	if (mode === 'settle') return { summary: settledSummary(rows), lists };
 	const aim = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = Object.entries(outcomes).flatMap(([outcome, { counted }]) => {
 		const count = lists[outcome]?.length ?? 0;
@@ -57,25 +56,36 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 	return { summary: `${aimed}${counts.join(', ')}, total ${formatEtb(total)}${remark}`, lists };
 }
 
-const nothingUnknown =
-	'Nothing here was unknown, so nothing was settled. To pay, set Mode to Pay, unless another node paid these.';
-
 /** What the findings of a run changed. */
 function settledSummary(rows: Row[]): string {
 	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
-	if (isNothingSettled(rows)) return nothingUnknown;
+	const unheeded = countOf('nothing');
+	if (isNothingSettled(rows))
+		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay: was nobody here paid by another node?`;
 	const unknown = rows.filter(({ ending }) => ending?.outcome === 'unknown').length;
 	const failed = rows.filter(({ ending }) => ending?.outcome === 'notPaid').length;
-	const unchanged = rows.length - paid - notPaid - newly - unknown - failed;
+	const unchanged = rows.length - paid - notPaid - newly - unheeded - unknown - failed;
 	const counts = [
 		`${paid} settled as paid, ${notPaid} as not paid`,
-		...(newly > 0 ? [`${newly} recorded as paid that this node did not pay and never will`] : []),
+		...(newly > 0 ? [`${newly} recorded as paid that would have been sent`] : []),
+		...(unheeded > 0 ? [`${unheeded} with a finding that changed nothing`] : []),
 		`${unknown} still unknown`,
 		`${unchanged} as before`,
 		...(failed > 0 ? [`${failed} with an error`] : []),
 	];
-	return `${counts.join(', ')}. Now set Mode back to Pay${notPaid > 0 ? ', which sends what was not paid' : ''}`;
+	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${nextStep(rows, notPaid > 0)}`;
+}
+
+/** What a person does after a run that settled. @param isFreed whether a run with Mode on Pay sends somebody now */
+function nextStep(rows: Row[], isFreed: boolean): string {
+	if (rows.some((row) => changeOf(row) === 'nothing'))
+		return 'Read why before you set Mode back to Pay';
+	if (rows.some(({ ending }) => ending !== undefined && 'error' in ending))
+		return 'Correct what has an error and settle again, or set Mode back to Pay';
+	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
+	const emptyIt = isInColumn ? 'empty the field finding in your list, and ' : '';
+	return `Now ${emptyIt}set Mode back to Pay${isFreed ? ', which sends what was not paid' : ''}`;
 }
 
 const changeOf = ({ ending }: Row): string | undefined =>
@@ -88,7 +98,7 @@ const isNothingSettled = (rows: Row[]): boolean =>
 export function tellNothingSettled(rows: Row[]): void {
 	const first = rows.find(hasMessage);
 	if (first === undefined || !isNothingSettled(rows)) return;
-	first.ending = { ...first.ending, message: `${nothingUnknown} ${first.ending.message}` };
+	first.ending = { ...first.ending, message: `Nothing here was unknown. ${first.ending.message}` };
 }
 
 const hasMessage = (row: Row): row is Row & { ending: Extract<Ending, { message: string }> } =>
@@ -190,6 +200,9 @@ export function runError(
 		isUnknown && options.mode !== 'settle' ? protectionOf(errorRow) : '',
 	];
 	const description = [remarks.filter((remark) => remark !== '').join(' ')];
+	const unknownBefore = rows.filter(hasMessage).find(({ ending }) => ending.outcome === 'unknown');
+	if (unknownBefore !== undefined && !isUnknown)
+		description.push(`Unknown, item ${unknownBefore.itemIndex}: ${unknownBefore.ending.message}`);
 	if (tells) description.push(...listTexts(lists));
 	// All of it in the message, because n8n tells an AI agent nothing else.
 	let message = failure.message;
@@ -224,10 +237,12 @@ export function listTexts(lists: Report['lists']): string[] {
 	});
 }
 
-function describeLine({ item, reference, toUserId, amountEtb, txHash }: ReportLine): string {
+function describeLine(line: ReportLine): string {
+	const { item, reference, toUserId, amountEtb, txHash, reason } = line;
 	const name = reference === undefined ? '' : ` ${reference}`;
 	const person = toUserId ?? 'nobody';
 	const amount = amountEtb === undefined ? '' : `, ${amountEtb} ETB`;
 	const transaction = txHash === undefined ? '' : `, ${txHash}`;
-	return `item ${item}${name} (${person}${amount}${transaction})`;
+	const why = reason === undefined ? '' : `: ${reason}`;
+	return `item ${item}${name} (${person}${amount}${transaction})${why}`;
 }

@@ -56,13 +56,21 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 		const row: Row = { itemIndex };
 		try {
 			read(row);
-			if (row.reference !== undefined) refuseLookAlike(row.reference, itemIndex);
 		} catch (thrown) {
 			refuse(row, thrown);
 		}
 		return row;
 	});
-	for (const row of contradicted(rows)) refuse(row, contradiction(row));
+	if (options.mode === 'settle')
+		for (const row of contradicted(rows)) refuse(row, contradiction(row));
+	for (const row of rows) {
+		if (row.reference === undefined || row.ending !== undefined) continue;
+		try {
+			refuseLookAlike(row.reference, row.itemIndex);
+		} catch (thrown) {
+			refuse(row, thrown);
+		}
+	}
 	const [first] = invalid;
 	if (first === undefined || context.continueOnFail()) return rows;
 	const failure = listOfInvalid(invalid);

@@ -29,11 +29,14 @@ export interface RunOptions {
 export type Ending =
 	| { outcome: 'paid'; answer: IDataObject }
 	| { outcome: 'notPaid' | 'unknown' | 'alreadyPaid'; error: Failure }
-	/** Nothing was sent. `settled`: what a person's finding changed; `newlyPaid`: the record did not know it. */
+	/**
+	 * Nothing was sent. `settled`: what a person's finding changed; `newlyPaid`: a run with Mode on Pay would have sent it;
+	 * `nothing`: the record says something else than the finding of the item.
+	 */
 	| {
 			outcome: 'alreadyPaid' | 'unknown' | 'ready';
 			message: string;
-			settled?: 'paid' | 'notPaid' | 'newlyPaid';
+			settled?: 'paid' | 'notPaid' | 'newlyPaid' | 'nothing';
 	  };
 
 /** An item, with what could be read of its payment, and how that ended, once it has. */
@@ -43,8 +46,10 @@ export interface Row {
 	/** In ETB. */
 	amount?: Decimal;
 	reference?: string;
-	/** Only in a run that settles. */
+	/** In a run that settles; in any other what its item still says, which lets nobody be paid. */
 	finding?: (typeof findings)[number];
+	/** Whether its item has a finding of its own, in a run that settles. */
+	hasOwnFinding?: boolean;
 	ending?: Ending;
 }
 

@@ -49,7 +49,7 @@ const modes = {
 		name: 'Settle Unknown',
 		value: 'settle',
 		description:
-			'Record what you found out about unknown payments, and send nothing. Only for executions that you start here, in the editor.',
+			'Record what you found out about unknown payments. Sends nothing, and works only in the editor.',
 	},
 };
 
@@ -145,7 +145,7 @@ export const createDisbursement: Operation = {
 					name: 'From Each Item',
 					value: 'fromItem',
 					description:
-						'Each item has its own, in its field finding: paid, notPaid, recordPaid, or nothing while it is not clear. Empty the field afterwards.',
+						'Each item has its own, in its field finding: paid, notPaid, or nothing while not clear',
 				},
 				{
 					name: 'It Was Not Paid',
@@ -162,7 +162,7 @@ export const createDisbursement: Operation = {
 					name: 'Record All as Paid',
 					value: 'recordPaid',
 					description:
-						'Also what this node never sent is recorded as paid: for a copy, or a node that was made anew',
+						'Also what this node never sent. Only for a copy, or a node that was made anew.',
 				},
 			],
 			default: 'unclear',
