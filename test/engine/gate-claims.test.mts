@@ -370,6 +370,7 @@ describe('what cannot be used is refused like every other item', () => {
 	test.each<[string, Partial<INode>]>([
 		['is turned off', { disabled: true }],
 		['does something else', { parameters: { resource: 'balance', operation: 'get' } }],
+		['does something else now', { parameters: { resource: 'balance', operation: 'payClaims' } }],
 	])('not where the second node %s', async (_what, behind) => {
 		expect(outcomesOf(await pay(handedOut(['a']), { behind }))).toEqual(['paid']);
 	});

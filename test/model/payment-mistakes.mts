@@ -172,6 +172,12 @@ export const mistakes: Mutation[] = [
 		puts: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('paid', 'unused')];`,
 	},
 	{
+		breaks: 'Settling: a finding not paid cannot be corrected',
+		file: ledger,
+		finds: `const corrected = await withFact(questions, found('paid', 'unused'), freedFact);`,
+		puts: `const corrected = [];`,
+	},
+	{
 		breaks: 'Settling: a finding not paid leaves the claim',
 		file: ledger,
 		finds: `questions.remove(notPaid.flatMap(doubtMarks));`,

@@ -12,7 +12,7 @@ const SETTLE = [
 	'<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens.</li>',
 	'<li>Hover over <i>Mode</i>, and choose <i>Fixed</i>, <i>Settle Unknown</i>. Set <i>Finding</i> to <i>From Each Item</i>. Choose <i>Execute step</i> again: nobody is paid by that.</li>',
 	'<li>Set <i>Mode</i> back to the expression <i>{{ $json.mode }}</i>.</li></ol>',
-	'<p>Who was not paid is paid when the file is uploaded as always, and approved.</p>',
+	'<p>Then empty the column <i>finding</i>, and upload the file as always: who was not paid is paid once it is approved.</p>',
 ].join('');
 
 /** The report: the newest run of "What came of it". */

@@ -83,7 +83,8 @@ function findingIn({ finding, ...others }: IDataObject = {}): unknown {
 
 /** The finding that a person wrote, such as "Not Paid", if it is one that says something. */
 function wordOf(value: unknown): Row['finding'] {
-	const look = typeof value === 'string' ? lookOf(value.trim()) : undefined;
+	if (typeof value !== 'string') return undefined;
+	const look = lookOf(value.trim());
 	return findings.find((each) => each !== 'unclear' && lookOf(each) === look);
 }
 

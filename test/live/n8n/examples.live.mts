@@ -250,10 +250,13 @@ void describe('payroll.json', () => {
 		assert.equal(payments(), already + 2);
 
 		await setMode(id, {});
+		const tooEarly = await run(id, 'Every 25th');
+		assert.match(tooEarly.error ?? '', /because the field finding of the item is "notPaid"/);
+		assert.equal(payments(), already + 2);
+		for (const employee of ['E-1041', 'E-1042']) await setPerson(lab.api, employee, 'finding', '');
 		const last = await run(id, 'Every 25th');
 		assert.match(String(summary(last).message), /1 paid \(9,500\.50 ETB\), 2 paid before/);
 		assert.deepEqual(paid(already), salaries());
-		for (const employee of ['E-1041', 'E-1042']) await setPerson(lab.api, employee, 'finding', '');
 	});
 
 	test('a finding of the table that was not recorded ends in red, and recorded in a copy nobody is paid again', async () => {
