@@ -118,7 +118,7 @@ describe('what a person found out', () => {
 				: 'Paid or settled as paid before, not sent again',
 		);
 		const counts = isColumn
-			? '1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why before you set Mode back to Pay'
+			? '1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why before you empty the field finding in your list, and set Mode back to Pay'
 			: '1 still unknown, 1 as before. Now set Mode back to Pay, which sends what was not paid';
 		expect(settled.hints).toEqual([
 			`Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, ${counts}`,
@@ -211,13 +211,14 @@ describe('what a person found out', () => {
 		['Paid', 'alreadyPaid'],
 		['not paid', 'ready'],
 		['NOTPAID ', 'ready'],
+		['not_paid.', 'ready'],
 	])('is understood as people write it (%p)', async (finding, outcome) => {
 		await leaveUnknown(itemsFor('a'), ['a']);
 		const items = itemsFor('a').map((item) => ({ ...item, finding }));
 		expect(outcomesOf(await settle(items, 'fromItem'))).toEqual([outcome]);
 	});
 
-	test.each(['yes', 'not clear', '"paid"', 1, true, ['paid']])(
+	test.each(['yes', 'not clear', 'paid?', 1, true, ['paid']])(
 		'is no other word of an item (%p)',
 		async (finding) => {
 			await leaveUnknown(itemsFor('a'), ['a']);
@@ -237,7 +238,7 @@ describe('what a person found out', () => {
 			/A run with Mode on Pay sends it, although its Finding is paid$/,
 		);
 		expect(hints.at(-1)).toContain(
-			'1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why before you set Mode back to Pay',
+			'1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why before you empty the field finding in your list, and set Mode back to Pay',
 		);
 	});
 
@@ -252,6 +253,62 @@ describe('what a person found out', () => {
 			expect(settled.output[0]?.json.message).toBe('Settled as paid, nothing was sent');
 			expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['alreadyPaid', 'paid']);
 			expect(paidNames()).toEqual(['a', 'b']);
+		},
+	);
+
+	test('that it was paid, chosen for all, leaves free what was settled as not paid, and says so', async () => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		await settle(itemsFor('a'), 'notPaid');
+		await leaveUnknown(itemsFor('b'), ['b'], 'error500AfterPaying');
+		const settled = await settle(itemsFor('a', 'b'), 'paid');
+		expect(outcomesOf(settled)).toEqual(['ready', 'alreadyPaid']);
+		expect(settled.output[0]?.json.message).toBe(
+			'Settled as not paid before, and not sent since. A run with Mode on Pay sends it. If it was paid, write paid into its field finding, and settle with From Each Item',
+		);
+		expect(settled.hints).toEqual([
+			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why before you set Mode back to Pay',
+		]);
+		expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['paid', 'alreadyPaid']);
+	});
+
+	test('that it was not paid, given again, is told to be known', async () => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		await settle(itemsFor('a'), 'notPaid');
+		const { output } = await settle(itemsFor('a'), 'notPaid');
+		expect(output[0]?.json).toMatchObject({
+			outcome: 'ready',
+			message:
+				'Nothing here was unknown. Settled as not paid before, and not sent since. A run with Mode on Pay sends it',
+		});
+	});
+
+	test.each([
+		['paid', 'notPaid'],
+		['recordPaid', undefined],
+	])(
+		'that is written although the database gives no answer (%s) lets nobody be paid again',
+		async (finding, before) => {
+			const [item = {}] = itemsFor('a');
+			if (before !== undefined) {
+				await leaveUnknown([item], ['a'], 'error500AfterPaying');
+				await settle([item], before);
+			}
+			const ask = deduplicator.checkProcessedAndRecord.bind(deduplicator);
+			let isLost = false;
+			jest
+				.spyOn(deduplicator, 'checkProcessedAndRecord')
+				.mockImplementation(async (entries, ...more) => {
+					const answer = await ask(entries, ...more);
+					if (isLost || !entries.some((mark) => String(mark).startsWith('paid:sent')))
+						return answer;
+					isLost = true;
+					throw new Error('connection lost');
+				});
+			const settled = await settle([{ ...item, finding }], 'fromItem', { onError });
+			expect(outcomesOf(settled)).toEqual(['unknown']);
+			const sent = requests();
+			expect(outcomesOf(await pay([item]))).toEqual(['alreadyPaid']);
+			expect(requests()).toBe(sent);
 		},
 	);
 
@@ -303,7 +360,7 @@ describe('what a person found out', () => {
 		});
 		expect(outcomesOf(settled)).toEqual(['ready', 'unknown']);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 1 still unknown, 0 as before. Correct what has an error and settle again, or set Mode back to Pay',
+			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 1 with an error. Look at what has an error, and settle again. Then set Mode back to Pay',
 		]);
 	});
 
@@ -459,6 +516,19 @@ describe('a finding that is left in the list', () => {
 			expect(paidNames()).toEqual(['a', 'b', 'c']);
 		},
 	);
+
+	test('is noticed in a field that is almost named so', async () => {
+		const items = itemsFor('a').map((item) => ({ ...item, finding: '', 'Finding ': 'notPaid' }));
+		expect(outcomesOf(await pay(items, {}, { onError }))).toEqual(['notPaid']);
+	});
+
+	test('does not count for the treasury: its item is not sent', async () => {
+		await pay(itemsFor('c'));
+		sandbox.books.setTreasuryBalance(10);
+		const items = [...itemsFor('a'), ...left('notPaid', 'b')];
+		const went = await pay(items, { options: { checkBalance: true } }, { onError });
+		expect(outcomesOf(went)).toEqual(['paid', 'notPaid']);
+	});
 
 	test.each(['', ' ', null, 'unclear', 'two rooms', 7])(
 		'is only what a person can settle with (not %p)',
@@ -630,7 +700,7 @@ describe('a database that fails', () => {
 				});
 			const settled = await settle(items, finding, { onError, retryOnFail: true });
 			expect(outcomesOf(settled)).toEqual(['unknown']);
-			expect(settled.hints.at(-1)).toMatch(/, 1 still unknown, 0 as before\. /);
+			expect(settled.hints.at(-1)).toMatch(/, 0 still unknown, 0 as before, 1 with an error\. /);
 			expect(answerOf(settled.errorOutput[0] ?? { json: {} }).message).toMatch(
 				/^It is not certain that the finding was recorded/,
 			);

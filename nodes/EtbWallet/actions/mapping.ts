@@ -109,14 +109,24 @@ function parameterReader(context: IExecuteFunctions): ParameterReader {
 	};
 }
 
-const withoutCase = (name: string): string =>
-	name
+/** The items of a run have mostly the same keys. */
+const namesWithoutCase = new Map<string, string>();
+const rememberedNames = 1_000;
+
+function withoutCase(name: string): string {
+	const known = namesWithoutCase.get(name);
+	if (known !== undefined) return known;
+	if (namesWithoutCase.size >= rememberedNames) namesWithoutCase.clear();
+	const plain = name
 		.normalize('NFKC')
 		.toLowerCase()
 		.replace(/[^a-z0-9]/g, '');
+	namesWithoutCase.set(name, plain);
+	return plain;
+}
 
 /** The keys of an item that are the name of a field, or almost. */
-const similarKeys = (json: object, name: string): string[] =>
+export const similarKeys = (json: object, name: string): string[] =>
 	Object.keys(json).filter((key) => withoutCase(key) === withoutCase(name));
 
 /** Refuses a key that is almost the name: without its "Reference" a payment could be made twice. @throws {InvalidValueError} */

@@ -36,6 +36,10 @@ const answers: Answers = {
 			'Recorded as paid, and nothing was sent: no run sends it any more. If it was not paid, only another reference pays it',
 		settled: 'newlyPaid',
 	},
+	freed: {
+		outcome: 'ready',
+		message: 'Settled as not paid before, and not sent since. A run with Mode on Pay sends it',
+	},
 	settledNotPaid: {
 		outcome: 'ready',
 		message: 'Settled as not paid, nothing was sent. A run with Mode on Pay sends it',
@@ -58,7 +62,7 @@ const answers: Answers = {
 		message:
 			'Not sent: another execution is using this reference right now, or was cut off while it did',
 		remedy:
-			'Look at that execution for how it ended. A later run that is not a dry run waits for it, and tells what became of it.',
+			'Look at that execution for how it ended. A later run with Mode on Pay waits for it, unless the item has a finding, and tells what became of it.',
 	},
 	heldByAnother: {
 		outcome: 'unknown',
@@ -108,6 +112,10 @@ export function answerOf(
 	if (found === 'unused' && !settles && finding !== undefined)
 		return { outcome: 'notPaid', error: stillFound(reference, finding) };
 	const other = hasOwnFinding ? 'nothing' : undefined;
+	if (found === 'freed' && finding === 'paid') {
+		const text = `${message}. If it was paid, write paid into its field finding, and settle with From Each Item`;
+		return { outcome: 'ready', message: text, settled: 'nothing' };
+	}
 	if (found === 'unused' && finding === 'paid')
 		return {
 			outcome: 'ready',
@@ -129,7 +137,7 @@ export function answerOf(
 const stillFound = (reference: unknown, finding: unknown): Failure => ({
 	message: `Nothing was sent for ${show(reference)}, because the field finding of the item is ${show(finding)}`,
 	description:
-		'Empty that field in your list, and run the node that reads it: what stays there would settle the next unknown payment too. Was it paid after all? Then leave the field, and set Mode to Settle Unknown and Finding to From Each Item.',
+		'Empty that field in your list, and run the node that reads it: what stays there would settle the next unknown payment too. Was it paid after all? Then write paid into it, and set Mode to Settle Unknown and Finding to From Each Item.',
 });
 
 /** How a payment ended that was sent with a reference: if that is unknown, with what to do about it. */

@@ -161,7 +161,7 @@ async function uncovered(
 		const states = await lookAtAll(batch, ledger, pending);
 		return notCovered(
 			balance,
-			pending.filter((payment) => isUnused(states.get(payment))),
+			pending.filter((payment) => isUnused(states.get(payment)) && !hasFinding(payment)),
 		);
 	} catch (error) {
 		return notRecorded(error);

@@ -38,13 +38,14 @@ export type ReferenceState =
 
 /**
  * What the record answers for a payment. `granted`: it may be sent. `givenUp`: another execution was sending
- * it while this run waited, and it is in doubt now. `settledPaid`, `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them
+ * it while this run waited, and it is in doubt now. `freed`: unused, because of a finding *not paid*. `settledPaid`, `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them
  * for a payment that the record did not know.
  */
 export type Found =
 	| ReferenceState
 	| 'granted'
 	| 'givenUp'
+	| 'freed'
 	| 'settledPaid'
 	| 'settledNotPaid'
 	| 'newlyPaid';
@@ -90,7 +91,7 @@ const doubtFact: Fact = (each) => [`doubt:${paymentMark(each)}`, `doubt:${sentMa
 const paidMarks: MarksOf = (payment) => [...claimMarks(payment), ...paidFact(payment)];
 const doubtMarks: MarksOf = (payment) => [...claimMarks(payment), ...doubtFact(payment)];
 
-/** Set free by a finding *not paid*: until it is sent, a person may correct that to *paid*. */
+/** Set free by a finding *not paid*: until it is sent, the finding of its item may correct that to *paid*. */
 const freedFact: Fact = (payment) => [`freed:${paymentMark(payment)}`, settledMark(payment)];
 
 const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
@@ -162,6 +163,9 @@ export class Ledger {
 			for (const payment of waited)
 				if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
 			const heeded = payments.filter((payment) => !waited.has(payment));
+			const unused = heeded.filter((payment) => answers.get(payment) === 'unused');
+			for (const payment of await withFact(questions, unused, freedFact))
+				answers.set(payment, 'freed');
 			await recordFindings(questions, heeded, answers);
 			return answers;
 		});
@@ -235,13 +239,13 @@ async function recordFindings(
 ): Promise<void> {
 	const found = (finding: Payment['finding'], state: Found): ReferencedPayment[] =>
 		payments.filter((each) => each.finding === finding && answers.get(each) === state);
-	const corrected = await withFact(questions, found('paid', 'unused'), freedFact);
+	const corrected = found('paid', 'freed').filter(({ hasOwnFinding }) => hasOwnFinding);
 	const settledPaid = [
 		...found('paid', 'inDoubt'),
 		...found('recordPaid', 'inDoubt'),
 		...corrected,
 	];
-	const newlyPaid = found('recordPaid', 'unused');
+	const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed')];
 	const notPaid = found('notPaid', 'inDoubt');
 	const paid = [...settledPaid, ...newlyPaid];
 	await questions.write([

@@ -9,8 +9,8 @@ import {
 	show,
 } from '../../shared/invalidValue';
 import { hasExpression, savedParameter } from '../../shared/n8n';
-import { isMapped, valueInItem, type ParameterReader } from '../actions/mapping';
-import { lookOf, requiredReference } from './reference';
+import { isMapped, similarKeys, valueInItem, type ParameterReader } from '../actions/mapping';
+import { requiredReference } from './reference';
 import { findings, type Row, type RunOptions } from './run';
 
 /** Reads a person and an amount. The row gets each as soon as it is read. @throws {InvalidValueError} */
@@ -42,15 +42,14 @@ export function paymentReader(
 		const ofItem = findingIn(items[itemIndex]?.json);
 		if (isFixed) refuseOtherFinding(chosen, ofItem);
 		const given = read('finding', itemIndex);
-		if (given === 'fromItem') {
-			row.finding = requiredWord(ofItem);
-			row.hasOwnFinding = row.finding !== 'unclear';
-		} else row.finding = isAbsent(given) ? 'unclear' : requiredChoice('Finding', given, findings);
+		if (given === 'fromItem') row.finding = requiredWord(ofItem);
+		else row.finding = isAbsent(given) ? 'unclear' : requiredChoice('Finding', given, findings);
+		row.hasOwnFinding = row.finding !== 'unclear' && row.finding === wordOf(ofItem);
 	};
 	return (row) => {
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
 		if (!settles && row.reference !== undefined)
-			row.finding = wordOf(items[row.itemIndex]?.json.finding);
+			row.finding = anyWordIn(items[row.itemIndex]?.json);
 		try {
 			// What is settled is not sent.
 			readPayee(read, row, settles ? undefined : maxAmount);
@@ -84,8 +83,20 @@ function findingIn({ finding, ...others }: IDataObject = {}): unknown {
 /** The finding that a person wrote, such as "Not Paid", if it is one that says something. */
 function wordOf(value: unknown): Row['finding'] {
 	if (typeof value !== 'string') return undefined;
-	const look = lookOf(value.trim());
-	return findings.find((each) => each !== 'unclear' && lookOf(each) === look);
+	const word = value
+		.normalize('NFKC')
+		.toLowerCase()
+		.replace(/[\s_."'-]/g, '');
+	return findings.find((each) => each !== 'unclear' && each.toLowerCase() === word);
+}
+
+/** A finding that a person left in an item, also in a field that is almost named so. */
+function anyWordIn(item: IDataObject = {}): Row['finding'] {
+	for (const key of similarKeys(item, 'finding')) {
+		const word = wordOf(item[key]);
+		if (word !== undefined) return word;
+	}
+	return undefined;
 }
 
 /** What the field `finding` of an item says. @throws {InvalidValueError} */

@@ -16,8 +16,11 @@ export class Questions {
 	 * @returns which of the marks were there; those that an earlier question of this access added were not
 	 */
 	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
+		const asked = new Set(this.toRemove);
+		// Also if this fails, because it may be written all the same: a fact without its claim would be taken for unused.
+		for (const mark of staying) this.toRemove.delete(mark);
 		const all = await this.entries.add([...staying, ...marks]);
-		const before = new Set([...all].filter((mark) => !this.toRemove.has(mark)));
+		const before = new Set([...all].filter((mark) => !asked.has(mark)));
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
 		for (const mark of staying) this.toRemove.delete(mark);
 		return before;

@@ -63,8 +63,8 @@ function settledSummary(rows: Row[]): string {
 	const unheeded = countOf('nothing');
 	if (isNothingSettled(rows))
 		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay: was nobody here paid by another node?`;
-	const unknown = rows.filter(({ ending }) => ending?.outcome === 'unknown').length;
-	const failed = rows.filter(({ ending }) => ending?.outcome === 'notPaid').length;
+	const failed = rows.filter(({ ending }) => ending !== undefined && 'error' in ending).length;
+	const unknown = rows.filter(hasMessage).filter(isUnknown).length;
 	const unchanged = rows.length - paid - notPaid - newly - unheeded - unknown - failed;
 	const counts = [
 		`${paid} settled as paid, ${notPaid} as not paid`,
@@ -74,25 +74,24 @@ function settledSummary(rows: Row[]): string {
 		`${unchanged} as before`,
 		...(failed > 0 ? [`${failed} with an error`] : []),
 	];
-	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${nextStep(rows, notPaid > 0)}`;
-}
-
-/** What a person does after a run that settled. @param isFreed whether a run with Mode on Pay sends somebody now */
-function nextStep(rows: Row[], isFreed: boolean): string {
-	if (rows.some((row) => changeOf(row) === 'nothing'))
-		return 'Read why before you set Mode back to Pay';
-	if (rows.some(({ ending }) => ending !== undefined && 'error' in ending))
-		return 'Correct what has an error and settle again, or set Mode back to Pay';
 	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
-	const emptyIt = isInColumn ? 'empty the field finding in your list, and ' : '';
-	return `Now ${emptyIt}set Mode back to Pay${isFreed ? ', which sends what was not paid' : ''}`;
+	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}set Mode back to Pay`;
+	const next =
+		unheeded > 0
+			? `Read why before you ${back}`
+			: failed > 0
+				? `Look at what has an error, and settle again. Then ${back}`
+				: `Now ${back}${notPaid > 0 ? ', which sends what was not paid' : ''}`;
+	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${next}`;
 }
 
 const changeOf = ({ ending }: Row): string | undefined =>
 	ending !== undefined && 'settled' in ending ? ending.settled : undefined;
 
 const isNothingSettled = (rows: Row[]): boolean =>
-	rows.every((row) => changeOf(row) === undefined && row.ending?.outcome !== 'unknown');
+	rows.every((row) => changeOf(row) === undefined && !isUnknown(row));
+
+const isUnknown = ({ ending }: Row): boolean => ending?.outcome === 'unknown';
 
 /** Lets a run that settled nothing say so in its first item that has a message. */
 export function tellNothingSettled(rows: Row[]): void {
@@ -192,21 +191,23 @@ export function runError(
 	// A run that is refused after an earlier try tells what that try sent.
 	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
 	const outcome = errorRow?.ending?.outcome;
-	const isUnknown = errorRow !== undefined && outcome === 'unknown';
+	const isAboutUnknown = errorRow !== undefined && outcome === 'unknown';
 	const mayBePaid = ['paid', 'unknown', 'alreadyPaid'].some((ended) => ended in lists);
 	const remarks = [
 		outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid.' : '',
 		failure.description,
-		isUnknown && options.mode !== 'settle' ? protectionOf(errorRow) : '',
+		isAboutUnknown && options.mode !== 'settle' ? protectionOf(errorRow) : '',
 	];
 	const description = [remarks.filter((remark) => remark !== '').join(' ')];
-	const unknownBefore = rows.filter(hasMessage).find(({ ending }) => ending.outcome === 'unknown');
-	if (unknownBefore !== undefined && !isUnknown)
-		description.push(`Unknown, item ${unknownBefore.itemIndex}: ${unknownBefore.ending.message}`);
+	if (!isAboutUnknown) {
+		const before = rows.filter(hasMessage).filter(isUnknown);
+		for (const [message, own] of Map.groupBy(before, ({ ending }) => ending.message))
+			description.push(`Unknown, item ${own[0]?.itemIndex}: ${message}`);
+	}
 	if (tells) description.push(...listTexts(lists));
 	// All of it in the message, because n8n tells an AI agent nothing else.
 	let message = failure.message;
-	if (isUnknown) {
+	if (isAboutUnknown) {
 		const { toUserId = 'somebody', amount } = errorRow;
 		const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
 		const others = (lists.unknown?.length ?? 1) - 1;
