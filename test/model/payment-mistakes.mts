@@ -162,19 +162,19 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Settling: what this node does not know is not recorded as paid',
 		file: ledger,
-		finds: `const newlyPaid = found('recordPaid', 'unused');`,
+		finds: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed')];`,
 		puts: `const newlyPaid = []; for (const payment of found('recordPaid', 'unused')) answers.set(payment, 'newlyPaid');`,
 	},
 	{
 		breaks: 'Settling: a finding paid is recorded also for what was never sent',
 		file: ledger,
-		finds: `const newlyPaid = found('recordPaid', 'unused');`,
-		puts: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('paid', 'unused')];`,
+		finds: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed')];`,
+		puts: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed'), ...found('paid', 'unused')];`,
 	},
 	{
 		breaks: 'Settling: a finding not paid cannot be corrected',
 		file: ledger,
-		finds: `const corrected = await withFact(questions, found('paid', 'unused'), freedFact);`,
+		finds: `const corrected = found('paid', 'freed').filter(({ hasOwnFinding }) => hasOwnFinding);`,
 		puts: `const corrected = [];`,
 	},
 	{
