@@ -120,14 +120,14 @@ export const mistakes: Mutation[] = [
 	{
 		breaks: 'Settling: no mark stays of a finding that it was not paid',
 		file: ledger,
-		finds: `...[...paid, ...notPaid].map(settledMark)`,
-		puts: `...paid.map(settledMark)`,
+		finds: `...notPaid.flatMap(freedFact),`,
+		puts: ``,
 	},
 	{
 		breaks: 'Settling: no mark stays of a finding that it was paid',
 		file: ledger,
-		finds: `...[...paid, ...notPaid].map(settledMark)`,
-		puts: `...notPaid.map(settledMark)`,
+		finds: `...paid.map(settledMark),`,
+		puts: ``,
 	},
 	{
 		breaks: 'Settling: a late end takes a freed reference back',

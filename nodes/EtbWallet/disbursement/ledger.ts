@@ -251,7 +251,7 @@ async function recordFindings(
 	await questions.write([
 		...(paid.length > 0 ? [referencesMark] : []),
 		...paid.flatMap(paidMarks),
-		...[...paid, ...notPaid].map(settledMark),
+		...paid.map(settledMark),
 		...notPaid.flatMap(freedFact),
 	]);
 	questions.remove(notPaid.flatMap(doubtMarks));
