@@ -358,7 +358,7 @@ describe('a dry run', () => {
 			[
 				'unknown',
 				expect.stringMatching(
-					/^Not sent: another execution is using this reference right now, or was cut off while it did\. .*not a dry run/,
+					/^Not sent: another execution is using this reference right now, or was cut off while it did\. .*A later run with Mode on Pay waits for it/,
 				),
 			],
 		]);
