@@ -316,9 +316,9 @@ describe('what a person found out', () => {
 		'is not corrected by what an interrupted question left (%s)',
 		async (mark) => {
 			user('a');
-			const row = [mark];
-			deduplicator.rows.set(`wf1:${nodeId}`, row);
-			expect(outcomesOf(await settle(itemsFor('a'), 'paid'))).toEqual(['ready']);
+			deduplicator.rows.set(`wf1:${nodeId}`, [mark]);
+			const items = itemsFor('a').map((item) => ({ ...item, finding: 'paid' }));
+			expect(outcomesOf(await settle(items, 'fromItem'))).toEqual(['ready']);
 			expect(outcomesOf(await pay(itemsFor('a')))).toEqual(['paid']);
 		},
 	);
@@ -859,6 +859,12 @@ describe('hints', () => {
 
 /** What n8n keeps of an error, and shows; n8n's own part is the stack. */
 const sizeOf = ({ error }: RunResult): number => JSON.stringify(error).length;
+
+test('what cannot be used is listed in the order of the items', async () => {
+	const [a = {}, b = {}] = itemsFor('a', 'b');
+	const { error } = await pay([a, { ...a, reference: 'PAY-A' }, { ...b, amountEtb: 'no' }]);
+	expect(error?.description).toMatch(/^Item 1: Reference is .*Item 2: Amount/);
+});
 
 test('a run of 50,000 rows that is refused makes a short error, with all that it holds', async () => {
 	const items = Array.from({ length: 50_000 }, (_, index) => ({

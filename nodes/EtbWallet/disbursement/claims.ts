@@ -24,7 +24,7 @@ interface GateClaims {
 export function requireOnlyNode(context: IExecuteFunctions): void {
 	const { name, type } = context.getNode();
 	const withFields = { includeNodeParameters: true };
-	// The farthest come first: of those after them nothing has to be asked again.
+	// n8n names the farthest node first, and with it all that come after it, so few nodes are asked for.
 	const nodes = context.getParentNodes(name, withFields);
 	const reached = new Set<string>();
 	for (const node of [...nodes, { name }]) {

@@ -13,8 +13,8 @@
  * A claim is two marks, of the reference and of the payment; a fact (paid, doubt) too. Beside any state the mark *settled*
  * says that a person settled the reference once, by either finding. From then on a run that claimed it earlier, and ends
  * late, may find the claim of another run. It always records *paid*. A refusal, or no answer, it records as doubt if its
- * claim is there, and not at all if not; it removes nothing. The mark *freed* beside it says that a finding *not paid* was
- * the last word on the payment.
+ * claim is there, and not at all if not; it removes nothing. The mark *freed* beside it says that a finding *not paid*
+ * once set this payment free: if it is unused now, nobody has sent it since.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
@@ -38,8 +38,8 @@ export type ReferenceState =
 
 /**
  * What the record answers for a payment. `granted`: it may be sent. `givenUp`: another execution was sending
- * it while this run waited, and it is in doubt now. `freed`: unused, because of a finding *not paid*. `settledPaid`, `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them
- * for a payment that the record did not know.
+ * it while this run waited, and it is in doubt now. `freed`: unused, because of a finding *not paid*. `settledPaid`,
+ * `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them for a payment that was free.
  */
 export type Found =
 	| ReferenceState

@@ -166,8 +166,8 @@ export function invalidRunError(
 
 /** All items that cannot be used in one text, so that a person can correct them in one go. */
 export function listOfInvalid(invalid: ReadonlyMap<number, InvalidValueError>): Failure {
-	const lines = Array.from(
-		invalid,
+	const inOrder = [...invalid].sort(([one], [other]) => one - other);
+	const lines = inOrder.map(
 		([itemIndex, { message, remedy }]) => `Item ${itemIndex}: ${message}. ${remedy}`,
 	);
 	return {
