@@ -9,7 +9,7 @@ const Invited = Wrapped(z.array(z.object({ user: z.object({ inviteAcceptUrl: z.s
 const Approved = Wrapped(z.object({ redirectUrl: z.string() }));
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
-/** ms. n8n never answers a form that is sent while its execution runs. */
+/** ms. n8n never answers who sends or opens a form while its execution runs. */
 const ANSWERS_WITHIN = 20_000;
 const REDIRECTS = 10;
 
@@ -54,11 +54,23 @@ export class FormVisitor {
 
 	/** The page at this address, after the redirects; for a form with a login, after allowing it to know who this is. */
 	async open(address: string): Promise<string> {
-		// n8n never answers who asks while the execution runs.
-		if (address.includes('/form-waiting/')) await this.nextPage(address);
+		return await eventually(`an answer of ${address}`, async () => {
+			if (address.includes('/form-waiting/')) await this.nextPage(address);
+			const signal = AbortSignal.timeout(ANSWERS_WITHIN);
+			try {
+				return await this.follow(address, signal);
+			} catch (error) {
+				if (!signal.aborted) throw error;
+				// The execution went on just then. A person loads the page again.
+				return undefined;
+			}
+		});
+	}
+
+	private async follow(address: string, signal: AbortSignal): Promise<string> {
 		let next = address;
 		for (let hop = 0; hop < REDIRECTS; hop++) {
-			const response = await this.request(next);
+			const response = await this.request(next, { signal });
 			const location = response.headers.get('location');
 			if (location === null) {
 				const page = await response.text();
