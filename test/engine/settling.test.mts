@@ -2,7 +2,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, deduplicator, executeNode } from '../../lab/engine/engine.mts';
+import { deduplicator } from '../../lab/engine/engine.mts';
 import {
 	answerOf,
 	itemsFor,
@@ -83,48 +83,51 @@ describe('what a person found out', () => {
 		expect(paidNames()).toEqual(['a']);
 	});
 
-	test.each(['unclear', '', '={{ null }}'])(
-		'that it is not clear yet (%p) leaves all',
-		async (finding) => {
-			const items = itemsFor('a', 'b');
-			await leaveUnknown(items, ['a']);
-			const before = record();
-			const settled = await settle(items, finding);
-			expect(outcomesOf(settled)).toEqual(['unknown', 'alreadyPaid']);
-			expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
-				/^Not settled, because its Finding is empty or Not Clear Yet/,
-			);
-			expect(record()).toEqual(before);
-		},
-	);
+	test.each(['unclear', ''])('that it is not clear yet (%p) leaves all', async (finding) => {
+		const items = itemsFor('a', 'b');
+		await leaveUnknown(items, ['a']);
+		const before = record();
+		const settled = await settle(items, finding);
+		expect(outcomesOf(settled)).toEqual(['unknown', 'alreadyPaid']);
+		expect(answerOf(settled.output[0] ?? { json: {} }).message).toMatch(
+			/^Not settled, because its Finding is empty or Not Clear Yet/,
+		);
+		expect(record()).toEqual(before);
+	});
 
-	test.each([
-		['fromItem', 'finding'],
-		['={{ $json.found }}', 'found'],
-	])('holds for each item on its own (%s), and for nothing else', async (finding, column) => {
+	test('holds for each item on its own, and for nothing else', async () => {
 		const items = itemsFor('a', 'b', 'c', 'd').map((item, index) => ({
 			...item,
-			[column]: ['paid', 'notPaid', undefined, 'notPaid'][index],
+			finding: ['paid', 'notPaid', undefined, 'notPaid'][index],
 		}));
 		await leaveUnknown(itemsFor('a', 'b', 'c', 'd'), ['a', 'b', 'c']);
 		const sent = requests();
-		const settled = await settle(items, finding);
+		const settled = await settle(items, 'fromItem');
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'unknown', 'alreadyPaid']);
-		const last = settled.output[3]?.json.message;
-		const isColumn = finding === 'fromItem';
-		expect(last).toBe(
-			isColumn
-				? 'Its Finding is notPaid, but this node knows it as paid, which stays. Only another reference pays it'
-				: 'Paid or settled as paid before, not sent again',
+		expect(settled.output[3]?.json.message).toBe(
+			'Its Finding is notPaid, but this node knows it as paid, which stays. Only another reference pays it',
 		);
-		const counts = isColumn
-			? '1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why before you empty the field finding in your list, and set Mode back to Pay'
-			: '1 still unknown, 1 as before. Now set Mode back to Pay, which sends what was not paid';
 		expect(settled.hints).toEqual([
-			`Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, ${counts}`,
+			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why a finding changed nothing. Then empty the field finding in your list, and set Mode back to Pay',
 		]);
 		expect(requests()).toBe(sent);
 	});
+
+	test.each(['={{ $json.found }}', '={{ "notPaid" }}', '={{ "fromItem" }}', 'Paid', 7])(
+		'is not taken from an expression, which may read what was found out before, nor from elsewhere (%p)',
+		async (finding) => {
+			const items = itemsFor('a').map((item) => ({ ...item, found: 'notPaid' }));
+			await leaveUnknown(items, ['a'], 'error500AfterPaying');
+			const before = record();
+			const parameters = { mode: 'settle', finding };
+			const { error } = await pay(items, parameters);
+			expect(error?.message).toMatch(/^Finding is .*, which is not in its list$/);
+			expect(error?.description).toMatch(/^Nobody was paid\. Choose one from the list/);
+			expect(outcomesOf(await pay(items, parameters, { onError }))).toEqual(['unknown']);
+			expect(record()).toEqual(before);
+			expect(paidNames()).toEqual(['a']);
+		},
+	);
 
 	test.each([
 		['paid', 'notPaid'],
@@ -163,28 +166,28 @@ describe('what a person found out', () => {
 		['notPaid', 'paid'],
 		['unclear', 'paid'],
 		['recordPaid', 'notPaid'],
-	])('chosen for all (%p) is refused for an item with another one (%p)', async (finding, own) => {
-		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: own }));
-		await leaveUnknown(itemsFor('a', 'b'), ['a', 'b']);
-		const before = record();
-		const { error } = await settle(items, finding);
-		expect(error?.description).toContain(
-			`Finding is "${finding}", and the field finding of the item is "${own}". If that field says what the partner service said, choose From Each Item. Otherwise empty it: then Finding holds for each unknown payment of your list.`,
-		);
-		expect(record()).toEqual(before);
-		const capital = items.map(({ finding: own, ...item }) => ({ ...item, Finding: own }));
-		expect((await settle(capital, finding)).error?.description).toContain(
-			'The item has "Finding" where this node takes "finding"',
-		);
-		expect(record()).toEqual(before);
-		const same = await settle(
-			items.map((item) => ({ ...item, finding: ` ${own} ` })),
-			own,
-		);
-		expect(outcomesOf(same)).toEqual(
-			own === 'paid' ? ['alreadyPaid', 'alreadyPaid'] : ['ready', 'ready'],
-		);
-	});
+		['notPaid', 'notPaid'],
+	])(
+		'chosen for all (%p) is refused for a list in which somebody has one (%p)',
+		async (finding, own) => {
+			const rows = itemsFor('a', 'b');
+			await leaveUnknown(rows, ['a', 'b'], 'error500AfterPaying');
+			const before = record();
+			for (const column of ['finding', 'Finding ']) {
+				for (const others of [undefined, 'unclear']) {
+					const items = rows.map((item, index) => ({ ...item, [column]: index ? own : others }));
+					const { error } = await settle(items, finding);
+					expect(error?.description).toContain(
+						`Item 0: Finding is "${finding}", and the field finding of item 1 is "${own}". If that field says what the partner service said, choose From Each Item. Otherwise empty it: then Finding holds for each unknown payment of your list.`,
+					);
+					const went = await settle(items, finding, { onError });
+					expect(outcomesOf(went)).toEqual(['unknown', 'unknown']);
+				}
+			}
+			expect(record()).toEqual(before);
+			expect(paidNames()).toEqual(['a', 'b']);
+		},
+	);
 
 	test('chosen for all holds for items that say it is not clear', async () => {
 		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: 'unclear' }));
@@ -235,26 +238,23 @@ describe('what a person found out', () => {
 		const items = itemsFor('a').map((item) => ({ ...item, finding: 'paid' }));
 		const { output, hints } = await settle(items, 'fromItem');
 		expect(output[0]?.json.message).toMatch(
-			/A run with Mode on Pay sends it, although its Finding is paid$/,
+			/A run with Mode on Pay sends it, although its Finding is paid\. If it was paid, write recordPaid into its field finding, and settle with From Each Item$/,
 		);
 		expect(hints.at(-1)).toContain(
-			'1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why before you empty the field finding in your list, and set Mode back to Pay',
+			'1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing. Then empty the field finding in your list, and set Mode back to Pay',
 		);
 	});
 
-	test.each(['paid', 'fromItem'])(
-		'corrects that it was not paid, until it is sent (%s)',
-		async (finding) => {
-			const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: 'paid' }));
-			await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
-			await settle(itemsFor('a'), 'notPaid');
-			const settled = await settle(items, finding);
-			expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready']);
-			expect(settled.output[0]?.json.message).toBe('Settled as paid, nothing was sent');
-			expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['alreadyPaid', 'paid']);
-			expect(paidNames()).toEqual(['a', 'b']);
-		},
-	);
+	test('corrects that it was not paid, until it is sent', async () => {
+		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: 'paid' }));
+		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
+		await settle(itemsFor('a'), 'notPaid');
+		const settled = await settle(items, 'fromItem');
+		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready']);
+		expect(settled.output[0]?.json.message).toBe('Settled as paid, nothing was sent');
+		expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['alreadyPaid', 'paid']);
+		expect(paidNames()).toEqual(['a', 'b']);
+	});
 
 	test('that it was paid, chosen for all, leaves free what was settled as not paid, and says so', async () => {
 		await leaveUnknown(itemsFor('a'), ['a']);
@@ -263,10 +263,10 @@ describe('what a person found out', () => {
 		const settled = await settle(itemsFor('a', 'b'), 'paid');
 		expect(outcomesOf(settled)).toEqual(['ready', 'alreadyPaid']);
 		expect(settled.output[0]?.json.message).toBe(
-			'Settled as not paid before, and not sent since. A run with Mode on Pay sends it. If it was paid, write paid into its field finding, and settle with From Each Item',
+			'Settled as not paid before, and not sent since. A run with Mode on Pay sends it. If it was paid, write recordPaid into its field finding, and settle with From Each Item',
 		);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why before you set Mode back to Pay',
+			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing. Then set Mode back to Pay',
 		]);
 		expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['paid', 'alreadyPaid']);
 	});
@@ -324,49 +324,16 @@ describe('what a person found out', () => {
 	);
 
 	test.each([
-		['fromItem', { Finding: 'paid' }],
-		['fromItem', { finding: 'notPaid', Finding: 'paid' }],
-		['notPaid', { finding: ' ', Finding: 'paid' }],
-		['notPaid', { finding: 'unclear', 'Finding ': 'paid' }],
-		['fromItem', { finding: 'notPaid', ｆinding: 'paid' }],
-	])(
-		'is not taken from a column that is almost named finding (%p, %p)',
-		async (finding, columns) => {
-			await leaveUnknown(itemsFor('a'), ['a']);
-			const items = itemsFor('a').map((item) => ({ ...item, ...columns }));
-			const { error } = await settle(items, finding);
-			expect(error?.message).toMatch(
-				/^The item has ".inding ?" where this node takes "finding" \[item 0\]$/,
-			);
-		},
-	);
-
-	test('that an expression cannot give for one item is settled for the others, and told', async () => {
-		const items = itemsFor('a', 'b');
-		await leaveUnknown(items, ['a', 'b']);
-		// Not `runNode`, which accepts only documented messages: this one is of n8n.
-		const settled = await executeNode({
-			credential: credentialFor(sandbox),
-			items,
-			nodeId,
-			onError,
-			parameters: {
-				resource: 'disbursement',
-				operation: 'create',
-				mappingMode: 'autoMapInputData',
-				mode: 'settle',
-				finding: '={{ $itemIndex ? "notPaid" : $("Nope").item.json.x }}',
-			},
-		});
-		expect(outcomesOf(settled)).toEqual(['ready', 'unknown']);
-		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 1 with an error. Look at what has an error, and settle again. Then set Mode back to Pay',
-		]);
-	});
-
-	test('has no other word', async () => {
-		const { error } = await settle(itemsFor('a'), '={{ "Paid" }}');
-		expect(error?.message).toBe('Finding is "Paid" [item 0]');
+		{ Finding: 'paid' },
+		{ finding: 'notPaid', Finding: 'paid' },
+		{ finding: 'notPaid', ｆinding: 'paid' },
+	])('is not taken from a column that is almost named finding (%p)', async (columns) => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		const items = itemsFor('a').map((item) => ({ ...item, ...columns }));
+		const { error } = await settle(items, 'fromItem');
+		expect(error?.message).toMatch(
+			/^The item has ".inding" where this node takes "finding" \[item 0\]$/,
+		);
 	});
 
 	test('gives a copy its record, and says which were not known', async () => {
@@ -433,12 +400,22 @@ describe('what a person found out', () => {
 			expect(answerOf(tried.output[0] ?? { json: {} }).message).toMatch(
 				/^This person may have been paid another amount under this reference/,
 			);
-			for (const finding of ['notPaid', 'paid'])
-				expect(outcomesOf(await settle([other], finding))).toEqual(['unknown']);
+			for (const finding of ['notPaid', 'paid']) {
+				const settled = await settle([other], finding);
+				expect(outcomesOf(settled)).toEqual(['unknown']);
+				expect(settled.hints.at(-1)).toMatch(
+					/Read why a finding changed nothing. Then set Mode back to Pay$/,
+				);
+			}
 		}
 		await settle([{ ...item }], 'paid');
-		for (const other of others)
+		for (const other of others) {
 			expect(outcomesOf(await pay([other], {}, { onError }))).toEqual(['notPaid']);
+			const settled = await settle([other], 'paid', { onError });
+			expect(settled.hints).toEqual([
+				'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 0 still unknown, 0 as before, 1 with an error. Correct what has an error and settle again, or leave it out. Then set Mode back to Pay',
+			]);
+		}
 		expect(paidNames()).toEqual(['a']);
 	});
 
@@ -461,21 +438,21 @@ describe('what a person found out', () => {
 		await leaveUnknown(items, ['a', 'b', 'c']);
 		const before = record();
 		const rows = [
-			{ ...items[0], found: 'Paid' },
-			{ ...items[1], found: 'notPaid' },
-			{ ...items[2], reference: '', found: 'paid' },
-			{ ...items[1], found: 'notPaid' },
-			{ ...items[3], toUserId: '', found: 'paid' },
+			{ ...items[0], finding: 'It was paid' },
+			{ ...items[1], finding: 'notPaid' },
+			{ ...items[2], reference: '', finding: 'paid' },
+			{ ...items[1], finding: 'notPaid' },
+			{ ...items[3], toUserId: '', finding: 'paid' },
 		];
-		const { output, errorOutput } = await pay(
-			rows,
-			{ mode: 'settle', finding: '={{ $json.found }}' },
-			{ onError },
-		);
+		const { output, errorOutput } = await settle(rows, 'fromItem', { onError });
 		expect(output.map(answerOf)).toMatchObject([{ outcome: 'ready', reference: 'pay-b' }]);
 		expect(errorOutput.map(answerOf)).toMatchObject([
 			{
-				...{ outcome: 'unknown', reference: 'pay-a', message: 'Finding is "Paid"' },
+				...{
+					outcome: 'unknown',
+					reference: 'pay-a',
+					message: 'The field finding of the item is "It was paid"',
+				},
 				...{ toUserId: user('a'), amountEtb: 10 },
 			},
 			{ outcome: 'unknown', message: 'Reference is empty' },
@@ -497,25 +474,71 @@ describe('a finding that is left in the list', () => {
 	const left = (finding: unknown, ...names: string[]): IDataObject[] =>
 		itemsFor(...names).map((item) => ({ ...item, finding }) as IDataObject);
 
-	test.each(['notPaid', 'paid', 'recordPaid', 'Not Paid'])(
-		'lets Pay send nobody who was not sent before (%p)',
+	test.each([
+		...['notPaid', 'paid', 'recordPaid', 'Not Paid', 'It was paid', 'It Was Not Paid', 'not–paid'],
+		...['paid;', 'p\u200baid', 'PAİD', 'ｐａｉｄ'],
+	])('lets Pay send nobody who was not sent before (%p)', async (finding) => {
+		await pay(itemsFor('a'));
+		const items = [...left(finding, 'a', 'b'), ...itemsFor('c')];
+		const stopped = await pay(items);
+		expect(stopped.error?.message).toContain(
+			`Not sent, because the field finding of the item is "${finding}"`,
+		);
+		expect(paidNames()).toEqual(['a']);
+		const dry = await pay(items, { mode: 'dryRun' }, { onError });
+		expect(outcomesOf(dry)).toEqual(['alreadyPaid', 'ready', 'notPaid']);
+		const went = await pay(items, {}, { onError });
+		expect(outcomesOf(went)).toEqual(['alreadyPaid', 'paid', 'notPaid']);
+		expect(went.hints.at(-1)).toBe('1 paid, 1 already paid, 1 not paid, total 10 ETB');
+		await pay([...left('', 'a', 'b'), ...itemsFor('c')]);
+		expect(paidNames()).toEqual(['a', 'b', 'c']);
+	});
+
+	test.each([[['paid']], [{ name: 'Not paid' }]])(
+		'is noticed as a table service gives it (%j)',
 		async (finding) => {
-			await pay(itemsFor('a'));
-			const items = [...left(finding, 'a', 'b'), ...itemsFor('c')];
-			const stopped = await pay(items);
-			expect(stopped.error?.message).toContain(
-				`Nothing was sent for "pay-b", because the field finding of the item is "${finding === 'Not Paid' ? 'notPaid' : finding}"`,
-			);
-			expect(paidNames()).toEqual(['a']);
-			const dry = await pay(items, { mode: 'dryRun' }, { onError });
-			expect(outcomesOf(dry)).toEqual(['alreadyPaid', 'ready', 'notPaid']);
-			const went = await pay(items, {}, { onError });
-			expect(outcomesOf(went)).toEqual(['alreadyPaid', 'paid', 'notPaid']);
-			expect(went.hints.at(-1)).toBe('1 paid, 1 already paid, 1 not paid, total 10 ETB');
-			await pay([...left('', 'a', 'b'), ...itemsFor('c')]);
-			expect(paidNames()).toEqual(['a', 'b', 'c']);
+			const went = await pay(left(finding, 'a'), {}, { onError });
+			expect(outcomesOf(went)).toEqual(['notPaid']);
+			expect(went.errorOutput[0]?.json.error).toMatchObject({
+				message: `Not sent, because the field finding of the item is ${JSON.stringify(JSON.stringify(finding))}`,
+			});
 		},
 	);
+
+	test.each(['pay', 'dryRun'])(
+		'in one of two rows of a payment lets neither be sent (%s)',
+		async (mode) => {
+			for (const reference of ['pay-a', 'PAY-A']) {
+				const items = [
+					...itemsFor('a'),
+					...left('paid', 'a').map((row) => ({ ...row, reference })),
+				];
+				const went = await pay(items, { mode }, { onError });
+				expect(outcomesOf(went)).toEqual(['notPaid', 'notPaid']);
+				expect((await pay(items, { mode })).error?.description).toContain(
+					`Reference is "${reference}", which another item has with another Finding`,
+				);
+			}
+			expect(paidNames()).toEqual([]);
+		},
+	);
+
+	test('lets nobody be sent who has no reference', async () => {
+		const item = { toUserId: user('a'), amountEtb: 10, finding: 'paid' };
+		expect(outcomesOf(await pay([item], {}, { onError }))).toEqual(['notPaid']);
+		expect(paidNames()).toEqual([]);
+	});
+
+	test('leads to what records a payment that the service refused, and had made', async () => {
+		await leaveUnknown(itemsFor('a'), ['a'], 'refused');
+		const item = left('paid', 'a');
+		const { error } = await pay(item);
+		expect(error?.description).toContain('Was it paid after all? Then write recordPaid into it');
+		const settled = await settle(item, 'fromItem');
+		expect(settled.output[0]?.json.message).toContain('If it was paid, write recordPaid');
+		await settle(left('recordPaid', 'a'), 'fromItem');
+		expect(outcomesOf(await pay(itemsFor('a')))).toEqual(['alreadyPaid']);
+	});
 
 	test('is noticed in a field that is almost named so', async () => {
 		const items = itemsFor('a').map((item) => ({ ...item, finding: '', 'Finding ': 'notPaid' }));
@@ -627,6 +650,9 @@ describe('what another execution is sending', () => {
 		expect(outcomesOf(first)).toEqual(['unknown']);
 		expect(answerOf(first.output[0] ?? { json: {} }).message).toMatch(
 			/^Not settled: another execution was sending it until now/,
+		);
+		expect(first.hints.at(-1)).toMatch(
+			/1 still unknown.* Read why a finding changed nothing. Then set Mode back to Pay$/,
 		);
 		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
 		expect(outcomesOf(await pay(items))).toEqual(['paid']);

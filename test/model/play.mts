@@ -333,7 +333,7 @@ class World {
 			resource: 'disbursement',
 			operation: 'create',
 			mode: plan.aim,
-			finding: '={{ $json.finding }}',
+			finding: 'fromItem',
 			mappingMode: isColumn ? 'autoMapInputData' : 'defineBelow',
 			...(!isColumn && {
 				toUserId: '={{ $json.to }}',

@@ -110,16 +110,15 @@ export function answerOf(
 	const answer = settles ? answersWhenSettling[found] : answers[found];
 	const { outcome, message, remedy = '', settled } = answer;
 	if (found === 'unused' && !settles && finding !== undefined)
-		return { outcome: 'notPaid', error: stillFound(reference, finding) };
+		return { outcome: 'notPaid', error: stillFound(finding) };
 	const other = hasOwnFinding ? 'nothing' : undefined;
 	if (found === 'freed' && finding === 'paid') {
-		const text = `${message}. If it was paid, write paid into its field finding, and settle with From Each Item`;
-		return { outcome: 'ready', message: text, settled: 'nothing' };
+		return { outcome: 'ready', message: `${message}. ${howToRecord}`, settled: 'nothing' };
 	}
 	if (found === 'unused' && finding === 'paid')
 		return {
 			outcome: 'ready',
-			message: `${message}, although its Finding is paid`,
+			message: `${message}, although its Finding is paid. ${howToRecord}`,
 			settled: other,
 		};
 	if (found === 'paid' && finding === 'notPaid' && hasOwnFinding) {
@@ -133,11 +132,14 @@ export function answerOf(
 	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message, settled };
 }
 
+const howToRecord =
+	'If it was paid, write recordPaid into its field finding, and settle with From Each Item';
+
 /** A finding that is there before a payment is sent says nothing about that payment, and could settle it later. */
-const stillFound = (reference: unknown, finding: unknown): Failure => ({
-	message: `Nothing was sent for ${show(reference)}, because the field finding of the item is ${show(finding)}`,
+const stillFound = (finding: string): Failure => ({
+	message: `Not sent, because the field finding of the item is ${show(finding)}`,
 	description:
-		'Empty that field in your list, and run the node that reads it: what stays there would settle the next unknown payment too. Was it paid after all? Then write paid into it, and set Mode to Settle Unknown and Finding to From Each Item.',
+		'Empty that field in your list, and run the node that reads it: what stays there would settle the next unknown payment too. Was it paid after all? Then write recordPaid into it, and set Mode to Settle Unknown and Finding to From Each Item.',
 });
 
 /** How a payment ended that was sent with a reference: if that is unknown, with what to do about it. */

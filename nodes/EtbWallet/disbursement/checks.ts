@@ -7,7 +7,7 @@ import { balanceRequest, callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
 import { amountInEtb } from './payment';
-import { modes, type Batch, type Mode, type Payment, type RunOptions } from './run';
+import { findings, modes, type Batch, type Mode, type Payment, type RunOptions } from './run';
 
 /** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
@@ -35,9 +35,11 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 		}
 		return amountInEtb(given[name], field);
 	};
+	const mode = readMode(context, read);
 	return {
 		...sendOptionsOf(given),
-		mode: readMode(context, read),
+		mode,
+		...(mode === 'settle' && { finding: readFinding(context) }),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
@@ -113,6 +115,18 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 		);
 	}
 	return mode;
+}
+
+/** As it is saved: an expression would read what was written about an earlier payment, and nothing could tell that. */
+function readFinding(context: IExecuteFunctions): RunOptions['finding'] {
+	const saved = savedParameter(context, 'finding');
+	if (isAbsent(saved)) return 'unclear';
+	const choice = ['fromItem' as const, ...findings].find((each) => each === saved);
+	if (choice !== undefined) return choice;
+	throw new InvalidValueError(
+		`Finding is ${show(saved)}, which is not in its list`,
+		'Choose one from the list. If each payment has its own, give your list a column finding, and choose From Each Item.',
+	);
 }
 
 /** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */

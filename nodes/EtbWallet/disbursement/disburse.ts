@@ -10,7 +10,7 @@ import { answerOf, notRecorded } from './answers';
 import { aboveRunLimit, notCovered, readOptions, readTreasury, usualOptions } from './checks';
 import { afterStopMs, hasReference, Ledger, marksOfPaid, type ReferenceState } from './ledger';
 import { paymentReader } from './payment';
-import { hintAtPeopleTwice, nothingDone, runError, tellNothingSettled } from './report';
+import { hintAtPeopleTwice, nothingDone, runError } from './report';
 import {
 	batchOf,
 	isPayable,
@@ -25,6 +25,7 @@ import {
 } from './rows';
 import type { Batch, Ending, Payment, Row, Run } from './run';
 import { sendConcurrently } from './sending';
+import { tellNothingSettled } from './settled';
 import { lookAtAll, Windows } from './windows';
 
 /**
@@ -60,19 +61,19 @@ export const disburse: Operation['execute'] = async (context, read) => {
 
 async function work(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<void> {
 	const { context, options, rows } = batch;
-	const referenced = pending.filter(hasReference);
 	if (options.mode === 'settle') {
-		await new Windows(batch, ledger).settle(referenced);
+		await new Windows(batch, ledger).settle(pending.filter(hasReference));
 		tellNothingSettled(rows);
 		return;
 	}
 	hintAtPeopleTwice(context, rows.filter(isPayable));
 	if (options.mode === 'dryRun') return await lookUp(batch, ledger, pending);
 	// An item whose finding is still there is not sent. Before the others, so that Stop Workflow sends nothing then.
-	await lookUp(batch, ledger, referenced.filter(hasFinding));
-	const others = pending.filter((payment) => !hasReference(payment));
+	await lookUp(batch, ledger, pending.filter(hasFinding));
+	const wanted = pending.filter((payment) => !hasFinding(payment));
+	const others = wanted.filter((payment) => !hasReference(payment));
 	await sendConcurrently(batch, others, batch.end);
-	await new Windows(batch, ledger).pay(referenced.filter((payment) => !hasFinding(payment)));
+	await new Windows(batch, ledger).pay(wanted.filter(hasReference));
 }
 
 const hasFinding = ({ finding }: Row): boolean => finding !== undefined;

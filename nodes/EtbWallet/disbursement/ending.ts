@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import type { ServiceResult } from '../../shared/service/call';
-import { unknownRemedy, type Remedies } from '../../shared/service/failure';
+import { unknownRemedy, type Failure, type Remedies } from '../../shared/service/failure';
 import { quoted, reasonIn } from '../../shared/service/reason';
 import { successIn, tellsOfSuccess } from '../../shared/service/success';
 import type { Ending, Row } from './run';
@@ -39,6 +39,19 @@ export function endingOf(result: ServiceResult, hide: (text: string) => string):
 		},
 	};
 }
+
+/** Whether it goes to the error output, or stops the run. */
+export function hasError(row: Row): row is Row & { ending: { error: Failure } } {
+	return row.ending !== undefined && 'error' in row.ending;
+}
+
+/** Whether it ended without an error: nothing was sent, and the message says why. */
+export const hasMessage = (
+	row: Row,
+): row is Row & { ending: Extract<Ending, { message: string }> } =>
+	row.ending !== undefined && 'message' in row.ending;
+
+export const isUnknown = ({ ending }: Row): boolean => ending?.outcome === 'unknown';
 
 /** The service's answer, if the row was paid by this run. */
 export const answerOn = ({ ending }: Row): IDataObject | undefined =>

@@ -1,17 +1,10 @@
 /** Reads the payments of the items, and checks each. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
-import {
-	InvalidValueError,
-	isAbsent,
-	requiredChoice,
-	requiredText,
-	show,
-} from '../../shared/invalidValue';
-import { hasExpression, savedParameter } from '../../shared/n8n';
+import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
 import { isMapped, similarKeys, valueInItem, type ParameterReader } from '../actions/mapping';
 import { requiredReference } from './reference';
-import { findings, type Row, type RunOptions } from './run';
+import { findings, type Finding, type Row, type RunOptions } from './run';
 
 /** Reads a person and an amount. The row gets each as soon as it is read. @throws {InvalidValueError} */
 export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal): void {
@@ -26,36 +19,30 @@ export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal):
 	}
 }
 
-/** Makes a reader of payments with their references and, in a run that settles, findings. It throws what `readPayee` does. */
+/** Makes a reader of payments with their references and findings. It throws what `readPayee` does. */
 export function paymentReader(
 	context: IExecuteFunctions,
 	read: ParameterReader,
-	{ mode, maxAmount }: RunOptions,
+	{ finding: chosen, maxAmount }: RunOptions,
 ): (row: Row) => void {
-	const settles = mode === 'settle';
+	const settles = chosen !== undefined;
 	const isReferenceExpected = settles || isMapped(context, 'reference');
-	const items = context.getInputData();
-	const chosen = savedParameter(context, 'finding') ?? 'unclear';
-	const isFixed = chosen !== 'fromItem' && !hasExpression(chosen);
-	const readFindingOf = (row: Row): void => {
-		const { itemIndex } = row;
-		const ofItem = findingIn(items[itemIndex]?.json);
-		if (isFixed) refuseOtherFinding(chosen, ofItem);
-		const given = read('finding', itemIndex);
-		if (given === 'fromItem') row.finding = requiredWord(ofItem);
-		else row.finding = isAbsent(given) ? 'unclear' : requiredChoice('Finding', given, findings);
-		row.hasOwnFinding = row.finding !== 'unclear' && row.finding === wordOf(ofItem);
+	const items = context.getInputData().map(({ json }) => json);
+	const other = settles && chosen !== 'fromItem' ? otherFinding(chosen, items) : undefined;
+	const readFinding = (row: Row): void => {
+		if (other !== undefined) throw other;
+		row.finding = chosen === 'fromItem' ? requiredFinding(items[row.itemIndex]) : chosen;
+		row.hasOwnFinding = chosen === 'fromItem' && row.finding !== 'unclear';
 	};
 	return (row) => {
+		if (!settles) row.finding = oldFindingIn(items[row.itemIndex]);
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
-		if (!settles && row.reference !== undefined)
-			row.finding = anyWordIn(items[row.itemIndex]?.json);
 		try {
 			// What is settled is not sent.
 			readPayee(read, row, settles ? undefined : maxAmount);
 		} finally {
 			// Also of a row without an amount, which may be the double of another one.
-			if (settles) readFindingOf(row);
+			if (settles) readFinding(row);
 		}
 	};
 }
@@ -74,14 +61,8 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 	return isAbsent(given) && !isExpected ? undefined : requiredReference(value);
 }
 
-/** @throws {InvalidValueError} when the item has a field that is almost named so, which may say something else */
-function findingIn({ finding, ...others }: IDataObject = {}): unknown {
-	valueInItem(others, 'finding');
-	return typeof finding === 'string' ? finding.trim() : finding;
-}
-
 /** The finding that a person wrote, such as "Not Paid", if it is one that says something. */
-function wordOf(value: unknown): Row['finding'] {
+function wordOf(value: unknown): Finding | undefined {
 	if (typeof value !== 'string') return undefined;
 	const word = value
 		.normalize('NFKC')
@@ -90,30 +71,48 @@ function wordOf(value: unknown): Row['finding'] {
 	return findings.find((each) => each !== 'unclear' && each.toLowerCase() === word);
 }
 
-/** A finding that a person left in an item, also in a field that is almost named so. */
-function anyWordIn(item: IDataObject = {}): Row['finding'] {
-	for (const key of similarKeys(item, 'finding')) {
-		const word = wordOf(item[key]);
-		if (word !== undefined) return word;
-	}
-	return undefined;
-}
+/** What a person wrote into the field `finding` of an item, or into one that is almost named so. */
+const writtenIn = (item: IDataObject = {}): unknown[] =>
+	similarKeys(item, 'finding')
+		.map((key) => item[key])
+		.map((value) => (typeof value === 'string' ? value.trim() : value))
+		.filter((value) => !isAbsent(value) && value !== 'unclear');
 
-/** What the field `finding` of an item says. @throws {InvalidValueError} */
-function requiredWord(value: unknown): Row['finding'] {
+/**
+ * What an item says that speaks of being paid in any form, such as "It was paid" or the list ["paid"] of a table service.
+ * It was written about an earlier payment.
+ */
+const oldFindingIn = (item?: IDataObject): string | undefined =>
+	writtenIn(item)
+		.map((value) => (typeof value === 'string' ? value : String(JSON.stringify(value))))
+		.find((text) => lettersOf(text).includes('paid'));
+
+/** Without case, accents and all that is no Latin letter. */
+const lettersOf = (text: string): string =>
+	text
+		.normalize('NFKD')
+		.toLowerCase()
+		.replace(/[^a-z]/g, '');
+
+/** What the field `finding` of an item says. @throws {InvalidValueError} also for a field that is almost named so */
+function requiredFinding({ finding, ...others }: IDataObject = {}): Finding {
+	valueInItem(others, 'finding');
+	const [value] = writtenIn({ finding });
+	if (value === undefined) return 'unclear';
 	const word = wordOf(value);
-	if (word !== undefined || isAbsent(value) || value === 'unclear') return word ?? 'unclear';
+	if (word !== undefined) return word;
 	throw new InvalidValueError(
 		`The field finding of the item is ${show(value)}`,
 		'Write paid, notPaid or nothing into that field of your list.',
 	);
 }
 
-/** A person who filled in a column and chose one finding for all meant one of the two. */
-function refuseOtherFinding(chosen: unknown, ofItem: unknown): void {
-	if (isAbsent(ofItem) || ofItem === 'unclear' || wordOf(ofItem) === chosen) return;
-	throw new InvalidValueError(
-		`Finding is ${show(chosen)}, and the field finding of the item is ${show(ofItem)}`,
+/** A person who filled in the column, also in part, and chose one finding for all meant one of the two. */
+function otherFinding(chosen: Finding, items: IDataObject[]): InvalidValueError | undefined {
+	const itemIndex = items.findIndex((item) => writtenIn(item).length > 0);
+	if (itemIndex === -1) return undefined;
+	return new InvalidValueError(
+		`Finding is ${show(chosen)}, and the field finding of item ${itemIndex} is ${show(writtenIn(items[itemIndex])[0])}`,
 		'If that field says what the partner service said, choose From Each Item. Otherwise empty it: then Finding holds for each unknown payment of your list.',
 	);
 }

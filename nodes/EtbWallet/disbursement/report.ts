@@ -4,8 +4,9 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { InvalidValueError, asInvalidValue, cut } from '../../shared/invalidValue';
 import { addHint, operationError } from '../../shared/n8n';
 import { invalidValueError, type Failure } from '../../shared/service/failure';
-import { answerOn, namesOf, paidOtherAmount } from './ending';
-import type { Ending, Mode, Payment, Row, Run } from './run';
+import { answerOn, hasError, hasMessage, isUnknown, namesOf, paidOtherAmount } from './ending';
+import type { Mode, Payment, Row, Run } from './run';
+import { settledSummary } from './settled';
 
 interface ReportLine {
 	item: number;
@@ -56,53 +57,6 @@ export function reportOf(rows: Row[], mode: Mode): Report {
 	return { summary: `${aimed}${counts.join(', ')}, total ${formatEtb(total)}${remark}`, lists };
 }
 
-/** What the findings of a run changed. */
-function settledSummary(rows: Row[]): string {
-	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
-	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
-	const unheeded = countOf('nothing');
-	if (isNothingSettled(rows))
-		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay: was nobody here paid by another node?`;
-	const failed = rows.filter(({ ending }) => ending !== undefined && 'error' in ending).length;
-	const unknown = rows.filter(hasMessage).filter(isUnknown).length;
-	const unchanged = rows.length - paid - notPaid - newly - unheeded - unknown - failed;
-	const counts = [
-		`${paid} settled as paid, ${notPaid} as not paid`,
-		...(newly > 0 ? [`${newly} recorded as paid that would have been sent`] : []),
-		...(unheeded > 0 ? [`${unheeded} with a finding that changed nothing`] : []),
-		`${unknown} still unknown`,
-		`${unchanged} as before`,
-		...(failed > 0 ? [`${failed} with an error`] : []),
-	];
-	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
-	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}set Mode back to Pay`;
-	const next =
-		unheeded > 0
-			? `Read why before you ${back}`
-			: failed > 0
-				? `Look at what has an error, and settle again. Then ${back}`
-				: `Now ${back}${notPaid > 0 ? ', which sends what was not paid' : ''}`;
-	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${next}`;
-}
-
-const changeOf = ({ ending }: Row): string | undefined =>
-	ending !== undefined && 'settled' in ending ? ending.settled : undefined;
-
-const isNothingSettled = (rows: Row[]): boolean =>
-	rows.every((row) => changeOf(row) === undefined && !isUnknown(row));
-
-const isUnknown = ({ ending }: Row): boolean => ending?.outcome === 'unknown';
-
-/** Lets a run that settled nothing say so in its first item that has a message. */
-export function tellNothingSettled(rows: Row[]): void {
-	const first = rows.find(hasMessage);
-	if (first === undefined || !isNothingSettled(rows)) return;
-	first.ending = { ...first.ending, message: `Nothing here was unknown. ${first.ending.message}` };
-}
-
-const hasMessage = (row: Row): row is Row & { ending: Extract<Ending, { message: string }> } =>
-	row.ending !== undefined && 'message' in row.ending;
-
 /** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
 export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payment[]): void {
 	const byPerson = Map.groupBy(payments, ({ toUserId }) => toUserId);
@@ -135,7 +89,7 @@ export function placeOf(context: IExecuteFunctions): string {
 }
 
 function reportLine(row: Row): ReportLine {
-	const { itemIndex, toUserId, amount, ending } = row;
+	const { itemIndex, toUserId, amount } = row;
 	const txHash = answerOn(row)?.txHash;
 	return {
 		item: itemIndex,
@@ -143,7 +97,7 @@ function reportLine(row: Row): ReportLine {
 		...(toUserId !== undefined && { toUserId: cut(toUserId) }),
 		...(amount !== undefined && { amountEtb: Number(amount) }),
 		...(typeof txHash === 'string' && { txHash: cut(txHash) }),
-		...(ending !== undefined && 'error' in ending && { reason: ending.error.message }),
+		...(hasError(row) && { reason: row.ending.error.message }),
 	};
 }
 

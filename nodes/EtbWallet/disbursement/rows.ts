@@ -3,8 +3,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import type { Account } from '../../shared/account';
 import { asInvalidValue, InvalidValueError, show } from '../../shared/invalidValue';
 import { addHint, errorItem, operationError } from '../../shared/n8n';
-import { invalidValueFailure, type Failure } from '../../shared/service/failure';
-import { namesOf, paidOtherAmount } from './ending';
+import { invalidValueFailure } from '../../shared/service/failure';
+import { hasError, namesOf, paidOtherAmount } from './ending';
 import { lookOf, refusesLookAlikes } from './reference';
 import {
 	invalidRunError,
@@ -61,8 +61,7 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 		}
 		return row;
 	});
-	if (options.mode === 'settle')
-		for (const row of contradicted(rows)) refuse(row, contradiction(row));
+	for (const row of contradicted(rows)) refuse(row, contradiction(row));
 	for (const row of rows) {
 		if (row.reference === undefined || row.ending !== undefined) continue;
 		try {
@@ -143,10 +142,6 @@ export function batchOf(run: Run, account: Account, rows: Row[]): Batch {
 		},
 		isStopping: () => stop?.aborted === true || (stopsAtFailure && hasFailure),
 	};
-}
-
-function hasError(row: Row): row is Row & { ending: { error: Failure } } {
-	return row.ending !== undefined && 'error' in row.ending;
 }
 
 /** Whether another run with the same items would pay it again. */

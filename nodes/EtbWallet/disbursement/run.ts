@@ -10,6 +10,7 @@ export type Mode = (typeof modes)[number];
 
 /** What a person found out about a payment whose outcome is not known. */
 export const findings = ['paid', 'recordPaid', 'notPaid', 'unclear'] as const;
+export type Finding = (typeof findings)[number];
 
 /** What holds for the whole run. */
 export interface RunOptions {
@@ -21,6 +22,8 @@ export interface RunOptions {
 	/** In ETB. */
 	maxTotal?: Decimal;
 	checkBalance: boolean;
+	/** Only in a run that settles: one finding for all payments, or each has its own. */
+	finding?: Finding | 'fromItem';
 	/** Whether a reference that was used before is an error. */
 	failsIfUsed: boolean;
 }
@@ -46,8 +49,8 @@ export interface Row {
 	/** In ETB. */
 	amount?: Decimal;
 	reference?: string;
-	/** In a run that settles; in any other what its item still says, which lets nobody be paid. */
-	finding?: (typeof findings)[number];
+	/** In a run that settles a `Finding`; in any other what its item still says, and so it is not sent. */
+	finding?: string;
 	/** Whether its item has a finding of its own, in a run that settles. */
 	hasOwnFinding?: boolean;
 	ending?: Ending;

@@ -156,10 +156,9 @@ function newUser(node: string, hasReference: boolean, faultRate: number, fault: 
 	return id;
 }
 
-/** @param found what a person found out about the payment */
-function itemFor(id: string, found?: 'paid' | 'notPaid') {
+function itemFor(id: string, finding?: 'paid' | 'notPaid') {
 	const { amountEtb, hasReference } = users.get(id) ?? { amountEtb: 0, hasReference: false };
-	return { toUserId: id, amountEtb, found, ...(hasReference && { reference: `ref-${id}` }) };
+	return { toUserId: id, amountEtb, finding, ...(hasReference && { reference: `ref-${id}` }) };
 }
 
 const isUnknown = (id: string): boolean => users.get(id)?.told.at(-1)?.outcome === 'unknown';
@@ -265,7 +264,7 @@ async function settle(options: RunOptions, number: number | string): Promise<voi
 		runNode({
 			...options,
 			credential: ofDryRuns(),
-			parameters: { ...options.parameters, mode: 'settle', finding: '={{ $json.found }}' },
+			parameters: { ...options.parameters, mode: 'settle', finding: 'fromItem' },
 		}),
 		`${number}, settling`,
 	);
@@ -273,11 +272,11 @@ async function settle(options: RunOptions, number: number | string): Promise<voi
 	const outcomes = new Map(
 		[...output, ...errorOutput].map(({ json }) => [json.toUserId, json.outcome]),
 	);
-	for (const { toUserId, found } of options.items ?? []) {
-		const wanted = found === 'paid' ? 'alreadyPaid' : 'ready';
+	for (const { toUserId, finding } of options.items ?? []) {
+		const wanted = finding === 'paid' ? 'alreadyPaid' : 'ready';
 		if (outcomes.get(toUserId) !== wanted)
 			problems.push(
-				`${JSON.stringify(toUserId)}: settled as ${JSON.stringify(found)} by run ${number}, told ${JSON.stringify(outcomes.get(toUserId))} ${error?.message ?? ''}`,
+				`${JSON.stringify(toUserId)}: settled as ${JSON.stringify(finding)} by run ${number}, told ${JSON.stringify(outcomes.get(toUserId))} ${error?.message ?? ''}`,
 			);
 	}
 }
@@ -367,12 +366,14 @@ async function runOnce(number: number): Promise<void> {
 			},
 		},
 	};
-	const found = items.filter((item) => item.found !== undefined);
+	const found = items.filter(({ finding }) => finding !== undefined);
 	if (found.length > 0) await settle({ ...options, items: found }, number);
+	const emptied = items.map((item) => ({ ...item, finding: '' }));
+	options.items = emptied;
 	if (pick('dry') < 0.1) await tryOut(options, number);
 	const together = hasReferences && pick('together') < 0.15;
 	if (together) counts.together++;
-	const others = items.slice(size / 2);
+	const others = emptied.slice(size / 2);
 	const bookedBefore = sandbox.books.totals().disbursements;
 	const results = await Promise.all(
 		(together ? [options, { ...options, items: others }] : [options]).map(

@@ -107,10 +107,10 @@ const run = async (id: string): Promise<Execution> =>
 const Parameters = z.object({ parameters: z.record(z.unknown()) });
 
 /** As a person who opens the node and saves. */
-async function setFields(id: string, fields: object): Promise<void> {
+async function setFields(id: string, fields: object, name = PAY): Promise<void> {
 	await lab.api.changeWorkflow(id, ({ nodes }) => ({
 		nodes: nodes.map((each) =>
-			each.name === PAY
+			each.name === name
 				? { ...each, parameters: { ...Parameters.parse(each).parameters, ...fields } }
 				: each,
 		),
@@ -157,14 +157,18 @@ void test('unknown ones are settled both ways, and the next run with Pay pays wh
 	assert.deepEqual(countOf(outcomesOf(await run(id))), { paid: 6, unknown: 4 });
 	lab.sandbox.faults.clear();
 
-	const findings = "={{ { 2: 'paid', 3: 'paid', 5: 'notPaid', 6: 'notPaid' }[$itemIndex] }}";
-	await setFields(id, { mode: 'settle', finding: findings });
+	const findings = [, , 'paid', 'paid', , 'notPaid', 'notPaid'];
+	const found = rows.map((row, index) => ({ ...row, finding: findings[index] ?? '' }));
+	await setFields(id, list(found).parameters, 'Rows');
+	await setFields(id, { mode: 'settle', finding: 'fromItem' });
 	await sendingNothing(rows, async () => {
 		const settled = await run(id);
 		assert.deepEqual(countOf(outcomesOf(settled)), { alreadyPaid: 8, ready: 2 });
 		assert.deepEqual(new Set(itemsOf(settled, PAY).map(({ mode }) => mode)), new Set(['settle']));
 	});
 	await setFields(id, { mode: 'pay' });
+	assert.deepEqual(countOf(outcomesOf(await run(id))), { alreadyPaid: 8, notPaid: 2 });
+	await setFields(id, list(rows).parameters, 'Rows');
 	assert.deepEqual(countOf(outcomesOf(await run(id))), { alreadyPaid: 8, paid: 2 });
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });

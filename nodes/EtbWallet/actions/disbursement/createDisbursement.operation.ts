@@ -139,6 +139,7 @@ export const createDisbursement: Operation = {
 			displayName: 'Finding',
 			name: 'finding',
 			type: 'options',
+			noDataExpression: true,
 			displayOptions: { show: { '@tool': [false], mode: ['settle'] } },
 			options: [
 				{
