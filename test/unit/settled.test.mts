@@ -1,5 +1,5 @@
 /** What a run that settled says when it was stopped, which only n8n's log shows. */
-import { settledSummary } from '../../nodes/EtbWallet/disbursement/settled';
+import { settledSummary } from '../../nodes/EtbWallet/disbursement/settled.ts';
 
 test('a stopped run says how many it did not get to, and not that they are as before', () => {
 	const rows = [
@@ -9,5 +9,11 @@ test('a stopped run says how many it did not get to, and not that they are as be
 	];
 	expect(settledSummary(rows)).toBe(
 		'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 2 not attempted. Settle again. Then set Mode back to Pay',
+	);
+});
+
+test('a run that was stopped before its first payment does not say that nothing was unknown', () => {
+	expect(settledSummary([{ itemIndex: 0 }])).toBe(
+		'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 0 still unknown, 0 as before, 1 not attempted. Settle again. Then set Mode back to Pay',
 	);
 });

@@ -117,7 +117,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	return mode;
 }
 
-/** As it is saved: an expression would read what was written about an earlier payment, and nothing could tell that. */
+/** Only a choice of the list: an expression could read an old finding from anywhere, and Pay would not see that it is still there. */
 function readFinding(context: IExecuteFunctions): RunOptions['finding'] {
 	const saved = savedParameter(context, 'finding');
 	if (isAbsent(saved)) return 'unclear';

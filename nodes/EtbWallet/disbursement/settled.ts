@@ -44,7 +44,7 @@ const changeOf = ({ ending }: Row): string | undefined =>
 	ending !== undefined && 'settled' in ending ? ending.settled : undefined;
 
 const isNothingSettled = (rows: Row[]): boolean =>
-	rows.every((row) => changeOf(row) === undefined && !isUnknown(row) && !hasError(row));
+	rows.every((row) => hasMessage(row) && changeOf(row) === undefined && !isUnknown(row));
 
 /** Lets a run that settled nothing say so in its first item that has a message. */
 export function tellNothingSettled(rows: Row[]): void {
