@@ -167,6 +167,7 @@ test.each([
 	['2026-10 paid', 'paid'],
 	['2026-10 notPaid', 'notPaid'],
 	['2026-10 Not paid', 'notPaid'],
+	['2026-10 recordPaid', 'recordPaid'],
 ])('the finding %p is %p', async (written, finding) => {
 	expect(await one({ finding: written })).toMatchObject({ finding, problem: '' });
 });

@@ -118,8 +118,8 @@ function readPeriod(text) {
 /** What the service said about somebody's payment of a period, such as "2026-10 paid": heeded by Settle Unknown only. */
 function readFinding(text) {
 	if (text === '') return {};
-	const [, of, not, paid] = /^(\d{4}-\d{2}) (not ?)?(paid)$/i.exec(text) ?? [];
-	if (!paid)
+	const [, of, word = ''] = /^(\d{4}-\d{2}) ((?:not ?|record ?)?paid)$/i.exec(text) ?? [];
+	if (word === '')
 		return {
 			problem: `The finding "${text}" cannot be read: write it like ${period} paid or ${period} notPaid`,
 		};
@@ -127,7 +127,8 @@ function readFinding(text) {
 		return {
 			problem: `The finding is about ${of}, and this list is for ${period}: upload it with the period ${of}`,
 		};
-	return { finding: not ? 'notPaid' : 'paid' };
+	const FINDINGS = { n: 'notPaid', r: 'recordPaid', p: 'paid' };
+	return { finding: FINDINGS[word[0].toLowerCase()] };
 }
 
 const { period, due, problem: periodProblem } = readPeriod(written(upload.period));

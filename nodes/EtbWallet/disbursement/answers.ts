@@ -102,29 +102,30 @@ const answersWhenSettling: Answers = {
 
 /** How a payment ends that is not sent, by the record's answer. */
 export function answerOf(
-	{ reference, finding, hasOwnFinding }: Row,
+	{ reference, finding, hasOwnFinding, oldFinding }: Row,
 	found: Exclude<Found, 'granted'>,
 	{ mode, failsIfUsed }: RunOptions,
 ): Ending {
 	const settles = mode === 'settle';
 	const answer = settles ? answersWhenSettling[found] : answers[found];
 	const { outcome, message, remedy = '', settled } = answer;
-	if (found === 'unused' && !settles && finding !== undefined)
-		return { outcome: 'notPaid', error: stillFound(finding) };
-	const other = hasOwnFinding ? 'nothing' : undefined;
-	if (found === 'freed' && finding === 'paid') {
+	if (found === 'unused' && oldFinding !== undefined)
+		return { outcome: 'notPaid', error: stillFound(oldFinding) };
+	if (found === 'freed' && finding === 'paid')
 		return { outcome: 'ready', message: `${message}. ${howToRecord}`, settled: 'nothing' };
-	}
-	if (found === 'unused' && finding === 'paid')
+	if (found === 'unused' && (finding === 'paid' || finding === 'recordPaid')) {
+		// Who was never sent is no surprise when one finding is chosen for a whole list. What a person records always is.
+		const isMeant = hasOwnFinding || finding === 'recordPaid';
 		return {
 			outcome: 'ready',
-			message: `${message}, although its Finding is paid. ${howToRecord}`,
-			settled: other,
+			message: `${message}, although its Finding is ${finding}. ${howToRecord}`,
+			settled: isMeant ? 'nothing' : undefined,
 		};
+	}
 	if (found === 'paid' && finding === 'notPaid' && hasOwnFinding) {
 		const text =
 			'Its Finding is notPaid, but this node knows it as paid, which stays. Only another reference pays it';
-		return { outcome: 'alreadyPaid', message: text, settled: other };
+		return { outcome: 'alreadyPaid', message: text, settled: 'nothing' };
 	}
 	if (outcome === 'ready') return { outcome, message, settled };
 	if (outcome === 'notPaid' || (failsIfUsed && !settles))

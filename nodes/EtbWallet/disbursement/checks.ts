@@ -39,7 +39,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 	return {
 		...sendOptionsOf(given),
 		mode,
-		...(mode === 'settle' && { finding: readFinding(context) }),
+		...(mode === 'settle' && { finding: chosenFinding(context) }),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
@@ -118,7 +118,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 }
 
 /** Only a choice of the list: an expression could read an old finding from anywhere, and Pay would not see that it is still there. */
-function readFinding(context: IExecuteFunctions): RunOptions['finding'] {
+function chosenFinding(context: IExecuteFunctions): RunOptions['finding'] {
 	const saved = savedParameter(context, 'finding');
 	if (isAbsent(saved)) return 'unclear';
 	const choice = ['fromItem' as const, ...findings].find((each) => each === saved);

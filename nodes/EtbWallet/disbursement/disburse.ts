@@ -69,14 +69,14 @@ async function work(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<v
 	hintAtPeopleTwice(context, rows.filter(isPayable));
 	if (options.mode === 'dryRun') return await lookUp(batch, ledger, pending);
 	// An item whose finding is still there is not sent. Before the others, so that Stop Workflow sends nothing then.
-	await lookUp(batch, ledger, pending.filter(hasFinding));
-	const wanted = pending.filter((payment) => !hasFinding(payment));
+	await lookUp(batch, ledger, pending.filter(hasOldFinding));
+	const wanted = pending.filter((payment) => !hasOldFinding(payment));
 	const others = wanted.filter((payment) => !hasReference(payment));
 	await sendConcurrently(batch, others, batch.end);
 	await new Windows(batch, ledger).pay(wanted.filter(hasReference));
 }
 
-const hasFinding = ({ finding }: Row): boolean => finding !== undefined;
+const hasOldFinding = ({ oldFinding }: Row): boolean => oldFinding !== undefined;
 
 /** Why nothing may be sent, with what that says about each payment. */
 type Refusal = Extract<Ending, { error: Failure }>;
@@ -162,7 +162,7 @@ async function uncovered(
 		const states = await lookAtAll(batch, ledger, pending);
 		return notCovered(
 			balance,
-			pending.filter((payment) => isUnused(states.get(payment)) && !hasFinding(payment)),
+			pending.filter((payment) => isUnused(states.get(payment)) && !hasOldFinding(payment)),
 		);
 	} catch (error) {
 		return notRecorded(error);

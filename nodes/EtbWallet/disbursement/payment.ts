@@ -28,14 +28,14 @@ export function paymentReader(
 	const settles = chosen !== undefined;
 	const isReferenceExpected = settles || isMapped(context, 'reference');
 	const items = context.getInputData().map(({ json }) => json);
-	const other = settles && chosen !== 'fromItem' ? otherFinding(chosen, items) : undefined;
+	const refusal = settles && chosen !== 'fromItem' ? filledColumn(chosen, items) : undefined;
 	const readFinding = (row: Row): void => {
-		if (other !== undefined) throw other;
+		if (refusal !== undefined) throw refusal;
 		row.finding = chosen === 'fromItem' ? requiredFinding(items[row.itemIndex]) : chosen;
 		row.hasOwnFinding = chosen === 'fromItem' && row.finding !== 'unclear';
 	};
 	return (row) => {
-		if (!settles) row.finding = oldFindingIn(items[row.itemIndex]);
+		if (!settles) row.oldFinding = writtenIn(items[row.itemIndex]);
 		row.reference = readReference(read('reference', row.itemIndex), isReferenceExpected);
 		try {
 			// What is settled is not sent.
@@ -62,57 +62,40 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 }
 
 /** The finding that a person wrote, such as "Not Paid", if it is one that says something. */
-function wordOf(value: unknown): Finding | undefined {
-	if (typeof value !== 'string') return undefined;
-	const word = value
+function wordOf(written: string): Finding | undefined {
+	const word = written
 		.normalize('NFKC')
 		.toLowerCase()
 		.replace(/[\s_."'-]/g, '');
 	return findings.find((each) => each !== 'unclear' && each.toLowerCase() === word);
 }
 
-/** What a person wrote into the field `finding` of an item, or into one that is almost named so. */
-const writtenIn = (item: IDataObject = {}): unknown[] =>
-	similarKeys(item, 'finding')
-		.map((key) => item[key])
-		.map((value) => (typeof value === 'string' ? value.trim() : value))
-		.filter((value) => !isAbsent(value) && value !== 'unclear');
-
-/**
- * What an item says that speaks of being paid in any form, such as "It was paid" or the list ["paid"] of a table service.
- * It was written about an earlier payment.
- */
-const oldFindingIn = (item?: IDataObject): string | undefined =>
-	writtenIn(item)
-		.map((value) => (typeof value === 'string' ? value : String(JSON.stringify(value))))
-		.find((text) => lettersOf(text).includes('paid'));
-
-/** Without case, accents and all that is no Latin letter. */
-const lettersOf = (text: string): string =>
-	text
-		.normalize('NFKD')
-		.toLowerCase()
-		.replace(/[^a-z]/g, '');
+/** What a person wrote into the field `finding` of an item, or into one that is almost named so, as text. */
+function writtenIn(item: IDataObject = {}): string | undefined {
+	const texts = similarKeys(item, 'finding')
+		.map((key) => item[key] ?? '')
+		.map((value) => (typeof value === 'string' ? value.trim() : JSON.stringify(value)));
+	return texts.find((text) => text !== '' && text !== 'unclear');
+}
 
 /** What the field `finding` of an item says. @throws {InvalidValueError} also for a field that is almost named so */
 function requiredFinding({ finding, ...others }: IDataObject = {}): Finding {
 	valueInItem(others, 'finding');
-	const [value] = writtenIn({ finding });
-	if (value === undefined) return 'unclear';
-	const word = wordOf(value);
+	const written = writtenIn({ finding });
+	const word = written === undefined ? 'unclear' : wordOf(written);
 	if (word !== undefined) return word;
 	throw new InvalidValueError(
-		`The field finding of the item is ${show(value)}`,
+		`The field finding of the item is ${show(finding)}`,
 		'Write paid, notPaid or nothing into that field of your list.',
 	);
 }
 
 /** A person who filled in the column, also in part, and chose one finding for all meant one of the two. */
-function otherFinding(chosen: Finding, items: IDataObject[]): InvalidValueError | undefined {
-	const itemIndex = items.findIndex((item) => writtenIn(item).length > 0);
+function filledColumn(chosen: Finding, items: IDataObject[]): InvalidValueError | undefined {
+	const itemIndex = items.findIndex((item) => writtenIn(item) !== undefined);
 	if (itemIndex === -1) return undefined;
 	return new InvalidValueError(
-		`Finding is ${show(chosen)}, and the field finding of item ${itemIndex} is ${show(writtenIn(items[itemIndex])[0])}`,
+		`Finding is ${show(chosen)}, and the field finding of item ${itemIndex} is ${show(writtenIn(items[itemIndex]))}`,
 		'If that field says what the partner service said, choose From Each Item. Otherwise empty it: then Finding holds for each unknown payment of your list.',
 	);
 }

@@ -61,7 +61,10 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 		}
 		return row;
 	});
-	for (const row of contradicted(rows)) refuse(row, contradiction(row));
+	for (const payment of paymentsWithFindings(rows)) {
+		if (options.mode !== 'settle') keepFromSending(payment);
+		else for (const row of payment) refuse(row, contradiction(row));
+	}
 	for (const row of rows) {
 		if (row.reference === undefined || row.ending !== undefined) continue;
 		try {
@@ -80,13 +83,18 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 	throw operationError(context.getNode(), `${nothing}, because ${message}`, description);
 }
 
-/** The rows of one reference with more than one finding, also when one of them cannot be read. */
-function contradicted(rows: Row[]): Row[] {
+/** The rows of each reference of which some have a finding, and others another one or none, also when one of them cannot be read. */
+function paymentsWithFindings(rows: Row[]): Row[][] {
 	const named = rows.filter(({ reference }) => reference !== undefined);
 	const byLook = Map.groupBy(named, ({ reference = '' }) => lookOf(reference));
-	return [...byLook.values()]
-		.filter((own) => new Set(own.map(({ finding }) => finding)).size > 1)
-		.flat();
+	const isDifferent = (own: Row[]): boolean =>
+		new Set(own.map(({ finding, oldFinding }) => finding ?? oldFinding)).size > 1;
+	return [...byLook.values()].filter(isDifferent);
+}
+
+function keepFromSending(rows: Row[]): void {
+	const { oldFinding } = rows.find((row) => row.oldFinding !== undefined) ?? {};
+	for (const row of rows) row.oldFinding ??= oldFinding;
 }
 
 const contradiction = ({ reference }: Row): InvalidValueError =>

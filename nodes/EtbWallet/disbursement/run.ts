@@ -49,8 +49,10 @@ export interface Row {
 	/** In ETB. */
 	amount?: Decimal;
 	reference?: string;
-	/** In a run that settles a `Finding`; in any other what its item still says, and so it is not sent. */
-	finding?: string;
+	/** In a run that settles. */
+	finding?: Finding;
+	/** In any other run: what its field `finding` still says about an earlier payment. It is not sent. */
+	oldFinding?: string;
 	/** Whether its item has a finding of its own, in a run that settles. */
 	hasOwnFinding?: boolean;
 	ending?: Ending;

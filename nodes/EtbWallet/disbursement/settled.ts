@@ -14,12 +14,14 @@ export function settledSummary(rows: Row[]): string {
 	const stopped = rows.filter(({ ending }) => ending === undefined).length;
 	const unchanged =
 		rows.length - paid - notPaid - newly - unheeded - unknown.length - failed - stopped;
+	const isFree = (row: Row): boolean => row.ending?.outcome === 'ready' && !changeOf(row);
+	const free = rows.filter(isFree).length;
 	const counts = [
 		`${paid} settled as paid, ${notPaid} as not paid`,
 		...ifAny(newly, 'recorded as paid that would have been sent'),
 		...ifAny(unheeded, 'with a finding that changed nothing'),
 		`${unknown.length} still unknown`,
-		`${unchanged} as before`,
+		`${unchanged} as before${free > 0 ? ` (Pay sends ${free} of them)` : ''}`,
 		...ifAny(failed, 'with an error'),
 		...ifAny(stopped, 'not attempted'),
 	];
