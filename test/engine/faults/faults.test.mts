@@ -437,7 +437,11 @@ async function settleAll(): Promise<void> {
 			},
 		};
 		await settle(options, `of ${node} that settles all`);
-		const result = await ended(runNode(options), `of ${node} after all is settled`);
+		const emptied = ids.map((id) => itemFor(id));
+		const result = await ended(
+			runNode({ ...options, items: emptied }),
+			`of ${node} after all is settled`,
+		);
 		const outcomes = new Map(result.output.map(({ json }) => [json.toUserId, json.outcome]));
 		const wrong = ids.filter((id) => outcomes.get(id) !== (paid.has(id) ? 'alreadyPaid' : 'paid'));
 		for (const id of wrong)
