@@ -1,18 +1,31 @@
 /** A clock for n8n that a test moves, by Debian's libfaketime. */
 import { globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { eventually } from './lab.mts';
 
 /** The library, or undefined where it is not installed (Debian: `apt-get install libfaketime`). */
 export const faketime = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
 
-/** n8n's environment for a clock that follows `file`. Timers keep their pace. */
-export const clockFrom = (file: string): Record<string, string> => ({
-	LD_PRELOAD: faketime ?? '',
-	FAKETIME_TIMESTAMP_FILE: file,
-	FAKETIME_CACHE_DURATION: '1',
-	FAKETIME_DONT_FAKE_MONOTONIC: '1',
-});
+/**
+ * n8n's environment for a clock that follows `file`, a file in a folder of its own. Timers keep their pace.
+ * n8n starts the process of its Code nodes as `node`, with its PATH and without the rest: the `node` that is
+ * written into the folder gives that process the same clock.
+ */
+export async function clockFrom(file: string): Promise<Record<string, string>> {
+	const clock = {
+		LD_PRELOAD: faketime ?? '',
+		FAKETIME_TIMESTAMP_FILE: file,
+		FAKETIME_CACHE_DURATION: '1',
+		FAKETIME_DONT_FAKE_MONOTONIC: '1',
+	};
+	const settings = Object.entries({ ...clock, FAKETIME_NO_CACHE: '1' }).map(
+		([name, value]) => `${name}='${value}'`,
+	);
+	const script = `#!/bin/sh\nexec env ${settings.join(' ')} '${process.execPath}' "$@"\n`;
+	await writeFile(join(dirname(file), 'node'), script, { mode: 0o755 });
+	return { ...clock, PATH: `${dirname(file)}:${process.env.PATH ?? ''}` };
+}
 
 /** Writes how far the clock is moved, in ms; 0 is the true time. */
 export async function moveClock(file: string, byMs: number): Promise<void> {

@@ -16,7 +16,7 @@ assert.ok(faketime, 'libfaketime is missing: apt-get install libfaketime');
 const folder = await mkdtemp(join(tmpdir(), 'clock-'));
 const clockFile = join(folder, 'clock');
 await moveClock(clockFile, 0);
-const installed = await startInstalledGate({ env: clockFrom(clockFile) });
+const installed = await startInstalledGate({ env: await clockFrom(clockFile) });
 after(async () => {
 	await installed.stop();
 	await rm(folder, { recursive: true });
