@@ -60,7 +60,7 @@ describe('what a person found out', () => {
 			['settle', 'alreadyPaid', 'Paid or settled as paid before, not sent again'],
 		]);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 1 as before. Now set Mode back to Pay, which sends what was not paid',
+			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 1 as before. Now set Mode back to Pay, which sends 1 of them',
 		]);
 		expect(requests()).toBe(sent);
 		expect(outcomesOf(await pay(items))).toEqual(['paid', 'alreadyPaid']);
@@ -105,10 +105,10 @@ describe('what a person found out', () => {
 		const settled = await settle(items, 'fromItem');
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'ready', 'unknown', 'alreadyPaid']);
 		expect(settled.output[3]?.json.message).toBe(
-			'Its Finding is notPaid, but this node knows it as paid, which stays. Only another reference pays it',
+			'Its Finding is notPaid, but this node knows it as paid, maybe since you asked. Ask the partner service again: only if it was not paid, pay it under another reference',
 		);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why a finding changed nothing. Then empty the field finding in your list, and set Mode back to Pay',
+			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why a finding changed nothing. Then empty the field finding in your list, and set Mode back to Pay, which sends 1 of them',
 		]);
 		expect(requests()).toBe(sent);
 	});
@@ -192,7 +192,11 @@ describe('what a person found out', () => {
 	test('chosen for all holds for items that say it is not clear', async () => {
 		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: 'unclear' }));
 		await leaveUnknown(items, ['a', 'b']);
-		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready', 'ready']);
+		const settled = await settle(items, 'notPaid');
+		expect(outcomesOf(settled)).toEqual(['ready', 'ready']);
+		expect(settled.hints.at(-1)).toContain(
+			'2 as not paid, 0 still unknown, 0 as before. Make sure that you asked about all 2 that were not paid. Then set Mode back to Pay, which sends 2 of them',
+		);
 	});
 
 	test('does not contradict that of a row whose amount cannot be read', async () => {
@@ -266,7 +270,7 @@ describe('what a person found out', () => {
 			'Settled as not paid before, and not sent since. A run with Mode on Pay sends it. If it was paid, write recordPaid into its field finding, and settle with From Each Item',
 		);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing. Then set Mode back to Pay',
+			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing. Then set Mode back to Pay, which sends 1 of them',
 		]);
 		expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['paid', 'alreadyPaid']);
 	});
@@ -362,7 +366,7 @@ describe('what a person found out', () => {
 			);
 			expect(settled.hints).toEqual([
 				emptyRecord,
-				'Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay: was nobody here paid by another node?',
+				'Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay, which sends 1 of them: was nobody here paid by another node?',
 			]);
 			expect(record()).toEqual([]);
 		},
@@ -482,7 +486,7 @@ describe('a finding that is left in the list', () => {
 		const items = [...left(finding, 'a', 'b'), ...itemsFor('c')];
 		const stopped = await pay(items);
 		expect(stopped.error?.message).toContain(
-			`Not sent, because the field finding of the item is "${String(finding)}"`,
+			`Not sent, because the field finding of this payment is "${String(finding)}"`,
 		);
 		expect(paidNames()).toEqual(['a']);
 		const dry = await pay(items, { mode: 'dryRun' }, { onError });
@@ -500,7 +504,7 @@ describe('a finding that is left in the list', () => {
 			const went = await pay(left(finding, 'a'), {}, { onError });
 			expect(outcomesOf(went)).toEqual(['notPaid']);
 			expect(went.errorOutput[0]?.json.error).toMatchObject({
-				message: `Not sent, because the field finding of the item is ${JSON.stringify(JSON.stringify(finding))}`,
+				message: `Not sent, because the field finding of this payment is ${JSON.stringify(JSON.stringify(finding))}`,
 			});
 		},
 	);
@@ -516,8 +520,13 @@ describe('a finding that is left in the list', () => {
 				const went = await pay(items, { mode }, { onError });
 				expect(outcomesOf(went)).toEqual(['notPaid', 'notPaid']);
 				expect(went.errorOutput[0]?.json.error).toMatchObject({
-					message: 'Not sent, because the field finding of the item is "paid"',
+					message: 'Not sent, because the field finding of this payment is "paid"',
 				});
+				const contradiction = `Reference is "${reference}", which another item has with another Finding`;
+				expect(went.errorOutput[1]?.json.error).toMatchObject({ message: contradiction });
+				const stopped = await pay(items, { mode });
+				expect(stopped.error?.message).toContain(contradiction);
+				expect(stopped.error?.description).not.toContain('remove this row');
 			}
 			expect(paidNames()).toEqual([]);
 		},
@@ -533,7 +542,7 @@ describe('a finding that is left in the list', () => {
 		await leaveUnknown(itemsFor('a'), ['a'], 'refused');
 		const item = left('paid', 'a');
 		const { error } = await pay(item);
-		expect(error?.description).toContain('Was it paid after all? Then write recordPaid into it');
+		expect(error?.description).toContain('Was it paid? Then write recordPaid into that field');
 		const settled = await settle(item, 'fromItem');
 		expect(settled.output[0]?.json.message).toContain('If it was paid, write recordPaid');
 		await settle(left('recordPaid', 'a'), 'fromItem');
@@ -553,15 +562,18 @@ describe('a finding that is left in the list', () => {
 		expect(outcomesOf(went)).toEqual(['paid', 'notPaid']);
 	});
 
-	test.each(['', ' ', null, undefined, 'unclear'])('is not there (%p)', async (finding) => {
-		expect(outcomesOf(await pay(left(finding, 'a')))).toEqual(['paid']);
-	});
+	test.each(['', ' ', null, undefined, 'unclear', '\u200b', [], [null], [''], {}])(
+		'is not there (%p)',
+		async (finding) => {
+			expect(outcomesOf(await pay(left(finding, 'a')))).toEqual(['paid']);
+		},
+	);
 
 	test('settles no later payment, of this reference or another one', async () => {
 		await leaveUnknown(itemsFor('a'), ['a']);
 		const settled = await settle(left('notPaid', 'a'), 'fromItem');
 		expect(settled.hints.at(-1)).toContain(
-			'Now empty the field finding in your list, and set Mode back to Pay, which sends what was not paid',
+			'Now empty the field finding in your list, and set Mode back to Pay, which sends 1 of them',
 		);
 		await leaveUnknown([...left('notPaid', 'a', 'b')], ['a', 'b'], 'error500AfterPaying');
 		expect(paidNames()).toEqual([]);

@@ -8,7 +8,7 @@ test('a stopped run says how many it did not get to, and not that they are as be
 		{ itemIndex: 2 },
 	];
 	expect(settledSummary(rows)).toBe(
-		'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 2 not attempted. Settle again. Then set Mode back to Pay',
+		'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 2 not attempted. Settle again. Then set Mode back to Pay, which sends 1 of them',
 	);
 });
 

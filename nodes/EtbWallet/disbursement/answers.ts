@@ -62,7 +62,7 @@ const answers: Answers = {
 		message:
 			'Not sent: another execution is using this reference right now, or was cut off while it did',
 		remedy:
-			'Look at that execution for how it ended. A later run with Mode on Pay waits for it, unless the item has a finding, and tells what became of it.',
+			'Look at that execution for how it ended. A later run with Mode on Pay waits for it, if the field finding of the item is empty, and tells what became of it.',
 	},
 	heldByAnother: {
 		outcome: 'unknown',
@@ -124,7 +124,7 @@ export function answerOf(
 	}
 	if (found === 'paid' && finding === 'notPaid' && hasOwnFinding) {
 		const text =
-			'Its Finding is notPaid, but this node knows it as paid, which stays. Only another reference pays it';
+			'Its Finding is notPaid, but this node knows it as paid, maybe since you asked. Ask the partner service again: only if it was not paid, pay it under another reference';
 		return { outcome: 'alreadyPaid', message: text, settled: 'nothing' };
 	}
 	if (outcome === 'ready') return { outcome, message, settled };
@@ -138,9 +138,9 @@ const howToRecord =
 
 /** A finding that is there before a payment is sent says nothing about that payment, and could settle it later. */
 const stillFound = (finding: string): Failure => ({
-	message: `Not sent, because the field finding of the item is ${show(finding)}`,
+	message: `Not sent, because the field finding of this payment is ${show(finding)}`,
 	description:
-		'Empty that field in your list, and run the node that reads it: what stays there would settle the next unknown payment too. Was it paid after all? Then write recordPaid into it, and set Mode to Settle Unknown and Finding to From Each Item.',
+		'Was it paid? Then write recordPaid into that field, and set Mode to Settle Unknown and Finding to From Each Item. Otherwise empty it in your list, and run the node that reads the list: what stays there would settle the next unknown payment too.',
 });
 
 /** How a payment ended that was sent with a reference: if that is unknown, with what to do about it. */

@@ -70,12 +70,15 @@ function wordOf(written: string): Finding | undefined {
 	return findings.find((each) => each !== 'unclear' && each.toLowerCase() === word);
 }
 
+/** What an empty field of a table service holds beside letters and digits, such as `[]` or `[null]`, and what nobody sees. */
+const nothingWritten = /\bnull\b|[[\]{}",\p{C}\p{Z}]/gu;
+
 /** What a person wrote into the field `finding` of an item, or into one that is almost named so, as text. */
 function writtenIn(item: IDataObject = {}): string | undefined {
 	const texts = similarKeys(item, 'finding')
 		.map((key) => item[key] ?? '')
 		.map((value) => (typeof value === 'string' ? value.trim() : JSON.stringify(value)));
-	return texts.find((text) => text !== '' && text !== 'unclear');
+	return texts.find((text) => text.replace(nothingWritten, '') !== '' && text !== 'unclear');
 }
 
 /** What the field `finding` of an item says. @throws {InvalidValueError} also for a field that is almost named so */

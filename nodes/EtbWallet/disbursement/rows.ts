@@ -61,16 +61,19 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 		}
 		return row;
 	});
-	for (const payment of paymentsWithFindings(rows)) {
+	const payments = paymentsWithFindings(rows);
+	for (const payment of payments) {
 		if (options.mode !== 'settle') keepFromSending(payment);
 		else for (const row of payment) refuse(row, contradiction(row));
 	}
+	const contradicting = new Set(payments.flat());
 	for (const row of rows) {
 		if (row.reference === undefined || row.ending !== undefined) continue;
 		try {
 			refuseLookAlike(row.reference, row.itemIndex);
 		} catch (thrown) {
-			refuse(row, thrown);
+			// Whoever removed the row that holds the finding would have the other one sent.
+			refuse(row, contradicting.has(row) ? contradiction(row) : thrown);
 		}
 	}
 	const [first] = invalid;

@@ -7,36 +7,36 @@ export function settledSummary(rows: Row[]): string {
 	const countOf = (what: string): number => rows.filter((row) => changeOf(row) === what).length;
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	const unheeded = countOf('nothing');
+	const ready = rows.filter(({ ending }) => ending?.outcome === 'ready').length;
+	const sends = ready > 0 ? `, which sends ${ready} of them` : '';
 	if (isNothingSettled(rows))
-		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay: was nobody here paid by another node?`;
+		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay${sends}: was nobody here paid by another node?`;
 	const failed = rows.filter(hasError).length;
 	const unknown = rows.filter(hasMessage).filter(isUnknown);
 	const stopped = rows.filter(({ ending }) => ending === undefined).length;
 	const unchanged =
 		rows.length - paid - notPaid - newly - unheeded - unknown.length - failed - stopped;
-	const isFree = (row: Row): boolean => row.ending?.outcome === 'ready' && !changeOf(row);
-	const free = rows.filter(isFree).length;
 	const counts = [
 		`${paid} settled as paid, ${notPaid} as not paid`,
 		...ifAny(newly, 'recorded as paid that would have been sent'),
 		...ifAny(unheeded, 'with a finding that changed nothing'),
 		`${unknown.length} still unknown`,
-		`${unchanged} as before${free > 0 ? ` (Pay sends ${free} of them)` : ''}`,
+		`${unchanged} as before`,
 		...ifAny(failed, 'with an error'),
 		...ifAny(stopped, 'not attempted'),
 	];
 	const hasUnheeded = unheeded > 0 || unknown.some(({ finding }) => finding !== 'unclear');
+	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
 	const before = [
+		...(notPaid > 1 && !isInColumn
+			? [`Make sure that you asked about all ${notPaid} that were not paid`]
+			: []),
 		...(hasUnheeded ? ['Read why a finding changed nothing'] : []),
 		...(failed > 0 ? ['Correct what has an error and settle again, or leave it out'] : []),
 		...(stopped > 0 ? ['Settle again'] : []),
 	];
-	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
-	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}set Mode back to Pay`;
-	const next =
-		before.length > 0
-			? `${before.join('. ')}. Then ${back}`
-			: `Now ${back}${notPaid > 0 ? ', which sends what was not paid' : ''}`;
+	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}set Mode back to Pay${sends}`;
+	const next = before.length > 0 ? `${before.join('. ')}. Then ${back}` : `Now ${back}`;
 	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${next}`;
 }
 

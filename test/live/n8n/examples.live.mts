@@ -251,7 +251,7 @@ void describe('payroll.json', () => {
 
 		await setMode(id, {});
 		const tooEarly = await run(id, 'Every 25th');
-		assert.match(tooEarly.error ?? '', /because the field finding of the item is "notPaid"/);
+		assert.match(tooEarly.error ?? '', /because the field finding of this payment is "notPaid"/);
 		assert.equal(payments(), already + 2);
 		for (const employee of ['E-1041', 'E-1042']) await setPerson(lab.api, employee, 'finding', '');
 		const last = await run(id, 'Every 25th');

@@ -562,7 +562,7 @@ test('who is unknown is settled by the findings in the file, as the page says, a
 	assert.deepEqual(paid(already), right);
 
 	const tried = await accountant.read(await accountant.upload(FORM, left));
-	assert.match(tried, /because the field finding of the item is .*notPaid/);
+	assert.match(tried, /because the field finding of this payment is .*notPaid/);
 	assert.deepEqual(paid(already), right);
 	const done = await approve(await accountant.upload(FORM, listOf(rowsOf().slice(1))));
 	assert.match(done, /205\.00 ETB paid.*to 2 people.*1 person had been paid before/s);

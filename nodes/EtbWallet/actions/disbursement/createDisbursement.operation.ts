@@ -151,12 +151,13 @@ export const createDisbursement: Operation = {
 				{
 					name: 'It Was Not Paid',
 					value: 'notPaid',
-					description: 'What is unknown may be sent again, by the next run with Mode on Pay',
+					description:
+						'Each item that is unknown may be sent again, by the next run with Mode on Pay',
 				},
 				{
 					name: 'It Was Paid',
 					value: 'paid',
-					description: 'What is unknown is recorded as paid, and never sent again',
+					description: 'Each item that is unknown is recorded as paid, and never sent again',
 				},
 				{ name: 'Not Clear Yet', value: 'unclear', description: 'It stays unknown' },
 				{
