@@ -38,12 +38,15 @@ const FINDINGS = ['paid', 'notPaid', 'recordPaid', 'unclear'];
 
 /**
  * What somebody found out, written as "2026-10 paid", in the word that Settle Unknown takes. A finding about another
- * period is `unclear` here; undefined if it cannot be read.
+ * period is `unclear` here. One that cannot be read is a text that the node refuses: it says what it knows of the payment.
  */
 function findingOf(person) {
-	const [, of, word = ''] = /^(\d{4}-\d{2})\s+(\w+)$/.exec(textOf(person.finding)) ?? [];
+	const text = textOf(person.finding);
+	if (text === '') return 'unclear';
+	const [, of, word = ''] = /^(\d{4}-\d{2})\s+(\w+)$/.exec(text) ?? [];
 	const finding = FINDINGS.find((each) => each.toLowerCase() === word.toLowerCase());
-	return of === period || finding === undefined ? finding : 'unclear';
+	if (finding === undefined) return `${text}, not like ${period} paid`;
+	return of === period ? finding : 'unclear';
 }
 
 /** Why this person cannot be paid; empty when they can. */
@@ -55,8 +58,6 @@ function problemOf(person) {
 		return 'There is no userId. Run Set up people to pay, or write it into the table.';
 	if (readEtb(person.salaryEtb) === undefined)
 		return `In the table ${refusedAmount(person.salaryEtb)}.`;
-	if (textOf(person.finding) !== '' && findingOf(person) === undefined)
-		return `The finding in the table is ${person.finding}. Write it like ${period} paid, ${period} notPaid or ${period} recordPaid, or empty it.`;
 	for (const { column, byValue } of columns) {
 		const other = byValue.get(plain(person[column]))?.find((each) => each !== person);
 		if (other !== undefined)
@@ -82,7 +83,8 @@ function paymentOf(person) {
 		toUserId: problem === '' ? person.userId.trim() : '',
 		amountEtb: readEtb(person.salaryEtb) ?? person.salaryEtb,
 		reference: `payroll-${period}-${textOf(person.employee)}`,
-		finding: findingOf(person) ?? 'unclear',
+		finding: findingOf(person),
+		written: textOf(person.finding),
 		problem,
 	};
 }

@@ -30,18 +30,22 @@ const items = $('Payments')
 		// What is free already only recordPaid records.
 		const remedy =
 			told.outcome === 'ready'
-				? `The next run with Pay would pay it. Write ${period} recordPaid into finding, set Finding in Pay salaries to From Each Item, and run it again. Do not set Mode to Pay before`
+				? `The next run with Pay would pay it. Write recordPaid into finding, set Finding in Pay salaries to From Each Item, and run it again. Do not set Mode to Pay before`
 				: 'Set Finding in Pay salaries to From Each Item, and settle again before anybody is paid';
 		const notRecorded =
 			told.mode === 'settle' && isLost
 				? `The table says ${person.finding}, which was not recorded. ${remedy}`
 				: '';
+		const isOld = told.mode === 'settle' && person.finding === 'unclear' && person.written !== '';
 		const outcome =
 			person.problem !== '' && told.mode !== 'settle'
 				? 'notPaid'
 				: (isMine && notRecorded === '' && told.outcome) || 'unknown';
 		const reason = [
 			notRecorded,
+			isOld && told.outcome === 'unknown'
+				? `The table says ${person.written}, and this run is for ${period}: write it like ${period} paid`
+				: '',
 			// The node's words about what is free lead to Pay.
 			...(told.outcome === 'ready' && notRecorded !== ''
 				? []
@@ -56,6 +60,8 @@ const items = $('Payments')
 					SEE_THE_NOTE,
 				),
 			)
+			// In the table a finding has its period.
+			.map((text) => text.replace(/\brecordPaid\b/g, `${period} recordPaid`))
 			.join('. ');
 		return {
 			json: {

@@ -60,7 +60,7 @@ describe('what a person found out', () => {
 			['settle', 'alreadyPaid', 'Paid or settled as paid before, not sent again'],
 		]);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 1 as before. Now set Mode back to Pay, which sends 1 of them',
+			'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 1 as before. Now set Mode back to what it was: Pay sends 1 of them',
 		]);
 		expect(requests()).toBe(sent);
 		expect(outcomesOf(await pay(items))).toEqual(['paid', 'alreadyPaid']);
@@ -108,7 +108,7 @@ describe('what a person found out', () => {
 			'Its Finding is notPaid, but this node knows it as paid, maybe since you asked. Ask the partner service again: only if it was not paid, pay it under another reference',
 		);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why a finding changed nothing. Then empty the field finding in your list, and set Mode back to Pay, which sends 1 of them',
+			'Settle Unknown, nothing was sent: 1 settled as paid, 1 as not paid, 1 with a finding that changed nothing, 1 still unknown, 0 as before. Read why a finding changed nothing, and settle again what was paid. Then empty the field finding in your list, and set Mode back to what it was: Pay sends 1 of them',
 		]);
 		expect(requests()).toBe(sent);
 	});
@@ -189,13 +189,29 @@ describe('what a person found out', () => {
 		},
 	);
 
+	test('of each item is refused for a list that arrives without the column', async () => {
+		const items = itemsFor('a', 'b');
+		await leaveUnknown(items, ['a', 'b'], 'error500AfterPaying');
+		const before = record();
+		const missing = 'No item has a field finding, from which From Each Item reads';
+		const { error } = await settle(items, 'fromItem');
+		expect(error?.message).toBe('Nothing was settled, because 2 items cannot be used');
+		expect(error?.description).toContain(missing);
+		const went = await settle(items, 'fromItem', { onError });
+		expect(outcomesOf(went)).toEqual(['unknown', 'unknown']);
+		expect(record()).toEqual(before);
+		const [a = {}, b = {}] = items;
+		const half = await settle([a, { ...b, finding: 'paid' }], 'fromItem');
+		expect(outcomesOf(half)).toEqual(['unknown', 'alreadyPaid']);
+	});
+
 	test('chosen for all holds for items that say it is not clear', async () => {
 		const items = itemsFor('a', 'b').map((item) => ({ ...item, finding: 'unclear' }));
 		await leaveUnknown(items, ['a', 'b']);
 		const settled = await settle(items, 'notPaid');
 		expect(outcomesOf(settled)).toEqual(['ready', 'ready']);
 		expect(settled.hints.at(-1)).toContain(
-			'2 as not paid, 0 still unknown, 0 as before. Make sure that you asked about all 2 that were not paid. Then set Mode back to Pay, which sends 2 of them',
+			'2 as not paid, 0 still unknown, 0 as before. Make sure that you asked about all 2 that were not paid. Then set Mode back to what it was: Pay sends 2 of them',
 		);
 	});
 
@@ -245,7 +261,7 @@ describe('what a person found out', () => {
 			/A run with Mode on Pay sends it, although its Finding is paid\. If it was paid, write recordPaid into its field finding, and settle with From Each Item$/,
 		);
 		expect(hints.at(-1)).toContain(
-			'1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing. Then empty the field finding in your list, and set Mode back to Pay',
+			'1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing, and settle again what was paid. Then empty the field finding in your list, and set Mode back to what it was',
 		);
 	});
 
@@ -270,7 +286,7 @@ describe('what a person found out', () => {
 			'Settled as not paid before, and not sent since. A run with Mode on Pay sends it. If it was paid, write recordPaid into its field finding, and settle with From Each Item',
 		);
 		expect(settled.hints).toEqual([
-			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing. Then set Mode back to Pay, which sends 1 of them',
+			'Settle Unknown, nothing was sent: 1 settled as paid, 0 as not paid, 1 with a finding that changed nothing, 0 still unknown, 0 as before. Read why a finding changed nothing, and settle again what was paid. Then set Mode back to what it was: Pay sends 1 of them',
 		]);
 		expect(outcomesOf(await pay(itemsFor('a', 'b')))).toEqual(['paid', 'alreadyPaid']);
 	});
@@ -348,7 +364,7 @@ describe('what a person found out', () => {
 		expect(outcomesOf(settled)).toEqual(['alreadyPaid', 'alreadyPaid']);
 		expect(settled.hints).toEqual([
 			emptyRecord,
-			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that would have been sent, 0 still unknown, 0 as before. Now set Mode back to Pay',
+			'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 2 recorded as paid that would have been sent, 0 still unknown, 0 as before. Now set Mode back to what it was',
 		]);
 		const again = await pay(items, {}, copy);
 		expect(outcomesOf(again)).toEqual(['alreadyPaid', 'alreadyPaid']);
@@ -366,7 +382,7 @@ describe('what a person found out', () => {
 			);
 			expect(settled.hints).toEqual([
 				emptyRecord,
-				'Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay, which sends 1 of them: was nobody here paid by another node?',
+				'Settle Unknown: nothing here was unknown, so nothing was settled or sent. Did another node pay somebody here? If not, set Mode back to what it was: Pay sends 1 of them',
 			]);
 			expect(record()).toEqual([]);
 		},
@@ -408,7 +424,7 @@ describe('what a person found out', () => {
 				const settled = await settle([other], finding);
 				expect(outcomesOf(settled)).toEqual(['unknown']);
 				expect(settled.hints.at(-1)).toMatch(
-					/Read why a finding changed nothing. Then set Mode back to Pay$/,
+					/Read why a finding changed nothing, and settle again what was paid. Then set Mode back to what it was$/,
 				);
 			}
 		}
@@ -417,7 +433,7 @@ describe('what a person found out', () => {
 			expect(outcomesOf(await pay([other], {}, { onError }))).toEqual(['notPaid']);
 			const settled = await settle([other], 'paid', { onError });
 			expect(settled.hints).toEqual([
-				'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 0 still unknown, 0 as before, 1 with an error. Correct what has an error and settle again, or leave it out. Then set Mode back to Pay',
+				'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 0 still unknown, 0 as before, 1 with an error. Correct what has an error and settle again, or leave it out. Then set Mode back to what it was',
 			]);
 		}
 		expect(paidNames()).toEqual(['a']);
@@ -554,6 +570,14 @@ describe('a finding that is left in the list', () => {
 		expect(outcomesOf(await pay(items, {}, { onError }))).toEqual(['notPaid']);
 	});
 
+	test('of an unknown payment leads to settling', async () => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		const { output } = await pay(left('paid', 'a'));
+		expect(output[0]?.json.message).toMatch(
+			/^Not sent again: .*\. Its finding is there: set Mode to Settle Unknown and Finding to From Each Item/,
+		);
+	});
+
 	test('does not count for the treasury: its item is not sent', async () => {
 		await pay(itemsFor('c'));
 		sandbox.books.setTreasuryBalance(10);
@@ -573,7 +597,7 @@ describe('a finding that is left in the list', () => {
 		await leaveUnknown(itemsFor('a'), ['a']);
 		const settled = await settle(left('notPaid', 'a'), 'fromItem');
 		expect(settled.hints.at(-1)).toContain(
-			'Now empty the field finding in your list, and set Mode back to Pay, which sends 1 of them',
+			'Now empty the field finding in your list, and set Mode back to what it was: Pay sends 1 of them',
 		);
 		await leaveUnknown([...left('notPaid', 'a', 'b')], ['a', 'b'], 'error500AfterPaying');
 		expect(paidNames()).toEqual([]);
@@ -647,7 +671,9 @@ describe('what another execution is sending', () => {
 		const settled = await settle(items, 'recordPaid');
 		expect(outcomesOf(settled)).toEqual(['ready']);
 		expect(settled.output[0]?.json.message).toContain('although its Finding is recordPaid');
-		expect(settled.hints.at(-1)).toMatch(/Read why a finding changed nothing\. Then set Mode/);
+		expect(settled.hints.at(-1)).toMatch(
+			/Read why a finding changed nothing, and settle again what was paid\. Then set Mode/,
+		);
 		await paying;
 		expect(outcomesOf(await pay(items))).toEqual(['paid']);
 	});
@@ -664,7 +690,7 @@ describe('what another execution is sending', () => {
 			/^Not settled: another execution was sending it until now/,
 		);
 		expect(first.hints.at(-1)).toMatch(
-			/1 still unknown.* Read why a finding changed nothing. Then set Mode back to Pay$/,
+			/1 still unknown.* Read why a finding changed nothing, and settle again what was paid. Then set Mode back to what it was$/,
 		);
 		expect(outcomesOf(await settle(items, 'notPaid'))).toEqual(['ready']);
 		expect(outcomesOf(await pay(items))).toEqual(['paid']);

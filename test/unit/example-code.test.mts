@@ -147,7 +147,7 @@ describe('the payments', () => {
 		expect(paymentsOf([person(1), person(2, { payroll: 'gate' })])).toEqual([
 			{
 				...{ employee: 'E-1', name: 'Name 1', toUserId: 'etbw_E-1', amountEtb: '100.00' },
-				...{ reference: 'payroll-2026-10-E-1', finding: 'unclear', problem: '' },
+				...{ reference: 'payroll-2026-10-E-1', finding: 'unclear', written: '', problem: '' },
 			},
 		]);
 	});
@@ -164,16 +164,18 @@ describe('the payments', () => {
 		]);
 	});
 
+	test.each(['2026-10recordPaid', 'paid', '2026-10 yes', 'It was paid'])(
+		'with the finding %p go on with a text that the node refuses and shows',
+		(finding) => {
+			const [payment] = paymentsOf([person(1, { finding })]);
+			const refused = `${finding}, not like 2026-10 paid`;
+			expect(payment).toMatchObject({ toUserId: 'etbw_E-1', finding: refused, problem: '' });
+		},
+	);
+
 	test.each([
 		['an amount that is not clear', [person(1, { salaryEtb: '12.400' })], /salary 12\.400 is not/],
 		['no user ID', [person(1, { userId: null })], /no userId/],
-		['a finding without a blank', [person(1, { finding: '2026-10recordPaid' })], /finding in the/],
-		[
-			'a finding without a period',
-			[person(1, { finding: 'paid' })],
-			/finding in the table is paid/,
-		],
-		['an unknown finding', [person(1, { finding: '2026-10 yes' })], /like 2026-10 paid/],
 		['a payroll that does not exist', [person(1, { payroll: 'montly' })], /payroll is montly/],
 		['a wallet of two', [person(1), person(2, { userId: 'etbw_E-1' })], /same userId/],
 		[
@@ -227,7 +229,7 @@ function reportOf(people: Json[], answers: Json[]) {
 describe('the report', () => {
 	const payment = (number: number, problem = '') => ({
 		...{ employee: `E-${number}`, name: `Name ${number}`, toUserId: `etbw_E-${number}` },
-		...{ amountEtb: '100.00', reference: `payroll-2026-10-E-${number}`, problem },
+		...{ amountEtb: '100.00', reference: `payroll-2026-10-E-${number}`, written: '', problem },
 	});
 	const answer = (number: number, outcome: string, more: Json = {}) => ({
 		...{ outcome, reference: `payroll-2026-10-E-${number}`, amountEtb: 100, ...more },
@@ -247,7 +249,7 @@ describe('the report', () => {
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'ready']);
 		expect(summary).toMatchObject({ ready: 1, unknown: 1, needsYou: 1 });
 		expect(summary?.message).toMatch(
-			/The table says recordPaid, which was not recorded\. The next run with Pay would pay it\. Write 2026-10 recordPaid into finding/,
+			/The table says 2026-10 recordPaid, which was not recorded\. The next run with Pay would pay it\. Write 2026-10 recordPaid into finding/,
 		);
 		expect(rows[0]?.reason).not.toMatch(/A run with Mode on Pay sends it/);
 	});
@@ -287,6 +289,26 @@ describe('the report', () => {
 		);
 		expect(rows[1]?.reason).toMatch(/^Not settled, because its Finding is empty/);
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
+	});
+
+	test('says so if the finding of the table is about another period', () => {
+		const message = 'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown';
+		const old = { ...payment(1), finding: 'unclear', written: '2026-09 paid' };
+		const unknown = answer(1, 'unknown', { mode: 'settle', message });
+		expect(reportOf([old], [unknown]).rows[0]?.reason).toMatch(
+			/^The table says 2026-09 paid, and this run is for 2026-10: write it like 2026-10 paid\. Not settled/,
+		);
+		const settled = answer(1, 'alreadyPaid', { mode: 'settle', message: 'Paid before' });
+		expect(reportOf([old], [settled]).rows[0]?.reason).toBe('Paid before');
+	});
+
+	test('names what to write with its period, as the table has it', () => {
+		const message = 'Not sent, because the field finding of this payment is "paid"';
+		const description = 'Was it paid? Then write recordPaid into that field';
+		const refused = { error: { ...answer(1, 'notPaid'), message, description } };
+		expect(reportOf([payment(1)], [refused]).rows[0]?.reason).toBe(
+			`${message}. Was it paid? Then write 2026-10 recordPaid into that field`,
+		);
 	});
 
 	test('has the steps of this workflow instead of those of the node', () => {

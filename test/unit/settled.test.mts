@@ -8,12 +8,12 @@ test('a stopped run says how many it did not get to, and not that they are as be
 		{ itemIndex: 2 },
 	];
 	expect(settledSummary(rows)).toBe(
-		'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 2 not attempted. Settle again. Then set Mode back to Pay, which sends 1 of them',
+		'Settle Unknown, nothing was sent: 0 settled as paid, 1 as not paid, 0 still unknown, 0 as before, 2 not attempted. Settle again. Then set Mode back to what it was: Pay sends 1 of them',
 	);
 });
 
 test('a run that was stopped before its first payment does not say that nothing was unknown', () => {
 	expect(settledSummary([{ itemIndex: 0 }])).toBe(
-		'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 0 still unknown, 0 as before, 1 not attempted. Settle again. Then set Mode back to Pay',
+		'Settle Unknown, nothing was sent: 0 settled as paid, 0 as not paid, 0 still unknown, 0 as before, 1 not attempted. Settle again. Then set Mode back to what it was',
 	);
 });

@@ -115,20 +115,16 @@ function readPeriod(text) {
 	return { period, due };
 }
 
-/** What the service said about somebody's payment of a period, such as "2026-10 paid": heeded by Settle Unknown only. */
+/**
+ * What the service said about somebody's payment of a period, such as "2026-10 paid", in the word that Settle Unknown
+ * takes. Any other text the node refuses: it says what it knows of the payment.
+ */
 function readFinding(text) {
-	if (text === '') return {};
+	if (text === '') return 'unclear';
 	const [, of, word = ''] = /^(\d{4}-\d{2}) ((?:not ?|record ?)?paid)$/i.exec(text) ?? [];
-	if (word === '')
-		return {
-			problem: `The finding "${text}" cannot be read: write it like ${period} paid or ${period} notPaid`,
-		};
-	if (of !== period)
-		return {
-			problem: `The finding is about ${of}, and this list is for ${period}: upload it with the period ${of}`,
-		};
+	if (of !== period) return `${text}, not like ${period} paid`;
 	const FINDINGS = { n: 'notPaid', r: 'recordPaid', p: 'paid' };
-	return { finding: FINDINGS[word[0].toLowerCase()] };
+	return FINDINGS[word[0].toLowerCase()];
 }
 
 const { period, due, problem: periodProblem } = readPeriod(written(upload.period));
@@ -208,7 +204,6 @@ return rows.map((row, index) => {
 		? (phoneNumber(employeeText) ?? employeeText)
 		: employeeText;
 	const amount = readAmount(cellOf(row, 'amountEtb'), groups);
-	const found = readFinding(written(cellOf(row, 'finding')));
 	const problems = [
 		row.cells.some((cell, column) => written(sheet[top][column]) === '' && written(cell) !== '') &&
 			'The row has more values than there are headings: put a value with a comma in quotes',
@@ -222,7 +217,6 @@ return rows.map((row, index) => {
 			`"${email}" is not an email address`,
 		phone !== '' && phoneNumber(phone) === undefined && `"${phone}" is not a telephone number`,
 		amount.problem,
-		found.problem,
 	].filter(Boolean);
 	return {
 		json: {
@@ -235,7 +229,7 @@ return rows.map((row, index) => {
 			userId,
 			// As it was written, where it could not be read: the file of those who are left is corrected and put in again.
 			amountEtb: amount.amountEtb ?? written(cellOf(row, 'amountEtb')),
-			finding: found.finding ?? 'unclear',
+			finding: readFinding(written(cellOf(row, 'finding'))),
 			problem: problems.join('. '),
 		},
 	};

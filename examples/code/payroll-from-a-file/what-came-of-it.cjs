@@ -37,6 +37,8 @@ const answers = new Map(
 			texts = [isSentNow ? told : message.split('. ')[0], 'See the page of this list'];
 		const reason = texts
 			.map((text) => String(text ?? '').replace(/\.$/, ''))
+			// In the list a finding has its period.
+			.map((text) => text.replace(/\brecordPaid\b/g, `${about.period} recordPaid`))
 			.filter(Boolean)
 			.join('. ');
 		return [reference, { outcome, txHash, reason, isSentNow }];

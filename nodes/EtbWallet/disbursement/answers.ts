@@ -108,7 +108,9 @@ export function answerOf(
 ): Ending {
 	const settles = mode === 'settle';
 	const answer = settles ? answersWhenSettling[found] : answers[found];
-	const { outcome, message, remedy = '', settled } = answer;
+	const { outcome, message, settled } = answer;
+	const isToBeSettled = found === 'inDoubt' && oldFinding !== undefined;
+	const remedy = isToBeSettled ? findingIsThere : (answer.remedy ?? '');
 	if (found === 'unused' && oldFinding !== undefined)
 		return { outcome: 'notPaid', error: stillFound(oldFinding) };
 	if (found === 'freed' && finding === 'paid')
@@ -132,6 +134,9 @@ export function answerOf(
 		return { outcome, error: { message: `${message}: ${show(reference)}`, description: remedy } };
 	return { outcome, message: outcome === 'unknown' ? `${message}. ${remedy}` : message, settled };
 }
+
+const findingIsThere =
+	'Its finding is there: set Mode to Settle Unknown and Finding to From Each Item, and choose Execute step with the same items.';
 
 const howToRecord =
 	'If it was paid, write recordPaid into its field finding, and settle with From Each Item';

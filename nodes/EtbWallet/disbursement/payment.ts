@@ -28,7 +28,7 @@ export function paymentReader(
 	const settles = chosen !== undefined;
 	const isReferenceExpected = settles || isMapped(context, 'reference');
 	const items = context.getInputData().map(({ json }) => json);
-	const refusal = settles && chosen !== 'fromItem' ? filledColumn(chosen, items) : undefined;
+	const refusal = settles ? columnRefusal(chosen, items) : undefined;
 	const readFinding = (row: Row): void => {
 		if (refusal !== undefined) throw refusal;
 		row.finding = chosen === 'fromItem' ? requiredFinding(items[row.itemIndex]) : chosen;
@@ -93,8 +93,21 @@ function requiredFinding({ finding, ...others }: IDataObject = {}): Finding {
 	);
 }
 
-/** A person who filled in the column, also in part, and chose one finding for all meant one of the two. */
-function filledColumn(chosen: Finding, items: IDataObject[]): InvalidValueError | undefined {
+/**
+ * Why a run may not settle. A person who filled in the column, also in part, and chose one finding for all meant one of the
+ * two; and a column of the list that a node on the way does not pass on is read by nobody, and keeps nobody from being paid.
+ */
+function columnRefusal(
+	chosen: Finding | 'fromItem',
+	items: IDataObject[],
+): InvalidValueError | undefined {
+	if (chosen === 'fromItem') {
+		if (items.some((item) => similarKeys(item, 'finding').length > 0)) return undefined;
+		return new InvalidValueError(
+			'No item has a field finding, from which From Each Item reads',
+			'Give your list that column. If it has one, a node between the list and this one does not pass it on: look at INPUT.',
+		);
+	}
 	const itemIndex = items.findIndex((item) => writtenIn(item) !== undefined);
 	if (itemIndex === -1) return undefined;
 	return new InvalidValueError(

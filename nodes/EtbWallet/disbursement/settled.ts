@@ -8,9 +8,9 @@ export function settledSummary(rows: Row[]): string {
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	const unheeded = countOf('nothing');
 	const ready = rows.filter(({ ending }) => ending?.outcome === 'ready').length;
-	const sends = ready > 0 ? `, which sends ${ready} of them` : '';
+	const modeBack = `set Mode back to what it was${ready > 0 ? `: Pay sends ${ready} of them` : ''}`;
 	if (isNothingSettled(rows))
-		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. Before you set Mode to Pay${sends}: was nobody here paid by another node?`;
+		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. ${ready > 0 ? 'Did another node pay somebody here? If not, ' : 'Now '}${modeBack}`;
 	const failed = rows.filter(hasError).length;
 	const unknown = rows.filter(hasMessage).filter(isUnknown);
 	const stopped = rows.filter(({ ending }) => ending === undefined).length;
@@ -31,11 +31,11 @@ export function settledSummary(rows: Row[]): string {
 		...(notPaid > 1 && !isInColumn
 			? [`Make sure that you asked about all ${notPaid} that were not paid`]
 			: []),
-		...(hasUnheeded ? ['Read why a finding changed nothing'] : []),
+		...(hasUnheeded ? ['Read why a finding changed nothing, and settle again what was paid'] : []),
 		...(failed > 0 ? ['Correct what has an error and settle again, or leave it out'] : []),
 		...(stopped > 0 ? ['Settle again'] : []),
 	];
-	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}set Mode back to Pay${sends}`;
+	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}${modeBack}`;
 	const next = before.length > 0 ? `${before.join('. ')}. Then ${back}` : `Now ${back}`;
 	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${next}`;
 }
