@@ -34,18 +34,18 @@ const columns = ['employee', 'email', 'userId'].map((column) => {
 	return { column, byValue };
 });
 
-const FINDINGS = ['paid', 'notPaid', 'recordPaid', 'unclear'];
+const FINDINGS = ['paid', 'notPaid', 'recordPaid'];
 
 /**
- * What somebody found out, written as "2026-10 paid", in the word that Settle Unknown takes. A finding about another
- * period is `unclear` here. One that cannot be read is a text that the node refuses: it says what it knows of the payment.
+ * What somebody found out, written as "2026-10 paid", in the word that Settle Unknown takes. A finding about an earlier
+ * period is `unclear` here. One that cannot be read is a text that the node refuses, and that keeps the person from being paid.
  */
 function findingOf(person) {
 	const text = textOf(person.finding);
 	if (text === '') return 'unclear';
-	const [, of, word = ''] = /^(\d{4}-\d{2})\s+(\w+)$/.exec(text) ?? [];
+	const [, of, word = ''] = /^(\d{4}-(?:0[1-9]|1[0-2]))\s+(\w+)$/.exec(text) ?? [];
 	const finding = FINDINGS.find((each) => each.toLowerCase() === word.toLowerCase());
-	if (finding === undefined) return `${text}, not like ${period} paid`;
+	if (finding === undefined || of > period) return `${text}, not like ${period} paid`;
 	return of === period ? finding : 'unclear';
 }
 
@@ -58,6 +58,8 @@ function problemOf(person) {
 		return 'There is no userId. Run Set up people to pay, or write it into the table.';
 	if (readEtb(person.salaryEtb) === undefined)
 		return `In the table ${refusedAmount(person.salaryEtb)}.`;
+	if (payroll === 'gate' && findingOf(person) !== 'unclear')
+		return `The finding in the table is ${person.finding}, which the pay gate does not read. Settle at its desk, and empty the finding.`;
 	for (const { column, byValue } of columns) {
 		const other = byValue.get(plain(person[column]))?.find((each) => each !== person);
 		if (other !== undefined)

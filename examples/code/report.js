@@ -3,6 +3,8 @@
 /** What to do about an unknown payment of this workflow. */
 const SEE_THE_NOTE = 'What to do stands in the note The report';
 
+const FINDINGS = /^(paid|notPaid|recordPaid)$/;
+
 const answers = $input.all().map(({ json }) => json);
 
 const items = $('Payments')
@@ -25,7 +27,7 @@ const items = $('Payments')
 			told.outcome === 'ready'
 				? /^(paid|recordPaid)$/.test(person.finding)
 				: /^Finding is .*, and the field finding/.test(told.message) &&
-					/^(paid|notPaid|recordPaid)$/.test(person.finding);
+					FINDINGS.test(person.finding);
 		const period = $('Period').first().json.period;
 		// What is free already only recordPaid records.
 		const remedy =
@@ -36,15 +38,21 @@ const items = $('Payments')
 			told.mode === 'settle' && isLost
 				? `The table says ${person.finding}, which was not recorded. ${remedy}`
 				: '';
-		const isOld = told.mode === 'settle' && person.finding === 'unclear' && person.written !== '';
+		// A finding of an earlier period is in nobody's way when this one is paid.
+		const isOld = person.finding === 'unclear';
+		const isMistaken =
+			person.written !== '' &&
+			!FINDINGS.test(person.finding) &&
+			(told.mode === 'settle' || !isOld) &&
+			['ready', 'unknown'].includes(told.outcome);
 		const outcome =
 			person.problem !== '' && told.mode !== 'settle'
 				? 'notPaid'
 				: (isMine && notRecorded === '' && told.outcome) || 'unknown';
 		const reason = [
 			notRecorded,
-			isOld && told.outcome === 'unknown'
-				? `The table says ${person.written}, and this run is for ${period}: write it like ${period} paid`
+			isMistaken
+				? `The table says ${person.written}, which ${isOld ? 'is about another period' : 'cannot be read'}: for ${period} write ${period} paid, ${period} notPaid or ${period} recordPaid, as the service says`
 				: '',
 			// The node's words about what is free lead to Pay.
 			...(told.outcome === 'ready' && notRecorded !== ''
@@ -56,12 +64,16 @@ const items = $('Payments')
 			// The node's own steps are for lists without a table.
 			.map((text) =>
 				text.replace(
-					/Ask the partner service whether it was paid, (while no execution|and settle it then).*$/s,
+					/(Ask the partner service whether it was paid, (while no execution|and settle it then)|Its finding is there:).*$/s,
 					SEE_THE_NOTE,
 				),
 			)
 			// In the table a finding has its period.
-			.map((text) => text.replace(/\brecordPaid\b/g, `${period} recordPaid`))
+			.map((text) =>
+				text.replace(/\bwrite (recordPaid|paid, notPaid)/gi, (words) =>
+					words.replace(/ (?=\w*paid)/gi, ` ${period} `),
+				),
+			)
 			.join('. ');
 		return {
 			json: {

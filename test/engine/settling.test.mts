@@ -496,7 +496,7 @@ describe('a finding that is left in the list', () => {
 
 	test.each([
 		...['notPaid', 'paid', 'recordPaid', 'Not Paid', 'It was paid', 'It Was Not Paid', 'not–paid'],
-		...['paid;', 'p\u200baid', 'PAİD', 'ｐａｉｄ', 'ተከፍሏል', 'paıd', 'no', 7, false],
+		...['paid;', 'p\u200baid', 'PAİD', 'ｐａｉｄ', 'ተከፍሏል', 'paıd', 'no', '\uf0fc', 7, false],
 	])('lets Pay send nobody who was not sent before (%p)', async (finding) => {
 		await pay(itemsFor('a'));
 		const items = [...left(finding, 'a', 'b'), ...itemsFor('c')];

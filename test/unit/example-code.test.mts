@@ -164,14 +164,32 @@ describe('the payments', () => {
 		]);
 	});
 
-	test.each(['2026-10recordPaid', 'paid', '2026-10 yes', 'It was paid'])(
-		'with the finding %p go on with a text that the node refuses and shows',
-		(finding) => {
-			const [payment] = paymentsOf([person(1, { finding })]);
-			const refused = `${finding}, not like 2026-10 paid`;
-			expect(payment).toMatchObject({ toUserId: 'etbw_E-1', finding: refused, problem: '' });
-		},
-	);
+	test('with a finding are not handed to the pay gate, which reads none', () => {
+		const GATE = { ...PERIOD, payroll: 'gate' };
+		for (const finding of ['2026-10 paid', '2026-10 notPaid', 'It was paid']) {
+			const [payment] = paymentsOf([person(1, { payroll: 'gate', finding })], GATE);
+			expect(payment).toMatchObject({
+				toUserId: '',
+				problem: expect.stringMatching(/^The finding in the table is/),
+			});
+		}
+		const [old] = paymentsOf([person(1, { payroll: 'gate', finding: '2026-09 paid' })], GATE);
+		expect(old).toMatchObject({ toUserId: 'etbw_E-1', problem: '' });
+	});
+
+	test.each([
+		'2026-10recordPaid',
+		'paid',
+		'2026-10 yes',
+		'It was paid',
+		'2026-11 paid',
+		'2026-00 paid',
+		'2026-10 unclear',
+	])('with the finding %p go on with a text that the node refuses and shows', (finding) => {
+		const [payment] = paymentsOf([person(1, { finding })]);
+		const refused = `${finding}, not like 2026-10 paid`;
+		expect(payment).toMatchObject({ toUserId: 'etbw_E-1', finding: refused, problem: '' });
+	});
 
 	test.each([
 		['an amount that is not clear', [person(1, { salaryEtb: '12.400' })], /salary 12\.400 is not/],
@@ -249,7 +267,7 @@ describe('the report', () => {
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'ready']);
 		expect(summary).toMatchObject({ ready: 1, unknown: 1, needsYou: 1 });
 		expect(summary?.message).toMatch(
-			/The table says 2026-10 recordPaid, which was not recorded\. The next run with Pay would pay it\. Write 2026-10 recordPaid into finding/,
+			/The table says recordPaid, which was not recorded\. The next run with Pay would pay it\. Write 2026-10 recordPaid into finding/,
 		);
 		expect(rows[0]?.reason).not.toMatch(/A run with Mode on Pay sends it/);
 	});
@@ -296,7 +314,17 @@ describe('the report', () => {
 		const old = { ...payment(1), finding: 'unclear', written: '2026-09 paid' };
 		const unknown = answer(1, 'unknown', { mode: 'settle', message });
 		expect(reportOf([old], [unknown]).rows[0]?.reason).toMatch(
-			/^The table says 2026-09 paid, and this run is for 2026-10: write it like 2026-10 paid\. Not settled/,
+			/^The table says 2026-09 paid, which is about another period: for 2026-10 write .*, as the service says\. Not settled/,
+		);
+		const free = answer(1, 'ready', { mode: 'settle', message: 'A run with Mode on Pay sends it' });
+		expect(reportOf([old], [free]).rows[0]?.reason).toMatch(/^The table says 2026-09 paid, which/);
+		const misread = {
+			...old,
+			finding: 'It was paid, not like 2026-10 paid',
+			written: 'It was paid',
+		};
+		expect(reportOf([misread], [answer(1, 'unknown')]).rows[0]?.reason).toMatch(
+			/^The table says It was paid, which cannot be read: for 2026-10 write 2026-10 paid/,
 		);
 		const settled = answer(1, 'alreadyPaid', { mode: 'settle', message: 'Paid before' });
 		expect(reportOf([old], [settled]).rows[0]?.reason).toBe('Paid before');
@@ -308,6 +336,11 @@ describe('the report', () => {
 		const refused = { error: { ...answer(1, 'notPaid'), message, description } };
 		expect(reportOf([payment(1)], [refused]).rows[0]?.reason).toBe(
 			`${message}. Was it paid? Then write 2026-10 recordPaid into that field`,
+		);
+		const unread = { message: 'Write paid, notPaid or nothing into that field of your list' };
+		const [row] = reportOf([payment(1)], [{ error: { ...answer(1, 'unknown'), ...unread } }]).rows;
+		expect(row?.reason).toBe(
+			'Write 2026-10 paid, 2026-10 notPaid or nothing into that field of your list',
 		);
 	});
 

@@ -204,6 +204,7 @@ return rows.map((row, index) => {
 		? (phoneNumber(employeeText) ?? employeeText)
 		: employeeText;
 	const amount = readAmount(cellOf(row, 'amountEtb'), groups);
+	const found = written(cellOf(row, 'finding'));
 	const problems = [
 		row.cells.some((cell, column) => written(sheet[top][column]) === '' && written(cell) !== '') &&
 			'The row has more values than there are headings: put a value with a comma in quotes',
@@ -229,7 +230,9 @@ return rows.map((row, index) => {
 			userId,
 			// As it was written, where it could not be read: the file of those who are left is corrected and put in again.
 			amountEtb: amount.amountEtb ?? written(cellOf(row, 'amountEtb')),
-			finding: readFinding(written(cellOf(row, 'finding'))),
+			finding: readFinding(found),
+			// Put in again with still-to-pay.xlsx.
+			found,
 			problem: problems.join('. '),
 		},
 	};

@@ -38,7 +38,7 @@ const answers = new Map(
 		const reason = texts
 			.map((text) => String(text ?? '').replace(/\.$/, ''))
 			// In the list a finding has its period.
-			.map((text) => text.replace(/\brecordPaid\b/g, `${about.period} recordPaid`))
+			.map((text) => text.replace(/\bwrite recordPaid/gi, `write ${about.period} recordPaid`))
 			.filter(Boolean)
 			.join('. ');
 		return [reference, { outcome, txHash, reason, isSentNow }];
@@ -89,8 +89,8 @@ const COLUMNS =
 const report = rows.map((row) => ({
 	...Object.fromEntries(COLUMNS.map((column) => [column, row[column]])),
 	approvedBy: row.outcome === 'paid' ? (approvedBy?.name ?? '') : '',
-	// For what the service says about them: still-to-pay.xlsx is put in again with it.
-	...(row.outcome === 'unknown' && { finding: '' }),
+	// What the service says about them: still-to-pay.xlsx is put in again with it.
+	finding: row.found,
 }));
 const having = (outcome) => rows.filter((row) => row.outcome === outcome);
 const ready = having('ready');

@@ -3,6 +3,7 @@ import { show } from '../../shared/invalidValue';
 import type { Failure } from '../../shared/service/failure';
 import { messageOf } from '../../shared/unknown';
 import type { Found } from './ledger';
+import { wordOf } from './payment';
 import type { Ending, Row, RunOptions } from './run';
 
 const settleSteps =
@@ -109,7 +110,7 @@ export function answerOf(
 	const settles = mode === 'settle';
 	const answer = settles ? answersWhenSettling[found] : answers[found];
 	const { outcome, message, settled } = answer;
-	const isToBeSettled = found === 'inDoubt' && oldFinding !== undefined;
+	const isToBeSettled = found === 'inDoubt' && wordOf(oldFinding) !== undefined;
 	const remedy = isToBeSettled ? findingIsThere : (answer.remedy ?? '');
 	if (found === 'unused' && oldFinding !== undefined)
 		return { outcome: 'notPaid', error: stillFound(oldFinding) };

@@ -31,8 +31,9 @@ export function paymentReader(
 	const refusal = settles ? columnRefusal(chosen, items) : undefined;
 	const readFinding = (row: Row): void => {
 		if (refusal !== undefined) throw refusal;
-		row.finding = chosen === 'fromItem' ? requiredFinding(items[row.itemIndex]) : chosen;
-		row.hasOwnFinding = chosen === 'fromItem' && row.finding !== 'unclear';
+		const item = items[row.itemIndex];
+		row.hasOwnFinding = chosen === 'fromItem' && writtenIn(item) !== undefined;
+		row.finding = chosen === 'fromItem' ? requiredFinding(item) : chosen;
 	};
 	return (row) => {
 		if (!settles) row.oldFinding = writtenIn(items[row.itemIndex]);
@@ -62,7 +63,7 @@ function readReference(value: unknown, isExpected: boolean): string | undefined 
 }
 
 /** The finding that a person wrote, such as "Not Paid", if it is one that says something. */
-function wordOf(written: string): Finding | undefined {
+export function wordOf(written = ''): Finding | undefined {
 	const word = written
 		.normalize('NFKC')
 		.toLowerCase()
@@ -71,7 +72,7 @@ function wordOf(written: string): Finding | undefined {
 }
 
 /** What an empty field of a table service holds beside letters and digits, such as `[]` or `[null]`, and what nobody sees. */
-const nothingWritten = /\bnull\b|[[\]{}",\p{C}\p{Z}]/gu;
+const nothingWritten = /\bnull\b|[[\]{}",\p{Cc}\p{Cf}\p{Z}]/gu;
 
 /** What a person wrote into the field `finding` of an item, or into one that is almost named so, as text. */
 function writtenIn(item: IDataObject = {}): string | undefined {

@@ -8,9 +8,10 @@ export function settledSummary(rows: Row[]): string {
 	const [paid, notPaid, newly] = [countOf('paid'), countOf('notPaid'), countOf('newlyPaid')];
 	const unheeded = countOf('nothing');
 	const ready = rows.filter(({ ending }) => ending?.outcome === 'ready').length;
-	const modeBack = `set Mode back to what it was${ready > 0 ? `: Pay sends ${ready} of them` : ''}`;
+	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
+	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}set Mode back to what it was${ready > 0 ? `: Pay sends ${ready} of them` : ''}`;
 	if (isNothingSettled(rows))
-		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. ${ready > 0 ? 'Did another node pay somebody here? If not, ' : 'Now '}${modeBack}`;
+		return `Settle Unknown: nothing here was unknown, so nothing was settled or sent. ${ready > 0 ? 'Did another node pay somebody here? If not, ' : 'Now '}${back}`;
 	const failed = rows.filter(hasError).length;
 	const unknown = rows.filter(hasMessage).filter(isUnknown);
 	const stopped = rows.filter(({ ending }) => ending === undefined).length;
@@ -26,7 +27,6 @@ export function settledSummary(rows: Row[]): string {
 		...ifAny(stopped, 'not attempted'),
 	];
 	const hasUnheeded = unheeded > 0 || unknown.some(({ finding }) => finding !== 'unclear');
-	const isInColumn = rows.some(({ hasOwnFinding }) => hasOwnFinding);
 	const before = [
 		...(notPaid > 1 && !isInColumn
 			? [`Make sure that you asked about all ${notPaid} that were not paid`]
@@ -35,7 +35,6 @@ export function settledSummary(rows: Row[]): string {
 		...(failed > 0 ? ['Correct what has an error and settle again, or leave it out'] : []),
 		...(stopped > 0 ? ['Settle again'] : []),
 	];
-	const back = `${isInColumn ? 'empty the field finding in your list, and ' : ''}${modeBack}`;
 	const next = before.length > 0 ? `${before.join('. ')}. Then ${back}` : `Now ${back}`;
 	return `Settle Unknown, nothing was sent: ${counts.join(', ')}. ${next}`;
 }

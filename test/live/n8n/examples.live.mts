@@ -54,6 +54,23 @@ async function run(workflowId: string, trigger: string): Promise<Execution> {
 	return await lab.api.endedExecution(await lab.api.run(workflowId, trigger));
 }
 
+/** Sets Mode and Finding of a node that pays, as a person does. Without any it pays. */
+async function setMode(
+	workflowId: string,
+	chosen: { mode?: string; finding?: string },
+	name = 'Pay salaries',
+): Promise<void> {
+	await lab.api.changeWorkflow(workflowId, ({ nodes }) => ({
+		nodes: nodes.map((node) => {
+			if (node.name !== name) return node;
+			const rest = Object.entries(Object(node.parameters) as Item).filter(
+				([field]) => field !== 'mode' && field !== 'finding',
+			);
+			return { ...node, parameters: { ...Object.fromEntries(rest), ...chosen } };
+		}),
+	}));
+}
+
 /** Each payment in the books but the first `since`, as "user amount", in order of user. */
 const paid = (since: number): string[] =>
 	lab.sandbox.books
@@ -95,6 +112,51 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	assert.deepEqual(only(itemsOf(event, 'What happened')), {
 		message: 'A payment was completed: 250.5 ETB',
 	});
+});
+
+test('pay-a-user.json settles by the field finding of its list, which then keeps the person from being paid', async () => {
+	const already = payments();
+	const list = (finding: string) => ({ id: 'a5', name: 'finding', value: finding, type: 'string' });
+	const id = await importExample('pay-a-user.json', (workflow) => {
+		const text = JSON.stringify(workflow).replace(
+			/"welcome-employee-1042"[^}]*}/,
+			(last) => `${last},${JSON.stringify(list(''))}`,
+		);
+		return WorkflowFile.parse(JSON.parse(text));
+	});
+	const write = async (finding: string) =>
+		await lab.api.changeWorkflow(id, ({ nodes }) => ({
+			nodes: nodes.map((node) =>
+				node.name === 'Who to pay'
+					? z
+							.record(z.string(), z.unknown())
+							.parse(
+								JSON.parse(
+									JSON.stringify(node).replace(
+										/"name":"finding","value":"[^"]*"/,
+										`"name":"finding","value":"${finding}"`,
+									),
+								),
+							)
+					: node,
+			),
+		}));
+	const pay = async () => only(itemsOf(await run(id, START), 'Pay')).outcome;
+
+	lab.sandbox.faults.plan('POST /disburse', () => 'error500BeforePaying');
+	assert.match((await run(id, START)).error ?? '', /It is unknown whether/);
+	lab.sandbox.faults.clear();
+	await write('notPaid');
+	assert.equal(await pay(), 'unknown');
+	await setMode(id, { mode: 'settle', finding: 'fromItem' }, 'Pay');
+	assert.equal(await pay(), 'ready');
+	await setMode(id, {}, 'Pay');
+	const left = await run(id, START);
+	assert.match(left.error ?? '', /because the field finding of this payment is "notPaid"/);
+	assert.equal(payments(), already);
+	await write('');
+	assert.equal(await pay(), 'paid');
+	assert.equal(payments(), already + 1);
 });
 
 /** The example that sets people up, with another list. */
@@ -152,17 +214,6 @@ void describe('payroll.json', () => {
 		`${userId('E-1043')} 15250.75`,
 	];
 	/** Chooses Mode and Finding in the node that pays, as a person does in the editor. */
-	async function setMode(workflowId: string, chosen: { mode?: string; finding?: string }) {
-		await lab.api.changeWorkflow(workflowId, ({ nodes }) => ({
-			nodes: nodes.map((node) => {
-				if (node.name !== 'Pay salaries') return node;
-				const rest = Object.entries(Object(node.parameters) as Item).filter(
-					([name]) => name !== 'mode' && name !== 'finding',
-				);
-				return { ...node, parameters: { ...Object.fromEntries(rest), ...chosen } };
-			}),
-		}));
-	}
 	// Marta's salary is above the maximum.
 	before(async () => await setPerson(lab.api, 'E-1044', 'payroll', 'gate'));
 
