@@ -117,7 +117,7 @@ function readPeriod(text) {
 
 /**
  * What the service said about somebody's payment of a period, such as "2026-10 paid", in the word that Settle Unknown
- * takes. Any other text the node refuses: it says what it knows of the payment.
+ * takes. Any other one is a text that the node refuses, and that keeps the person from being paid.
  */
 function readFinding(text) {
 	if (text === '') return 'unclear';

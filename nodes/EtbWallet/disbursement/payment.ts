@@ -71,7 +71,7 @@ export function wordOf(written = ''): Finding | undefined {
 	return findings.find((each) => each !== 'unclear' && each.toLowerCase() === word);
 }
 
-/** What an empty field of a table service holds beside letters and digits, such as `[]` or `[null]`, and what nobody sees. */
+/** What table services write into an empty field, such as `[]` or `[null]`, and signs that nobody sees. */
 const nothingWritten = /\bnull\b|[[\]{}",\p{Cc}\p{Cf}\p{Z}]/gu;
 
 /** What a person wrote into the field `finding` of an item, or into one that is almost named so, as text. */
