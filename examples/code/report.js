@@ -38,7 +38,7 @@ const items = $('Payments')
 			told.mode === 'settle' && isLost
 				? `The table says ${person.finding}, which was not recorded. ${remedy}`
 				: '';
-		// A finding of an earlier period is in nobody's way when this one is paid.
+		// A run that pays this period does not ask about an earlier one, so only a run that settles names such a finding.
 		const isOld = person.finding === 'unclear';
 		const isMistaken =
 			person.written !== '' &&

@@ -231,7 +231,7 @@ return rows.map((row, index) => {
 			// As it was written, where it could not be read: the file of those who are left is corrected and put in again.
 			amountEtb: amount.amountEtb ?? written(cellOf(row, 'amountEtb')),
 			finding: readFinding(found),
-			// Put in again with still-to-pay.xlsx.
+			// As it was written, for still-to-pay.xlsx, which a person uploads again.
 			found,
 			problem: problems.join('. '),
 		},

@@ -89,7 +89,7 @@ const COLUMNS =
 const report = rows.map((row) => ({
 	...Object.fromEntries(COLUMNS.map((column) => [column, row[column]])),
 	approvedBy: row.outcome === 'paid' ? (approvedBy?.name ?? '') : '',
-	// What the service says about them: still-to-pay.xlsx is put in again with it.
+	// What a person wrote about them: still-to-pay.xlsx keeps it, and is uploaded again.
 	finding: row.found,
 }));
 const having = (outcome) => rows.filter((row) => row.outcome === outcome);

@@ -96,7 +96,7 @@ function requiredFinding({ finding, ...others }: IDataObject = {}): Finding {
 
 /**
  * Why a run may not settle. A person who filled in the column, also in part, and chose one finding for all meant one of the
- * two; and a column of the list that a node on the way does not pass on is read by nobody, and keeps nobody from being paid.
+ * two. A person who chose From Each Item for items without the column has findings in a list that this node cannot read.
  */
 function columnRefusal(
 	chosen: Finding | 'fromItem',

@@ -61,12 +61,12 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 		}
 		return row;
 	});
-	const payments = paymentsWithFindings(rows);
-	for (const payment of payments) {
-		if (options.mode !== 'settle') keepFromSending(payment);
-		else for (const row of payment) refuse(row, contradiction(row));
+	const groups = paymentsWithFindings(rows);
+	for (const group of groups) {
+		if (options.mode !== 'settle') keepFromSending(group);
+		else for (const row of group) refuse(row, contradiction(row));
 	}
-	const contradicting = new Set(payments.flat());
+	const contradicting = new Set(groups.flat());
 	for (const row of rows) {
 		if (row.reference === undefined || row.ending !== undefined) continue;
 		try {
@@ -88,12 +88,15 @@ export function readRows(run: Run, read: (row: Row) => void): Row[] {
 
 /** The rows of each reference of which some have a finding, and others another one or none, also when one of them cannot be read. */
 function paymentsWithFindings(rows: Row[]): Row[][] {
+	// Most runs pay a list without any: comparing its references would be for nothing.
+	if (rows.every((row) => findingIn(row) === undefined)) return [];
 	const named = rows.filter(({ reference }) => reference !== undefined);
 	const byLook = Map.groupBy(named, ({ reference = '' }) => lookOf(reference));
-	const isDifferent = (own: Row[]): boolean =>
-		new Set(own.map(({ finding, oldFinding }) => finding ?? oldFinding)).size > 1;
+	const isDifferent = (own: Row[]): boolean => new Set(own.map(findingIn)).size > 1;
 	return [...byLook.values()].filter(isDifferent);
 }
+
+const findingIn = ({ finding, oldFinding }: Row): string | undefined => finding ?? oldFinding;
 
 function keepFromSending(rows: Row[]): void {
 	const { oldFinding } = rows.find((row) => row.oldFinding !== undefined) ?? {};

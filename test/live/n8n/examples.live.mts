@@ -23,6 +23,11 @@ type Item = Record<string, unknown>;
 /** n8n's own name for the start by hand. */
 const START = 'When clicking ‘Execute workflow’';
 
+/** What an Edit Fields node sets. */
+const SetParameters = z.object({
+	assignments: z.object({ assignments: z.array(z.object({ name: z.string() }).passthrough()) }),
+});
+
 /** n8n's answer to a form that is sent. */
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
@@ -116,30 +121,17 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 
 test('pay-a-user.json settles by the field finding of its list, which then keeps the person from being paid', async () => {
 	const already = payments();
-	const list = (finding: string) => ({ id: 'a5', name: 'finding', value: finding, type: 'string' });
-	const id = await importExample('pay-a-user.json', (workflow) => {
-		const text = JSON.stringify(workflow).replace(
-			/"welcome-employee-1042"[^}]*}/,
-			(last) => `${last},${JSON.stringify(list(''))}`,
-		);
-		return WorkflowFile.parse(JSON.parse(text));
-	});
-	const write = async (finding: string) =>
+	const id = await importExample('pay-a-user.json');
+	/** Writes the finding into the list of people, as a field more. */
+	const write = async (value: string) =>
 		await lab.api.changeWorkflow(id, ({ nodes }) => ({
-			nodes: nodes.map((node) =>
-				node.name === 'Who to pay'
-					? z
-							.record(z.string(), z.unknown())
-							.parse(
-								JSON.parse(
-									JSON.stringify(node).replace(
-										/"name":"finding","value":"[^"]*"/,
-										`"name":"finding","value":"${finding}"`,
-									),
-								),
-							)
-					: node,
-			),
+			nodes: nodes.map((node) => {
+				if (node.name !== 'Who to pay') return node;
+				const { assignments } = SetParameters.parse(node.parameters).assignments;
+				const others = assignments.filter(({ name }) => name !== 'finding');
+				const finding = { id: 'a5', name: 'finding', value, type: 'string' };
+				return { ...node, parameters: { assignments: { assignments: [...others, finding] } } };
+			}),
 		}));
 	const pay = async () => only(itemsOf(await run(id, START), 'Pay')).outcome;
 
