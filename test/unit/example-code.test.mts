@@ -168,10 +168,8 @@ describe('the payments', () => {
 		const GATE = { ...PERIOD, payroll: 'gate' };
 		for (const finding of ['2026-10 paid', '2026-10 notPaid', 'It was paid']) {
 			const [payment] = paymentsOf([person(1, { payroll: 'gate', finding })], GATE);
-			expect(payment).toMatchObject({
-				toUserId: '',
-				problem: expect.stringMatching(/^The finding in the table is/),
-			});
+			expect(payment?.toUserId).toBe('');
+			expect(payment?.problem).toMatch(/^The finding in the table is/);
 		}
 		const [old] = paymentsOf([person(1, { payroll: 'gate', finding: '2026-09 paid' })], GATE);
 		expect(old).toMatchObject({ toUserId: 'etbw_E-1', problem: '' });
