@@ -59,7 +59,7 @@ function problemOf(person) {
 	if (readEtb(person.salaryEtb) === undefined)
 		return `In the table ${refusedAmount(person.salaryEtb)}.`;
 	if (payroll === 'gate' && findingOf(person) !== 'unclear')
-		return `The finding in the table is ${person.finding}, which the pay gate does not read. Settle at its desk, and empty the finding.`;
+		return `The finding in the table is ${person.finding}, which the pay gate does not read, so it was not asked. Settle at its desk, and empty the finding.`;
 	for (const { column, byValue } of columns) {
 		const other = byValue.get(plain(person[column]))?.find((each) => each !== person);
 		if (other !== undefined)

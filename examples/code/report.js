@@ -38,22 +38,28 @@ const items = $('Payments')
 			told.mode === 'settle' && isLost
 				? `The table says ${person.finding}, which was not recorded. ${remedy}`
 				: '';
+		const of = /^\d{4}-\d{2}/.exec(person.written)?.[0];
+		const isOfAnother = of !== undefined && of !== period;
 		// A run that pays this period does not ask about an earlier one, so only a run that settles names such a finding.
-		const isOld = person.finding === 'unclear';
 		const isMistaken =
 			person.written !== '' &&
 			!FINDINGS.test(person.finding) &&
-			(told.mode === 'settle' || !isOld) &&
-			['ready', 'unknown'].includes(told.outcome);
+			(told.mode === 'settle' || person.finding !== 'unclear') &&
+			(['ready', 'unknown'].includes(told.outcome) || /^Settled as/.test(told.message));
+		const mistake = isOfAnother
+			? `is about another period: to settle that, write ${of} into period of the node Period`
+			: 'cannot be read';
+		const words = `For ${period} write ${period} paid, ${period} notPaid or ${period} recordPaid, as the service says`;
+		// Who has a finding may have been paid, also when the payment could not be asked about.
+		const ifNotAsked = person.finding === 'unclear' ? 'notPaid' : 'unknown';
 		const outcome =
 			person.problem !== '' && told.mode !== 'settle'
-				? 'notPaid'
+				? ifNotAsked
 				: (isMine && notRecorded === '' && told.outcome) || 'unknown';
 		const reason = [
 			notRecorded,
-			isMistaken
-				? `The table says ${person.written}, which ${isOld ? 'is about another period' : 'cannot be read'}: for ${period} write ${period} paid, ${period} notPaid or ${period} recordPaid, as the service says`
-				: '',
+			isMistaken ? `The table says ${person.written}, which ${mistake}` : '',
+			isMistaken && (!isOfAnother || told.outcome === 'unknown') ? words : '',
 			// The node's words about what is free lead to Pay.
 			...(told.outcome === 'ready' && notRecorded !== ''
 				? []
@@ -67,6 +73,14 @@ const items = $('Payments')
 					/(Ask the partner service whether it was paid, (while no execution|and settle it then)|Its finding is there:).*$/s,
 					SEE_THE_NOTE,
 				),
+			)
+			.map((text) =>
+				isOfAnother
+					? text.replace(
+							/Was it paid\? .*$/s,
+							`It is about ${of}: settle that period, and empty it`,
+						)
+					: text,
 			)
 			// In the table a finding has its period.
 			.map((text) =>

@@ -34,6 +34,13 @@ const mode = rows.find((row) => row.mode !== undefined)?.mode;
 // Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
 const forgotten =
 	mode === 'settle' ? ready.filter(({ reason }) => /knows no unknown payment/.test(reason)) : [];
+// A finding of another period is not heeded: somebody may have chosen one for all, against the table.
+const mistaken =
+	mode === 'settle'
+		? [...ready, ...before].filter(
+				(row) => /is about another period/.test(row.reason) && !forgotten.includes(row),
+			)
+		: [];
 const counts = [
 	mode === undefined
 		? `${paid.length} paid (${etb(total(paid))} ETB)`
@@ -56,12 +63,14 @@ const items = [
 			notPaid: notPaid.length,
 			unknown: unknown.length,
 			beingSent: beingSent.length,
-			needsYou: notPaid.length + unknown.length + beingSent.length + forgotten.length,
+			needsYou:
+				notPaid.length + unknown.length + beingSent.length + forgotten.length + mistaken.length,
 			message:
 				`Salaries ${period}: ${counts.join(', ')}.` +
 				names('Not paid', notPaid) +
 				names('Being sent', beingSent) +
 				names('Unknown', unknown) +
+				names('Finding of another period', mistaken) +
 				names('Still to be paid, with Mode in Pay salaries on Pay', forgotten),
 		},
 	},

@@ -245,7 +245,8 @@ function reportOf(people: Json[], answers: Json[]) {
 describe('the report', () => {
 	const payment = (number: number, problem = '') => ({
 		...{ employee: `E-${number}`, name: `Name ${number}`, toUserId: `etbw_E-${number}` },
-		...{ amountEtb: '100.00', reference: `payroll-2026-10-E-${number}`, written: '', problem },
+		...{ amountEtb: '100.00', reference: `payroll-2026-10-E-${number}`, problem },
+		...{ finding: 'unclear', written: '' },
 	});
 	const answer = (number: number, outcome: string, more: Json = {}) => ({
 		...{ outcome, reference: `payroll-2026-10-E-${number}`, amountEtb: 100, ...more },
@@ -307,25 +308,61 @@ describe('the report', () => {
 		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
 	});
 
-	test('says so if the finding of the table is about another period', () => {
+	test('calls for somebody if the finding of the table is about another period, and leads to that period', () => {
 		const message = 'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown';
-		const old = { ...payment(1), finding: 'unclear', written: '2026-09 paid' };
+		const old = { ...payment(1), written: '2026-09 paid' };
+		const itsPeriod =
+			'The table says 2026-09 paid, which is about another period: to settle that, write 2026-09 into period of the node Period';
 		const unknown = answer(1, 'unknown', { mode: 'settle', message });
-		expect(reportOf([old], [unknown]).rows[0]?.reason).toMatch(
-			/^The table says 2026-09 paid, which is about another period: for 2026-10 write .*, as the service says\. Not settled/,
+		expect(reportOf([old], [unknown]).rows[0]?.reason).toBe(
+			`${itsPeriod}. For 2026-10 write 2026-10 paid, 2026-10 notPaid or 2026-10 recordPaid, as the service says. ${message}`,
 		);
-		const free = answer(1, 'ready', { mode: 'settle', message: 'A run with Mode on Pay sends it' });
-		expect(reportOf([old], [free]).rows[0]?.reason).toMatch(/^The table says 2026-09 paid, which/);
+		// Nothing is unknown of this period: a finding about it would be invented. Or somebody chose one for all.
+		for (const [outcome, told] of [
+			['ready', 'This node knows no unknown payment under this reference, so nothing was settled'],
+			['ready', 'Settled as not paid, nothing was sent. A run with Mode on Pay sends it'],
+			['alreadyPaid', 'Settled as paid, nothing was sent'],
+		] as const) {
+			const free = answer(1, outcome, { mode: 'settle', message: told });
+			const { rows, summary } = reportOf([old], [free]);
+			expect(rows[0]?.reason).toBe(`${itsPeriod}. ${told}`);
+			expect(summary?.needsYou).toBe(1);
+			expect(summary?.message).toContain(itsPeriod);
+		}
 		const misread = {
 			...old,
 			finding: 'It was paid, not like 2026-10 paid',
 			written: 'It was paid',
 		};
 		expect(reportOf([misread], [answer(1, 'unknown')]).rows[0]?.reason).toMatch(
-			/^The table says It was paid, which cannot be read: for 2026-10 write 2026-10 paid/,
+			/^The table says It was paid, which cannot be read\. For 2026-10 write 2026-10 paid/,
 		);
 		const settled = answer(1, 'alreadyPaid', { mode: 'settle', message: 'Paid before' });
 		expect(reportOf([old], [settled]).rows[0]?.reason).toBe('Paid before');
+	});
+
+	test('does not ask whether this period was paid because of a finding about a later one', () => {
+		const later = {
+			...payment(1),
+			finding: '2026-11 paid, not like 2026-10 paid',
+			written: '2026-11 paid',
+		};
+		const message = `Not sent, because the field finding of this payment is "${later.finding}"`;
+		const description = 'Was it paid? Then write recordPaid into that field. Otherwise empty it';
+		const refused = { error: { ...answer(1, 'notPaid'), message, description } };
+		expect(reportOf([later], [refused]).rows[0]?.reason).toBe(
+			`${message}. It is about 2026-11: settle that period, and empty it`,
+		);
+	});
+
+	test('does not say not paid of somebody with a finding whom the gate was not asked about', () => {
+		const found = { ...payment(1, 'The finding in the table is 2026-10 paid.'), finding: 'paid' };
+		const { rows, summary } = reportOf(
+			[found, payment(2, 'No userId.')],
+			[{ error: 'To User ID is empty' }, { error: 'To User ID is empty' }],
+		);
+		expect(rows.map(({ outcome }) => outcome)).toEqual(['unknown', 'notPaid']);
+		expect(summary).toMatchObject({ unknown: 1, notPaid: 1 });
 	});
 
 	test('names what to write with its period, as the table has it', () => {

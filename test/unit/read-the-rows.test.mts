@@ -17,6 +17,8 @@ const Row = z.object({
 	amountEtb: z.union([z.number(), z.string()]).optional(),
 	finding: z.string().optional(),
 	problem: z.string().optional(),
+	mayBePaid: z.boolean().optional(),
+	sentAt: z.string().optional(),
 });
 type Row = z.infer<typeof Row>;
 
@@ -43,7 +45,7 @@ async function read(
 }
 
 const headings = ['employee', 'name', 'email', 'phone', 'amountEtb', 'userId', 'finding'];
-const rowWith = (change: Partial<Record<string, Cell>>): Cell[] => {
+const rowWith = (change: Partial<Record<string, Cell>>, columns = headings): Cell[] => {
 	const row: Record<string, Cell> = {
 		employee: 'E-1',
 		name: 'Abebe',
@@ -53,7 +55,7 @@ const rowWith = (change: Partial<Record<string, Cell>>): Cell[] => {
 		userId: '',
 		...change,
 	};
-	return headings.map((heading) => row[heading] ?? '');
+	return columns.map((heading) => row[heading] ?? '');
 };
 const one = async (change: Partial<Record<string, Cell>>): Promise<Row> =>
 	(await read([headings, rowWith(change)]))[0] ?? {};
@@ -172,7 +174,7 @@ test.each([
 	expect(await one({ finding: written })).toMatchObject({ finding, problem: '' });
 });
 
-test.each(['paid', '2026-10', '2026-09 paid', 'It was paid'])(
+test.each(['paid', '2026-10', 'It was paid'])(
 	'the finding %p goes on as a text that the node refuses: nobody is settled by a guess',
 	async (finding) => {
 		const expected = { finding: `${finding}, not like 2026-10 paid`, problem: '' };
@@ -209,11 +211,46 @@ test('every column of still-to-pay.xlsx is known: it is put in again', async () 
 	expect(rows[0]?.about).toMatchObject({ unknownColumns: [] });
 });
 
+/** These columns come with still-to-pay.xlsx. */
+const ofStillToPay = ['finding', 'outcome', 'reference', 'time'];
+
+test.each([
+	{ finding: '2026-09 paid' },
+	{ finding: '2026-11  notPaid' },
+	{ reference: 'payroll-2026-09-E-1' },
+])('a list with %p, and another Period in the form, is refused as a whole', async (values) => {
+	const names = [...headings, ...ofStillToPay.slice(1)];
+	const of = /2026-\d\d/.exec(JSON.stringify(values))?.[0];
+	const list = [names, rowWith({}), rowWith({ employee: 'E-2', ...values }, names)];
+	expect((await read(list, { now: '2026-11-02' }))[0]?.fileProblem).toBe(
+		`october.csv is about ${of}, and this upload is for 2026-10. For ${of}, write that into Period. For 2026-10, empty the columns finding and reference`,
+	);
+});
+
+test.each([
+	[{ outcome: 'unknown', time: '2026-10-25 09:00' }, true],
+	[{ outcome: 'notPaid', finding: '2026-10 notPaid' }, true],
+	[{ outcome: 'notPaid', reference: 'payroll-2026-10-E-1' }, false],
+	[{}, false],
+])('somebody with %p may have been paid: %p', async (values, mayBePaid) => {
+	const names = [...headings, ...ofStillToPay.slice(1)];
+	const [row] = await read([names, rowWith({ amountEtb: '12.400', ...values }, names)]);
+	expect(row).toMatchObject({ mayBePaid, sentAt: values.time ?? '' });
+	expect(row?.problem).not.toBe('');
+});
+
+test('a column that is almost named finding is refused: what stands there would be read by nobody', async () => {
+	const rows = await read([[...headings.slice(0, -1), 'Findings (bank)'], rowWith({})]);
+	expect(rows[0]?.fileProblem).toBe(
+		'october.csv has a column "Findings (bank)": its name must be "finding"',
+	);
+});
+
 test('the form and the first note name every column that a list can have', async () => {
 	const code = readFileSync('examples/code/payroll-from-a-file/read-the-rows.cjs', 'utf8');
 	const [, columns = ''] = /const HEADINGS = \{([^}]*)\}/.exec(code) ?? [];
 	const written = [...columns.matchAll(/(\w+): \[([^\]]*)\]/g)]
-		.filter(([, column]) => column !== 'finding')
+		.filter(([, column = '']) => !ofStillToPay.includes(column))
 		.map(([, , ways = '']) => [...ways.matchAll(/\w+/g)].map(String));
 	expect(written.length).toBeGreaterThan(5);
 	const { nodes } = await readExample('payroll-from-a-file.json');

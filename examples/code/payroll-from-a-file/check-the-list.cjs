@@ -45,16 +45,26 @@ const people = $('Everybody')
 	.map(({ json }) => json)
 	.filter(({ employee }) => employee);
 const known = new Map(people.map((person) => [key(person.employee), person]));
+/** A spreadsheet drops the zeros before a number. */
+const withoutZeros = (text) => key(text).replace(/^0+(?=\d)/, '');
 /** The rows of a list by what they have in this column. */
 function rowsBy(column, some) {
 	const found = new Map();
 	for (const each of some)
-		if (each[column]) found.set(key(each[column]), [...(found.get(key(each[column])) ?? []), each]);
-	return (value) => found.get(key(value)) ?? [];
+		if (each[column])
+			found.set(withoutZeros(each[column]), [
+				...(found.get(withoutZeros(each[column])) ?? []),
+				each,
+			]);
+	return (value) => found.get(withoutZeros(value)) ?? [];
 }
-const [ofEmail, ofWallet, ofName, ofPhone] = ['email', 'userId', 'name', 'phone'].map((column) =>
-	rowsBy(column, people),
-);
+const [ofNumber, ofEmail, ofWallet, ofName, ofPhone] = [
+	'employee',
+	'email',
+	'userId',
+	'name',
+	'phone',
+].map((column) => rowsBy(column, people));
 const inList = Object.fromEntries(
 	['employee', 'email', 'userId'].map((column) => [column, rowsBy(column, rows)]),
 );
@@ -76,10 +86,13 @@ const lines = rows.map((row) => {
 	const employee = person?.employee ?? row.employee;
 	const tableId = person?.userId || madeNow?.id || '';
 	const notThis = (other) => key(other.employee) !== key(row.employee);
+	const otherNumber = person === undefined ? ofNumber(row.employee)[0] : undefined;
 	const otherEmail = ofEmail(row.email).find(notThis);
 	const otherWallet = ofWallet(row.userId).find(notThis);
 	const problems = [
 		row.problem,
+		otherNumber &&
+			`The employee ${row.employee} is ${otherNumber.employee} in the table: write it as it is there`,
 		twice(row, 'employee') && `${row.employee} is in the list more than once`,
 		twice(row, 'email') && `${row.email} is in the list more than once`,
 		twice(row, 'userId') && `The wallet ${row.userId} is in the list more than once`,
@@ -126,7 +139,12 @@ const good = lines.filter(({ problem }) => problem === '');
 const leftOut = lines
 	.filter(({ problem }) => problem !== '')
 	.map((line) => ({
-		json: { ...line, next: 'leftOut', outcome: 'notPaid', reason: line.problem },
+		json: {
+			...line,
+			next: 'leftOut',
+			outcome: line.mayBePaid ? 'unknown' : 'notPaid',
+			reason: line.problem,
+		},
 	}));
 const goOn = (next, all, more) => [
 	...all.map((line) => ({ json: { ...line, next, ...more } })),

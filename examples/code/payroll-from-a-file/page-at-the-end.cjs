@@ -9,10 +9,10 @@ const items = $input.all();
 
 const SETTLE = [
 	`<p>Ask the partner service about each of them. In still-to-pay.xlsx, write what it said into the column <i>finding</i>: <i>${html(about.period)} paid</i> or <i>${html(about.period)} notPaid</i>. Then whoever runs n8n opens <i>Pay salaries</i> in the workflow:</p>`,
-	'<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens.</li>',
+	`<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens, with <i>${html(about.period)}</i> in <i>Period</i>.</li>`,
 	'<li>Hover over <i>Mode</i>, and choose <i>Fixed</i>, <i>Settle Unknown</i>. Set <i>Finding</i> to <i>From Each Item</i>. Choose <i>Execute step</i> again: nobody is paid by that.</li>',
 	'<li>Set <i>Mode</i> back to the expression <i>{{ $json.mode }}</i>.</li></ol>',
-	'<p>Then empty the column <i>finding</i>, and upload the file as always: who was not paid is paid once it is approved.</p>',
+	`<p>Then empty the column <i>finding</i>, and upload the file as always, with <i>${html(about.period)}</i> in <i>Period</i>: who was not paid is paid once it is approved.</p>`,
 ].join('');
 
 /** The report: the newest run of "What came of it". */
@@ -93,10 +93,16 @@ const upload = about.uploadedBy
 const pageWith = (files) => [
 	`<h1>Salaries ${html(about.period ?? '')}</h1><h2>${heading}</h2><p>${sentence}</p>`,
 	files.length > 0 ? `<p class="files">${files.join('')}</p>` : '',
-	section('May have been paid', having('unknown'), ({ userId, reference }) => [
-		`To ${html(userId)}`,
-		html(reference),
-	]),
+	section(
+		'May have been paid',
+		having('unknown'),
+		({ userId, reference, time, line, reason: why }) => [
+			`To ${html(userId)}`,
+			html(reference),
+			time && `Sent at ${html(time)}`,
+			`Row ${line}: ${html(why)}`,
+		],
+	),
 	having('unknown').length > 0 ? SETTLE : '',
 	section('Not paid', having('notPaid'), ({ line, reason: why }) => [`Row ${line}: ${html(why)}`]),
 	section('Paid', paid, ({ txHash }) => [html(txHash)]),

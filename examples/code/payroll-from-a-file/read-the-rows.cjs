@@ -15,6 +15,9 @@ const HEADINGS = {
 	amountEtb: ['amountetb', 'amount', 'salaryetb', 'salary', 'netsalary', 'netsalaryetb', 'netpay'],
 	userId: ['userid', 'wallet', 'walletid'],
 	finding: ['finding'],
+	outcome: ['outcome'],
+	reference: ['reference'],
+	time: ['time'],
 };
 
 /** A CSV file without a mark of its encoding arrives as single bytes: UTF-8 if they are valid UTF-8, else Windows-1252. */
@@ -169,11 +172,14 @@ const twice = Object.keys(HEADINGS).find(
 if (twice) return cannotBeUsed(`${about.fileName} has two columns for "${twice}"`);
 if (!columns.includes('name')) return cannotBeUsed(`${about.fileName} has no column "name"`);
 /** The columns that still-to-pay.xlsx has besides those that are read. */
-const ours = ['line', 'outcome', 'reference', 'time', 'txHash', 'reason', 'approvedBy'];
+const ours = ['line', 'txHash', 'reason', 'approvedBy'];
 const unknownColumns = sheet[top]
 	.filter((cell, index) => columns[index] === undefined && written(cell) !== '')
 	.map(written)
 	.filter((column) => !ours.includes(column));
+const misnamed = unknownColumns.find((column) => /^\W*finding/i.test(column));
+if (misnamed)
+	return cannotBeUsed(`${about.fileName} has a column "${misnamed}": its name must be "finding"`);
 
 const rows = sheet
 	.map((cells, index) => ({ cells, line: index + 1 }))
@@ -183,6 +189,18 @@ if (rows.length === 0) return cannotBeUsed(`${about.fileName} has nobody in it`)
 
 const cellOf = ({ cells }, column) =>
 	columns.includes(column) ? cells[columns.indexOf(column)] : '';
+const textIn = (row, column) => written(cellOf(row, column));
+/** A list that was made for another period: still-to-pay.xlsx has it in its references, and people write it into findings. */
+const otherPeriod = rows
+	.flatMap((row) => [
+		/^payroll-(\d{4}-\d{2})-/.exec(textIn(row, 'reference'))?.[1],
+		/^\d{4}-(?:0[1-9]|1[0-2])\b/.exec(textIn(row, 'finding'))?.[0],
+	])
+	.find((named) => named !== undefined && named !== period);
+if (otherPeriod)
+	return cannotBeUsed(
+		`${about.fileName} is about ${otherPeriod}, and this upload is for ${period}. For ${otherPeriod}, write that into Period. For ${period}, empty the columns finding and reference`,
+	);
 const signs = new Set(
 	rows.map((row) => thousandsSign(String(amountText(cellOf(row, 'amountEtb'))))).filter(Boolean),
 );
@@ -198,13 +216,13 @@ return rows.map((row, index) => {
 		'email',
 		'phone',
 		'userId',
-	].map((column) => written(cellOf(row, column)));
+	].map((column) => textIn(row, column));
 	// A person whose number is a telephone number is the same person, however it is written.
 	const employee = /^[+\d\s().-]{9,}$/.test(employeeText)
 		? (phoneNumber(employeeText) ?? employeeText)
 		: employeeText;
 	const amount = readAmount(cellOf(row, 'amountEtb'), groups);
-	const found = written(cellOf(row, 'finding'));
+	const found = textIn(row, 'finding');
 	const problems = [
 		row.cells.some((cell, column) => written(sheet[top][column]) === '' && written(cell) !== '') &&
 			'The row has more values than there are headings: put a value with a comma in quotes',
@@ -229,10 +247,13 @@ return rows.map((row, index) => {
 			phone: phoneNumber(phone) ?? phone,
 			userId,
 			// As it was written, where it could not be read: the file of those who are left is corrected and put in again.
-			amountEtb: amount.amountEtb ?? written(cellOf(row, 'amountEtb')),
+			amountEtb: amount.amountEtb ?? textIn(row, 'amountEtb'),
 			finding: readFinding(found),
 			// As it was written, for still-to-pay.xlsx, which a person uploads again.
 			found,
+			// Who may have been paid stays so, also if something else in the row is wrong now.
+			mayBePaid: found !== '' || /^unknown$/i.test(textIn(row, 'outcome')),
+			sentAt: textIn(row, 'time'),
 			problem: problems.join('. '),
 		},
 	};

@@ -46,7 +46,7 @@ const answers = new Map(
 );
 
 /** What became of this line. A refusal of the whole run, such as a wrong Mode, comes without references. */
-function answerTo({ next, reference, reason }) {
+function answerTo({ next, reference, outcome = 'notPaid', reason }) {
 	const answer = answers.get(reference) ?? (next === 'pay' ? answers.get(undefined) : undefined);
 	if (approved && answer?.outcome === 'ready')
 		return {
@@ -54,7 +54,7 @@ function answerTo({ next, reference, reason }) {
 			txHash: '',
 			reason: 'This was only tried: in Pay salaries put the expression $json.mode back into Mode',
 		};
-	return answer ?? { outcome: 'notPaid', txHash: '', reason };
+	return answer ?? { outcome, txHash: '', reason };
 }
 
 const decided = lines
@@ -64,7 +64,8 @@ const decided = lines
 		const earlier = answer.outcome === 'alreadyPaid' ? line.paidBefore : undefined;
 		// Who asks the service about an unknown payment tells it the time.
 		const isNow = answer.outcome === 'paid' || (answer.outcome === 'unknown' && answer.isSentNow);
-		const time = isNow ? $now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? '');
+		const sentBefore = answer.outcome === 'unknown' ? line.sentAt : undefined;
+		const time = isNow ? $now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? sentBefore ?? '');
 		const noWalletYet = line.toUserId?.startsWith('a new wallet');
 		return {
 			...line,
