@@ -227,7 +227,7 @@ test.each([
 	);
 });
 
-test.each([
+test.each<[Record<string, string>, boolean]>([
 	[{ outcome: 'unknown', time: '2026-10-25 09:00' }, true],
 	[{ outcome: 'notPaid', finding: '2026-10 notPaid' }, true],
 	[{ outcome: 'notPaid', reference: 'payroll-2026-10-E-1' }, false],
@@ -235,7 +235,7 @@ test.each([
 ])('somebody with %p may have been paid: %p', async (values, mayBePaid) => {
 	const names = [...headings, ...ofStillToPay.slice(1)];
 	const [row] = await read([names, rowWith({ amountEtb: '12.400', ...values }, names)]);
-	expect(row).toMatchObject({ mayBePaid, sentAt: values.time ?? '' });
+	expect(row).toMatchObject({ mayBePaid, sentAt: values['time'] ?? '' });
 	expect(row?.problem).not.toBe('');
 });
 

@@ -100,7 +100,7 @@ const pageWith = (files) => [
 			`To ${html(userId)}`,
 			html(reference),
 			time && `Sent at ${html(time)}`,
-			`Row ${line}: ${html(why)}`,
+			`Row ${line}: ${html(why.replace(/(\. )?See the page of this list$/, ''))}`,
 		],
 	),
 	having('unknown').length > 0 ? SETTLE : '',

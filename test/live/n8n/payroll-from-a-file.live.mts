@@ -507,6 +507,23 @@ test('somebody who may have been paid is named with what to do, and put in again
 	);
 	assert.match(await approve(address), /12,400\.00 ETB paid/);
 	assert.deepEqual(paid(already), salaries);
+	const again = { name: 'still-to-pay.xlsx', content: left };
+	assert.match(
+		await accountant.read(await accountant.upload(FORM, again, '2026-09')),
+		/Nobody was paid.*is about (\d{4}-\d{2}), and this upload is for 2026-09\. For \1, write that into Period/s,
+	);
+});
+
+test('who may have been paid stays so, with the time, when something else in the row is wrong', async () => {
+	await publish();
+	const list: Upload = {
+		name: 'list.csv',
+		content: `${HEADINGS},outcome,time\nKept-1,Abebe,,,12.400,,unknown,2026-10-25 09:00`,
+	};
+	assert.match(
+		await accountant.read(await accountant.upload(FORM, list)),
+		/May have been paid: 1 person.*Sent at 2026-10-25 09:00.*Row 2: The amount [^<]*12\.400.*Settle Unknown/s,
+	);
 });
 
 /** Sets fields of "Pay salaries" as a person does in the editor, without publishing them. */
@@ -591,7 +608,11 @@ test('a person is the same one with another spelling, and not paid again under a
 	await approve(
 		await accountant.upload(
 			FORM,
-			csv('Sp-1,Abebe Kebede,abebe@example.com,,100,', '0977665544,Almaz,,,200,'),
+			csv(
+				'Sp-1,Abebe Kebede,abebe@example.com,,100,',
+				'0977665544,Almaz,,,200,',
+				'778,Hanna Girma,,,300,',
+			),
 		),
 	);
 	const page = await accountant.read(
@@ -601,12 +622,14 @@ test('a person is the same one with another spelling, and not paid again under a
 				'SP-1,Abebe Kebede,,,100,',
 				'+251 97 766 55 44,Almaz,,,200,',
 				'E-other,Abebe Kebede,Abebe@example.com,,100,',
+				'00778,Hanna Girma,,,300,',
 			),
 		),
 	);
 	assert.match(page, /Paid before: 2 people/);
 	assert.match(page, /abebe@example\.com belongs to Sp-1 in the table/);
-	assert.deepEqual(paid(already), ['+251977665544 200', 'Sp-1 100']);
+	assert.match(page, /The employee 00778 is 778 in the table: write it as it is there/);
+	assert.deepEqual(paid(already), ['+251977665544 200', '778 300', 'Sp-1 100']);
 });
 
 for (const [what, upload, reason] of [
