@@ -31,16 +31,15 @@ const beingSent = withOutcome('inFlight');
 
 const NOTHING_SENT = { dryRun: 'dry run, nobody was paid', settle: 'settled, nobody was paid' };
 const mode = rows.find((row) => row.mode !== undefined)?.mode;
+/** Those of a run that settles whose reason says this. */
+const whenSettling = (list, words) =>
+	mode === 'settle' ? list.filter(({ reason }) => words.test(reason)) : [];
 // Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
-const forgotten =
-	mode === 'settle' ? ready.filter(({ reason }) => /knows no unknown payment/.test(reason)) : [];
+const forgotten = whenSettling(ready, /knows no unknown payment/);
 // A finding of another period is not heeded: somebody may have chosen one for all, against the table.
-const mistaken =
-	mode === 'settle'
-		? [...ready, ...before].filter(
-				(row) => /is about another period/.test(row.reason) && !forgotten.includes(row),
-			)
-		: [];
+const mistaken = whenSettling([...ready, ...before], /is about another period/).filter(
+	(row) => !forgotten.includes(row),
+);
 const counts = [
 	mode === undefined
 		? `${paid.length} paid (${etb(total(paid))} ETB)`

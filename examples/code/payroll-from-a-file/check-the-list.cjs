@@ -45,18 +45,18 @@ const people = $('Everybody')
 	.map(({ json }) => json)
 	.filter(({ employee }) => employee);
 const known = new Map(people.map((person) => [key(person.employee), person]));
-/** A spreadsheet drops the zeros before a number. */
+/** An employee number as a spreadsheet shows it: it drops the zeros before a number. */
 const withoutZeros = (text) => key(text).replace(/^0+(?=\d)/, '');
 /** The rows of a list by what they have in this column. */
 function rowsBy(column, some) {
+	// Wallets and telephone numbers that differ in zeros are different ones.
+	const sameAs = column === 'employee' ? withoutZeros : key;
 	const found = new Map();
-	for (const each of some)
-		if (each[column])
-			found.set(withoutZeros(each[column]), [
-				...(found.get(withoutZeros(each[column])) ?? []),
-				each,
-			]);
-	return (value) => found.get(withoutZeros(value)) ?? [];
+	for (const each of some) {
+		const value = sameAs(each[column]);
+		if (each[column]) found.set(value, [...(found.get(value) ?? []), each]);
+	}
+	return (value) => found.get(sameAs(value)) ?? [];
 }
 const [ofNumber, ofEmail, ofWallet, ofName, ofPhone] = [
 	'employee',

@@ -100,6 +100,7 @@ const pageWith = (files) => [
 			`To ${html(userId)}`,
 			html(reference),
 			time && `Sent at ${html(time)}`,
+			// In the files the reason leads to this page.
 			`Row ${line}: ${html(why.replace(/(\. )?See the page of this list$/, ''))}`,
 		],
 	),

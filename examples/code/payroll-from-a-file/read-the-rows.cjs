@@ -190,7 +190,7 @@ if (rows.length === 0) return cannotBeUsed(`${about.fileName} has nobody in it`)
 const cellOf = ({ cells }, column) =>
 	columns.includes(column) ? cells[columns.indexOf(column)] : '';
 const textIn = (row, column) => written(cellOf(row, column));
-/** A list that was made for another period: still-to-pay.xlsx has it in its references, and people write it into findings. */
+/** Another period that the file names: still-to-pay.xlsx has it in its references, and people write it into findings. */
 const otherPeriod = rows
 	.flatMap((row) => [
 		/^payroll-(\d{4}-\d{2})-/.exec(textIn(row, 'reference'))?.[1],

@@ -632,6 +632,12 @@ test('a person is the same one with another spelling, and not paid again under a
 	assert.deepEqual(paid(already), ['+251977665544 200', '778 300', 'Sp-1 100']);
 });
 
+test('wallets that differ in zeros are two wallets', async () => {
+	await publish();
+	const list = csv('Wallet-1,Sara Bekele,,,400,00778', 'Wallet-2,Lidya Assefa,,,500,778');
+	assert.match(await approver.open(await accountant.upload(FORM, list)), /Will be paid: 2 people/);
+});
+
 for (const [what, upload, reason] of [
 	[
 		'a picture',
