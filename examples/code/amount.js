@@ -28,11 +28,15 @@ const refusedAmount = (written) =>
 		? 'the salary is empty'
 		: `the salary ${textOf(written)} is not clear. Write it like 12400 or 12400.50`;
 
-/** What is compared to see whether two values are the same: no case, no blanks. */
-const plain = (value) =>
+/**
+ * What is compared to see whether two values of a column are the same: no case, no blanks. A spreadsheet drops the zeros
+ * before an employee number, and the person stays the same.
+ */
+const plain = (value, column) =>
 	String(value ?? '')
 		.replace(/\s+/g, '')
-		.toLowerCase();
+		.toLowerCase()
+		.replace(column === 'employee' ? /^0+(?=\d)/ : '', '');
 
 /** The payrolls that a person can belong to; each of them is an example. Add the name of yours. */
 const PAYROLLS = ['monthly', 'gate'];

@@ -28,7 +28,7 @@ const everybody = $input
 const columns = ['employee', 'email', 'userId'].map((column) => {
 	const byValue = new Map();
 	for (const person of everybody) {
-		const value = plain(person[column]);
+		const value = plain(person[column], column);
 		if (value !== '') byValue.set(value, [...(byValue.get(value) ?? []), person]);
 	}
 	return { column, byValue };
@@ -54,16 +54,16 @@ function problemOf(person) {
 	if (!PAYROLLS.includes(person.payroll))
 		return `The payroll is ${person.payroll || 'empty'} instead of ${PAYROLLS.join(' or ')}. Correct it in the table.`;
 	if (plain(person.employee) === '') return 'There is no employee. Correct it in the table.';
+	if (payroll === 'gate' && findingOf(person) !== 'unclear')
+		return `The finding in the table is ${person.finding}, which the pay gate does not read, so it was not asked. Settle at its desk, and empty the finding.`;
 	if (plain(person.userId) === '')
 		return 'There is no userId. Run Set up people to pay, or write it into the table.';
 	if (readEtb(person.salaryEtb) === undefined)
 		return `In the table ${refusedAmount(person.salaryEtb)}.`;
-	if (payroll === 'gate' && findingOf(person) !== 'unclear')
-		return `The finding in the table is ${person.finding}, which the pay gate does not read, so it was not asked. Settle at its desk, and empty the finding.`;
 	for (const { column, byValue } of columns) {
-		const other = byValue.get(plain(person[column]))?.find((each) => each !== person);
+		const other = byValue.get(plain(person[column], column))?.find((each) => each !== person);
 		if (other !== undefined)
-			return `${other.name || other.employee} has the same ${column} in the table. Neither was sent anything: correct the table.`;
+			return `${other.name || other.employee} has the same ${column} in the table. Correct the table: until then neither is paid.`;
 	}
 	return '';
 }
@@ -84,7 +84,8 @@ function paymentOf(person) {
 		// Who has a problem goes on without a user ID: the next node refuses that payment, and makes the others.
 		toUserId: problem === '' ? person.userId.trim() : '',
 		amountEtb: readEtb(person.salaryEtb) ?? person.salaryEtb,
-		reference: `payroll-${period}-${textOf(person.employee)}`,
+		// The same when somebody writes the number in another way: a person is paid once for a period.
+		reference: `payroll-${period}-${plain(person.employee, 'employee').toUpperCase()}`,
 		finding: findingOf(person),
 		written: textOf(person.finding),
 		problem,

@@ -29,9 +29,10 @@ const inTable = $input
 	.filter(({ id }) => id !== undefined);
 /** The rows of the table by what they have in these columns; the first one counts. */
 const [byEmployee, byEmail] = ['employee', 'email'].map(
-	(column) => new Map(inTable.toReversed().map((row) => [plain(row[column]), row])),
+	(column) => new Map(inTable.toReversed().map((row) => [plain(row[column], column), row])),
 );
-const rowWith = (rows, value) => (value === '' ? undefined : rows.get(plain(value)));
+const rowWith = (rows, column, value) =>
+	value === '' ? undefined : rows.get(plain(value, column));
 
 const problems = [];
 if (header?.join(',') !== COLUMNS) problems.push(`the first line is not ${COLUMNS}`);
@@ -50,16 +51,18 @@ function problemOf(values) {
 	if (!PAYROLLS.includes(payroll))
 		return `the payroll is ${payroll || 'empty'} instead of ${PAYROLLS.join(' or ')}`;
 	for (const [column, value] of Object.entries({ employee, email })) {
-		const key = `${column} ${plain(value)}`;
+		const key = `${column} ${plain(value, column)}`;
 		if (value !== '' && seen.has(key))
 			return `the ${column} ${value} is that of ${seen.get(key)}, too`;
 		seen.set(key, employee);
 	}
-	const known = rowWith(byEmployee, employee);
-	const sameEmail = rowWith(byEmail, email);
+	const known = rowWith(byEmployee, 'employee', employee);
+	const sameEmail = rowWith(byEmail, 'email', email);
 	if (sameEmail !== undefined && sameEmail !== known)
 		return `the email ${email} is that of ${sameEmail.employee} in the table`;
 	if (known === undefined) return '';
+	if (plain(known.employee) !== plain(employee))
+		return `the table has ${known.name} as ${known.employee}. If that is this person, write ${known.employee}. Somebody else needs a number that differs in more than zeros`;
 	// The table counts. A list that says something else is an error, so that nobody believes it.
 	if (readEtb(known.salaryEtb) !== amount)
 		return `the salary is ${salaryEtb} here and ${known.salaryEtb} in the table. Correct the one that is wrong`;
@@ -80,6 +83,6 @@ const newPeople = () =>
 		.map(([employee, name, email, salaryEtb, payroll]) => ({
 			json: { problem: '', employee, name, email, salaryEtb: readEtb(salaryEtb), payroll },
 		}))
-		.filter(({ json }) => rowWith(byEmployee, json.employee) === undefined);
+		.filter(({ json }) => rowWith(byEmployee, 'employee', json.employee) === undefined);
 
 const items = problems.length > 0 ? [{ json: { problem: problems.join('; ') } }] : newPeople();

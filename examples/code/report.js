@@ -5,6 +5,14 @@ const SEE_THE_NOTE = 'What to do stands in the note The report';
 
 const FINDINGS = /^(paid|notPaid|recordPaid)$/;
 
+const { period, payDay } = $('Period').first().json;
+const due = $now.minus({ days: payDay - 1 }).startOf('month');
+/** Whether the node Period takes it, so that it can be settled. */
+const isPeriod = (text) =>
+	/^\d{4}-(0[1-9]|1[0-2])$/.test(text) &&
+	text >= due.minus({ months: 12 }).toFormat('yyyy-MM') &&
+	text <= due.toFormat('yyyy-MM');
+
 const answers = $input.all().map(({ json }) => json);
 
 const items = $('Payments')
@@ -28,7 +36,6 @@ const items = $('Payments')
 				? /^(paid|recordPaid)$/.test(person.finding)
 				: /^Finding is .*, and the field finding/.test(told.message) &&
 					FINDINGS.test(person.finding);
-		const period = $('Period').first().json.period;
 		// What is free already only recordPaid records.
 		const remedy =
 			told.outcome === 'ready'
@@ -39,17 +46,17 @@ const items = $('Payments')
 				? `The table says ${person.finding}, which was not recorded. ${remedy}`
 				: '';
 		const of = /^\d{4}-\d{2}/.exec(person.written)?.[0];
-		const isOfAnother = of !== undefined && of !== period;
+		const isOfAnother = isPeriod(of) && of !== period;
 		// A run that pays this period does not ask about an earlier one, so only a run that settles names such a finding.
 		const isMistaken =
 			person.written !== '' &&
 			!FINDINGS.test(person.finding) &&
-			(told.mode === 'settle' || person.finding !== 'unclear') &&
-			(['ready', 'unknown'].includes(told.outcome) || /^Settled as/.test(told.message));
+			(told.mode === 'settle' || person.finding !== 'unclear');
 		const mistake = isOfAnother
 			? `is about another period: to settle that, write ${of} into period of the node Period`
-			: 'cannot be read';
-		const words = `For ${period} write ${period} paid, ${period} notPaid or ${period} recordPaid, as the service says`;
+			: 'cannot be used: correct it, or empty it';
+		// A finding of this period for a payment of another one would be believed, and nobody paid.
+		const words = `Write ${period} paid or ${period} notPaid only if the partner service said so about ${person.reference}`;
 		// Who has a finding may have been paid, also when the payment could not be asked about.
 		const ifNotAsked = person.finding === 'unclear' ? 'notPaid' : 'unknown';
 		const outcome =
@@ -66,6 +73,8 @@ const items = $('Payments')
 				: [told.message, told.description, told.reason]),
 		]
 			.filter((text) => typeof text === 'string' && text !== '')
+			// The node asks for words without a period, and what was written is about none or another one.
+			.filter((text) => !(isMistaken && /^(Was it paid\?|Write paid, notPaid)/.test(text)))
 			.map((text) => text.replace(/<br\/?>/g, ' ').replace(/\.$/, ''))
 			// The node's own steps are for lists without a table.
 			.map((text) =>
@@ -73,14 +82,6 @@ const items = $('Payments')
 					/(Ask the partner service whether it was paid, (while no execution|and settle it then)|Its finding is there:).*$/s,
 					SEE_THE_NOTE,
 				),
-			)
-			.map((text) =>
-				isOfAnother
-					? text.replace(
-							/Was it paid\? .*$/s,
-							`It is about ${of}: settle that period, and empty it`,
-						)
-					: text,
 			)
 			// In the table a finding has its period.
 			.map((text) =>

@@ -36,8 +36,8 @@ const whenSettling = (list, words) =>
 	mode === 'settle' ? list.filter(({ reason }) => words.test(reason)) : [];
 // Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
 const forgotten = whenSettling(ready, /knows no unknown payment/);
-// A finding of another period is not heeded: somebody may have chosen one for all, against the table.
-const mistaken = whenSettling([...ready, ...before], /is about another period/).filter(
+// What the table says was not heeded: it is of another period, or cannot be used.
+const mistaken = whenSettling([...ready, ...before], /^The table says /).filter(
 	(row) => !forgotten.includes(row),
 );
 const counts = [
@@ -69,7 +69,7 @@ const items = [
 				names('Not paid', notPaid) +
 				names('Being sent', beingSent) +
 				names('Unknown', unknown) +
-				names('Finding of another period', mistaken) +
+				names('Finding not recorded', mistaken) +
 				names('Still to be paid, with Mode in Pay salaries on Pay', forgotten),
 		},
 	},

@@ -117,6 +117,7 @@ describe('the list', () => {
 	test('a salary or payroll that differs from the table is said, and nobody new is set up', () => {
 		const inTable = [
 			{ id: 1, employee: 'E-1', email: 'a@example.com', salaryEtb: '100.00', payroll: 'monthly' },
+			{ id: 2, employee: '007', name: 'Hanna', salaryEtb: '100.00', payroll: 'monthly' },
 		];
 		const both = `${HEADER}\nE-1,Abebe,a@example.com,100,monthly\nE-2,Almaz,,200,monthly`;
 		expect(listed(both, inTable).map(({ employee }) => employee)).toEqual(['E-2']);
@@ -124,6 +125,10 @@ describe('the list', () => {
 		expect(problem).toMatch(/line 2 .*: the salary is 120 here and 100.00 in the table/);
 		const [moved] = listed(both.replace('100,monthly', '100,gate'), inTable);
 		expect(moved?.problem).toMatch(/the payroll is gate here and monthly in the table/);
+		const [zeros] = listed(`${HEADER}\n7,Hanna,,100,monthly`, inTable);
+		expect(zeros?.problem).toMatch(
+			/the table has Hanna as 007\. If that is this person, write 007/,
+		);
 		const [taken] = listed(`${HEADER}\nE-3,C,A@example.com,5,gate`, inTable);
 		expect(taken?.problem).toMatch(/the email A@example.com is that of E-1 in the table/);
 	});
@@ -150,6 +155,17 @@ describe('the payments', () => {
 				...{ reference: 'payroll-2026-10-E-1', finding: 'unclear', written: '', problem: '' },
 			},
 		]);
+	});
+
+	test.each(['e-1041', 'E- 1041', ' E-1041 '])('of %p have the reference of E-1041', (employee) => {
+		expect(paymentsOf([person(1, { employee })])[0]?.reference).toBe('payroll-2026-10-E-1041');
+	});
+
+	test('of 007 and 7 have one reference: a spreadsheet drops the zeros', () => {
+		const of = (employee: string) => paymentsOf([person(1, { employee })])[0]?.reference;
+		expect(of('007')).toBe('payroll-2026-10-7');
+		expect(of('7')).toBe(of('007'));
+		expect(of('E-07')).not.toBe(of('E-7'));
 	});
 
 	test('have what a person found out about this period, and of no other', () => {
@@ -193,6 +209,11 @@ describe('the payments', () => {
 		['an amount that is not clear', [person(1, { salaryEtb: '12.400' })], /salary 12\.400 is not/],
 		['no user ID', [person(1, { userId: null })], /no userId/],
 		['a payroll that does not exist', [person(1, { payroll: 'montly' })], /payroll is montly/],
+		[
+			'a number of two',
+			[person(7, { employee: '007' }), person(8, { employee: '7' })],
+			/same employee/,
+		],
 		['a wallet of two', [person(1), person(2, { userId: 'etbw_E-1' })], /same userId/],
 		[
 			'an email of two payrolls',
@@ -313,15 +334,16 @@ describe('the report', () => {
 		const old = { ...payment(1), written: '2026-09 paid' };
 		const itsPeriod =
 			'The table says 2026-09 paid, which is about another period: to settle that, write 2026-09 into period of the node Period';
+		const ofThis =
+			'Write 2026-10 paid or 2026-10 notPaid only if the partner service said so about payroll-2026-10-E-1';
 		const unknown = answer(1, 'unknown', { mode: 'settle', message });
-		expect(reportOf([old], [unknown]).rows[0]?.reason).toBe(
-			`${itsPeriod}. For 2026-10 write 2026-10 paid, 2026-10 notPaid or 2026-10 recordPaid, as the service says. ${message}`,
-		);
+		expect(reportOf([old], [unknown]).rows[0]?.reason).toBe(`${itsPeriod}. ${ofThis}. ${message}`);
 		// Nothing is unknown of this period: a finding about it would be invented. Or somebody chose one for all.
 		for (const [outcome, told] of [
 			['ready', 'This node knows no unknown payment under this reference, so nothing was settled'],
 			['ready', 'Settled as not paid, nothing was sent. A run with Mode on Pay sends it'],
 			['alreadyPaid', 'Settled as paid, nothing was sent'],
+			['alreadyPaid', 'Nothing here was unknown. Paid or settled as paid before'],
 		] as const) {
 			const free = answer(1, outcome, { mode: 'settle', message: told });
 			const { rows, summary } = reportOf([old], [free]);
@@ -329,31 +351,27 @@ describe('the report', () => {
 			expect(summary?.needsYou).toBe(1);
 			expect(summary?.message).toContain(itsPeriod);
 		}
-		const misread = {
-			...old,
-			finding: 'It was paid, not like 2026-10 paid',
-			written: 'It was paid',
-		};
-		expect(reportOf([misread], [answer(1, 'unknown')]).rows[0]?.reason).toMatch(
-			/^The table says It was paid, which cannot be read\. For 2026-10 write 2026-10 paid/,
-		);
-		const settled = answer(1, 'alreadyPaid', { mode: 'settle', message: 'Paid before' });
-		expect(reportOf([old], [settled]).rows[0]?.reason).toBe('Paid before');
+		const paid = answer(1, 'paid');
+		expect(reportOf([old], [paid]).rows[0]?.reason).toBe('');
 	});
 
-	test('does not ask whether this period was paid because of a finding about a later one', () => {
-		const later = {
-			...payment(1),
-			finding: '2026-11 paid, not like 2026-10 paid',
-			written: '2026-11 paid',
-		};
-		const message = `Not sent, because the field finding of this payment is "${later.finding}"`;
-		const description = 'Was it paid? Then write recordPaid into that field. Otherwise empty it';
-		const refused = { error: { ...answer(1, 'notPaid'), message, description } };
-		expect(reportOf([later], [refused]).rows[0]?.reason).toBe(
-			`${message}. It is about 2026-11: settle that period, and empty it`,
-		);
-	});
+	test.each(['It was paid', '2026-10paid', '2026/10 paid', '2026-13 paid', '2026-12 paid'])(
+		'proposes no word that invents a finding where the table says %p',
+		(written) => {
+			const person = { ...payment(1), finding: `${written}, not like 2026-10 paid`, written };
+			const words = `The table says ${written}, which cannot be used: correct it, or empty it. Write 2026-10 paid or 2026-10 notPaid only if the partner service said so about payroll-2026-10-E-1`;
+			const message = `The field finding is "${person.finding}"`;
+			for (const [outcome, mode, description] of [
+				['unknown', 'settle', 'Write paid, notPaid or nothing into that field of your list.'],
+				['notPaid', undefined, 'Was it paid? Then write recordPaid into that field. Otherwise'],
+			] as const) {
+				const refused = { error: { ...answer(1, outcome, { mode }), message, description } };
+				const { rows, summary } = reportOf([person], [refused]);
+				expect(rows[0]?.reason).toBe(`${words}. ${message}`);
+				expect(summary?.needsYou).toBe(1);
+			}
+		},
+	);
 
 	test('does not say not paid of somebody with a finding whom the gate was not asked about', () => {
 		const found = { ...payment(1, 'The finding in the table is 2026-10 paid.'), finding: 'paid' };

@@ -214,29 +214,60 @@ test('every column of still-to-pay.xlsx is known: it is put in again', async () 
 /** These columns come with still-to-pay.xlsx. */
 const ofStillToPay = ['finding', 'outcome', 'reference', 'time'];
 
+const names = [...headings, ...ofStillToPay.slice(1)];
+const problemOf = async (...rows: Array<Partial<Record<string, string>>>): Promise<unknown> => {
+	const list = [
+		names,
+		...rows.map((values, index) => rowWith({ employee: `E-${index}`, ...values }, names)),
+	];
+	return (await read(list, { now: '2026-11-02' }))[0]?.fileProblem;
+};
+
 test.each([
 	{ finding: '2026-09 paid' },
-	{ finding: '2026-11  notPaid' },
+	{ finding: '2026-9 paid' },
+	{ finding: '2026/09 paid' },
+	{ finding: '2026-09paid' },
+	{ finding: 'paid (2026\u201109)' },
 	{ reference: 'payroll-2026-09-E-1' },
+	{ reference: '"Payroll\u20132026\u201309\u2013E-1"' },
 ])('a list with %p, and another Period in the form, is refused as a whole', async (values) => {
-	const names = [...headings, ...ofStillToPay.slice(1)];
-	const of = /2026-\d\d/.exec(JSON.stringify(values))?.[0];
-	const list = [names, rowWith({}), rowWith({ employee: 'E-2', ...values }, names)];
-	expect((await read(list, { now: '2026-11-02' }))[0]?.fileProblem).toBe(
-		`october.csv is about ${of}, and this upload is for 2026-10. For ${of}, write that into Period. For 2026-10, empty the columns finding and reference`,
+	expect(await problemOf({}, values)).toBe(
+		'october.csv is about 2026-09, and this upload is for 2026-10. For 2026-09, write that into Period. For 2026-10, empty the columns finding and reference',
 	);
 });
 
+test('a list about a period that cannot be settled says so, and one about several is to be divided', async () => {
+	expect(await problemOf({ finding: '2026-11  notPaid' })).toMatch(
+		/is about 2026-11, and this upload is for 2026-10\. The period 2026-11 has not begun: .* For 2026-10, empty/,
+	);
+	const several = [{ finding: '2026-10 paid' }, { reference: 'payroll-2026-09-E-1' }];
+	expect(await problemOf(...several)).toBe(
+		'october.csv is about several periods, 2026-09 and 2026-10: make a file for each of them, or empty what is old in the columns finding and reference',
+	);
+	expect(await problemOf({ finding: 'October paid' }, { reference: '2026-09 HR-7' })).toBe(
+		undefined,
+	);
+});
+
+const reference = 'payroll-2026-10-E-1';
 test.each<[Record<string, string>, boolean]>([
-	[{ outcome: 'unknown', time: '2026-10-25 09:00' }, true],
-	[{ outcome: 'notPaid', finding: '2026-10 notPaid' }, true],
-	[{ outcome: 'notPaid', reference: 'payroll-2026-10-E-1' }, false],
+	[{ reference, outcome: 'unknown', time: '2026-10-25 09:00' }, true],
+	[{ reference, outcome: 'Paid ', time: '2026-10-25 09:00' }, true],
+	[{ reference, outcome: 'notPaid', finding: '2026-10 notPaid' }, true],
+	[{ reference, outcome: 'notPaid' }, false],
+	[{ outcome: 'unknown' }, false],
 	[{}, false],
 ])('somebody with %p may have been paid: %p', async (values, mayBePaid) => {
-	const names = [...headings, ...ofStillToPay.slice(1)];
 	const [row] = await read([names, rowWith({ amountEtb: '12.400', ...values }, names)]);
 	expect(row).toMatchObject({ mayBePaid, sentAt: values['time'] ?? '' });
 	expect(row?.problem).not.toBe('');
+});
+
+test('what a file keeps of another month is not told of this one', async () => {
+	const left = { outcome: 'unknown', time: '2026-09-25 09:00' };
+	const [row] = await read([names, rowWith(left, names)]);
+	expect(row).toMatchObject({ mayBePaid: false, sentAt: '' });
 });
 
 test('a column that is almost named finding is refused: what stands there would be read by nobody', async () => {

@@ -31,11 +31,12 @@ function itemsOf(name, output = 0) {
 const end = (verdict, more) => [{ json: { next: 'end', verdict, about, ...more } }];
 if (fileProblem) return end('unreadable', { reason: fileProblem });
 
-/** What looks the same is the same: upper case and blanks do not make another person. */
+/** What looks the same is the same: upper case, blanks and kinds of dashes do not make another person. */
 const key = (text) =>
 	String(text ?? '')
 		.normalize('NFKC')
 		.toLowerCase()
+		.replace(/[\p{Pd}\u2212]/gu, '-')
 		.replace(/\s/g, '');
 const money = (amount) =>
 	Number(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -45,7 +46,7 @@ const people = $('Everybody')
 	.map(({ json }) => json)
 	.filter(({ employee }) => employee);
 const known = new Map(people.map((person) => [key(person.employee), person]));
-/** An employee number as a spreadsheet shows it: it drops the zeros before a number. */
+/** An employee number as a spreadsheet shows it: it drops the zeros before a number, and it stays the same person. */
 const withoutZeros = (text) => key(text).replace(/^0+(?=\d)/, '');
 /** The rows of a list by what they have in this column. */
 function rowsBy(column, some) {
@@ -87,13 +88,19 @@ const lines = rows.map((row) => {
 	const tableId = person?.userId || madeNow?.id || '';
 	const notThis = (other) => key(other.employee) !== key(row.employee);
 	const otherNumber = person === undefined ? ofNumber(row.employee)[0] : undefined;
+	// The same for e-1041 and E-1041, for 007 and 7, whatever the table says: a person is paid once for a period.
+	const reference = `payroll-${about.period}-${withoutZeros(row.employee).toUpperCase()}`;
 	const otherEmail = ofEmail(row.email).find(notThis);
 	const otherWallet = ofWallet(row.userId).find(notThis);
 	const problems = [
 		row.problem,
 		otherNumber &&
-			`The employee ${row.employee} is ${otherNumber.employee} in the table: write it as it is there`,
-		twice(row, 'employee') && `${row.employee} is in the list more than once`,
+			`The table has ${otherNumber.name} as ${otherNumber.employee}. If that is this person, write ${otherNumber.employee}. Somebody else needs a number that differs in more than zeros`,
+		twice(row, 'employee') &&
+			`${[...new Set(inList.employee(row.employee).map((each) => each.employee))].join(' or ')} is in the list more than once`,
+		row.fileReference !== '' &&
+			key(row.fileReference) !== key(reference) &&
+			`The row has the reference ${row.fileReference}, which is not that of employee ${row.employee}`,
 		twice(row, 'email') && `${row.email} is in the list more than once`,
 		twice(row, 'userId') && `The wallet ${row.userId} is in the list more than once`,
 		row.userId !== '' &&
@@ -112,8 +119,7 @@ const lines = rows.map((row) => {
 		...row,
 		employee,
 		toUserId: row.userId || tableId,
-		// The same for e-1041 and E-1041, whatever the table says: a person is paid once for a period.
-		reference: `payroll-${about.period}-${key(row.employee).toUpperCase()}`,
+		reference,
 		problem: problems.join('. '),
 		paidBefore:
 			person?.lastPeriod === about.period
@@ -136,16 +142,16 @@ const lines = rows.map((row) => {
 	};
 });
 const good = lines.filter(({ problem }) => problem === '');
+/** What is known of somebody who is not sent. Of two rows for one employee, one may say what the other one does not. */
+function endOf(line) {
+	if (line.paidBefore) return { outcome: 'alreadyPaid', reason: line.problem };
+	return [line, ...inList.employee(line.employee)].some(({ mayBePaid }) => mayBePaid)
+		? { outcome: 'unknown', reason: `${line.problem}. Correct this before you settle` }
+		: { outcome: 'notPaid', reason: line.problem };
+}
 const leftOut = lines
 	.filter(({ problem }) => problem !== '')
-	.map((line) => ({
-		json: {
-			...line,
-			next: 'leftOut',
-			outcome: line.mayBePaid ? 'unknown' : 'notPaid',
-			reason: line.problem,
-		},
-	}));
+	.map((line) => ({ json: { ...line, next: 'leftOut', ...endOf(line) } }));
 const goOn = (next, all, more) => [
 	...all.map((line) => ({ json: { ...line, next, ...more } })),
 	...leftOut,

@@ -190,17 +190,35 @@ if (rows.length === 0) return cannotBeUsed(`${about.fileName} has nobody in it`)
 const cellOf = ({ cells }, column) =>
 	columns.includes(column) ? cells[columns.indexOf(column)] : '';
 const textIn = (row, column) => written(cellOf(row, column));
-/** Another period that the file names: still-to-pay.xlsx has it in its references, and people write it into findings. */
-const otherPeriod = rows
-	.flatMap((row) => [
-		/^payroll-(\d{4}-\d{2})-/.exec(textIn(row, 'reference'))?.[1],
-		/^\d{4}-(?:0[1-9]|1[0-2])\b/.exec(textIn(row, 'finding'))?.[0],
-	])
-	.find((named) => named !== undefined && named !== period);
-if (otherPeriod)
+/** What is written there, with one kind of dash. */
+const plainIn = (row, column) =>
+	textIn(row, column)
+		.normalize('NFKC')
+		.replace(/[\p{Pd}\u2212]/gu, '-');
+/** The reference of this workflow's payment that the row names, as still-to-pay.xlsx has it; empty for any other one. */
+const referenceIn = (row) => /payroll-\d{4}-\d{2}-.*/i.exec(plainIn(row, 'reference'))?.[0] ?? '';
+/** The period that a text names, such as 2026-09, 2026/9 or payroll-2026-09-E-1. */
+const periodIn = (text) => {
+	const [, year, month] = /(?<!\d)(20\d\d) ?[-/._ ] ?(0?[1-9]|1[0-2])(?!\d)/.exec(text) ?? [];
+	return year && `${year}-${month.padStart(2, '0')}`;
+};
+const named = new Set(
+	rows
+		.flatMap((row) => [referenceIn(row), plainIn(row, 'finding')])
+		.map(periodIn)
+		.filter(Boolean),
+);
+if (named.size > 1)
 	return cannotBeUsed(
-		`${about.fileName} is about ${otherPeriod}, and this upload is for ${period}. For ${otherPeriod}, write that into Period. For ${period}, empty the columns finding and reference`,
+		`${about.fileName} is about several periods, ${[...named].sort().join(' and ')}: make a file for each of them, or empty what is old in the columns finding and reference`,
 	);
+for (const other of named) {
+	if (other === period) continue;
+	const lead = readPeriod(other).problem ?? `For ${other}, write that into Period`;
+	return cannotBeUsed(
+		`${about.fileName} is about ${other}, and this upload is for ${period}. ${lead}. For ${period}, empty the columns finding and reference`,
+	);
+}
 const signs = new Set(
 	rows.map((row) => thousandsSign(String(amountText(cellOf(row, 'amountEtb'))))).filter(Boolean),
 );
@@ -223,6 +241,7 @@ return rows.map((row, index) => {
 		: employeeText;
 	const amount = readAmount(cellOf(row, 'amountEtb'), groups);
 	const found = textIn(row, 'finding');
+	const reference = referenceIn(row);
 	const problems = [
 		row.cells.some((cell, column) => written(sheet[top][column]) === '' && written(cell) !== '') &&
 			'The row has more values than there are headings: put a value with a comma in quotes',
@@ -251,9 +270,12 @@ return rows.map((row, index) => {
 			finding: readFinding(found),
 			// As it was written, for still-to-pay.xlsx, which a person uploads again.
 			found,
-			// Who may have been paid stays so, also if something else in the row is wrong now.
-			mayBePaid: found !== '' || /^unknown$/i.test(textIn(row, 'outcome')),
-			sentAt: textIn(row, 'time'),
+			// It must be that of this employee. Without it the columns outcome and time may be left of another month.
+			fileReference: reference,
+			mayBePaid:
+				found !== '' ||
+				(reference !== '' && /^(unknown|paid|alreadyPaid)$/i.test(textIn(row, 'outcome'))),
+			sentAt: reference === '' ? '' : textIn(row, 'time'),
 			problem: problems.join('. '),
 		},
 	};

@@ -19,6 +19,11 @@ for (let run = 0; ; run++) {
 }
 const { approved = false, approvedBy } = lines.find(({ next }) => next !== 'leftOut') ?? {};
 
+/** The references of those whose finding cannot be read. */
+const unread = new Set(
+	lines.filter(({ finding }) => / not like /.test(finding)).map(({ reference }) => reference),
+);
+
 /** What the node answered, by reference: an item with its outcome, or an error with it. */
 const answers = new Map(
 	$input.all().map(({ json }) => {
@@ -37,6 +42,15 @@ const answers = new Map(
 			texts = [isSentNow ? told : message.split('. ')[0], 'See the page of this list'];
 		const reason = texts
 			.map((text) => String(text ?? '').replace(/\.$/, ''))
+			// A finding of this period for a payment of another one would be believed, and nobody paid.
+			.map((text) =>
+				unread.has(reference)
+					? text.replace(
+							/Was it paid\? .*$/s,
+							`It cannot be read: write ${about.period} paid or ${about.period} notPaid only if the partner service said so about ${reference}, or empty it`,
+						)
+					: text,
+			)
 			// In the list a finding has its period.
 			.map((text) => text.replace(/\bwrite recordPaid/gi, `write ${about.period} recordPaid`))
 			.filter(Boolean)
@@ -142,6 +156,14 @@ const page = [
 	about.unknownColumns.length > 0
 		? `<p>Not read: the columns ${html(about.unknownColumns.join(', '))}.</p>`
 		: '',
+	section(
+		'May have been paid, the file says',
+		ready.filter(({ mayBePaid }) => mayBePaid),
+		({ sentAt }) => [
+			sentAt && `Sent at ${html(sentAt)}`,
+			'Approve only if the partner service said that it was not paid',
+		],
+	),
 	section(
 		`More than ${settings.bigChangePercent} % difference`,
 		ready.filter(({ bigChange }) => bigChange),

@@ -123,13 +123,13 @@ test('pay-a-user.json settles by the field finding of its list, which then keeps
 	const already = payments();
 	const id = await importExample('pay-a-user.json');
 	/** Writes the finding into the list of people, as a field more. */
-	const write = async (value: string) =>
+	const write = async (value: string, name = 'finding') =>
 		await lab.api.changeWorkflow(id, ({ nodes }) => ({
 			nodes: nodes.map((node) => {
 				if (node.name !== 'Who to pay') return node;
 				const { assignments } = SetParameters.parse(node.parameters).assignments;
-				const others = assignments.filter(({ name }) => name !== 'finding');
-				const finding = { id: 'a5', name: 'finding', value, type: 'string' };
+				const others = assignments.filter((each) => !/finding/i.test(each.name));
+				const finding = { id: 'a5', name, value, type: 'string' };
 				return { ...node, parameters: { assignments: { assignments: [...others, finding] } } };
 			}),
 		}));
@@ -146,6 +146,13 @@ test('pay-a-user.json settles by the field finding of its list, which then keeps
 	const left = await run(id, START);
 	assert.match(left.error ?? '', /because the field finding of this payment is "notPaid"/);
 	assert.equal(payments(), already);
+	await setMode(id, { mode: 'settle', finding: 'fromItem' }, 'Pay');
+	await write('paid', 'Finding');
+	assert.match(
+		(await run(id, START)).error ?? '',
+		/The item has "Finding" where this node takes "finding"/,
+	);
+	await setMode(id, {}, 'Pay');
 	await write('');
 	assert.equal(await pay(), 'paid');
 	assert.equal(payments(), already + 1);
