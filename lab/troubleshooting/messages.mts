@@ -80,10 +80,15 @@ export function messagesInCode(): Found {
 		if (kind === ts.SyntaxKind.PlusEqualsToken) add(right, open);
 	};
 	const visit = (node: ts.Node): void => {
+		// Its texts are those of its calls.
+		if (ts.isVariableDeclaration(node) && node.name.getText() === 'invalid') return;
 		if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
 			const name = node.expression.getText();
 			const position = calls.get(name);
 			if (position !== undefined) add(node.arguments?.[position]);
+			const [field, , why] = name === 'invalid' ? (node.arguments ?? []) : [];
+			if (field !== undefined)
+				for (const text of variants(field, checker)) add(why, `${text} is ${open}, which `);
 			if (/^Node\w+Error$/.test(name) && !describes(node.arguments?.at(-1)))
 				found.withoutDescription.push(node.getText());
 		}

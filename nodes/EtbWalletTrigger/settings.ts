@@ -1,6 +1,6 @@
 /** What a person chose in the trigger's fields. */
 import type { INodeParameters } from 'n8n-workflow';
-import { InvalidValueError, show } from '../shared/invalidValue';
+import { InvalidValueError, invalid } from '../shared/invalidValue';
 import { isObject } from '../shared/unknown';
 
 export interface Settings {
@@ -45,10 +45,8 @@ export function checkSettings(parameters: INodeParameters): void {
 	}
 	const { maximumAge } = Object(parameters.additionalOptions) as Record<string, unknown>;
 	if (maximumAge !== undefined && !(Number(maximumAge) > 0)) {
-		throw new InvalidValueError(
-			`Maximum Age (Minutes) is ${show(maximumAge)}, which is not a number above zero`,
-			'Enter a number of minutes such as 15, or remove the option.',
-		);
+		const remedy = 'Enter a number of minutes such as 15, or remove the option.';
+		throw invalid('Maximum Age (Minutes)', maximumAge, 'is not a number above zero', remedy);
 	}
 }
 

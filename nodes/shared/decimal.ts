@@ -1,5 +1,5 @@
 /** Decimal numbers as exact text: reading, adding and comparing them. */
-import { InvalidValueError, isAbsent, show } from './invalidValue';
+import { invalid } from './invalidValue';
 
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
@@ -50,10 +50,8 @@ export function requiredDecimal(
 ): Decimal {
 	const text = decimalText(value);
 	if (text !== undefined) return text;
-	throw new InvalidValueError(
-		`${field} is ${show(value)}${isAbsent(value) ? '' : `, which is not ${kind}`}`,
-		typeof value === 'string' && value.includes(',') ? commaRemedy : remedy,
-	);
+	const hasComma = typeof value === 'string' && value.includes(',');
+	throw invalid(field, value, `is not ${kind}`, hasComma ? commaRemedy : remedy);
 }
 
 const commaRemedy =

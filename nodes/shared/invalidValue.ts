@@ -13,6 +13,18 @@ export class InvalidValueError extends Error {
 	}
 }
 
+/** @param why such as `is not https`: not said of a field that is empty */
+export const invalid = (
+	field: string,
+	value: unknown,
+	why: string,
+	remedy: string,
+): InvalidValueError =>
+	new InvalidValueError(
+		`${field} is ${show(value)}${isAbsent(value) ? '' : `, which ${why}`}`,
+		remedy,
+	);
+
 /** Whatever reading a value threw, such as an error of an expression, as a value that cannot be used. */
 export function asInvalidValue(error: unknown): InvalidValueError {
 	if (error instanceof InvalidValueError) return error;
@@ -73,11 +85,7 @@ export function isAbsent(value: unknown): boolean {
  */
 export function requiredText(field: string, value: unknown, remedy: string): string {
 	const text = Number.isSafeInteger(value) ? String(value) : value;
-	if (typeof text !== 'string' || text.trim() === '') {
-		throw new InvalidValueError(
-			`${field} is ${show(value)}${typeof text === 'string' || isAbsent(value) ? '' : ', which is not text'}`,
-			remedy,
-		);
-	}
+	if (typeof text !== 'string') throw invalid(field, value, 'is not text', remedy);
+	if (text.trim() === '') throw new InvalidValueError(`${field} is ${show(value)}`, remedy);
 	return text.trim();
 }

@@ -1,5 +1,5 @@
 /** Addresses: the service's own, and those that it sends events to. */
-import { InvalidValueError, isAbsent, show } from './invalidValue';
+import { InvalidValueError, invalid, isAbsent } from './invalidValue';
 
 /** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
 export function isLoopbackHost(hostname: string): boolean {
@@ -42,8 +42,10 @@ export function partnersUrl(
 		);
 	}
 	if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !allowInsecureHttp) {
-		throw new InvalidValueError(
-			`Base URL is ${show(baseUrl)}, which is not encrypted`,
+		throw invalid(
+			'Base URL',
+			baseUrl,
+			'is not encrypted',
 			'Use an https:// address. Only for a sandbox in a private network, turn on Allow Insecure HTTP in the credential.',
 		);
 	}
@@ -64,21 +66,17 @@ export function webhookUrl(
 ): string {
 	const url = parseUrl(value);
 	if (url === undefined) {
-		throw new InvalidValueError(
-			`${field} is ${show(value)}${isAbsent(value) ? '' : ', which is not a web address'}`,
+		throw invalid(
+			field,
+			value,
+			'is not a web address',
 			'Enter the full address, for example https://n8n.example.com/webhook/etb-wallet.',
 		);
 	}
 	if (service.allowInsecureHttp) return url.href;
 	if (isLoopbackHost(service.url.hostname) && isLoopbackHost(url.hostname)) return url.href;
-	if (url.protocol === 'http:') {
-		throw new InvalidValueError(`${field} is ${show(value)}, which is not https`, remedy);
-	}
-	if (isLoopbackHost(url.hostname)) {
-		throw new InvalidValueError(
-			`${field} is ${show(value)}, which the service cannot reach from the internet`,
-			remedy,
-		);
-	}
+	if (url.protocol === 'http:') throw invalid(field, value, 'is not https', remedy);
+	if (isLoopbackHost(url.hostname))
+		throw invalid(field, value, 'the service cannot reach from the internet', remedy);
 	return url.href;
 }

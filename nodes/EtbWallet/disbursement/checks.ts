@@ -1,7 +1,13 @@
 /** What is checked before anybody is paid: the options, the sum of the run, and the treasury. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
-import { InvalidValueError, isAbsent, requiredChoice, show } from '../../shared/invalidValue';
+import {
+	InvalidValueError,
+	invalid,
+	isAbsent,
+	requiredChoice,
+	show,
+} from '../../shared/invalidValue';
 import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../../shared/n8n';
 import { balanceRequest, callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
@@ -123,8 +129,10 @@ function chosenFinding(context: IExecuteFunctions): RunOptions['finding'] {
 	if (isAbsent(saved)) return 'unclear';
 	const choice = ['fromItem' as const, ...findings].find((each) => each === saved);
 	if (choice !== undefined) return choice;
-	throw new InvalidValueError(
-		`Finding is ${show(saved)}, which is not in its list`,
+	throw invalid(
+		'Finding',
+		saved,
+		'is not in its list',
 		'Choose one from the list. If each payment has its own, give your list a column finding, and choose From Each Item.',
 	);
 }
@@ -133,6 +141,7 @@ function chosenFinding(context: IExecuteFunctions): RunOptions['finding'] {
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
+	// Also of an empty one: a person who turned the option on must see what it is now.
 	throw new InvalidValueError(
 		`${field} is ${show(value)}, which is neither true nor false`,
 		'Turn the option on or off, give it an expression that is true or false, or remove it.',
@@ -143,10 +152,8 @@ function wholeNumber(value: unknown, field: string, most: number): number {
 	const isNumber = typeof value === 'number' || typeof value === 'string';
 	const count = isNumber ? Number(value) : NaN;
 	if (Number.isInteger(count) && count >= 1 && count <= most) return count;
-	throw new InvalidValueError(
-		`${field} is ${show(value)}, which is not a whole number from 1 to ${most}`,
-		`Enter a whole number from 1 to ${most}.`,
-	);
+	const remedy = `Enter a whole number from 1 to ${most}.`;
+	throw invalid(field, value, `is not a whole number from 1 to ${most}`, remedy);
 }
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));

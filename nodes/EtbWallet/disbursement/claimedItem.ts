@@ -4,9 +4,9 @@ import { stopwatch } from '../../shared/elapsed';
 import {
 	InvalidValueError,
 	asInvalidValue,
+	invalid,
 	isAbsent,
 	requiredText,
-	show,
 } from '../../shared/invalidValue';
 import type { ParameterReader } from '../actions/mapping';
 import { lookOf, requiredReference } from './reference';
@@ -67,10 +67,7 @@ function readClaim(value: unknown): string {
 	const remedy = remedyFor('claim');
 	const claim = requiredText('Claim', value, remedy).toLowerCase();
 	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claim)) return claim;
-	throw new InvalidValueError(
-		`Claim is ${show(value)}, which is not a claim of the pay gate`,
-		remedy,
-	);
+	throw invalid('Claim', value, 'is not a claim of the pay gate', remedy);
 }
 
 /** The longest lease of the gate is a day, and nothing begins after half of it. */
@@ -85,10 +82,7 @@ function readNotAfter(value: unknown, times: Times): () => number {
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
 	if (Number.isNaN(msAtFirst) || msAtFirst > longestMs) {
-		throw new InvalidValueError(
-			`Not After is ${show(value)}, which is not a time of the pay gate`,
-			remedy,
-		);
+		throw invalid('Not After', value, 'is not a time of the pay gate', remedy);
 	}
 	const passedMs = stopwatch();
 	// Not After is the middle of the gate's lease. A payment that begins just before it may take as long as was left at

@@ -1,7 +1,13 @@
 /** Reads the payments of the items, and checks each. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
-import { InvalidValueError, isAbsent, requiredText, show } from '../../shared/invalidValue';
+import {
+	InvalidValueError,
+	invalid,
+	isAbsent,
+	requiredText,
+	show,
+} from '../../shared/invalidValue';
 import { isMapped, similarKeys, valueInItem, type ParameterReader } from '../actions/mapping';
 import { requiredReference } from './reference';
 import { findings, type Finding, type Row, type RunOptions } from './run';
@@ -12,8 +18,10 @@ export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal):
 	const amount = amountInEtb(read('amountEtb', row.itemIndex));
 	row.amount = amount;
 	if (maxAmount !== undefined && isAbove(amount, maxAmount)) {
-		throw new InvalidValueError(
-			`Amount (ETB) is ${show(Number(amount))}, which is above the Maximum per Payment of ${show(Number(maxAmount))}`,
+		throw invalid(
+			'Amount (ETB)',
+			Number(amount),
+			`is above the Maximum per Payment of ${show(Number(maxAmount))}`,
 			'Check the amount, or raise the maximum under Options.',
 		);
 	}
@@ -129,20 +137,19 @@ export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 		'Enter an amount in ETB above zero with a point for decimals, for example 1250.50.';
 	const amount = requiredDecimal(field, value, 'a plain number', remedy);
 	if (typeof value === 'string' && /\.\d{3}/.test(value)) {
-		throw new InvalidValueError(
-			`${field} is ${show(value)}, which has more than two decimals`,
+		throw invalid(
+			field,
+			value,
+			'has more than two decimals',
 			'If its point stands between thousands, leave it out, such as 1250. Otherwise round to two decimals, such as 1250.50.',
 		);
 	}
 	if (amount === '0' || amount.startsWith('-'))
-		throw new InvalidValueError(`${field} is ${show(value)}, which is not above zero`, remedy);
-	if (isAbove(leastAmount, amount))
-		throw new InvalidValueError(`${field} is ${show(value)}, which is below 0.000001`, remedy);
+		throw invalid(field, value, 'is not above zero', remedy);
+	if (isAbove(leastAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);
 	if (fromDecimal(amount) === undefined) {
-		throw new InvalidValueError(
-			`${field} is ${show(value)}, which has more than 15 digits`,
-			'Round the amount, for example with {{ $json.amount.toFixed(2) }}.',
-		);
+		const round = 'Round the amount, for example with {{ $json.amount.toFixed(2) }}.';
+		throw invalid(field, value, 'has more than 15 digits', round);
 	}
 	return amount;
 }

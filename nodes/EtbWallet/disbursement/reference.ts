@@ -1,5 +1,5 @@
 /** The rule for a reference: what looks the same is the same. */
-import { InvalidValueError, requiredText, show } from '../../shared/invalidValue';
+import { InvalidValueError, invalid, requiredText, show } from '../../shared/invalidValue';
 
 /** In characters (code points), as in the pay gate. */
 const longestReference = 200;
@@ -32,32 +32,23 @@ const writeAnew =
  * @throws {InvalidValueError}
  */
 export function requiredReference(value: unknown): string {
-	const reference = requiredText('Reference', value, 'Give this item a reference of its own.');
+	const field = 'Reference';
+	const reference = requiredText(field, value, 'Give this item a reference of its own.');
 	if (Array.from(reference).length > longestReference) {
-		throw new InvalidValueError(
-			`Reference is ${show(reference)}, which is longer than ${longestReference} characters`,
-			'Give this item a shorter key, such as an invoice number.',
-		);
+		const remedy = 'Give this item a shorter key, such as an invoice number.';
+		throw invalid(field, reference, `is longer than ${longestReference} characters`, remedy);
 	}
 	const unseen = findIn(reference, invisible);
 	if (unseen !== undefined) {
-		throw new InvalidValueError(
-			`Reference is ${show(reference)}, which has an invisible character (${unseen})`,
-			writeAnew,
-		);
+		throw invalid(field, reference, `has an invisible character (${unseen})`, writeAnew);
 	}
 	const blank = findIn(reference, foreignBlank);
 	if (blank !== undefined) {
-		throw new InvalidValueError(
-			`Reference is ${show(reference)}, which has a blank that is not a plain one (${blank})`,
-			writeAnew,
-		);
+		throw invalid(field, reference, `has a blank that is not a plain one (${blank})`, writeAnew);
 	}
 	if (reference !== reference.normalize('NFC')) {
-		throw new InvalidValueError(
-			`Reference is ${show(reference)}, which is not in Unicode's composed form`,
-			'Add .normalize() to the expression of the reference, or write it anew.',
-		);
+		const remedy = 'Add .normalize() to the expression of the reference, or write it anew.';
+		throw invalid(field, reference, `is not in Unicode's composed form`, remedy);
 	}
 	return reference;
 }

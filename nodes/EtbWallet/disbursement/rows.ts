@@ -1,7 +1,7 @@
 /** The rows of a run, for both operations that pay: reading them, refusing a run as a whole, and telling how all ended. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
-import { asInvalidValue, InvalidValueError, show } from '../../shared/invalidValue';
+import { asInvalidValue, invalid, type InvalidValueError } from '../../shared/invalidValue';
 import { addHint, errorItem, operationError } from '../../shared/n8n';
 import { invalidValueFailure } from '../../shared/service/failure';
 import { hasError, namesOf, paidOtherAmount } from './ending';
@@ -104,8 +104,10 @@ function keepFromSending(rows: Row[]): void {
 }
 
 const contradiction = ({ reference }: Row): InvalidValueError =>
-	new InvalidValueError(
-		`Reference is ${show(reference)}, which another item has with another Finding`,
+	invalid(
+		'Reference',
+		reference,
+		'another item has with another Finding',
 		'Leave one item with this reference, and in it what the partner service said.',
 	);
 

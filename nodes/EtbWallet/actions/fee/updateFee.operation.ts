@@ -1,6 +1,6 @@
 /** Fee → Update: another platform fee. */
 import { isAbove, requiredDecimal } from '../../../shared/decimal';
-import { InvalidValueError, show } from '../../../shared/invalidValue';
+import { invalid } from '../../../shared/invalidValue';
 import { eachItem, type Operation } from '../operation';
 
 /** Endpoint 3 of the service document §4. */
@@ -34,11 +34,7 @@ export const updateFee: Operation = {
 export function feeInPercent(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const percent = requiredDecimal('Fee Percent', value, 'a number', remedy);
-	if (percent.startsWith('-') || isAbove(percent, '100')) {
-		throw new InvalidValueError(
-			`Fee Percent is ${show(value)}, which is not between 0 and 100`,
-			remedy,
-		);
-	}
+	if (percent.startsWith('-') || isAbove(percent, '100'))
+		throw invalid('Fee Percent', value, 'is not between 0 and 100', remedy);
 	return Number(percent);
 }

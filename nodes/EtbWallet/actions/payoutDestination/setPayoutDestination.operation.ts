@@ -1,11 +1,5 @@
 /** Payout Destination → Set: where the treasury is paid out to. */
-import {
-	InvalidValueError,
-	isAbsent,
-	requiredChoice,
-	requiredText,
-	show,
-} from '../../../shared/invalidValue';
+import { invalid, requiredChoice, requiredText, show } from '../../../shared/invalidValue';
 import { property } from '../../../shared/unknown';
 import { eachItem, type Operation } from '../operation';
 
@@ -107,10 +101,8 @@ function bankFields(value: unknown): Record<string, string> {
 	for (const row of Array.isArray(rows) ? rows : []) {
 		const key = requiredText('Name of a bank field', property(row, 'name'), nameRemedy);
 		if (key === 'type' || fields.has(key)) {
-			throw new InvalidValueError(
-				`Name of a bank field is ${show(key)}, which is ${key === 'type' ? 'the payout type itself' : 'used twice'}`,
-				'Give each bank field its own name.',
-			);
+			const why = key === 'type' ? 'is the payout type itself' : 'is used twice';
+			throw invalid('Name of a bank field', key, why, 'Give each bank field its own name.');
 		}
 		const text = requiredText(`Bank field ${show(key)}`, property(row, 'value'), valueRemedy);
 		fields.set(key, text);
@@ -123,11 +115,6 @@ export function internationalPhone(value: unknown): string {
 	const remedy =
 		'Enter the number in international format: a plus sign, the country code and 7 to 15 digits in all, without spaces, for example +251911234567.';
 	const phone = typeof value === 'string' ? value.trim() : value;
-	if (typeof phone !== 'string' || !/^\+[1-9]\d{6,14}$/.test(phone)) {
-		throw new InvalidValueError(
-			`Phone is ${show(value)}${isAbsent(value) ? '' : ', which is not an international telephone number'}`,
-			remedy,
-		);
-	}
-	return phone;
+	if (typeof phone === 'string' && /^\+[1-9]\d{6,14}$/.test(phone)) return phone;
+	throw invalid('Phone', value, 'is not an international telephone number', remedy);
 }

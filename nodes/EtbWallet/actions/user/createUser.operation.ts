@@ -1,5 +1,5 @@
 /** User → Create: a wallet for a person. */
-import { InvalidValueError, isAbsent, requiredText, show } from '../../../shared/invalidValue';
+import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/failure';
 import { eachItem, type Operation } from '../operation';
 
@@ -63,11 +63,7 @@ const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;
-	if (typeof email !== 'string' || !emailPattern.test(email)) {
-		throw new InvalidValueError(
-			`Email is ${show(value)}, which is not an email address`,
-			'Enter an address such as abebe@example.com, or leave Email empty.',
-		);
-	}
-	return email;
+	if (typeof email === 'string' && emailPattern.test(email)) return email;
+	const remedy = 'Enter an address such as abebe@example.com, or leave Email empty.';
+	throw invalid('Email', value, 'is not an email address', remedy);
 }
