@@ -29,12 +29,14 @@ const refusedAmount = (written) =>
 		: `the salary ${textOf(written)} is not clear. Write it like 12400 or 12400.50`;
 
 /**
- * What is compared to see whether two values of a column are the same: no case, no blanks. A spreadsheet drops the zeros
- * before an employee number, and the person stays the same.
+ * What is compared to see whether two values of a column are the same: no case, no blanks, one kind of dashes. A
+ * spreadsheet drops the zeros before an employee number, and the person stays the same.
  */
 const plain = (value, column) =>
 	String(value ?? '')
-		.replace(/\s+/g, '')
+		.normalize('NFKC')
+		.replace(/\s+|^['’]/g, '')
+		.replace(/[\p{Pd}\u2212]/gu, '-')
 		.toLowerCase()
 		.replace(column === 'employee' ? /^0+(?=\d)/ : '', '');
 

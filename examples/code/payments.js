@@ -83,7 +83,7 @@ function paymentOf(person) {
 		name: person.name || person.employee,
 		// Who has a problem goes on without a user ID: the next node refuses that payment, and makes the others.
 		toUserId: problem === '' ? person.userId.trim() : '',
-		amountEtb: readEtb(person.salaryEtb) ?? person.salaryEtb,
+		amountEtb: readEtb(person.salaryEtb) ?? '',
 		// The same when somebody writes the number in another way: a person is paid once for a period.
 		reference: `payroll-${period}-${plain(person.employee, 'employee').toUpperCase()}`,
 		finding: findingOf(person),

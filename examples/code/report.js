@@ -63,6 +63,10 @@ const items = $('Payments')
 			person.problem !== '' && told.mode !== 'settle'
 				? ifNotAsked
 				: (isMine && notRecorded === '' && told.outcome) || 'unknown';
+		const notAsked =
+			outcome === 'notPaid' && person.reference !== ''
+				? ' Whether it was paid before was not asked.'
+				: '';
 		const reason = [
 			notRecorded,
 			isMistaken ? `The table says ${person.written}, which ${mistake}` : '',
@@ -95,7 +99,7 @@ const items = $('Payments')
 				name: person.name,
 				outcome,
 				reason:
-					person.problem ||
+					(person.problem && `${person.problem}${notAsked}`) ||
 					reason ||
 					(outcome === 'unknown' ? 'No answer came about this payment' : ''),
 				amountEtb: Number(told.amountEtb ?? person.amountEtb) || 0,

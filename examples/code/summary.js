@@ -36,8 +36,8 @@ const whenSettling = (list, words) =>
 	mode === 'settle' ? list.filter(({ reason }) => words.test(reason)) : [];
 // Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
 const forgotten = whenSettling(ready, /knows no unknown payment/);
-// What the table says was not heeded: it is of another period, or cannot be used.
-const mistaken = whenSettling([...ready, ...before], /^The table says /).filter(
+// What the table says was not recorded: it is of another period, cannot be used, or contradicts what the node knows.
+const mistaken = whenSettling([...ready, ...before], /^(The table says|Its Finding is) /).filter(
 	(row) => !forgotten.includes(row),
 );
 const counts = [

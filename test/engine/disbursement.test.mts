@@ -551,10 +551,16 @@ describe('limits', () => {
 		expect(paidNames()).toEqual(names(8));
 	});
 
-	test('an unreadable balance pays nobody', async () => {
-		sandbox.faults.next('GET /balance', reply(200, { data: {} }), 1);
+	test.each([
+		[
+			{},
+			'The treasury balance could not be read: The service answered 200 with no treasuryBalance in its body',
+		],
+		[{ treasuryBalance: 'much' }, 'The service answered without a treasury balance'],
+	])('a balance of %j cannot be read, and pays nobody', async (data, message) => {
+		sandbox.faults.next('GET /balance', reply(200, { data }), 1);
 		const { error } = await pay(itemsFor(names(2)), { options: { checkBalance: true } });
-		expect(error?.message).toBe('The service answered without a treasury balance');
+		expect(error?.message).toBe(message);
 		expect(payments()).toEqual([]);
 	});
 

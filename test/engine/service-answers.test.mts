@@ -398,6 +398,23 @@ describe('a wallet that the service answers 200 to, and does not say that it mad
 	});
 });
 
+describe('an answer without what the service document shows in it', () => {
+	test.each([
+		['GET /balance', { resource: 'balance', operation: 'get' }, 'treasuryBalance'],
+		['GET /fee', { resource: 'fee', operation: 'get' }, 'feePercent'],
+		['POST /users', { resource: 'user', operation: 'create', externalId: 'abebe' }, 'id'],
+	] as const)('is none of %s', async (route, parameters, field) => {
+		for (const body of ['{}', '{"success":true,"data":{}}', `{"${field}":null}`]) {
+			sandbox.faults.next(route, answer(200, body));
+			const { error } = await run('read', { parameters });
+			expect(error?.message).toContain(`The service answered 200 with no ${field} in its body`);
+			expect(error?.description ?? '').toMatch(
+				route === 'POST /users' ? /It may have been done/ : /Check the Base URL/,
+			);
+		}
+	});
+});
+
 describe('the reason of the service', () => {
 	test.each([
 		['message', json('No way')],

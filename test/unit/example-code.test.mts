@@ -157,9 +157,12 @@ describe('the payments', () => {
 		]);
 	});
 
-	test.each(['e-1041', 'E- 1041', ' E-1041 '])('of %p have the reference of E-1041', (employee) => {
-		expect(paymentsOf([person(1, { employee })])[0]?.reference).toBe('payroll-2026-10-E-1041');
-	});
+	test.each(['e-1041', 'E- 1041', ' E-1041 ', 'E\u20111041', 'Ｅ-1041', "'E-1041"])(
+		'of %p have the reference of E-1041',
+		(employee) => {
+			expect(paymentsOf([person(1, { employee })])[0]?.reference).toBe('payroll-2026-10-E-1041');
+		},
+	);
 
 	test('of 007 and 7 have one reference: a spreadsheet drops the zeros', () => {
 		const of = (employee: string) => paymentsOf([person(1, { employee })])[0]?.reference;
@@ -373,6 +376,14 @@ describe('the report', () => {
 		},
 	);
 
+	test('of a run that settles calls for somebody whose finding contradicts what the node knows', () => {
+		const message = 'Its Finding is notPaid, but this node knows it as paid, maybe since you asked';
+		const person = { ...payment(1), finding: 'notPaid', written: '2026-10 notPaid' };
+		const { summary } = reportOf([person], [answer(1, 'alreadyPaid', { mode: 'settle', message })]);
+		expect(summary?.needsYou).toBe(1);
+		expect(summary?.message).toContain(`Finding not recorded: Name 1, 100.00 ETB (${message})`);
+	});
+
 	test('does not say not paid of somebody with a finding whom the gate was not asked about', () => {
 		const found = { ...payment(1, 'The finding in the table is 2026-10 paid.'), finding: 'paid' };
 		const { rows, summary } = reportOf(
@@ -445,7 +456,7 @@ describe('the report', () => {
 		expect(summary).toMatchObject({ paid: 1, paidEtb: 100, notPaid: 2, unknown: 1, needsYou: 3 });
 		expect(summary?.message).toBe(
 			'Salaries 2026-10: 1 paid (100.00 ETB), 0 paid before, 2 not paid, 1 unknown.' +
-				' Not paid: Name 2, 100.00 ETB (Too much. Check it); Name 4, 100.00 ETB (No userId.).' +
+				' Not paid: Name 2, 100.00 ETB (Too much. Check it); Name 4, 100.00 ETB (No userId. Whether it was paid before was not asked.).' +
 				' Unknown: Name 3, 100.00 ETB (Ask).',
 		);
 	});

@@ -47,9 +47,19 @@ const paid = known.filter(
 );
 const unknown = known.filter(({ state, time }) => state === 'unknown' && within(time));
 const hashes = new Set(known.map(({ txHash }) => txHash).filter(Boolean));
-const around = events.filter(
-	({ event, txHash }) => event === 'disburse.completed' && !hashes.has(txHash),
+// The gate knows no hash of what is unknown, or was settled as paid: such a payment explains one event.
+const withoutHash = known.filter(
+	({ state, txHash }) => txHash === '' && ['paid', 'unknown'].includes(state),
 );
+const around = events.filter((payment) => {
+	if (payment.event !== 'disburse.completed' || hashes.has(payment.txHash)) return false;
+	const own = withoutHash.findIndex(
+		({ toUserId, amountEtb }) =>
+			toUserId === (payment.toUserId || toUserId) && amountEtb === payment.amountEtb,
+	);
+	if (own !== -1) withoutHash.splice(own, 1);
+	return own === -1;
+});
 
 const expectedEtb = round(openingEtb + sum(deposits) - sum(paid));
 const unexplainedEtb = round(closingEtb - expectedEtb);

@@ -1,5 +1,5 @@
 /**
- * Finds the two balances between which the month lies: the first one of the month, and the first one of the month after.
+ * Finds the two balances between which the month lies: the first one of its first two days, and the first one after it.
  * The closing balance of one month is so the opening balance of the next, also when n8n was down at midnight.
  */
 const { month } = $('Month').first().json;
@@ -20,14 +20,14 @@ if (failed)
 const balances = $input
 	.all()
 	.map(({ json }) => json)
-	.filter(({ takenAt }) => takenAt)
+	.filter(({ takenAt, balanceEtb }) => takenAt && typeof balanceEtb === 'number')
 	.map((balance) => ({ ...balance, time: DateTime.fromISO(balance.takenAt) }))
 	.sort((one, other) => one.time - other.time);
-const opening = balances.find(({ time }) => time >= start && time < end);
+const opening = balances.find(({ time }) => time >= start && time < start.plus({ days: 2 }));
 const closing = balances.find(({ time }) => time >= end);
 if (!opening)
 	throw new Error(
-		`There is no balance of ${month} in the table: "Every night" has to be published before the month begins`,
+		`There is no balance of the first two days of ${month} in the table: "Every night" has to be published before the month begins`,
 	);
 if (!closing)
 	throw new Error(`There is no balance after the end of ${month} yet: close it on the day after`);

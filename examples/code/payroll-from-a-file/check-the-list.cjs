@@ -55,7 +55,7 @@ function rowsBy(column, some) {
 	const found = new Map();
 	for (const each of some) {
 		const value = sameAs(each[column]);
-		if (each[column]) found.set(value, [...(found.get(value) ?? []), each]);
+		if (value !== '') found.set(value, [...(found.get(value) ?? []), each]);
 	}
 	return (value) => found.get(sameAs(value)) ?? [];
 }
@@ -95,12 +95,12 @@ const lines = rows.map((row) => {
 	const problems = [
 		row.problem,
 		otherNumber &&
-			`The table has ${otherNumber.name} as ${otherNumber.employee}. If that is this person, write ${otherNumber.employee}. Somebody else needs a number that differs in more than zeros`,
+			`The table has ${otherNumber.name || 'somebody'} as ${otherNumber.employee}. If that is this person, write ${otherNumber.employee}. Somebody else needs a number that differs in more than zeros`,
 		twice(row, 'employee') &&
-			`${[...new Set(inList.employee(row.employee).map((each) => each.employee))].join(' or ')} is in the list more than once`,
+			`${[...new Set(inList.employee(row.employee).map((each) => each.employee))].join(' or ')} is in the list more than once: leave one row for each person`,
 		row.fileReference !== '' &&
 			key(row.fileReference) !== key(reference) &&
-			`The row has the reference ${row.fileReference}, which is not that of employee ${row.employee}`,
+			`The row has the reference ${row.fileReference}, which is not that of employee ${row.employee}: correct the employee, or empty the reference`,
 		twice(row, 'email') && `${row.email} is in the list more than once`,
 		twice(row, 'userId') && `The wallet ${row.userId} is in the list more than once`,
 		row.userId !== '' &&
@@ -118,6 +118,8 @@ const lines = rows.map((row) => {
 	return {
 		...row,
 		employee,
+		// Whoever the table has with other zeros may be this person.
+		mayBePaid: row.mayBePaid || otherNumber !== undefined,
 		toUserId: row.userId || tableId,
 		reference,
 		problem: problems.join('. '),

@@ -47,7 +47,7 @@ const [heading, sentence] = {
 			having('alreadyPaid').length > 0 &&
 				`${people(having('alreadyPaid').length)} had been paid before.`,
 			having('notPaid').length > 0 &&
-				`${people(having('notPaid').length)} not paid: correct what the reason says, in still-to-pay.xlsx, and upload it.`,
+				`${people(having('notPaid').length)} not paid by this list: correct what the reason says, in still-to-pay.xlsx, and upload it. Do not pay them in another way: an earlier list may have paid them.`,
 			having('unknown').length > 0 &&
 				`${people(having('unknown').length)} may have been paid: do not pay them in another way.`,
 		]

@@ -91,7 +91,7 @@ const receipts = payments.map(({ txHash, toUserId, amountEtb, time, name, email 
 	});
 	const to = name || payee.name || '';
 	return {
-		txHash,
+		txHash: String(txHash),
 		email: email || payee.email || '',
 		name: to,
 		subject: `የክፍያ ደረሰኝ / Receipt: ${amount} ETB`,
@@ -109,10 +109,15 @@ const receipts = payments.map(({ txHash, toUserId, amountEtb, time, name, email 
 	};
 });
 
-// A receipt without a transaction cannot be told apart from another one.
-const withoutHash = payments.filter(({ txHash }) => !txHash);
-if (withoutHash.length > 0)
-	throw new Error(
-		`${withoutHash.length} of ${payments.length} payments have no txHash: no receipt was sent`,
-	);
+// A receipt without a transaction cannot be told apart from another one, and one without an amount says something false.
+for (const [name, isUsable] of Object.entries({
+	txHash: ({ txHash }) => Boolean(txHash),
+	amountEtb: ({ amountEtb }) => Number(amountEtb) > 0,
+})) {
+	const without = payments.filter((payment) => !isUsable(payment)).length;
+	if (without > 0)
+		throw new Error(
+			`${without} of ${payments.length} payments have no ${name}: no receipt was sent`,
+		);
+}
 return receipts.filter(({ email }) => email !== '').map((json) => ({ json }));

@@ -6,6 +6,7 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import type { Account } from '../account';
+import { isAbsent } from '../invalidValue';
 import { requestUntil } from '../n8n';
 import { isObject } from '../unknown';
 import { makeAttempt, unreadableAnswer, type Attempt, type Requests } from './attempt';
@@ -27,12 +28,19 @@ export interface ServiceRequest {
 	confirms?: IDataObject;
 	/** Whether the caller reads from the answer if it was done, as for payments. */
 	isJudgedByCaller?: true;
+	/** A field that the service document (§4) shows in the answer: without it nobody knows what the endpoint did. */
+	answersWith?: string;
 	/** What to do about statuses that mean something more at this endpoint. */
 	remedies?: Remedies;
 }
 
 /** Endpoint 1 of the service document §4. */
-export const balanceRequest: ServiceRequest = { method: 'GET', path: '/balance', mayRepeat: true };
+export const balanceRequest: ServiceRequest = {
+	method: 'GET',
+	path: '/balance',
+	mayRepeat: true,
+	answersWith: 'treasuryBalance',
+};
 
 /** `body` is what the answer's `text` is when it is JSON. */
 export type ServiceResult =
@@ -119,6 +127,9 @@ export function resultOf(
 		const disagrees = isBelieved ? undefined : disagreement(last, sent);
 		if (disagrees !== undefined)
 			return failed(describeDisagreement(last, account, ifUnusable, disagrees));
+		const { answersWith } = request;
+		if (answersWith !== undefined && isAbsent(fields?.[answersWith]))
+			return failed(describeUnreadable(last, account, ifUnusable, answersWith));
 		return { ok: true, output: { ...request.confirms, ...fields }, body, text };
 	} catch {
 		// An answer came, and cannot be read: of a payment that means unknown, and not an error that hides it.

@@ -162,14 +162,19 @@ export function describeDisagreement(
 	});
 }
 
+/** @param missing the field that the answer does not have, if it is a JSON object */
 export function describeUnreadable(
 	answer: Answer,
 	account: Account,
 	outcome: ServiceFailure['outcome'],
+	missing?: string,
 ): ServiceFailure {
 	const found = answer.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
 	return describeAnswer(answer, account, outcome, {
-		problem: `The service answered ${answer.status} with ${found}`,
+		problem:
+			missing === undefined
+				? `The service answered ${answer.status} with ${found}`
+				: `The service answered ${answer.status} with no ${missing} in its body`,
 		remedy: 'Check the Base URL in the ETB Wallet API credential.',
 	});
 }

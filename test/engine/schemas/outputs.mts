@@ -63,16 +63,16 @@ const hook = { webhookUrl: 'http://127.0.0.1:9/hook' };
 /** In order: some shapes need what an earlier run did. The first run of an operation gives its fields their order. */
 const runs: Run[] = [
 	run('balance', 'get'),
-	run('balance', 'get', {}, ['GET /balance', sparse()]),
+	run('balance', 'get', {}, ['GET /balance', sparse({ treasuryBalance: 1 })]),
 	run('fee', 'get'),
-	run('fee', 'get', {}, ['GET /fee', sparse()]),
+	run('fee', 'get', {}, ['GET /fee', sparse({ feePercent: 1 })]),
 	run('fee', 'update', fee),
 	run('fee', 'update', fee, ['PUT /fee', sparse()]),
 	run('payoutDestination', 'set', mobile),
 	// Its other fields are the user's own.
 	run('payoutDestination', 'set', { type: 'bank' }, ['PUT /treasury/payout-destination', sparse()]),
 	run('user', 'create', { externalId: 'employee-1', email: 'a@b.et' }),
-	run('user', 'create', { externalId: 'employee-2' }, ['POST /users', sparse()]),
+	run('user', 'create', { externalId: 'employee-2' }, ['POST /users', sparse({ id: 'etbw_2' })]),
 	run('webhook', 'set', hook),
 	run('webhook', 'set', hook, ['PUT /webhook', sparse()]),
 	payment('paid'),

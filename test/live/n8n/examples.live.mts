@@ -424,6 +424,12 @@ void describe('wallet-from-a-form.json', () => {
 		lab.sandbox.faults.next('POST /users', { process: 'never', answer: refused });
 		await fillIn('Hirut Alemu', 'M-2003', 'That did not work');
 		await fillIn('Hirut Alemu', 'M-2003', 'Welcome, Hirut Alemu!');
+		lab.sandbox.faults.next('POST /users', {
+			process: 'never',
+			answer: { status: 201, body: '{}' },
+		});
+		await fillIn('Meron Abate', 'M-2006', 'That did not work');
+		await fillIn('Meron Abate', 'M\u20112006', 'That did not work');
 		// No answer came: the wallet may exist, so nobody asks for another one.
 		lab.sandbox.faults.next('POST /users', 'error500AfterPaying');
 		await fillIn('Lemma Tola', 'M-2004', 'That did not work');
@@ -438,7 +444,7 @@ void describe('wallet-from-a-form.json', () => {
 			fillIn('Alem Haile', 'M-2005', ''),
 		]);
 		assert.equal(lab.sandbox.books.users().length, before + 1);
-		const executions = await executionsOf(lab, id, 11);
+		const executions = await executionsOf(lab, id, 13);
 		assert.deepEqual(
 			executions.map(({ status }) => status),
 			executions.map(() => 'success'),
@@ -466,6 +472,12 @@ void describe('low-treasury-alert.json', () => {
 		const refused = await run(id, 'Every morning');
 		lab.sandbox.refuseApiKey(false);
 		assert.match(refused.error ?? '', /^Read the balance: /);
+		lab.sandbox.faults.next('GET /balance', {
+			process: 'never',
+			answer: { status: 200, body: '{"success":false,"message":"later"}' },
+		});
+		const without = await run(id, 'Every morning');
+		assert.match(without.error ?? '', /answered 200 with no treasuryBalance in its body/);
 	});
 });
 
@@ -572,6 +584,29 @@ void describe('reconcile-payments.json', () => {
 			[reference],
 		);
 		assert.ok(list.error?.includes(`Still open: ${String(reference)} (1 in all)`), list.error);
+	});
+
+	test('what cannot be read does not hide what was paid, and a payment that n8n forgot to record is recorded', async () => {
+		const already = payments();
+		await lab.api.changeWorkflow(id, ({ nodes }) => ({
+			nodes: nodes.map((node) => {
+				if (node.name !== 'Who to pay') return node;
+				const list = ['1,200.00', '20', '30'].map((amountEtb, index) => ({
+					...{ toUserId: lab.sandbox.books.users()[0]?.id, amountEtb },
+					reference: `forgotten-${index}`,
+				}));
+				return {
+					...node,
+					...{ type: 'n8n-nodes-base.code', typeVersion: 2 },
+					parameters: { jsCode: `return ${JSON.stringify(list.map((json) => ({ json })))}` },
+				};
+			}),
+		}));
+		const recorded = async () =>
+			itemsOf(await run(id, 'Pay'), 'Record the payment').map(({ reference }) => reference);
+		assert.deepEqual(await recorded(), ['forgotten-1', 'forgotten-2']);
+		assert.equal(payments(), already + 2);
+		assert.deepEqual(await recorded(), []);
 	});
 
 	test('an event without a transaction hash closes nothing and ends in red', async () => {

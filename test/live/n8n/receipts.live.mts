@@ -163,20 +163,23 @@ test('a message that the mail server refuses ends in red, and is sent when the e
 	assert.equal(sentTo(3).length, already + 1);
 });
 
-test('an event without a hash sends nothing and ends in red', async () => {
-	const already = mail.mails.length;
-	const { deliveryId } = lab.sandbox.emit('disburse.completed', {
-		toUserId: userId(1),
-		amountEtb: 5,
+for (const [field, data] of [
+	['txHash', { amountEtb: 5 }],
+	['amountEtb', { txHash: '0xamount', amountEtb: '12,400.50' }],
+	['amountEtb', { txHash: '0xamount', amountEtb: null }],
+] as const) {
+	test(`an event with ${JSON.stringify(data)} sends nothing and ends in red`, async () => {
+		const already = mail.mails.length;
+		const { deliveryId } = lab.sandbox.emit('disburse.completed', { toUserId: userId(1), ...data });
+		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'failed');
+		const [newest] = await lab.api.executionIds(workflowId);
+		assert.match(
+			(await lab.api.endedExecution(newest ?? '')).error ?? '',
+			new RegExp(`1 of 1 payments have no ${field}: no receipt was sent`),
+		);
+		assert.equal(mail.mails.length, already);
 	});
-	assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'failed');
-	const [newest] = await lab.api.executionIds(workflowId);
-	assert.match(
-		(await lab.api.endedExecution(newest ?? '')).error ?? '',
-		/1 of 1 payments have no txHash: no receipt was sent/,
-	);
-	assert.equal(mail.mails.length, already);
-});
+}
 
 test('called after a payment, it sends to who was paid; the event of it sends nothing more', async () => {
 	const [one, other] = [payment(11), payment(12)].map((data) => ({
@@ -217,4 +220,23 @@ test('called after a payment, it sends to who was paid; the event of it sends no
 		[['payee11@example.com']],
 	);
 	await executionsOf(lab, workflowId, 1);
+	// Who came late has taken its row back: had the first one failed to send, the next event would send.
+	const reader = await lab.api.createWorkflow(
+		WorkflowFile.parse({
+			name: 'Receipts of a payment',
+			nodes: [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
+				node('Rows', 'n8n-nodes-base.dataTable', 1.1, {
+					...{ resource: 'row', operation: 'get', returnAll: true },
+					dataTableId: { __rl: true, mode: 'name', value: 'ETB receipts' },
+					filters: { conditions: [{ keyName: 'txHash', keyValue: one?.txHash }] },
+				}),
+			],
+			connections: { Start: { main: [[{ node: 'Rows', type: 'main', index: 0 }]] } },
+		}),
+	);
+	const read = await lab.api.endedExecution(await lab.api.run(reader, 'Start'));
+	const [row, ...others] = read.nodes['Rows']?.[0]?.outputs[0] ?? [];
+	assert.ok(row?.['sentAt']);
+	assert.deepEqual(others, []);
 });

@@ -10,5 +10,10 @@ export const getFee: Operation = {
 		description: 'Read the platform fee in percent',
 	},
 	fields: [],
-	execute: eachItem(() => ({ method: 'GET', path: '/fee', mayRepeat: true })),
+	execute: eachItem(() => ({
+		method: 'GET',
+		path: '/fee',
+		mayRepeat: true,
+		answersWith: 'feePercent',
+	})),
 };

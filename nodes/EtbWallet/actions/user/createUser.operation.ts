@@ -44,6 +44,7 @@ export const createUser: Operation = {
 			path: '/users',
 			// Done twice, it could make a second wallet, or fail because of the first.
 			mayRepeat: false,
+			answersWith: 'id',
 			body: {
 				externalId: requiredText(
 					'External ID',
