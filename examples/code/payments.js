@@ -6,7 +6,10 @@ if (!Number.isInteger(payDay) || payDay < 1 || payDay > 28)
 		`Nobody was paid, because payDay in Period is ${payDay} instead of a whole number from 1 to 28.`,
 	);
 // Whoever writes a period by hand must not pay everybody for one that nobody knows, nor early.
-const due = $now.minus({ days: payDay - 1 }).startOf('month');
+const due = $now
+	.setZone('Africa/Addis_Ababa')
+	.minus({ days: payDay - 1 })
+	.startOf('month');
 const [oldest, newest] = [due.minus({ months: 12 }), due].map((month) => month.toFormat('yyyy-MM'));
 if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(period) || period < oldest || period > newest)
 	throw new Error(

@@ -5,8 +5,9 @@ const SEE_THE_NOTE = 'What to do stands in the note The report';
 
 const FINDINGS = /^(paid|notPaid|recordPaid)$/;
 
-const { period, payDay } = $('Period').first().json;
-const due = $now.minus({ days: payDay - 1 }).startOf('month');
+const { period, payDay, payroll } = $('Period').first().json;
+const now = $now.setZone('Africa/Addis_Ababa');
+const due = now.minus({ days: payDay - 1 }).startOf('month');
 /** Whether the node Period takes it, so that it can be settled. */
 const isPeriod = (text) =>
 	/^\d{4}-(0[1-9]|1[0-2])$/.test(text) &&
@@ -47,13 +48,11 @@ const items = $('Payments')
 				: '';
 		const of = /^\d{4}-\d{2}/.exec(person.written)?.[0];
 		const isOfAnother = isPeriod(of) && of !== period;
-		// A run that pays this period does not ask about an earlier one, so only a run that settles names such a finding.
-		const isMistaken =
-			person.written !== '' &&
-			!FINDINGS.test(person.finding) &&
-			(told.mode === 'settle' || person.finding !== 'unclear');
+		const isMistaken = person.written !== '' && !FINDINGS.test(person.finding);
+		const where =
+			payroll === 'gate' ? 'do it at the desk' : `write ${of} into period of the node Period`;
 		const mistake = isOfAnother
-			? `is about another period: to settle that, write ${of} into period of the node Period`
+			? `is about another period: to settle that, ${where}. Is it settled? Then empty it`
 			: 'cannot be used: correct it, or empty it';
 		// A finding of this period for a payment of another one would be believed, and nobody paid.
 		const words = `Write ${period} paid or ${period} notPaid only if the partner service said so about ${person.reference}`;
@@ -113,7 +112,7 @@ const items = $('Payments')
 				time:
 					outcome === 'paid' ||
 					(outcome === 'unknown' && answer.error !== undefined && told.mode === undefined)
-						? $now.toFormat('yyyy-MM-dd HH:mm')
+						? now.toFormat('yyyy-MM-dd HH:mm')
 						: '',
 				txHash: told.txHash ?? '',
 			},

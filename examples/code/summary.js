@@ -1,7 +1,11 @@
 // One sentence for people, and the numbers in it. It names everybody who was not paid.
 
 const rows = $input.all().map(({ json }) => json);
-const { period } = $('Period').first().json;
+const { period, payDay } = $('Period').first().json;
+const due = $now
+	.setZone('Africa/Addis_Ababa')
+	.minus({ days: payDay - 1 })
+	.toFormat('yyyy-MM');
 
 const etb = (amount) =>
 	amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -29,7 +33,6 @@ const notPaid = withOutcome('notPaid');
 const unknown = withOutcome('unknown');
 const beingSent = withOutcome('inFlight');
 
-const NOTHING_SENT = { dryRun: 'dry run, nobody was paid', settle: 'settled, nobody was paid' };
 const mode = rows.find((row) => row.mode !== undefined)?.mode;
 /** Those of a run that settles whose reason says this. */
 const whenSettling = (list, words) =>
@@ -37,9 +40,14 @@ const whenSettling = (list, words) =>
 // Whoever nobody was asked about: somebody may have left Mode on Settle Unknown, and a whole payroll is still to be paid.
 const forgotten = whenSettling(ready, /knows no unknown payment/);
 // What the table says was not recorded: it is of another period, cannot be used, or contradicts what the node knows.
-const mistaken = whenSettling([...ready, ...before], /^(The table says|Its Finding is) /).filter(
-	(row) => !forgotten.includes(row),
+const mistaken = [...paid, ...ready, ...before].filter(
+	(row) => /^(The table says|Its Finding is) /.test(row.reason) && !forgotten.includes(row),
 );
+const settled = rows.filter(({ reason }) => /^Settled as /.test(reason)).length;
+const NOTHING_SENT = {
+	dryRun: 'dry run, nobody was paid',
+	settle: `${settled} settled, nobody was paid`,
+};
 const counts = [
 	mode === undefined
 		? `${paid.length} paid (${etb(total(paid))} ETB)`
@@ -65,7 +73,7 @@ const items = [
 			needsYou:
 				notPaid.length + unknown.length + beingSent.length + forgotten.length + mistaken.length,
 			message:
-				`Salaries ${period}: ${counts.join(', ')}.` +
+				`Salaries ${period}${period === due ? '' : ` (${due} is due)`}: ${counts.join(', ')}.` +
 				names('Not paid', notPaid) +
 				names('Being sent', beingSent) +
 				names('Unknown', unknown) +

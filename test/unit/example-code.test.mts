@@ -28,7 +28,7 @@ function run(
 		if (items === undefined) throw new Error(`no node ${name}`);
 		return node(items);
 	};
-	const now = DateTime.local(2026, 11, 2, 9);
+	const now = DateTime.fromISO('2026-11-02T09:00', { zone: 'Africa/Addis_Ababa' });
 	return main(node(input), $, now, { mode }).map(({ json }) => json);
 }
 
@@ -336,7 +336,7 @@ describe('the report', () => {
 		const message = 'Not settled, because its Finding is empty or Not Clear Yet: it stays unknown';
 		const old = { ...payment(1), written: '2026-09 paid' };
 		const itsPeriod =
-			'The table says 2026-09 paid, which is about another period: to settle that, write 2026-09 into period of the node Period';
+			'The table says 2026-09 paid, which is about another period: to settle that, write 2026-09 into period of the node Period. Is it settled? Then empty it';
 		const ofThis =
 			'Write 2026-10 paid or 2026-10 notPaid only if the partner service said so about payroll-2026-10-E-1';
 		const unknown = answer(1, 'unknown', { mode: 'settle', message });
@@ -354,8 +354,10 @@ describe('the report', () => {
 			expect(summary?.needsYou).toBe(1);
 			expect(summary?.message).toContain(itsPeriod);
 		}
-		const paid = answer(1, 'paid');
-		expect(reportOf([old], [paid]).rows[0]?.reason).toBe('');
+		// Paid for this period; what is still in the table is to be done.
+		const paid = reportOf([old], [answer(1, 'paid')]);
+		expect(paid.rows[0]).toMatchObject({ outcome: 'paid', reason: itsPeriod });
+		expect(paid.summary).toMatchObject({ paid: 1, needsYou: 1 });
 	});
 
 	test.each(['It was paid', '2026-10paid', '2026/10 paid', '2026-13 paid', '2026-12 paid'])(

@@ -150,7 +150,10 @@ test.each<[Cell]>([
 
 test.each([
 	[{ phone: '0811223344' }, '"0811223344" is not a telephone number'],
-	[{ employee: '' }, 'There is no employee number'],
+	[
+		{ employee: '' },
+		'There is no employee number: if the row is nobody, such as a total, delete it',
+	],
 	[{ employee: 'E\u200b1' }, 'The row has an invisible character: type its values again'],
 	[{ employee: 'x'.repeat(101) }, 'The employee number is longer than 100 letters'],
 	[{ name: ' ' }, 'There is no name'],

@@ -3,7 +3,7 @@
  * The closing balance of one month is so the opening balance of the next, also when n8n was down at midnight.
  */
 const { month } = $('Month').first().json;
-const start = DateTime.fromFormat(month, 'yyyy-MM', { zone: $now.zone });
+const start = DateTime.fromFormat(month, 'yyyy-MM', { zone: 'Africa/Addis_Ababa' });
 if (!start.isValid)
 	throw new Error(`The month "${month}" cannot be read: write it like ${$now.toFormat('yyyy-MM')}`);
 const end = start.plus({ months: 1 });

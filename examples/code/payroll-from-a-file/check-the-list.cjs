@@ -95,7 +95,7 @@ const lines = rows.map((row) => {
 	const problems = [
 		row.problem,
 		otherNumber &&
-			`The table has ${otherNumber.name || 'somebody'} as ${otherNumber.employee}. If that is this person, write ${otherNumber.employee}. Somebody else needs a number that differs in more than zeros`,
+			`The table of people has ${otherNumber.name || 'somebody'} as ${otherNumber.employee}${otherNumber.lastPeriod === about.period ? `, paid for ${about.period}` : ''}. If that is this person, write ${otherNumber.employee}. Somebody else needs a number that differs in more than zeros`,
 		twice(row, 'employee') &&
 			`${[...new Set(inList.employee(row.employee).map((each) => each.employee))].join(' or ')} is in the list more than once: leave one row for each person`,
 		row.fileReference !== '' &&

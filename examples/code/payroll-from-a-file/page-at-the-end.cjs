@@ -10,8 +10,9 @@ const items = $input.all();
 const SETTLE = [
 	`<p>Ask the partner service about each of them. In still-to-pay.xlsx, write what it said into the column <i>finding</i>: <i>${html(about.period)} paid</i> or <i>${html(about.period)} notPaid</i>. Then whoever runs n8n opens <i>Pay salaries</i> in the workflow:</p>`,
 	`<ol><li>Choose <i>Execute step</i>, and upload that file in the form that opens, with <i>${html(about.period)}</i> in <i>Period</i>.</li>`,
+	'<li>Does it open no form, or an old error? Reload the page of n8n, and begin again.</li>',
 	'<li>Hover over <i>Mode</i>, and choose <i>Fixed</i>, <i>Settle Unknown</i>. Set <i>Finding</i> to <i>From Each Item</i>. Choose <i>Execute step</i> again: nobody is paid by that.</li>',
-	'<li>Set <i>Mode</i> back to the expression <i>{{ $json.mode }}</i>.</li></ol>',
+	'<li>Choose <i>Expression</i> at <i>Mode</i> again, write <i>{{ $json.mode }}</i> in the place of what stands there, and save.</li></ol>',
 	`<p>Then empty the column <i>finding</i>, and upload the file as always, with <i>${html(about.period)}</i> in <i>Period</i>: who was not paid is paid once it is approved.</p>`,
 ].join('');
 
@@ -108,6 +109,6 @@ const pageWith = (files) => [
 	section('Not paid', having('notPaid'), ({ line, reason: why }) => [`Row ${line}: ${html(why)}`]),
 	section('Paid', paid, ({ txHash }) => [html(txHash)]),
 	section('Paid before', having('alreadyPaid'), ({ txHash }) => [html(txHash)]),
-	`<footer>${html(about.fileName)}${upload}. You can open this page again.</footer>`,
+	`<footer>${html(about.fileName)}${upload}. You can open this page again: it says how it was on ${$now.setZone('Africa/Addis_Ababa').toFormat('d LLLL yyyy, HH:mm')}, and nothing of later lists.</footer>`,
 ];
 return Promise.all(buttons).then((files) => [{ json: { page: pageWith(files).join('') } }]);

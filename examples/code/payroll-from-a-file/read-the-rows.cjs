@@ -3,6 +3,7 @@
  * it gets a problem, and nobody is paid for it.
  * In: one item for each row of the sheet, as a list of cells. Out: one item for each row below the headings.
  */
+const ZONE = 'Africa/Addis_Ababa';
 const { payDay } = $('Settings').first().json;
 const upload = $('Upload a list').first().json;
 
@@ -98,12 +99,12 @@ function readAmount(cell, groups) {
  * also when this execution is retried later.
  */
 function readPeriod(text) {
-	const uploaded = DateTime.fromISO(upload.submittedAt, { zone: $now.zone });
+	const uploaded = DateTime.fromISO(upload.submittedAt, { zone: ZONE });
 	if (!uploaded.isValid) throw new Error('The upload does not say when it was made');
 	const current = uploaded.minus({ days: payDay - 1 }).startOf('month');
 	const due = current.toFormat('yyyy-MM');
 	if (text === '') return { period: due, due };
-	const wanted = DateTime.fromFormat(text.replace(/[/.]/, '-'), 'yyyy-M', { zone: $now.zone });
+	const wanted = DateTime.fromFormat(text.replace(/[/.]/, '-'), 'yyyy-M', { zone: ZONE });
 	if (!wanted.isValid)
 		return {
 			problem: `The period "${text}" cannot be read: write it like ${due}`,
@@ -247,7 +248,8 @@ return rows.map((row, index) => {
 			'The row has more values than there are headings: put a value with a comma in quotes',
 		[employee, name, email, userId].some((text) => INVISIBLE.test(text)) &&
 			'The row has an invisible character: type its values again',
-		employee === '' && 'There is no employee number',
+		employee === '' &&
+			'There is no employee number: if the row is nobody, such as a total, delete it',
 		employee.length > 100 && 'The employee number is longer than 100 letters',
 		name === '' && 'There is no name',
 		email !== '' &&

@@ -4,6 +4,7 @@
  * Out: after the dry run one item with `ask`, the page and its rows; else one item for each person.
  */
 const settings = $('Settings').first().json;
+const now = $now.setZone('Africa/Addis_Ababa');
 const { about } = $('Read the rows').first().json;
 
 /** The rows of the run of "Check the list" that led here: the newest one. */
@@ -54,7 +55,12 @@ const answers = new Map(
 			// In the list a finding has its period.
 			.map((text) => text.replace(/\bwrite recordPaid/gi, `write ${about.period} recordPaid`))
 			.filter(Boolean)
-			.join('. ');
+			.join('. ')
+			// In this workflow Mode is an expression, which the person who settled has to put back.
+			.replace(
+				/(Set Mode to Pay, |Amount \(ETB\) is "not approved: ).*$/s,
+				'Nothing was tried: in Pay salaries put the expression {{ $json.mode }} back into Mode, and publish the workflow again',
+			);
 		return [reference, { outcome, txHash, reason, isSentNow }];
 	}),
 );
@@ -71,15 +77,23 @@ function answerTo({ next, reference, outcome = 'notPaid', reason }) {
 	return answer ?? { outcome, txHash: '', reason };
 }
 
+/** What is refused while it is tried was not looked up: then the table and the file know more of this period. */
+function endOf({ paidBefore, mayBePaid }, { outcome }) {
+	if (approved || outcome !== 'notPaid') return outcome;
+	return paidBefore ? 'alreadyPaid' : mayBePaid ? 'unknown' : outcome;
+}
+
 const decided = lines
 	.filter(({ none }) => !none)
 	.map((line) => {
-		const answer = answerTo(line);
+		const told = answerTo(line);
+		const outcome = endOf(line, told);
+		const answer = { ...told, outcome, isSentNow: told.isSentNow && outcome === told.outcome };
 		const earlier = answer.outcome === 'alreadyPaid' ? line.paidBefore : undefined;
 		// Who asks the service about an unknown payment tells it the time.
 		const isNow = answer.outcome === 'paid' || (answer.outcome === 'unknown' && answer.isSentNow);
 		const sentBefore = answer.outcome === 'unknown' ? line.sentAt : undefined;
-		const time = isNow ? $now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? sentBefore ?? '');
+		const time = isNow ? now.toFormat('yyyy-MM-dd HH:mm') : (earlier?.time ?? sentBefore ?? '');
 		const noWalletYet = line.toUserId?.startsWith('a new wallet');
 		return {
 			...line,
@@ -124,7 +138,7 @@ if (approved || ready.length === 0) {
 
 // The page for the person who approves.
 const total = Math.round(ready.reduce((sum, { amountEtb }) => sum + amountEtb, 0) * 100) / 100;
-const until = $now.plus({ hours: settings.hoursToApprove });
+const until = now.plus({ hours: settings.hoursToApprove });
 const { treasuryBalance } = $('Treasury').first().json;
 const treasury =
 	typeof treasuryBalance === 'number'
@@ -157,8 +171,8 @@ const page = [
 		? `<p>Not read: the columns ${html(about.unknownColumns.join(', '))}.</p>`
 		: '',
 	section(
-		'May have been paid, the file says',
-		ready.filter(({ mayBePaid }) => mayBePaid),
+		'Unknown before',
+		ready.filter(({ mayBePaid, reason }) => mayBePaid || /^Settled as not paid/.test(reason)),
 		({ sentAt }) => [
 			sentAt && `Sent at ${html(sentAt)}`,
 			'Approve only if the partner service said that it was not paid',

@@ -138,6 +138,7 @@ test('pay-a-user.json settles by the field finding of its list, which then keeps
 	lab.sandbox.faults.plan('POST /disburse', () => 'error500BeforePaying');
 	assert.match((await run(id, START)).error ?? '', /It is unknown whether/);
 	lab.sandbox.faults.clear();
+	assert.match((await run(id, START)).error ?? '', /^Ask the service: .*unknown/s);
 	await write('notPaid');
 	assert.equal(await pay(), 'unknown');
 	await setMode(id, { mode: 'settle', finding: 'fromItem' }, 'Pay');
@@ -364,7 +365,7 @@ void describe('payroll.json', () => {
 		const nobody = await run(await importExample('payroll.json'), 'Every 25th');
 		for (const employee of employees) await setPerson(lab.api, employee, 'payroll', 'monthly');
 		assert.match(nobody.error ?? '', /Nobody in the table .* Run Set up people to pay first/);
-		const expression = /"={{ \$now\.minus[^"]*"/;
+		const expression = /"={{ \$now\.setZone[^"]*"/;
 		for (const [written, byMistake, problem] of [
 			['"payDay","value":25', '"payDay","value":31', /Nobody was paid, because payDay .* 31/],
 			[expression, '"2026-9"', /Nobody was paid, because period in Period is 2026-9 /],

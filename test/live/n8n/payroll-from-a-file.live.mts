@@ -192,9 +192,12 @@ function withWallets(): { list: Upload; salaries: string[] } {
 }
 
 for (const [mode, says] of [
-	['pay', /Not paid: 2 people.*put the expression \$json\.mode back into Mode/s],
-	["={{ 'pay' }}", /Not paid: 2 people.*put the expression \$json\.mode back into Mode/s],
-	['settle', /Not paid: 2 people.*Mode is on Settle Unknown/s],
+	['pay', /Not paid: 2 people.*Nothing was tried: .*put the expression/s],
+	["={{ 'pay' }}", /Not paid: 2 people.*Nothing was tried: .*put the expression/s],
+	[
+		'settle',
+		/Not paid: 2 people.*Mode is on Settle Unknown\. Nothing was tried: .*put the expression/s,
+	],
 ] as const) {
 	test(`with Mode on ${mode} nobody is paid unapproved, and the page says what to do`, async () => {
 		await publish({}, {}, mode);
@@ -203,6 +206,14 @@ for (const [mode, says] of [
 		assert.deepEqual(paid(already), []);
 		assert.match(page, /Nobody was paid/);
 		assert.match(page, says);
+		assert.doesNotMatch(page, /Set Mode to Pay|Enter an amount/);
+		// Who was unknown by the file is not told as not paid.
+		const row = `Left-1,Abebe,,,100,etbw_left,payroll-2026-09-LEFT-1,unknown,2026-10-02 09:00`;
+		const left = { name: 'left.csv', content: `${HEADINGS},reference,outcome,time\n${row}` };
+		assert.match(
+			await accountant.read(await accountant.upload(FORM, left, '2026-09')),
+			/May have been paid: 1 person.*Sent at 2026-10-02 09:00/s,
+		);
 	});
 }
 
@@ -538,13 +549,13 @@ test('the approver reads what the file says of somebody whom this workflow does 
 		await approver.open(await accountant.upload(FORM, list(reference), '2026-09'));
 	assert.match(
 		await of('payroll-2026-09-COPY-1'),
-		/May have been paid, the file says: 1 person.*Sent at 2026-10-02 09:00.*Approve only if the partner service said that it was not paid/s,
+		/Unknown before: 1 person.*Sent at 2026-10-02 09:00.*Approve only if the partner service said that it was not paid/s,
 	);
 	assert.match(
 		await of('payroll-2026-09-COPY-2'),
 		/The row has the reference payroll-2026-09-COPY-2, which is not that of employee Copy-1/,
 	);
-	assert.ok(!(await of('HR-7')).includes('the file says'));
+	assert.ok(!(await of('HR-7')).includes('Unknown before'));
 });
 
 test('an employee number that lost its zeros is the same person, also while the payment is unknown', async () => {
@@ -677,7 +688,10 @@ test('a person is the same one with another spelling, and not paid again under a
 	);
 	assert.match(page, /Paid before: 2 people/);
 	assert.match(page, /abebe@example\.com belongs to Sp-1 in the table/);
-	assert.match(page, /The table has Hanna Girma as 778\. If that is this person, write 778\./);
+	assert.match(
+		page,
+		/The table of people has Hanna Girma as 778, paid for 20\d\d-\d\d\. If that is this person, write 778\./,
+	);
 	assert.deepEqual(paid(already), ['+251977665544 200', '778 300', 'Sp-1 100']);
 });
 
