@@ -138,7 +138,10 @@ test('pay-a-user.json settles by the field finding of its list, which then keeps
 	lab.sandbox.faults.plan('POST /disburse', () => 'error500BeforePaying');
 	assert.match((await run(id, START)).error ?? '', /It is unknown whether/);
 	lab.sandbox.faults.clear();
-	assert.match((await run(id, START)).error ?? '', /^Ask the service: .*unknown/s);
+	assert.match(
+		(await run(id, START)).error ?? '',
+		/^Ask the service: Not sent again: .*Settle Unknown/s,
+	);
 	await write('notPaid');
 	assert.equal(await pay(), 'unknown');
 	await setMode(id, { mode: 'settle', finding: 'fromItem' }, 'Pay');
