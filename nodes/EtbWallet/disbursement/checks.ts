@@ -141,7 +141,7 @@ function chosenFinding(context: IExecuteFunctions): RunOptions['finding'] {
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
-	// Also of an empty one: a person who turned the option on must see what it is now.
+	// `invalid` would say of an empty value only that it is empty, and a person who sees the switch off would not know why.
 	throw new InvalidValueError(
 		`${field} is ${show(value)}, which is neither true nor false`,
 		'Turn the option on or off, give it an expression that is true or false, or remove it.',
