@@ -144,16 +144,26 @@ const lines = rows.map((row) => {
 	};
 });
 const good = lines.filter(({ problem }) => problem === '');
-/** What is known of somebody who is not sent. Of two rows for one employee, one may say what the other one does not. */
-function endOf(line) {
-	if (line.paidBefore) return { outcome: 'alreadyPaid', reason: line.problem };
-	return [line, ...inList.employee(line.employee)].some(({ mayBePaid }) => mayBePaid)
-		? { outcome: 'unknown', reason: `${line.problem}. Correct this before you settle` }
-		: { outcome: 'notPaid', reason: line.problem };
+/** What the table and the file know of somebody who is not sent. Of two rows for one employee, one may say more. */
+function endIfNotSent(line) {
+	if (line.paidBefore) return 'alreadyPaid';
+	const rowsOfEmployee = [line, ...inList.employee(line.employee)];
+	return rowsOfEmployee.some(({ mayBePaid }) => mayBePaid) ? 'unknown' : 'notPaid';
 }
+for (const line of lines) line.ifNotSent = endIfNotSent(line);
 const leftOut = lines
 	.filter(({ problem }) => problem !== '')
-	.map((line) => ({ json: { ...line, next: 'leftOut', ...endOf(line) } }));
+	.map((line) => ({
+		json: {
+			...line,
+			next: 'leftOut',
+			outcome: line.ifNotSent,
+			reason:
+				line.ifNotSent === 'unknown'
+					? `${line.problem}. Correct this before you settle`
+					: line.problem,
+		},
+	}));
 const goOn = (next, all, more) => [
 	...all.map((line) => ({ json: { ...line, next, ...more } })),
 	...leftOut,

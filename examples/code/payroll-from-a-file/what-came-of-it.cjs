@@ -77,17 +77,13 @@ function answerTo({ next, reference, outcome = 'notPaid', reason }) {
 	return answer ?? { outcome, txHash: '', reason };
 }
 
-/** What is refused while it is tried was not looked up: then the table and the file know more of this period. */
-function endOf({ paidBefore, mayBePaid }, { outcome }) {
-	if (approved || outcome !== 'notPaid') return outcome;
-	return paidBefore ? 'alreadyPaid' : mayBePaid ? 'unknown' : outcome;
-}
-
 const decided = lines
 	.filter(({ none }) => !none)
 	.map((line) => {
 		const told = answerTo(line);
-		const outcome = endOf(line, told);
+		// What is refused while it is tried was not looked up: "Check the list" knows more of it.
+		const isNotAsked = !approved && told.outcome === 'notPaid';
+		const outcome = isNotAsked ? line.ifNotSent : told.outcome;
 		const answer = { ...told, outcome, isSentNow: told.isSentNow && outcome === told.outcome };
 		const earlier = answer.outcome === 'alreadyPaid' ? line.paidBefore : undefined;
 		// Who asks the service about an unknown payment tells it the time.
