@@ -49,7 +49,7 @@ const noNumbers: FieldRow['bad'] = [
 	['0x10', '"0x10"'],
 	['١٢', '"١٢"'],
 	['１２', '"１２"'],
-	['12 ETB', '"12 ETB"'],
+	['12 USD', '"12 USD"'],
 	['Infinity', '"Infinity"'],
 	['__proto__', '"__proto__"'],
 	['{{ 5 }}', '"{{ 5 }}"'],
@@ -61,7 +61,7 @@ const noNumbers: FieldRow['bad'] = [
 	['constructor'.repeat(10_000), '"constructor'],
 ];
 
-/** Numbers as many people write them: the remedy is about the comma. */
+/** Percent as many people write it: the remedy is about the comma. */
 const withComma: Pick<FieldRow, 'remedy' | 'bad'> = {
 	remedy: /point for decimals instead of a comma/,
 	bad: [
@@ -200,14 +200,13 @@ const rows: FieldRow[] = [
 			[`1.${'0'.repeat(100_000)}1`, '"1.00'],
 		],
 	},
-	{ ...amount, good: '12.50', ...withComma },
 	{
 		...amount,
-		good: '1250.50',
-		remedy: /such as 1250\. .* two decimals, such as 1250\.50/,
+		good: '1250,50',
+		remedy: /two, such as 1250\.50|two decimals: 1\d+\.00/,
 		bad: [
-			['1.250', '"1.250", which has more than two decimals'],
-			['12.400', '"12.400", which has more than two decimals'],
+			['1.250', '"1.250", which can mean 1250 or 1.25'],
+			['12,400', '"12,400", which can mean 12400 or 12.4'],
 			['1250.505', '"1250.505", which has more than two decimals'],
 		],
 	},

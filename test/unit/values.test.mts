@@ -4,7 +4,7 @@ import { partnersUrl, webhookUrl } from '../../nodes/shared/url.ts';
 import { feeInPercent } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
 import { internationalPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
 import { optionalEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
-import { amountInEtb } from '../../nodes/EtbWallet/disbursement/payment.ts';
+import { amountInEtb } from '../../nodes/shared/amount.ts';
 import { InvalidValueError, requiredText, show } from '../../nodes/shared/invalidValue.ts';
 
 describe('the base URL', () => {

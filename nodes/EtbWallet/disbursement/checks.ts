@@ -1,5 +1,6 @@
 /** What is checked before anybody is paid: the options, the sum of the run, and the treasury. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { amountInEtb } from '../../shared/amount';
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
@@ -12,7 +13,6 @@ import { hasExpression, isRunByPerson, isSimulation, savedParameter } from '../.
 import { balanceRequest, callService } from '../../shared/service/call';
 import type { Failure } from '../../shared/service/failure';
 import type { ParameterReader } from '../actions/mapping';
-import { amountInEtb } from './payment';
 import { findings, modes, type Batch, type Mode, type Payment, type RunOptions } from './run';
 
 /** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */

@@ -1,6 +1,7 @@
 /** Reads the payments of the items, and checks each. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { fromDecimal, isAbove, requiredDecimal, type Decimal } from '../../shared/decimal';
+import { amountInEtb } from '../../shared/amount';
+import { isAbove, type Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
 	invalid,
@@ -123,33 +124,4 @@ function columnRefusal(
 		`Finding is ${show(chosen)}, and the field finding of item ${itemIndex} is ${show(writtenIn(items[itemIndex]))}`,
 		'If that field says what the partner service said, choose From Each Item. Otherwise empty it: then Finding holds for each unknown payment of your list.',
 	);
-}
-
-/** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */
-const leastAmount: Decimal = '0.000001';
-
-/**
- * An amount in ETB: above zero, at most 15 significant digits, and in a text at most two decimals, because `1.250` may
- * mean one thousand. @throws {InvalidValueError}
- */
-export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
-	const remedy =
-		'Enter an amount in ETB above zero with a point for decimals, for example 1250.50.';
-	const amount = requiredDecimal(field, value, 'a plain number', remedy);
-	if (typeof value === 'string' && /\.\d{3}/.test(value)) {
-		throw invalid(
-			field,
-			value,
-			'has more than two decimals',
-			'If its point stands between thousands, leave it out, such as 1250. Otherwise round to two decimals, such as 1250.50.',
-		);
-	}
-	if (amount === '0' || amount.startsWith('-'))
-		throw invalid(field, value, 'is not above zero', remedy);
-	if (isAbove(leastAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);
-	if (fromDecimal(amount) === undefined) {
-		const round = 'Round the amount, for example with {{ $json.amount.toFixed(2) }}.';
-		throw invalid(field, value, 'has more than 15 digits', round);
-	}
-	return amount;
 }

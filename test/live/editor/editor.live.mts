@@ -208,16 +208,16 @@ void describe('payments', () => {
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 	});
 
-	test('an amount with a comma is an error on the node that says what to enter', async () => {
-		await editor.fill('amountEtb', '12,50');
+	test('an amount that can mean two is an error on the node that says what to enter', async () => {
+		await editor.fill('amountEtb', '12,400');
 		await editor.fillExpression('reference', 'another-payment');
 		await editor.executeStep();
-		await seen(/Amount \(ETB\) is "12,50", which is not a plain number/, editor.output);
-		await seen(/Write a point for decimals instead of a comma/, editor.output);
+		await seen(/Amount \(ETB\) is "12,400", which can mean 12400 or 12\.4/, editor.output);
+		await seen(/Write it with two decimals: 12400\.00/, editor.output);
 		await picture('amount-with-a-comma');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 		await editor.closeNode();
-		await assertIssue('Pay a user', /which is not a plain number/);
+		await assertIssue('Pay a user', /which can mean 12400 or 12\.4/);
 		await picture('canvas-amount-with-a-comma');
 		await editor.openNode('Pay a user');
 	});

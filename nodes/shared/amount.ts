@@ -1,0 +1,79 @@
+/** Reads an amount of money, wherever one is written: in a field, an option, or a list. */
+import { decimalText, fromDecimal, isAbove, requiredDecimal, type Decimal } from './decimal';
+import { invalid } from './invalidValue';
+
+/** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */
+const leastAmount: Decimal = '0.000001';
+
+/** In characters. Longer text is no amount, and would take long to read. */
+const longestText = 100;
+
+/** The currency before or behind an amount, as people in Ethiopia write it. */
+const currency = /^(?:ETB|Birr|Br\.?|ብር)\s*(?=[\d-])|(?<=\d)\s*(?:ETB|Birr|Br\.?|ብር)$/giu;
+
+/** Digits without signs between thousands, and perhaps decimals: `12400`, `12400.50`, `12400,50`. */
+const plain = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
+
+/**
+ * Groups of three digits with the same sign between them, and perhaps another sign with decimals: `12,400.50`,
+ * `12.400,50`, `12 400`, `1'234'567`. The blanks are the usual one and those that spreadsheets put between thousands.
+ */
+const grouped =
+	/^(?<whole>-?[1-9]\d{0,2}(?:(?<sign>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<sign>\d{3})*)(?:(?!\k<sign>)[.,](?<decimals>\d+))?$/;
+
+/**
+ * An amount in ETB, as exact decimal text: above zero, at least 0.000001, at most 15 significant digits.
+ *
+ * A number stands for itself, without what calculations with binary numbers leave. A text is taken in each form that can
+ * mean only one amount, with at most two decimals, and with the currency before or behind it. A text that can mean two
+ * amounts, such as `12,400` or `1.250`, is refused with both.
+ * @param field what an error calls the value
+ * @throws {InvalidValueError} names the field, what was found, and how to write it
+ */
+export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
+	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
+	const written = typeof value === 'string' ? onlyReading(value, field) : value;
+	const amount = requiredDecimal(field, written ?? value, 'a plain number', remedy);
+	if (amount === '0' || amount.startsWith('-'))
+		throw invalid(field, value, 'is not above zero', remedy);
+	if (isAbove(leastAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);
+	if (fromDecimal(amount) === undefined) {
+		const round = 'Round the amount, for example with {{ $json.amount.toFixed(2) }}.';
+		throw invalid(field, value, 'has more than 15 digits', round);
+	}
+	return amount;
+}
+
+interface Reading {
+	whole: string;
+	decimals: string;
+}
+
+/** The amount that a text means, as plain decimal text; undefined if it is none. @throws {InvalidValueError} for two meanings */
+function onlyReading(value: string, field: string): string | undefined {
+	if (value.length > longestText) return undefined;
+	const text = value.trim().replace(currency, '').trim();
+	const [reading, other] = [grouped, plain].flatMap((form) => readAs(form, text));
+	if (reading === undefined) return undefined;
+	if (other !== undefined) {
+		const small = decimalText(withDecimals(other)) ?? '';
+		throw invalid(
+			field,
+			value,
+			`can mean ${reading.whole} or ${small}`,
+			`Write it with two decimals: ${reading.whole}.00 if it is ${reading.whole}.`,
+		);
+	}
+	if (reading.decimals.length > 2) {
+		throw invalid(field, value, 'has more than two decimals', 'Round it to two, such as 1250.50.');
+	}
+	return withDecimals(reading);
+}
+
+function readAs(form: RegExp, text: string): Reading[] {
+	const { whole, decimals = '' } = form.exec(text)?.groups ?? {};
+	return whole === undefined ? [] : [{ whole: whole.replace(/[^\d-]/g, ''), decimals }];
+}
+
+const withDecimals = ({ whole, decimals }: Reading): string =>
+	decimals === '' ? whole : `${whole}.${decimals}`;
