@@ -40,16 +40,24 @@ export function user(externalId: string): string {
 export const itemsFor = (...names: string[]) =>
 	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
 
+/** Takes each payment from the fields of its item. */
+export const fromItems: INodeParameters = {
+	resource: 'disbursement',
+	operation: 'create',
+	reference: '={{ $json.reference }}',
+	toUserId: '={{ $json.toUserId }}',
+	amountEtb: '={{ $json.amountEtb }}',
+};
+
 /** Runs the node, which takes its payments from the items as they are. */
 export async function pay(
 	items: IDataObject[],
 	fields: INodeParameters = {},
 	options: Partial<RunOptions> = {},
 ): Promise<RunResult> {
-	const parameters = { resource: 'disbursement', operation: 'create', ...fields };
 	return await runNode({
 		credential: credentialFor(sandbox),
-		parameters: { mappingMode: 'autoMapInputData', ...parameters },
+		parameters: { ...fromItems, ...fields },
 		items,
 		nodeId,
 		...options,

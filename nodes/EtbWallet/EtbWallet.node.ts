@@ -7,9 +7,8 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 import { testCredential } from '../shared/credentialCheck';
-import { requireRequests } from '../shared/n8n';
 import { findOperation, operationProperties, resources } from './actions';
-import { readerFor } from './actions/mapping';
+import { parameterReader } from './actions/parameters';
 import { failEachItem, type Operation } from './actions/operation';
 
 /** Every endpoint of the partner service as an operation. */
@@ -62,7 +61,6 @@ export class EtbWallet implements INodeType {
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		let operation: Operation;
 		try {
-			requireRequests(this);
 			operation = findOperation(
 				this.getNodeParameter('resource', 0),
 				this.getNodeParameter('operation', 0),
@@ -70,6 +68,6 @@ export class EtbWallet implements INodeType {
 		} catch (error) {
 			return [failEachItem(this, error)];
 		}
-		return [await operation.execute(this, readerFor(this, operation.mapping))];
+		return [await operation.execute(this, parameterReader(this))];
 	}
 }

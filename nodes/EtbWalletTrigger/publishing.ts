@@ -2,7 +2,7 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { InvalidValueError } from '../shared/invalidValue';
-import { operationError, requireRequests } from '../shared/n8n';
+import { operationError } from '../shared/n8n';
 import { isReplacing, isStarting, projectOf } from '../shared/n8nTrigger';
 import { invalidValueError } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
@@ -80,7 +80,6 @@ async function set(
 
 /** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
 async function readRegistration(context: IHookFunctions): Promise<Registration> {
-	requireRequests(context);
 	const account = await loadAccount(context);
 	if (account.webhookSecret === '') {
 		throw new InvalidValueError(

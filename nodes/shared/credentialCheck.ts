@@ -7,9 +7,9 @@ import type {
 import { parseAccount, type Account } from './account';
 import { asInvalidValue } from './invalidValue';
 import { rawAnswer } from './n8n';
-import { makeAttempt, type Attempt } from './service/attempt';
+import { judge } from './service/answer';
+import { makeAttempt } from './service/attempt';
 import { balanceRequest, resultOf } from './service/call';
-import { judge } from './service/retries';
 
 const timeoutMs = 20_000;
 
@@ -24,32 +24,27 @@ export async function testCredential(
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };
 	}
-	const last = await askForBalance(this.helpers, account);
-	const judged = { last, verdict: judge(true, last), attempts: 1 };
-	const result = resultOf(account, balanceRequest, judged);
+	const { url, apiKey } = account;
+	// The only request function that n8n gives to a credential test.
+	const { request } = this.helpers;
+	const send = async () =>
+		rawAnswer(
+			await request({
+				method: balanceRequest.method,
+				uri: url.href + balanceRequest.path,
+				headers: { Accept: 'application/json', Authorization: `Bearer ${apiKey}` },
+				timeout: timeoutMs,
+				simple: false,
+				resolveWithFullResponse: true,
+				followRedirect: false,
+				followAllRedirects: false,
+				useStream: true,
+			}),
+		);
+	const last = await makeAttempt(send, timeoutMs);
+	const judgement = judge(balanceRequest, last);
+	const result = resultOf(account, balanceRequest, { last, judgement, attempts: 1 });
 	if (result.ok) return { status: 'OK', message: 'Connection successful' };
 	const { message, description } = result.failure;
 	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
-}
-
-/** With the only request function that n8n gives to a credential test. */
-async function askForBalance(
-	{ request }: ICredentialTestFunctions['helpers'],
-	{ url, apiKey }: Account,
-): Promise<Attempt> {
-	const common = { timeout: timeoutMs, simple: false, followRedirect: false };
-	const look = async (uri: string): Promise<unknown> => await request({ ...common, uri });
-	const send = async () => {
-		const response: unknown = await request({
-			...common,
-			method: balanceRequest.method,
-			uri: url.href + balanceRequest.path,
-			headers: { Accept: 'application/json', Authorization: `Bearer ${apiKey}` },
-			resolveWithFullResponse: true,
-			followAllRedirects: false,
-			useStream: true,
-		});
-		return rawAnswer(response);
-	};
-	return await makeAttempt(url, { look, send }, timeoutMs);
 }

@@ -6,6 +6,7 @@
 import {
 	NodeApiError,
 	NodeOperationError,
+	type IDataObject,
 	type IExecuteFunctions,
 	type IHookFunctions,
 	type IHttpRequestOptions,
@@ -13,24 +14,7 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import { credentialType, type Account } from './account';
-import { InvalidValueError } from './invalidValue';
 import { isObject, property } from './unknown';
-
-/** The oldest n8n that this package was run on: docs/compatibility.md, which a test compares with this. */
-export const oldestN8n = '2.39.10';
-
-/**
- * Refuses an n8n that lacks what each request is sent with (`requestUntil`), before anything is sent or published.
- * Noticed by: `test/engine/protection.test.mts` and `test/engine/trigger.test.mts`.
- * @throws {InvalidValueError}
- */
-export function requireRequests({ helpers }: IExecuteFunctions | IHookFunctions): void {
-	if (typeof helpers.httpRequestWithAuthentication === 'function') return;
-	throw new InvalidValueError(
-		'This version of n8n cannot send requests with a credential',
-		`Update n8n to ${oldestN8n} or newer.`,
-	);
-}
 
 /**
  * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts it by the signal of the execution: Stop
@@ -47,19 +31,15 @@ export async function requestUntil(
 	const untilAborted = Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
 	}) as typeof context;
-	try {
-		const response: unknown = await context.helpers.httpRequestWithAuthentication.call(
-			untilAborted,
-			credentialType,
-			// A copy for each attempt, because n8n's helper writes into it.
-			{ ...httpRequest, abortSignal: signal },
-			// So n8n does not load and decrypt the credential for each request.
-			{ credentialsDecrypted: account.credentialsDecrypted },
-		);
-		return rawAnswer(response);
-	} catch (error) {
-		return rawAnswerInError(error);
-	}
+	const response: unknown = await context.helpers.httpRequestWithAuthentication.call(
+		untilAborted,
+		credentialType,
+		// A copy for each attempt, because n8n's helper writes into it.
+		{ ...httpRequest, abortSignal: signal },
+		// So n8n does not load and decrypt the credential for each request.
+		{ credentialsDecrypted: account.credentialsDecrypted },
+	);
+	return rawAnswer(response);
 }
 
 /**
@@ -70,10 +50,16 @@ export async function requestUntil(
 export function errorsIn(error: unknown): unknown[] {
 	const errors: unknown[] = [];
 	// By `instanceof`, errors of Node itself are not always errors.
-	for (let cause = error; isObject(cause) && errors.length < 8; cause = property(cause, 'cause'))
+	for (let cause = error; isObject(cause) && errors.length < 8; cause = causeOf(cause))
 		errors.push(cause);
 	return errors;
 }
+
+/** Before 2.35 the error that n8n makes of another one has no cause, and keeps only its code. */
+const causeOf = (error: unknown): unknown =>
+	error instanceof NodeApiError && error.cause === undefined && error.httpCode !== null
+		? { code: error.httpCode, message: error.messages[0] }
+		: property(error, 'cause');
 
 /**
  * Whether n8n's own protection of private addresses (2.x) refused a request, before it connected. Should its errors be
@@ -85,41 +71,19 @@ export function isBlockedByN8n(error: unknown): boolean {
 	return typeof name === 'string' && name.startsWith('SsrfBlocked');
 }
 
-/** What n8n hands over of an answer, and the socket that it came on, if it can be seen. */
+/** What n8n hands over of an answer. */
 export interface RawAnswer {
 	status: number;
 	headers: unknown;
 	body: unknown;
-	socket: unknown;
 }
 
-/**
- * What n8n's request helpers give with a status (all versions). Of the answers that come without an error, only that of a
- * credential test shows its socket.
- */
-export const rawAnswer = (
-	response: unknown,
-	names = { status: 'statusCode', body: 'body' },
-): RawAnswer => ({
-	status: Number(property(response, names.status)),
+/** What n8n's request helpers give with a status, if they are told to throw at none (all versions). */
+export const rawAnswer = (response: unknown): RawAnswer => ({
+	status: Number(property(response, 'statusCode')),
 	headers: property(response, 'headers'),
-	body: property(response, names.body),
-	socket: property(property(response, 'request'), 'socket'),
+	body: property(response, 'body'),
 });
-
-/**
- * The answer in an error, which n8n makes of the statuses that a request does not ignore (all versions); there alone
- * the socket can be seen. Should that stop: such an answer counts as none, so a payment that got one is unknown.
- * Noticed by: `test/engine/proxy.test.mts` and `test/engine/service-answers.test.mts`.
- * @throws {unknown} the error, if it holds no answer
- */
-function rawAnswerInError(error: unknown): RawAnswer {
-	const response = errorsIn(error)
-		.map((link) => property(link, 'response'))
-		.find((found) => typeof property(found, 'status') === 'number');
-	if (response === undefined) throw error;
-	return rawAnswer(response, { status: 'status', body: 'data' });
-}
 
 /** A symbol: an update of this package between two tries finds it again, and n8n does not store it. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
@@ -127,7 +91,8 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 /**
  * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
  * the node again with the same execute data and item objects (all versions). Both are needed: the calls of an AI tool
- * share the execute data alone. Should n8n copy them, a retry without references would pay again.
+ * share the execute data alone. Should n8n copy them, a retry tells what an earlier
+ * try paid as paid before, without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
@@ -158,18 +123,23 @@ export const savedParameter = (context: IExecuteFunctions, name: string): unknow
 	property(context.getNode().parameters, name);
 
 /**
- * Whether a person started this execution in the editor, by its mode (all versions): sub-workflows, schedules, webhooks,
- * "Retry execution" and evaluations have others; an AI agent's tool is known by its node type. Should modes be renamed:
- * nothing can be settled any more.
+ * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form). By its mode
+ * (all versions): sub-workflows, schedules, webhooks, "Retry execution" and evaluations have others. An execution that goes
+ * on after it waited carries the id with which n8n started it again. Should these be renamed: a finding that a person gave
+ * before the wait counts, or nothing can be settled from the editor any more.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRunByPerson = (context: IExecuteFunctions): boolean =>
-	context.getMode() === 'manual' && !context.getNode().type.endsWith('Tool');
+	context.getMode() === 'manual' &&
+	property(property(context, 'additionalData'), 'restartExecutionId') === undefined;
+
+/** Whether the node is a tool of an AI agent: n8n (all versions) makes a node type of its own for it, named so. */
+export const isTool = (context: IExecuteFunctions): boolean =>
+	context.getNode().type.endsWith('Tool');
 
 /**
  * How the execution was started, also of a sub-workflow, which has a mode of its own: n8n hands down that of the first
- * execution (2.39 and newer). Should that stop: a sub-workflow pays in an evaluation, and without references once more
- * in "Retry execution".
+ * execution (2.12 and newer). Before that a sub-workflow pays in an evaluation, and settles in "Retry execution".
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 const firstMode = (context: IExecuteFunctions): unknown =>
@@ -177,10 +147,14 @@ const firstMode = (context: IExecuteFunctions): unknown =>
 
 /**
  * Whether n8n's "Retry execution" repeats this execution, or the one that called it (all versions): it begins with the
- * items of the node that failed. Should the mode be renamed: without references it pays again.
- * Noticed by: `test/live/n8n/payments.live.mts` and `test/live/n8n/settling.live.mts`.
+ * items of the node that failed. Should the mode be renamed: it may settle what a person said before.
+ * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRepeated = (context: IExecuteFunctions): boolean => firstMode(context) === 'retry';
+
+/** Whether a failed item leaves on the error output, and not as a row among the others ("On Error", all versions). */
+export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
+	context.getNode().onError === 'continueErrorOutput';
 
 /**
  * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
@@ -214,13 +188,9 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	}
 }
 
-/**
- * Shows a remark beside the output (1.79 and newer). Before that there is none; the items tell the same.
- * Noticed by: `test/engine/disbursement.test.mts`, which compares the hints.
- */
+/** Shows a remark beside the output. */
 export function addHint(context: IExecuteFunctions, message: string): void {
-	if (typeof context.addExecutionHints === 'function')
-		context.addExecutionHints({ message, location: 'outputPane' });
+	context.addExecutionHints({ message, location: 'outputPane' });
 }
 
 /**
@@ -260,9 +230,6 @@ export function apiError(
  * `pairedItem` n8n adds the fields of the input item. Should that stop, it leaves as a normal item, with its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
-export function errorItem(
-	error: Record<string, string | number | undefined>,
-	itemIndex: number,
-): INodeExecutionData {
+export function errorItem(error: IDataObject, itemIndex: number): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }

@@ -6,7 +6,6 @@ import { createDisbursement } from './disbursement/createDisbursement.operation'
 import { payClaims } from './disbursement/payClaims.operation';
 import { getFee } from './fee/getFee.operation';
 import { updateFee } from './fee/updateFee.operation';
-import { withMapping } from './mapping';
 import type { Operation } from './operation';
 import { setPayoutDestination } from './payoutDestination/setPayoutDestination.operation';
 import { createUser } from './user/createUser.operation';
@@ -81,7 +80,7 @@ export const operationProperties: INodeProperties[] = resources.flatMap((resourc
 	...resource.operations.flatMap((operation) =>
 		updateDisplayOptions(
 			{ show: { resource: [resource.value], operation: [operation.option.value] } },
-			withMapping(operation.fields, operation.mapping),
+			operation.fields,
 		),
 	),
 ]);

@@ -4,15 +4,13 @@ import { loadAccount, type Account } from '../../shared/account';
 import { errorItem, triesOf } from '../../shared/n8n';
 import { callService, type ServiceRequest, type ServiceResult } from '../../shared/service/call';
 import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
-import type { Mapping, ParameterReader } from './mapping';
+import type { ParameterReader } from './parameters';
 
 /** One endpoint of the service, as the editor offers it. */
 export interface Operation {
 	option: { name: string; value: string; action: string; description: string };
 	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
-	/** The fields that "Map Automatically" takes from the item itself. */
-	mapping?: Mapping;
 	/** @returns output items in input order, each paired with its input item */
 	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
 }
@@ -44,7 +42,10 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				return requestFor(read, itemIndex, account);
 			} catch (error) {
 				if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-				return { ok: false, failure: { outcome: 'notDone', ...invalidValueFailure(error) } };
+				return {
+					ok: false,
+					failure: { outcome: 'notDone', code: 'invalid', ...invalidValueFailure(error) },
+				};
 			}
 		});
 		const stop = context.getExecutionCancelSignal();

@@ -1,157 +1,78 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
-import { addHint, isRepeated, triesOf } from '../../shared/n8n';
-import { entriesOf } from '../../shared/record/entries';
-import { invalidValueFailure, type Failure } from '../../shared/service/failure';
-import type { ParameterReader } from '../actions/mapping';
+import { addHint } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
-import { answerOf, notRecorded } from './answers';
-import { aboveRunLimit, notCovered, readOptions, readTreasury, usualOptions } from './checks';
-import { afterStopMs, hasReference, Ledger, marksOfPaid, type ReferenceState } from './ledger';
-import { paymentReader } from './payment';
-import { hintAtPeopleTwice, nothingDone, runError } from './report';
+import { aboveRunLimit, notCovered, readTreasury } from './checks';
+import { afterStopMs, Ledger, marksOfPaid } from './ledger';
+import { readOptions, usualOptions } from './options';
+import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
 import {
 	batchOf,
-	isPayable,
-	isPending,
 	isStopped,
-	outcomeOfRefused,
+	readable,
 	readRows,
-	refuseAll,
-	remarkOnUnprotected,
-	tell,
-	unlessInvalid,
+	refuseRun,
+	runOf,
+	type Batch,
+	type Run,
 } from './rows';
-import type { Batch, Ending, Payment, Row, Run } from './run';
-import { sendConcurrently } from './sending';
-import { tellNothingSettled } from './settled';
-import { lookAtAll, Windows } from './windows';
+import { lookAtAll, payAll } from './sending';
+import { settle } from './settle';
+import { hintAtPeopleTwice, notRecorded, resultOfState, runError, settleSteps, tell } from './tell';
 
 /**
- * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records findings; both send
- * nothing. Everything is checked before the first payment.
+ * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a person found out;
+ * both send nothing. Everything is checked before the first payment.
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
-	const run: Run = { context, options: usualOptions, endedBefore: triesOf(context), protectionOf };
+	const run = runOf(context, usualOptions);
 	let account: Account;
 	try {
 		account = await loadAccount(context);
 		run.options = readOptions(context, read);
 	} catch (error) {
-		return refuseAll(run, error, await knownRows(run, read));
+		const known = readable(run, (row) => readPayment(read, row));
+		if (context.continueOnFail())
+			await tellUsed(new Ledger(context, afterStopMs), usualOptions, known.filter(isPending));
+		return refuseRun(run, error, known);
 	}
-	const rows = readRows(run, paymentReader(context, read, run.options));
-	if (isStopped(context)) return tell(run, rows);
-	const batch = batchOf(run, account, rows);
-	const ledger = new Ledger(context, run.options.timeoutMs);
-	const pending = rows.filter(isPending);
-	const refusal = await refusalOf(batch, ledger, pending);
-	if (refusal === undefined) await work(batch, ledger, pending);
-	else {
-		if (!context.continueOnFail()) throw runError(run, refusal.error, rows);
-		addHint(context, refusal.error.message);
-		await tellUsed(run, ledger, pending);
-		for (const row of pending) row.ending ??= refusal;
-	}
-	remarkOnUnprotected(rows);
-	return tell(run, rows);
+	const { options } = run;
+	if (options.mode === 'settle') return await settle(context, options);
+	const rows = readRows(run, (row) => readPayment(read, row, options.maxAmount));
+	if (!isStopped(context)) await work(batchOf(run, account, remedyOfUnknown), rows);
+	return tell(context, options, rows);
 };
 
-async function work(batch: Batch, ledger: Ledger, pending: Payment[]): Promise<void> {
-	const { context, options, rows } = batch;
-	if (options.mode === 'settle') {
-		await new Windows(batch, ledger).settle(pending.filter(hasReference));
-		tellNothingSettled(rows);
+const remedyOfUnknown = (row: Row): string => `It may have been paid. ${settleSteps(row)}`;
+
+const isPending = (row: Row): row is Payment => isPayment(row) && row.result === undefined;
+
+async function work(batch: Batch, rows: Row[]): Promise<void> {
+	const { context, options } = batch;
+	const ledger = new Ledger(context, options.timeoutMs);
+	const pending = rows.filter(isPending);
+	if (pending.length === 0) return;
+	const payable = rows.filter(isPayment).filter((row) => !isFailed(row));
+	const refusal =
+		aboveRunLimit(payable, options.maxTotal) ?? (await uncovered(batch, ledger, pending));
+	if (refusal !== undefined) {
+		await refuse(batch, ledger, rows, refusal);
 		return;
 	}
-	hintAtPeopleTwice(context, rows.filter(isPayable));
-	if (options.mode === 'dryRun') return await lookUp(batch, ledger, pending);
-	// An item whose finding is still there is not sent. Before the others, so that Stop Workflow sends nothing then.
-	await lookUp(batch, ledger, pending.filter(hasOldFinding));
-	const wanted = pending.filter((payment) => !hasOldFinding(payment));
-	const others = wanted.filter((payment) => !hasReference(payment));
-	await sendConcurrently(batch, others, batch.end);
-	await new Windows(batch, ledger).pay(wanted.filter(hasReference));
+	hintAtPeopleTwice(context, payable);
+	await hintAtRecord(context, options.concurrency, ledger);
+	if (options.mode === 'pay') await payAll(batch, ledger, pending);
+	else await lookUp(batch, ledger, pending);
 }
 
-const hasOldFinding = ({ oldFinding }: Row): boolean => oldFinding !== undefined;
-
-/** Why nothing may be sent, with what that says about each payment. */
-type Refusal = Extract<Ending, { error: Failure }>;
-
-async function refusalOf(
-	batch: Batch,
-	ledger: Ledger,
-	pending: Payment[],
-): Promise<Refusal | undefined> {
-	const { context, options, rows, endedBefore } = batch;
-	if (pending.length === 0) return undefined;
-	const isPaying = options.mode === 'pay';
-	if (isPaying && isRepeated(context) && !pending.every(hasReference))
-		return { outcome: 'unknown', error: unprotectedRepeat };
-	let failure = cannotKeepReferences(context, pending);
-	if (failure === undefined && options.mode !== 'dryRun' && pending.some(hasReference)) {
-		try {
-			const marks = await ledger.count();
-			if (isRepeated(context) && (marks === 0 || begunForgetful.has(endedBefore))) {
-				begunForgetful.add(endedBefore);
-				return { outcome: 'unknown', error: forgottenRepeat };
-			}
-			hintAtRecord(batch, marks);
-		} catch (error) {
-			if (isRepeated(context)) return { outcome: 'unknown', error: notRecorded(error) };
-		}
-	}
-	if (options.mode !== 'settle')
-		failure ??=
-			aboveRunLimit(rows.filter(isPayable), options.maxTotal) ??
-			(await uncovered(batch, ledger, pending));
-	if (failure === undefined) return undefined;
-	const remark = endedBefore.size === 0 ? `${nothingDone(options.mode)}. ` : '';
-	return {
-		outcome: outcomeOfRefused(options.mode),
-		error: { ...failure, description: remark + failure.description },
-	};
-}
-
-/** Without references nobody can tell which of them were paid before. */
-const unprotectedRepeat: Failure = {
-	message:
-		'This execution is a retry of an earlier one, which may have made these payments, so none of them was sent',
-	description:
-		'Look at the earlier execution for what was paid, and start a new execution with the items that are still to be paid. With a Reference for each payment a retry is safe.',
-};
-
-/**
- * Repeated runs that began with an empty record, by the object that all tries of a run share. They stay refused: what
- * another execution records between two tries says nothing about the payments of this one.
- */
-const begunForgetful = new WeakSet<object>();
-
-const forgottenRepeat: Failure = {
-	message:
-		'This execution is a retry of an earlier one, and this node remembers no payments, so none of them was sent',
-	description:
-		'The node may have been made anew since, and the one before it may have paid these people. Look at the earlier execution for what was paid, and start a new execution with the items that are still to be paid.',
-};
-
-function cannotKeepReferences(context: IExecuteFunctions, pending: Payment[]): Failure | undefined {
-	if (!pending.some(hasReference)) return undefined;
-	try {
-		entriesOf(context, 'node');
-		return undefined;
-	} catch (error) {
-		return invalidValueFailure(error);
-	}
-}
-
+/** Why nothing may be sent, if the treasury does not hold what is still to be paid. */
 async function uncovered(
 	batch: Batch,
 	ledger: Ledger,
 	pending: Payment[],
-): Promise<Failure | undefined> {
+): Promise<Result | undefined> {
 	if (!batch.options.checkBalance) return undefined;
 	const balance = await readTreasury(batch);
 	if (typeof balance !== 'string') return balance;
@@ -159,55 +80,50 @@ async function uncovered(
 	if (failure === undefined) return undefined;
 	// A run that is done again after a crash needs only what is still to be paid.
 	try {
-		const states = await lookAtAll(batch, ledger, pending);
+		const states = await lookAtAll(ledger, pending, batch.options);
 		return notCovered(
 			balance,
-			pending.filter((payment) => isUnused(states.get(payment)) && !hasOldFinding(payment)),
+			pending.filter((payment) => states.get(payment) === 'unused'),
 		);
 	} catch (error) {
 		return notRecorded(error);
 	}
 }
 
-/** Whether a payment would be sent: one without a reference has no state. */
-const isUnused = (state: ReferenceState = 'unused'): boolean => state === 'unused';
+/** Lets each payment end as the record says, if it knows it, and the others as refused. @throws {NodeOperationError} unless the node continues on fail */
+async function refuse(run: Run, ledger: Ledger, rows: Row[], refusal: Result): Promise<void> {
+	const { context, options, endedBefore } = run;
+	const { message = '', remedy = '' } = refusal;
+	const nobody = endedBefore.size === 0 ? 'Nobody was paid. ' : '';
+	const refused = { ...refusal, remedy: nobody + remedy };
+	if (!context.continueOnFail()) throw runError(context, options, refused, rows);
+	addHint(context, message);
+	await tellUsed(ledger, options, rows.filter(isPending));
+	for (const row of rows.filter(isPending)) row.result = refused;
+}
 
-/** Lets each payment of a refused run end as the record says, if it knows it. */
-async function tellUsed(run: Run, ledger: Ledger, pending: Payment[]): Promise<void> {
+/** Lets payments end as the record says, if it knows them. */
+async function tellUsed(
+	ledger: Ledger,
+	options: Run['options'],
+	payments: Payment[],
+): Promise<void> {
 	try {
-		for (const [payment, state] of await lookAtAll(run, ledger, pending))
-			if (!isUnused(state)) payment.ending = answerOf(payment, state, run.options);
+		for (const [payment, state] of await lookAtAll(ledger, payments, options))
+			if (state !== 'unused') payment.result = resultOfState(payment, state);
 	} catch {
 		// The database failed: the caller tells each as refused.
 	}
 }
 
-/** All items, as far as they can be read without options. If the node continues on fail, with what the record says. */
-async function knownRows(run: Run, read: ParameterReader): Promise<Row[]> {
-	const { context, options, endedBefore } = run;
-	const readPayment = paymentReader(context, read, options);
-	const rows = context.getInputData().map((_, itemIndex): Row => {
-		const row: Row = { itemIndex };
-		unlessInvalid(() => readPayment(row));
-		return row;
-	});
-	const pending = rows.filter(isPending).filter(({ itemIndex }) => !endedBefore.has(itemIndex));
-	if (context.continueOnFail()) await tellUsed(run, new Ledger(context, afterStopMs), pending);
-	return rows;
-}
-
 /** Says what would become of each payment. Nothing is sent, and nothing is recorded. */
 async function lookUp(batch: Batch, ledger: Ledger, payments: Payment[]): Promise<void> {
-	const { options } = batch;
 	try {
-		const states = await lookAtAll(batch, ledger, payments);
-		if (options.mode === 'dryRun' && states.size > 0 && [...states.values()].every(isUnused))
-			hintAtRecord(batch, await ledger.count());
+		const states = await lookAtAll(ledger, payments, batch.options);
 		for (const payment of payments)
-			batch.end(payment, answerOf(payment, states.get(payment) ?? 'unused', options));
+			batch.end(payment, resultOfState(payment, states.get(payment) ?? 'unused'));
 	} catch (error) {
-		for (const payment of payments)
-			batch.end(payment, { outcome: 'notPaid', error: notRecorded(error) });
+		for (const payment of payments) batch.end(payment, notRecorded(error));
 	}
 }
 
@@ -217,8 +133,15 @@ const manyReferences = 100_000;
 /** n8n reads and writes the whole record once for each window. Measured by `bench/`, at 100,000 references. */
 const windowMsPerReference = 0.003;
 
-/** @param marks how many the record has */
-function hintAtRecord({ context, options }: Run, marks: number): void {
+/** Says of a record that is empty, or very long, what that means. */
+async function hintAtRecord(
+	context: IExecuteFunctions,
+	concurrency: number,
+	ledger: Ledger,
+): Promise<void> {
+	// Should the database fail, the payments tell it.
+	const marks = await ledger.count().catch(() => undefined);
+	if (marks === undefined) return;
 	if (marks === 0) {
 		addHint(
 			context,
@@ -227,16 +150,9 @@ function hintAtRecord({ context, options }: Run, marks: number): void {
 	}
 	const references = Math.floor(marks / marksOfPaid);
 	if (references <= manyReferences) return;
-	const costMs = Math.ceil((references * windowMsPerReference) / options.concurrency);
+	const costMs = Math.ceil((references * windowMsPerReference) / concurrency);
 	addHint(
 		context,
 		`This node keeps about ${references} references, so each payment takes about ${costMs} ms longer. Raise Concurrency, pay through the pay gate, or, if your references carry the year, pay with a new workflow each year.`,
 	);
-}
-
-/** What a person is told of an unknown payment. */
-function protectionOf({ reference }: Row): string {
-	return reference === undefined
-		? 'It has no Reference, so another run would pay it again.'
-		: 'It has a Reference, so another run does not pay it again before a person has settled it.';
 }

@@ -1,66 +1,52 @@
 /**
- * The record of references: who was to be paid under each, and how that ended, across executions and restarts.
+ * The record of references: what became of each, across executions and restarts of n8n.
  *
  * State | Its marks | Who moves a reference there | What a crash there leaves | What a person is told
  * --- | --- | --- | --- | ---
- * unused | none of these | a refusal by the service; a finding *not paid* | the same | `ready`, or it is sent
- * inFlight | claim | a run that is about to send it; a crash while the record is asked | the same; a run that waited for it in vain makes it inDoubt | `unknown`
- * inDoubt | claim, doubt | a sender without an answer; a run that waited in vain; a refusal after it was settled | the same | `unknown`
- * paid | claim, paid (doubt may stay beside it) | the service's answer; a finding *paid* | the same, for ever | `alreadyPaid`
- * paidToAnother | the claim and paid of another person or amount | as paid | the same | `notPaid`
- * heldByAnother | the claim of another person or amount | as inFlight and inDoubt | the same | `unknown`
+ * unused | none of these | a refusal by the service, in time; a person: *was not paid* | the same | `ready`, or it is sent
+ * in flight | sent, fresh | a run that is about to send it | in doubt, once its claim is over | `unknown`
+ * in doubt | sent | time; a sender without an answer; a crash while the record is asked | the same | `unknown`
+ * paid | sent, paid, payee (or anybody) | the service's answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
  *
- * A claim is two marks, of the reference and of the payment; a fact (paid, doubt) too. Beside any state the mark *settled*
- * says that a person settled the reference once, by either finding. From then on a run that claimed it earlier, and ends
- * late, may find the claim of another run. It always records *paid*. A refusal, or no answer, it records as doubt if its
- * claim is there, and not at all if not; it removes nothing. The mark *freed* beside it says that a finding *not paid*
- * once set this payment free: if it is unused now, nobody has sent it since.
+ * The mark *sent* is written before a payment is sent: that is the claim. The mark *fresh* beside it names the period in
+ * which that was. It counts until the next period is over, so a claim ends by time, also if nobody ends it. A run whose
+ * answer comes later than a period after its claim records *paid*, and nothing else: another run may have claimed the
+ * reference since. Before a refusal frees a reference, the record is asked whether a run that ended late has paid it.
+ *
+ * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever takes two questions, of
+ * which a crash leaves one: first *payee* (or *anybody*), then *paid*. Where no payee is known, *paid* is asked for together
+ * with the mark *asking*: a later run that finds *asking* knows that a crash may have left *paid* beside it. Such a reference
+ * is in doubt, and a person can settle it only as paid. The mark *freed* says that a person settled it as not paid.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
-import { entriesOf, type Entries } from '../../shared/record/entries';
+import { entriesOf } from '../../shared/record/entries';
 import { exclusively } from '../../shared/record/lock';
+import { outcomeOf } from './codes';
+import type { Payment } from './payment';
 import { Questions } from './questions';
-import type { Payment } from './run';
 
-export type ReferencedPayment = Payment & { reference: string };
+/** What the record keeps is by the key of a reference. */
+export interface Keyed {
+	key: string;
+}
 
-export const hasReference = (payment: Payment): payment is ReferencedPayment =>
-	payment.reference !== undefined;
-
-export type ReferenceState =
+/** `maybePaid`: in doubt, and a crash while it was asked about may have left that it is paid. */
+export type PaymentState =
 	| 'unused'
 	| 'inFlight'
 	| 'inDoubt'
+	| 'maybePaid'
 	| 'paid'
-	| 'paidToAnother'
-	| 'heldByAnother';
+	| 'paidToAnother';
 
-/**
- * What the record answers for a payment. `granted`: it may be sent. `givenUp`: another execution was sending
- * it while this run waited, and it is in doubt now. `freed`: unused, because of a finding *not paid*. `settledPaid`,
- * `settledNotPaid`, `newlyPaid`: a finding was recorded; the last of them for a payment that was free.
- */
-export type Found =
-	| ReferenceState
-	| 'granted'
-	| 'givenUp'
-	| 'freed'
+/** What became of a reference that a person named; a state: it stays in it. `recordedPaid`: this node never sent it. */
+export type Settled =
+	| Exclude<PaymentState, 'paidToAnother'>
 	| 'settledPaid'
+	| 'recordedPaid'
 	| 'settledNotPaid'
-	| 'newlyPaid';
-
-/** A payment that is to be sent or settled. */
-export interface WantedPayment {
-	payment: ReferencedPayment;
-	/** Another execution was sending it when this run asked the first time. */
-	hasWaited: boolean;
-	/** This run has waited for that execution for its own Timeout and the time to record: it believes that nobody sends it. */
-	isGivenUp: boolean;
-}
-
-type States = ReadonlyMap<ReferencedPayment, ReferenceState>;
-export type Answers = ReadonlyMap<ReferencedPayment, Found>;
+	| 'onceOnly';
 
 /** How many marks a paid reference has. */
 export const marksOfPaid = 4;
@@ -68,36 +54,33 @@ export const marksOfPaid = 4;
 /** How long a stopped execution that sent nothing waits for the database, in ms. */
 export const afterStopMs = 5_000;
 
-/** In a record that keeps references: Pay Claims drops no old marks where it finds this one. */
-export const referencesMark = 'references';
-
-type MarksOf = (payment: ReferencedPayment) => string[];
-
-/** The two marks of a claim, which are written in one call before the payment is sent. */
-const sentMark = ({ reference }: ReferencedPayment): string => `sent:${reference}`;
-const paymentMark = ({ reference, toUserId, amount }: ReferencedPayment): string =>
-	`payment:${JSON.stringify([reference, toUserId, amount])}`;
-const claimMarks: MarksOf = (payment) => [sentMark(payment), paymentMark(payment)];
+/** What a sender may need to record how its payments ended, beyond the Timeout, in ms. */
+const recordingMs = 15_000;
 
 /**
- * Something that is believed for ever. Asking n8n for a mark also writes it, and a crash leaves it there. So a fact is two
- * marks, which are asked for one after the other: a question that a crash interrupts leaves only one, which is no fact.
+ * How long a period can be, in ms: the shortest one that holds the Timeout and the time to record, which is at most an hour
+ * and 15 seconds. They are few, so that a run with one Timeout can ask for what one with another claimed.
  */
-type Fact = (payment: ReferencedPayment) => [ofPayment: string, ofReference: string];
-const paidFact: Fact = (payment) => [`paid:${paymentMark(payment)}`, `paid:${sentMark(payment)}`];
-const doubtFact: Fact = (each) => [`doubt:${paymentMark(each)}`, `doubt:${sentMark(each)}`];
+const periods = [20_000, 80_000, 320_000, 1_280_000, 3_840_000] as const;
+const periodFor = (timeoutMs: number): number =>
+	periods.find((each) => each >= timeoutMs + recordingMs) ?? Math.max(...periods);
 
-/** A fact is written with the claim, which a finding may have removed meanwhile. */
-const paidMarks: MarksOf = (payment) => [...claimMarks(payment), ...paidFact(payment)];
-const doubtMarks: MarksOf = (payment) => [...claimMarks(payment), ...doubtFact(payment)];
+const sentMark = ({ key }: Keyed): string => `sent:${key}`;
 
-/** Set free by a finding *not paid*: until it is sent, the finding of its item may correct that to *paid*. */
-const freedFact: Fact = (payment) => [`freed:${paymentMark(payment)}`, settledMark(payment)];
+const paidMark = ({ key }: Keyed): string => `paid:${key}`;
+/** Whom it was paid to. `anybody`: a person said that it was paid, and not to whom. */
+const payeeMark = ({ key, toUserId, amount }: Payment): string =>
+	`payee:${JSON.stringify([key, toUserId, amount])}`;
+const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
+const askingMark = ({ key }: Keyed): string => `asking:${key}`;
+const freedMark = ({ key }: Keyed): string => `freed:${key}`;
 
-const settledMark = ({ reference }: ReferencedPayment): string => `settled:${reference}`;
+const freshMark = ({ key }: Keyed, periodMs: number, periodsLater = 0): string =>
+	`fresh:${periodMs}:${Math.floor(Date.now() / periodMs) + periodsLater}:${key}`;
 
-/** Goes with a question about a reference alone. A later run that finds it knows that the question was interrupted. */
-const askingMark = ({ reference }: ReferencedPayment): string => `asking:${reference}`;
+/** Of this period, the one before, and the next one: the clock of another process may be ahead. */
+const freshMarks = (keyed: Keyed): string[] =>
+	periods.flatMap((periodMs) => [-1, 0, 1].map((later) => freshMark(keyed, periodMs, later)));
 
 /** The references that n8n keeps for this node. Each function throws whatever the database does. */
 export class Ledger {
@@ -105,69 +88,126 @@ export class Ledger {
 	private readonly stop: AbortSignal | undefined;
 	/** A while after `stop`. */
 	private readonly end: AbortSignal;
+	/** How long a claim lasts, in ms. */
+	private readonly periodMs: number;
+	/** What this run claimed, with the mark that says that it is fresh, and how long ago. */
+	private readonly claims = new Map<Payment, { fresh: string; ageMs: () => number }>();
 
 	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
-	constructor(context: IExecuteFunctions, afterStop: number) {
+	constructor(context: IExecuteFunctions, timeoutMs: number, afterStop = timeoutMs) {
 		this.context = context;
+		this.periodMs = periodFor(timeoutMs);
 		this.stop = context.getExecutionCancelSignal();
 		this.end = abortedAfter(this.stop, afterStop);
 	}
 
-	/** How many marks there are, which changes when a payment is granted or ends. */
+	/** Whether this run may have claimed something, of which the record has to know how it ended. */
+	get hasClaims(): boolean {
+		return this.claims.size > 0;
+	}
+
+	/** By when a claim of any run with this Timeout is over, in ms. */
+	get claimEndsWithinMs(): number {
+		return 2 * this.periodMs;
+	}
+
+	/** How many marks there are. */
 	async count(): Promise<number> {
 		return await this.untilEnd(entriesOf(this.context, 'node').count());
 	}
 
 	/** What is known of each. It leaves no trace, unless it is interrupted. */
-	async look(payments: ReferencedPayment[]): Promise<States> {
-		return await this.inAccess(async (questions) => {
-			const before = await questions.ask(payments.flatMap(claimMarks));
-			return await statesOf(questions, payments, before);
-		});
+	async look(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
+		return await this.inAccess(async (questions) => await statesOf(questions, payments));
 	}
 
 	/**
-	 * Records how payments ended and grants others, in one access. When it throws, nothing wanted may be sent.
-	 * @param ended were granted before; one without an ending was not sent
+	 * Records how payments ended and claims others, in one access. When it throws, nothing wanted may be sent.
+	 * @param ended were claimed before; one without a result was not sent
+	 * @returns what is known of those wanted: what was `unused` is claimed now; and how old the claims are, in ms
 	 */
 	async exchange(
-		ended: ReferencedPayment[],
-		wanted: WantedPayment[],
-	): Promise<{ answers: Answers; ageMs: () => number }> {
-		const payments = wanted.map(({ payment }) => payment);
-		const paid = ended.filter(({ ending }) => ending?.outcome === 'paid');
-		const others = ended.filter(({ ending }) => ending?.outcome !== 'paid');
+		ended: Payment[],
+		wanted: Payment[],
+	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.inAccess(async (questions) => {
 			const ageMs = stopwatch();
-			const before = await questions.ask(
-				[...others.map(settledMark), ...payments.flatMap(claimMarks)],
-				[referencesMark, ...paid.flatMap(paidMarks)],
+			const fresh = new Map(
+				wanted.map((payment) => [payment, freshMark(payment, this.periodMs)] as const),
 			);
-			await recordNotPaid(questions, others, before);
-			const answers = await answersTo(questions, wanted, before);
-			const granted = payments.filter((payment) => answers.get(payment) === 'unused');
-			questions.keep(granted.flatMap(claimMarks));
-			for (const payment of granted) answers.set(payment, 'granted');
-			return { answers, ageMs };
-		}, wanted.length === 0);
+			const states = await statesOf(questions, wanted, [...fresh.values()], paidMarksOf(ended));
+			await this.free(questions, ended);
+			for (const [payment, mark] of fresh) {
+				if (states.get(payment) !== 'unused') continue;
+				questions.keep([sentMark(payment), mark]);
+				this.claims.set(payment, { fresh: mark, ageMs });
+			}
+			return { states, ageMs };
+		});
 	}
 
-	/** Records what a person found out. When it throws, some of it may be recorded. */
-	async settle(wanted: WantedPayment[]): Promise<Answers> {
+	/** Records how the last payments ended, and of all unknown ones that nobody sends them any more; also after a stop. */
+	async close(ended: Payment[]): Promise<void> {
+		await this.inAccess(async (questions) => {
+			await questions.write(paidMarksOf(ended));
+			await this.free(questions, ended);
+			// Those of paid ones stay: to remove a mark, n8n searches the whole record.
+			const unknown = [...this.claims].filter(([payment]) => outcomeIs('unknown', payment));
+			questions.remove(unknown.map(([, { fresh }]) => fresh));
+		}, true);
+	}
+
+	/** Frees what was not made, unless another run may have claimed it since, or paid it. */
+	private async free(questions: Questions, ended: Payment[]): Promise<void> {
+		const refused = ended.filter(
+			(payment) =>
+				!outcomeIs('paid', payment) &&
+				!outcomeIs('unknown', payment) &&
+				(this.claims.get(payment)?.ageMs() ?? Infinity) < this.periodMs,
+		);
+		const before = await questions.ask(
+			refused.flatMap((each) => [askingMark(each), paidMark(each)]),
+		);
+		const free = refused.filter((payment) => !before.has(paidMark(payment)));
+		questions.remove(
+			free.flatMap((payment) => [
+				sentMark(payment),
+				this.claims.get(payment)?.fresh ?? '',
+				// What a crash may have left.
+				payeeMark(payment),
+				...leftByQuestions(payment),
+			]),
+		);
+	}
+
+	/**
+	 * Records what a person found out about references, whomever they were for. When it throws, some of it may be recorded.
+	 * @param once whether what was freed before is not freed again
+	 */
+	async settle<Each extends Keyed>(
+		wasPaid: Each[],
+		wasNotPaid: Each[],
+		once: boolean,
+	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.inAccess(async (questions) => {
-			const payments = wanted.map(({ payment }) => payment);
-			const before = await questions.ask(payments.flatMap(claimMarks));
-			const answers = await answersTo(questions, wanted, before);
-			// What another execution sent while this run waited: the person asked the service before that.
-			const waited = new Set(wanted.filter((each) => each.hasWaited).map((each) => each.payment));
-			for (const payment of waited)
-				if (answers.get(payment) === 'inDoubt') answers.set(payment, 'givenUp');
-			const heeded = payments.filter((payment) => !waited.has(payment));
-			const unused = heeded.filter((payment) => answers.get(payment) === 'unused');
-			for (const payment of await withFact(questions, unused, freedFact))
-				answers.set(payment, 'freed');
-			await recordFindings(questions, heeded, answers);
-			return answers;
+			const settled = await settledStates(questions, [...wasPaid, ...wasNotPaid]);
+			const areIn = (these: Each[], ...states: Settled[]): Each[] =>
+				these.filter((each) => states.includes(settled.get(each) ?? 'paid'));
+			const paid = areIn(wasPaid, 'inDoubt', 'maybePaid', 'unused');
+			await questions.write(
+				paid.flatMap((each) => [sentMark(each), paidMark(each), anybodyMark(each)]),
+			);
+			for (const each of paid)
+				settled.set(each, settled.get(each) === 'unused' ? 'recordedPaid' : 'settledPaid');
+			questions.remove(paid.map(askingMark));
+			const inDoubt = areIn(wasNotPaid, 'inDoubt');
+			const before = await questions.ask(inDoubt.map(freedMark));
+			const freed = inDoubt.filter((each) => !(once && before.has(freedMark(each))));
+			for (const each of inDoubt)
+				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
+			questions.keep(freed.map(freedMark));
+			questions.remove(freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)]));
+			return settled;
 		});
 	}
 
@@ -177,8 +217,9 @@ export class Ledger {
 		isAlwaysDone = false,
 	): Promise<Result> {
 		const stop = isAlwaysDone ? undefined : this.stop;
-		const access = async (entries: Entries): Promise<Result> => await Questions.in(entries, work);
-		return await this.untilEnd(exclusively(this.context, access, stop));
+		return await this.untilEnd(
+			exclusively(this.context, async (entries) => await Questions.in(entries, work), stop),
+		);
 	}
 
 	private async untilEnd<Result>(work: Promise<Result>): Promise<Result> {
@@ -186,128 +227,71 @@ export class Ledger {
 	}
 }
 
+const outcomeIs = (outcome: 'paid' | 'unknown', { result }: Payment): boolean =>
+	result !== undefined && outcomeOf(result.code) === outcome;
+
+/** What is written of those that were paid. The claim too: a person may have settled it as not paid meanwhile. */
+const paidMarksOf = (payments: Payment[]): string[] =>
+	payments
+		.filter((payment) => outcomeIs('paid', payment))
+		.flatMap((payment) => [sentMark(payment), paidMark(payment), payeeMark(payment)]);
+
+const leftByQuestions = (keyed: Keyed): string[] => [askingMark(keyed), anybodyMark(keyed)];
+
 /**
- * Records which payments are unknown, and frees the references of those that were not made.
- * @param before has the marks *settled*. One that an interrupted question left makes doubt of a refusal, which is safe
+ * What is known of payments. Unused ones cost one call of the database, in which other marks are asked for and written too.
+ * @param alsoAsked other marks that are asked for in the same call
+ * @param staying other marks that are written in the same call
  */
-async function recordNotPaid(
-	questions: Questions,
-	ended: ReferencedPayment[],
-	before: ReadonlySet<string>,
-): Promise<void> {
-	const isSettled = (payment: ReferencedPayment): boolean => before.has(settledMark(payment));
-	const settled = ended.filter(isSettled);
-	const claims = await questions.ask(settled.flatMap(claimMarks));
-	const isClaimed = (payment: ReferencedPayment): boolean =>
-		claimMarks(payment).every((mark) => claims.has(mark));
-	const others = ended.filter((payment) => !isSettled(payment));
-	const unknown = others.filter(isUnknown);
-	await questions.write([...settled.filter(isClaimed), ...unknown].flatMap(doubtFact));
-	const notPaid = others.filter((payment) => !isUnknown(payment));
-	// Also half a fact, which an interrupted question may have left.
-	questions.remove(notPaid.flatMap((payment) => [...doubtMarks(payment), ...paidFact(payment)]));
-}
-
-const isUnknown = ({ ending }: Payment): boolean => ending?.outcome === 'unknown';
-
-/** The states of wanted payments. Those that this run gives up are in doubt from now on. */
-async function answersTo(
-	questions: Questions,
-	wanted: WantedPayment[],
-	before: ReadonlySet<string>,
-): Promise<Map<ReferencedPayment, Found>> {
-	const payments = wanted.map(({ payment }) => payment);
-	const states = await statesOf(questions, payments, before);
-	const answers = new Map<ReferencedPayment, Found>(states);
-	const givenUp = wanted
-		.filter(({ payment, isGivenUp }) => isGivenUp && states.get(payment) === 'inFlight')
-		.map(({ payment }) => payment);
-	const { ended } = await endsOfReferences(questions, givenUp);
-	const doubtful = givenUp.filter((payment) => !ended.has(payment));
-	await questions.write(doubtful.flatMap(doubtMarks));
-	// If the reference ended for another payment, a question that a crash interrupted left this payment's mark.
-	for (const payment of givenUp)
-		answers.set(payment, ended.has(payment) ? 'heldByAnother' : 'givenUp');
-	return answers;
-}
-
-/** Records findings about what is in doubt, was set free by one or, for `recordPaid`, is unused. All else stays as it is. */
-async function recordFindings(
-	questions: Questions,
-	payments: ReferencedPayment[],
-	answers: Map<ReferencedPayment, Found>,
-): Promise<void> {
-	const found = (finding: Payment['finding'], state: Found): ReferencedPayment[] =>
-		payments.filter((each) => each.finding === finding && answers.get(each) === state);
-	const corrected = found('paid', 'freed').filter(({ hasOwnFinding }) => hasOwnFinding);
-	const settledPaid = [
-		...found('paid', 'inDoubt'),
-		...found('recordPaid', 'inDoubt'),
-		...corrected,
-	];
-	const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed')];
-	const notPaid = found('notPaid', 'inDoubt');
-	const paid = [...settledPaid, ...newlyPaid];
-	await questions.write([
-		...(paid.length > 0 ? [referencesMark] : []),
-		...paid.flatMap(paidMarks),
-		...paid.map(settledMark),
-		...notPaid.flatMap(freedFact),
-	]);
-	questions.remove(notPaid.flatMap(doubtMarks));
-	for (const payment of settledPaid) answers.set(payment, 'settledPaid');
-	for (const payment of newlyPaid) answers.set(payment, 'newlyPaid');
-	for (const payment of notPaid) answers.set(payment, 'settledNotPaid');
-}
-
-/** @param before which marks of their claims were there before they were asked for */
 async function statesOf(
 	questions: Questions,
-	payments: ReferencedPayment[],
-	before: ReadonlySet<string>,
-): Promise<States> {
-	const isOwn = (payment: ReferencedPayment): boolean => before.has(paymentMark(payment));
-	const isUsed = (payment: ReferencedPayment): boolean => before.has(sentMark(payment));
-	const own = payments.filter(isOwn);
-	const paid = await withFact(questions, own, paidFact);
-	const unpaid = own.filter((payment) => !paid.has(payment));
-	const inDoubt = await withFact(questions, unpaid, doubtFact);
-	const others = payments.filter((payment) => isUsed(payment) && !isOwn(payment));
-	const { paid: paidToAnother } = await endsOfReferences(questions, others);
-	const stateOf = (payment: ReferencedPayment): ReferenceState => {
-		if (paid.has(payment)) return 'paid';
-		if (isOwn(payment)) return inDoubt.has(payment) ? 'inDoubt' : 'inFlight';
-		if (!isUsed(payment)) return 'unused';
-		return paidToAnother.has(payment) ? 'paidToAnother' : 'heldByAnother';
+	payments: Payment[],
+	alsoAsked: string[] = [],
+	staying: string[] = [],
+): Promise<Map<Payment, PaymentState>> {
+	const before = await questions.ask([...payments.map(sentMark), ...alsoAsked], staying);
+	const used = payments.filter((payment) => before.has(sentMark(payment)));
+	const payees = await questions.ask(used.map(payeeMark));
+	const isPayee = (payment: Payment): boolean => payees.has(payeeMark(payment));
+	const states = await statesOfUsed(questions, used, isPayee);
+	return new Map(payments.map((each) => [each, states.get(each) ?? 'unused']));
+}
+
+/** What is known of references that a person named, whomever they were for. */
+async function settledStates<Each extends Keyed>(
+	questions: Questions,
+	named: Each[],
+): Promise<Map<Each, Settled>> {
+	const before = await questions.ask(named.map(sentMark));
+	const used = named.filter((each) => before.has(sentMark(each)));
+	const states = await statesOfUsed(questions, used, () => false);
+	const settledAs = (each: Each): Settled => {
+		const state = states.get(each) ?? 'unused';
+		return state === 'paidToAnother' ? 'paid' : state;
 	};
-	return new Map(payments.map((payment) => [payment, stateOf(payment)]));
+	return new Map(named.map((each) => [each, settledAs(each)]));
 }
 
-/** For which of the payments the record has the fact. */
-async function withFact(
+/** @param isPayee whether the record has the payee of this one */
+async function statesOfUsed<Each extends Keyed>(
 	questions: Questions,
-	payments: ReferencedPayment[],
-	fact: Fact,
-): Promise<Set<ReferencedPayment>> {
-	const ofPayments = await questions.ask(payments.map((payment) => fact(payment)[0]));
-	const candidates = payments.filter((payment) => ofPayments.has(fact(payment)[0]));
-	const ofReferences = await questions.ask(candidates.map((payment) => fact(payment)[1]));
-	const isTrue = (payment: ReferencedPayment): boolean => ofReferences.has(fact(payment)[1]);
-	questions.remove(candidates.filter((payment) => !isTrue(payment)).flatMap(fact));
-	return new Set(candidates.filter(isTrue));
-}
-
-/** Those of the payments whose reference is paid, or ended at all, for whatever person and amount. */
-async function endsOfReferences(
-	questions: Questions,
-	payments: ReferencedPayment[],
-): Promise<Record<'paid' | 'ended', Set<ReferencedPayment>>> {
-	const before = await questions.ask(
-		payments.flatMap((each) => [askingMark(each), paidFact(each)[1], doubtFact(each)[1]]),
+	used: Each[],
+	isPayee: (each: Each) => boolean,
+): Promise<Map<Each, PaymentState>> {
+	const others = used.filter((each) => !isPayee(each));
+	const anybody = await questions.ask(others.map(anybodyMark));
+	const isKnown = (each: Each): boolean => isPayee(each) || anybody.has(anybodyMark(each));
+	const unknown = used.filter((each) => !isKnown(each));
+	const paid = await questions.ask([...unknown.map(askingMark), ...used.map(paidMark)]);
+	const isPaid = (each: Each): boolean => paid.has(paidMark(each));
+	const unpaid = used.filter((each) => !isPaid(each) || paid.has(askingMark(each)));
+	const fresh = await questions.ask(unpaid.flatMap(freshMarks));
+	return new Map(
+		used.map((each): [Each, PaymentState] => {
+			if (isPaid(each) && isKnown(each)) return [each, 'paid'];
+			if (isPaid(each) && !paid.has(askingMark(each))) return [each, 'paidToAnother'];
+			if (freshMarks(each).some((mark) => fresh.has(mark))) return [each, 'inFlight'];
+			return [each, isPaid(each) ? 'maybePaid' : 'inDoubt'];
+		}),
 	);
-	const isPaid = (payment: ReferencedPayment): boolean => before.has(paidFact(payment)[1]);
-	return {
-		paid: new Set(payments.filter((each) => isPaid(each) && !before.has(askingMark(each)))),
-		ended: new Set(payments.filter((each) => isPaid(each) || before.has(doubtFact(each)[1]))),
-	};
 }

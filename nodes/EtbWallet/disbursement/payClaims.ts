@@ -1,51 +1,74 @@
 /** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
-import { isSimulation, triesOf } from '../../shared/n8n';
+import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
+import { isSimulation } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
-import { answerOf } from './answers';
-import { readClaimOptions, usualOptions } from './checks';
-import { requireOnlyNode, useClaims } from './claims';
-import { readPayee, readToUserId } from './payment';
-import { batchOf, isPending, isStopped, readRows, refuseAll, tell, unlessInvalid } from './rows';
-import type { Run } from './run';
+import { useClaim } from './claims';
+import { readClaimOptions, usualOptions } from './options';
+import { isPayable, readPayee, type Row } from './payment';
+import { keyOf, requiredReference } from './reference';
+import { batchOf, isStopped, readable, readRows, refuseRun, runOf } from './rows';
 import { sendConcurrently } from './sending';
+import { resultOfState, tell } from './tell';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
-	const run: Run = {
-		context,
-		options: { ...usualOptions, mode: isSimulation(context) ? 'dryRun' : 'pay' },
-		endedBefore: triesOf(context),
-		protectionOf: () => 'The pay gate does not hand it out again before a person has settled it.',
-	};
-	if (run.options.mode === 'dryRun') {
+	const run = runOf(context, usualOptions);
+	if (isSimulation(context)) {
+		run.options = { ...usualOptions, mode: 'dryRun' };
 		const rows = readRows(run, (row) => readPayee(read, row));
-		for (const row of rows.filter(isPending)) row.ending = answerOf(row, 'unused', run.options);
-		return tell(run, rows);
+		for (const row of rows) row.result ??= resultOfState(row, 'unused');
+		return tell(context, run.options, rows);
 	}
-	const claims = await useClaims(context, read, run.endedBefore);
+	const claims = context
+		.getInputData()
+		.map((_, itemIndex) => useClaim(context, read, itemIndex, run.endedBefore));
+	const readRow = (row: Row): void => {
+		const { objection, problem } = claims[row.itemIndex] ?? {};
+		row.result = objection;
+		if (problem !== undefined) throw problem;
+		readPayee(read, row);
+	};
 	let account: Account;
 	try {
-		requireOnlyNode(context);
+		requireEachOnce(context);
 		account = await loadAccount(context);
 		run.options = readClaimOptions(context);
 	} catch (error) {
-		const known = context.getInputData().map((_, itemIndex) => ({
-			itemIndex,
-			toUserId: unlessInvalid(() => readToUserId(read, itemIndex)),
-			ending: unlessInvalid(() => claims.objection(itemIndex)),
-		}));
-		return refuseAll(run, error, known);
+		return refuseRun(run, error, readable(run, readRow));
 	}
-	const rows = readRows(run, (row) => {
-		row.ending = claims.objection(row.itemIndex);
-		readPayee(read, row);
-	});
+	const rows = readRows(run, readRow);
 	if (!isStopped(context)) {
-		const batch = batchOf(run, account, rows);
-		await sendConcurrently(batch, rows.filter(isPending), batch.end, ({ itemIndex }) =>
-			claims.msLeft(itemIndex),
-		);
+		const batch = batchOf(run, account, () => stepsAtGate);
+		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);
+		const msLeft = ({ itemIndex }: Row): number => claims[itemIndex]?.msLeft?.() ?? 0;
+		await sendConcurrently(batch, pending, msLeft);
 	}
-	return tell(run, rows);
+	return tell(context, run.options, rows);
 };
+
+const stepsAtGate =
+	'It may have been paid. Ask the partner service, and settle it at the desk of the pay gate: it does not hand it out again before.';
+
+/** The gate hands out each payment as one item. @throws {InvalidValueError} when something between it and this node repeats one */
+function requireEachOnce(context: IExecuteFunctions): void {
+	const first = new Map<string, number>();
+	for (const [itemIndex, { json }] of context.getInputData().entries()) {
+		if (isAbsent(json.reference)) {
+			throw new InvalidValueError(
+				`Item ${itemIndex} has no reference`,
+				'The pay gate gives each item its reference. Let it reach this node unchanged.',
+			);
+		}
+		const key = keyOf(requiredReference(json.reference));
+		const other = first.get(key);
+		if (other !== undefined) {
+			throw new InvalidValueError(
+				`Item ${itemIndex} is the same payment as item ${other}: ${show(json.reference)}`,
+				'The pay gate hands out each payment as one item. Remove what repeats items between the gate and this node.',
+			);
+		}
+		first.set(key, itemIndex);
+	}
+}

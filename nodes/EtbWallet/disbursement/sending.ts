@@ -1,18 +1,96 @@
-/** Sends payments, a few at once, and reads how each ended. */
+/** Sends payments: claims them in the record a window at a time, sends a few at once, and reads how each ended. */
 import { sleep } from 'n8n-workflow';
-import { messageOf } from '../../shared/unknown';
+import { decimalText } from '../../shared/decimal';
+import { addHint } from '../../shared/n8n';
 import { callService, type ServiceRequest } from '../../shared/service/call';
-import { unknownRemedy } from '../../shared/service/failure';
 import { hideSecrets } from '../../shared/service/secrets';
-import { endingOf, refusalRemedies } from './ending';
-import type { Batch, Ending, Payment } from './run';
+import { messageOf } from '../../shared/unknown';
+import { outcomeOf } from './codes';
+import type { Ledger, PaymentState } from './ledger';
+import type { RunOptions } from './options';
+import { outcomeOfRow, type Payable, type Payment, type Result } from './payment';
+import type { Batch } from './rows';
+import { notRecorded, placeOf, resultOfState } from './tell';
+
+/**
+ * Windows of the concurrency. A crash leaves the claims of one window; while a window is claimed, also those of the one
+ * before, which is recorded in the same access.
+ */
+function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
+	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
+		entries.slice(index * size, (index + 1) * size),
+	);
+}
+
+/**
+ * What is known of the payments. Asked in windows, because a crash in the middle of a question leaves the marks that it
+ * asked for. @throws {Error} when n8n's database fails
+ */
+export async function lookAtAll(
+	ledger: Ledger,
+	payments: Payment[],
+	{ concurrency }: RunOptions,
+): Promise<ReadonlyMap<Payment, PaymentState>> {
+	const states = new Map<Payment, PaymentState>();
+	for (const window of windowsOf(concurrency, payments))
+		for (const [payment, state] of await ledger.look(window)) states.set(payment, state);
+	return states;
+}
+
+/** Sends what the record allows, and tells how all ended. */
+export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]): Promise<void> {
+	const { concurrency, timeoutMs } = batch.options;
+	// Payments that were claimed, until an access records how they ended.
+	let unrecorded: Payment[] = [];
+	for (const window of windowsOf(concurrency, payments)) {
+		if (batch.isStopping()) break;
+		const ended = unrecorded;
+		// An access that fails may have freed references all the same, and another run claimed them: the next one frees none.
+		unrecorded = ended.filter(mayBePaid);
+		let exchanged: Awaited<ReturnType<Ledger['exchange']>>;
+		try {
+			exchanged = await ledger.exchange(ended, window);
+		} catch (error) {
+			if (batch.isStopping()) break;
+			for (const payment of window) batch.end(payment, notRecorded(error));
+			continue;
+		}
+		const { states, ageMs } = exchanged;
+		for (const [payment, state] of states)
+			if (state !== 'unused') batch.end(payment, resultOfState(payment, state));
+		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
+		await sendConcurrently(batch, unrecorded, () => timeoutMs - ageMs());
+	}
+	if (ledger.hasClaims) await recordLast(batch, ledger, unrecorded);
+}
+
+const mayBePaid = (payment: Payment): boolean =>
+	['paid', 'unknown'].includes(outcomeOfRow(payment) ?? '');
+
+async function recordLast(
+	{ context }: Batch,
+	ledger: Ledger,
+	unrecorded: Payment[],
+): Promise<void> {
+	await ledger.close(unrecorded).catch((error: unknown) => {
+		if (unrecorded.length === 0) return;
+		// Their claims stay, which is safe, and this run tells how they ended.
+		const references = unrecorded.map(({ reference }) => reference).join(', ');
+		addHint(
+			context,
+			`How ${unrecorded.length} payments ended could not be recorded, so a later run tells them as unknown. Settle them then by what this run tells.`,
+		);
+		context.logger.warn(
+			`How payments ended could not be recorded: ${messageOf(error)}. References: ${references}. ${placeOf(context)}`,
+		);
+	});
+}
 
 /** Sends as many at once as the options allow, until the run stops. @param msLeft for how many more ms a payment may begin or go on */
-export async function sendConcurrently<Sent extends Payment>(
+export async function sendConcurrently<Sent extends Payable>(
 	batch: Batch,
 	payments: Sent[],
-	end: (payment: Sent, ending: Ending) => void,
-	msLeft?: (payment: Sent) => number,
+	msLeft: (payment: Sent) => number,
 ): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
@@ -23,9 +101,10 @@ export async function sendConcurrently<Sent extends Payment>(
 			if (batch.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
-			const ownMsLeft = msLeft && (() => msLeft(payment));
-			const sending = send(batch, payment, ownMsLeft);
-			end(payment, await sending.catch((error: unknown) => sendingFailed(error, batch)));
+			const result = await send(batch, payment, () => msLeft(payment));
+			const isUnknown = outcomeOf(result.code) === 'unknown';
+			const remedy = isUnknown ? batch.remedyOfUnknown(payment) : result.remedy;
+			batch.end(payment, { ...result, remedy });
 		}
 	};
 	const senders = Math.min(batch.options.concurrency, payments.length);
@@ -56,34 +135,49 @@ function startsInTurns(): () => Promise<void> {
 	};
 }
 
-/** How a payment ends when an error was thrown that nobody expected: it may be under way. */
-function sendingFailed(error: unknown, { account }: Batch): Ending {
-	return {
-		outcome: 'unknown',
-		error: {
-			message: `Sending the payment failed: ${hideSecrets(messageOf(error), account)}`,
-			description: unknownRemedy,
-		},
-	};
-}
+const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 
-/** Endpoint 7 of the service document §4. */
+/** Endpoint 7 of the service document §4. It does not say which status means too little money. */
+const disburseRequest = {
+	method: 'POST',
+	path: '/disburse',
+	mayRepeat: false,
+	saysSuccess: true,
+	// A gateway that sends a payment again gets these for the second one, although the first one was made.
+	undecided: [409, 423, 425],
+	remedies: {
+		200: whatToCheck,
+		400: whatToCheck,
+		402: whatToCheck,
+		404: 'Check To User ID: it is the ID that User → Create returned, not a name or a telephone number. Check the Base URL in the ETB Wallet API credential too.',
+		422: whatToCheck,
+	},
+} as const satisfies ServiceRequest;
+
+/** Sends a payment, and reads how it ended. Whatever is thrown, it may be under way. */
 async function send(
 	{ context, account, options }: Batch,
-	{ toUserId, amount }: Payment,
-	msLeft?: () => number,
-): Promise<Ending> {
-	const request: ServiceRequest = {
-		method: 'POST',
-		path: '/disburse',
-		mayRepeat: false,
-		isJudgedByCaller: true,
-		// JSON writes this number as the same text.
-		body: { toUserId, amountEtb: Number(amount) },
-		remedies: refusalRemedies,
-	};
+	{ toUserId, amount }: Payable,
+	msLeft: () => number,
+): Promise<Result> {
+	// JSON writes this number as the same text.
+	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
 	const limits = { timeoutMs: options.timeoutMs, msLeft, stop, finishes: true };
-	const result = await callService(context, account, request, limits);
-	return endingOf(result, (text) => hideSecrets(text, account));
+	try {
+		const called = await callService(context, account, request, limits);
+		if (!called.ok) {
+			const { code, message, description: remedy, httpCode } = called.failure;
+			return { code, message, remedy, httpCode };
+		}
+		const answered = decimalText(called.output.amountEtb);
+		const isOther = answered !== undefined && answered !== amount;
+		return {
+			code: isOther ? 'otherAmount' : 'paid',
+			answer: { ...called.output, paidAt: new Date().toISOString() },
+		};
+	} catch (error) {
+		const message = `Sending the payment failed: ${hideSecrets(messageOf(error), account)}`;
+		return { code: 'unclear', message };
+	}
 }

@@ -1,8 +1,6 @@
 /** The record that n8n keeps for a node in its database: marks, by the deduplication helper, which nothing else calls. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { unlessAborted } from '../elapsed';
-import { oldestN8n } from '../n8n';
-import { InvalidValueError } from '../invalidValue';
 
 export interface Entries {
 	/**
@@ -15,13 +13,6 @@ export interface Entries {
 	/** Removes all marks, and the row that holds them. */
 	clear(): Promise<void>;
 }
-
-const helperNames = [
-	'checkProcessedAndRecord',
-	'removeProcessed',
-	'clearAllProcessedItems',
-	'getProcessedDataCount',
-] as const;
 
 /** Waits for the database, but not for ever: over a lost connection no answer comes. */
 export async function inTime<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
@@ -42,19 +33,13 @@ const keepingAll = { mode: 'entries' } as const;
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
  * @param scope whether the marks are the node's own, or those of all nodes of the workflow
  * @param checkFirst throws when nothing may be written or believed any more
- * @throws {InvalidValueError} when this n8n cannot keep entries; each call throws whatever the database does
+ * @returns calls that throw whatever the database does
  */
 export function entriesOf(
 	{ helpers }: IExecuteFunctions,
 	scope: 'node' | 'workflow',
 	checkFirst: () => void = () => undefined,
 ): Entries {
-	if (helperNames.some((name) => typeof helpers[name] !== 'function')) {
-		throw new InvalidValueError(
-			'This version of n8n cannot keep references',
-			`Update n8n to ${oldestN8n} or newer, or leave Reference empty: then nothing protects from paying twice.`,
-		);
-	}
 	return {
 		async add(marks, most) {
 			if (marks.length === 0) return new Set();

@@ -2,20 +2,24 @@
 import { unlessAborted } from '../elapsed';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
 import { property } from '../unknown';
-import { textOf } from './body';
-import { isReachedDirectly } from './ownMachine';
 
-export type Attempt =
-	| {
-			kind: 'answer';
-			status: number;
-			headers: Record<string, unknown>;
-			text: string;
-			/** The body, when it is JSON. */
-			body: unknown;
-	  }
-	/** No complete answer. `sent` is false only when it is certain that the service never got the request. */
-	| { kind: 'noAnswer'; code: string; sent: boolean };
+export type Attempt = Answer | NoAnswer;
+
+export interface Answer {
+	kind: 'answer';
+	status: number;
+	headers: Record<string, unknown>;
+	text: string;
+	/** The text, when it is JSON. */
+	body: unknown;
+}
+
+/** No complete answer. `sent` is false only when it is certain that the service never got the request. */
+export interface NoAnswer {
+	kind: 'noAnswer';
+	code: string;
+	sent: boolean;
+}
 
 /** Codes of our own for what ended an attempt: its time was over, or the execution was stopped. */
 export const tooLate = 'ETIMEDOUT';
@@ -26,39 +30,22 @@ export const unreadableAnswer = 'UNREADABLE_ANSWER';
 export const tooLarge = 'ANSWER_TOO_LARGE';
 /** Its time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
-/** It was for n8n's own machine, and n8n would have handed it to its proxy. */
-export const throughProxy = 'THROUGH_PROXY';
-/** n8n's proxy did not connect to the service. */
-export const proxyRefused = 'PROXY_REFUSED';
-
-/** The requests of an attempt, made with the functions that n8n has for them. */
-export interface Requests {
-	/** Asks for another address of the same machine, without the API key. */
-	look: (url: string, signal: AbortSignal) => Promise<unknown>;
-	send: (signal: AbortSignal) => Promise<RawAnswer>;
-}
 
 /**
  * Makes one attempt. It ends in time, and its connection is closed, also if the service answers drop by drop, never, or
  * with another protocol. @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
-	url: URL,
-	{ look, send }: Requests,
+	send: (signal: AbortSignal) => Promise<RawAnswer>,
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
-	if (!(timeoutMs > 0)) return notSent(notBegun);
+	if (!(timeoutMs > 0)) return { kind: 'noAnswer', code: notBegun, sent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
 		timeout.aborted ? tooLate : signal.aborted ? stopped : undefined;
-	const attempt = async (): Promise<Attempt> => {
-		const isDirect = await isReachedDirectly(url, async (other) => await look(other, signal));
-		if (!isDirect) return notSent(throughProxy);
-		if (signal.aborted) return notSent(notBegun);
-		return await answerFrom(await send(signal), url, signal);
-	};
+	const attempt = async (): Promise<Attempt> => await answerFrom(await send(signal), signal);
 	try {
 		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));
 	} catch (error) {
@@ -66,43 +53,57 @@ export async function makeAttempt(
 	}
 }
 
-const notSent = (code: string): Attempt => ({ kind: 'noAnswer', code, sent: false });
-
 /** Reads an answer to its end, or until `signal` is aborted. @throws {Error} when its connection ends first */
 async function answerFrom(
-	{ status, headers, body, socket }: RawAnswer,
-	url: URL,
+	{ status, headers, body }: RawAnswer,
 	signal: AbortSignal,
 ): Promise<Attempt> {
-	if (isOfProxy(url, socket)) {
-		await textOf(body, signal).catch(() => undefined);
-		return notSent(proxyRefused);
-	}
 	const text = await textOf(body, signal);
 	if (text === undefined) return { kind: 'noAnswer', code: tooLarge, sent: true };
-	return {
-		kind: 'answer',
-		status,
-		headers: Object(headers) as Record<string, unknown>,
-		text,
-		body: parsed(text),
-	};
+	const known = Object(headers) as Record<string, unknown>;
+	return { kind: 'answer', status, headers: known, text, body: parsed(text) };
 }
 
-/**
- * Whether the answer is of n8n's proxy, which did not connect to the service. n8n gives out such an answer on a socket
- * without TLS that cannot be written to; an answer of the service itself to https never comes on one.
- */
-const isOfProxy = (url: URL, socket: unknown): boolean =>
-	url.protocol === 'https:' &&
-	property(socket, 'writable') === false &&
-	property(socket, 'encrypted') !== true;
-
-export function parsed(text: string): unknown {
+function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
 		return undefined;
+	}
+}
+
+/** In bytes, unpacked: n8n itself has no limit. */
+const longestBody = 1_048_576;
+
+interface Stream extends AsyncIterable<unknown> {
+	destroy(): void;
+}
+
+const isStream = (body: unknown): body is Stream =>
+	typeof property(body, Symbol.asyncIterator) === 'function' &&
+	typeof property(body, 'destroy') === 'function';
+
+/**
+ * The text of a body, undefined when it is longer than 1 MB. If it comes as a stream, that is closed at the end, or when
+ * `signal` is aborted. @throws {Error} when the connection ends before the body does
+ */
+async function textOf(body: unknown, signal: AbortSignal): Promise<string | undefined> {
+	if (!isStream(body)) return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
+	const close = (): void => body.destroy();
+	signal.addEventListener('abort', close, { once: true });
+	try {
+		const chunks: Buffer[] = [];
+		let length = 0;
+		for await (const chunk of body) {
+			if (!Buffer.isBuffer(chunk)) continue;
+			length += chunk.length;
+			if (length > longestBody) return undefined;
+			chunks.push(chunk);
+		}
+		return new TextDecoder().decode(Buffer.concat(chunks));
+	} finally {
+		signal.removeEventListener('abort', close);
+		close();
 	}
 }
 
@@ -129,7 +130,7 @@ const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /** What a network error says of an attempt. @param endedByUs the code, if we ended the attempt */
-export function noAnswerFrom(error: unknown, endedByUs?: string): Attempt {
+export function noAnswerFrom(error: unknown, endedByUs?: string): NoAnswer {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));
 	const codes = chain.map((link) => property(link, 'code')).filter(isText);

@@ -6,15 +6,13 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import type { Account } from '../account';
-import { isAbsent } from '../invalidValue';
 import { requestUntil } from '../n8n';
 import { isObject } from '../unknown';
-import { makeAttempt, unreadableAnswer, type Attempt, type Requests } from './attempt';
-import type { Remedies, ServiceFailure } from './failure';
-import { describeDisagreement, describeFailure, describeUnreadable } from './failure';
+import { hasFields } from './answer';
+import { makeAttempt, unreadableAnswer, type Attempt } from './attempt';
+import { describeFailure, type Remedies, type ServiceFailure } from './failure';
 import { attemptWithRetries, type Judged } from './retries';
 import { hideSecrets } from './secrets';
-import { disagreement, isPlain } from './success';
 
 /** One call of an endpoint of the service document §4. */
 export interface ServiceRequest {
@@ -26,10 +24,12 @@ export interface ServiceRequest {
 	body?: IDataObject;
 	/** Output of endpoints 4 and 5, whose answers the service document does not show. The answer's fields are added to it. */
 	confirms?: IDataObject;
-	/** Whether the caller reads from the answer if it was done, as for payments. */
-	isJudgedByCaller?: true;
 	/** A field that the service document (§4) shows in the answer: without it nobody knows what the endpoint did. */
 	answersWith?: string;
+	/** The answer says by `success` whether it was done (service document §2, Disbursement result). */
+	saysSuccess?: true;
+	/** Statuses of a refusal that, at this endpoint, may speak of an earlier request. */
+	undecided?: readonly number[];
 	/** What to do about statuses that mean something more at this endpoint. */
 	remedies?: Remedies;
 }
@@ -42,9 +42,8 @@ export const balanceRequest: ServiceRequest = {
 	answersWith: 'treasuryBalance',
 };
 
-/** `body` is what the answer's `text` is when it is JSON. */
 export type ServiceResult =
-	| { ok: true; output: IDataObject; body: unknown; text: string }
+	| { ok: true; output: IDataObject }
 	| { ok: false; failure: ServiceFailure };
 
 interface CallLimits {
@@ -57,9 +56,6 @@ interface CallLimits {
 	/** Whether a request under way goes on after `stop`, so that it becomes known how it ended. */
 	finishes?: boolean;
 }
-
-/** Statuses with which a proxy answers that does not connect to the service. n8n has to throw them: see `requestUntil`. */
-const proxyStatuses = [403, 407, 500, 502, 503, 504];
 
 /** Shorter secrets are not hidden in answers, where they could be a part of an identifier. */
 const shortestInAnswers = 12;
@@ -84,19 +80,16 @@ export async function callService(
 		body: request.body && JSON.stringify(request.body),
 		encoding: 'stream',
 		returnFullResponse: true,
-		ignoreHttpStatusErrors: { ignore: true, except: proxyStatuses },
+		ignoreHttpStatusErrors: true,
 		// Following would hand the API key to whatever host the answer names.
 		disableFollowRedirect: true,
 	};
-	const requests: Requests = {
-		look: async (url, abortSignal): Promise<unknown> =>
-			await context.helpers.httpRequest({ url, disableFollowRedirect: true, abortSignal }),
-		send: async (signal) => await requestUntil(context, account, httpRequest, signal),
-	};
+	const send = async (signal: AbortSignal) =>
+		await requestUntil(context, account, httpRequest, signal);
 	const cutOff = finishes ? undefined : stop;
 	const judged = await attemptWithRetries(
-		request.mayRepeat,
-		async () => await makeAttempt(account.url, requests, Math.min(timeoutMs, msLeft()), cutOff),
+		request,
+		async () => await makeAttempt(send, Math.min(timeoutMs, msLeft()), cutOff),
 		msLeft,
 		stop,
 	);
@@ -107,63 +100,45 @@ export async function callService(
 export function resultOf(
 	account: Account,
 	request: ServiceRequest,
-	{ last, verdict, attempts }: Judged,
+	{ last, judgement, attempts }: Judged,
 ): ServiceResult {
-	const failed = (failure: ServiceFailure): ServiceResult => ({ ok: false, failure });
-	const ifUnusable = request.mayRepeat ? 'notDone' : 'unknown';
 	try {
-		if (verdict !== 'done' || last.kind !== 'answer') {
-			const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
-			return failed(describeFailure(last, account, outcome, attempts, request.remedies));
+		if (judgement.verdict === 'done' && last.kind === 'answer') {
+			const fields = flatFields(last.body, (text) => hideSecrets(text, account, shortestInAnswers));
+			return { ok: true, output: { ...request.confirms, ...fields } };
 		}
-		const { body, text } = last;
-		const fields = flatFields(body, (shown) => hideSecrets(shown, account, shortestInAnswers));
-		const confirms = request.confirms !== undefined && (body !== undefined || isPlain(last));
-		if (fields === undefined && !confirms)
-			return failed(describeUnreadable(last, account, ifUnusable));
-		// What was set or made counts as done only if the answer agrees.
-		const sent = request.method === 'PUT' ? request.body : {};
-		const isBelieved = request.method === 'GET' || request.isJudgedByCaller === true;
-		const disagrees = isBelieved ? undefined : disagreement(last, sent);
-		if (disagrees !== undefined)
-			return failed(describeDisagreement(last, account, ifUnusable, disagrees));
-		const { answersWith } = request;
-		if (answersWith !== undefined && isAbsent(fields?.[answersWith]))
-			return failed(describeUnreadable(last, account, ifUnusable, answersWith));
-		return { ok: true, output: { ...request.confirms, ...fields }, body, text };
+		if (judgement.verdict !== 'done') {
+			const failure = describeFailure(last, judgement, account, attempts, request.remedies);
+			return { ok: false, failure };
+		}
 	} catch {
 		// An answer came, and cannot be read: of a payment that means unknown, and not an error that hides it.
-		const unreadable: Attempt = { kind: 'noAnswer', code: unreadableAnswer, sent: true };
-		return failed(describeFailure(unreadable, account, ifUnusable, attempts));
 	}
+	const unreadable: Attempt = { kind: 'noAnswer', code: unreadableAnswer, sent: true };
+	const verdict = request.mayRepeat ? 'notDone' : 'unknown';
+	const failure = describeFailure(unreadable, { verdict, code: 'unclear' }, account, attempts);
+	return { ok: false, failure };
 }
 
 /** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
 const deepest = 64;
 
-/** The fields of a body, with those of a `data` object lifted to the top. Undefined when it is no JSON object. */
-export function flatFields(body: unknown, hide: (text: string) => string): IDataObject | undefined {
-	if (isDeeper(body, deepest)) return undefined;
-	const fields = hidden(body, hide);
-	if (!hasFields(fields)) return undefined;
+/** The fields of a body, with those of a `data` object lifted to the top. @throws {Error} for a body that is too deep */
+function flatFields(body: unknown, hide: (text: string) => string): IDataObject {
+	const fields = hidden(body, hide, deepest);
+	if (!hasFields(fields)) return {};
 	const { data, ...rest } = fields;
 	return hasFields(data) ? { ...rest, ...data } : fields;
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-	if (!isObject(value)) return false;
-	return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
-}
-
-function hidden(value: unknown, hide: (text: string) => string): unknown {
+function hidden(value: unknown, hide: (text: string) => string, levels: number): unknown {
 	if (typeof value === 'string') return hide(value);
 	if (typeof value === 'number')
 		return hide(String(value)) === String(value) ? value : hide(String(value));
-	if (Array.isArray(value)) return value.map((entry) => hidden(entry, hide));
 	if (!isObject(value)) return value;
+	if (levels === 0) throw new Error('The answer has too many levels');
+	if (Array.isArray(value)) return value.map((entry) => hidden(entry, hide, levels - 1));
 	return Object.fromEntries(
-		Object.entries(value).map(([name, entry]) => [hide(name), hidden(entry, hide)]),
+		Object.entries(value).map(([name, entry]) => [hide(name), hidden(entry, hide, levels - 1)]),
 	);
 }
-
-const hasFields = (body: unknown): body is IDataObject => isObject(body) && !Array.isArray(body);

@@ -3,8 +3,9 @@ import type { INode } from 'n8n-workflow';
 import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
-import type { Attempt } from './attempt';
+import type { FailureCode, Judgement } from './answer';
 import * as codes from './attempt';
+import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
 import { hideSecrets } from './secrets';
 
@@ -19,6 +20,8 @@ export interface Failure {
 export interface ServiceFailure extends Failure {
 	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
 	outcome: 'notDone' | 'unknown';
+	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
+	code: FailureCode | 'invalid';
 }
 
 export type Remedies = Readonly<Record<number, string>>;
@@ -71,112 +74,109 @@ function explanationOf(status: number): Explanation {
 	return { problem: refused, remedy: 'Check the values that were sent.' };
 }
 
-const unreachable: Readonly<Record<string, string>> = {
-	ECONNREFUSED: 'nothing answers at that address',
-	EHOSTUNREACH: 'no network connection leads there',
-	ENETUNREACH: 'no network connection leads there',
-	ENOTFOUND: 'the host name is not known',
-	EAI_AGAIN: 'the host name could not be looked up',
-	EPROTO: 'it does not speak https, or not a version that n8n speaks',
-	ECONNABORTED: 'the service took too long to answer',
-	[codes.tooLate]: 'the service took too long to answer',
-	ECONNRESET: 'the connection was closed before the answer was complete',
-	ERR_BAD_RESPONSE: 'the connection was closed before the answer was complete',
-	[codes.stopped]: 'the execution was stopped',
-	[codes.unreadableAnswer]: 'what it sent cannot be read',
-	[codes.tooLarge]: 'its answer is larger than 1 MB',
-	[codes.throughProxy]: 'n8n would send the API key to its proxy, and not to its own machine',
-	[codes.proxyRefused]: 'the proxy of n8n does not connect to it',
+const checkAddress =
+	'Check the Base URL in the ETB Wallet API credential and that the service is running.';
+const trustCertificate =
+	'If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.';
+
+/** Why no answer came, by the code of the attempt, and what to do about it where it is not the usual. */
+const silences: Readonly<Record<string, [why: string, remedy?: string]>> = {
+	ECONNREFUSED: ['nothing answers at that address'],
+	EHOSTUNREACH: ['no network connection leads there'],
+	ENETUNREACH: ['no network connection leads there'],
+	ENOTFOUND: ['the host name is not known'],
+	EAI_AGAIN: ['the host name could not be looked up'],
+	EPROTO: ['it does not speak https, or not a version that n8n speaks'],
+	CERT_HAS_EXPIRED: [
+		'its certificate is out of date',
+		'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
+	],
+	DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed', trustCertificate],
+	SELF_SIGNED_CERT_IN_CHAIN: [
+		'its certificate comes from an authority that n8n does not know',
+		trustCertificate,
+	],
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+		'it does not send the intermediate certificate that belongs to its own, or an unknown authority made it',
+		`Ask the partner service to send its whole chain of certificates. ${trustCertificate}`,
+	],
+	ERR_TLS_CERT_ALTNAME_INVALID: [
+		'its certificate is for another name',
+		'Check the Base URL in the ETB Wallet API credential: it needs the name that is in the certificate, not an IP address or another name of the same machine.',
+	],
+	ECONNABORTED: ['the service took too long to answer'],
+	[codes.tooLate]: ['the service took too long to answer'],
+	ECONNRESET: ['the connection was closed before the answer was complete'],
+	ERR_BAD_RESPONSE: ['the connection was closed before the answer was complete'],
+	[codes.stopped]: ['the execution was stopped'],
+	[codes.unreadableAnswer]: ['what it sent cannot be read'],
+	[codes.tooLarge]: ['its answer is larger than 1 MB'],
+};
+
+/** The same problem under other codes. */
+const sameSilence: Readonly<Record<string, string>> = {
+	CERT_NOT_YET_VALID: 'CERT_HAS_EXPIRED',
+	UNABLE_TO_GET_ISSUER_CERT: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 };
 
 /** What to do about a request that may have been carried out. */
 export const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 
-/** Words for an attempt that was not `done`. @param ownRemedies of the endpoint; they come before the general ones */
+/** Words for a call that was not done. @param ownRemedies of the endpoint; they come before the general ones */
 export function describeFailure(
 	attempt: Attempt,
+	{ verdict, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
-	outcome: ServiceFailure['outcome'],
 	attempts: number,
 	ownRemedies: Remedies = {},
 ): ServiceFailure {
+	const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
-	if (attempt.kind === 'noAnswer' && attempt.code === codes.notBegun) {
-		return {
-			outcome,
-			message: 'Nothing was sent: its time was over before it could be sent',
-			description: 'n8n was busy, or its machine stood still. Run the workflow again.',
-		};
-	}
+	const remedyOf = (remedy: string): string =>
+		outcome === 'unknown' ? unknownRemedy : remedy + tried;
 	if (attempt.kind === 'noAnswer') {
-		const code = hideSecrets(attempt.code, account);
-		const remedy =
-			code === codes.throughProxy
-				? `Add ${account.url.hostname} to the environment variable NO_PROXY of n8n, and start n8n again.`
-				: `Check the Base URL in the ETB Wallet API credential and that the service is running.${tried}`;
-		const why = unreachable[code] ?? `the connection failed (${code})`;
-		return {
-			outcome,
-			message: attempt.sent
-				? `No answer from the service at ${account.url.origin}: ${why}`
-				: `The service at ${account.url.origin} cannot be reached: ${why}`,
-			description: outcome === 'unknown' ? unknownRemedy : remedy,
-		};
+		const { message, remedy } = describeSilence(attempt, account);
+		return { outcome, code, message, description: remedyOf(remedy) };
 	}
-	const { problem, remedy } = explanationOf(attempt.status);
-	return describeAnswer(attempt, account, outcome, {
-		problem: `${problem} (${attempt.status})`,
-		remedy: (ownRemedies[attempt.status] ?? remedy) + tried,
-	});
-}
-
-type Answer = Extract<Attempt, { kind: 'answer' }>;
-
-/** What is told of every answer: what it means, the service's own words behind it, and what to do. */
-function describeAnswer(
-	answer: Answer,
-	account: Account,
-	outcome: ServiceFailure['outcome'],
-	{ problem, remedy }: Explanation,
-): ServiceFailure {
-	const reason = reasonIn(answer, (text) => hideSecrets(text, account));
+	const { status } = attempt;
+	const explanation = explanationOf(status);
+	const words = problem === undefined ? `${explanation.problem} (${status})` : undefined;
+	const shown = words ?? hideSecrets(`The service answered ${status} ${problem}`, account);
+	const remedy = ownRemedies[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
 	return {
 		outcome,
-		httpCode: String(answer.status),
-		message: problem + quoted(reason),
-		description: outcome === 'unknown' ? unknownRemedy : remedy,
+		code,
+		httpCode: String(status),
+		message: shown + quoted(reasonIn(attempt, (text) => hideSecrets(text, account))),
+		description: remedyOf(remedy),
 	};
 }
 
-/** Words for a success status whose body does not agree with what was set or made. @param what as `disagreement` says it */
-export function describeDisagreement(
-	answer: Answer,
-	account: Account,
-	outcome: ServiceFailure['outcome'],
-	what: string,
-): ServiceFailure {
-	return describeAnswer(answer, account, outcome, {
-		problem: `The service answered ${answer.status}, but ${hideSecrets(what, account)}`,
-		remedy: 'Check the values that were sent, and ask the partner service what is set now.',
-	});
-}
+const checkAnswer =
+	'Check the values that were sent and the Base URL in the ETB Wallet API credential, and ask the partner service what is set now.';
 
-/** @param missing the field that the answer does not have, if it is a JSON object */
-export function describeUnreadable(
-	answer: Answer,
+function describeSilence(
+	{ code, sent }: NoAnswer,
 	account: Account,
-	outcome: ServiceFailure['outcome'],
-	missing?: string,
-): ServiceFailure {
-	const found = answer.text.trim() === '' ? 'an empty body' : 'a body that is not a JSON object';
-	return describeAnswer(answer, account, outcome, {
-		problem:
-			missing === undefined
-				? `The service answered ${answer.status} with ${found}`
-				: `The service answered ${answer.status} with no ${missing} in its body`,
-		remedy: 'Check the Base URL in the ETB Wallet API credential.',
-	});
+): { message: string; remedy: string } {
+	if (code === codes.notBegun) {
+		return {
+			message: 'Nothing was sent: its time was over before it could be sent',
+			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
+		};
+	}
+	const [why, remedy = checkAddress] = silences[sameSilence[code] ?? code] ?? [
+		`the connection failed (${hideSecrets(code, account)})`,
+	];
+	const { origin } = account.url;
+	return {
+		message: sent
+			? `No answer from the service at ${origin}: ${why}`
+			: `The service at ${origin} cannot be reached: ${why}`,
+		remedy,
+	};
 }
 
 /** n8n shows "[item 2]" behind the message of an error, but not where the error leaves on an output. So the text has it. */

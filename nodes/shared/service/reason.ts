@@ -8,7 +8,7 @@ export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
 ): string {
-	const found = body === undefined ? shownBy(hide(text)) : reasonOf(body);
+	const found = body === undefined ? shownBy(text) : reasonOf(body);
 	const reason = hide(found).replace(/\s+/g, ' ').trim();
 	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
 }
@@ -19,22 +19,10 @@ export function quoted(reason: string): string {
 	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;
 }
 
-/** What a web page shows: its title, or all of its text. Each regular expression takes linear time. */
+/** What a web page shows: its title, or its text without tags. Each regular expression takes linear time. */
 function shownBy(page: string): string {
-	if (!/<[a-z!/]/i.test(page)) return page;
-	const title = /<title[^<>]*>(.*?)(?:<\/title|$)/is.exec(page)?.[1];
-	if (title !== undefined) return title;
-	return page
-		.split(/<(?=style|script)/i)
-		.map((part, index) => (index === 0 ? part : afterClosing(part)))
-		.join(' ')
-		.replace(/<[^<>]*>/g, ' ');
-}
-
-/** What follows the end of a style or script that a part begins with. */
-function afterClosing(part: string): string {
-	const end = /<\/(?:style|script)/i.exec(part);
-	return end === null ? '' : `<${part.slice(end.index + 1)}`;
+	const title = /<title[^<>]*>([^<]*)/i.exec(page)?.[1];
+	return title ?? page.replace(/<[^<>]*>/g, ' ');
 }
 
 const reasonKeys = [
@@ -48,15 +36,17 @@ const reasonKeys = [
 	'error_description',
 ];
 
+/** The first text under one of the usual names; of an object under one of them, all its texts with their names. */
 function reasonOf(value: unknown, depth = 0): string {
 	if (typeof value === 'string') return value;
 	if (!isObject(value) || depth > 4) return '';
-	if (Array.isArray(value)) {
-		return value
-			.map((entry) => reasonOf(entry, depth + 1))
-			.filter(Boolean)
+	const texts = (entries: Array<[string, unknown]>): string =>
+		entries
+			.map(([name, entry]) => [name, reasonOf(entry, depth + 1)])
+			.filter(([, reason]) => reason !== '')
+			.map(([name, reason]) => (Array.isArray(value) ? reason : `${name}: ${reason}`))
 			.join('; ');
-	}
+	if (Array.isArray(value)) return texts(Object.entries(value));
 	const fields = new Map<string, unknown>(Object.entries(value));
 	for (const key of reasonKeys) {
 		const reason = reasonOf(fields.get(key), depth + 1);
@@ -65,11 +55,5 @@ function reasonOf(value: unknown, depth = 0): string {
 		return typeof field === 'string' ? `${field}: ${reason}` : reason;
 	}
 	// Such as { errors: { phone: ["is too short"] } }.
-	return depth === 0
-		? ''
-		: [...fields]
-				.map(([key, entry]) => [key, reasonOf(entry, depth + 1)])
-				.filter(([, reason]) => reason)
-				.map(([key, reason]) => `${key}: ${reason}`)
-				.join('; ');
+	return depth === 0 ? '' : texts([...fields]);
 }

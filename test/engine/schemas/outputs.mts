@@ -37,13 +37,13 @@ const payment = (
 	{ continues = false, answer }: { continues?: boolean; answer?: Fault | PresetName } = {},
 ): Run => ({
 	...run('disbursement', 'create', { toUserId: userId, amountEtb: 12.5, reference }),
-	...(continues && { onError: 'continueErrorOutput' }),
+	...(continues && { onError: 'continueRegularOutput' }),
 	...(answer && { answer: ['POST /disburse', answer] }),
 });
 
-const settling = (reference: string, finding: string): Run => {
-	const { parameters } = payment(reference);
-	return { parameters: { ...parameters, mode: 'settle', finding } };
+const settling = (named: { wasPaid?: string; wasNotPaid?: string }): Run => {
+	const { parameters } = payment('not looked at');
+	return { parameters: { ...parameters, mode: 'settle', ...named } };
 };
 
 /** What the pay gate hands out. */
@@ -79,11 +79,10 @@ const runs: Run[] = [
 	payment('other-amount', { answer: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
 	payment('paid'),
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
-	payment('in-doubt'),
-	payment('', { answer: sparse({ success: true }) }),
-	settling('in-doubt', 'paid'),
-	settling('in-doubt', 'unclear'),
-	settling('never-sent', 'notPaid'),
+	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
+	payment('sparse', { answer: sparse({ success: true }) }),
+	settling({ wasPaid: 'in-doubt' }),
+	settling({ wasNotPaid: 'never-sent' }),
 	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),
 	handedOut(new Date(Date.now() + 60_000).toISOString()),
 	handedOut(new Date(Date.now() + 60_000).toISOString(), { mode: 'evaluation' }),

@@ -49,9 +49,21 @@ const modes = {
 		name: 'Settle Unknown',
 		value: 'settle',
 		description:
-			'Record what you found out about unknown payments. Sends nothing, and works only in the editor.',
+			'Record what the partner service said about unknown payments. Sends nothing, and ignores the items.',
 	},
 };
+
+/** A field of a run that settles. */
+const namedReferences = (displayName: string, name: string, then: string): INodeProperties => ({
+	displayName,
+	name,
+	type: 'string',
+	typeOptions: { rows: 4 },
+	displayOptions: { show: { '@tool': [false], mode: ['settle'] } },
+	default: '',
+	placeholder: 'e.g. payroll-2026-11-employee-1042',
+	description: `References of which the partner service said so, one a line. ${then}.`,
+});
 
 const options: INodeProperties[] = [
 	{
@@ -64,24 +76,12 @@ const options: INodeProperties[] = [
 	},
 	concurrency,
 	{
-		displayName: 'If Reference Was Used',
-		name: 'ifReferenceUsed',
-		type: 'options',
-		options: [
-			{
-				name: 'Fail',
-				value: 'fail',
-				description: 'Treat the item as an error. Nothing is sent for it.',
-			},
-			{
-				name: 'Skip',
-				value: 'skip',
-				description:
-					'Pass the item on with the outcome alreadyPaid or unknown. Nothing is sent for it.',
-			},
-		],
-		default: 'skip',
-		description: 'What to do with an item whose reference was sent before',
+		displayName: 'Include Input Fields',
+		name: 'includeInput',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether each output item also has the other fields of its input item, so that the output is a whole report',
 	},
 	{
 		displayName: 'Maximum per Payment',
@@ -113,63 +113,21 @@ export const createDisbursement: Operation = {
 		action: 'Pay a user',
 		description: 'Pay ETB from the treasury to a user',
 	},
-	mapping: { required: ['toUserId', 'amountEtb'], optional: ['reference'] },
 	fields: [
 		{
-			displayName: 'Mode',
-			name: 'mode',
-			type: 'options',
-			displayOptions: ofPeople,
-			options: [modes.dryRun, modes.pay, modes.settle],
-			default: 'pay',
+			displayName: 'Reference',
+			name: 'reference',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. payroll-2026-11-employee-1042',
 			description:
-				'What this node does: only Pay sends anything. An expression may give pay or dryRun.',
-		},
-		{
-			displayName: 'Mode',
-			name: 'mode',
-			type: 'options',
-			noDataExpression: true,
-			displayOptions: ofTools,
-			options: [modes.dryRun, modes.pay],
-			default: 'pay',
-			description: 'What this tool does: only Pay sends anything',
-		},
-		{
-			displayName: 'Finding',
-			name: 'finding',
-			type: 'options',
-			noDataExpression: true,
-			displayOptions: { show: { '@tool': [false], mode: ['settle'] } },
-			options: [
-				{
-					name: 'From Each Item',
-					value: 'fromItem',
-					description:
-						'Each item has its own, in its field finding: paid, notPaid, or nothing while not clear',
-				},
-				{
-					name: 'It Was Not Paid',
-					value: 'notPaid',
-					description:
-						'Each item that is unknown may be sent again, by the next run with Mode on Pay',
-				},
-				{
-					name: 'It Was Paid',
-					value: 'paid',
-					description: 'Each item that is unknown is recorded as paid, and never sent again',
-				},
-				{ name: 'Not Clear Yet', value: 'unclear', description: 'It stays unknown' },
-				{
-					name: 'Record All as Paid',
-					value: 'recordPaid',
-					description:
-						'Also what this node never sent. Only for a copy, or a node that was made anew.',
-				},
-			],
-			default: 'unclear',
-			description: 'What the partner service said about these payments',
-			hint: 'From Each Item reads the field finding of each item: paid, notPaid or nothing. Run the node that reads your list again first.',
+				'What this payment is for: the same whenever the same payment is asked for, and another one for each person and payment. This node never pays the same reference twice, not even in a later execution.',
+			hint: 'What this payment is for. The same reference is paid once, in all executions.',
+			builderHint: {
+				propertyHint:
+					'Build it from data that is the same whenever the same payment is run again, such as month and employee number: expr("payroll-{{ $json.month }}-{{ $json.employee }}"). Never from the time, a random value or the ID of the execution of a list: each run would then pay everybody again.',
+			},
 		},
 		{
 			displayName: 'To User ID',
@@ -188,22 +146,33 @@ export const createDisbursement: Operation = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. 1250.50',
-			description: 'Amount to pay in ETB, above zero, with a point for decimals',
+			description: 'Amount to pay in ETB, above zero',
 		},
 		{
-			displayName: 'Reference',
-			name: 'reference',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. payroll-2026-11-employee-1042',
-			description:
-				'Your own key for this payment: the same whenever the same payment is asked for again, and another one for each person and payment. With a reference, this node never pays the same one twice, not even in a later execution.',
-			hint: 'Your own key, the same for the same payment. Without it, a later run can pay it again.',
-			builderHint: {
-				propertyHint:
-					'Always fill it in, from data that is the same whenever the same payment is run again, such as month and employee number: expr("payroll-{{ $json.month }}-{{ $json.employee }}"). Never from the time, a random value or the ID of the execution of a list: each run would then pay everybody again.',
-			},
+			displayName: 'Mode',
+			name: 'mode',
+			type: 'options',
+			displayOptions: ofPeople,
+			options: [modes.dryRun, modes.pay, modes.settle],
+			default: 'pay',
+			description: 'What this node does: only Pay sends anything',
 		},
+		{
+			displayName: 'Mode',
+			name: 'mode',
+			type: 'options',
+			noDataExpression: true,
+			displayOptions: ofTools,
+			options: [modes.dryRun, modes.pay],
+			default: 'pay',
+			description: 'What this tool does: only Pay sends anything',
+		},
+		namedReferences('Was Paid', 'wasPaid', 'They are never sent again'),
+		namedReferences(
+			'Was Not Paid',
+			'wasNotPaid',
+			'The next run with Mode on Pay sends them. An expression can say so once for each reference',
+		),
 		{
 			...optionsField(options),
 			builderHint: {

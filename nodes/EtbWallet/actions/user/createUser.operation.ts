@@ -15,7 +15,6 @@ export const createUser: Operation = {
 		action: 'Create a user wallet',
 		description: 'Give a user a wallet',
 	},
-	mapping: { required: ['externalId'], optional: ['email'] },
 	fields: [
 		{
 			displayName: 'External ID',

@@ -1,0 +1,169 @@
+/** What holds for a whole run: the mode and the options of the node. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { amountInEtb } from '../../shared/amount';
+import type { Decimal } from '../../shared/decimal';
+import {
+	InvalidValueError,
+	invalid,
+	isAbsent,
+	requiredChoice,
+	show,
+} from '../../shared/invalidValue';
+import {
+	hasExpression,
+	isRepeated,
+	isRunByPerson,
+	isSimulation,
+	isTool,
+	savedParameter,
+} from '../../shared/n8n';
+import type { ParameterReader } from '../actions/parameters';
+
+/** What a run does. Only `pay` sends. */
+const modes = ['pay', 'dryRun', 'settle'] as const;
+export type Mode = (typeof modes)[number];
+
+export interface RunOptions {
+	mode: Mode;
+	timeoutMs: number;
+	concurrency: number;
+	/** In ETB. */
+	maxAmount?: Decimal;
+	/** In ETB. */
+	maxTotal?: Decimal;
+	checkBalance: boolean;
+	/** Whether each output item carries the fields of its input item. */
+	includeInput: boolean;
+}
+
+/** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
+export const usualOptions: RunOptions = {
+	mode: 'pay',
+	timeoutMs: 60_000,
+	concurrency: 10,
+	checkBalance: false,
+	includeInput: false,
+};
+
+/** The options of Disbursement → Create. @throws {InvalidValueError} */
+export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
+	const given = savedOptions(context);
+	const limit = (name: string, field: string): Decimal | undefined => {
+		if (!(name in given)) return undefined;
+		if (isAbsent(given[name])) {
+			throw new InvalidValueError(
+				`${field} is empty`,
+				'Enter an amount in ETB, for example 5000, or remove this option.',
+			);
+		}
+		return amountInEtb(given[name], field);
+	};
+	return {
+		...sendOptionsOf(given),
+		mode: readMode(context, read),
+		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
+		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
+		checkBalance: isOn(given.checkBalance ?? false, 'Check Balance First'),
+		includeInput: isOn(given.includeInput ?? false, 'Include Input Fields'),
+	};
+}
+
+/** The options of Disbursement → Pay Claims. @throws {InvalidValueError} */
+export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
+	...usualOptions,
+	...sendOptionsOf(savedOptions(context)),
+});
+
+function sendOptionsOf({
+	timeout = usualOptions.timeoutMs,
+	concurrency = usualOptions.concurrency,
+}: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
+	return {
+		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', 3_600_000),
+		concurrency: wholeNumber(concurrency, 'Concurrency', 100),
+	};
+}
+
+function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
+	const saved = savedParameter(context, 'options');
+	const optionsOf = (itemIndex: number): object =>
+		Object(context.getNodeParameter('options', itemIndex, {})) as object;
+	return { ...(hasExpression(saved) ? sameForAll(context, 'Options', optionsOf) : optionsOf(0)) };
+}
+
+/** @throws {InvalidValueError} when an expression gives different values for the items of a run */
+function sameForAll<Value>(
+	context: IExecuteFunctions,
+	field: 'Mode' | 'Options',
+	valueOf: (itemIndex: number) => Value,
+): Value {
+	const first = valueOf(0);
+	const text = JSON.stringify(first);
+	for (const itemIndex of context.getInputData().keys()) {
+		const value = valueOf(itemIndex);
+		if (JSON.stringify(value) === text) continue;
+		throw new InvalidValueError(
+			`${field} is ${show(first)} for item 0, and ${show(value)} for item ${itemIndex}`,
+			'This holds for the whole run: let its expression give the same for all items.',
+		);
+	}
+	return first;
+}
+
+/**
+ * One mode for the whole run. n8n's evaluation makes a dry run of it, because the answers of the service are invented then.
+ * @throws {InvalidValueError} also where nobody may settle
+ */
+function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
+	const saved = savedParameter(context, 'mode');
+	if (isSimulation(context)) return 'dryRun';
+	if (saved === undefined) return 'pay';
+	const mode = sameForAll(context, 'Mode', (itemIndex) =>
+		requiredChoice('Mode', read('mode', itemIndex), modes),
+	);
+	if (mode === 'settle') refuseSettling(context, hasExpression(saved));
+	return mode;
+}
+
+/**
+ * A Mode that was left on Settle Unknown must not go unnoticed, and what a person found out once must not count again.
+ * @throws {InvalidValueError}
+ */
+function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): void {
+	if (isTool(context)) {
+		throw new InvalidValueError(
+			'Mode is on Settle Unknown in a tool of an AI agent',
+			'Only a person can say what became of a payment. Set Mode to Pay or Dry Run.',
+		);
+	}
+	if (isRepeated(context)) {
+		throw new InvalidValueError(
+			'Retry execution settles nothing',
+			'It would repeat what a person said about an earlier payment. Start a new execution.',
+		);
+	}
+	if (isByExpression || isRunByPerson(context)) return;
+	throw new InvalidValueError(
+		'Nobody was paid: Mode is on Settle Unknown',
+		`Set Mode of the node ${show(context.getNode().name)} to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.`,
+	);
+}
+
+/** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */
+function isOn(value: unknown, field: string): boolean {
+	const text = String(value).trim().toLowerCase();
+	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
+	// `invalid` would say of an empty value only that it is empty, and a person who sees the switch off would not know why.
+	throw new InvalidValueError(
+		`${field} is ${show(value)}, which is neither true nor false`,
+		'Turn the option on or off, give it an expression that is true or false, or remove it.',
+	);
+}
+
+function wholeNumber(value: unknown, field: string, most: number): number {
+	const isNumber = typeof value === 'number' || typeof value === 'string';
+	const count = isNumber ? Number(value) : NaN;
+	if (Number.isInteger(count) && count >= 1 && count <= most) return count;
+	const remedy = `Enter a whole number from 1 to ${most}.`;
+	throw invalid(field, value, `is not a whole number from 1 to ${most}`, remedy);
+}

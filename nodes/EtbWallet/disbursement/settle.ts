@@ -1,0 +1,170 @@
+/** Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent, whatever items arrive. */
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
+import {
+	addHint,
+	hasExpression,
+	isRunByPerson,
+	operationError,
+	savedParameter,
+	triesOf,
+} from '../../shared/n8n';
+import { messageOf } from '../../shared/unknown';
+import { outcomeOf, type Code } from './codes';
+import { Ledger, type Settled } from './ledger';
+import type { RunOptions } from './options';
+import { keyOf, requiredReference } from './reference';
+import { refusedRunError } from './tell';
+
+interface Named {
+	reference: string;
+	key: string;
+}
+
+interface Told {
+	code: Code;
+	message: string;
+}
+
+const told: Readonly<Record<Settled, Told>> = {
+	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
+	recordedPaid: {
+		code: 'recordedPaid',
+		message:
+			'Recorded as paid, although this node never sent it. If that was a slip, only another reference pays it',
+	},
+	settledNotPaid: {
+		code: 'settledNotPaid',
+		message: 'Settled as not paid: the next run with Mode on Pay sends it',
+	},
+	onceOnly: {
+		code: 'onceOnly',
+		message:
+			'Not settled: it was settled as not paid before, and sent again since. To settle it as not paid once more, type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
+	},
+	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
+	unused: {
+		code: 'neverSent',
+		message: 'It was not unknown: the next run with Mode on Pay sends it',
+	},
+	maybePaid: {
+		code: 'inDoubt',
+		message:
+			'It stays unknown, because n8n stopped while it was looked up. If it was not paid, pay it under another reference',
+	},
+	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
+	inFlight: {
+		code: 'inFlight',
+		message: 'Not settled: an execution is sending it, or was cut off a moment ago',
+	},
+};
+
+/**
+ * Records what a person found out about named references. Outside the editor, and by an expression anywhere, *was not paid*
+ * counts once for each reference: an execution that runs again must not free what was sent since.
+ * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails
+ */
+export async function settle(
+	context: IExecuteFunctions,
+	options: RunOptions,
+): Promise<INodeExecutionData[]> {
+	// A later try of Retry On Fail could free what was sent since the first one.
+	const tries = triesOf<boolean>(context);
+	let wasPaid: Named[];
+	let wasNotPaid: Named[];
+	try {
+		if (tries.size > 0) throw new InvalidValueError(again, 'Settle in a new execution.');
+		wasPaid = named(context, 'wasPaid', 'Was Paid');
+		wasNotPaid = named(context, 'wasNotPaid', 'Was Not Paid');
+		requireNames(wasPaid, wasNotPaid);
+	} catch (error) {
+		throw refusedRunError(context, error, undefined, 'Nothing was settled');
+	}
+	tries.set(0, true);
+	const isTyped = ['mode', 'wasNotPaid'].every(
+		(name) => !hasExpression(savedParameter(context, name)),
+	);
+	const once = !(isTyped && isRunByPerson(context));
+	const ledger = new Ledger(context, options.timeoutMs);
+	let settled: ReadonlyMap<Named, Settled>;
+	try {
+		settled = await ledger.settle(wasPaid, wasNotPaid, once);
+	} catch (error) {
+		throw operationError(
+			context.getNode(),
+			'It is not certain that this was recorded in the database of n8n',
+			`Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
+		);
+	}
+	addHint(context, summaryOf([...settled.values()], ledger.claimEndsWithinMs));
+	return [...settled].map(([{ reference }, as]) => {
+		const { code, message } = told[as];
+		const wait = as === 'inFlight' ? `. ${settleLater(ledger.claimEndsWithinMs)}` : '';
+		const json = {
+			outcome: outcomeOf(code),
+			code,
+			message: message + wait,
+			mode: 'settle',
+			reference,
+		};
+		return { json, pairedItem: { item: 0 } };
+	});
+}
+
+const again = 'Retry On Fail settles nothing a second time';
+
+const settleLater = (ms: number): string =>
+	`Ask the partner service again, and settle it in ${Math.ceil(ms / 60_000)} minutes`;
+
+function summaryOf(settled: Settled[], waitMs: number): string {
+	const count = (...which: Settled[]): number =>
+		settled.filter((each) => which.includes(each)).length;
+	const counts = [
+		[count('settledPaid'), 'settled as paid'],
+		[count('settledNotPaid'), 'settled as not paid'],
+		[count('recordedPaid'), 'recorded as paid that this node never sent'],
+		[count('inFlight', 'onceOnly', 'maybePaid', 'inDoubt'), 'not settled'],
+		[count('paid', 'unused'), 'as before'],
+	] as const;
+	const texts = counts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []));
+	const wait = count('inFlight') > 0 ? `. ${settleLater(waitMs)}` : '';
+	return `Settle Unknown, nothing was sent: ${texts.join(', ')}${wait}. Now set Mode back to what it was, if you set it by hand`;
+}
+
+/** The references in a field, one a line: of all items, if an expression gives them. @throws {InvalidValueError} */
+function named(context: IExecuteFunctions, name: 'wasPaid' | 'wasNotPaid', field: string): Named[] {
+	const items = hasExpression(savedParameter(context, name))
+		? [...context.getInputData().keys()]
+		: [0];
+	const lines = items.flatMap((itemIndex) => {
+		const value: unknown = context.getNodeParameter(name, itemIndex, '');
+		return [value].flat().flatMap((each: unknown) => {
+			if (typeof each === 'string') return each.split(/\r?\n/);
+			if (each === null || each === undefined) return [];
+			throw invalid(field, each, 'is not text', 'Write one reference a line.');
+		});
+	});
+	const references = lines
+		.filter((line) => line.trim() !== '')
+		.map((line) => requiredReference(line, field))
+		.map((reference) => ({ reference, key: keyOf(reference) }));
+	return [...new Map(references.map((each) => [each.key, each])).values()];
+}
+
+/** @throws {InvalidValueError} when nothing is named, or something in both fields */
+function requireNames(wasPaid: Named[], wasNotPaid: Named[]): void {
+	if (wasPaid.length + wasNotPaid.length === 0) {
+		throw new InvalidValueError(
+			'Was Paid and Was Not Paid are empty',
+			'Write the references that you asked the partner service about, one a line.',
+		);
+	}
+	const keys = new Set(wasPaid.map(({ key }) => key));
+	const both = wasNotPaid.find(({ key }) => keys.has(key));
+	if (both !== undefined) {
+		throw new InvalidValueError(
+			`${show(both.reference)} is in Was Paid and in Was Not Paid`,
+			'Leave it in the field where it belongs.',
+		);
+	}
+}

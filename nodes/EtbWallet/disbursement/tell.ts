@@ -1,0 +1,329 @@
+/** All words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { formatEtb, sum } from '../../shared/decimal';
+import { InvalidValueError, asInvalidValue, cut, show } from '../../shared/invalidValue';
+import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
+import { invalidValueError } from '../../shared/service/failure';
+import { messageOf } from '../../shared/unknown';
+import type { PaymentState } from './ledger';
+import type { RunOptions } from './options';
+import {
+	isFailed,
+	outcomeOfRow,
+	type EndedRow,
+	type Payable,
+	type Result,
+	type Row,
+} from './payment';
+
+/** What to do about an unknown payment. The documents explain the same in docs/if-something-happens.md. */
+export const settleSteps = ({ reference = '' }: Row): string =>
+	`Ask the partner service whether it was paid. Then set Mode to Settle Unknown, write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
+
+/** How a payment ends that is not sent, by what the record knows of it. */
+export function resultOfState(row: Row, state: PaymentState): Result {
+	const { reference } = row;
+	switch (state) {
+		case 'unused':
+			return { code: 'ready', message: 'Dry run: nothing was sent' };
+		case 'paid':
+			return {
+				code: 'paidBefore',
+				message: 'Paid or settled as paid before, not sent again',
+				remedy: 'There is nothing to do, unless this is a new payment: that needs a new reference.',
+			};
+		case 'paidToAnother':
+			return {
+				code: 'otherPayment',
+				message: `Nothing was sent, because another person or amount was paid under this reference: ${show(reference)}`,
+				remedy:
+					'Is it the same payment? Then do not pay it again: also not to another user ID of the same person, and of another amount only the difference. Otherwise give it a reference of its own.',
+			};
+		case 'inFlight':
+			return {
+				code: 'inFlight',
+				message: `Not sent: another execution is sending ${show(reference)} right now, or was cut off a moment ago`,
+				remedy:
+					'Look at that execution for how it ended. In a few minutes run this one again: then it says what to do.',
+			};
+		case 'inDoubt':
+		case 'maybePaid':
+			return {
+				code: 'inDoubt',
+				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
+				remedy: settleSteps(row),
+			};
+	}
+}
+
+/** What a payment ends with when n8n's database fails. */
+export const notRecorded = (error: unknown): Result => ({
+	code: 'noRecord',
+	message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
+	remedy: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,
+});
+
+/** The words for each outcome, in this order: in the summary, and above a list. */
+const words = [
+	{ outcome: 'paid', counted: 'paid', title: 'Paid' },
+	{ outcome: 'ready', counted: 'ready', title: 'Ready' },
+	{ outcome: 'alreadyPaid', counted: 'already paid', title: 'Already paid' },
+	{ outcome: 'notPaid', counted: 'not paid', title: 'Not paid' },
+	{ outcome: 'unknown', counted: 'unknown', title: 'Unknown, check with the partner service' },
+	{ outcome: 'notAttempted', counted: 'not attempted', title: 'Not attempted' },
+] as const;
+
+type Lists = ReadonlyMap<(typeof words)[number]['outcome'], Row[]>;
+
+/** The rows by outcome; those that the run did not get to are `notAttempted`. */
+const listsOf = (rows: Row[]): Lists =>
+	Map.groupBy(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
+
+/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
+function summaryOf(lists: Lists, { mode }: RunOptions): string {
+	const aim = mode === 'dryRun' ? 'ready' : 'paid';
+	const counts = words.flatMap(({ outcome, counted }) => {
+		const count = lists.get(outcome)?.length ?? 0;
+		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
+	});
+	const reached = lists.get(aim) ?? [];
+	const total = sum(reached.map(({ amount = '0' }) => amount));
+	const others = reached.filter(({ result }) => result?.code === 'otherAmount').length;
+	const remark =
+		others === 0
+			? ''
+			: `. For ${others} of them the service names another amount: see amountEtb and requestedAmountEtb`;
+	const aimed = mode === 'dryRun' ? 'Dry run: ' : '';
+	return `${aimed}${counts.join(', ')}, total ${formatEtb(total)}${remark}`;
+}
+
+/** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
+export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[]): void {
+	const byPerson = Map.groupBy(payments, ({ toUserId }) => toUserId);
+	const texts = [...byPerson].flatMap(([toUserId, own]) => {
+		if (own.length === 1) return [];
+		const total = formatEtb(sum(own.map(({ amount }) => amount)));
+		const items = shortened(
+			own.map(({ itemIndex }) => String(itemIndex)),
+			', ',
+		);
+		return [`${cut(toUserId)} (${own.length} payments, ${total}: items ${items})`];
+	});
+	if (texts.length === 0) return;
+	addHint(context, `People with more than one payment in this run: ${shortened(texts)}`);
+}
+
+/** A text names at most so many entries, and the number of the others. */
+const longestList = 20;
+
+function shortened(texts: string[], separator = '; '): string {
+	const rest = texts.length - longestList;
+	const shown = texts.slice(0, longestList).join(separator);
+	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
+}
+
+/** Where a log line comes from. */
+export function placeOf(context: IExecuteFunctions): string {
+	const { id, name } = context.getWorkflow();
+	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
+}
+
+/** The error of a run in which fields of items cannot be used, and nothing was sent. */
+export function nobodyPaid(
+	context: IExecuteFunctions,
+	invalid: ReadonlyMap<number, InvalidValueError>,
+): Error {
+	const [only] = invalid;
+	if (only !== undefined && invalid.size === 1) return refusedRunError(context, only[1], only[0]);
+	const { message, remedy } = listOfInvalid(invalid);
+	return operationError(context.getNode(), `Nobody was paid, because ${message}`, remedy);
+}
+
+/** The error when one thing cannot be used, and nothing was sent or settled. */
+export function refusedRunError(
+	context: IExecuteFunctions,
+	thrown: unknown,
+	itemIndex?: number,
+	nothing = 'Nobody was paid',
+): Error {
+	const { message, remedy, cause } = asInvalidValue(thrown);
+	const remark = message.startsWith(nothing) ? '' : `${nothing}. `;
+	const refused = new InvalidValueError(message, remark + remedy, { cause });
+	return invalidValueError(context.getNode(), refused, itemIndex);
+}
+
+/** All items that cannot be used in one text, so that a person can correct them in one go. */
+export function listOfInvalid(
+	invalid: ReadonlyMap<number, InvalidValueError>,
+): Pick<InvalidValueError, 'message' | 'remedy'> {
+	const lines = [...invalid].map(
+		([itemIndex, { message, remedy }]) => `Item ${itemIndex}: ${message}. ${remedy}`,
+	);
+	return {
+		message: `${invalid.size === 1 ? '1 item' : `${invalid.size} items`} cannot be used`,
+		remedy: shortened(lines, '<br/>'),
+	};
+}
+
+/**
+ * The one error of a run. It tells what was paid all the same; its data has every payment by outcome.
+ * @param errorRow the payment that the error is about, if it is about one
+ */
+export function runError(
+	context: IExecuteFunctions,
+	options: RunOptions,
+	{ message, remedy = '', httpCode }: Pick<Result, 'message' | 'remedy' | 'httpCode'>,
+	rows: Row[],
+	errorRow?: EndedRow,
+): Error {
+	const lists = listsOf(rows);
+	const isStarted = rows.some(({ result }) => result !== undefined);
+	// A run that is refused after an earlier try tells what that try sent.
+	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
+	const outcome = errorRow && outcomeOfRow(errorRow);
+	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
+	const nobody = outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid. ' : '';
+	const description = [nobody + remedy, ...(tells ? listTexts(lists) : [])];
+	// All of it in the message, because n8n tells an AI agent nothing else.
+	const texts = [message ?? ''];
+	if (errorRow !== undefined && outcome === 'unknown')
+		texts.unshift(unknownIn(errorRow, lists.get('unknown') ?? []));
+	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);
+	const item = errorRow === undefined ? '' : ` [item ${errorRow.itemIndex}]`;
+	return operationError(
+		context.getNode(),
+		texts.join('. ') + item,
+		description.join('<br/>'),
+		errorRow?.itemIndex,
+		{
+			outcome: outcome ?? 'notAttempted',
+			...(errorRow !== undefined && { code: errorRow.result.code }),
+			...(httpCode !== undefined && { httpCode }),
+			// If nothing was sent, the items themselves say as much.
+			...(isStarted &&
+				Object.fromEntries([...lists].map(([name, own]) => [name, own.map(lineOf)]))),
+		},
+	);
+}
+
+function unknownIn({ toUserId = 'somebody', amount }: Row, unknown: Row[]): string {
+	const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
+	const others = unknown.length - 1;
+	const more = others > 0 ? `, and the same of ${others} more` : '';
+	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
+}
+
+/** A row as the error's data have it. */
+function lineOf({ itemIndex, reference, toUserId, amount, result }: Row): IDataObject {
+	const txHash = result?.answer?.txHash;
+	return {
+		item: itemIndex,
+		...(result !== undefined && { code: result.code }),
+		...(reference !== undefined && { reference }),
+		...(toUserId !== undefined && { toUserId: cut(toUserId) }),
+		...(amount !== undefined && { amountEtb: Number(amount) }),
+		...(typeof txHash === 'string' && { txHash: cut(txHash) }),
+		...(result?.message !== undefined && { reason: result.message }),
+	};
+}
+
+/** A text for each list. */
+const listTexts = (lists: Lists): string[] =>
+	words.flatMap(({ outcome, title }) => {
+		const list = lists.get(outcome) ?? [];
+		return list.length === 0 ? [] : [`${title}: ${shortened(list.map(describeRow))}`];
+	});
+
+function describeRow(row: Row): string {
+	const { reference = '', toUserId, amountEtb, txHash, reason } = lineOf(row);
+	const details = [toUserId ?? 'nobody', amountEtb && `${String(amountEtb)} ETB`, txHash];
+	const why = isFailed(row) ? `: ${String(reason)}` : '';
+	const name = reference === '' ? '' : ` ${String(reference)}`;
+	return `item ${row.itemIndex}${name} (${details.filter(Boolean).join(', ')})${why}`;
+}
+
+/** Tells how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
+export function tell(
+	context: IExecuteFunctions,
+	options: RunOptions,
+	rows: Row[],
+): INodeExecutionData[] {
+	const lists = listsOf(rows);
+	const summary = summaryOf(lists, options);
+	if (context.getExecutionCancelSignal()?.aborted === true) {
+		// n8n keeps no output of a stopped node.
+		const details = [...listTexts(lists), placeOf(context)].join('. ');
+		context.logger.warn(`The execution was stopped. Payments: ${summary}. ${details}`);
+	}
+	if (rows.length > 1 || options.mode !== 'pay') addHint(context, summary);
+	if (!context.continueOnFail()) {
+		const failed = rows.filter(isFailed);
+		// What is unknown is told before what is certain.
+		const first = failed.find((row) => outcomeOfRow(row) === 'unknown') ?? failed[0];
+		if (first !== undefined) throw runError(context, options, first.result, rows, first);
+	}
+	return rows.flatMap((row) => {
+		const { result } = row;
+		return result === undefined ? [] : [outputItem(context, options, { ...row, result })];
+	});
+}
+
+/**
+ * Fields that this node alone writes, also where it writes none: workflows, n8n and the pay gate act on them. `__proto__`
+ * would give the item fields that are not its own.
+ */
+const ownFields: ReadonlySet<string> = new Set([
+	'__proto__',
+	'outcome',
+	'code',
+	'message',
+	'remedy',
+	'mode',
+	'reference',
+	'toUserId',
+	'amountEtb',
+	'requestedAmountEtb',
+	'txHash',
+	'paidAt',
+	'error',
+]);
+
+const withoutOwnFields = (fields: IDataObject): IDataObject =>
+	Object.fromEntries(Object.entries(fields).filter(([name]) => !ownFields.has(name)));
+
+/** The output item of a row. The editor's table shows its fields in this order. */
+function outputItem(
+	context: IExecuteFunctions,
+	{ mode, includeInput }: RunOptions,
+	row: EndedRow,
+): INodeExecutionData {
+	const { itemIndex, reference, toUserId, amount, result } = row;
+	const { code, message, remedy, httpCode, answer } = result;
+	const requested = amount === undefined ? undefined : Number(amount);
+	const ours: IDataObject = {
+		outcome: outcomeOfRow(row),
+		code,
+		...(message !== undefined && { message }),
+		...(remedy !== undefined && { remedy }),
+		...(httpCode !== undefined && { httpCode }),
+		...(mode !== 'pay' && { mode }),
+		...(reference !== undefined && { reference }),
+		...(toUserId !== undefined && { toUserId }),
+		...(requested !== undefined && { amountEtb: requested }),
+	};
+	// n8n adds the fields of the input item there.
+	if (isFailed(row) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
+	const { amountEtb, txHash, paidAt, ...others } = answer ?? {};
+	if (code === 'otherAmount') Object.assign(ours, { amountEtb, requestedAmountEtb: requested });
+	const input = includeInput ? (context.getInputData()[itemIndex]?.json ?? {}) : {};
+	return {
+		json: {
+			...ours,
+			...(txHash !== undefined && { txHash }),
+			...(paidAt !== undefined && { paidAt }),
+			...withoutOwnFields(input),
+			...withoutOwnFields(others),
+		},
+		pairedItem: { item: itemIndex },
+	};
+}
