@@ -41,7 +41,6 @@ import type {
 import { z } from 'zod';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
-import { isDocumented } from '../troubleshooting/documented.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
 
@@ -237,10 +236,15 @@ export async function runNode(options: RunOptions): Promise<RunResult> {
 	return result;
 }
 
-const explained = z.object({
-	message: z.string().refine(isDocumented, 'is not in the documentation'),
-	description: z.string().min(1),
-});
+/** What is wrong, and what to do about it: n8n's errors call that the description, a payment's row calls it the remedy. */
+const explained = z
+	.object({ message: z.string().min(1) })
+	.and(
+		z.union([
+			z.object({ description: z.string().min(1) }),
+			z.object({ remedy: z.string().min(1) }),
+		]),
+	);
 
 /** n8n's own, which are as they are. */
 const foreignErrors: unknown[] = ['ExpressionError', 'ManualExecutionCancelledError'];

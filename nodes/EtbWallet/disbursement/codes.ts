@@ -71,3 +71,10 @@ export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
 	'inDoubt',
 	'inFlight',
 ]);
+
+/** What is wrong with an item before anything is sent. */
+export const codesOfFields: ReadonlySet<Code> = new Set<Code>([
+	'invalid',
+	'sameReference',
+	'aboveMaximum',
+]);

@@ -1,5 +1,5 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { addHint } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
@@ -13,13 +13,14 @@ import {
 	readable,
 	readRows,
 	refuseRun,
+	refusedAs,
 	runOf,
 	type Batch,
 	type Run,
 } from './rows';
 import { lookAtAll, payAll } from './sending';
 import { settle } from './settle';
-import { hintAtPeopleTwice, notRecorded, resultOfState, runError, settleSteps, tell } from './tell';
+import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, tell } from './tell';
 
 /**
  * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a person found out;
@@ -28,44 +29,34 @@ import { hintAtPeopleTwice, notRecorded, resultOfState, runError, settleSteps, t
  */
 export const disburse: Operation['execute'] = async (context, read) => {
 	const run = runOf(context, usualOptions);
+	const readRow = (row: Row): void => readPayment(read, row, run.options.maxAmount);
 	let account: Account;
 	try {
 		account = await loadAccount(context);
 		run.options = readOptions(context, read);
 	} catch (error) {
-		const known = readable(run, (row) => readPayment(read, row));
-		if (context.continueOnFail())
-			await tellUsed(new Ledger(context, afterStopMs), usualOptions, known.filter(isPending));
-		return refuseRun(run, error, known);
+		const refused = refusedAs('settings', error);
+		return await refuse(run, new Ledger(context, afterStopMs), refused, readable(run, readRow));
 	}
 	const { options } = run;
 	if (options.mode === 'settle') return await settle(context, options);
-	const rows = readRows(run, (row) => readPayment(read, row, options.maxAmount));
-	if (!isStopped(context)) await work(batchOf(run, account, remedyOfUnknown), rows);
-	return tell(context, options, rows);
-};
-
-const remedyOfUnknown = (row: Row): string => `It may have been paid. ${settleSteps(row)}`;
-
-const isPending = (row: Row): row is Payment => isPayment(row) && row.result === undefined;
-
-async function work(batch: Batch, rows: Row[]): Promise<void> {
-	const { context, options } = batch;
-	const ledger = new Ledger(context, options.timeoutMs);
+	const rows = readRows(run, readRow);
 	const pending = rows.filter(isPending);
-	if (pending.length === 0) return;
+	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);
+	const batch = batchOf(run, account, (row) => `It may have been paid. ${settleSteps(row)}`);
+	const ledger = new Ledger(context, options.timeoutMs);
 	const payable = rows.filter(isPayment).filter((row) => !isFailed(row));
-	const refusal =
+	const refused =
 		aboveRunLimit(payable, options.maxTotal) ?? (await uncovered(batch, ledger, pending));
-	if (refusal !== undefined) {
-		await refuse(batch, ledger, rows, refusal);
-		return;
-	}
+	if (refused !== undefined) return await refuse(run, ledger, refused, rows);
 	hintAtPeopleTwice(context, payable);
 	await hintAtRecord(context, options.concurrency, ledger);
 	if (options.mode === 'pay') await payAll(batch, ledger, pending);
 	else await lookUp(batch, ledger, pending);
-}
+	return tell(context, options, rows);
+};
+
+const isPending = (row: Row): row is Payment => isPayment(row) && row.result === undefined;
 
 /** Why nothing may be sent, if the treasury does not hold what is still to be paid. */
 async function uncovered(
@@ -90,30 +81,21 @@ async function uncovered(
 	}
 }
 
-/** Lets each payment end as the record says, if it knows it, and the others as refused. @throws {NodeOperationError} unless the node continues on fail */
-async function refuse(run: Run, ledger: Ledger, rows: Row[], refusal: Result): Promise<void> {
-	const { context, options, endedBefore } = run;
-	const { message = '', remedy = '' } = refusal;
-	const nobody = endedBefore.size === 0 ? 'Nobody was paid. ' : '';
-	const refused = { ...refusal, remedy: nobody + remedy };
-	if (!context.continueOnFail()) throw runError(context, options, refused, rows);
-	addHint(context, message);
-	await tellUsed(ledger, options, rows.filter(isPending));
-	for (const row of rows.filter(isPending)) row.result = refused;
-}
-
-/** Lets payments end as the record says, if it knows them. */
-async function tellUsed(
+/** Refuses the whole run. If the node continues on fail, each payment ends as the record says, if it knows it. */
+async function refuse(
+	run: Run,
 	ledger: Ledger,
-	options: Run['options'],
-	payments: Payment[],
-): Promise<void> {
+	refused: Result,
+	rows: Row[],
+): Promise<INodeExecutionData[]> {
+	const pending = run.context.continueOnFail() ? rows.filter(isPending) : [];
 	try {
-		for (const [payment, state] of await lookAtAll(ledger, payments, options))
+		for (const [payment, state] of await lookAtAll(ledger, pending, run.options))
 			if (state !== 'unused') payment.result = resultOfState(payment, state);
 	} catch {
-		// The database failed: the caller tells each as refused.
+		// The database failed: each is told as refused.
 	}
+	return refuseRun(run, refused, rows);
 }
 
 /** Says what would become of each payment. Nothing is sent, and nothing is recorded. */

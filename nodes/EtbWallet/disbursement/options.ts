@@ -144,7 +144,7 @@ function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): vo
 	}
 	if (isByExpression || isRunByPerson(context)) return;
 	throw new InvalidValueError(
-		'Nobody was paid: Mode is on Settle Unknown',
+		'Mode is on Settle Unknown',
 		`Set Mode of the node ${show(context.getNode().name)} to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.`,
 	);
 }

@@ -8,7 +8,7 @@ import { useClaim } from './claims';
 import { readClaimOptions, usualOptions } from './options';
 import { isPayable, readPayee, type Row } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { batchOf, isStopped, readable, readRows, refuseRun, runOf } from './rows';
+import { batchOf, isStopped, readable, readRows, refuseRun, refusedAs, runOf } from './rows';
 import { sendConcurrently } from './sending';
 import { resultOfState, tell } from './tell';
 
@@ -36,7 +36,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		account = await loadAccount(context);
 		run.options = readClaimOptions(context);
 	} catch (error) {
-		return refuseRun(run, error, readable(run, readRow));
+		return refuseRun(run, refusedAs('settings', error), readable(run, readRow));
 	}
 	const rows = readRows(run, readRow);
 	if (!isStopped(context)) {

@@ -1,13 +1,13 @@
 /** The rows of a run, for both operations that pay: reading them, and keeping how they end. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Account } from '../../shared/account';
-import { asInvalidValue, type InvalidValueError } from '../../shared/invalidValue';
+import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, triesOf } from '../../shared/n8n';
-import { codesOfRecord } from './codes';
+import { codesOfFields, codesOfRecord } from './codes';
 import type { RunOptions } from './options';
 import { RefusedValueError, isFailed, outcomeOfRow, refusesSameReference } from './payment';
 import type { EndedRow, Payable, Result, Row } from './payment';
-import { listOfInvalid, nobodyPaid, refusedRunError, runError, tell } from './tell';
+import { resultOfInvalid, runError, tell } from './tell';
 
 /** A run of a node that pays. */
 export interface Run {
@@ -46,7 +46,6 @@ export const isStopped = (context: IExecuteFunctions): boolean =>
 export function readRows({ context, options, endedBefore }: Run, read: (row: Row) => void): Row[] {
 	const refuseSameReference = refusesSameReference();
 	for (const row of endedBefore.values()) refuseSameReference(row);
-	const invalid = new Map<number, InvalidValueError>();
 	const rows = context.getInputData().map((_, itemIndex): Row => {
 		const sent = endedBefore.get(itemIndex);
 		if (sent !== undefined) return { ...sent };
@@ -56,23 +55,22 @@ export function readRows({ context, options, endedBefore }: Run, read: (row: Row
 				read(row);
 			} finally {
 				// Also of a row without an amount, which may be the double of another one.
-				if (row.result === undefined) refuseSameReference(row);
+				refuseSameReference(row);
 			}
 		} catch (thrown) {
 			// Also an item with fields that cannot be used keeps its result: its claim may have been sent.
-			if (row.result !== undefined) return row;
-			invalid.set(itemIndex, asInvalidValue(thrown));
-			row.result = refusedAs('invalid', thrown);
+			row.result ??= refusedAs('invalid', thrown);
 		}
 		return row;
 	});
-	if (invalid.size === 0 || context.continueOnFail()) return rows;
-	if (endedBefore.size > 0) throw runError(context, options, listOfInvalid(invalid), rows);
-	throw nobodyPaid(context, invalid);
+	const invalid = rows.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
+	if (invalid.length === 0 || context.continueOnFail()) return rows;
+	const [only] = invalid.length === 1 ? invalid : [];
+	throw runError(context, options, resultOfInvalid(invalid), rows, only);
 }
 
 /** The result of what was refused before it was sent. */
-function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
+export function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
 	const { message, remedy } = asInvalidValue(thrown);
 	return { code: thrown instanceof RefusedValueError ? thrown.code : code, message, remedy };
 }
@@ -90,20 +88,16 @@ export const readable = ({ context, endedBefore }: Run, read: (row: Row) => void
 	});
 
 /**
- * Tells what cannot be used for the whole run, such as the credential or an option, and what earlier tries of
+ * Tells why a whole run is refused, such as its credential, an option or a limit, and what earlier tries of
  * "Retry On Fail" sent. @param rows those without a result end as refused
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function refuseRun(
-	{ context, options, endedBefore }: Run,
-	thrown: unknown,
+	{ context, options }: Run,
+	refused: Result,
 	rows: Row[],
 ): INodeExecutionData[] {
-	const refused = refusedAs('settings', thrown);
-	if (!context.continueOnFail()) {
-		if (endedBefore.size === 0) throw refusedRunError(context, thrown);
-		throw runError(context, options, refused, [...endedBefore.values()]);
-	}
+	if (!context.continueOnFail()) throw runError(context, options, refused, rows);
 	// Each item may tell what is known of it, so the reason is told beside them.
 	addHint(context, refused.message ?? '');
 	for (const row of rows) row.result ??= refused;

@@ -1,6 +1,6 @@
 /** Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent, whatever items arrive. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
+import { InvalidValueError, asInvalidValue, invalid, show } from '../../shared/invalidValue';
 import {
 	addHint,
 	hasExpression,
@@ -14,7 +14,6 @@ import { outcomeOf, type Code } from './codes';
 import { Ledger, type Settled } from './ledger';
 import type { RunOptions } from './options';
 import { keyOf, requiredReference } from './reference';
-import { refusedRunError } from './tell';
 
 interface Named {
 	reference: string;
@@ -78,7 +77,8 @@ export async function settle(
 		wasNotPaid = named(context, 'wasNotPaid', 'Was Not Paid');
 		requireNames(wasPaid, wasNotPaid);
 	} catch (error) {
-		throw refusedRunError(context, error, undefined, 'Nothing was settled');
+		const { message, remedy } = asInvalidValue(error);
+		throw operationError(context.getNode(), message, `Nothing was settled. ${remedy}`);
 	}
 	tries.set(0, true);
 	const isTyped = ['mode', 'wasNotPaid'].every(

@@ -1,10 +1,10 @@
 /** All words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
-import { InvalidValueError, asInvalidValue, cut, show } from '../../shared/invalidValue';
+import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
-import { invalidValueError } from '../../shared/service/failure';
 import { messageOf } from '../../shared/unknown';
+import { codesOfFields } from './codes';
 import type { PaymentState } from './ledger';
 import type { RunOptions } from './options';
 import {
@@ -128,39 +128,16 @@ export function placeOf(context: IExecuteFunctions): string {
 	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
 }
 
-/** The error of a run in which fields of items cannot be used, and nothing was sent. */
-export function nobodyPaid(
-	context: IExecuteFunctions,
-	invalid: ReadonlyMap<number, InvalidValueError>,
-): Error {
-	const [only] = invalid;
-	if (only !== undefined && invalid.size === 1) return refusedRunError(context, only[1], only[0]);
-	const { message, remedy } = listOfInvalid(invalid);
-	return operationError(context.getNode(), `Nobody was paid, because ${message}`, remedy);
-}
-
-/** The error when one thing cannot be used, and nothing was sent or settled. */
-export function refusedRunError(
-	context: IExecuteFunctions,
-	thrown: unknown,
-	itemIndex?: number,
-	nothing = 'Nobody was paid',
-): Error {
-	const { message, remedy, cause } = asInvalidValue(thrown);
-	const remark = message.startsWith(nothing) ? '' : `${nothing}. `;
-	const refused = new InvalidValueError(message, remark + remedy, { cause });
-	return invalidValueError(context.getNode(), refused, itemIndex);
-}
-
-/** All items that cannot be used in one text, so that a person can correct them in one go. */
-export function listOfInvalid(
-	invalid: ReadonlyMap<number, InvalidValueError>,
-): Pick<InvalidValueError, 'message' | 'remedy'> {
-	const lines = [...invalid].map(
-		([itemIndex, { message, remedy }]) => `Item ${itemIndex}: ${message}. ${remedy}`,
+/** What a run says whose items cannot all be used, and that therefore sends nothing: each of them, in one text. */
+export function resultOfInvalid(invalid: EndedRow[]): Result {
+	const [first] = invalid;
+	if (first !== undefined && invalid.length === 1) return first.result;
+	const lines = invalid.map(
+		({ itemIndex, result: { message, remedy } }) => `Item ${itemIndex}: ${message}. ${remedy}`,
 	);
 	return {
-		message: `${invalid.size === 1 ? '1 item' : `${invalid.size} items`} cannot be used`,
+		code: 'invalid',
+		message: `${invalid.length} items cannot be used`,
 		remedy: shortened(lines, '<br/>'),
 	};
 }
@@ -172,20 +149,22 @@ export function listOfInvalid(
 export function runError(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	{ message, remedy = '', httpCode }: Pick<Result, 'message' | 'remedy' | 'httpCode'>,
+	{ code, message = '', remedy = '', httpCode }: Result,
 	rows: Row[],
 	errorRow?: EndedRow,
 ): Error {
 	const lists = listsOf(rows);
-	const isStarted = rows.some(({ result }) => result !== undefined);
+	const isStarted = rows.some(
+		({ result }) => result !== undefined && !codesOfFields.has(result.code),
+	);
 	// A run that is refused after an earlier try tells what that try sent.
 	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
 	const outcome = errorRow && outcomeOfRow(errorRow);
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
-	const nobody = outcome === 'notPaid' && !mayBePaid ? 'Nobody was paid. ' : '';
+	const nobody = mayBePaid ? '' : 'Nobody was paid. ';
 	const description = [nobody + remedy, ...(tells ? listTexts(lists) : [])];
 	// All of it in the message, because n8n tells an AI agent nothing else.
-	const texts = [message ?? ''];
+	const texts = [message];
 	if (errorRow !== undefined && outcome === 'unknown')
 		texts.unshift(unknownIn(errorRow, lists.get('unknown') ?? []));
 	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);
@@ -197,7 +176,7 @@ export function runError(
 		errorRow?.itemIndex,
 		{
 			outcome: outcome ?? 'notAttempted',
-			...(errorRow !== undefined && { code: errorRow.result.code }),
+			code,
 			...(httpCode !== undefined && { httpCode }),
 			// If nothing was sent, the items themselves say as much.
 			...(isStarted &&
