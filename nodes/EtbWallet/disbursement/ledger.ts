@@ -11,7 +11,8 @@
  * The mark *sent* is written before a payment is sent: that is the claim. The mark *fresh* beside it names the period in
  * which that was. It counts until the next period is over, so a claim ends by time, also if nobody ends it. A run whose
  * answer comes later than a period after its claim records *paid*, and nothing else: another run may have claimed the
- * reference since. Before a refusal frees a reference, the record is asked whether a run that ended late has paid it.
+ * reference since. Before a refusal frees a reference that a person has freed before, the record is asked whether a run that
+ * ended late has paid it.
  *
  * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever takes two questions, of
  * which a crash leaves one: first *payee* (or *anybody*), then *paid*. Where no payee is known, *paid* is asked for together
@@ -165,18 +166,20 @@ export class Ledger {
 				!outcomeIs('unknown', payment) &&
 				(this.claims.get(payment)?.ageMs() ?? Infinity) < this.periodMs,
 		);
-		const before = await questions.ask(
-			refused.flatMap((each) => [askingMark(each), paidMark(each)]),
-		);
-		const free = refused.filter((payment) => !before.has(paidMark(payment)));
+		const freed = await questions.ask(refused.map(freedMark));
+		// Only what a person has freed before can have been claimed by a run that ended late, and paid it.
+		const again = refused.filter((payment) => freed.has(freedMark(payment)));
+		const paid = await questions.ask(again.flatMap((each) => [askingMark(each), paidMark(each)]));
 		questions.remove(
-			free.flatMap((payment) => [
-				sentMark(payment),
-				this.claims.get(payment)?.fresh ?? '',
-				// What a crash may have left.
-				payeeMark(payment),
-				...leftByQuestions(payment),
-			]),
+			refused
+				.filter((payment) => !paid.has(paidMark(payment)))
+				.flatMap((payment) => [
+					sentMark(payment),
+					this.claims.get(payment)?.fresh ?? '',
+					// What a crash may have left.
+					payeeMark(payment),
+					...leftByQuestions(payment),
+				]),
 		);
 	}
 
