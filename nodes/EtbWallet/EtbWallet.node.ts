@@ -42,7 +42,15 @@ export class EtbWallet implements INodeType {
 		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'etbWalletApi', required: true, testedBy: 'etbWalletApiTest' }],
+		credentials: [
+			{
+				name: 'etbWalletApi',
+				required: true,
+				// It calls nobody.
+				displayOptions: { hide: { operation: ['checkList'] } },
+				testedBy: 'etbWalletApiTest',
+			},
+		],
 		properties: [
 			{
 				displayName: 'Resource',

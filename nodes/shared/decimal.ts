@@ -100,6 +100,15 @@ export function isAbove(left: Decimal, right: Decimal): boolean {
 	return subtract(right, left).startsWith('-');
 }
 
+/** To two decimals, half away from zero, as spreadsheets show it. */
+export function rounded(text: Decimal): Decimal {
+	const places = Math.max(placesOf(text), 2);
+	const unit = 10n ** BigInt(places - 2);
+	const value = scaled(text, places);
+	const half = value < 0n ? -unit / 2n : unit / 2n;
+	return unscaled((value + half) / unit, 2);
+}
+
 /** For people: `96,000.5 ETB`. */
 export function formatEtb(text: Decimal): string {
 	const [whole = '', fraction] = text.split('.');

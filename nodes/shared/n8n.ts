@@ -157,6 +157,15 @@ export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
 	context.getNode().onError === 'continueErrorOutput';
 
 /**
+ * Whether a schedule or another trigger that asks by itself started this execution, or the one that called it, so that no
+ * person is there (all versions): a form or a webhook has another mode. Should the mode be renamed: a month that somebody
+ * left in a schedule is taken.
+ * Noticed by: `test/live/n8n/payroll.live.mts`.
+ */
+export const isStartedByClock = (context: IExecuteFunctions): boolean =>
+	firstMode(context) === 'trigger';
+
+/**
  * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
  * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
  * and that person is never paid.

@@ -2,6 +2,7 @@
 import { updateDisplayOptions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
 import { getBalance } from './balance/getBalance.operation';
+import { checkList } from './disbursement/checkList.operation';
 import { createDisbursement } from './disbursement/createDisbursement.operation';
 import { payClaims } from './disbursement/payClaims.operation';
 import { getFee } from './fee/getFee.operation';
@@ -30,7 +31,7 @@ export const resources: Resource[] = [
 		name: 'Disbursement',
 		value: 'disbursement',
 		description: 'Payments of ETB to users',
-		operations: [createDisbursement, payClaims],
+		operations: [createDisbursement, checkList, payClaims],
 	},
 	{
 		name: 'Fee',

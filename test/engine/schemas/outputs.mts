@@ -83,6 +83,12 @@ const runs: Run[] = [
 	payment('sparse', { answer: sparse({ success: true }) }),
 	settling({ wasPaid: 'in-doubt' }),
 	settling({ wasNotPaid: 'never-sent' }),
+	{
+		...run('disbursement', 'checkList', { purpose: 'salary', payDay: 1 }),
+		items: ['1', 'x'].map((amountEtb, index) => ({
+			...{ employee: `E-${index}`, name: 'Abebe', amountEtb, userId },
+		})),
+	},
 	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),
 	handedOut(new Date(Date.now() + 60_000).toISOString()),
 	handedOut(new Date(Date.now() + 60_000).toISOString(), { mode: 'evaluation' }),

@@ -1,0 +1,129 @@
+/** Disbursement → Check List: its fields in the editor. The rules stand in `list/`. */
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { checkList as check, type ListSettings } from '../../list/checkList';
+import { readPeriod } from '../../list/period';
+import { InvalidValueError, invalid, requiredText, show } from '../../../shared/invalidValue';
+import {
+	errorItem,
+	hasExpression,
+	isRepeated,
+	isRunByPerson,
+	isStartedByClock,
+	savedParameter,
+} from '../../../shared/n8n';
+import { invalidValueError, invalidValueFailure } from '../../../shared/service/failure';
+import type { ParameterReader } from '../mapping';
+import type { Operation } from '../operation';
+
+/** In letters. With the period and the longest employee number it stays below the 200 of a reference. */
+const longestPurpose = 50;
+
+/** Calls nobody, and needs no credential. */
+export const checkList: Operation = {
+	option: {
+		name: 'Check List',
+		value: 'checkList',
+		action: 'Check a list of people to pay',
+		description: 'Make payments of the rows of a list, and say which rows cannot be paid',
+	},
+	fields: [
+		{
+			displayName:
+				'Reads the columns <b>employee</b>, <b>name</b> and <b>amountEtb</b>, and if there are, <b>userId</b> and <b>email</b>. A row with a problem leaves without an amount and a reference, so it cannot be paid.',
+			name: 'columnsNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'Purpose',
+			name: 'purpose',
+			type: 'string',
+			required: true,
+			default: 'salary',
+			description:
+				'What the list is for: another one for each kind of payment that a person gets in a period. It is part of each reference, so after a change everybody can be paid again.',
+		},
+		{
+			displayName: 'Pay Day',
+			name: 'payDay',
+			type: 'number',
+			required: true,
+			typeOptions: { minValue: 1, maxValue: 28 },
+			default: 25,
+			description:
+				'The day of the month from which on a period is paid, in the time of Addis Ababa. A period lasts until the next pay day.',
+		},
+		{
+			displayName: 'Period',
+			name: 'period',
+			type: 'string',
+			default: '',
+			placeholder: 'Empty: the one that is due',
+			description:
+				'The month whose pay day begins the period, as year and month with a dash. Empty for the one that is due. An execution that starts by itself takes only that one.',
+		},
+	],
+	async execute(context, read) {
+		try {
+			return await Promise.resolve(checkItems(context, read));
+		} catch (error) {
+			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
+			return [errorItem({ ...invalidValueFailure(error) }, 0)];
+		}
+	},
+};
+
+/** @throws {InvalidValueError} */
+function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExecutionData[] {
+	const items = context.getInputData().map(({ json }) => json);
+	return check(items, readSettings(context, read)).map(({ itemIndex, row, others }) => ({
+		json: { ...(others as IDataObject), ...row },
+		pairedItem: { item: itemIndex },
+	}));
+}
+
+function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSettings {
+	const now = new Date();
+	const purpose = requiredText(
+		'Purpose',
+		sameForAll(context, read, 'purpose', 'Purpose'),
+		'Enter a word for what the list is for, such as salary.',
+	);
+	if (purpose.length > longestPurpose || !/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(purpose)) {
+		throw invalid(
+			'Purpose',
+			purpose,
+			`is not a word of at most ${longestPurpose} letters`,
+			'Use letters, digits, blanks and dashes.',
+		);
+	}
+	const isTaken = hasExpression(savedParameter(context, 'period')) && !isStartedByClock(context);
+	const { period } = readPeriod({
+		payDay: sameForAll(context, read, 'payDay', 'Pay Day'),
+		period: sameForAll(context, read, 'period', 'Period'),
+		now,
+		isChosen: isRunByPerson(context) || isTaken,
+		isRepeated: isRepeated(context),
+	});
+	return { purpose, period, now };
+}
+
+/** A field that holds for the whole list. @throws {InvalidValueError} if an expression gives different values */
+function sameForAll(
+	context: IExecuteFunctions,
+	read: ParameterReader,
+	name: string,
+	displayName: string,
+): unknown {
+	const first = read(name, 0);
+	if (!hasExpression(savedParameter(context, name))) return first;
+	const other = context
+		.getInputData()
+		.map((_, itemIndex) => read(name, itemIndex))
+		.find((value) => value !== first);
+	if (other === undefined) return first;
+	throw new InvalidValueError(
+		`${displayName} is ${show(first)} for one row and ${show(other)} for another`,
+		'Give one value for the whole list.',
+	);
+}

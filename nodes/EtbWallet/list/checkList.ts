@@ -1,0 +1,187 @@
+/** Makes payments of the rows of a list: who is paid how much, for which period, under which reference. */
+import { asInvalidValue, InvalidValueError, show } from '../../shared/invalidValue';
+import { amountInCell, sumsOfOthers, type ListAmount } from './amounts';
+import { folded, textOf } from './cells';
+import { rowsOf, type SourceRow } from './headings';
+import { doubleProblems, employeeIn, invisibleProblem, isTotal, type Employee } from './people';
+import { periodIn, type Period } from './period';
+
+export interface ListSettings {
+	/** What the list is for. It begins each reference. */
+	purpose: string;
+	period: Period;
+	now: Date;
+}
+
+/** What the node says of a row; the other columns come along under their headings. */
+export interface CheckedRow {
+	/** As the spreadsheet numbers it; of rows that are no spreadsheet's, counted from 1. */
+	line: number;
+	employee: string;
+	/** The employee number in the form that is compared; empty if it cannot be read. */
+	person: string;
+	name: string;
+	/** Empty if the list has none. */
+	toUserId: string;
+	/** In ETB. Only of a row without a problem. */
+	amountEtb?: number;
+	period: Period;
+	/** `<purpose>-<period>-<person>`. Only of a row without a problem. */
+	reference?: string;
+	/** Why nobody is paid for this row, and what to do; empty if it can be paid. */
+	problem: string;
+	/** What whoever approves should know; empty for nothing. */
+	remark: string;
+}
+
+export interface CheckedItem {
+	/** Of the items that came in. */
+	itemIndex: number;
+	row: CheckedRow;
+	others: Record<string, unknown>;
+}
+
+/** A list that was checked before has these columns, and what they say is old. */
+const ownNames: ReadonlySet<string> = new Set<keyof CheckedRow>([
+	'line',
+	'employee',
+	'person',
+	'name',
+	'toUserId',
+	'amountEtb',
+	'period',
+	'reference',
+	'problem',
+	'remark',
+]);
+
+/** A row, as far as it can be read. */
+interface ReadRow {
+	source: SourceRow;
+	written: { employee: string; name: string; toUserId: string; email: string };
+	employee?: Employee;
+	amount?: ListAmount;
+	problems: string[];
+}
+
+/**
+ * Checks a list, and makes a payment of each row without a problem. The rows stay in order, and those without anything in
+ * them are left out. A row with a problem has neither a reference nor an amount, so nothing that comes next can pay it.
+ *
+ * The rules: exact names of columns (`headings.ts`), amounts that can mean only one thing (`amounts.ts`), one row for each
+ * employee number, user ID and email address, and no total (`people.ts`).
+ * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet
+ * @throws {InvalidValueError} if the list as a whole cannot be used
+ */
+export function checkList(
+	items: ReadonlyArray<Record<string, unknown>>,
+	settings: ListSettings,
+): CheckedItem[] {
+	const sources = rowsOf(items);
+	requirePeriod(sources, settings.period);
+	const rows = sources.map((source) => readRow(source, settings.now));
+	const doubles = doubleProblems(
+		rows.map(({ source: { line }, written, employee }) => ({
+			line,
+			values: {
+				employee: employee?.key ?? '',
+				userId: folded(written.toUserId),
+				// N/A and other signs for nothing are nobody's.
+				email: written.email.includes('@') ? folded(written.email) : '',
+			},
+		})),
+	);
+	const isNobody = ({ written: { employee, name } }: ReadRow): boolean => isTotal(employee, name);
+	const amounts = rows.flatMap((row) =>
+		row.amount === undefined || isNobody(row) ? [] : [row.amount.amount],
+	);
+	const sums = sumsOfOthers(amounts);
+	return rows.map((row, index) => {
+		const { source, written, employee, amount } = row;
+		const total = isNobody(row)
+			? 'This row is a total. Delete it.'
+			: amount !== undefined && sums.has(amount.amount)
+				? 'The amount is the sum of all others. If the row is a total, delete it. If it is a person, give them a list of their own.'
+				: '';
+		const problem = (total === '' ? [...row.problems, doubles[index] ?? ''] : [total])
+			.filter((text) => text !== '')
+			.join(' ');
+		const isGood = problem === '' && employee !== undefined && amount !== undefined;
+		return {
+			itemIndex: source.itemIndex,
+			others: Object.fromEntries([...source.others].filter(([heading]) => !ownNames.has(heading))),
+			row: {
+				line: source.line,
+				employee: employee?.shown ?? written.employee,
+				person: employee?.key ?? '',
+				name: written.name,
+				toUserId: written.toUserId,
+				...(isGood && { amountEtb: Number(amount.amount) }),
+				period: settings.period,
+				...(isGood && {
+					reference: `${settings.purpose}-${settings.period}-${employee.key}`,
+				}),
+				problem,
+				remark: amount?.remark ?? '',
+			},
+		};
+	});
+}
+
+function readRow(source: SourceRow, now: Date): ReadRow {
+	const { cells, isTooLong } = source;
+	const written = {
+		employee: textOf(cells.employee),
+		name: textOf(cells.name),
+		toUserId: textOf(cells.userId),
+		email: textOf(cells.email),
+	};
+	const problems = [
+		isTooLong
+			? 'There are more values than headings. In a CSV file put a value with a comma into quotes "…".'
+			: '',
+		invisibleProblem({
+			employee: written.employee,
+			name: written.name,
+			userId: written.toUserId,
+		}),
+		...textColumns.map((column) => shapeProblem(column, cells[column])),
+		written.name === '' ? 'name is empty.' : '',
+	].filter((text) => text !== '');
+	const row: ReadRow = { source, written, problems };
+	const read = (take: () => void): void => {
+		try {
+			take();
+		} catch (error) {
+			const { message, remedy } = asInvalidValue(error);
+			problems.push(`${message}. ${remedy}`);
+		}
+	};
+	read(() => {
+		row.employee = employeeIn(cells.employee, now);
+	});
+	read(() => {
+		row.amount = amountInCell(cells.amountEtb);
+	});
+	return row;
+}
+
+const textColumns = ['employee', 'name', 'userId', 'email'] as const;
+
+/** A cell with a list or an object is nothing that a person wrote. */
+const shapeProblem = (column: string, cell: unknown): string =>
+	typeof cell === 'object' && cell !== null && !(cell instanceof Date)
+		? `${column} is ${show(cell)}, which is not text.`
+		: '';
+
+/** A list of another period, such as the result of the last one, must not be paid for this one. @throws {InvalidValueError} */
+function requirePeriod(rows: readonly SourceRow[], period: Period): void {
+	for (const { cells, line } of rows) {
+		const other = periodIn(textOf(cells.period));
+		if (other === undefined || other === period) continue;
+		throw new InvalidValueError(
+			`Row ${line} of the list is for ${show(other)}, and this run is for ${period}`,
+			`To pay ${other}, name it as Period. To pay ${period}, delete the column period.`,
+		);
+	}
+}

@@ -1,0 +1,118 @@
+/** Who the people of a list are. */
+import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
+import { folded, hasInvisible, textOf } from './cells';
+
+export interface Employee {
+	/** As it is written, but without what a spreadsheet added: `51041.0` is 51041. */
+	shown: string;
+	/** In the form that is compared and that the reference has: `E-0701` and `e 0701` are both `E0701`. */
+	key: string;
+}
+
+/** In letters. A reference may have 200. */
+const longest = 100;
+
+const asText =
+	'The spreadsheet changed it. Format the column as Text, and write the number again, if need be with an apostrophe before it.';
+
+/** Rounded to an exponent, with decimals, with signs between thousands, or of more digits than a spreadsheet keeps. */
+const isChanged = (text: string): boolean =>
+	/^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+[.,]\d+$|^\d{1,3}(?:,\d{3})+$|^\d{16,}$/i.test(text);
+
+/** What spreadsheets write for what they take for a date. */
+const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+const date = new RegExp(
+	`^(?:\\d{1,4}[-/ .](?:${months})[a-z]*(?:[-/ .]\\d{2,4})?|(?:${months})[a-z]*[-/ .]\\d{2,4}|\\d{4}-\\d{2}-\\d{2}(?:[T ].*)?|\\d{1,2}/\\d{1,2}/(?:\\d{2}|\\d{4}))$`,
+	'i',
+);
+
+/**
+ * The employee number in a cell. It is the same without case, blanks, dashes and zeros before it; with `.0` behind it, as
+ * programs write a number; and if it is an Ethiopian mobile number, in its local and its international form.
+ * @param now a number that a spreadsheet has for a day of this year or the last one is refused, unless it is text
+ * @throws {InvalidValueError} if it is empty, or what a spreadsheet made of a number or a date
+ */
+export function employeeIn(cell: unknown, now: Date): Employee {
+	const field = 'employee';
+	const written = textOf(cell);
+	const shown = written.replace(/^(\d+)[.,]0+$/, '$1');
+	if (cell instanceof Date || date.test(written)) throw invalid(field, cell, 'is a date', asText);
+	if (isChanged(shown) || (typeof cell === 'number' && cell < 0))
+		throw invalid(field, written, 'is what a spreadsheet made of another number', asText);
+	if (typeof cell === 'number' && isDayNear(cell, now))
+		throw invalid(field, cell, `is also the number of the date ${dayOf(cell)}`, asText);
+	const key = keyOf(shown);
+	if (key === '') {
+		throw new InvalidValueError(
+			`employee is ${show(written)}`,
+			'Write the employee number. If the row is nobody, delete it.',
+		);
+	}
+	if (key.length > longest)
+		throw invalid(field, written, `is longer than ${longest} letters`, 'Shorten it.');
+	return { shown, key };
+}
+
+function keyOf(shown: string): string {
+	const isPhone = /^[+\d\s().-]{9,}$/.test(shown);
+	const plain = folded(isPhone ? shown.replace(/[().]/g, '') : shown)
+		.replace(/[\p{Pd}\u2212\u02d7]/gu, '')
+		.replace(/^0+(?=\d)/, '');
+	const [, mobile] = /^\+?251([79]\d{8})$/.exec(plain) ?? [];
+	return (mobile ?? plain).toUpperCase();
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** The day from which spreadsheets count. */
+const firstDay = Date.UTC(1899, 11, 30);
+const yearOf = (day: number): number => new Date(firstDay + day * dayMs).getUTCFullYear();
+const dayOf = (day: number): string =>
+	new Date(firstDay + day * dayMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
+
+/** Whoever types 12-1 gets a day of that year, which n8n reads as its number. */
+function isDayNear(value: number, now: Date): boolean {
+	if (!Number.isInteger(value) || value < 1 || value > 100_000) return false;
+	return [0, 1].includes(now.getUTCFullYear() - yearOf(value));
+}
+
+/** Whether a row is a total by its word, in English or Amharic. */
+export const isTotal = (employee: string, name: string): boolean =>
+	[employee, name].some((text) =>
+		/^(?:(?:grand|sub|page|net|overall)[ -]?)?(?:total|sum)s?(?![\p{L}\p{M}])|^(?:ጠቅላላ|አጠቃላይ|ድምር)(?![\p{L}\p{M}])/iu.test(
+			text,
+		),
+	);
+
+/** What is wrong with texts that others compare by eye; empty for nothing. */
+export const invisibleProblem = (texts: Record<string, string>): string => {
+	const found = Object.entries(texts).find(([, text]) => hasInvisible(text));
+	return found === undefined
+		? ''
+		: `${found[0]} has a letter that nobody can see. Write it again by hand.`;
+};
+
+/** A row with what nobody else in the list may have. */
+export interface Identity {
+	line: number;
+	/** By column, in the form that is compared; empty texts do not count. */
+	values: Readonly<Record<'employee' | 'userId' | 'email', string>>;
+}
+
+/** For each row the problem that another one has the same employee number, user ID or email address; empty for none. */
+export function doubleProblems(rows: readonly Identity[]): string[] {
+	const linesBy = new Map<string, number[]>();
+	for (const { line, values } of rows)
+		for (const key of keysOf(values)) linesBy.set(key, [...(linesBy.get(key) ?? []), line]);
+	return rows.map(({ line, values }) => {
+		for (const key of keysOf(values)) {
+			const others = (linesBy.get(key) ?? []).filter((other) => other !== line);
+			if (others.length === 0) continue;
+			const [column = ''] = key.split(' ');
+			return `Row ${others.slice(0, 3).join(', ')} has the same ${column}. Delete or correct one of them.`;
+		}
+		return '';
+	});
+}
+
+const keysOf = (values: Identity['values']): string[] =>
+	Object.entries(values).flatMap(([column, value]) => (value === '' ? [] : [`${column} ${value}`]));

@@ -1,0 +1,134 @@
+/** Disbursement → Check List in n8n's engine: what its fields do, without a credential and without a request. */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { credentialFor, loadPackage, runNode } from '../../lab/engine/engine.mts';
+import { payInEachTest, sandbox } from '../../lab/engine/paying.mts';
+
+payInEachTest();
+
+const people: IDataObject[] = [
+	{ employee: 'E-1', name: 'Abebe', amountEtb: 12_400, userId: 'etbw_1', Department: 'Sales' },
+	{ employee: 'E-2', name: 'Almaz', amountEtb: 'pending', userId: 'etbw_2', Department: 'IT' },
+];
+
+/** A pay day on which the period that is due is the month of this day, in Addis Ababa. */
+const local = new Date(Date.now() + 3 * 3_600_000);
+const payDay = 1;
+const due = local.toISOString().slice(0, 7);
+const before = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() - 1))
+	.toISOString()
+	.slice(0, 7);
+
+async function checkList(
+	fields: INodeParameters = {},
+	items: IDataObject[] = people,
+	options: Partial<RunOptions> = {},
+): Promise<RunResult> {
+	return await runNode({
+		credential: credentialFor(sandbox),
+		parameters: {
+			...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay },
+			...fields,
+		},
+		items,
+		...options,
+	});
+}
+
+test('makes payments of the rows, in order, each paired with its row', async () => {
+	const { output } = await checkList();
+	expect(output.map(({ json, pairedItem }) => [json, pairedItem])).toEqual([
+		[
+			{
+				...{ line: 1, employee: 'E-1', person: 'E1', name: 'Abebe', toUserId: 'etbw_1' },
+				...{ amountEtb: 12_400, period: due, reference: `salary-${due}-E1` },
+				...{ problem: '', remark: '', Department: 'Sales' },
+			},
+			{ item: 0 },
+		],
+		[
+			{
+				...{ line: 2, employee: 'E-2', person: 'E2', name: 'Almaz', toUserId: 'etbw_2' },
+				...{
+					period: due,
+					problem:
+						'amountEtb is "pending", which is not a plain number. Enter an amount in ETB above zero, for example 1250.50.',
+					remark: '',
+				},
+				...{ Department: 'IT' },
+			},
+			{ item: 1 },
+		],
+	]);
+	expect(sandbox.requests).toEqual([]);
+});
+
+test('asks for no credential', async () => {
+	const { types } = await loadPackage();
+	const { credentials } = types.get('n8n-nodes-etb-wallet.etbWallet')?.description ?? {};
+	expect(credentials).toMatchObject([{ displayOptions: { hide: { operation: ['checkList'] } } }]);
+});
+
+test('what it refuses cannot be paid, and the others are', async () => {
+	const behind = {
+		parameters: {
+			...{ resource: 'disbursement', operation: 'create', reference: '={{ $json.reference }}' },
+			...{ toUserId: '={{ $json.toUserId }}', amountEtb: '={{ $json.amountEtb }}' },
+		},
+		onError: 'continueRegularOutput' as const,
+	};
+	const { id } = sandbox.books.addUser({ externalId: 'E-1' });
+	const items = people.map((person) => ({ ...person, userId: id, email: '' }));
+	await checkList({}, [{ ...items[0] }, { ...items[1], userId: 'another' }], { behind });
+	expect(sandbox.books.disbursements()).toMatchObject([{ toUserId: id, amountEtb: 12_400 }]);
+});
+
+test('a list that cannot be used is one error, or one item', async () => {
+	const wrong = [{ Salary: 1 }, { Salary: 2 }];
+	const { error, output } = await checkList({}, wrong);
+	expect(output).toEqual([]);
+	expect(error?.message).toContain('no column employee and no column name and no column amountEtb');
+	expect(error?.message).toContain('"Salary"');
+	const { errorOutput } = await checkList({}, wrong, { onError: 'continueErrorOutput' });
+	expect(errorOutput).toHaveLength(1);
+});
+
+test.each<[INodeParameters, string]>([
+	[{ purpose: "={{ '' }}" }, 'Purpose is empty'],
+	[{ purpose: 'a/b' }, 'Purpose is "a/b"'],
+	[{ purpose: 'x'.repeat(51) }, 'Purpose is "xxx'],
+	[{ purpose: '={{ $json.employee }}' }, 'Purpose is "E-1" for one row and "E-2" for another'],
+	[{ payDay: 0 }, 'Pay Day is 0'],
+	[{ period: 'October' }, 'Period is "October"'],
+	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for one row'],
+])('%p is refused', async (fields, message) => {
+	expect((await checkList(fields)).error?.message).toContain(message);
+});
+
+describe('another period than the one that is due', () => {
+	const taken = { period: `={{ '${before}' }}` };
+
+	test.each<[string, INodeParameters, Partial<RunOptions>]>([
+		['that a person wrote, who started the execution', { period: before }, {}],
+		['that a form gave', taken, { mode: 'webhook' }],
+		['that a sub-workflow was called with', taken, { calledIn: 'webhook' }],
+	])('%s is taken', async (_, fields, options) => {
+		const { output } = await checkList(fields, people, options);
+		expect(output[0]?.json).toMatchObject({ period: before, reference: `salary-${before}-E1` });
+	});
+
+	test.each<[string, INodeParameters, Partial<RunOptions>]>([
+		['that was left in a form', { period: before }, { mode: 'webhook' }],
+		['that was left in a schedule', { period: before }, { mode: 'trigger' }],
+		['by an expression in a schedule', taken, { mode: 'trigger' }],
+		['by an expression behind a schedule', taken, { calledIn: 'trigger' }],
+	])('%s is refused', async (_, fields, options) => {
+		const { error } = await checkList(fields, people, options);
+		expect(error?.message).toBe(`Period is ${before}, and ${due} is due`);
+	});
+
+	test('is not guessed when n8n repeats an execution', async () => {
+		const { error } = await checkList({}, people, { mode: 'retry' });
+		expect(error?.message).toMatch(/which period was meant/);
+	});
+});
