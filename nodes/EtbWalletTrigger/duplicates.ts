@@ -18,6 +18,12 @@ const deliveryOf = (context: IExecuteFunctions | IWebhookFunctions, key: string)
 	`${triggerKey(context)} ${key}`;
 
 /**
+ * The events whose executions this process began, and is to tell the end of. After a crash n8n runs what was in its queue:
+ * executions without a delivery.
+ */
+const executing = new Set<string>();
+
+/**
  * Begins a delivery, unless this process knows its event. What runs is not waited for: the service sends the event again.
  * @returns what became of the event, or how to end this delivery, which has to be called when n8n answers it
  */
@@ -26,7 +32,7 @@ export function beginDelivery(
 	key: string,
 ): Delivered | ((isHandled: boolean) => void) {
 	const delivery = deliveryOf(context, key);
-	const known = deliveries.get(delivery);
+	const known = executing.has(delivery) ? 'running' : deliveries.get(delivery);
 	if (known !== undefined) return known;
 	deliveries.set(delivery, 'running');
 	const [oldest] = deliveries.keys();
@@ -55,8 +61,9 @@ export async function isToBeHandled(
 ): Promise<boolean> {
 	// Retry execution: a person wants it to run.
 	if (context.getMode() === 'retry' || givenOut.has(item)) return true;
+	const delivery = deliveryOf(context, key);
 	// If this process received the delivery, and also runs its workflow, no other process of n8n runs workflows.
-	const isShared = !deliveries.has(deliveryOf(context, key));
+	const isShared = !deliveries.has(delivery);
 	const change = async (wanted: Change): Promise<ReadonlySet<string>> => {
 		try {
 			return await changeRecord(context, { ...wanted, isShared });
@@ -78,11 +85,12 @@ export async function isToBeHandled(
 		return false;
 	}
 	givenOut.add(item);
-	if (untilItSucceeds) {
-		whenEnded(context, async (hasFailed) => {
-			await change({ remove: hasFailed ? marks : [open] });
-		});
-	}
+	if (!untilItSucceeds) return true;
+	const isTold = whenEnded(context, async (hasFailed) => {
+		await change({ remove: hasFailed ? marks : [open] });
+		executing.delete(delivery);
+	});
+	if (isTold) executing.add(delivery);
 	return true;
 }
 

@@ -71,6 +71,7 @@ function startProcess() {
 			};
 			const item = options.item ?? {};
 			const isGiven = await duplicates.isToBeHandled(context, item, key, untilItSucceeds);
+			options.during?.();
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;
 		},
@@ -94,6 +95,8 @@ interface RunOptions {
 	nodeId?: string;
 	/** What n8n hands over, the same one when it tries again. */
 	item?: object;
+	/** Happens while its workflow runs. */
+	during?: () => void;
 	/** When n8n ends the execution. */
 	timedOutAt?: number;
 }
@@ -140,6 +143,18 @@ describe('until it succeeds', () => {
 		expect(await later.run('key', { untilItSucceeds })).toBe(false);
 		expect(await startProcess().run('key', { untilItSucceeds })).toBe(false);
 	});
+
+	test.each(['success', 'error'] as const)(
+		'what runs without a delivery, as after a crash, is to be sent again until it ends with %s',
+		async (ending) => {
+			const process = startProcess();
+			const known: string[] = [];
+			const during = () => void known.push(process.receive('key'));
+			await process.run('key', { untilItSucceeds, ending, during });
+			during();
+			expect(known).toEqual(['running', 'new']);
+		},
+	);
 
 	test('an event that failed is new also when the setting was changed since', async () => {
 		await startProcess().run('key', { untilItSucceeds, ending: 'error' });
