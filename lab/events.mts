@@ -53,6 +53,15 @@ export const codeNode = (name: string, ...lines: string[]): NodeFile => ({
 	parameters: { jsCode: lines.join('\n') },
 });
 
+/** A workflow with another credential chosen. */
+export const withCredential = (
+	workflow: WorkflowFile,
+	credential: { id: string; name: string },
+): WorkflowFile => ({
+	...workflow,
+	nodes: workflow.nodes.map((node) => ({ ...node, credentials: { etbWalletApi: credential } })),
+});
+
 /** What workflows did, by the id of their event. */
 export interface Counter {
 	times: Map<string, number>;

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Delivery, Disbursement, User } from './books.mts';
+import { exampleEvents } from './deliveries.mts';
 import { presetNames, type Fault, type PresetName } from './faults.mts';
 import { addPage } from './page/page.mts';
 import { routeNames } from './partner-api.mts';
@@ -79,6 +80,11 @@ const amountEtb = z.number().finite().positive();
 const bodies = {
 	simulation: z.object({ amountEtb: amountEtb.optional(), toUserId: z.string().min(1).optional() }),
 	event: z.object({ event: z.string().min(1), data: z.record(z.unknown()).default({}) }),
+	example: z.object({
+		event: z.enum(exampleEvents),
+		/** Empty for the registered URL. */
+		url: z.union([z.string().url(), z.literal('')]).default(''),
+	}),
 	fault: z.object({ route, preset, times: z.number().int().min(1).max(1_000_000).default(1) }),
 	settings: z.object({
 		treasuryBalance: z.number().finite().min(0).optional(),
@@ -120,6 +126,10 @@ export async function addControlApi(app: FastifyInstance, sandbox: Sandbox): Pro
 		control.post('/sandbox/events', (request) => {
 			const { event, data } = parseBody(bodies.event, json(request.body));
 			return sandbox.emit(event, data);
+		});
+		control.post('/sandbox/examples', async (request) => {
+			const { event, url } = parseBody(bodies.example, json(request.body));
+			return await sandbox.sendExample(event, url === '' ? undefined : url);
 		});
 		control.post('/sandbox/faults', (request) => {
 			const fault = parseBody(bodies.fault, json(request.body));

@@ -11,6 +11,14 @@ export const DELIVERY_TIMEOUT_MS = 10_000;
 // Enough to keep a receiver busy; more would only queue at the receiver and time out there.
 const ATTEMPTS_AT_ONCE = 64;
 
+/** The events of the service document §6. */
+export const exampleEvents = [
+	'disburse.completed',
+	'transfer.completed',
+	'deposit.mint_queued',
+] as const;
+export type ExampleEvent = (typeof exampleEvents)[number];
+
 export interface DeliveryOptions {
 	books: Books;
 	clock: Clock;
@@ -24,6 +32,9 @@ const describe = (error: unknown): string => {
 	const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 	return [code, error.message].filter(Boolean).join(': ');
 };
+
+const isSuccess = ({ status }: Omit<Attempt, 'at'>): boolean =>
+	status !== undefined && status >= 200 && status < 300;
 
 interface Waiting {
 	resolve: (delivery: Delivery) => void;
@@ -71,6 +82,19 @@ export class Deliveries {
 			state: url === undefined ? 'failed' : 'pending',
 		});
 		if (url !== undefined) this.enqueue(id);
+		return id;
+	}
+
+	/** Sends an event once to any URL, such as that of a test in n8n's editor, and returns the delivery's id. */
+	async sendOnce(event: string, data: object, url: string): Promise<string> {
+		const { books, clock, webhookSecret } = this.options;
+		const at = clock.now();
+		const body = JSON.stringify({ event, timestamp: new Date(at).toISOString(), data });
+		const signature = signBody(body, webhookSecret);
+		const outcome = await this.post(url, { body, signature }, new AbortController());
+		const state = isSuccess(outcome) ? 'delivered' : 'failed';
+		const id = books.addDelivery({ event, url, body, signature, state });
+		books.addAttempt(id, { at, ...outcome }, { url, state });
 		return id;
 	}
 
@@ -147,7 +171,7 @@ export class Deliveries {
 		const outcome = await this.post(url, delivery, abort);
 		if (this.stopped) return;
 
-		const delivered = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
+		const delivered = isSuccess(outcome);
 		const delay = delivered ? undefined : RETRY_DELAYS_MS[delivery.attempts.length];
 		if (delay === undefined) {
 			books.addAttempt(id, { at, ...outcome }, { url, state: delivered ? 'delivered' : 'failed' });
@@ -162,7 +186,7 @@ export class Deliveries {
 
 	private async post(
 		url: string,
-		delivery: Delivery,
+		delivery: Pick<Delivery, 'body' | 'signature'>,
 		abort: AbortController,
 	): Promise<Omit<Attempt, 'at'>> {
 		const { timeoutMs } = this.options;

@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import { Books, randomHex, type Delivery } from './books.mts';
 import { systemClock, type Clock } from './clock.mts';
 import { addControlApi, isLoopback, turnAwayOthers } from './control-api.mts';
-import { Deliveries, DELIVERY_TIMEOUT_MS } from './deliveries.mts';
+import { Deliveries, DELIVERY_TIMEOUT_MS, type ExampleEvent } from './deliveries.mts';
 import { Faults } from './faults.mts';
 import { addPartnerApi, type ReceivedRequest } from './partner-api.mts';
 
@@ -65,6 +65,8 @@ export interface Sandbox {
 	faults: Faults;
 	/** Queues an event of any name to the registered URL; `body` is sent as it is, correctly signed. */
 	emit(event: string, data: object, options?: { body?: string }): { deliveryId: string };
+	/** Sends an example of an event: once to this URL, or without one to the registered URL, as the service does. */
+	sendExample(event: ExampleEvent, url?: string): Promise<{ deliveryId: string }>;
 	/** Simulates a deposit: emits `deposit.mint_queued`; without `toUserId` it credits the treasury. */
 	deposit(input?: SimulationInput): Simulated;
 	/** Simulates a transfer between users: emits `transfer.completed`. */
@@ -144,6 +146,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		stopping: stopping.signal,
 	});
 
+	/** Of nothing that is in the books. */
+	const exampleOf = (event: ExampleEvent): object => {
+		const amountEtb = 100;
+		const toUserId = books.users(1)[0]?.id ?? 'etbw_example';
+		const txHash = randomHex('0x', 32);
+		if (event === 'deposit.mint_queued') return { id: randomHex('dep_', 12), amountEtb, toUserId };
+		if (event === 'transfer.completed') return { id: randomHex('trf_', 12), amountEtb, txHash };
+		return { id: randomHex('disb_', 12), toUserId, amountEtb, txHash };
+	};
+
 	const sandbox: Sandbox = {
 		url: '',
 		apiKey,
@@ -152,6 +164,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		books,
 		faults,
 		emit: (event, data, { body } = {}) => ({ deliveryId: deliveries.queue(event, data, body) }),
+		async sendExample(event, url) {
+			const data = exampleOf(event);
+			if (url === undefined) return { deliveryId: deliveries.queue(event, data) };
+			return { deliveryId: await deliveries.sendOnce(event, data, url) };
+		},
 		deposit({ amountEtb = 100, toUserId } = {}) {
 			const deposit = { id: randomHex('dep_', 12), amountEtb, ...(toUserId && { toUserId }) };
 			if (!toUserId) books.creditTreasury(amountEtb);

@@ -11,13 +11,11 @@ import {
 	ExecutionLifecycleHooks,
 	HookContext,
 	PackageDirectoryLoader,
-	TriggerContext,
 	WebhookContext,
 	WorkflowExecute,
 } from 'n8n-core';
 import { Workflow, createRunExecutionData } from 'n8n-workflow';
 import type {
-	ExecutionError,
 	ICredentialDataDecryptedObject,
 	ICredentialType,
 	ICredentialsHelper,
@@ -74,17 +72,20 @@ interface Package {
 
 let loaded: Promise<Package> | undefined;
 
-/** The node of the built package, loaded anew as n8n does after an update in the editor: with modules of its own. */
-export async function updatePackage(): Promise<INodeType> {
+/** A node of the built package, loaded anew as n8n does when it starts, or after an update: with modules of its own. */
+export async function loadAnew(name: 'EtbWallet' | 'EtbWalletTrigger'): Promise<INodeType> {
 	let node: INodeType | undefined;
 	await jest.isolateModulesAsync(async () => {
-		const file = resolve('dist/nodes/EtbWallet/EtbWallet.node.js');
-		const { EtbWallet } = (await import(file)) as { EtbWallet: new () => INodeType };
-		node = new EtbWallet();
+		const file = resolve(`dist/nodes/${name}/${name}.node.js`);
+		const loadedFile = (await import(file)) as Record<string, new () => INodeType>;
+		const Type = loadedFile[name];
+		if (Type !== undefined) node = new Type();
 	});
-	if (node === undefined) throw new Error('the package has no etbWallet');
+	if (node === undefined) throw new Error(`the package has no ${name}`);
 	return node;
 }
+
+export const updatePackage = async (): Promise<INodeType> => await loadAnew('EtbWallet');
 
 async function load(): Promise<Package> {
 	await DataDeduplicationService.init(deduplicator);
@@ -342,8 +343,11 @@ export interface TriggerOptions {
 	parameters?: INodeParameters;
 	/** The base of n8n's webhook URLs. */
 	webhookBaseUrl?: string;
-	webhookTestBaseUrl?: string;
 	workflow?: { id: string; name: string };
+	/** Of the workflow, which n8n saves after each hook. Its own when left out. */
+	staticData?: IDataObject;
+	/** The trigger of another process of n8n: see `loadAnew`. */
+	type?: INodeType;
 	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
 	isTest?: boolean;
 	/** What the started workflow does: it fails when this rejects. */
@@ -387,7 +391,7 @@ function withWork(
 async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 	const nodePackage = await loadPackage();
 	const types = nodeTypesOf(nodePackage);
-	const type = types.getByNameAndVersion(triggerType);
+	const type = options.type ?? types.getByNameAndVersion(triggerType);
 	const node: INode = {
 		...plainNode('ETB Wallet Trigger', triggerType),
 		id: 'etb-wallet-trigger',
@@ -398,14 +402,14 @@ async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 		...options.node,
 	};
 	const work = plainNode('Work', workType);
-	const toWork = [{ node: work.name, type: 'main' as const, index: 0 }];
 	const workflow = new Workflow({
 		id: options.workflow?.id ?? 'wf1',
 		name: options.workflow?.name ?? 'test',
 		nodes: [node, work],
-		connections: { [node.name]: { main: Array.from({ length: 4 }, () => toWork) } },
+		connections: { [node.name]: { main: [[{ node: work.name, type: 'main', index: 0 }]] } },
 		active: true,
 		nodeTypes: { ...types, ...withWork(types, options.work) },
+		staticData: options.staticData,
 		settings: { executionOrder: 'v1' },
 	});
 	const webhookDescription = type.description.webhooks?.find(({ name }) => name === 'default');
@@ -413,8 +417,6 @@ async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 	const additional = additionalData(nodePackage, options.credential, '1');
 	additional.projectId = 'projectId' in options ? options.projectId : 'project';
 	if (options.webhookBaseUrl !== undefined) additional.webhookBaseUrl = options.webhookBaseUrl;
-	if (options.webhookTestBaseUrl !== undefined)
-		additional.webhookTestBaseUrl = options.webhookTestBaseUrl;
 	const webhookData = {
 		webhookDescription,
 		node: node.name,
@@ -454,30 +456,6 @@ export async function callTriggerHook(
 		checkError(error);
 		throw error;
 	}
-}
-
-/** A published trigger that n8n keeps in memory. */
-export interface KeptTrigger {
-	/** What a person sees under Executions. */
-	told: string[];
-	/** As n8n does when it unpublishes or replaces it. */
-	close: () => Promise<void>;
-}
-
-/** Calls what n8n calls, beside `create`, for a trigger that it publishes. */
-export async function keepTrigger(options: TriggerOptions): Promise<KeptTrigger> {
-	const { type, node, workflow, additional } = await triggerParts(options);
-	const told: string[] = [];
-	const save = (error: ExecutionError): void => {
-		checkError(error);
-		told.push(`${error.message}. ${String(error.description)}`);
-	};
-	const emit = (): void => undefined;
-	const context = new TriggerContext(
-		...([workflow, node, additional, 'trigger', 'init', emit, emit, save] as const),
-	);
-	const response = await type.trigger?.call(context);
-	return { told, close: async () => await response?.closeFunction?.() };
 }
 
 /** A trigger that listens on a port of this machine, as n8n does for it. */

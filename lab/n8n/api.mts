@@ -236,6 +236,10 @@ export class N8nApi {
 		await this.request('PATCH', `/rest/credentials/${id}`, WithId, { name, type, data });
 	}
 
+	async deleteCredential(id: string): Promise<void> {
+		await this.request('DELETE', `/rest/credentials/${id}`, z.unknown());
+	}
+
 	/** The editor's "Retry" in a credential: resolves to what it shows. */
 	async testCredential(
 		id: string,

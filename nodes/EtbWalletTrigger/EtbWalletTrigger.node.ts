@@ -1,27 +1,27 @@
 /** The ETB Wallet Trigger as n8n sees it. */
-import type {
-	IExecuteFunctions,
-	IHookFunctions,
-	INodeExecutionData,
-	INodeType,
-	INodeTypeDescription,
-	ITriggerFunctions,
-	ITriggerResponse,
-	IWebhookFunctions,
-	IWebhookResponseData,
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type IHookFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+	type ITriggerFunctions,
+	type ITriggerResponse,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { addHint } from '../shared/n8n';
 import {
-	deliveryKeyOf,
 	neverOutputEmptyItem,
 	responseModeFromParameter,
+	triggerKey,
+	withoutEventKey,
 } from '../shared/n8nTrigger';
-import { keep } from './accounts';
 import { isToBeHandled } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { outputsExpression, outputsWith } from './outputs';
-import { register, unregister } from './publishing';
 import { receive } from './receive';
+import { forget, isRegistered, register, unregister } from './register';
 import { settingsOf } from './settings';
 
 /** Starts a workflow for each verified event of the partner service. */
@@ -44,14 +44,24 @@ export class EtbWalletTrigger implements INodeType {
 			'Pays users in Ethiopian birr, or starts a workflow when a payment, a transfer or a deposit happens',
 		eventTriggerDescription: 'Waiting for the partner service to send an event',
 		activationMessage: 'The events of the account now start this workflow.',
+		triggerPanel: {
+			header: '',
+			executionsHelp: {
+				inactive:
+					'<b>While you build</b>, click the button, then let an event happen. It comes only while no workflow of this account is published.<br /><br /><b>When you are done</b>, publish the workflow. Each event then starts an execution, which the <a data-key="executions">executions list</a> shows. Open one there and click <b>Copy to editor</b> to build with it.',
+				active:
+					'Each event of the account starts an execution, which the <a data-key="executions">executions list</a> shows. Open one there and click <b>Copy to editor</b> to build with it.<br /><br />The button takes no events from the published workflow: it waits for one that you send to the test URL.',
+			},
+			activationHint: 'Publish the workflow to let each event of the account start it.',
+		},
 		defaults: { name: 'ETB Wallet Trigger' },
 		// For models that build workflows (n8n 2.x); older n8n ignore it.
 		builderHint: {
 			searchHint:
-				'Checks signatures and drops events that came before by itself: add no nodes for that. All events of an account go to one published workflow: use one trigger with several events and outputPerEvent, not several workflows.',
+				'Checks signatures and drops events that came before by itself: add no nodes for that. All events of an account go to one published workflow: use one trigger with several events and a Switch behind it, not several workflows.',
 		},
 		inputs: [],
-		outputs: outputsExpression,
+		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'etbWalletApi', required: true, testedBy: 'etbWalletApiTest' }],
 		webhooks: [
 			{
@@ -66,7 +76,7 @@ export class EtbWalletTrigger implements INodeType {
 		properties: [
 			{
 				displayName:
-					'The service sends all events of an account to one workflow: the one that is published. Testing takes no events away from it.',
+					'The service sends all events of an account to one workflow: the one that is published. While one is published, a test only gets what you send to its test URL.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',
@@ -109,102 +119,54 @@ export class EtbWalletTrigger implements INodeType {
 				default: 'onReceived',
 				description: 'When to tell the service that the event was handled',
 			},
-			{
-				displayName: 'One Output per Event',
-				name: 'outputPerEvent',
-				type: 'boolean',
-				noDataExpression: true,
-				default: false,
-				description: 'Whether each event leaves on an output of its own',
-			},
-			{
-				displayName: 'Options',
-				name: 'additionalOptions',
-				type: 'collection',
-				placeholder: 'Add Option',
-				default: {},
-				options: [
-					{
-						displayName: 'Include Headers',
-						name: 'includeHeaders',
-						type: 'boolean',
-						noDataExpression: true,
-						default: false,
-						description: 'Whether to add the headers of the request to the output, for auditing',
-					},
-					{
-						displayName: 'Maximum Age (Minutes)',
-						name: 'maximumAge',
-						type: 'number',
-						noDataExpression: true,
-						typeOptions: { minValue: 1 },
-						default: 15,
-						description:
-							'Older events, by their timestamp, do not start the workflow. The service sends an event again until 10.5 minutes later.',
-					},
-					{
-						displayName: 'While Testing',
-						name: 'whileTesting',
-						type: 'options',
-						noDataExpression: true,
-						options: [
-							{
-								name: 'Leave the URL Alone',
-								value: 'leaveUrl',
-								description: 'Listen at the test URL only, for events that you send yourself',
-							},
-							{
-								name: 'Share',
-								value: 'share',
-								description:
-									'Get the events that a published workflow receives as well. It misses nothing.',
-							},
-						],
-						default: 'share',
-						description:
-							'What a test does when a published workflow receives the events of the account',
-					},
-				],
-			},
 		],
 	};
 
 	webhookMethods = {
 		default: {
-			// The service's URL cannot be read (service document §4), so it is set each time.
-			checkExists: () => Promise.resolve(false),
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return await isRegistered(this);
+			},
 			async create(this: IHookFunctions): Promise<boolean> {
 				await register(this);
 				return true;
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
-				await unregister(this);
-				return true;
+				unregister(this);
+				return await Promise.resolve(true);
 			},
 		},
 	};
 
-	/** Starts nothing. Because there is this method, n8n keeps a published trigger in memory: see `isStarting`. */
+	/**
+	 * Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts, and the
+	 * close function when another process of n8n takes over, which may publish another workflow of the account.
+	 */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return await Promise.resolve(keep(this));
+		const key = triggerKey(this);
+		return await Promise.resolve({
+			closeFunction: async () => await Promise.resolve(forget(key)),
+		});
 	}
 
 	/** Gives out the event that started the execution, unless it was handled before. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const settings = settingsOf(this.getNode().parameters);
-		const items: INodeExecutionData[] = [];
-		for (const { key, item } of this.getInputData().map(deliveryKeyOf)) {
-			if (key === undefined || (await isToBeHandled(this, key, settings.answersWhenFinished)))
-				items.push(item);
+		const { answersWhenFinished } = settingsOf(this.getNode().parameters);
+		const given: INodeExecutionData[] = [];
+		for (const received of this.getInputData()) {
+			const { key, item } = withoutEventKey(received);
+			const isNew =
+				key === undefined || (await isToBeHandled(this, received, key, answersWhenFinished));
+			if (isNew) given.push(item);
 		}
 		if (this.getMode() === 'manual') {
 			addHint(
 				this,
-				'The test has ended. The events of this account go to the workflow that is published for it. If none is, nobody receives them until you publish one.',
+				'The test has ended: without a published workflow nobody receives the next events of this account. To build with a real event, publish the workflow, and use Copy to Editor in one of its executions.',
 			);
 		}
 		neverOutputEmptyItem(this);
-		return outputsWith(items, settings);
+		return [given];
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

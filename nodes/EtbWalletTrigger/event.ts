@@ -1,4 +1,5 @@
-/** The events of the service: which there are, and what a body must be to count as one. */
+/** The events of the service: which there are, what a body must be to count as one, and when two are the same. */
+import { createHash } from 'node:crypto';
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
 import { isObject, property } from '../shared/unknown';
 
@@ -29,67 +30,47 @@ export interface PartnerEvent extends IDataObject {
 	event: string;
 }
 
-/** Deeper bodies are refused: n8n, or a node of the workflow, may go through them by recursion. */
-const deepest = 64;
-
-/** @returns undefined when the body is not JSON, or could harm what handles it */
-export function parseBody(body: Buffer): unknown {
-	// First, because parsing millions of levels takes seconds.
-	if (isDeeper(body, deepest)) return undefined;
+/** @returns undefined when the body is not JSON in UTF-8, or not an object with the name of an event */
+export function eventIn(body: Buffer): PartnerEvent | undefined {
 	try {
 		const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-		return isHarmless(value) ? value : undefined;
+		return isPartnerEvent(value) ? value : undefined;
 	} catch {
 		return undefined;
 	}
 }
 
-const [quote = 0, backslash = 0, ...brackets] = Buffer.from('"\\[{]}');
-
-/** Whether JSON has more levels, told by its brackets outside of texts. */
-function isDeeper(json: Buffer, levels: number): boolean {
-	let depth = 0;
-	let isText = false;
-	for (let index = 0; index < json.length; index++) {
-		const byte = json[index] ?? 0;
-		if (isText && byte === backslash) index++;
-		else if (byte === quote) isText = !isText;
-		else if (!isText && byte >= 0x5b) {
-			const bracket = brackets.indexOf(byte);
-			if (bracket >= 0) depth += bracket < 2 ? 1 : -1;
-			if (depth > levels) return true;
-		}
-	}
-	return false;
-}
-
-export function isPartnerEvent(value: unknown): value is PartnerEvent {
+function isPartnerEvent(value: unknown): value is PartnerEvent {
 	const event = property(value, 'event');
 	return !Array.isArray(value) && typeof event === 'string' && event !== '';
 }
 
-/** Whether it could change the prototype of all objects when a node copies it key by key. */
-function pollutes(value: object): boolean {
-	const constructor: unknown = Object.hasOwn(value, 'constructor') && value.constructor;
-	return (
-		Object.hasOwn(value, '__proto__') || Object.hasOwn(Object(constructor) as object, 'prototype')
-	);
+export const isWanted = ({ event }: PartnerEvent, wanted: string[]): boolean =>
+	wanted.includes(allEvents) || wanted.includes(event);
+
+/**
+ * Two deliveries with the same key are the same event. The service document shows an `id` for transfer.completed only;
+ * in other events `data.id` may name a user. So they are the same if all their data, with a transaction hash, and the
+ * `id` of the event are the same; without such a hash, if the whole body is.
+ */
+export function eventKey(event: PartnerEvent, body: Buffer): string {
+	const { id, txHash } = Object(event.data) as Record<string, unknown>;
+	const isId = (typeof id === 'string' && id !== '') || Number.isSafeInteger(id);
+	if (event.event === 'transfer.completed' && isId)
+		return hashOf(JSON.stringify([event.event, id]));
+	const isTransaction = typeof txHash === 'string' && txHash !== '' && !hasLongNumber(body);
+	const identity = [event.event, event.data, ...(event.id === undefined ? [] : [event.id])];
+	return hashOf(isTransaction ? JSON.stringify(identity, inOneOrder) : body);
 }
 
-function isHarmless(value: unknown): boolean {
-	return !isObject(value) || (!pollutes(value) && Object.values(value).every(isHarmless));
-}
+const hashOf = (content: string | Buffer): string =>
+	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
-export function isWanted({ event }: PartnerEvent, wanted: string[]): boolean {
-	return wanted.includes(allEvents) || wanted.includes(event);
-}
+/** Whether it has a number of so many digits that JSON.parse makes two different ones equal. */
+const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
 
-/** A date with a time and no zone, which Node would read in the zone of n8n's machine. */
-const withoutZone = /^[\d-]+[T ][\d:.]+$/i;
-
-/** By its `timestamp` (service document §6: in UTC); undefined when it has none that can be read. */
-export function ageMsOf({ timestamp }: PartnerEvent, nowMs: number): number | undefined {
-	if (typeof timestamp !== 'string') return undefined;
-	const time = Date.parse(withoutZone.test(timestamp) ? `${timestamp}Z` : timestamp);
-	return Number.isNaN(time) ? undefined : nowMs - time;
-}
+/** For JSON.stringify: puts keys in one order, because JSON gives the order no meaning. */
+const inOneOrder = (_key: string, value: unknown): unknown =>
+	isObject(value) && !Array.isArray(value)
+		? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+		: value;

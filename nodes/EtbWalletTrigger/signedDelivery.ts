@@ -16,16 +16,6 @@ function digest({ body }: Delivery, secret: string): Buffer {
 	return createHmac('sha256', Buffer.from(secret, 'utf8')).update(body).digest();
 }
 
-export function sign(body: Buffer, secret: string): Record<string, string> {
-	return { [signatureHeader]: `sha256=${digest({ headers: {}, body }, secret).toString('hex')}` };
-}
-
-/** The headers that have to go with the body when the delivery is forwarded. */
-export function signingHeaders({ headers }: Delivery): Record<string, string> {
-	const signature = headers[signatureHeader];
-	return typeof signature === 'string' ? { [signatureHeader]: signature } : {};
-}
-
 /** Undefined when it is missing, malformed or there twice: Node joins repeated headers with a comma. */
 function signatureIn(headers: Delivery['headers']): Buffer | undefined {
 	const value = headers[signatureHeader];

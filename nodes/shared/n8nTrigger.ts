@@ -8,7 +8,6 @@ import {
 	type ITriggerFunctions,
 	type IWebhookDescription,
 	type IWebhookFunctions,
-	type NodeOperationError,
 	type WebhookResponseMode,
 } from 'n8n-workflow';
 import { unlessAborted } from './elapsed';
@@ -35,30 +34,20 @@ export function projectOf(context: IHookFunctions): string | undefined {
 }
 
 /**
- * Puts an error of a published trigger where a person looks, under Executions, and starts the error workflow. The context
- * that n8n gives to `trigger` of a published workflow has a function for it (2.x). Should it stop: n8n's log has the error.
- * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
- */
-export function saveFailedExecution(context: ITriggerFunctions, error: NodeOperationError): void {
-	if (typeof context.saveFailedExecution === 'function') context.saveFailedExecution(error);
-}
-
-/**
  * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By
- * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (2.x). Should it be renamed: a
- * service that does not answer while n8n starts leaves the workflow unpublished, with the reason.
- * Noticed by: `test/live/n8n/events.live.mts`, "n8n starts while the service does not answer".
+ * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (2.x). Should it be renamed: the
+ * URL is set at each start, and a service that does not answer then leaves the workflow unpublished, with the reason.
+ * Noticed by: `test/live/n8n/restarts.live.mts`.
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
-/**
- * Whether n8n puts a changed trigger in the place of a published one, which it ended a moment ago. By the mode (all
- * versions). Should it be renamed: a service that does not answer just then leaves the workflow without events.
- * Noticed by: `test/live/n8n/trigger.live.mts`, "with a changed trigger, while the service refuses".
- */
-export const isReplacing = (context: IHookFunctions): boolean =>
-	context.getActivationMode() === 'update';
+/** Identifies a trigger: by the ids of its workflow and node, which stay when either is renamed. */
+export function triggerKey(
+	context: IExecuteFunctions | IHookFunctions | ITriggerFunctions | IWebhookFunctions,
+): string {
+	return JSON.stringify([context.getWorkflow().id, context.getNode().id]);
+}
 
 /** How long a sender may take for a body that n8n leaves to the node to read. */
 const bodyTimeoutMs = 10_000;
@@ -71,26 +60,26 @@ const bodyTimeoutMs = 10_000;
  */
 export async function rawBodyOf(
 	context: IWebhookFunctions,
-): Promise<Buffer | 'cutOff' | 'tooSlow' | 'tooLarge'> {
+): Promise<Buffer | 'incomplete' | 'tooLarge'> {
 	const request = context.getRequestObject();
 	if (Buffer.isBuffer(request.rawBody)) return request.rawBody;
-	const cutOff = new Promise<'cutOff'>((resolve) => {
-		const look = (): void => {
-			if (!request.complete) resolve('cutOff');
+	const cutOff = new Promise<never>((_resolve, reject) => {
+		const rejectIfCutOff = (): void => {
+			if (!request.complete) reject(new Error('cutOff'));
 		};
-		if (request.closed) look();
-		else request.once('close', look);
+		if (request.closed) rejectIfCutOff();
+		else request.once('close', rejectIfCutOff);
 	});
-	const time = AbortSignal.timeout(bodyTimeoutMs);
 	try {
 		const read = Promise.race([request.readRawBody(), cutOff]);
-		const ended = await unlessAborted(time, read, () => new Error('tooSlow'));
-		return ended === 'cutOff' ? ended : (request.rawBody ?? Buffer.alloc(0));
+		await unlessAborted(AbortSignal.timeout(bodyTimeoutMs), read, () => new Error('tooSlow'));
+		return request.rawBody ?? Buffer.alloc(0);
 	} catch (error) {
-		if (time.aborted) return 'tooSlow';
-		return property(error, 'status') === 413 ? 'tooLarge' : 'cutOff';
+		return property(error, 'status') === 413 ? 'tooLarge' : 'incomplete';
 	}
 }
+
+type WebhookResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
 /**
  * Calls back with the status of n8n's answer: only by it a node learns in `webhook` how its execution went. n8n answers by
@@ -98,8 +87,7 @@ export async function rawBodyOf(
  * called at once with a failure, so that only the record in n8n's database tells duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
-export function whenAnswered(context: IWebhookFunctions, answered: (status: number) => void): void {
-	const response = context.getResponseObject();
+export function whenAnswered(response: WebhookResponse, answered: (status: number) => void): void {
 	const end: unknown = property(response, 'end');
 	if (typeof end !== 'function') return answered(500);
 	Object.defineProperty(response, 'end', {
@@ -111,22 +99,22 @@ export function whenAnswered(context: IWebhookFunctions, answered: (status: numb
 	});
 }
 
-/** The field of an item in which its delivery key goes from `webhook` to `execute`. */
-const keyField = 'etbWalletDelivery';
+/** The field of an item in which the key of its event goes from `webhook` to `execute`. */
+const keyField = 'etbWalletEvent';
 
 /**
- * An item that carries the key of its delivery. n8n keeps fields of an item that it does not know (all versions), also
+ * An item that carries the key of its event. n8n keeps fields of an item that it does not know (all versions), also
  * through its database in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned.
  * Should either stop: duplicates are told by the memory of a process only.
  * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
-export const withDeliveryKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
+export const withEventKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
 	...item,
 	[keyField]: key,
 });
 
-/** The key of `withDeliveryKey`, and the item without it. */
-export function deliveryKeyOf(item: INodeExecutionData): {
+/** The key of `withEventKey`, and the item without it. */
+export function withoutEventKey(item: INodeExecutionData): {
 	key: string | undefined;
 	item: INodeExecutionData;
 } {

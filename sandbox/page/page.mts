@@ -306,6 +306,21 @@ const controls = (sandbox: Sandbox): Html =>
 			${amountField}
 			<button>Transfer</button>
 		</form>
+		<form data-post="/sandbox/examples" data-done="Sent. Below is what it was answered.">
+			<h2>Send an event</h2>
+			<p class="note">
+				About nothing that happened. To build a workflow with it, copy the <i>Test URL</i> of the
+				trigger, and choose <i>Execute step</i> there before you send.
+			</p>
+			<label
+				>Event
+				<select name="event">
+					${options(EVENT_LABELS)}
+				</select></label
+			>
+			<label>To <input name="url" type="url" placeholder="The webhook URL below" /></label>
+			<button>Send</button>
+		</form>
 		<form data-post="/sandbox/faults" data-done="">
 			<h2>Make something go wrong</h2>
 			<p class="note">

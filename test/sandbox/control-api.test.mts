@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { z } from 'zod';
 import { presetNames } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { signBody } from '../../sandbox/signature.mts';
 import { call, receiverForTest, sandboxForTest, send, stopAll } from './start.mts';
 
 afterEach(stopAll);
@@ -80,6 +81,30 @@ test('deposits, transfers and events of any name can be sent', async () => {
 	for (const body of ['{', { amountEtb: -1 }, { amountEtb: 'x' }]) {
 		expect([400, 422]).toContain((await post('/deposit', body)).status);
 	}
+});
+
+test('an example of each event goes to the registered URL, or once to another one', async () => {
+	const [registered, tested] = [await receiverForTest(), await receiverForTest([200, 200, 404])];
+	const sandbox = await sandboxForTest();
+	sandbox.books.setWebhookUrl(registered.url);
+	const examples = `${sandbox.url}/sandbox/examples`;
+	const events = ['disburse.completed', 'transfer.completed', 'deposit.mint_queued'];
+	for (const event of events) {
+		expect((await send(examples, 'POST', { event, url: tested.url })).status).toBe(200);
+		expect((await send(examples, 'POST', { event, url: '' })).status).toBe(200);
+	}
+	await sandbox.idle();
+	for (const { received } of [registered, tested]) {
+		const bodies = received.map(({ body }) => JSON.parse(String(body)) as { event: string });
+		expect(bodies.map(({ event }) => event).toSorted()).toEqual(events.toSorted());
+		for (const { body, headers } of received)
+			expect(headers['x-webhook-signature']).toBe(signBody(String(body), sandbox.webhookSecret));
+	}
+	const states = sandbox.books.deliveries().map(({ state: now }) => now);
+	expect(states.toSorted()).toEqual([...Array<string>(5).fill('delivered'), 'failed']);
+	expect(sandbox.books.disbursements()).toEqual([]);
+	for (const body of [{ event: 'other' }, { event: events[0], url: 'no address' }])
+		expect((await send(examples, 'POST', body)).status).toBe(422);
 });
 
 test('faults can be queued and cleared', async () => {

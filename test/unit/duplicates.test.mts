@@ -4,12 +4,16 @@ import { MemoryDeduplicator } from '../../lab/engine/deduplicator.mts';
 import { Code } from '../../lab/loaded-code.mts';
 
 interface DuplicatesCode {
-	isToBeHandled(context: object, key: string, untilItSucceeds: boolean): Promise<boolean>;
-	admit(
+	isToBeHandled(
 		context: object,
+		item: object,
 		key: string,
 		untilItSucceeds: boolean,
-	): Promise<{ end(how: 'succeeded' | 'failed'): void } | 'succeeded' | 'failed'>;
+	): Promise<boolean>;
+	beginDelivery(
+		context: object,
+		key: string,
+	): ((isHandled: boolean) => void) | 'running' | 'handled';
 }
 
 const code = new Code();
@@ -20,18 +24,10 @@ beforeEach(() => {
 });
 const sleep = async (): Promise<void> => await new Promise(setImmediate);
 
-/** As n8n's helper makes one. */
-function deferred<Value = void>() {
-	let resolve: (value: Value) => void = () => {};
-	const promise = new Promise<Value>((done) => (resolve = done));
-	return { promise, resolve: (value: Value): void => resolve(value) };
-}
-
 /** A process of n8n, with a memory of its own. */
 function startProcess() {
 	const load = code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
 	const duplicates = load('nodes/EtbWalletTrigger/duplicates.ts') as DuplicatesCode;
-	let executions = 0;
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
 		async run(key: string, options: RunOptions = {}): Promise<boolean> {
@@ -45,7 +41,6 @@ function startProcess() {
 					if (left-- > 0) throw new Error('the database is busy');
 					return await ask(...given);
 				};
-			const execution = `${options.execution ?? ++executions}`;
 			const warnings: string[] = [];
 			const context = {
 				additionalData: {
@@ -57,11 +52,9 @@ function startProcess() {
 				},
 				getWorkflow: () => ({ id: 'w', name: 'W' }),
 				getNode: () => about.node,
-				getExecutionId: () => execution,
 				getMode: () => mode,
 				logger: { warn: (message: string) => warnings.push(message) },
 				helpers: {
-					createDeferredPromise: deferred,
 					checkProcessedAndRecord: asked(
 						async (items: string[], scope: 'node' | 'workflow', limits: object) =>
 							await database.checkProcessedAndRecord(items, scope, about as never, limits as never),
@@ -76,21 +69,19 @@ function startProcess() {
 						await database.getProcessedDataCount(scope, about as never, options as never),
 				},
 			};
-			const isGiven = await duplicates.isToBeHandled(context, key, untilItSucceeds);
-			await options.lasts;
+			const item = options.item ?? {};
+			const isGiven = await duplicates.isToBeHandled(context, item, key, untilItSucceeds);
+			options.during?.();
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;
 		},
-		/** Receives an event and answers it; resolves to whether it came before. */
-		async receive(key: string): Promise<boolean> {
-			const context = {
-				getWorkflow: () => ({ id: 'w' }),
-				getNode: () => ({ id: 'n' }),
-				helpers: { createDeferredPromise: deferred },
-			};
-			const admission = await duplicates.admit(context, key, false);
-			if (typeof admission !== 'string') admission.end('succeeded');
-			return admission === 'succeeded';
+		/** Receives an event and answers it; resolves to what was known of it. */
+		receive(key: string): 'new' | 'running' | 'handled' {
+			const context = { getWorkflow: () => ({ id: 'w' }), getNode: () => ({ id: 'n' }) };
+			const delivery = duplicates.beginDelivery(context, key);
+			if (typeof delivery === 'string') return delivery;
+			delivery(true);
+			return 'new';
 		},
 	};
 }
@@ -102,11 +93,12 @@ interface RunOptions {
 	/** How many calls of the database fail first. */
 	failures?: number;
 	nodeId?: string;
-	execution?: number;
+	/** What n8n hands over, the same one when it tries again. */
+	item?: object;
+	/** Happens while its workflow runs. */
+	during?: () => void;
 	/** When n8n ends the execution. */
 	timedOutAt?: number;
-	/** What its workflow waits for, once it has the event. */
-	lasts?: Promise<void>;
 }
 
 const keys = (count: number): string[] =>
@@ -131,9 +123,9 @@ test('a later process knows the last 2,000, and the process itself the last 20,0
 	const later = startProcess();
 	expect(await later.run('key-1')).toBe(false);
 	expect(await later.run('key-0')).toBe(true);
-	for (const key of keys(20_001)) await process.receive(key);
-	expect(await process.receive('key-1')).toBe(true);
-	expect(await process.receive('key-0')).toBe(false);
+	for (const key of keys(20_001)) process.receive(key);
+	expect(process.receive('key-1')).toBe('handled');
+	expect(process.receive('key-0')).toBe('new');
 });
 
 describe('until it succeeds', () => {
@@ -152,26 +144,15 @@ describe('until it succeeds', () => {
 		expect(await startProcess().run('key', { untilItSucceeds })).toBe(false);
 	});
 
-	test.each([
-		['success', [true, false, false]],
-		['canceled', [true, false, false]],
-		['error', [true, true, false]],
-	] as const)(
-		'executions of one event in one process take turns: the first ends with %s',
-		async (ending, given) => {
+	test.each(['success', 'error'] as const)(
+		'what runs without a delivery, as after a crash, is to be sent again until it ends with %s',
+		async (ending) => {
 			const process = startProcess();
-			const { promise: lasts, resolve: end } = deferred();
-			const runs = [
-				process.run('key', { untilItSucceeds, ending, lasts }),
-				process.run('key', { untilItSucceeds }),
-				process.run('key', { untilItSucceeds }),
-			];
-			let ended = 0;
-			for (const run of runs) void run.then(() => ended++);
-			for (let turn = 0; turn < 50; turn++) await sleep();
-			expect(ended).toBe(0);
-			end();
-			expect(await Promise.all(runs)).toEqual(given);
+			const known: string[] = [];
+			const during = () => void known.push(process.receive('key'));
+			await process.run('key', { untilItSucceeds, ending, during });
+			during();
+			expect(known).toEqual(['running', 'new']);
 		},
 	);
 
@@ -193,12 +174,23 @@ test('another node, and the same node under another name, is told by its id', as
 	expect(await startProcess().run('key', { nodeId: 'one' })).toBe(false);
 });
 
-test('an execution that asks twice, and one that a person retries, get the event', async () => {
-	const process = startProcess();
-	expect(await process.run('key', { execution: 7 })).toBe(true);
-	expect(await process.run('key', { execution: 7 })).toBe(true);
-	expect(await process.run('key', { execution: 8 })).toBe(false);
-	expect(await process.run('key', { execution: 9, mode: 'retry' })).toBe(true);
+test.each([false, true])(
+	'an execution that n8n tries again, and one that a person retries, get the event',
+	async (untilItSucceeds) => {
+		const process = startProcess();
+		const item = {};
+		expect(await process.run('key', { untilItSucceeds, item })).toBe(true);
+		expect(await process.run('key', { untilItSucceeds, item })).toBe(true);
+		expect(await process.run('key', { untilItSucceeds })).toBe(false);
+		expect(await process.run('key', { untilItSucceeds, mode: 'retry' })).toBe(true);
+	},
+);
+
+test('an event that runs in another process runs once, unless it runs until it succeeds', async () => {
+	await startProcess().run('once', { ending: 'crash' });
+	expect(await startProcess().run('once')).toBe(false);
+	await startProcess().run('until', { untilItSucceeds: true, ending: 'crash' });
+	expect(await startProcess().run('until', { untilItSucceeds: true })).toBe(true);
 });
 
 test('a database that fails loses no event', async () => {

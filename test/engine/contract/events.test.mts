@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import type { ListeningTrigger } from '../../../lab/engine/engine.mts';
+import type { ListeningTrigger, TriggerOptions } from '../../../lab/engine/engine.mts';
 import { callTriggerHook, credentialFor, listen } from '../../../lab/engine/engine.mts';
 
 const secret = 'ws-K4nV8tR1-contract';
@@ -177,23 +177,25 @@ test('a secret outside ASCII is taken as UTF-8', async () => {
 
 describe('an event of the sandbox', () => {
 	let sandbox: Sandbox;
+	let published: TriggerOptions;
 
 	beforeEach(async () => {
 		sandbox = await startSandbox();
 		await trigger.stop();
-		const options = {
+		published = {
 			credential: credentialFor(sandbox),
 			workflow: { id: `contract-${++workflows}`, name: 'test' },
+			webhookBaseUrl: 'http://127.0.0.1:5678/webhook',
 		};
-		trigger = await listen(options);
+		trigger = await listen(published);
 		// Registers the URL as activation does, then puts the one of this test's receiver in its place.
-		await callTriggerHook(
-			{ ...options, webhookBaseUrl: 'http://127.0.0.1:5678/webhook' },
-			'create',
-		);
+		await callTriggerHook(published, 'create');
 		sandbox.books.setWebhookUrl(trigger.url);
 	});
-	afterEach(async () => await sandbox.stop());
+	afterEach(async () => {
+		await callTriggerHook(published, 'delete');
+		await sandbox.stop();
+	});
 
 	const arrived = async (deliveryId: string) => {
 		const { state, attempts } = await sandbox.deliverySettled(deliveryId);

@@ -1,0 +1,237 @@
+/** Publishing and testing: gives the service the webhook URL of one workflow for each account. */
+import { createHash } from 'node:crypto';
+import type { IHookFunctions } from 'n8n-workflow';
+import { loadAccount, type Account } from '../shared/account';
+import { stopwatch } from '../shared/elapsed';
+import { InvalidValueError } from '../shared/invalidValue';
+import { operationError, requireRequests } from '../shared/n8n';
+import { isStarting, projectOf, triggerKey } from '../shared/n8nTrigger';
+import { callService } from '../shared/service/call';
+import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
+import { webhookUrl } from '../shared/url';
+import { settingsOf } from './settings';
+
+/**
+ * n8n (2.40 and newer) asks five times, with pauses of 15 s in all, and gives a publication up after 84 s with a reason of
+ * its own. So all attempts of one time take no longer than this, and the reason of the service is shown.
+ */
+const registrationMs = 13_000;
+const attemptMs = 8_000;
+
+/** The published trigger that receives an account's events. */
+interface Holder {
+	/** Which node of which workflow. */
+	trigger: string;
+	url: string;
+	credentialId: string;
+	workflow: { id: string; name: string };
+	/** The project of n8n that the workflow belongs to. */
+	project: string | undefined;
+}
+
+/** What this process knows of the one URL that an account has at the service, where it can be set and not read. */
+interface AccountUrl {
+	holder?: Holder;
+	/** The URL that the service took last. Undefined when that is not certain. */
+	taken?: string;
+	/** Resolves when the last call has ended: the next one waits for it. */
+	lastCall: Promise<unknown>;
+}
+
+/** By `accountKey`. */
+const accounts = new Map<string, AccountUrl>();
+
+/** Recognises an account by its address and API key. A hash: n8n's database keeps it, see `isRegistered`. */
+const accountKey = ({ url, apiKey }: Account): string =>
+	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
+
+function accountUrlOf(key: string): AccountUrl {
+	const known = accounts.get(key) ?? { lastCall: Promise.resolve() };
+	accounts.set(key, known);
+	return known;
+}
+
+/**
+ * Called by n8n before `register`. When n8n starts, nothing has to be done for a workflow whose URL the service took
+ * before: the node's static data has that URL, and the account. So this remembers the holder, and the service, which may
+ * not answer at that moment, is not called. It never throws.
+ * @returns false when `register` has to set the URL, or to say why it cannot
+ */
+export async function isRegistered(context: IHookFunctions): Promise<boolean> {
+	if (!isStarting(context)) return false;
+	const { url, account } = context.getWorkflowStaticData('node');
+	const own = ownUrl(context);
+	if (typeof account !== 'string' || url !== own) return false;
+	// If the credential was deleted, the trigger listens and refuses events until there is one again.
+	const present = await loadAccount(context).then(accountKey, () => account);
+	if (present !== account) return false;
+	const holder = holderFor(context, own);
+	if (holdersOf(account, holder).some(({ trigger }) => trigger !== holder.trigger)) return false;
+	Object.assign(accountUrlOf(account), { holder, taken: own });
+	return true;
+}
+
+/**
+ * Called by n8n when a workflow is published, or a test begins. A published workflow gets the events of the account. A
+ * test gets them only while no workflow of the account is published; otherwise it listens for what a person sends.
+ * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
+ */
+export async function register(context: IHookFunctions): Promise<void> {
+	try {
+		const account = await accountFor(context);
+		if (context.getMode() === 'manual') await beginTest(context, account);
+		else await publish(context, account);
+	} catch (error) {
+		throw invalidValueError(context.getNode(), error);
+	}
+}
+
+/** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
+async function accountFor(context: IHookFunctions): Promise<Account> {
+	requireRequests(context);
+	const account = await loadAccount(context);
+	if (account.webhookSecret === '') {
+		throw new InvalidValueError(
+			'The credential has no Webhook Secret',
+			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
+		);
+	}
+	settingsOf(context.getNode().parameters);
+	return account;
+}
+
+async function publish(context: IHookFunctions, account: Account): Promise<void> {
+	const key = accountKey(account);
+	const holder = holderFor(context, publicUrl(context, account));
+	const other = holdersOf(key, holder).find(({ trigger }) => trigger !== holder.trigger);
+	if (other !== undefined) throw alreadyHeld(context, other);
+	forget(holder.trigger);
+	const known = accountUrlOf(key);
+	known.holder = holder;
+	const failure = await setUrl(context, account, holder.url, () => known.holder === holder);
+	if (failure !== undefined) {
+		if (known.holder === holder) known.holder = undefined;
+		throw failureError(context.getNode(), failure);
+	}
+	if (known.taken === holder.url)
+		Object.assign(context.getWorkflowStaticData('node'), { url: holder.url, account: key });
+}
+
+async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
+	const tested = holderFor(context, ownUrl(context));
+	const isFree = (): boolean => holdersOf(accountKey(account), tested).length === 0;
+	if (!isFree()) return;
+	const failure = await setUrl(context, account, publicUrl(context, account), isFree);
+	if (failure !== undefined) throw failureError(context.getNode(), failure);
+}
+
+/**
+ * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account, unless it is not wanted any
+ * more by then. If the service took this very URL last, it sends events there also when it refuses now: so that is logged.
+ * @returns why the service may have another URL
+ */
+async function setUrl(
+	context: IHookFunctions,
+	account: Account,
+	url: string,
+	isWanted: () => boolean,
+): Promise<ServiceFailure | undefined> {
+	const known = accountUrlOf(accountKey(account));
+	const call = known.lastCall.then(async () => {
+		if (!isWanted()) return undefined;
+		const hadIt = known.taken === url;
+		if (!hadIt) known.taken = undefined;
+		const body = { webhookUrl: url };
+		const passedMs = stopwatch();
+		const result = await callService(
+			context,
+			account,
+			{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
+			{ timeoutMs: attemptMs, msLeft: () => registrationMs - passedMs() },
+		);
+		if (result.ok) {
+			known.taken = url;
+			return undefined;
+		}
+		if (!hadIt) return result.failure;
+		context.logger.warn(
+			`The partner service did not take the webhook URL of the workflow "${context.getWorkflow().name}" again. It took it before, so the trigger listens. ${result.failure.message} (${url})`,
+		);
+		return undefined;
+	});
+	known.lastCall = call;
+	return await call;
+}
+
+/**
+ * Called by n8n when a workflow is unpublished or changed, when a test ends, and after `register` failed. The service
+ * keeps the URL: it can be replaced, and not removed.
+ */
+export function unregister(context: IHookFunctions): void {
+	forget(triggerKey(context), ownUrl(context));
+	const data = context.getWorkflowStaticData('node');
+	delete data.url;
+	delete data.account;
+}
+
+/** Nobody holds an account for this trigger any more: at this URL, or without one at any. */
+export function forget(trigger: string, url?: string): void {
+	for (const known of accounts.values()) {
+		const { holder } = known;
+		if (holder?.trigger === trigger && (url === undefined || holder.url === url))
+			known.holder = undefined;
+	}
+}
+
+/** Written as `webhookUrl` writes it, so that the two can be compared. */
+function ownUrl(context: IHookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	return URL.canParse(url) ? new URL(url).href : url;
+}
+
+/** The address, for the service. @throws {InvalidValueError} when the service cannot reach it */
+const publicUrl = (context: IHookFunctions, account: Account): string =>
+	webhookUrl(
+		ownUrl(context),
+		account,
+		'The webhook URL of this n8n',
+		'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
+	);
+
+function holderFor(context: IHookFunctions, url: string): Holder {
+	const { id = '', name = '' } = context.getWorkflow();
+	const credentialId = context.getNode().credentials?.etbWalletApi?.id ?? '';
+	const project = projectOf(context);
+	return { trigger: triggerKey(context), url, credentialId, workflow: { id, name }, project };
+}
+
+/** Who holds the account, or one with the same credential, whose API key a person may have replaced since. */
+const holdersOf = (key: string, { credentialId }: Holder): Holder[] =>
+	[...accounts].flatMap(([other, { holder }]) =>
+		holder !== undefined && (other === key || isSameCredential(holder, credentialId))
+			? [holder]
+			: [],
+	);
+
+const isSameCredential = (holder: Holder, credentialId: string): boolean =>
+	credentialId !== '' && holder.credentialId === credentialId;
+
+/** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
+function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Error {
+	const node = context.getNode();
+	if (workflow.id === context.getWorkflow().id) {
+		return operationError(
+			node,
+			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
+			'The service sends all events of an account to one address. Choose all events that you need in one trigger, and put a Switch behind it.',
+		);
+	}
+	const isVisible = project !== undefined && project === projectOf(context);
+	return operationError(
+		node,
+		isVisible
+			? `Unpublish the workflow "${workflow.name}" first: it receives the events of this account`
+			: 'Unpublish the other workflow first: a workflow of another project receives the events of this account',
+		'The service sends all events of an account to one address, so one published workflow gets them. Let that one handle these events too, or unpublish it and then publish this one.',
+	);
+}

@@ -1,0 +1,223 @@
+/** Which URL the service has, whatever is published, tested and started in which order: one table. */
+import type { IDataObject, INodeType, WorkflowActivateMode } from 'n8n-workflow';
+import { callTriggerHook, credentialFor, loadAnew } from '../../lab/engine/engine.mts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
+
+let sandbox: Sandbox;
+beforeEach(async () => {
+	sandbox = await startSandbox();
+});
+afterEach(async () => await sandbox.stop());
+
+/** A workflow with a trigger, as n8n's database has it. */
+interface Workflow {
+	staticData: IDataObject;
+	isPublished: boolean;
+}
+
+/** n8n with workflows `a` and `b` that use one credential. */
+class N8n {
+	/** The steps that n8n could not carry out, with the reason. */
+	readonly refused: string[] = [];
+	#process: INodeType;
+	readonly #workflows = new Map<string, Workflow>();
+	readonly #credential = credentialFor(sandbox);
+	#credentialId = '1';
+	#address = 'http://127.0.0.1:5678';
+
+	constructor(process: INodeType) {
+		this.#process = process;
+	}
+
+	/**
+	 * Does one step after the other, such as `publish a`; with `+` between them two at once. One that ends with `…` goes
+	 * on by itself once the service has its request.
+	 */
+	async run(steps: string): Promise<void> {
+		const begun: Array<Promise<void>> = [];
+		for (const text of steps.split(', ')) {
+			const requests = sandbox.requests.length;
+			const doing = Promise.all(text.split(' + ').map(async (step) => await this.#step(step)));
+			if (!text.endsWith('…')) await doing;
+			else {
+				begun.push(doing.then(() => undefined));
+				while (sandbox.requests.length === requests) await new Promise(setImmediate);
+			}
+		}
+		await Promise.all(begun);
+	}
+
+	async #step(step: string): Promise<void> {
+		const [verb = '', name = ''] = step.replace('…', '').split(' ');
+		try {
+			await this.#verbs[verb]?.(name);
+		} catch (error) {
+			const { message } = error as Error;
+			this.refused.push(`${step}: ${message.split(/[:(]/)[0]?.trim()}`);
+		}
+	}
+
+	readonly #verbs: Record<string, (name: string) => unknown> = {
+		publish: async (name) => await this.#publish(name, 'activate'),
+		change: async (name) => {
+			await this.#hook(name, 'delete');
+			await this.#publish(name, 'update');
+		},
+		unpublish: async (name) => {
+			this.#workflow(name).isPublished = false;
+			await this.#hook(name, 'delete');
+		},
+		test: async (name) => await this.#hook(name, 'create', 'manual', {}),
+		end: async (name) => await this.#hook(name, 'delete', 'manual', {}),
+		restart: async () => {
+			this.#process = await loadAnew('EtbWalletTrigger');
+			for (const [name, { isPublished }] of this.#workflows)
+				if (isPublished) await this.#publish(name, 'init');
+		},
+		/** Another main process of n8n took the lead. */
+		close: async (name) => {
+			const context = {
+				getWorkflow: () => ({ id: name }),
+				getNode: () => ({ id: 'etb-wallet-trigger' }),
+			};
+			const kept = await this.#process.trigger?.call(context as never);
+			await kept?.closeFunction?.();
+		},
+		down: () => sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 1_000),
+		up: () => sandbox.faults.clear(),
+		slow: () =>
+			sandbox.faults.next('PUT /webhook', {
+				process: 'before-answer',
+				answer: 'normal',
+				delayMs: 100,
+			}),
+		lose: () => sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal }),
+		move: () => void (this.#address = 'http://127.0.0.1:5679'),
+		replaceKey: () => void (this.#credential.apiKey = 'replaced-api-key'),
+		replaceCredential: () => void (this.#credentialId = '2'),
+		deleteCredential: () => void (this.#credential.baseUrl = ''),
+	};
+
+	#workflow(name: string): Workflow {
+		const workflow = this.#workflows.get(name) ?? { staticData: {}, isPublished: false };
+		this.#workflows.set(name, workflow);
+		return workflow;
+	}
+
+	/** As n8n publishes: it asks first, and takes back what failed. */
+	async #publish(name: string, activation: WorkflowActivateMode): Promise<void> {
+		this.#workflow(name).isPublished = true;
+		if (await this.#hook(name, 'checkExists', activation)) return;
+		try {
+			await this.#hook(name, 'create', activation);
+		} catch (error) {
+			await this.#hook(name, 'delete');
+			throw error;
+		}
+	}
+
+	async #hook(
+		name: string,
+		hook: 'checkExists' | 'create' | 'delete',
+		activation: WorkflowActivateMode = 'update',
+		staticData = this.#workflow(name).staticData,
+	): Promise<boolean> {
+		const isTest = activation === 'manual';
+		return await callTriggerHook(
+			{
+				credential: this.#credential,
+				parameters: { events: ['*'] },
+				webhookBaseUrl: `${this.#address}/webhook`,
+				workflow: { id: name, name },
+				node: { credentials: { etbWalletApi: { id: this.#credentialId, name: 'Account' } } },
+				staticData,
+				type: this.#process,
+				isTest,
+			},
+			hook,
+			isTest ? 'manual' : 'trigger',
+			activation,
+		);
+	}
+}
+
+const refusal = { status: 400, body: '{}' };
+
+/** Whose URLs the service took, in order, such as `a, b test`. */
+const taken = (): string =>
+	sandbox.books
+		.webhookUrlHistory()
+		.map((url) => /:(\d+)\/webhook(-test)?\/webhook-of-(\w)/.exec(url) ?? [])
+		.map(
+			([, port, test, name]) => `${name}${test ? ' test' : ''}${port === '5678' ? '' : ' moved'}`,
+		)
+		.join(', ');
+
+const heldBy = (name: string): string => `Unpublish the workflow "${name}" first`;
+const no = 'The service refused the request';
+
+test.each<[steps: string, taken: string, refused?: string[]]>([
+	['publish a', 'a'],
+	['publish a, unpublish a', 'a'],
+	['publish a, unpublish a, publish a', 'a, a'],
+	['publish a, change a', 'a, a'],
+	// One holder for each account.
+	['publish a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['publish a, publish b, change a', 'a, a', [`publish b: ${heldBy('a')}`]],
+	['publish a, unpublish a, publish b', 'a, b'],
+	['publish a + publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['publish a, unpublish a + publish b', 'a, b'],
+	['slow, publish a…, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['slow, publish a…, unpublish a, publish b', 'a, b'],
+	['down, publish a, up, publish b', 'b', [`publish a: ${no}`]],
+	['publish a, close a, publish b', 'a, b'],
+	['publish a, replaceKey, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['publish a, replaceCredential, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	// A test takes nothing from a published workflow.
+	['publish a, test a, end a', 'a'],
+	['publish a, test b, end b', 'a'],
+	['publish a, replaceKey, test b', 'a'],
+	['publish a, down, test b, end b', 'a'],
+	['test a, end a', 'a test'],
+	['test a, publish b, end a', 'a test, b'],
+	['test a, publish a, end a, publish b', 'a test, a', [`publish b: ${heldBy('a')}`]],
+	['slow, test a…, publish b', 'a test, b'],
+	['slow, publish a…, test b', 'a'],
+	['slow, publish a…, test b, end b, unpublish a, publish b', 'a, b'],
+	['publish a, unpublish a, test b, end b', 'a, b test'],
+	['down, test a', '', [`test a: ${no}`]],
+	// n8n starts: nothing is done, also if nothing can be.
+	['publish a, restart', 'a'],
+	['publish a, down, restart', 'a'],
+	['publish a, down, restart, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['publish a, restart, test a, test b', 'a'],
+	['publish a, deleteCredential, restart', 'a'],
+	['publish a, change a, restart, unpublish a, publish b', 'a, a, b'],
+	// Unless what the service has is no longer right, or not certain.
+	['publish a, move, restart', 'a, a moved'],
+	['publish a, replaceKey, restart', 'a', ['restart: The service does not accept the API key']],
+	['publish a, down, move, restart', 'a', [`restart: ${no}`]],
+	['down, publish a, up, restart', 'a', [`publish a: ${no}`]],
+	[
+		'publish a, unpublish a, publish b, unpublish b, down, publish a, up, restart',
+		'a, b, a',
+		[`publish a: ${no}`],
+	],
+	['publish a, publish b, restart', 'a', [`publish b: ${heldBy('a')}`, `restart: ${heldBy('a')}`]],
+	// A refusal of the URL that the service has already is none.
+	['publish a, down, change a', 'a'],
+	['publish a, down, change a, change a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['publish a, restart, down, change a', 'a'],
+	['publish a, down, unpublish a, publish a', 'a'],
+	['publish a, unpublish a, test b, down, publish a', 'a, b test', [`publish a: ${no}`]],
+	[
+		'publish a, unpublish a, lose, publish b, down, publish a',
+		'a, b',
+		[`publish b: ${no}`, `publish a: ${no}`],
+	],
+	['publish a, replaceKey, down, change a', 'a', [`change a: ${no}`]],
+])('%s', async (steps, expected, refused = []) => {
+	const n8n = new N8n(await loadAnew('EtbWalletTrigger'));
+	await n8n.run(steps);
+	expect([taken(), n8n.refused]).toEqual([expected, refused]);
+});
