@@ -4,7 +4,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { stopwatch } from '../shared/elapsed';
 import { InvalidValueError } from '../shared/invalidValue';
-import { operationError, requireRequests } from '../shared/n8n';
+import { operationError } from '../shared/n8n';
 import { isStarting, projectOf, triggerKey } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
@@ -88,7 +88,6 @@ export async function register(context: IHookFunctions): Promise<void> {
 
 /** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
 async function accountFor(context: IHookFunctions): Promise<Account> {
-	requireRequests(context);
 	const account = await loadAccount(context);
 	if (account.webhookSecret === '') {
 		throw new InvalidValueError(
