@@ -168,7 +168,7 @@ const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
 );
 
 const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000));
-const timeout = fc.constantFrom(5_000, 20_000, 60_000);
+const timeout = fc.constantFrom(5_000, 60_000, 150_000);
 
 const run: fc.Arbitrary<RunPlan> = fc
 	.record({
@@ -388,7 +388,7 @@ function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
 			{ weight: given.repeats, arbitrary: fc.constant<number[]>([]) },
 			{ weight: 1, arbitrary: listOf(upTo(45_000), 3) },
 		),
-		timeout: often([5, 5_000], [1, 60_000]),
+		timeout: often([5, 5_000], [1, 150_000]),
 		tries: often([3, 1], [1, 2]),
 		onError: often<RunPlan['onError']>([2, 'continue'], [1, 'stop']),
 		corrects: sometimes(given.corrects),
