@@ -19,8 +19,8 @@ export interface Grounds {
 /** A request to pay. */
 export interface Sent extends Wish {
 	grounds: Grounds;
-	/** The reference, which the service does not see; by the person's name. */
-	reference: string;
+	/** The key of its reference, which the service does not see; by the person's name. */
+	key: string;
 	run: number;
 	/** In ms of the world. */
 	leftAt: number;
@@ -53,11 +53,13 @@ export interface Sender {
 	name: string;
 	random: () => number;
 	signal: AbortSignal | undefined;
+	/** Of its payments, in ms. */
+	timeout: number;
 	grounds(toUserId: string): Grounds;
 }
 
 /** What the service and the network do. */
-type Weather = Pick<Plan, 'timeout' | 'answers' | 'balanceAnswers' | 'balance'>;
+type Weather = Pick<Plan, 'answers' | 'balanceAnswers' | 'balance'>;
 
 /** Answers that leave open whether it was paid, or come so late that a sender may have given up. */
 export const isUnclear = (kind: AnswerKind): boolean => !clear.has(kind);
@@ -72,9 +74,10 @@ const clear = new Set<AnswerKind>([
 	'refused',
 ]);
 
-/** Which reference a person is paid by. People without one have themselves. */
-export const referenceOf = (toUserId: string): string =>
-	/^user-([abAB]\d)/.exec(toUserId)?.[1] ?? toUserId;
+/** The key of the reference by which a person is paid. */
+export const keyOf = (toUserId: string): string => toUserId.replace(/^user-([ab]\d).*/, 'pay-$1');
+
+export const personOf = (key: string): number => Number(/\d+$/.exec(key)?.[0] ?? 0);
 
 export class Books {
 	readonly sent: Sent[] = [];
@@ -102,12 +105,12 @@ export class Books {
 		this.balance = 1_000_000;
 	}
 
-	paymentsOf(reference: string): Sent[] {
-		return this.sent.filter((each) => each.reference === reference && each.isPaid);
+	paymentsOf(key: string): Sent[] {
+		return this.sent.filter((each) => each.key === key && each.isPaid);
 	}
 
-	isPending(reference: string): boolean {
-		return this.sent.some((each) => each.reference === reference && each.isPending);
+	isPending(key: string): boolean {
+		return this.sent.some((each) => each.key === key && each.isPending);
 	}
 
 	/** What n8n's helper does with a request. It rejects as n8n wraps it. */
@@ -181,7 +184,7 @@ export class Books {
 				}
 				sent = {
 					...wish,
-					reference: referenceOf(wish.toUserId),
+					key: keyOf(wish.toUserId),
 					run: sender.run,
 					leftAt: this.timeline.now,
 					kind,
@@ -199,12 +202,11 @@ export class Books {
 
 	private carryOut(
 		sent: Sent,
-		{ random, name }: Sender,
+		{ random, name, timeout }: Sender,
 		replying: (ms: number, answer: Answer | Error) => void,
 	): void {
 		const { kind, toUserId, amountEtb } = sent;
 		const soon = (): number => 0.5 + random() * 80;
-		const { timeout } = this.plan;
 		const work = kind.startsWith('slow')
 			? timeout * (0.1 + 0.4 * random())
 			: kind.startsWith('late')
@@ -233,11 +235,10 @@ export class Books {
 
 	private nextAnswer({ toUserId }: Wish): AnswerKind {
 		if (this.healthy) return 'paid';
-		const reference = referenceOf(toUserId);
-		const count = this.asked.get(reference) ?? 0;
-		this.asked.set(reference, count + 1);
-		const person = Number(/\d+$/.exec(reference)?.[0] ?? 0);
-		return this.plan.answers[person]?.[count] ?? 'paid';
+		const key = keyOf(toUserId);
+		const count = this.asked.get(key) ?? 0;
+		this.asked.set(key, count + 1);
+		return this.plan.answers[personOf(key)]?.[count] ?? 'paid';
 	}
 
 	private answerBalance(
@@ -280,6 +281,9 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 		case 'error':
 		case 'errorPaid':
 			return json(500, {});
+		case 'undecided':
+		case 'undecidedPaid':
+			return json(409, { message: 'already processed' });
 		case 'reset':
 		case 'resetPaid':
 			return networkError('reset', 'ECONNRESET');

@@ -15,6 +15,8 @@ export interface NodeRun {
 	nodeId: string;
 	parameters: Json;
 	items: Json[];
+	/** Of its payments, in ms. */
+	timeout: number;
 	tries: number;
 	continues: boolean;
 	mode: string;
@@ -40,10 +42,7 @@ export interface Outside {
 	grounds(toUserId: string): Grounds;
 	/** Called before a database call with entries, for the model to know when a reference was asked for. */
 	looked(marks: readonly string[]): void;
-	/** Called with how many entries the node's record had, each time that it was counted. */
-	counted(entries: number): void;
 	tried(result: TryResult, tryIndex: number): void;
-	trying(tryIndex: number): void;
 }
 
 const usualWorkflow = 'payroll';
@@ -63,7 +62,6 @@ export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
 			await new Promise<void>((done) => {
 				run.process.timer(betweenTries, done);
 			});
-		outside.trying(tryIndex);
 		const context = contextOf(run, input, executeData, outside);
 		try {
 			const outputs: unknown = await Reflect.apply(execute, context, []);
@@ -158,11 +156,8 @@ function contextOf(
 			}),
 		clearAllProcessedItems: async (scope: string) =>
 			await call({ kind: 'clear', scope: scopeOf(scope), text: 'clear' }),
-		getProcessedDataCount: async (scope: string) => {
-			const count = await call({ kind: 'count', scope: scopeOf(scope), text: 'count' });
-			if (scope === 'node') outside.counted(Number(count));
-			return count;
-		},
+		getProcessedDataCount: async (scope: string) =>
+			await call({ kind: 'count', scope: scopeOf(scope), text: 'count' }),
 		async httpRequestWithAuthentication(this: unknown, _type: string, asked: Json) {
 			// As n8n-core does: the signal is that of the context that it is called with.
 			const getSignal: unknown = Reflect.get(Object(this), 'getExecutionCancelSignal');
@@ -174,6 +169,7 @@ function contextOf(
 					run: number,
 					name,
 					random,
+					timeout: run.timeout,
 					grounds: (toUserId) => outside.grounds(toUserId),
 					signal: own instanceof AbortSignal ? own : undefined,
 				},

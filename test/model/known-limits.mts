@@ -1,7 +1,8 @@
-// What no code inside of n8n can prevent, in one place. Worlds do not count these as failures; the documents state them.
-import type { Blow, N8nProcess } from './n8n-process.mts';
-import type { Naming } from './simulated-database.mts';
-import type { Line } from './told.mts';
+// What no code inside of n8n can prevent, each with its story. Worlds do not count these as failures; the documents state them.
+import type { Sent } from './books.mts';
+import type { N8nProcess } from './n8n-process.mts';
+import type { Payee, RunRecord } from './rules.mts';
+import type { SimulatedDatabase } from './simulated-database.mts';
 
 /** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
 const longestPauseInAWrite = 10_000;
@@ -15,45 +16,48 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 	return (process.writing === 0 || ms <= longestPauseInAWrite) && process.connecting === 0;
 }
 
-export const isHeldByAnother = (message: string): boolean =>
-	message.startsWith('This person may have been paid another amount under this reference');
+/**
+ * An old word. Hana asks the service, hears "not paid", and does something else. Meanwhile the schedule sends that payment
+ * again, and its answer is lost. Then Hana settles with the word of before: it frees the reference, and the next run pays.
+ * No record knows of which request a person speaks. By an expression a word counts once, so no loop repeats it.
+ */
+export const isOldWord = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
+	givenAt < grounds.claimedAt;
+
+const payeesOf = (key: string): string => `payee:["${key}",`;
+const isWhom =
+	(key: string) =>
+	(mark: string): boolean =>
+		mark === `anybody:${key}` || mark.startsWith(payeesOf(key));
 
 /**
- * A payment that was refused, because its reference belongs to another person or amount, can leave its mark when the
- * database fails just then; so can the question whether that was so. It is told as `unknown` from then on, whatever a person
- * says, and the message names the way out: another reference.
+ * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n dies before
+ * it can take the question back: the record names this payee too, who is told `paidBefore` from then on. Nobody is paid. To
+ * tell a question from a fact would cost a further mark for each reference that is paid.
  */
-export const mayStayUnknown = ({ outcome, message = '' }: Line, struck: number): boolean =>
-	outcome === 'unknown' && struck > 0 && isHeldByAnother(message);
-
-type NamingOf = (mark: string) => Naming | undefined;
-
-/** The namings of the marks, if all are there and some of them may be left from a question that was interrupted. */
-function leftByQuestions(marks: readonly string[], namingOf: NamingOf): readonly Naming[] {
-	const namings = marks.flatMap((mark) => namingOf(mark) ?? []);
-	const isMeant = namings.every(({ turn }) => turn.endedWell);
-	return isMeant || namings.length < marks.length ? [] : namings;
-}
-
-/**
- * A fact is two marks, which one call writes. If no call named both, each was a question that n8n did not live to take
- * back: nobody can tell that from the fact.
- */
-export function isFactOfQuestions(fact: readonly string[], namingOf: NamingOf): boolean {
-	const namings = leftByQuestions(fact, namingOf);
-	return (
-		namings.length > 0 && namings.every(({ others }) => !fact.every((other) => others.has(other)))
+export const isPayeeOfQuestion = (
+	database: SimulatedDatabase,
+	scope: string,
+	{ key, toUserId, amount }: Payee,
+): boolean =>
+	[`payee:${JSON.stringify([key, toUserId, String(amount)])}`, `anybody:${key}`].some((mark) =>
+		database.isAlone(scope, mark, (other) => other === `paid:${key}`),
 	);
-}
-
-/** The same of a claim: a question names both of its marks, but adds only what was not there. */
-export const isClaimOfQuestion = (claim: readonly string[], namingOf: NamingOf): boolean =>
-	new Set(leftByQuestions(claim, namingOf).map(({ addedBy }) => addedBy)).size > 1;
 
 /**
- * The pay gate: when n8n's database cannot be asked whether a claim was used, the node sends nothing and says "not
- * paid", and the gate may hand the payment out again. That is wrong if n8n runs the same execution a second time, in
- * another process, which the n8n of today does not do. So in such a world it does not either.
+ * Died twice while it asked. A reference is in doubt. n8n dies while it asks for its payee, and once more while it asks
+ * whether it was paid: together both questions look as if it was paid. Nobody is paid by that.
  */
-export const mayResume = (faults: boolean, blows: readonly Blow['kind'][]): boolean =>
-	!faults && !blows.includes('stopped') && !blows.includes('suspended');
+export const isPaidOfQuestions = (
+	database: SimulatedDatabase,
+	scope: string,
+	key: string,
+): boolean => database.isAlone(scope, `paid:${key}`, isWhom(key));
+
+/**
+ * Died while it asked. A reference is in doubt, and n8n dies while it asks whether it was paid. That leaves what a crash beside
+ * a paid one leaves too, so nobody can tell them apart: it stays unknown. A person can settle it as paid, and pay it under
+ * another reference if it was not.
+ */
+export const mayStayUnknown = (row: ReadonlySet<string>, key: string): boolean =>
+	row.has(`asking:${key}`) && row.has(`paid:${key}`);

@@ -5,8 +5,8 @@ import type { Blow } from './n8n-process.mts';
 export const people = 6;
 export type NodeName = 'a' | 'b';
 
-/** What a person says of a payment in a run that settles. */
-export type Finding = 'unclear' | 'paid' | 'recordPaid' | 'notPaid';
+/** What a person says of a reference in a run that settles; `nothing`: it is not named. */
+export type Word = 'paid' | 'notPaid' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 export const answerKinds = [
@@ -32,19 +32,34 @@ export const answerKinds = [
 	'unreadablePaid',
 	'contradictory',
 	'contradictoryPaid',
+	'undecided',
+	'undecidedPaid',
 ] as const;
 export type AnswerKind = (typeof answerKinds)[number];
 
-/** `lookAlike`: another payment, whose reference looks the same. */
-export type VariantKind = 'same' | 'otherAmount' | 'otherPerson' | 'noReference' | 'lookAlike';
+export type VariantKind = 'same' | 'otherAmount' | 'otherPerson' | 'noReference';
+
+/** How a reference is written: as usual, or so that it looks the same. */
+export const spellings: readonly ((reference: string) => string)[] = [
+	(reference) => reference,
+	(reference) => reference.toUpperCase(),
+	(reference) => reference.replace('-', '\u2011'),
+	(reference) => ` ${reference.replace('-', ' - ')}\u200b\ufe0f`,
+	(reference) => reference.replace(/[a-z]/g, (letter) => fullWidth(letter)),
+];
+const fullWidth = (letter: string): string => String.fromCodePoint(letter.charCodeAt(0) + 0xfee0);
 
 export interface ItemPlan {
 	/** Which person, and so which reference. */
 	person: number;
 	variant: VariantKind;
-	/** Heeded when the run settles. `asks`: a person asks the books; the others are said without asking. */
-	finding?: 'asks' | Finding;
+	/** An index of `spellings`. */
+	spelling: number;
+	/** What is said of it when the run settles. `asks`: a person asks the books; the others are said without asking. */
+	word: 'asks' | Word;
 }
+
+export type Does = 'pay' | 'dryRun' | 'settle';
 
 export interface RunPlan {
 	process: number;
@@ -52,17 +67,20 @@ export interface RunPlan {
 	/** In ms after the beginning, or after the run before it ended or its process died. */
 	start: { after: 'beginning' | 'previous'; ms: number };
 	items: ItemPlan[];
-	/** `none`: no reference is mapped. `column`: Map Automatically. */
-	references: 'expression' | 'column' | 'none';
+	does: Does;
+	/** How a run that settles was told to: `typed` into fixed fields, or by expressions of *Mode* and both fields. */
+	by: 'typed' | 'expression';
+	/** In ms, from when a person asks the service until the run begins that takes the answer to the node. */
+	wordAgeMs: number;
+	/** In ms, after the end: a loop, or a sub-workflow with Retry On Fail, runs the node again with the same words. */
+	repeats: number[];
+	/** What started it: a person in the editor, Retry execution, or a schedule. */
+	mode: 'manual' | 'retry' | 'trigger';
+	/** In ms. */
+	timeout: number;
 	concurrency: number;
 	tries: number;
 	onError: 'stop' | 'continue';
-	/** What started it: a person in the editor, Retry execution, or a schedule. */
-	mode: 'manual' | 'retry' | 'trigger';
-	ifReferenceUsed: 'skip' | 'fail';
-	aim: 'pay' | 'dryRun' | 'settle';
-	/** In ms, from when a person gives their findings until the run begins that takes them to the node. */
-	findingAgeMs: number;
 	checkBalance: boolean;
 	maxAmountEtb?: number;
 	maxTotalEtb?: number;
@@ -88,8 +106,6 @@ export interface DatabaseFault {
 }
 
 export interface Plan {
-	/** In ms. Different ones in simultaneous executions of one node are a known limit. */
-	timeout: number;
 	/** Of one of the four steps of a database call, at most, in ms. */
 	latency: number;
 	processes: Blow[][];
@@ -102,158 +118,120 @@ export interface Plan {
 	noise: number;
 }
 
+/** A run in which nothing but its payments happens. */
+export const calmRun: Omit<RunPlan, 'items'> = {
+	process: 0,
+	node: 'a',
+	start: { after: 'previous', ms: 0 },
+	does: 'pay',
+	by: 'typed',
+	wordAgeMs: 0,
+	repeats: [],
+	mode: 'manual',
+	timeout: 5_000,
+	concurrency: 3,
+	tries: 1,
+	onError: 'continue',
+	checkBalance: false,
+	noise: 1,
+};
+
 /** Seeds of what is random inside of a world: other ones are not simpler. */
 const noise = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
-const sometimes = (oneIn: number): fc.Arbitrary<boolean> =>
-	fc.integer({ min: 0, max: oneIn - 1 }).map((value) => value === oneIn - 1);
 
-const variant: fc.Arbitrary<VariantKind> = fc.oneof(
-	{ weight: 30, arbitrary: fc.constant<VariantKind>('same') },
-	{ weight: 1, arbitrary: fc.constant<VariantKind>('otherAmount') },
-	{ weight: 1, arbitrary: fc.constant<VariantKind>('otherPerson') },
-	{ weight: 1, arbitrary: fc.constant<VariantKind>('noReference') },
-	{ weight: 1, arbitrary: fc.constant<VariantKind>('lookAlike') },
+/** Each value as often as its number says. */
+function often<Value>(...choices: readonly (readonly [number, Value])[]): fc.Arbitrary<Value> {
+	return fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
+}
+const sometimes = (oneIn: number): fc.Arbitrary<boolean> => often([oneIn - 1, false], [1, true]);
+const listOf = <Value,>(value: fc.Arbitrary<Value>, most: number): fc.Arbitrary<Value[]> =>
+	fc.array(value, { maxLength: most });
+const upTo = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
+
+const person = upTo(people - 1);
+const item: fc.Arbitrary<ItemPlan> = fc.record({
+	person,
+	variant: often<VariantKind>(
+		[40, 'same'],
+		[1, 'otherAmount'],
+		[1, 'otherPerson'],
+		[1, 'noReference'],
+	),
+	spelling: often<number>([6, 0], [1, 1], [1, 2], [1, 3], [1, 4]),
+	word: often<ItemPlan['word']>([6, 'asks'], [2, 'notPaid'], [2, 'paid'], [1, 'nothing']),
+});
+const size = { minLength: 1, maxLength: people };
+const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
+	{ weight: 20, arbitrary: fc.uniqueArray(item, { selector: (each) => each.person, ...size }) },
+	// Now and then one comes twice.
+	{ weight: 1, arbitrary: fc.array(item, size) },
 );
 
-const finding: fc.Arbitrary<ItemPlan['finding']> = fc.oneof(
-	{ weight: 6, arbitrary: fc.constant<ItemPlan['finding']>('asks') },
-	{ weight: 2, arbitrary: fc.constant<ItemPlan['finding']>('notPaid') },
-	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('paid') },
-	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('recordPaid') },
-	{ weight: 1, arbitrary: fc.constant<ItemPlan['finding']>('unclear') },
-);
+const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000));
+const timeout = fc.constantFrom(5_000, 60_000, 150_000);
 
-const someItems: fc.Arbitrary<ItemPlan[]> = fc.oneof(
-	{
-		weight: 20,
-		arbitrary: fc.uniqueArray(
-			fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant, finding }),
-			{ selector: ({ person }) => person, minLength: 1, maxLength: people },
-		),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.array(
-			fc.record({ person: fc.integer({ min: 0, max: people - 1 }), variant, finding }),
-			{
-				minLength: 1,
-				maxLength: people,
-			},
-		),
-	},
-);
-
-/** Now and then the first one comes a second time, under a reference that looks the same. */
-const items: fc.Arbitrary<ItemPlan[]> = fc
-	.tuple(someItems, sometimes(20))
-	.map(([list, isTwice]) => [
-		...list,
-		...(isTwice
-			? list.slice(0, 1).map((item) => ({ ...item, variant: 'lookAlike' as const }))
-			: []),
-	]);
-
-const startMs = fc.oneof(
-	fc.integer({ min: 0, max: 60 }),
-	fc.integer({ min: 0, max: 4_000 }),
-	fc.integer({ min: 0, max: 150_000 }),
-);
-
-const aim: fc.Arbitrary<RunPlan['aim']> = fc.oneof(
-	{ weight: 12, arbitrary: fc.constant<RunPlan['aim']>('pay') },
-	{ weight: 2, arbitrary: fc.constant<RunPlan['aim']>('dryRun') },
-	{ weight: 6, arbitrary: fc.constant<RunPlan['aim']>('settle') },
-);
-const findingAgeMs = fc.oneof(
-	{ weight: 3, arbitrary: fc.constant(0) },
-	{ weight: 1, arbitrary: fc.integer({ min: 0, max: 60_000 }) },
-);
-
-const run: fc.Arbitrary<RunPlan> = fc.record(
-	{
-		process: fc.integer({ min: 0, max: 2 }),
-		node: fc.oneof(
-			{ weight: 6, arbitrary: fc.constant<NodeName>('a') },
-			{ weight: 1, arbitrary: fc.constant<NodeName>('b') },
-		),
+const run: fc.Arbitrary<RunPlan> = fc
+	.record({
+		process: upTo(2),
+		node: often<NodeName>([6, 'a'], [1, 'b']),
 		start: fc.record({
 			after: fc.constantFrom<RunPlan['start']['after'][]>('beginning', 'previous'),
-			ms: startMs,
+			ms: times,
 		}),
 		items,
-		references: fc.oneof(
-			{ weight: 10, arbitrary: fc.constant<RunPlan['references']>('expression') },
-			{ weight: 2, arbitrary: fc.constant<RunPlan['references']>('column') },
-			{ weight: 1, arbitrary: fc.constant<RunPlan['references']>('none') },
+		does: often<Does>([12, 'pay'], [2, 'dryRun'], [6, 'settle']),
+		by: fc.constantFrom<RunPlan['by'][]>('typed', 'expression'),
+		wordAgeMs: fc.oneof(
+			{ weight: 3, arbitrary: fc.constant(0) },
+			{ weight: 1, arbitrary: upTo(60_000) },
 		),
+		repeats: fc.oneof(
+			{ weight: 5, arbitrary: fc.constant<number[]>([]) },
+			{ weight: 1, arbitrary: listOf(times, 2) },
+		),
+		mode: often<RunPlan['mode']>([8, 'manual'], [1, 'retry'], [2, 'trigger']),
+		timeout,
 		concurrency: fc.integer({ min: 1, max: 5 }),
-		tries: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3 })),
+		tries: often([1, 1], [1, 2], [1, 3]),
 		onError: fc.constantFrom<RunPlan['onError'][]>('stop', 'continue'),
-		mode: fc.oneof(
-			{ weight: 8, arbitrary: fc.constant<RunPlan['mode']>('manual') },
-			{ weight: 1, arbitrary: fc.constant<RunPlan['mode']>('retry') },
-			{ weight: 1, arbitrary: fc.constant<RunPlan['mode']>('trigger') },
-		),
-		ifReferenceUsed: sometimes(8).map((is) => (is ? 'fail' : 'skip')),
-		aim,
-		findingAgeMs,
 		checkBalance: sometimes(4),
-		maxAmountEtb: fc.constantFrom(10, 10.5),
-		maxTotalEtb: fc.integer({ min: 1, max: 70 }),
-		stopAfterSteps: fc.integer({ min: 1, max: 60 }),
+		maxAmountEtb: often([20, undefined], [1, 10], [1, 10.5]),
+		maxTotalEtb: fc.oneof(
+			{ weight: 12, arbitrary: fc.constant(undefined) },
+			{ weight: 1, arbitrary: fc.integer({ min: 1, max: 70 }) },
+		),
+		stopAfterSteps: fc.oneof(
+			{ weight: 3, arbitrary: fc.constant(undefined) },
+			{ weight: 1, arbitrary: fc.integer({ min: 1, max: 60 }) },
+		),
 		noise,
-	},
-	{
-		requiredKeys: [
-			'process',
-			'node',
-			'start',
-			'items',
-			'references',
-			'concurrency',
-			'tries',
-			'onError',
-			'mode',
-			'ifReferenceUsed',
-			'aim',
-			'findingAgeMs',
-			'checkBalance',
-			'noise',
-		],
-	},
-);
-
-/** fast-check leaves an optional key out half of the time: too often here. */
-function rarely(plan: RunPlan, chance: number): RunPlan {
-	const { maxAmountEtb, maxTotalEtb, stopAfterSteps, ...rest } = plan;
-	return {
+	})
+	.map(({ maxAmountEtb, maxTotalEtb, stopAfterSteps, ...rest }) => ({
 		...rest,
-		...(chance % 11 === 1 && maxAmountEtb !== undefined && { maxAmountEtb }),
-		...(chance % 13 === 1 && maxTotalEtb !== undefined && { maxTotalEtb }),
-		...(chance % 4 === 1 && stopAfterSteps !== undefined && { stopAfterSteps }),
-	};
-}
+		...(maxAmountEtb !== undefined && { maxAmountEtb }),
+		...(maxTotalEtb !== undefined && { maxTotalEtb }),
+		...(stopAfterSteps !== undefined && { stopAfterSteps }),
+	}));
 
-const blow = (kinds: Blow['kind'][]): fc.Arbitrary<Blow> =>
+const blow = (kinds: readonly Blow['kind'][]): fc.Arbitrary<Blow> =>
 	fc.record({
 		kind: fc.constantFrom(...kinds),
 		atStep: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 200 })),
 		lasts: fc.constantFrom(2_000, 10_000, 35_000, 70_000, 140_000),
 	});
 
-const answer: fc.Arbitrary<AnswerKind> = fc.constantFrom(...answerKinds);
-
+const faultKinds = [
+	'failsBefore',
+	'failsBetween',
+	'failsAfter',
+	'silentBefore',
+	'silentBetween',
+	'silentAfter',
+	'slow',
+] as const satisfies DatabaseFaultKind[];
 const fault: fc.Arbitrary<DatabaseFault> = fc.record({
-	kind: fc.constantFrom<DatabaseFaultKind[]>(
-		'failsBefore',
-		'failsBetween',
-		'failsAfter',
-		'silentBefore',
-		'silentBetween',
-		'silentAfter',
-		'slow',
-	),
-	call: fc.oneof(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 0, max: 150 })),
+	kind: fc.constantFrom(...faultKinds),
+	call: fc.oneof(upTo(25), upTo(150)),
 	count: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 })),
 });
 
@@ -264,415 +242,279 @@ interface Climate {
 	blows: Blow['kind'][];
 	stops: boolean;
 }
+const calm: Climate = { answers: false, faults: false, blows: [], stops: false };
 const climates: Climate[] = [
-	{ answers: false, faults: false, blows: [], stops: false },
-	{ answers: true, faults: false, blows: [], stops: false },
-	{ answers: true, faults: false, blows: [], stops: true },
-	{ answers: true, faults: true, blows: [], stops: false },
-	{ answers: true, faults: false, blows: ['crash'], stops: false },
-	{ answers: true, faults: false, blows: ['stopped', 'suspended'], stops: false },
-	{ answers: true, faults: false, blows: ['clockForward', 'clockBack', 'stopped'], stops: false },
+	calm,
+	{ ...calm, answers: true },
+	{ ...calm, answers: true, stops: true },
+	{ ...calm, answers: true, faults: true },
+	{ ...calm, answers: true, blows: ['crash'] },
+	{ ...calm, answers: true, blows: ['stopped', 'suspended'] },
+	{ ...calm, answers: true, blows: ['clockForward', 'clockBack', 'stopped'] },
 	{ answers: true, faults: true, blows: ['crash', 'stopped', 'suspended'], stops: true },
 ];
 
 function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> {
-	const runs = fc.array(
-		fc
-			.tuple(run, fc.integer({ min: 0, max: 10_000 }))
-			.map(([plan, chance]) => rarely(plan, chance))
-			.map(({ stopAfterSteps, ...rest }) =>
-				stops && stopAfterSteps !== undefined ? { ...rest, stopAfterSteps } : rest,
-			),
-		{ minLength: 1, maxLength: 5 },
-	);
-	const listOf = <Value,>(value: fc.Arbitrary<Value>, most: number): fc.Arbitrary<Value[]> =>
-		fc.array(value, { maxLength: most });
-	return (
-		fc
-			.record({
-				timeout: fc.constantFrom(5_000, 20_000, 60_000),
-				latency: fc.constantFrom(3, 20, 150),
-				processes: fc.array(blows.length > 0 ? listOf(blow(blows), 2) : fc.constant<Blow[]>([]), {
-					minLength: 1,
-					maxLength: 3,
-				}),
-				runs,
-				answers: answers
-					? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
-							minLength: people,
-							maxLength: people,
-						})
-					: fc.constant<AnswerKind[][]>([]),
-				balanceAnswers: answers
-					? listOf(fc.constantFrom<Plan['balanceAnswers']>('read', 'error', 'silent'), 3)
-					: fc.constant<Plan['balanceAnswers']>([]),
-				balance: fc.oneof(fc.constant(1_000_000), fc.integer({ min: 0, max: 80 })),
-				faults: faults ? listOf(fault, 4) : fc.constant<DatabaseFault[]>([]),
-				noise,
-			})
-			.map((plan) => (answers ? plan : { ...plan, balance: 1_000_000 }))
-			// With both, taking turns at the lock alone can take as long as a claim lasts.
-			.map((plan) => (plan.latency > 100 ? { ...plan, timeout: 60_000 } : plan))
-	);
+	const answer = fc.constantFrom(...answerKinds);
+	const blowsOfOne = blows.length > 0 ? listOf(blow(blows), 2) : fc.constant<Blow[]>([]);
+	return fc
+		.record({
+			latency: fc.constantFrom(3, 20, 150),
+			processes: fc.array(blowsOfOne, { minLength: 1, maxLength: 3 }),
+			runs: fc.array(run, { minLength: 1, maxLength: 5 }),
+			// In most worlds all runs have the same.
+			timeout: fc.option(timeout, { freq: 3 }),
+			answers: answers
+				? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
+						minLength: people,
+						maxLength: people,
+					})
+				: fc.constant<AnswerKind[][]>([]),
+			balanceAnswers: answers
+				? listOf(fc.constantFrom<Plan['balanceAnswers']>('read', 'error', 'silent'), 3)
+				: fc.constant<Plan['balanceAnswers']>([]),
+			balance: answers
+				? fc.oneof(fc.constant(1_000_000), upTo(80))
+				: fc.constant<number>(1_000_000),
+			faults: faults ? listOf(fault, 4) : fc.constant<DatabaseFault[]>([]),
+			noise,
+		})
+		.map(({ timeout: sameTimeout, ...plan }) => ({
+			...plan,
+			runs: plan.runs.map(({ stopAfterSteps, ...each }) => ({
+				...each,
+				// With a short one, taking turns at a slow lock alone can take as long as a claim lasts.
+				timeout: plan.latency > 100 ? 60_000 : (sameTimeout ?? each.timeout),
+				...(stops && stopAfterSteps !== undefined && { stopAfterSteps }),
+			})),
+		}));
 }
 
 /** With few people, runs meet at the same references. */
-const fewPeople = (plan: Plan): Plan => ({
-	...plan,
-	runs: plan.runs.map((each) => ({
-		...each,
-		node: 'a',
-		items: each.items
-			.map((item) => ({ ...item, person: item.person % 2 }))
-			.filter(
-				({ person }, index, all) => all.findIndex((other) => other.person === person) === index,
-			),
-	})),
-});
-
-const crowded: fc.Arbitrary<Plan> = fc.oneof(...climates.map(planOf)).map(fewPeople);
-
-/** Options that keep a run from sending. */
-const undisturbed = ({ node, noise, concurrency, items, onError }: RunPlan): RunPlan => ({
-	process: 1,
-	node,
-	start: { after: 'previous', ms: 0 },
-	items: items.map(({ person, finding }) => ({ person, variant: 'same', finding })),
-	references: 'expression',
-	concurrency,
-	tries: 1,
-	onError,
-	mode: 'manual',
-	ifReferenceUsed: 'skip',
-	aim: 'pay',
-	findingAgeMs: 0,
-	checkBalance: false,
-	noise,
-});
-
-const correct = (items: ItemPlan[], corrects: boolean): ItemPlan[] =>
-	items.map((item) => ({ ...item, variant: corrects ? 'otherAmount' : 'same' }));
-
-/** A process stands still while it sends; others wait for it, give it up, are told, and send; then it goes on. */
-const frozenSender: fc.Arbitrary<Plan> = fc
-	.record({
-		plan: planOf({ answers: false, faults: false, blows: [], stops: false }),
-		kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
-		atStep: fc.integer({ min: 1, max: 24 }),
-		lasts: fc.constantFrom(45_000, 70_000, 140_000),
-		// Whether the one that will stand still begins first, and so sends, or only asks.
-		firstMs: fc.constantFrom(0, 0, 40, 1_000),
-		waits: fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 3, maxLength: 3 }),
-		tail: fc.array(
-			fc.record({
-				aim: fc.constantFrom<RunPlan['aim'][]>('pay', 'settle'),
-				ms: fc.integer({ min: 0, max: 40_000 }),
-				corrects: fc.boolean(),
-				process: fc.integer({ min: 0, max: 1 }),
-				atOnce: sometimes(4),
-			}),
-			{ maxLength: 5 },
-		),
-		correctsFourth: fc.boolean(),
-		answers: fc.constantFrom<AnswerKind[][]>(
-			[],
-			['rejected'],
-			['saysNo'],
-			['slowRejected'],
-			['tooMany', 'rejected'],
-			['silent'],
-		),
-	})
-	.map(({ plan, kind, atStep, lasts, firstMs, waits, answers, tail, correctsFourth }) => {
-		const few = fewPeople(plan);
-		const [one] = few.runs;
-		if (one === undefined) return plan;
-		const calm = undisturbed(one);
-		const [second = 0, third = 0, fourth = 0] = waits;
-		const previous = (ms: number): RunPlan['start'] => ({ after: 'previous', ms });
-		return {
-			...few,
-			timeout: 5_000,
-			latency: Math.min(few.latency, 20),
-			answers: [answers, answers],
-			processes: [[{ kind, atStep, lasts }], []],
-			runs: [
-				{ ...calm, process: 0, start: { after: 'beginning', ms: firstMs } },
-				{ ...calm, start: { after: 'beginning', ms: second % 1_000 } },
-				{ ...calm, start: previous(third), aim: 'settle' },
-				{ ...calm, items: correct(calm.items, correctsFourth), start: previous(fourth) },
-				...tail.map(
-					({ aim, ms, corrects, process, atOnce }): RunPlan => ({
-						...calm,
-						process,
-						items: correct(calm.items, corrects),
-						start: atOnce ? { after: 'beginning', ms: ms * 3 } : previous(ms),
-						aim,
-					}),
-				),
-			],
-		};
-	});
-
-/** Refused payments free their references, which others want at once, while the database fails now and then. */
-const refusedOnes: fc.Arbitrary<Plan> = fc
-	.tuple(
-		planOf({ answers: false, faults: false, blows: [], stops: false }),
-		fc.array(
-			fc.record({
-				kind: fc.constantFrom<DatabaseFaultKind[]>('failsBefore', 'failsBetween', 'failsAfter'),
-				call: fc.integer({ min: 4, max: 40 }),
-				count: fc.integer({ min: 1, max: 2 }),
-			}),
-			{ minLength: 1, maxLength: 2 },
-		),
-		fc.array(
-			fc.array(fc.constantFrom<AnswerKind[]>('rejected', 'slowPaid', 'slowRejected'), {
-				minLength: 1,
-				maxLength: 3,
-			}),
-			{ minLength: 2, maxLength: 2 },
-		),
-	)
-	.map(([plan, faults, answers]) => ({
-		...fewPeople(plan),
-		faults,
-		answers,
-		runs: fewPeople(plan).runs.map(
-			(each): RunPlan => ({
-				...each,
-				onError: 'continue',
-				concurrency: 1,
-				start: { after: 'beginning', ms: each.start.ms % 4_000 },
-			}),
-		),
-	}));
-
-/** Several processes want the same references at the same time, while some calls of the database take seconds. */
-const slowDatabase: fc.Arbitrary<Plan> = fc
-	.tuple(
-		planOf({ answers: false, faults: false, blows: [], stops: false }),
-		fc.array(
-			fc.record({
-				kind: fc.constant<DatabaseFaultKind>('slow'),
-				call: fc.integer({ min: 0, max: 12 }),
-				count: fc.constant(1),
-			}),
-			{ minLength: 1, maxLength: 3 },
-		),
-	)
-	.map(([plan, faults]) => ({
-		...fewPeople(plan),
-		faults,
-		timeout: 60_000,
-		processes: [[], [], []],
-		runs: fewPeople(plan).runs.map(
-			(each, index): RunPlan => ({
-				...each,
-				process: index,
-				start: { after: 'beginning', ms: each.start.ms % 100 },
-			}),
-		),
-	}));
-
-/** One or two people; somebody pays and somebody settles, in turns and at once, while processes stand still or crash. */
-const settledOnes: fc.Arbitrary<Plan> = fc
-	.tuple(
-		fc.oneof(...climates.map(planOf)),
-		fc.array(
-			fc.record({
-				aim: fc.constantFrom<RunPlan['aim'][]>('pay', 'settle', 'settle'),
-				after: fc.constantFrom<RunPlan['start']['after'][]>('beginning', 'previous', 'previous'),
-				ms: fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 30_000 })),
-				corrects: sometimes(5),
-				retries: sometimes(4),
-				age: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40_000 })),
-			}),
-			{ minLength: 2, maxLength: 8 },
-		),
-		fc.array(
-			fc.oneof(
-				fc.constantFrom<AnswerKind[]>('silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'),
-				answer,
-			),
-			{ minLength: 1, maxLength: 4 },
-		),
-		fc.array(fc.array(blow(['stopped', 'suspended', 'crash']), { maxLength: 2 }), {
-			minLength: 2,
-			maxLength: 3,
-		}),
-		fc.boolean(),
-	)
-	.map(([plan, steps, answers, processes, strikes]) => {
-		const few = fewPeople(plan);
-		const [one] = few.runs;
-		if (one === undefined) return plan;
-		const calm = undisturbed(one);
-		return {
-			...few,
-			timeout: 5_000,
-			latency: Math.min(few.latency, 20),
-			answers: [answers, answers],
-			processes: strikes ? processes : few.processes,
-			runs: [
-				{ ...calm, process: 0, start: { after: 'beginning' as const, ms: 0 } },
-				...steps.map(
-					({ aim, after, ms, corrects, retries, age }, index): RunPlan => ({
-						...calm,
-						process: index + 1,
-						items: correct(calm.items, corrects),
-						start: { after, ms },
-						tries: retries ? 2 : 1,
-						onError: retries ? 'stop' : calm.onError,
-						findingAgeMs: age,
-						aim,
-					}),
-				),
-			],
-		};
-	});
-
-/** One person, a few runs one after the other, each with its own aim. */
-function inTurns(plan: Plan, turns: (Partial<RunPlan> & { corrects?: boolean })[]): Plan {
-	const few = fewPeople(plan);
-	const [one] = few.runs;
-	if (one === undefined) return plan;
-	const calm = undisturbed(one);
-	return {
-		...few,
-		timeout: 5_000,
-		latency: Math.min(few.latency, 20),
-		runs: turns.map(({ corrects = false, ...turn }) => ({
-			...calm,
-			items: correct(calm.items, corrects),
-			...turn,
-		})),
-	};
-}
-
-const healthyPlan = planOf({ answers: false, faults: false, blows: [], stops: false });
-
-const lostAnswers: AnswerKind[] = ['errorPaid', 'errorPaid', 'errorPaid'];
-
-/** The database fails just when a finding is recorded, and Retry On Fail runs the node again; in between somebody pays. */
-const heededOnce: fc.Arbitrary<Plan> = fc
-	.tuple(
-		healthyPlan,
-		fc.record({
-			kind: fc.constantFrom<DatabaseFaultKind[]>('failsBetween', 'failsAfter'),
-			call: fc.integer({ min: 6, max: 24 }),
-			count: fc.integer({ min: 1, max: 2 }),
-		}),
-		fc.integer({ min: 0, max: 1_500 }),
-		fc.integer({ min: 0, max: 5_000 }),
-	)
-	.map(([plan, fault, second, third]) => ({
-		...inTurns(plan, [
-			{ process: 0, start: { after: 'beginning', ms: 0 } },
-			{ aim: 'settle', tries: 2, onError: 'stop' },
-			{ process: 2, start: { after: 'beginning', ms: second } },
-			{ start: { after: 'beginning', ms: 4_000 + third } },
-		]),
-		faults: [fault],
-		answers: [lostAnswers, lostAnswers],
-		processes: [[], [], []],
-	}))
-	.map((plan) => ({
+const crowded = fc.oneof(...climates.map(planOf)).map(
+	(plan): Plan => ({
 		...plan,
 		runs: plan.runs.map((each) => ({
 			...each,
-			items: each.items.map((item) => ({ ...item, finding: 'notPaid' as const })),
+			node: 'a',
+			items: each.items
+				.map((one) => ({ ...one, person: one.person % 2 }))
+				.filter(
+					(one, index, all) => index === all.findIndex(({ person }) => person === one.person),
+				),
 		})),
-	}));
+	}),
+);
 
-/** A process dies while it asks for another amount under a reference that is paid or unknown; then people settle and pay. */
-const askedForAnother: fc.Arbitrary<Plan> = fc
-	.tuple(
-		healthyPlan,
-		fc.record({
-			atStep: fc.integer({ min: 2, max: 24 }),
-			lasts: fc.integer({ min: 0, max: 3_000 }),
-		}),
-		fc.array(
-			fc.record({
-				aim: fc.constantFrom<RunPlan['aim'][]>('pay', 'settle', 'settle', 'dryRun'),
-				corrects: fc.boolean(),
-				ms: fc.integer({ min: 0, max: 30_000 }),
-			}),
-			{ minLength: 2, maxLength: 6 },
-		),
-		fc.constantFrom<AnswerKind[][]>([], ['errorPaid'], ['error'], ['rejected', 'errorPaid']),
-		fc.constantFrom<RunPlan['aim'][]>('pay', 'dryRun'),
-	)
-	.map(([plan, { atStep, lasts }, turns, answers, aim]) => ({
-		...inTurns(plan, [
-			{ process: 0, start: { after: 'beginning', ms: 0 } },
-			{ process: 1, corrects: true, aim },
-			...turns.map(({ ms, ...turn }) => ({
-				...turn,
-				process: 2,
-				start: { after: 'previous' as const, ms },
-			})),
-		]),
-		answers: [answers, answers],
-		processes: [[], [{ kind: 'crash' as const, atStep, lasts }], []],
-	}));
+/** Several processes want the same references at the same time, while some calls of the database take seconds. */
+const slowDatabase = fc.tuple(crowded, fc.array(upTo(12), { minLength: 1, maxLength: 3 })).map(
+	([plan, calls]): Plan => ({
+		...plan,
+		answers: [],
+		faults: calls.map((call) => ({ kind: 'slow', call, count: 1 })),
+		processes: [[], [], []],
+		runs: plan.runs.map((each, process) => ({
+			...each,
+			process,
+			timeout: 60_000,
+			does: 'pay',
+			start: { after: 'beginning', ms: each.start.ms % 100 },
+		})),
+	}),
+);
 
-/** A run of several windows, with references or without, is stopped in the middle. */
-const stoppedOnes: fc.Arbitrary<Plan> = fc
+/** A run of several windows is stopped in the middle. */
+const stopped = fc
 	.record({
-		plan: healthyPlan,
-		references: fc.constantFrom<RunPlan['references'][]>('none', 'expression'),
 		stopAfterSteps: fc.integer({ min: 3, max: 40 }),
 		concurrency: fc.integer({ min: 1, max: 2 }),
+		noise,
 	})
-	.map(({ plan, ...choice }) => ({
-		...plan,
-		runs: plan.runs.slice(0, 1).map((each) => ({
-			...undisturbed(each),
-			...choice,
-			items: Array.from({ length: people }, (_, person) => ({ person, variant: 'same' as const })),
-		})),
-	}));
+	.map(
+		(choice): Plan => ({
+			...calmPlan,
+			processes: [[]],
+			runs: [
+				{ ...calmRun, ...choice, items: Array.from({ length: people }, (_, who) => itemOf(who)) },
+			],
+		}),
+	);
 
-/** A sender stands still with its answer; it is given up and settled as not paid; then it goes on, and somebody pays. */
-const lateAnswer: fc.Arbitrary<Plan> = fc
-	.record({
-		plan: healthyPlan,
-		kind: fc.constantFrom<Blow['kind'][]>('stopped', 'suspended'),
-		atStep: fc.integer({ min: 8, max: 24 }),
-		payAfterMs: fc.integer({ min: 0, max: 150_000 }),
-		corrects: fc.boolean(),
-	})
-	.map(({ plan, kind, atStep, payAfterMs, corrects }) => {
-		const others = { process: 1, start: { after: 'previous' as const, ms: 0 } };
-		const inOrder = inTurns(plan, [
-			{ process: 0, start: { after: 'beginning', ms: 0 } },
-			{ process: 1, aim: 'settle', start: { after: 'beginning', ms: 2_000 } },
-			{ ...others, aim: 'settle' },
-			{ ...others, corrects, start: { after: 'previous', ms: payAfterMs } },
-		]);
-		return {
-			...inOrder,
-			processes: [[{ kind, atStep, lasts: 70_000 }], []],
-			runs: inOrder.runs.map((each) => ({
-				...each,
-				items: each.items.map((item) => ({ ...item, finding: 'notPaid' as const })),
-			})),
-		};
+const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
+	latency: 3,
+	answers: [],
+	balanceAnswers: [],
+	balance: 1_000_000,
+	faults: [],
+	noise: 1,
+};
+
+const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => ({
+	person: who,
+	variant: 'same',
+	spelling: 0,
+	word: 'asks',
+	...more,
+});
+
+/** What the worlds of one or two people have in common, in which somebody pays and somebody settles, in turns and at once. */
+interface Turns {
+	does: Does[];
+	words: ItemPlan['word'][];
+	/** Of a process while it does its first turn. */
+	blows: Blow['kind'][];
+	/** When, in its steps. */
+	atStep: [number, number];
+	/** Of the database, when the second turn begins or later. */
+	faults: DatabaseFaultKind[];
+	answers: AnswerKind[];
+	/** How many turns ask for another amount, one in so many. */
+	corrects: number;
+	repeats: number;
+}
+
+function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
+	const turn = fc.record({
+		process: upTo(2),
+		does: fc.constantFrom(...given.does),
+		start: fc.record({
+			after: often<RunPlan['start']['after']>([1, 'beginning'], [3, 'previous']),
+			ms: fc.oneof(upTo(300), upTo(5_000), upTo(60_000)),
+		}),
+		by: often<RunPlan['by']>([1, 'typed'], [2, 'expression']),
+		mode: often<RunPlan['mode']>([3, 'manual'], [1, 'trigger']),
+		wordAgeMs: fc.oneof(fc.constant(0), fc.constant(0), upTo(40_000)),
+		repeats: fc.oneof(
+			{ weight: given.repeats, arbitrary: fc.constant<number[]>([]) },
+			{ weight: 1, arbitrary: listOf(upTo(45_000), 3) },
+		),
+		timeout: often([5, 5_000], [1, 150_000]),
+		tries: often([3, 1], [1, 2]),
+		onError: often<RunPlan['onError']>([2, 'continue'], [1, 'stop']),
+		corrects: sometimes(given.corrects),
+		spelling: often<number>([3, 0], [1, 1]),
+		word: fc.constantFrom(...given.words),
+		noise,
 	});
+	const blowOfFirst = fc.record({
+		kind: fc.constantFrom<Blow['kind'][]>('crash', ...given.blows),
+		atStep: fc.integer({ min, max }),
+		lasts: fc.constantFrom(2_000, 10_000, 20_000, 45_000, 70_000, 140_000),
+	});
+	return fc
+		.record({
+			turns: fc.array(turn, { minLength: 2, maxLength: 7 }),
+			isTwo: fc.boolean(),
+			blows:
+				given.blows.length > 0
+					? fc.array(blowOfFirst, { minLength: 1, maxLength: 2 })
+					: fc.constant<Blow[]>([]),
+			struckProcess: upTo(1),
+			answers: fc.array(fc.constantFrom(...given.answers), { minLength: 1, maxLength: 3 }),
+			faults: fc.array(
+				fc.record({
+					kind: fc.constantFrom<DatabaseFaultKind[]>('failsBefore', ...given.faults),
+					call: fc.integer({ min: 4, max: 40 }),
+					count: fc.integer({ min: 1, max: 2 }),
+				}),
+				{ minLength: 1, maxLength: 2 },
+			),
+			latency: fc.constantFrom(3, 20),
+			noise,
+		})
+		.map(({ turns, isTwo, blows, struckProcess, answers, faults, ...rest }) => ({
+			...calmPlan,
+			...rest,
+			faults: given.faults.length > 0 ? faults : [],
+			answers: [answers, answers],
+			processes: [0, 1, 2].map((process) =>
+				process === struckProcess
+					? blows.map((each) =>
+							given.blows.includes(each.kind)
+								? each
+								: { ...each, kind: given.blows[0] ?? each.kind },
+						)
+					: [],
+			),
+			runs: turns.map(({ corrects, spelling, word, ...each }, index) => ({
+				...calmRun,
+				...each,
+				...(index === 0 && {
+					process: struckProcess,
+					does: given.does[0] ?? each.does,
+					repeats: [],
+					timeout: 5_000,
+				}),
+				items: (isTwo ? [0, 1] : [0]).map((who) =>
+					itemOf(who, { spelling, word, variant: corrects ? 'otherAmount' : 'same' }),
+				),
+			})),
+		}));
+}
+
+const lost: AnswerKind[] = ['silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'];
+const paysAndSettles: Turns = {
+	does: ['pay', 'pay', 'settle', 'settle'],
+	words: ['asks', 'asks', 'notPaid'],
+	blows: [],
+	atStep: [1, 60],
+	faults: [],
+	answers: [...lost, 'rejected', 'paid'],
+	corrects: 8,
+	repeats: 4,
+};
+
+const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
+	[5, fc.oneof(...climates.map(planOf))],
+	[3, crowded],
+	[2, slowDatabase],
+	[1, stopped],
+	// A person's word reaches the node again and again, by loops and repeats.
+	[2, inTurns({ ...paysAndSettles, repeats: 1, words: ['asks', 'notPaid'], answers: lost })],
+	[
+		2,
+		inTurns({
+			...paysAndSettles,
+			repeats: 1,
+			faults: ['failsBetween', 'failsAfter'],
+			answers: lost,
+		}),
+	],
+	// A sender stands still; others are told, settle and send; then it goes on.
+	[
+		3,
+		inTurns({
+			...paysAndSettles,
+			blows: ['stopped', 'suspended'],
+			atStep: [4, 40],
+			answers: ['rejected', 'saysNo', 'slowRejected', 'slowPaid', 'silent'],
+		}),
+	],
+	[2, inTurns({ ...paysAndSettles, blows: ['crash'] })],
+	// A process dies while it asks for another amount.
+	[
+		2,
+		inTurns({
+			...paysAndSettles,
+			does: ['pay', 'pay', 'dryRun', 'settle'],
+			blows: ['crash'],
+			atStep: [10, 60],
+			corrects: 2,
+			answers: ['paid', 'errorPaid', 'error', 'rejected'],
+		}),
+	],
+	// Refused payments free their references, which others want at once.
+	[
+		1,
+		inTurns({
+			...paysAndSettles,
+			does: ['pay'],
+			faults: ['failsBetween', 'failsAfter'],
+			answers: ['rejected', 'slowPaid', 'slowRejected'],
+		}),
+	],
+];
 
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
-	fc.oneof(
-		{ weight: 5, arbitrary: fc.oneof(...climates.map(planOf)) },
-		{ weight: 3, arbitrary: crowded },
-		{ weight: 2, arbitrary: frozenSender },
-		{ weight: 2, arbitrary: slowDatabase },
-		{ weight: 1, arbitrary: refusedOnes },
-		{ weight: 5, arbitrary: settledOnes },
-		{ weight: 1, arbitrary: heededOnce },
-		{ weight: 2, arbitrary: askedForAnother },
-		{ weight: 1, arbitrary: lateAnswer },
-		{ weight: 1, arbitrary: stoppedOnes },
-	),
+	fc.oneof(...families.map(([weight, arbitrary]) => ({ weight, arbitrary }))),
 );

@@ -1,18 +1,21 @@
 // Plays a world: runs of the node in its processes, and after all of it healthy runs that must explain everybody.
-import { Books, referenceOf } from './books.mts';
+import { Books, keyOf } from './books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';
 import { mayStandStill } from './known-limits.mts';
 import { N8nProcess } from './n8n-process.mts';
 import type { Blow } from './n8n-process.mts';
-import { people } from './plan.mts';
-import type { Finding, NodeName, Plan, RunPlan } from './plan.mts';
+import { calmRun, people, spellings } from './plan.mts';
+import type { NodeName, Plan, RunPlan, Word } from './plan.mts';
 import { Judge } from './rules.mts';
 import type { Payee, RunRecord } from './rules.mts';
 import { SimulatedDatabase } from './simulated-database.mts';
 import { Story } from './story.mts';
 import { messageOf } from './told.mts';
 import { Timeline, randomFrom } from './virtual-time.mts';
+
+/** In ms: longer than any claim lasts, whatever time its clock showed. */
+const afterAllClaimsMs = 600_000;
 
 /** Events of a world; one with more does not end. */
 const mostEvents = 400_000;
@@ -53,6 +56,8 @@ class World {
 	private readonly books: Books;
 	private readonly slots: Slot[];
 	private readonly runs: RunRecord[] = [];
+	/** What waits for a process that is down. */
+	private readonly waiting: (() => void)[] = [];
 
 	constructor(plan: Plan, build: Build, withStory: boolean) {
 		this.plan = plan;
@@ -74,17 +79,15 @@ class World {
 	async play(): Promise<void> {
 		const { plan, judge } = this;
 		let previous: (() => void)[] = [];
-		const starts: { run: RunPlan; next: (() => void)[] }[] = [];
-		for (const run of plan.runs) {
+		for (const [index, run] of plan.runs.entries()) {
 			const next: (() => void)[] = [];
 			const begin = (): void => {
 				this.timeline.after(run.start.ms, () => {
 					this.begin(run, next);
 				});
 			};
-			if (run.start.after === 'beginning' || starts.length === 0) begin();
+			if (run.start.after === 'beginning' || index === 0) begin();
 			else previous.push(begin);
-			starts.push({ run, next });
 			previous = next;
 		}
 		await this.rest();
@@ -94,7 +97,9 @@ class World {
 		for (const role of ['last', 'settling', 'final'] as const) {
 			const process = role === 'last' ? this.slots[0]?.process : this.start(0, 9, []);
 			if (process === undefined) return;
-			for (const node of ['a', 'b'] as const) this.beginLast(node, role, process);
+			this.timeline.after(role === 'settling' ? afterAllClaimsMs : 0, () => {
+				for (const node of ['a', 'b'] as const) this.beginLast(node, role, process);
+			});
 			await this.rest();
 			judge.atRest(`after the runs that are ${role}`);
 		}
@@ -142,9 +147,6 @@ class World {
 			if (run.process === process && run.endedAt === undefined) run.died();
 	}
 
-	/** What waits for a process that is down. */
-	private readonly waiting: (() => void)[] = [];
-
 	private begin(plan: RunPlan, next: (() => void)[]): void {
 		const slot = this.slots[plan.process % this.slots.length];
 		if (slot === undefined) return;
@@ -154,77 +156,30 @@ class World {
 			});
 			return;
 		}
-		this.run(plan, slot.process, next);
+		this.run(this.newRecord(plan, slot.process, next));
 	}
 
-	private beginLast(
-		node: NodeName,
-		role: 'last' | 'settling' | 'final',
-		process: N8nProcess,
-	): void {
+	private beginLast(node: NodeName, role: RunRecord['role'], process: N8nProcess): void {
+		const ofNode = this.plan.runs.filter((run) => run.node === node).flatMap(({ items }) => items);
 		const known = new Set(
-			this.plan.runs.flatMap((run) =>
-				run.node === node && run.references !== 'none'
-					? run.items.filter(({ variant }) => variant !== 'noReference').map(({ person }) => person)
-					: [],
-			),
+			ofNode.filter(({ variant }) => variant !== 'noReference').map(({ person }) => person),
 		);
 		if (known.size === 0) return;
 		const items = Array.from({ length: people }, (_, person) => person)
 			.filter((person) => known.has(person))
-			.map((person) => ({ person, variant: 'same' as const, finding: 'asks' as const }));
-		const plan: RunPlan = {
-			process: 0,
-			node,
-			start: { after: 'beginning', ms: 0 },
-			items,
-			references: 'expression',
-			concurrency: 3,
-			tries: 1,
-			onError: 'continue',
-			mode: 'manual',
-			ifReferenceUsed: 'skip',
-			aim: role === 'settling' ? 'settle' : 'pay',
-			findingAgeMs: 0,
-			checkBalance: false,
-			noise: 1,
-		};
-		this.run(plan, process, [], role);
+			.map((person) => ({ person, variant: 'same', spelling: 0, word: 'asks' }) as const);
+		const does = role === 'settling' ? 'settle' : 'pay';
+		this.run(this.newRecord({ ...calmRun, node, items, does }, process, [], role));
 	}
 
-	private itemsOf(plan: RunPlan): Payee[] {
-		const number = this.runs.length;
-		return plan.items.map(({ person, variant }, index): Payee => {
-			if (plan.references === 'none')
-				return {
-					key: `free-${number}-${index}`,
-					toUserId: `free-${number}-${index}`,
-					amount: 10,
-					reference: '',
-					variant: 'same',
-				};
-			const usual = `${plan.node}${person}`;
-			const reference = variant === 'lookAlike' ? usual.toUpperCase() : usual;
-			const suffix =
-				variant === 'otherPerson' ? '-other' : variant === 'noReference' ? '-none' : '';
-			return {
-				key: reference,
-				toUserId: `user-${reference}${suffix}`,
-				amount: variant === 'otherAmount' ? 11 : 10,
-				reference: variant === 'noReference' ? '' : reference,
-				variant,
-			};
-		});
-	}
-
-	private run(
+	private newRecord(
 		plan: RunPlan,
 		process: N8nProcess,
 		next: (() => void)[],
 		role: RunRecord['role'] = 'planned',
-	): void {
-		const controller = new AbortController();
-		const payees = this.itemsOf(plan);
+		given?: Pick<RunRecord, 'words' | 'givenAt'>,
+	): RunRecord {
+		const payees = payeesOf(plan);
 		const record: RunRecord = {
 			number: this.runs.length,
 			name: `run ${this.runs.length}${role === 'planned' ? '' : ` (${role})`}`,
@@ -232,22 +187,36 @@ class World {
 			plan,
 			payees,
 			process,
+			words: given?.words ?? payees.map(({ key }, item) => this.wordOn(plan, key, item)),
+			givenAt: given?.givenAt ?? this.timeline.now,
 			beganAt: 0,
-			givenAt: this.timeline.now,
-			findings: payees.map((payee, index) => this.findingAbout(plan, payee, index)),
 			askedFirst: new Map(),
 			asked: new Map(),
 			lines: new Map(),
 			stoodStillBefore: process.stoodStill,
+			next,
 			died: () => {
-				record.isDead = true;
 				record.diedAt = this.timeline.now;
 				for (const each of next) each();
 			},
-			isDead: false,
 		};
 		this.runs.push(record);
-		process.arrival(plan.aim === 'settle' ? plan.findingAgeMs : 0, () => {
+		return record;
+	}
+
+	/** A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. Or they guess. */
+	private wordOn({ does, items }: RunPlan, key: string, item: number): Word {
+		const { word = 'nothing' } = items[item] ?? {};
+		if (does !== 'settle') return 'nothing';
+		if (word !== 'asks') return word;
+		if (this.books.isPending(key)) return 'nothing';
+		return this.books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
+	}
+
+	private run(record: RunRecord): void {
+		const { plan, process, payees, words } = record;
+		const controller = new AbortController();
+		process.arrival(plan.does === 'settle' ? plan.wordAgeMs : 0, () => {
 			record.beganAt = this.timeline.now;
 			this.judge.began(record);
 			this.tellBeginning(record);
@@ -264,10 +233,9 @@ class World {
 					name: record.name,
 					process,
 					nodeId: `pay-${plan.node}`,
-					parameters: this.parametersOf(plan),
-					items: payees.map((payee, index) =>
-						itemOf(plan, payee, record.findings[index] ?? 'unclear'),
-					),
+					parameters: parametersOf(plan, payees, words),
+					items: payees.map((payee, item) => itemOf(payee, words[item])),
+					timeout: plan.timeout,
 					tries: plan.tries,
 					continues: plan.onError === 'continue',
 					mode: plan.mode,
@@ -278,9 +246,8 @@ class World {
 					database: this.database,
 					books: this.books,
 					tell: this.story.tell,
-					trying: () => {},
 					grounds: (toUserId) => ({
-						claimedAt: record.asked.get(referenceOf(toUserId)) ?? record.beganAt,
+						claimedAt: record.asked.get(keyOf(toUserId)) ?? record.beganAt,
 					}),
 					looked: (marks) => {
 						for (const { key } of payees) {
@@ -288,9 +255,6 @@ class World {
 							if (!record.asked.has(key)) record.askedFirst.set(key, this.timeline.now);
 							record.asked.set(key, this.timeline.now);
 						}
-					},
-					counted: (entries) => {
-						record.firstCount ??= entries;
 					},
 					tried: (result, tryIndex) => {
 						if ('error' in result)
@@ -302,7 +266,7 @@ class World {
 				() => {
 					record.endedAt = this.timeline.now;
 					this.judge.ended(record);
-					for (const each of next) each();
+					this.goOn(record);
 				},
 				(error: unknown) => {
 					this.judge.broken(`${record.name} threw ${messageOf(error)}`);
@@ -311,74 +275,86 @@ class World {
 		});
 	}
 
-	/** A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. Or they guess. */
-	private findingAbout(
-		{ aim, items }: RunPlan,
-		{ key, toUserId, amount }: Payee,
-		item: number,
-	): Finding {
-		const { finding = 'asks' } = items[item] ?? {};
-		if (aim !== 'settle') return 'unclear';
-		if (finding !== 'asks') return finding;
-		if (this.books.isPending(key)) return 'unclear';
-		const isPaid = this.books
-			.paymentsOf(key)
-			.some((each) => each.toUserId === toUserId && each.amountEtb === amount);
-		return isPaid ? 'paid' : 'notPaid';
-	}
-
-	private parametersOf(plan: RunPlan): Record<string, unknown> {
-		const isColumn = plan.references === 'column';
-		return {
-			resource: 'disbursement',
-			operation: 'create',
-			mode: plan.aim,
-			finding: 'fromItem',
-			mappingMode: isColumn ? 'autoMapInputData' : 'defineBelow',
-			...(!isColumn && {
-				toUserId: '={{ $json.to }}',
-				amountEtb: '={{ $json.amount }}',
-				reference: plan.references === 'none' ? '' : '={{ $json.ref }}',
-			}),
-			options: {
-				timeout: this.plan.timeout,
-				concurrency: plan.concurrency,
-				checkBalance: plan.checkBalance,
-				ifReferenceUsed: plan.ifReferenceUsed,
-				...(plan.maxAmountEtb !== undefined && { maxAmountEtb: plan.maxAmountEtb }),
-				...(plan.maxTotalEtb !== undefined && { maxTotalEtb: plan.maxTotalEtb }),
-			},
-		};
-	}
-
-	private tellBeginning({ name, process, plan, payees, findings, givenAt }: RunRecord): void {
-		const items = payees.map(
-			({ toUserId, amount, reference }, index) =>
-				`${reference || 'no reference'} (${toUserId}, ${amount} ETB${plan.aim === 'settle' ? `, finding: ${findings[index]}` : ''})`,
-		);
-		const { concurrency, tries, onError, mode, aim, ifReferenceUsed, checkBalance } = plan;
-		const options = JSON.stringify({
-			concurrency,
-			tries,
-			onError,
-			...(mode !== 'manual' && { mode }),
-			aim,
-			...(plan.findingAgeMs > 0 && aim === 'settle' && { foundAt: `${givenAt / 1000} s` }),
-			...(checkBalance && { checkBalance }),
-			...(ifReferenceUsed === 'fail' && { ifReferenceUsed }),
-			...(plan.maxAmountEtb !== undefined && { maxAmountEtb: plan.maxAmountEtb }),
-			...(plan.maxTotalEtb !== undefined && { maxTotalEtb: plan.maxTotalEtb }),
-			...(plan.references === 'column' && { references: 'column' }),
+	/** A loop, or whoever called the workflow, runs the node again with what a person said at the beginning. */
+	private goOn(record: RunRecord): void {
+		const { plan, process, next } = record;
+		const [afterMs, ...repeats] = plan.repeats;
+		if (afterMs === undefined) {
+			for (const each of next) each();
+			return;
+		}
+		process.arrival(afterMs, () => {
+			this.run(
+				this.newRecord({ ...plan, repeats, wordAgeMs: 0 }, process, next, 'planned', record),
+			);
 		});
-		this.story.tell(
-			() => `${name} begins in ${process.name}, node ${plan.node}: ${items.join(', ')} ${options}`,
-		);
+	}
+
+	private tellBeginning({ name, process, plan, payees, words, givenAt }: RunRecord): void {
+		this.story.tell(() => {
+			const items = payees.map(
+				({ toUserId, amount, reference }, item) =>
+					`${reference || 'no reference'} (${toUserId}, ${amount} ETB, ${words[item]})`,
+			);
+			const { node, does, by, mode, timeout, concurrency, tries, onError, checkBalance } = plan;
+			const { maxAmountEtb, maxTotalEtb } = plan;
+			const options = { by, givenAt, mode, timeout, concurrency, tries, onError, checkBalance };
+			return `${name} begins in ${process.name}, node ${node}, ${does}: ${items.join(', ')} ${JSON.stringify({ ...options, maxAmountEtb, maxTotalEtb })}`;
+		});
 	}
 }
 
-function itemOf(plan: RunPlan, payee: Payee, finding: Finding): Record<string, unknown> {
-	const { toUserId, amount, reference } = payee;
-	return plan.references === 'column'
-		? { toUserId, amountEtb: amount, reference, finding }
-		: { to: toUserId, amount, ref: reference, finding };
+function payeesOf({ node, items }: RunPlan): Payee[] {
+	return items.map(({ person, variant, spelling }): Payee => {
+		const key = `pay-${node}${person}`;
+		const suffix = { same: '', otherAmount: '', otherPerson: '-other', noReference: '-none' };
+		return {
+			key,
+			reference: variant === 'noReference' ? '' : (spellings[spelling]?.(key) ?? key),
+			toUserId: `user-${node}${person}${suffix[variant]}`,
+			amount: variant === 'otherAmount' ? 11 : 10,
+			variant,
+		};
+	});
+}
+
+const itemOf = (
+	{ toUserId, amount, reference }: Payee,
+	word: Word = 'nothing',
+): Record<string, unknown> => ({
+	to: toUserId,
+	amount,
+	ref: reference,
+	mode: 'settle',
+	paid: word === 'paid' ? reference : '',
+	notPaid: word === 'notPaid' ? reference : '',
+});
+
+function parametersOf(plan: RunPlan, payees: Payee[], words: Word[]): Record<string, unknown> {
+	const { does, by, timeout, concurrency, checkBalance, maxAmountEtb, maxTotalEtb } = plan;
+	const named = (word: Word): string =>
+		payees
+			.filter((_, item) => words[item] === word)
+			.map(({ reference }) => reference)
+			.join('\n');
+	const isByExpression = does === 'settle' && by === 'expression';
+	return {
+		resource: 'disbursement',
+		operation: 'create',
+		reference: '={{ $json.ref }}',
+		toUserId: '={{ $json.to }}',
+		amountEtb: '={{ $json.amount }}',
+		mode: isByExpression ? '={{ $json.mode }}' : does,
+		...(does === 'settle' && {
+			wasPaid: isByExpression ? '={{ $json.paid }}' : named('paid'),
+			wasNotPaid: isByExpression ? '={{ $json.notPaid }}' : named('notPaid'),
+		}),
+		options: {
+			timeout,
+			concurrency,
+			checkBalance,
+			...(maxAmountEtb !== undefined && { maxAmountEtb }),
+			...(maxTotalEtb !== undefined && { maxTotalEtb }),
+		},
+	};
 }

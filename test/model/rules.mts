@@ -1,57 +1,29 @@
-// The invariants of payments, judged while a world is played.
-import type { Books, Sent } from './books.mts';
-import { isUnclear } from './books.mts';
+// The invariants of payments, judged while a world is played: by outcome, code and the service's books.
+import { isUnclear, personOf, type Books, type Sent } from './books.mts';
 import type { TryResult } from './execution.mts';
 import {
-	isClaimOfQuestion,
-	isFactOfQuestions,
-	isHeldByAnother,
+	isOldWord,
+	isPaidOfQuestions,
+	isPayeeOfQuestion,
 	mayStayUnknown,
 } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
-import type { Finding, Plan, RunPlan, VariantKind } from './plan.mts';
+import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
-import type { Line } from './told.mts';
-import { linesOf } from './told.mts';
-import type { Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
-
-const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
-
-/** The marks of a claim in the record. */
-const claimOf = ({ reference, toUserId, amount }: Payee): string[] => [
-	`sent:${reference}`,
-	`payment:${JSON.stringify([reference, toUserId, String(amount)])}`,
-];
-
-const factOf = (name: 'paid' | 'doubt', payee: Payee): string[] =>
-	claimOf(payee).map((mark) => `${name}:${mark}`);
-
-/** Findings after which a payment is paid for ever. */
-const saysPaid: readonly Finding[] = ['paid', 'recordPaid'];
+import { linesOf, type Line } from './told.mts';
+import type { Timeline } from './virtual-time.mts';
 
 /** Whom an item is to pay. */
 export interface Payee {
-	/** What may be paid once: the reference, or without one the person. */
+	/** What may be paid once. */
 	key: string;
+	/** As it is written. */
 	reference: string;
 	toUserId: string;
 	amount: number;
 	variant: VariantKind;
 }
-
-/** In ms. A write that is under way when its process dies, or its execution is stopped, arrives later. */
-const writeMs = 10_000;
-const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunRecord): number => {
-	const end = endedAt ?? diedAt ?? Infinity;
-	return diedAt === undefined && stoppedAt === undefined ? end : end + writeMs;
-};
-
-const idOf = (key: string, of: { toUserId: string; amount?: number; amountEtb?: number }): string =>
-	`${key} ${of.toUserId} ${of.amount ?? of.amountEtb}`;
-
-/** In ms. What a request may take between the last look at the clock and its connection. */
-const longestConnectingMs = 2_000;
 
 /** What is known of a run of the node. */
 export interface RunRecord {
@@ -62,26 +34,35 @@ export interface RunRecord {
 	plan: RunPlan;
 	payees: Payee[];
 	process: N8nProcess;
-	beganAt: number;
 	/** By item, what a person said at `givenAt`. */
-	findings: Finding[];
+	words: Word[];
 	givenAt: number;
-	/** When it first, and when it last asked for a reference in the record. */
+	beganAt: number;
+	/** By key: when it first, and when it last asked for a reference in the record. */
 	askedFirst: Map<string, number>;
 	asked: Map<string, number>;
-	/** How many entries the node's record had when it looked first. */
-	firstCount?: number;
-	diedAt?: number;
 	/** What the last try told, by item. */
 	lines: Map<number, Line>;
 	stoodStillBefore: number;
 	stoppedAt?: number;
 	endedAt?: number;
-	isDead: boolean;
+	diedAt?: number;
+	/** Once it has begun: what was recorded then, and how much had gone wrong. */
+	before?: { row: ReadonlySet<string>; struck: number };
+	/** What begins when it has ended or its process died. */
+	next: (() => void)[];
 	died(): void;
-	/** For a dry run: what was recorded when it began, and what had gone wrong by then. */
-	before?: { row: Set<string>; struck: number };
 }
+
+/** In ms. A write that is under way when its process dies, or its execution is stopped, arrives later. */
+const writeMs = 10_000;
+const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunRecord): number => {
+	const end = endedAt ?? diedAt ?? Infinity;
+	return diedAt === undefined && stoppedAt === undefined ? end : end + writeMs;
+};
+
+/** In ms. What a request may take between the last look at the clock and its connection. */
+const longestConnectingMs = 2_000;
 
 /** In ms. Reading the balance takes up to four attempts of the general timeout, and the pauses between them. */
 const longestBalanceMs = 4 * 60_000 + 60_000;
@@ -95,6 +76,53 @@ const longestLastRunMs = (latency: number): number => 4_000 + 200 * latency;
 /** In ms. What a stopped run may take beyond the timeout: to tell, and for one call of the database that never answers. */
 const stopSlack = { healthy: 3_000, struck: 33_000 };
 
+/** Whether n8n lets it settle: a Mode that was left on Settle Unknown, and Retry execution, do not. */
+const maySettle = ({ plan }: RunRecord): boolean =>
+	plan.does === 'settle' &&
+	plan.mode !== (plan.by === 'typed' ? 'trigger' : 'retry') &&
+	plan.mode !== 'retry';
+
+/** Whether *was not paid* counts in it only for what was never freed before. */
+const countsOnce = ({ plan }: RunRecord): boolean => plan.by === 'expression';
+
+/** Whether it says this of a reference, and may. */
+const says = (run: RunRecord, word: Word, key: string): boolean =>
+	maySettle(run) && run.payees.some((payee, item) => payee.key === key && run.words[item] === word);
+
+const hasBegun = ({ before }: RunRecord): boolean => before !== undefined;
+
+const isOf =
+	({ key, toUserId, amount }: Payee) =>
+	(sent: Sent): boolean =>
+		sent.key === key && sent.toUserId === toUserId && sent.amountEtb === amount;
+
+const idOf = ({ key, toUserId, amount }: Payee): string => `${key} ${toUserId} ${amount}`;
+
+/** A run that settles tells of the references that were named, whatever items it had. */
+function settledLines({ payees, words }: RunRecord, result: TryResult): Line[] {
+	if ('error' in result) return [];
+	return result.output.flatMap(({ json }) => {
+		const { reference, outcome, code } = Object(json) as Record<string, unknown>;
+		const key = payees.find((each) => each.reference.trim() === reference)?.key;
+		return payees.flatMap((payee, item) =>
+			payee.key === key && words[item] !== 'nothing' && payee.reference !== ''
+				? [{ item, outcome: String(outcome), code: String(code) }]
+				: [],
+		);
+	});
+}
+
+/** What a line is judged by. */
+interface Told {
+	run: RunRecord;
+	payee: Payee;
+	word: Word | undefined;
+	/** What this run sent to the payee. */
+	own: Sent[];
+	/** Whether nothing went wrong, and nobody who pays this reference was stopped. */
+	isHealthy: boolean;
+}
+
 export class Judge {
 	readonly violations: string[] = [];
 	readonly counts = new Map<string, number>();
@@ -106,8 +134,8 @@ export class Judge {
 	private readonly database: SimulatedDatabase;
 	private readonly runs: readonly RunRecord[];
 	private readonly tell: Tell;
-	/** References that were told to be paid, with when that was in ms. */
-	private readonly toldPaid = new Map<string, number>();
+	/** When a payment was told to be paid, by its reference, person and amount. */
+	private readonly forEver = new Map<string, number>();
 
 	constructor(
 		plan: Plan,
@@ -123,38 +151,6 @@ export class Judge {
 		this.database = database;
 		this.runs = runs;
 		this.tell = tell;
-		this.database.beforeWrite = (scope, row) => {
-			this.freed(scope, new Set(row));
-		};
-	}
-
-	/** References that a finding frees, of which questions left what looked like a claim in doubt, beside another's. */
-	private readonly freedBesideAnother = new Set<string>();
-
-	/** Looks, before a row is written, which of these references the write frees. */
-	private freed(scope: string, row: ReadonlySet<string>): void {
-		const namingOf = (mark: string) => this.database.namingOf(scope, mark);
-		for (const payee of this.runs
-			.filter((run) => scopeOf(run) === scope)
-			.flatMap(({ payees }) => payees)) {
-			const claim = claimOf(payee);
-			if (claim.some((mark) => row.has(mark)) || !isClaimOfQuestion(claim, namingOf)) continue;
-			const [ofReference = '', ofPayment = ''] = factOf('doubt', payee);
-			// If the other payment's end was recorded, the node knows whose the reference is, and gives nothing up.
-			const endedAs = namingOf(ofReference)?.addedBy ?? [];
-			const isOfAnother = endedAs.some(
-				(mark) => mark.startsWith(`doubt:payment:["${payee.reference}"`) && mark !== ofPayment,
-			);
-			if (!(isOfAnother && namingOf(ofPayment)?.others.has(ofReference) === true))
-				this.freedBesideAnother.add(payee.key);
-		}
-	}
-
-	/** Whether two questions that were interrupted left what looks like *paid*. */
-	private isPaidByQuestions(run: RunRecord, payee: Payee): boolean {
-		return isFactOfQuestions(factOf('paid', payee), (mark) =>
-			this.database.namingOf(scopeOf(run), mark),
-		);
 	}
 
 	broken(rule: string): void {
@@ -169,541 +165,314 @@ export class Judge {
 	/** The service is about to pay. */
 	paying(sent: Sent): void {
 		const run = this.runs[sent.run];
-		if (sent.toUserId.endsWith('-none'))
-			this.broken(`${sent.toUserId} is paid, whose item has no reference although it should`);
-		const lateMs = sent.leftAt - sent.grounds.claimedAt - this.plan.timeout - longestConnectingMs;
-		const isClockSet = this.plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
-		if (run?.plan.references !== 'none' && lateMs > 0 && !isClockSet)
-			this.broken(`${run?.name} sends ${sent.reference} ${Math.round(lateMs)} ms too late`);
+		if (run === undefined) return;
+		const { name, plan, stoppedAt = Infinity } = run;
+		if (sent.toUserId.endsWith('-none')) this.broken(`${name} pays an item without a reference`);
+		const lateMs = sent.leftAt - sent.grounds.claimedAt - plan.timeout - longestConnectingMs;
+		if (lateMs > 0) this.broken(`${name} sends ${sent.key} ${Math.round(lateMs)} ms too late`);
 		// Those that were under way when it was stopped are at most a window.
-		const stoppedAt = run?.stoppedAt ?? Infinity;
-		const afterStop = this.books.sent.filter(
-			(each) => each.run === sent.run && each.leftAt > stoppedAt,
-		);
-		if (afterStop.length > (run?.plan.concurrency ?? 0))
-			this.broken(`${run?.name} sends ${afterStop.length} payments after Stop`);
-		const isFirst = this.runs.every(
-			(other) =>
-				other === run || other.before === undefined || other.beganAt > sent.grounds.claimedAt,
-		);
-		if (run?.plan.mode === 'retry' && (isFirst || run.firstCount === 0))
-			this.broken(`${run.name}, a retry, pays although the node remembers nothing`);
-		const look = sent.reference.toLowerCase();
-		if (
-			this.books.sent.some(
-				({ run: other, reference }) =>
-					other === sent.run && reference !== sent.reference && reference.toLowerCase() === look,
-			)
-		)
-			this.broken(`${run?.name} pays two references that look like ${look}`);
-		if (run !== undefined && run.plan.aim !== 'pay')
-			this.broken(`the ${run.plan.aim} run ${run.name} pays ${sent.toUserId}`);
-		const paidAt = this.forEver.get(idOf(sent.reference, sent));
-		if (paidAt !== undefined && sent.grounds.claimedAt > paidAt)
-			this.broken(
-				`${sent.reference} is paid by ${run?.name}, after it was told to be paid for ever`,
-			);
-		const all = [...this.books.paymentsOf(sent.reference), sent];
+		const own = this.books.sent.filter((each) => each.run === sent.run);
+		const afterStop = own.filter(({ leftAt }) => leftAt > stoppedAt);
+		if (afterStop.length > plan.concurrency)
+			this.broken(`${name} sends ${afterStop.length} payments after Stop`);
+		if (plan.does !== 'pay') this.broken(`the ${plan.does} run ${name} pays ${sent.toUserId}`);
+		const paidAt = this.forEver.get(`${sent.key} ${sent.toUserId} ${sent.amountEtb}`) ?? Infinity;
+		if (sent.grounds.claimedAt > paidAt)
+			this.broken(`${sent.key} is paid by ${name}, after it was told to be paid for ever`);
+		const all = [...this.books.paymentsOf(sent.key), sent];
 		if (all.length === 1) return;
-		this.count('paid again');
-		if (this.freedBesideAnother.has(sent.reference)) this.count('paid beside another');
-		else if (!this.isExplained(all))
-			this.broken(`${sent.reference} is paid again, by ${run?.name ?? 'nobody'}`);
-		else if (!this.isExplained(all, true)) {
-			this.count('paid again by a finding that was true when given');
-			if (process.env.STRICT === '1')
-				this.broken(`${sent.reference} is paid again by a true finding, by ${run?.name}`);
-		}
+		if (!this.isExplained(all, () => true)) this.broken(`${sent.key} is paid again, by ${name}`);
+		else if (this.isExplained(all, (word, before) => !isOldWord(word, before)))
+			this.count('paid again by a false word');
+		else this.count('limit: paid again by an old word');
 	}
 
 	/**
-	 * The promise. Of the payments of a reference, in the order of their claims, each but the first needs a finding of its
-	 * own: a person said `notPaid` of the payment before it, in a run that went on at some time between these two claims,
-	 * when that payment had been made or was under way.
-	 * @param whenGiven whether the finding must have been false already when the person gave it
+	 * The promise. Of the payments of a reference, in the order of their claims, each but the first needs a person's word of
+	 * its own: they said *was not paid* of the payment before it, in a run that went on at some time between these two claims,
+	 * when that payment had been made or was under way. By an expression a word counts only as the first.
 	 */
-	private isExplained(payments: readonly Sent[], whenGiven = false): boolean {
+	private isExplained(
+		payments: readonly Sent[],
+		counts: (word: RunRecord, before: Sent) => boolean,
+	): boolean {
 		const inOrder = [...payments].sort((a, b) => a.grounds.claimedAt - b.grounds.claimedAt);
 		const used = new Set<RunRecord>();
 		return inOrder.every((payment, index) => {
 			const before = inOrder[index - 1];
 			if (before === undefined) return true;
-			const candidates = this.runs
-				.filter((run) => !used.has(run) && this.denies(run, before))
+			const [first] = this.denials(before)
+				.filter((run) => !used.has(run) && counts(run, before))
 				.filter((run) => run.beganAt <= payment.grounds.claimedAt)
-				.filter((run) => lastActAt(run) >= before.grounds.claimedAt)
-				.filter(({ givenAt }) => !whenGiven || givenAt >= before.grounds.claimedAt)
-				.sort((a, b) => lastActAt(a) - lastActAt(b));
-			const [first] = candidates;
-			if (first === undefined) return false;
-			used.add(first);
-			return true;
+				.filter((run) => index === 1 || !countsOnce(run))
+				.sort(
+					(a, b) => Number(countsOnce(b)) - Number(countsOnce(a)) || lastActAt(a) - lastActAt(b),
+				);
+			if (first !== undefined) used.add(first);
+			return first !== undefined;
 		});
 	}
 
-	/** Whether somebody said in the run that this payment was not made. */
-	private denies(run: RunRecord, { reference, toUserId, amountEtb }: Sent): boolean {
-		return this.said(run, 'notPaid', { key: reference, toUserId, amount: amountEtb });
-	}
-
-	private said(
-		{ plan, payees, findings }: RunRecord,
-		finding: Finding,
-		of: Pick<Payee, 'key' | 'toUserId' | 'amount'>,
-	): boolean {
-		return (
-			plan.aim === 'settle' &&
-			plan.mode === 'manual' &&
-			payees.some(
-				({ key, toUserId, amount }, item) =>
-					key === of.key &&
-					toUserId === of.toUserId &&
-					amount === of.amount &&
-					findings[item] === finding,
-			)
+	/** The runs in which a person said that this was not paid, since its claim. */
+	private denials({ key, grounds }: Sent): RunRecord[] {
+		return this.runs.filter(
+			(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.claimedAt,
 		);
 	}
-
-	/** Whether a person gave this finding in a run that has begun. */
-	private wasSaid(finding: Finding, of: Pick<Payee, 'key' | 'toUserId' | 'amount'>): boolean {
-		return this.runs.some((run) => run.before !== undefined && this.said(run, finding, of));
-	}
-
-	/** Whether one reference of the run was ever settled as not paid: a refused payment leaves it in doubt from then on. */
-	private wasFreed(key: string): boolean {
-		return this.runs.some(
-			({ plan, payees, findings }) =>
-				plan.aim === 'settle' &&
-				payees.some((payee, item) => payee.key === key && findings[item] !== 'unclear'),
-		);
-	}
-
-	/** When a payment was told to be paid, by its reference, person and amount. */
-	private readonly forEver = new Map<string, number>();
 
 	/** A try of a run ended and told this. */
 	told(run: RunRecord, result: TryResult, tryIndex: number): void {
-		const given = linesOf(result);
-		const lines = given ?? run.payees.map((_, item): Line => ({ item, outcome: 'notPaid' }));
+		const settles = maySettle(run);
+		const lines = settles ? settledLines(run, result) : (linesOf(result) ?? []);
 		run.lines.clear();
-		const told = lines.map(({ item, outcome }) => `${run.payees[item]?.key} ${outcome}`).join(', ');
-		this.tell(() => `${run.name} tells${tryIndex > 0 ? ` (try ${tryIndex + 1})` : ''}: ${told}`);
-		let lastItem = -1;
+		this.tell(() => {
+			const told = lines.map(
+				({ item, code = 'notAttempted' }) => `${run.payees[item]?.key} ${code}`,
+			);
+			return `${run.name} tells${tryIndex > 0 ? ` (try ${tryIndex + 1})` : ''}: ${told.join(', ')}`;
+		});
 		for (const line of lines) {
 			const payee = run.payees[line.item];
-			if (payee === undefined) {
-				this.broken(`${run.name} tells of an item that it does not have (${line.item})`);
-				continue;
-			}
-			if (run.lines.has(line.item)) this.broken(`${run.name} tells item ${line.item} twice`);
-			if ('output' in result && line.item < lastItem)
-				this.broken(`${run.name} tells items in another order`);
-			lastItem = line.item;
-			if (
-				(line.reference ?? payee.reference) !== payee.reference ||
-				(line.toUserId ?? payee.toUserId) !== payee.toUserId
-			)
-				this.broken(`${run.name} tells of ${line.toUserId} for the item of ${payee.toUserId}`);
+			if (payee === undefined || run.lines.has(line.item))
+				this.broken(`${run.name} tells of an item twice, or of none (${line.item})`);
+			if ((line.toUserId ?? payee?.toUserId) !== payee?.toUserId)
+				this.broken(`${run.name} tells of ${line.toUserId} for the item of ${payee?.toUserId}`);
 			run.lines.set(line.item, line);
 		}
+		const inOrder = lines.every(({ item }, index) => item >= (lines[index - 1]?.item ?? 0));
+		if ('output' in result && !settles && !inOrder)
+			this.broken(`${run.name} tells items in another order`);
 		const isWhole = 'error' in result || run.stoppedAt !== undefined;
-		if (!isWhole && run.lines.size !== run.payees.length)
-			this.broken(`${run.name} tells ${run.lines.size} of ${run.payees.length} items`);
+		const isNamed = (_payee: Payee, item: number): boolean =>
+			!settles || run.words[item] !== 'nothing';
+		const expected = run.payees.filter(isNamed).filter((each) => !settles || each.reference !== '');
+		if (!isWhole && run.lines.size !== expected.length)
+			this.broken(`${run.name} tells ${run.lines.size} of ${expected.length} items`);
+		// An error lists those that could be used; of the others it is certain that nothing was done.
+		const isSilent = settles && 'error' in result;
 		for (const [item, payee] of run.payees.entries()) {
-			const line = run.lines.get(item);
-			// An error lists those that could be used; of the others it is certain that nothing was done.
-			if (line !== undefined) this.judgeLine(run, payee, line);
-			else if ('error' in result) this.judgeLine(run, payee, { item, outcome: 'notPaid' });
+			const line = run.lines.get(item) ?? { item, outcome: 'notAttempted' };
+			if (!isSilent && (run.lines.has(item) || !settles)) this.judgeLine(run, payee, line);
 		}
+	}
+
+	private judgeLine(run: RunRecord, payee: Payee, { item, outcome, code = '' }: Line): void {
+		const { key } = payee;
+		const told: Told = {
+			run,
+			payee,
+			word: run.words[item],
+			own: this.books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee)),
+			isHealthy: this.allStruck() === 0 && !this.wasStopped(key),
+		};
+		const say = (text: string): void => {
+			this.broken(`${run.name} tells ${key} ${`${outcome} ${code}`.trim()}, but ${text}`);
+		};
+		const mayTell = this.reasons[`${outcome} ${code}`.trim()];
+		if (mayTell === undefined) say('there is no such result');
+		else if (!mayTell(told)) say('there is no reason for it');
+		const isTwice = run.payees.some((other) => other !== payee && other.key === key);
+		const mayBePaid = told.own.some(({ isPaid, isPending }) => isPaid || isPending);
+		if (['notPaid', 'notAttempted'].includes(outcome) && mayBePaid && !isTwice)
+			say('it was paid, or the service may still pay it');
+		if (run.plan.does !== 'pay' && told.own.length > 0)
+			say('it does not pay, and something was sent');
+		const isNoLonger =
+			['paid', 'ready'].includes(outcome) || (outcome === 'unknown' && run.plan.does !== 'settle');
+		if (isNoLonger && (this.forEver.get(idOf(payee)) ?? Infinity) < run.beganAt)
+			say('it was told to be paid, for ever');
+	}
+
+	/** By outcome and code: whether it may be told. */
+	private readonly reasons: Readonly<Record<string, (told: Told) => boolean>> = {
+		'paid paid': ({ run, own }) => run.plan.does === 'pay' && own.some(({ isPaid }) => isPaid),
+		'alreadyPaid paidBefore': (told) => this.mayBePaidBefore(told),
+		'alreadyPaid settledPaid': ({ word, payee, isHealthy }) =>
+			word === 'paid' && (!isHealthy || this.sentUnder(payee.key).length > 0),
+		'alreadyPaid recordedPaid': ({ word }) => word === 'paid',
+		'ready ready': ({ run, payee }) =>
+			run.plan.does === 'dryRun' && !this.mayBePaid(run, payee.key),
+		'ready settledNotPaid': ({ word, run, payee }) =>
+			word === 'notPaid' && !this.wasBeingSent(run, payee.key),
+		'ready neverSent': ({ word, run, payee }) =>
+			word === 'notPaid' && !this.mayBePaid(run, payee.key) && !this.wasBeingSent(run, payee.key),
+		'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
+		'notPaid notReached': ({ payee }) =>
+			this.plan.answers[personOf(payee.key)]?.includes('refused') === true,
+		'notPaid tooLate': () => this.allStruck() > 0,
+		'notPaid otherPayment': ({ run, payee }) =>
+			this.books.paymentsOf(payee.key).some((sent) => !isOf(payee)(sent)) ||
+			this.limit('paid by questions', isPaidOfQuestions(this.database, scopeOf(run), payee.key)),
+		'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
+		'notPaid sameReference': ({ run, payee }) =>
+			run.payees.some((other) => other !== payee && other.key === payee.key),
+		'notPaid aboveMaximum': ({ run, payee }) => payee.amount > (run.plan.maxAmountEtb ?? Infinity),
+		'notPaid aboveRunMaximum': ({ run }) => run.plan.maxTotalEtb !== undefined,
+		'notPaid notCovered': ({ run }) => run.plan.checkBalance && this.plan.balance < 1_000_000,
+		'notPaid noBalance': ({ run, isHealthy }) =>
+			run.plan.checkBalance && (!isHealthy || this.plan.balanceAnswers.length > 0),
+		'notPaid noRecord': ({ isHealthy }) => !isHealthy,
+		'notPaid settings': ({ run }) => run.plan.does === 'settle' && !maySettle(run),
+		'unknown noAnswer': ({ own }) => own.some(mayBeUnclear),
+		'unknown unclear': ({ own }) => own.some(mayBeUnclear),
+		'unknown inDoubt': (told) => this.mayBeInDoubt(told),
+		'unknown inFlight': ({ run, payee, isHealthy }) => !isHealthy || this.overlaps(run, payee.key),
+		'unknown onceOnly': ({ run, payee, word, isHealthy }) =>
+			word === 'notPaid' &&
+			countsOnce(run) &&
+			(!isHealthy ||
+				this.runs.some((other) => hasBegun(other) && says(other, 'notPaid', payee.key))),
+		// A run that stops at the first failure does not attempt the rest.
+		notAttempted: ({ run }) => run.plan.onError === 'stop' || run.stoppedAt !== undefined,
+	};
+
+	private mayBePaidBefore({ run, payee, own }: Told): boolean {
+		if (own.some(({ isPaid }) => isPaid)) return false;
+		const { key } = payee;
+		const payments = this.books.paymentsOf(key);
+		if (payments.some(isOf(payee)) || (payments.length > 0 && run.plan.does === 'settle'))
+			return true;
+		if (this.runs.some((each) => hasBegun(each) && says(each, 'paid', key))) return true;
+		const scope = scopeOf(run);
+		return (
+			this.limit('paid by questions', isPaidOfQuestions(this.database, scope, key)) ||
+			this.limit(
+				'payee of a question',
+				payments.length > 0 && isPayeeOfQuestion(this.database, scope, payee),
+			)
+		);
+	}
+
+	private mayBeInDoubt({ run, payee, isHealthy }: Told): boolean {
+		if (run.plan.does === 'settle' && maySettle(run))
+			return !isHealthy && this.limit('stays unknown', mayStayUnknown(this.rowOf(run), payee.key));
+		return !isHealthy || this.sentUnder(payee.key).some(mayBeUnclear);
+	}
+
+	/** Whether something was paid before the run asked, of which no person said that it was not. */
+	private mayBePaid(run: RunRecord, key: string): boolean {
+		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
+		return this.books
+			.paymentsOf(key)
+			.some((sent) => sent.grounds.claimedAt < askedAt && this.denials(sent).length === 0);
+	}
+
+	/**
+	 * Whether another run had claimed it a moment before this one first asked, and no refusal had come. A claim lasts 15 s longer
+	 * than the Timeout, and the clocks of processes differ by up to 10 s.
+	 */
+	private wasBeingSent(run: RunRecord, key: string): boolean {
+		if (this.wasClockSet()) return false;
+		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
+		return this.sentUnder(key).some((sent) => {
+			const { claimedAt } = sent.grounds;
+			const { plan, endedAt = Infinity } = this.runs[sent.run] ?? run;
+			const isRefused = sent.isAnswered && !sent.isPaid && (sent.endedAt ?? 0) < askedAt;
+			const isTimely = claimedAt < askedAt && askedAt < claimedAt + plan.timeout;
+			return isTimely && endedAt > askedAt && !isRefused;
+		});
 	}
 
 	ended(run: RunRecord): void {
-		for (const [item, { outcome }] of run.lines) {
-			this.count(outcome);
+		for (const [item, { outcome, code }] of run.lines) {
+			this.count(code ?? outcome);
 			const payee = run.payees[item];
-			if (payee !== undefined && outcome === 'paid')
-				this.toldPaid.set(payee.key, this.timeline.now);
+			if (payee === undefined) continue;
 			// What this run paid is recorded unless the database failed or n8n was cut off.
-			const isKept =
-				outcome === 'alreadyPaid' ||
-				(outcome === 'paid' && (this.allStruck() === 0 || this.isRecordedPaid(run, payee)));
-			if (
-				payee !== undefined &&
-				payee.reference !== '' &&
-				isKept &&
-				!this.forEver.has(idOf(payee.key, payee))
-			)
-				this.forEver.set(idOf(payee.key, payee), this.timeline.now);
+			const isRecorded = this.rowOf(run).has(`paid:${payee.key}`) || this.allStruck() === 0;
+			const isKept = outcome === 'alreadyPaid' || (outcome === 'paid' && isRecorded);
+			if (isKept && !this.forEver.has(idOf(payee)))
+				this.forEver.set(idOf(payee), this.timeline.now);
 		}
-		const { beganAt, endedAt = this.timeline.now, stoppedAt, plan } = run;
-		const still = run.process.stoodStill - run.stoodStillBefore;
-		const extra = still + (this.allStruck() > 0 ? slack.struck : slack.healthy);
-		const { timeout } = this.plan;
-		const longest =
-			plan.tries * (longestBalanceMs + (plan.items.length + 3) * (timeout + 2_000)) +
-			extra * (plan.items.length + 2);
-		if (endedAt - beganAt > longest)
-			this.broken(`${run.name} takes ${Math.round((endedAt - beganAt) / 1000)} s`);
-		const longestAfterStop =
-			timeout +
-			still +
-			plan.tries * 1_000 +
-			(this.allStruck() > 0 ? stopSlack.struck : stopSlack.healthy);
-		if (stoppedAt !== undefined && endedAt - stoppedAt > longestAfterStop)
-			this.broken(
-				`${run.name} goes on for ${Math.round((endedAt - stoppedAt) / 1000)} s after Stop`,
-			);
+		this.judgeTime(run);
+		const { before, plan } = run;
 		const isAlone = !this.runs.some(
-			(other) =>
-				other !== run &&
-				other.plan.node === plan.node &&
-				other.beganAt <= endedAt &&
-				lastActAt(other) >= beganAt,
+			(other) => other !== run && other.plan.node === plan.node && this.isDuring(run, other),
 		);
-		if (plan.aim === 'settle' && isAlone && run.before?.struck === this.allStruck())
-			this.settledAlone(run);
-		if (plan.aim === 'dryRun' && isAlone && run.before?.struck === this.allStruck()) {
-			this.count('dry runs alone');
-			const { row: before } = run.before;
-			const after = this.rowOf(run);
-			const added = [...after].filter((mark) => !before.has(mark));
-			// It may clear away what an interrupted question left.
-			const removed = this.allStruck() > 0 ? [] : [...before].filter((mark) => !after.has(mark));
-			if (added.length + removed.length > 0)
-				this.broken(
-					`the dry run ${run.name} leaves a trace: ${[...added, 'removed:', ...removed].join(' ')}`,
-				);
-		}
+		if (!isAlone || before?.struck !== this.allStruck()) return;
+		if (plan.does === 'settle') this.changedAlone(run, 'settled alone');
+		if (plan.does === 'dryRun') this.changedAlone(run, 'dry runs alone');
 	}
 
-	private isRecordedPaid(run: RunRecord, payee: Payee | undefined): boolean {
-		if (payee === undefined) return false;
-		const row = this.rowOf(run);
-		return factOf('paid', payee).every((mark) => row.has(mark));
+	private judgeTime(run: RunRecord): void {
+		const { beganAt, endedAt = this.timeline.now, stoppedAt = Infinity, plan, name } = run;
+		const still = run.process.stoodStill - run.stoodStillBefore;
+		const isStruck = this.allStruck() > 0;
+		const extra = still + (isStruck ? slack.struck : slack.healthy);
+		const longest =
+			plan.tries * (longestBalanceMs + (plan.items.length + 3) * (plan.timeout + 2_000)) +
+			extra * (plan.items.length + 2);
+		const seconds = (ms: number): number => Math.round(ms / 1000);
+		if (endedAt - beganAt > longest) this.broken(`${name} takes ${seconds(endedAt - beganAt)} s`);
+		const longestAfterStop =
+			plan.timeout + still + plan.tries * 1_000 + (isStruck ? stopSlack.struck : stopSlack.healthy);
+		if (endedAt - stoppedAt > longestAfterStop)
+			this.broken(`${name} goes on for ${seconds(endedAt - stoppedAt)} s after Stop`);
 	}
 
-	/** A run that settles, with nobody beside it and nothing going wrong: it changes what is in doubt, as the findings say. */
-	private settledAlone(run: RunRecord): void {
-		this.count('settled alone');
-		const isRefused = run.plan.mode !== 'manual';
+	/** A run with nobody beside it and nothing going wrong: it changes what it tells, and nothing else. */
+	private changedAlone(run: RunRecord, name: string): void {
+		this.count(name);
 		const before = run.before?.row ?? new Set();
 		const after = this.rowOf(run);
 		const added = new Set([...after].filter((mark) => !before.has(mark)));
 		const removed = new Set([...before].filter((mark) => !after.has(mark)));
-		for (const [item, payee] of run.payees.entries()) {
-			const { key, reference } = payee;
-			const claim = claimOf(payee);
-			const [sent = '', payment = ''] = claim;
-			const has = (marks: string[]): boolean => marks.every((mark) => before.has(mark));
-			const fact = (name: 'paid' | 'doubt'): string[] => factOf(name, payee);
-			const isInDoubt = has([...claim, ...fact('doubt')]) && !has(fact('paid'));
-			const told = run.lines.get(item)?.outcome;
-			const finding = run.findings[item];
-			const isUnknownHere = ![sent, payment].some((mark) => before.has(mark));
-			const freed = [`freed:${payment}`, `settled:${reference}`];
-			const isCorrected = finding === 'paid' && has(freed);
-			if (isUnknownHere && isCorrected && !isRefused && told === 'ready')
-				this.broken(`${run.name} tells ${key} ready, although its finding is paid now`);
-			if (isUnknownHere && (finding === 'recordPaid' || isCorrected) && told === 'alreadyPaid') {
-				this.count(isCorrected ? 'corrected to paid' : 'recorded as paid');
-				for (const mark of ['references', ...claim, ...fact('paid'), `settled:${reference}`])
-					added.delete(mark);
-			}
-			// Given up just now: what is left of a crash.
-			if (before.has(payment) && !isInDoubt && told === 'unknown')
-				for (const mark of [...claim, ...fact('doubt')]) added.delete(mark);
-			if (told === 'ready' && after.has(sent))
-				this.broken(`${run.name} tells ${key} ready, but it is not`);
-			if (isRefused && !['notPaid', 'alreadyPaid', 'unknown'].includes(told ?? 'notPaid'))
-				this.broken(`${run.name} tells ${key} ${told}, and may not settle`);
-			if (isRefused && isInDoubt && told === 'notPaid' && run.plan.onError === 'continue')
-				this.broken(`${run.name} tells ${key} notPaid, and it is in doubt`);
-			if (
-				isRefused ||
-				!isInDoubt ||
-				told === undefined ||
-				told === 'notPaid' ||
-				told === 'notAttempted' ||
-				(told === 'unknown' && this.mayRefuseToRead(run, key))
-			)
-				continue;
-			this.count(`settled ${finding}`);
-			const isSaidPaid = finding !== undefined && saysPaid.includes(finding);
-			const right = isSaidPaid ? 'alreadyPaid' : finding === 'notPaid' ? 'ready' : 'unknown';
-			if (told !== right)
-				this.broken(`${run.name} tells ${key} ${told}, whose finding is ${finding}`);
-			const marks =
-				finding === 'notPaid'
-					? [...claim, ...fact('doubt'), ...freed]
-					: isSaidPaid
-						? ['references', ...fact('paid'), `settled:${reference}`]
-						: [];
-			for (const mark of marks) {
-				added.delete(mark);
-				removed.delete(mark);
-			}
+		for (const [item, { code }] of run.lines) {
+			const key = run.payees[item]?.key ?? '';
+			const paid = [`sent:${key}`, `paid:${key}`, `anybody:${key}`];
+			const isNowPaid = code === 'settledPaid' || code === 'recordedPaid';
+			if (isNowPaid && !paid.every((mark) => after.has(mark)))
+				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+			if (code === 'settledNotPaid' && (after.has(`sent:${key}`) || !after.has(`freed:${key}`)))
+				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+			if (isNowPaid) for (const mark of paid) added.delete(mark);
+			if (code === 'settledNotPaid') added.delete(`freed:${key}`);
+			if (code === 'settledNotPaid') removed.delete(`sent:${key}`);
 		}
+		// It may clear away what an interrupted question left.
 		const rest = [...added, ...(this.allStruck() > 0 ? [] : removed)];
-		if (rest.length > 0) this.broken(`${run.name} changes what is not in doubt: ${rest.join(' ')}`);
+		if (rest.length > 0) this.broken(`${run.name} leaves a trace: ${rest.join(' ')}`);
 	}
 
 	/** Nothing is due any more. */
 	atRest(when: string): void {
 		for (const run of this.runs)
-			if (run.endedAt === undefined && !run.isDead) this.broken(`${run.name} never ends (${when})`);
+			if (run.endedAt === undefined && run.diedAt === undefined)
+				this.broken(`${run.name} never ends (${when})`);
 		if (this.allStruck() === 0 && this.database.rows.has(''))
 			this.broken(`the lock is held, and nobody holds it (${when})`);
 	}
 
 	/** After the healthy runs, everybody must be explained. */
 	atEnd(): void {
-		for (const run of this.runs) {
-			if (run.role === 'planned') continue;
+		const allowed: Record<RunRecord['role'], string[]> = {
+			planned: [],
+			last: ['paid', 'alreadyPaid', 'unknown'],
+			settling: ['alreadyPaid', 'ready'],
+			final: ['paid', 'alreadyPaid'],
+		};
+		for (const run of this.runs.filter(({ role }) => role !== 'planned')) {
+			const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
+			if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
+				this.broken(`${run.name} takes ${Math.round(tookMs / 1000)} s, and nobody sends anything`);
 			for (const [item, payee] of run.payees.entries()) {
-				const line = run.lines.get(item) ?? { item, outcome: 'none' };
-				const { outcome } = line;
-				const payments = this.books.paymentsOf(payee.key);
-				const ofOther = this.hasOthers(payee.key);
-				const allowed = {
-					last: ['paid', 'alreadyPaid', 'unknown'],
-					settling: ['alreadyPaid', 'ready'],
-					final: ['paid', 'alreadyPaid'],
-				}[run.role];
-				const isOfOther = ofOther && (outcome === 'notPaid' || isHeldByAnother(line.message ?? ''));
-				// Only a run that pays gives up waiting, and then knows.
-				const last = this.runs.find(
-					({ role, plan }) => role === 'last' && plan.node === run.plan.node,
-				);
-				const lineOfLast = last?.lines.get(item) ?? line;
-				const staysUnknown =
-					mayStayUnknown(line, this.allStruck()) ||
-					(run.role === 'settling' && mayStayUnknown(lineOfLast, this.allStruck()));
-				if (!allowed.includes(outcome) && !isOfOther && !staysUnknown)
-					this.broken(`${run.name} tells ${payee.key} ${outcome}`);
-				const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
-				if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
-					this.broken(
-						`${run.name} takes ${Math.round(tookMs / 1000)} s, although nobody is sending anything`,
-					);
-				if (
-					run.role === 'final' &&
-					!ofOther &&
-					!staysUnknown &&
-					payments.length === 0 &&
-					!this.isPaidByQuestions(run, payee) &&
-					!saysPaid.some((finding) => this.wasSaid(finding, payee))
-				)
+				const { outcome, code } = run.lines.get(item) ?? { outcome: 'none' };
+				const stays = code === 'inDoubt' && mayStayUnknown(this.rowOf(run), payee.key);
+				if (!allowed[run.role].includes(outcome) && code !== 'otherPayment' && !stays)
+					this.broken(`${run.name} tells ${payee.key} ${code}`);
+				const isSaidPaid = this.runs.some((each) => says(each, 'paid', payee.key));
+				const isPaid = this.books.paymentsOf(payee.key).length > 0;
+				const isOfQuestions = isPaidOfQuestions(this.database, scopeOf(run), payee.key);
+				if (run.role === 'final' && !isPaid && !isSaidPaid && !stays && !isOfQuestions)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
 		}
 	}
 
-	private judgeLine(run: RunRecord, payee: Payee, { outcome, message = '' }: Line): void {
-		const { key, toUserId, amount } = payee;
-		const say = (text: string): void => {
-			this.broken(`${run.name} tells ${key} ${outcome}, but ${text}`);
-		};
-		const own = this.books.sent.filter(
-			(each) => each.run === run.number && each.toUserId === toUserId && each.amountEtb === amount,
-		);
-		const paidByRun = own.some(({ isPaid }) => isPaid);
-		const isDuplicate = run.payees.some((other) => other !== payee && other.key === key);
-		switch (outcome) {
-			case 'paid':
-				if (!paidByRun) say('its request was not paid');
-				if (run.plan.aim !== 'pay') say('it is a dry run, or one that settles');
-				break;
-			case 'notPaid':
-			case 'notAttempted':
-				if (paidByRun && !isDuplicate) say('it was paid');
-				if (own.some(({ isPending }) => isPending) && !isDuplicate)
-					say('the service may still pay it');
-				if (!this.mayBeNotPaid(run, payee, own)) say('there is no reason for it');
-				if (
-					/another person or amount was paid/.test(message) &&
-					!this.books.paymentsOf(key).some((each) => idOf(key, each) !== idOf(key, payee)) &&
-					!this.runs.some((other) =>
-						other.payees.some(
-							(each) =>
-								each.key === key &&
-								idOf(key, each) !== idOf(key, payee) &&
-								saysPaid.some((finding) => this.said(other, finding, each)),
-						),
-					)
-				)
-					say('nobody else was paid under its reference');
-				break;
-			case 'alreadyPaid':
-				if (
-					!saysPaid.some((finding) => this.wasSaid(finding, payee)) &&
-					!this.books
-						.paymentsOf(key)
-						.some((each) => each.toUserId === toUserId && each.amountEtb === amount) &&
-					!this.isPaidByQuestions(run, payee)
-				)
-					say('the books do not have it');
-				if (paidByRun) say('this very run paid it');
-				break;
-			case 'ready':
-				if (run.plan.aim === 'pay') say('it is no dry run');
-				if (this.wasPaidMeanwhile(run, payee)) say('it was being paid when the run asked for it');
-				if (
-					!this.freedBesideAnother.has(key) &&
-					this.books
-						.paymentsOf(key)
-						.some((each) => each.leftAt < run.beganAt && !this.wasDenied(each))
-				)
-					say('it was paid before');
-				break;
-			case 'unknown':
-				if (!this.mayBeUnknown(run, key))
-					say(
-						this.books.sent.some(({ reference }) => reference === key)
-							? 'nothing went wrong'
-							: 'nobody sent it, and nothing went wrong',
-					);
-				break;
-			default:
-				say('there is no such outcome');
-		}
-		if (run.plan.aim !== 'pay' && own.length > 0) say('it does not pay, and something was sent');
-		const id = idOf(key, payee);
-		if (
-			(this.forEver.get(id) ?? Infinity) < run.beganAt &&
-			['paid', 'ready', ...(this.allStruck() === 0 ? ['unknown'] : [])].includes(outcome) &&
-			!(outcome === 'unknown' && this.mayRefuseToRead(run, key))
-		)
-			say('it was told to be paid, for ever');
+	private sentUnder(key: string): Sent[] {
+		return this.books.sent.filter((sent) => sent.key === key);
 	}
 
-	/** Whether another run was paying it when this one first asked for it, and nobody else said that it did not. */
-	private wasPaidMeanwhile(run: RunRecord, { key, toUserId, amount }: Payee): boolean {
-		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
-		return (
-			run.plan.aim === 'settle' &&
-			this.allStruck() === 0 &&
-			this.books
-				.paymentsOf(key)
-				.filter((each) => each.toUserId === toUserId && each.amountEtb === amount)
-				.filter(({ leftAt, endedAt = 0 }) => leftAt < askedAt && endedAt > askedAt)
-				.some((each) => !this.runs.some((other) => other !== run && this.denies(other, each)))
-		);
-	}
-
-	/** Whether somebody said of it that it was not made, since its claim. */
-	private wasDenied(sent: Sent): boolean {
-		return this.runs.some(
-			(run) =>
-				this.denies(run, sent) &&
-				run.before !== undefined &&
-				lastActAt(run) >= sent.grounds.claimedAt,
-		);
-	}
-
-	/** Whether somebody may not know how it ended. */
-	private mayBeUnknown(run: RunRecord, key: string): boolean {
-		if (this.allStruck() > 0 || this.wasStopped(key)) return true;
-		if (run.plan.mode === 'retry') {
-			// Without references, or when the node remembers no payments.
-			if (run.plan.references === 'none' || run.before?.row.has('references') !== true) return true;
-		}
-		if (run.payees.some((each) => each.key === key) && this.hasOthers(key)) return true;
-		if (this.mayRefuseToRead(run, key)) return true;
-		if (
-			run.plan.aim === 'settle' &&
-			run.payees.some((each, item) => each.key === key && run.findings[item] === 'unclear') &&
-			this.books.sent.some(({ reference }) => reference === key)
-		)
-			return true;
-		if (this.wasFreed(key)) return true;
-		if (this.onlyLooks(run) && this.overlaps(run, key)) return true;
-		if ((this.toldPaid.get(key) ?? Infinity) < run.beganAt) return false;
-		const { timeout } = this.plan;
-		const began = new Map<string, number>();
-		return this.books.sent.some((each) => {
-			const chain = `${each.run} ${each.reference}`;
-			const first = began.get(chain) ?? each.leftAt;
-			began.set(chain, first);
-			// Who waits for a run waits for the whole window that it sends at once.
-			const isSlow = (each.endedAt ?? this.timeline.now) - first > 0.8 * timeout;
-			if (isSlow) return true;
-			return (
-				each.reference === key &&
-				(isUnclear(each.kind) || (each.endedAt !== undefined && !each.isAnswered))
-			);
-		});
-	}
-
-	/** A run that settles says nothing of what it refuses to read: without a reference, or one that looks like another's. */
-	private mayRefuseToRead({ plan, payees }: RunRecord, key: string): boolean {
-		const alike = payees.filter((each) => each.key.toLowerCase() === key.toLowerCase());
-		return (
-			plan.aim === 'settle' &&
-			(plan.references === 'none' ||
-				alike.length > 1 ||
-				alike.some(({ variant }) => variant === 'noReference'))
-		);
-	}
-
-	/** A dry run, or one that was refused, does not wait for who is sending a reference. */
-	private onlyLooks({ plan, number }: RunRecord): boolean {
-		const mayBeRefused = plan.checkBalance || plan.maxTotalEtb !== undefined;
-		return (
-			plan.aim === 'dryRun' || (mayBeRefused && this.books.sent.every(({ run }) => run !== number))
-		);
-	}
-
-	/** Whether there was a reason not to pay it. */
-	private mayBeNotPaid(run: RunRecord, payee: Payee, own: Sent[]): boolean {
-		const { plan } = run;
-		if (this.allStruck() > 0 || run.stoppedAt !== undefined) return true;
-		if (plan.maxAmountEtb !== undefined || plan.maxTotalEtb !== undefined) return true;
-		if (plan.checkBalance && (this.plan.balance < 1_000_000 || this.plan.balanceAnswers.length > 0))
-			return true;
-		if (plan.aim === 'settle' && (plan.references === 'none' || plan.mode !== 'manual'))
-			return true;
-		if (plan.mode === 'retry' || payee.variant !== 'same' || this.hasOthers(payee.key)) return true;
-		if (this.refused(run).has(payee.key) || own.some(({ isPaid }) => !isPaid)) return true;
-		const look = payee.key.toLowerCase();
-		if (run.payees.filter(({ key }) => key.toLowerCase() === look).length > 1) return true;
-		// A run that stops at the first failure does not attempt the rest.
-		return plan.onError === 'stop' && this.stopsEarly(run);
-	}
-
-	private stopsEarly(run: RunRecord): boolean {
-		return (
-			run.plan.ifReferenceUsed === 'fail' ||
-			this.refused(run).size > 0 ||
-			this.books.sent.some((each) => each.run === run.number && !each.isPaid) ||
-			this.books.sent.some((each) => each.run === run.number && isUnclear(each.kind)) ||
-			run.payees.some(({ variant, key }) => variant !== 'same' || this.hasOthers(key)) ||
-			new Set(run.payees.map(({ key }) => key.toLowerCase())).size < run.payees.length
-		);
-	}
-
-	/** Connections that are refused do not reach the books. */
-	private refused(run: RunRecord): Set<string> {
-		return new Set(
-			run.payees
-				.filter(({ key }) => {
-					const person = Number(/\d+$/.exec(key)?.[0] ?? 0);
-					return this.plan.answers[person]?.includes('refused');
-				})
-				.map(({ key }) => key),
-		);
-	}
-
-	/** Whether the reference was also meant for another person or amount. */
-	private hasOthers(key: string): boolean {
-		return this.runs.some(({ payees }) =>
-			payees.some(
-				(payee) =>
-					payee.key === key && (payee.variant === 'otherAmount' || payee.variant === 'otherPerson'),
-			),
-		);
-	}
-
-	/** Whether a run with this reference was stopped. */
 	private wasStopped(key: string): boolean {
 		return this.runs.some(
 			({ stoppedAt, payees }) =>
@@ -711,14 +480,28 @@ export class Judge {
 		);
 	}
 
-	/** Whether another run with the same reference has not ended, or did so while this one went on. */
+	private wasClockSet(): boolean {
+		return this.plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
+	}
+
+	/** Whether another run with the same reference, which pays, has not ended, or did so while this one went on. */
 	private overlaps(run: RunRecord, key: string): boolean {
 		return this.runs.some(
 			(other) =>
 				other !== run &&
+				other.plan.does === 'pay' &&
 				other.payees.some((payee) => payee.key === key) &&
-				(other.endedAt ?? Infinity) >= run.beganAt,
+				this.isDuring(run, other),
 		);
+	}
+
+	private isDuring(run: RunRecord, other: RunRecord): boolean {
+		return hasBegun(other) && (other.endedAt ?? Infinity) >= run.beganAt;
+	}
+
+	private limit(name: string, isMet: boolean): boolean {
+		if (isMet) this.count(`limit: ${name}`);
+		return isMet;
 	}
 
 	private allStruck(): number {
@@ -733,3 +516,9 @@ export class Judge {
 		this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 	}
 }
+
+const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
+
+/** Whether nobody may know how it ended. */
+const mayBeUnclear = ({ kind, isAnswered, endedAt }: Sent): boolean =>
+	isUnclear(kind) || (endedAt !== undefined && !isAnswered);

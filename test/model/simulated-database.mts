@@ -20,27 +20,6 @@ export type Access =
 			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
 	  };
 
-/** One time that a run held the lock. */
-interface Turn {
-	beganAt: number;
-	/** Whether nothing failed or took long, and the run gave the lock back itself: what it added and left there was meant. */
-	endedWell: boolean;
-	hasFault: boolean;
-}
-
-/** In ms. A run that held the lock for longer may have been too late to take back what it asked. */
-const longestTurn = 10_000;
-
-/** Which calls named a mark. */
-export interface Naming {
-	/** In which turn it was added. */
-	turn: Turn;
-	/** The marks of the call that added it: the same array for each that the call added. */
-	addedBy: readonly string[];
-	/** All marks that any call named together with it. */
-	others: ReadonlySet<string>;
-}
-
 /** Whether a row is that of a node. That of a workflow is the lock. */
 const isNodes = (scope: string): boolean => scope.includes('n:');
 
@@ -49,18 +28,13 @@ export class SimulatedDatabase {
 	readonly rows = new Map<string, string[]>();
 	/** Faults that came true. */
 	struck = 0;
-	/** By context and mark, since it was added. */
-	private readonly naming = new Map<string, Map<string, Naming>>();
-	/** By run, since it last gave the lock back. */
-	private readonly turns = new Map<string, Turn>();
+	/** By context and mark, since it was added: all marks that any call named together with it. */
+	private readonly named = new Map<string, Map<string, ReadonlySet<string>>>();
 	private calls = 0;
 	private faults: readonly DatabaseFault[];
 	private readonly timeline: Timeline;
 	private readonly latency: number;
 	private readonly tell: Tell;
-	/** Hears of each write of a row just before it. */
-	beforeWrite: (scope: string, row: readonly string[]) => void = () => undefined;
-
 	/** @param latency of one step, at most, in ms */
 	constructor(timeline: Timeline, latency: number, faults: readonly DatabaseFault[], tell: Tell) {
 		this.timeline = timeline;
@@ -69,47 +43,26 @@ export class SimulatedDatabase {
 		this.tell = tell;
 	}
 
-	/** Which calls named a mark since it was added; undefined when it is not there. */
-	namingOf(scope: string, mark: string): Naming | undefined {
-		return this.naming.get(scope)?.get(mark);
+	/** Whether a mark is there, and no call that wrote another one of these wrote it too. */
+	isAlone(scope: string, mark: string, beside: (other: string) => boolean): boolean {
+		const others = this.named.get(scope)?.get(mark);
+		return others !== undefined && ![...others].some(beside);
 	}
 
-	private turnOf(who: string): Turn {
-		const turn = this.turns.get(who) ?? {
-			beganAt: this.timeline.now,
-			endedWell: false,
-			hasFault: false,
-		};
-		this.turns.set(who, turn);
-		return turn;
-	}
-
-	private endTurn(who: string): void {
-		const turn = this.turnOf(who);
-		turn.endedWell = !turn.hasFault && this.timeline.now - turn.beganAt < longestTurn;
-		this.turns.delete(who);
-	}
-
-	private write(
-		scope: string,
-		row: readonly string[],
-		marks: readonly string[],
-		turn: Turn | undefined,
-	): void {
-		this.beforeWrite(scope, row);
+	private write(scope: string, row: readonly string[], marks: readonly string[]): void {
 		this.rows.set(scope, [...row]);
-		if (turn === undefined) return;
-		const before = this.naming.get(scope);
-		const named = new Set(marks);
-		const now = row.map((mark): [string, Naming] => {
-			const known = before?.get(mark) ?? { turn, addedBy: marks, others: new Set<string>() };
-			const { others } = known;
-			return [
-				mark,
-				{ ...known, others: named.has(mark) ? new Set([...others, ...marks]) : others },
-			];
-		});
-		this.naming.set(scope, new Map(now));
+		if (!isNodes(scope)) return;
+		const before = this.named.get(scope);
+		const now = new Set(marks);
+		this.named.set(
+			scope,
+			new Map(
+				row.map((mark) => {
+					const others = before?.get(mark) ?? new Set<string>();
+					return [mark, now.has(mark) ? new Set([...others, ...marks]) : others] as const;
+				}),
+			),
+		);
 	}
 
 	/** From now on nothing goes wrong. */
@@ -134,10 +87,8 @@ export class SimulatedDatabase {
 		};
 		if (fault !== undefined) {
 			this.struck++;
-			this.turnOf(who).hasFault = true;
 			tell(() => `(${fault})`);
 		}
-		const turn = isNodes(scope) && access.kind !== 'count' ? this.turnOf(who) : undefined;
 		return await new Promise<unknown>((done, fail) => {
 			const answering = (answer: unknown, step: number): void => {
 				if (fault === 'silentAfter') return;
@@ -171,8 +122,7 @@ export class SimulatedDatabase {
 				if (access.kind === 'clear') {
 					end();
 					this.rows.delete(scope);
-					this.naming.delete(scope);
-					if (!isNodes(scope)) this.endTurn(who);
+					this.named.delete(scope);
 					tell(() => '');
 					answering(undefined, 1);
 					return;
@@ -198,8 +148,7 @@ export class SimulatedDatabase {
 							return;
 						}
 						// Updating a row that is gone does nothing.
-						if (found === undefined || now !== undefined)
-							this.write(scope, write, access.marks, turn);
+						if (found === undefined || now !== undefined) this.write(scope, write, access.marks);
 						tell(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
 						answering(answer, 3);
 					});

@@ -6,10 +6,10 @@ import type { Json, TryResult } from './execution.mts';
 export interface Line {
 	item: number;
 	outcome: string;
+	/** Undefined for what was not attempted. */
+	code?: string;
 	reference?: string;
 	toUserId?: string;
-	/** Why, unless it is listed in the error of a run. */
-	message?: string;
 }
 
 /** Lists of a stopped run, by outcome. */
@@ -39,13 +39,13 @@ export function linesOf(result: TryResult): Line[] | undefined {
 }
 
 function lineOf(fields: Json, item: unknown, outcome: unknown): Line {
-	const { reference, toUserId, message } = fields;
+	const { code, reference, toUserId } = fields;
 	return {
 		item: typeof item === 'number' ? item : -1,
 		outcome: typeof outcome === 'string' ? outcome : 'none',
+		...(typeof code === 'string' && { code }),
 		...(typeof reference === 'string' && { reference }),
 		...(typeof toUserId === 'string' && { toUserId }),
-		...(typeof message === 'string' && { message }),
 	};
 }
 

@@ -9,10 +9,10 @@
  * paid | sent, paid, payee (or anybody) | the service's answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
  *
  * The mark *sent* is written before a payment is sent: that is the claim. The mark *fresh* beside it names the period in
- * which that was. It counts until the next period is over, so a claim ends by time, also if nobody ends it. A run whose
- * answer comes later than a period after its claim records *paid*, and nothing else: another run may have claimed the
- * reference since. Before a refusal frees a reference that a person has freed before, the record is asked whether a run that
- * ended late has paid it.
+ * which that was; with a long Timeout there is one for each of the next periods too. It counts until the period after it is
+ * over, so a claim ends by time, also if nobody ends it. A run whose answer comes later than its claim lasts records *paid*,
+ * and nothing else: another run may have claimed the reference since. Before a refusal frees a reference that a person has
+ * freed before, the record is asked whether a run that ended late has paid it.
  *
  * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever takes two questions, of
  * which a crash leaves one: first *payee* (or *anybody*), then *paid*. Where no payee is known, *paid* is asked for together
@@ -58,13 +58,8 @@ export const afterStopMs = 5_000;
 /** What a sender may need to record how its payments ended, beyond the Timeout, in ms. */
 const recordingMs = 15_000;
 
-/**
- * How long a period can be, in ms: the shortest one that holds the Timeout and the time to record, which is at most an hour
- * and 15 seconds. They are few, so that a run with one Timeout can ask for what one with another claimed.
- */
-const periods = [20_000, 80_000, 320_000, 1_280_000, 3_840_000] as const;
-const periodFor = (timeoutMs: number): number =>
-	periods.find((each) => each >= timeoutMs + recordingMs) ?? Math.max(...periods);
+/** How long a period is, in ms: the usual Timeout, and the time to record. */
+const periodMs = 75_000;
 
 const sentMark = ({ key }: Keyed): string => `sent:${key}`;
 
@@ -76,12 +71,17 @@ const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 const askingMark = ({ key }: Keyed): string => `asking:${key}`;
 const freedMark = ({ key }: Keyed): string => `freed:${key}`;
 
-const freshMark = ({ key }: Keyed, periodMs: number, periodsLater = 0): string =>
-	`fresh:${periodMs}:${Math.floor(Date.now() / periodMs) + periodsLater}:${key}`;
+const freshMark = ({ key }: Keyed, periodsLater: number): string =>
+	`fresh:${Math.floor(Date.now() / periodMs) + periodsLater}:${key}`;
+
+/** A claim with a longer Timeout has the marks of so many periods, so that all ask for the same ones. */
+const claimMarks = (keyed: Keyed, periods: number): string[] => [
+	sentMark(keyed),
+	...Array.from({ length: periods }, (_, later) => freshMark(keyed, later)),
+];
 
 /** Of this period, the one before, and the next one: the clock of another process may be ahead. */
-const freshMarks = (keyed: Keyed): string[] =>
-	periods.flatMap((periodMs) => [-1, 0, 1].map((later) => freshMark(keyed, periodMs, later)));
+const freshMarks = (keyed: Keyed): string[] => [-1, 0, 1].map((later) => freshMark(keyed, later));
 
 /** The references that n8n keeps for this node. Each function throws whatever the database does. */
 export class Ledger {
@@ -89,15 +89,15 @@ export class Ledger {
 	private readonly stop: AbortSignal | undefined;
 	/** A while after `stop`. */
 	private readonly end: AbortSignal;
-	/** How long a claim lasts, in ms. */
-	private readonly periodMs: number;
-	/** What this run claimed, with the mark that says that it is fresh, and how long ago. */
-	private readonly claims = new Map<Payment, { fresh: string; ageMs: () => number }>();
+	/** How many periods hold the Timeout, and the time to record. */
+	private readonly periods: number;
+	/** What this run claimed: its marks, and how long ago. */
+	private readonly claims = new Map<Payment, { marks: string[]; ageMs: () => number }>();
 
 	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
 	constructor(context: IExecuteFunctions, timeoutMs: number, afterStop = timeoutMs) {
 		this.context = context;
-		this.periodMs = periodFor(timeoutMs);
+		this.periods = Math.ceil((timeoutMs + recordingMs) / periodMs);
 		this.stop = context.getExecutionCancelSignal();
 		this.end = abortedAfter(this.stop, afterStop);
 	}
@@ -107,9 +107,9 @@ export class Ledger {
 		return this.claims.size > 0;
 	}
 
-	/** By when a claim of any run with this Timeout is over, in ms. */
+	/** By when a claim of any run with this Timeout is over, in ms, also if a crash left the mark of the next period. */
 	get claimEndsWithinMs(): number {
-		return 2 * this.periodMs;
+		return (this.periods + 2) * periodMs;
 	}
 
 	/** How many marks there are. */
@@ -133,15 +133,16 @@ export class Ledger {
 	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.inAccess(async (questions) => {
 			const ageMs = stopwatch();
-			const fresh = new Map(
-				wanted.map((payment) => [payment, freshMark(payment, this.periodMs)] as const),
+			const claims = new Map(
+				wanted.map((payment) => [payment, claimMarks(payment, this.periods)] as const),
 			);
-			const states = await statesOf(questions, wanted, [...fresh.values()], paidMarksOf(ended));
+			const asked = [...claims.values()].flat();
+			const states = await statesOf(questions, wanted, asked, paidMarksOf(ended));
 			await this.free(questions, ended);
-			for (const [payment, mark] of fresh) {
+			for (const [payment, marks] of claims) {
 				if (states.get(payment) !== 'unused') continue;
-				questions.keep([sentMark(payment), mark]);
-				this.claims.set(payment, { fresh: mark, ageMs });
+				questions.keep(marks);
+				this.claims.set(payment, { marks, ageMs });
 			}
 			return { states, ageMs };
 		});
@@ -154,7 +155,7 @@ export class Ledger {
 			await this.free(questions, ended);
 			// Those of paid ones stay: to remove a mark, n8n searches the whole record.
 			const unknown = [...this.claims].filter(([payment]) => outcomeIs('unknown', payment));
-			questions.remove(unknown.map(([, { fresh }]) => fresh));
+			questions.remove(unknown.flatMap(([, { marks: [, ...fresh] }]) => fresh));
 		}, true);
 	}
 
@@ -164,7 +165,7 @@ export class Ledger {
 			(payment) =>
 				!outcomeIs('paid', payment) &&
 				!outcomeIs('unknown', payment) &&
-				(this.claims.get(payment)?.ageMs() ?? Infinity) < this.periodMs,
+				(this.claims.get(payment)?.ageMs() ?? Infinity) < this.periods * periodMs,
 		);
 		const freed = await questions.ask(refused.map(freedMark));
 		// Only what a person has freed before can have been claimed by a run that ended late, and paid it.
@@ -174,8 +175,7 @@ export class Ledger {
 			refused
 				.filter((payment) => !paid.has(paidMark(payment)))
 				.flatMap((payment) => [
-					sentMark(payment),
-					this.claims.get(payment)?.fresh ?? '',
+					...(this.claims.get(payment)?.marks ?? []),
 					// What a crash may have left.
 					payeeMark(payment),
 					...leftByQuestions(payment),
