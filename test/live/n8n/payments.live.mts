@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault } from '../../../sandbox/faults.mts';
-import type { Row } from './payroll.mts';
+import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import {
 	FAILED,
 	PAID,
-	PAY,
+	codesOf,
 	countOf,
-	detailsOf,
+	faultFor,
 	itemsOf,
 	newest,
+	once,
 	outcomesOf,
 	pay,
 	payroll,
@@ -20,9 +20,22 @@ import {
 	rejectFor,
 	rowAt,
 	sum,
+	type Row,
 } from './payroll.mts';
+import { chat, startChatModel } from '../../../lab/chat-model.mts';
 import type { Lab } from '../../../lab/lab.mts';
 import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';
+import { readExample } from '../../../lab/n8n/examples.mts';
+import {
+	PAY,
+	START,
+	list,
+	node,
+	outputs,
+	payNode,
+	start,
+	workflow,
+} from '../../../lab/workflow.mts';
 
 let lab: Lab;
 before(async () => {
@@ -30,12 +43,11 @@ before(async () => {
 });
 after(async () => await lab.stop());
 
-void test('killed in the middle of 200 payments with references, started and run again: nobody is paid twice', async (context) => {
+void test('killed in the middle of 200 payments, started and run again: nobody is paid twice', async (context) => {
 	const size = 200;
 	const window = 10;
-	// What the killed process was sending is waited for, for as long as it may still be under way.
-	const workflow = await publish(lab, 'killed', {}, { timeout: 3_000 });
-	const rows = payroll(lab, 'killed', size, { references: true });
+	const id = await publish(lab, 'killed', { onError: 'continueRegularOutput' });
+	const rows = payroll(lab, 'killed', size);
 	lab.sandbox.setLatency(100);
 	await pay(lab, 'killed', rows);
 	await eventually('60 payments', () =>
@@ -48,8 +60,7 @@ void test('killed in the middle of 200 payments with references, started and run
 	lab.sandbox.setLatency(0);
 	await lab.restartN8n();
 	await pay(lab, 'killed', rows);
-	const again = await newest(lab, workflow, 2);
-	const items = itemsOf(again, PAY);
+	const items = itemsOf(await newest(lab, id, 2));
 	const times = timesPaid(lab.sandbox, rows);
 	const found = countOf(items.map(({ outcome }) => outcome));
 	context.diagnostic(
@@ -69,30 +80,30 @@ void test('killed in the middle of 200 payments with references, started and run
 });
 
 void test('Retry On Fail over 50 items, of which item 30 is rejected twice: everybody is paid once', async () => {
-	const workflow = await publish(lab, 'retried', {
+	const id = await publish(lab, 'retried', {
 		retryOnFail: true,
 		maxTries: 3,
 		waitBetweenTries: 100,
 	});
-	const rows = payroll(lab, 'retried', 50, { references: false });
+	const rows = payroll(lab, 'retried', 50);
 	rejectFor(lab, rowAt(rows, 30), 2);
 	await pay(lab, 'retried', rows);
-	const execution = await newest(lab, workflow, 1);
+	const execution = await newest(lab, id, 1);
 	lab.sandbox.faults.clear();
 	assert.equal(execution.status, 'success', execution.error);
 	assert.deepEqual(
-		itemsOf(execution, PAY).map(({ toUserId, outcome }) => [toUserId, outcome]),
-		rows.map(({ toUserId }) => [toUserId, 'paid']),
+		itemsOf(execution).map(({ toUserId, code, txHash }) => [toUserId, code, typeof txHash]),
+		rows.map(({ toUserId }) => [toUserId, 'paid', 'string']),
 	);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), Array(50).fill(1));
+	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
 void test('two executions at once with overlapping references, 40 times: nobody is paid twice', async (context) => {
 	const rounds = 40;
-	const workflow = await publish(lab, 'together');
+	const id = await publish(lab, 'together', { onError: 'continueRegularOutput' });
 	const all: Row[] = [];
 	for (let round = 1; round <= rounds; round++) {
-		const rows = payroll(lab, `together-${round}`, 30, { references: true });
+		const rows = payroll(lab, `together-${round}`, 30);
 		all.push(...rows);
 		await Promise.all([
 			pay(lab, 'together', rows.slice(0, 20)),
@@ -102,103 +113,220 @@ void test('two executions at once with overlapping references, 40 times: nobody 
 	await eventually(
 		'all executions',
 		async () => {
-			const ids = await lab.api.executionIds(workflow);
+			const ids = await lab.api.executionIds(id);
 			return ids.length >= rounds * 2 ? true : undefined;
 		},
 		120_000,
 	);
-	const executions = await executionsOf(lab, workflow, rounds * 2);
-	const found = countOf(
-		executions.flatMap((execution) => itemsOf(execution, PAY).map(({ outcome }) => outcome)),
-	);
+	const executions = await executionsOf(lab, id, rounds * 2);
+	const found = countOf(executions.flatMap(codesOf));
 	context.diagnostic(`${rounds} pairs of executions said ${JSON.stringify(found)}`);
-	assert.deepEqual(timesPaid(lab.sandbox, all), Array(all.length).fill(1));
-	// The ten that both executions have wait for each other, and end well.
-	assert.deepEqual(found, { paid: rounds * 30, alreadyPaid: rounds * 10 });
+	assert.deepEqual(timesPaid(lab.sandbox, all), once(all));
+	const { paid, paidBefore = 0, inFlight = 0 } = found;
+	assert.equal(paid, rounds * 30);
+	assert.equal(paidBefore + inFlight, rounds * 10);
 });
 
-void test('On Error: error output', async () => {
-	const workflow = await publish(lab, 'branches', { onError: 'continueErrorOutput' });
-	const rows = payroll(lab, 'branches', 12, { references: true });
-	rejectFor(lab, rowAt(rows, 5), 1);
+const failing = (rows: Row[], index: number): void => rejectFor(lab, rowAt(rows, index), 1);
+
+void test('On Error, using error output: what failed is an error there, with the fields of its item', async () => {
+	const id = await publish(lab, 'branches', { onError: 'continueErrorOutput' });
+	const rows = payroll(lab, 'branches', 12);
+	failing(rows, 5);
 	await pay(lab, 'branches', rows);
-	const execution = await newest(lab, workflow, 1);
+	const execution = await newest(lab, id, 1);
 	lab.sandbox.faults.clear();
 	assert.equal(execution.status, 'success', execution.error);
-	const paid = itemsOf(execution, PAID);
 	assert.deepEqual(
-		paid.map(({ source, outcome }) => [source, outcome]),
+		itemsOf(execution, PAID).map(({ source, outcome }) => [source, outcome]),
 		rows.flatMap(({ toUserId }, index) => (index === 5 ? [] : [[toUserId, 'paid']])),
 	);
 	const [failed] = itemsOf(execution, FAILED);
 	assert.ok(failed);
-	const { toUserId, reference } = rowAt(rows, 5);
-	assert.equal(failed.source, toUserId);
-	const { message, description, ...rest } = detailsOf(failed);
+	const { error, source, ...itsItem } = failed;
+	const { toUserId, reference, amountEtb } = rowAt(rows, 5);
+	assert.equal(source, toUserId);
+	assert.deepEqual(itsItem, { toUserId, reference, amountEtb });
+	const { message, remedy, ...rest } = Object(error) as Record<string, unknown>;
 	assert.match(String(message), /The wallet is closed/);
-	assert.ok(String(description).length > 0);
-	assert.deepEqual(rest, {
-		outcome: 'notPaid',
-		toUserId,
-		reference,
-		amountEtb: 1,
-		httpCode: '422',
-	});
+	assert.ok(String(remedy).length > 0);
+	const whatFailed = { toUserId, reference, amountEtb };
+	assert.deepEqual(rest, { outcome: 'notPaid', code: 'refused', httpCode: '422', ...whatFailed });
 });
 
-void test('On Error: continue', async () => {
-	const workflow = await publish(lab, 'continued', { onError: 'continueRegularOutput' });
-	const rows = payroll(lab, 'continued', 12, { references: false });
-	rejectFor(lab, rowAt(rows, 5), 1);
-	await pay(lab, 'continued', rows);
-	const execution = await newest(lab, workflow, 1);
+void test('On Error, continue: 50 items are 50 rows in their order, of each kind of failure, with the fields of their items', async () => {
+	const settings = { onError: 'continueRegularOutput' };
+	const options = { timeout: 2_000, maxAmountEtb: '5', includeInput: true };
+	const id = await publish(lab, 'continued', settings, options);
+	const rows = payroll(lab, 'continued', 50).map((row, line) => ({ ...row, line }));
+	const [other] = payroll(lab, 'continued-before', 1);
+	assert.ok(other);
+	await pay(lab, 'continued', [other, ...rows.slice(20, 21)]);
+	const codeAt = new Map<number, string>([
+		[3, 'refused'],
+		[5, 'invalid'],
+		[8, 'aboveMaximum'],
+		[12, 'sameReference'],
+		[15, 'noAnswer'],
+		[17, 'unclear'],
+		[18, 'otherAmount'],
+		[20, 'paidBefore'],
+		[22, 'otherPayment'],
+	]);
+	await newest(lab, id, 1);
+	const asked: object[] = rows.map((row) => ({ ...row }));
+	Object.assign(asked[5] ?? {}, { amountEtb: '12,400' });
+	Object.assign(asked[8] ?? {}, { amountEtb: 6 });
+	Object.assign(asked[12] ?? {}, { reference: rowAt(rows, 11).reference.toUpperCase() });
+	Object.assign(asked[22] ?? {}, { reference: other.reference });
+	const otherAmount = { status: 200, body: '{"success":true,"amountEtb":0.9,"txHash":"0x09"}' };
+	const faults = new Map<string, Fault | PresetName>([
+		[rowAt(rows, 3).toUserId, 'refused'],
+		[rowAt(rows, 15).toUserId, 'timeoutAfterPaying'],
+		[rowAt(rows, 17).toUserId, 'error500AfterPaying'],
+		[rowAt(rows, 18).toUserId, { process: 'before-answer', answer: otherAmount }],
+	]);
+	faultFor(lab, faults);
+	await pay(lab, 'continued', asked);
+	const execution = await newest(lab, id, 2);
 	lab.sandbox.faults.clear();
+	const items = itemsOf(execution, PAID);
 	assert.deepEqual(
-		itemsOf(execution, PAID).map(({ source, outcome, error }) => [
-			source,
-			outcome ?? detailsOf({ error }).outcome,
-		]),
-		rows.map(({ toUserId }, index) => [toUserId, index === 5 ? 'notPaid' : 'paid']),
+		items.map(({ code }) => code),
+		rows.map((_, index) => codeAt.get(index) ?? 'paid'),
 	);
+	assert.deepEqual(
+		items.map(({ line, source, toUserId, outcome, error }) => [
+			line,
+			source,
+			toUserId,
+			typeof outcome,
+			error,
+		]),
+		rows.map(({ line, toUserId }) => [line, toUserId, toUserId, 'string', undefined]),
+	);
+	for (const [index, { message, remedy, txHash }] of items.entries()) {
+		const isPaid = ['paid', 'otherAmount'].includes(codeAt.get(index) ?? 'paid');
+		assert.equal(typeof txHash, isPaid ? 'string' : 'undefined', `txHash of ${index}`);
+		for (const text of [message, remedy])
+			assert.equal(typeof text, isPaid ? 'undefined' : 'string', `texts of ${index}`);
+	}
 });
 
-void test('On Error: stop. A retry of the execution pays again only what has a reference and was not paid', async () => {
-	for (const references of [false, true]) {
-		const path = `stopped-${references}`;
-		const workflow = await publish(lab, path, {}, { concurrency: 1 });
-		const rows = payroll(lab, path, 12, { references });
-		rejectFor(lab, rowAt(rows, 5), 1);
-		await pay(lab, path, rows);
-		const execution = await newest(lab, workflow, 1);
-		assert.equal(execution.status, 'error');
-		assert.match(execution.error ?? '', /5 paid, 1 not paid, 6 not attempted, total 5 ETB/);
-		assert.match(execution.error ?? '', /Paid: item 0 .*0x[0-9a-f]{64}/);
-		const retried = await lab.api.endedExecution(await lab.api.retryExecution(execution.id));
-		if (references) {
-			assert.equal(retried.status, 'success', retried.error);
-			assert.deepEqual(timesPaid(lab.sandbox, rows), Array(12).fill(1));
-		} else {
-			assert.match(retried.error ?? '', /This execution is a retry of an earlier one/);
-			assert.equal(sum(timesPaid(lab.sandbox, rows)), 5);
-		}
-		lab.sandbox.faults.clear();
+void test('On Error: stop. Retry execution pays what was not paid, and nobody twice', async () => {
+	const id = await publish(lab, 'stopped', {}, { concurrency: 1 });
+	const rows = payroll(lab, 'stopped', 12);
+	failing(rows, 5);
+	await pay(lab, 'stopped', rows);
+	const execution = await newest(lab, id, 1);
+	lab.sandbox.faults.clear();
+	assert.equal(execution.status, 'error');
+	assert.match(execution.error ?? '', /5 paid, 1 not paid, 6 not attempted, total 5 ETB/);
+	assert.match(execution.error ?? '', /Paid: item 0 .*0x[0-9a-f]{64}/);
+	const retried = await lab.api.endedExecution(await lab.api.retryExecution(execution.id));
+	assert.equal(retried.status, 'success', retried.error);
+	assert.deepEqual(countOf(codesOf(retried)), { paidBefore: 5, paid: 7 });
+	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
+});
+
+void test('what looks the same is one payment, in every run', async () => {
+	const id = await publish(lab, 'alike', { onError: 'continueRegularOutput' });
+	const alike = [
+		'INV-1',
+		'inv-1',
+		' INV - 1',
+		'INV\u20111',
+		'INV-\ufe0f1',
+		'INV-\u31641',
+		'ＩＮＶ－１',
+	];
+	const rows = payroll(lab, 'alike', 1);
+	for (const reference of alike) await pay(lab, 'alike', [{ ...rowAt(rows, 0), reference }]);
+	const executions = await executionsOf(lab, id, alike.length);
+	assert.deepEqual(countOf(executions.flatMap(codesOf)), { paid: 1, paidBefore: alike.length - 1 });
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
+});
+
+/** Whatever runs: nothing is asked of the service. */
+async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
+	const requests = lab.sandbox.requestCount();
+	const result = await work();
+	assert.equal(lab.sandbox.requestCount(), requests);
+	return result;
+}
+
+const saysWhatToWrite = /Write what this payment is for|Parameter "Reference" is required/;
+
+void test('without a reference nothing is sent: in the editor, on a schedule, and as the tool of an agent', async (context) => {
+	const rows = payroll(lab, 'bare', 2);
+	const everySecond = node(
+		'Every second',
+		'scheduleTrigger',
+		{ rule: { interval: [{ field: 'seconds', secondsInterval: 1 }] } },
+		{ typeVersion: 1.2 },
+	);
+	for (const reference of ['', '={{ $json.nothing }}', '={{ " \u200b " }}']) {
+		const nodes = [start(), everySecond, list(rows), payNode({ reference })];
+		const connections = {
+			[START]: outputs(['Rows']),
+			[everySecond.name]: outputs(['Rows']),
+			Rows: outputs([PAY]),
+		};
+		const id = await lab.add(workflow('bare', nodes, connections));
+		await sendingNothing(async () => {
+			const inEditor = await lab.api.endedExecution(await lab.api.run(id, START));
+			context.diagnostic(inEditor.error ?? '');
+			assert.match(inEditor.error ?? '', saysWhatToWrite);
+			if (reference === '') {
+				await assert.rejects(
+					lab.api.activate(id),
+					/Missing or invalid required parameters: reference/,
+				);
+				return;
+			}
+			await lab.api.activate(id);
+			const executions = await executionsOf(lab, id, 2);
+			await lab.api.deactivate(id);
+			const scheduled = executions.find(({ mode }) => mode === 'trigger');
+			assert.match(scheduled?.error ?? '', saysWhatToWrite);
+		});
+	}
+
+	const model = await startChatModel();
+	try {
+		const example = await model.inWorkflow(lab.api, await readExample('agent-with-approval.json'));
+		const nodes = example.nodes.map((each) =>
+			each.type === 'n8n-nodes-etb-wallet.etbWalletTool' && each.name === 'Pay a user'
+				? { ...each, parameters: { ...Object(each.parameters), reference: '={{ "" }}' } }
+				: each,
+		);
+		const agent = await lab.add({ ...example, nodes });
+		const ask = `Pay 50 ETB to ${rowAt(rows, 0).toUserId}`;
+		const { execution } = await sendingNothing(
+			async () => await chat(lab, agent, ask, ['Approve']),
+		);
+		const answer = String(itemsOf(execution, 'Agent')[0]?.output);
+		context.diagnostic(answer);
+		assert.match(answer, saysWhatToWrite);
+	} finally {
+		await model.close();
 	}
 });
 
 void test('stopping an execution stops sending within those in flight', async (context) => {
 	const concurrency = 4;
-	const workflow = await publish(lab, 'halted', {}, { concurrency });
-	const rows = payroll(lab, 'halted', 100, { references: true });
+	const id = await publish(lab, 'halted', {}, { concurrency });
+	const rows = payroll(lab, 'halted', 100);
 	lab.sandbox.setLatency(150);
 	await pay(lab, 'halted', rows);
 	await eventually('13 payments', () =>
 		sum(timesPaid(lab.sandbox, rows)) >= 13 ? true : undefined,
 	);
-	const [id] = await lab.api.executionIds(workflow);
-	assert.ok(id);
-	await lab.api.stopExecution(id);
+	const [running] = await lab.api.executionIds(id);
+	assert.ok(running);
+	await lab.api.stopExecution(running);
 	const atStop = sum(timesPaid(lab.sandbox, rows));
-	assert.equal((await lab.api.endedExecution(id)).status, 'canceled');
+	assert.equal((await lab.api.endedExecution(running)).status, 'canceled');
 
 	// Run again: what was in flight has ended by its own, as paid, and the rest is paid now.
 	lab.sandbox.setLatency(0);
@@ -210,8 +338,8 @@ void test('stopping an execution stops sending within those in flight', async (c
 	context.diagnostic(`${atStop} were paid when it was stopped, ${lastOfThem} in the end`);
 	assert.ok(lastOfThem < atStop + concurrency);
 	await pay(lab, 'halted', rows);
-	const again = await newest(lab, workflow, 2);
-	assert.deepEqual(countOf(itemsOf(again, PAY).map(({ outcome }) => outcome)), {
+	const again = await newest(lab, id, 2);
+	assert.deepEqual(countOf(outcomesOf(again)), {
 		alreadyPaid: lastOfThem,
 		paid: rows.length - lastOfThem,
 	});
@@ -232,13 +360,13 @@ void test('answers that never end: the run ends by its Timeout, and also when it
 	const endless = ['drippingBody', 'switchingProtocols'] as const;
 	const options = { timeout: 3_000, concurrency: 4 };
 	const settings = { onError: 'continueRegularOutput' };
-	const workflow = await publish(lab, 'endless', settings, options);
-	const rows = payroll(lab, 'endless', 40, { references: true });
+	const id = await publish(lab, 'endless', settings, options);
+	const rows = payroll(lab, 'endless', 40);
 	const listed = rows.slice(0, 8);
 	let requests = 0;
 	lab.sandbox.faults.plan('POST /disburse', () => endless[requests++ % 2]);
 	await pay(lab, 'endless', listed);
-	const ended = await newest(lab, workflow, 1);
+	const ended = await newest(lab, id, 1);
 	assert.deepEqual(countOf(outcomesOf(ended)), { unknown: 8 });
 
 	requests = 0;
@@ -246,21 +374,21 @@ void test('answers that never end: the run ends by its Timeout, and also when it
 	await eventually('4 payments whose answer does not end', () =>
 		requests >= 4 ? true : undefined,
 	);
-	const [id] = await lab.api.executionIds(workflow);
-	assert.ok(id);
-	const told = await stop(id);
+	const [running] = await lab.api.executionIds(id);
+	assert.ok(running);
+	const told = await stop(running);
 	context.diagnostic(told);
 	assert.match(told, /0 paid, 12 unknown, 28 not attempted/);
 	// n8n's log, with its usual settings, shows a line's message and nothing else.
-	const place = `Workflow Payroll endless (${workflow}), node ${PAY}, execution ${id}`;
+	const place = `Workflow Payroll endless (${id}), node ${PAY}, execution ${running}`;
 	assert.ok(told.endsWith(place), told);
 	for (const { reference } of listed) assert.ok(told.includes(` ${reference} (`), told);
-	assert.equal((await lab.api.endedExecution(id)).status, 'canceled');
+	assert.equal((await lab.api.endedExecution(running)).status, 'canceled');
 	assert.equal(requests, 4);
 
 	lab.sandbox.faults.clear();
 	await pay(lab, 'endless', rows);
-	const again = await newest(lab, workflow, 3);
+	const again = await newest(lab, id, 3);
 	assert.deepEqual(countOf(outcomesOf(again)), { unknown: 12, paid: 28 });
 	assert.deepEqual(timesPaid(lab.sandbox, rows), Array(rows.length).fill(1));
 });
@@ -269,8 +397,8 @@ void test('n8n stands still for longer than the Timeout: what was claimed before
 	const timeout = 5_000;
 	const window = 10;
 	const settings = { onError: 'continueRegularOutput' };
-	const workflow = await publish(lab, 'frozen', settings, { timeout, concurrency: window });
-	const rows = payroll(lab, 'frozen', 200, { references: true });
+	const id = await publish(lab, 'frozen', settings, { timeout, concurrency: window });
+	const rows = payroll(lab, 'frozen', 200);
 	const stillAt = rows.slice(100, 100 + window);
 	/** Claimed and not sent: the service asks to come back, for which n8n wakes up too late. */
 	const comeBack: Fault = {
@@ -297,7 +425,7 @@ void test('n8n stands still for longer than the Timeout: what was claimed before
 	await sleep(timeout + 1_000);
 	process.kill(lab.n8n.pid, 'SIGCONT');
 
-	const execution = await newest(lab, workflow, 1);
+	const execution = await newest(lab, id, 1);
 	const outcomes = outcomesOf(execution);
 	const times = timesPaid(lab.sandbox, rows);
 	context.diagnostic(`the run that stood still said ${JSON.stringify(countOf(outcomes))}`);
@@ -313,7 +441,7 @@ void test('n8n stands still for longer than the Timeout: what was claimed before
 
 	lab.sandbox.faults.clear();
 	await pay(lab, 'frozen', rows);
-	const again = outcomesOf(await newest(lab, workflow, 2));
+	const again = outcomesOf(await newest(lab, id, 2));
 	assert.deepEqual(
 		again,
 		outcomes.map(

@@ -1,15 +1,23 @@
 /** Payrolls for the real n8n: rows, the workflow that pays them, and what came of it. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { Execution, WorkflowFile } from '../../../lab/n8n/api.mts';
+import type { Execution } from '../../../lab/n8n/api.mts';
+import {
+	PAY,
+	ROWS,
+	node,
+	outputs,
+	payNode,
+	postedRows,
+	webhook,
+	workflow,
+} from '../../../lab/workflow.mts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import type { Lab } from '../../../lab/lab.mts';
 import { eventually, executionsOf } from '../../../lab/lab.mts';
 
-export const PAY = 'Pay';
 export const PAID = 'Paid';
 export const FAILED = 'Failed';
 
@@ -18,19 +26,14 @@ export interface Row {
 	toUserId: string;
 	/** ETB */
 	amountEtb: number;
-	reference?: string;
+	reference: string;
 }
 
 /** New users of the sandbox with one payment each. */
-export function payroll(
-	{ sandbox }: Lab,
-	name: string,
-	count: number,
-	{ references }: { references: boolean },
-): Row[] {
+export function payroll({ sandbox }: Pick<Lab, 'sandbox'>, name: string, count: number): Row[] {
 	return Array.from({ length: count }, (_, index) => {
 		const { id: toUserId } = sandbox.books.addUser({ externalId: `${name}-${index}` });
-		return { toUserId, amountEtb: 1, ...(references && { reference: `pay-${name}-${index}` }) };
+		return { toUserId, amountEtb: 1, reference: `pay-${name}-${index}` };
 	});
 }
 
@@ -40,114 +43,45 @@ export const rowAt = (rows: Row[], index: number): Row => {
 	return row;
 };
 
-const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-	id: randomUUID(),
-	name,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters,
-});
+export const once = (rows: Row[]): number[] => Array<number>(rows.length).fill(1);
 
 /** Notes the row that n8n takes for the source of each item. */
-const sourceNode = (name: string) =>
-	node(name, 'n8n-nodes-base.set', 3.4, {
-		includeOtherFields: true,
-		assignments: {
-			assignments: [
-				{
-					id: randomUUID(),
-					name: 'source',
-					type: 'string',
-					value: "={{ $('Rows').item.json.toUserId }}",
-				},
-			],
-		},
-		options: {},
-	});
+const sourceNode = (name: string) => {
+	const value = `={{ $('${ROWS}').item.json.toUserId }}`;
+	const assignments = [{ id: 'source', name: 'source', type: 'string', value }];
+	const parameters = { includeOtherFields: true, assignments: { assignments }, options: {} };
+	return node(name, 'set', parameters, { typeVersion: 3.4 });
+};
 
-/** Pays the rows that are posted to its webhook, and looks at what leaves on both outputs. */
-function payrollWorkflow(path: string, settings: object, options: object): WorkflowFile {
-	const to = (name: string) => ({ node: name, type: 'main', index: 0 });
-	const webhook = node('Webhook', 'n8n-nodes-base.webhook', 2, { path, httpMethod: 'POST' });
-	return {
-		name: `Payroll ${path}`,
-		nodes: [
-			{ ...webhook, webhookId: randomUUID() },
-			node('Rows', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: 'body.rows' }),
-			{
-				...node(PAY, 'n8n-nodes-etb-wallet.etbWallet', 1, {
-					resource: 'disbursement',
-					operation: 'create',
-					mappingMode: 'autoMapInputData',
-					options,
-				}),
-				...settings,
-			},
-			sourceNode(PAID),
-			sourceNode(FAILED),
-		],
-		connections: {
-			Webhook: { main: [[to('Rows')]] },
-			Rows: { main: [[to(PAY)]] },
-			[PAY]: { main: [[to(PAID)], [to(FAILED)]] },
-		},
-		settings: { executionOrder: 'v1' },
-	};
-}
-
-/** Pays these rows when a person starts it in the editor. */
-export const payrollOnce = (rows: Row[]): WorkflowFile => ({
-	name: 'Payroll',
-	nodes: [
-		node('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
-		node('Rows', 'n8n-nodes-base.code', 2, {
-			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
-		}),
-		{
-			...node(PAY, 'n8n-nodes-etb-wallet.etbWallet', 1, {
-				resource: 'disbursement',
-				operation: 'create',
-				mappingMode: 'autoMapInputData',
-			}),
-			onError: 'continueRegularOutput',
-		},
-	],
-	connections: {
-		Start: { main: [[{ node: 'Rows', type: 'main', index: 0 }]] },
-		Rows: { main: [[{ node: PAY, type: 'main', index: 0 }]] },
-	},
-	settings: { executionOrder: 'v1' },
-});
-
-/** Publishes a workflow that pays; resolves to its id. */
+/**
+ * Publishes a workflow that pays the rows that are posted to its webhook, and looks at what leaves on both outputs;
+ * resolves to its id.
+ */
 export async function publish(
 	lab: Lab,
 	path: string,
 	settings: object = {},
 	options: object = {},
 ): Promise<string> {
-	const id = await lab.add(payrollWorkflow(path, settings, options));
+	const nodes = [
+		webhook(path),
+		postedRows(),
+		payNode({ options }, settings),
+		sourceNode(PAID),
+		sourceNode(FAILED),
+	];
+	const connections = {
+		Webhook: outputs([ROWS]),
+		[ROWS]: outputs([PAY]),
+		[PAY]: outputs([PAID], [FAILED]),
+	};
+	const id = await lab.add(workflow(`Payroll ${path}`, nodes, connections));
 	await lab.api.activate(id);
 	return id;
 }
 
-const WithParameters = z.object({ parameters: z.record(z.unknown()) });
-
-/** Changes the Options of the node that pays, as a person does in the editor who then publishes. */
-export async function setOptions({ api }: Lab, id: string, options: object): Promise<void> {
-	await api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: nodes.map((each) => {
-			if (each.name !== PAY) return each;
-			const { parameters } = WithParameters.parse(each);
-			return { ...each, parameters: { ...parameters, options } };
-		}),
-	}));
-	await api.activate(id);
-}
-
 /** Starts the workflow of this path, also while n8n is still registering its webhooks. */
-export async function pay({ n8n }: Lab, path: string, rows: Row[]): Promise<void> {
+export async function pay({ n8n }: Lab, path: string, rows: object[]): Promise<void> {
 	await eventually(`webhook ${path}`, async () => {
 		const response = await fetch(`${n8n.url}/webhook/${path}`, {
 			method: 'POST',
@@ -169,13 +103,14 @@ export async function newest(lab: Lab, workflowId: string, count: number): Promi
 
 export type Item = Record<string, unknown>;
 
-export const itemsOf = (execution: Execution, name: string, output = 0): Item[] =>
+export const itemsOf = (execution: Execution, name = PAY, output = 0): Item[] =>
 	execution.nodes[name]?.[0]?.outputs[output] ?? [];
-export const detailsOf = (item: Item): Item => ({ ...(Object(item.error) as Item) });
 
-/** The outcome of each item of an execution, also of those that failed under On Error: Continue. */
-export const outcomesOf = (execution: Execution): unknown[] =>
-	itemsOf(execution, PAY).map((item) => item.outcome ?? detailsOf(item).outcome);
+/** A field of each item that the node that pays gave out first. */
+export const valuesOf = (execution: Execution, field: string): unknown[] =>
+	itemsOf(execution).map((item) => item[field]);
+export const outcomesOf = (execution: Execution): unknown[] => valuesOf(execution, 'outcome');
+export const codesOf = (execution: Execution): unknown[] => valuesOf(execution, 'code');
 
 export const sum = (numbers: number[]): number =>
 	numbers.reduce((total, number) => total + number, 0);

@@ -4,22 +4,39 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
+import { FormVisitor } from '../../../lab/form-visitor.mts';
+import type { Lab } from '../../../lab/lab.mts';
+import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';
+import type { Execution, WorkflowFile } from '../../../lab/n8n/api.mts';
 import { freePort } from '../../../lab/n8n/ports.mts';
-import type { PresetName } from '../../../sandbox/faults.mts';
-import type { Row } from './payroll.mts';
 import {
 	PAY,
+	ROWS,
+	START,
+	chain,
+	code,
+	list,
+	node,
+	outputs,
+	payNode,
+	start,
+	webhook,
+	workflow,
+	type NodeFile,
+} from '../../../lab/workflow.mts';
+import { presets, type PresetName } from '../../../sandbox/faults.mts';
+import {
+	codesOf,
 	countOf,
 	faultFor,
 	itemsOf,
-	outcomesOf,
+	newest,
+	once,
 	payroll,
 	recordOf,
 	rowAt,
+	type Row,
 } from './payroll.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';
 
 let lab: Lab;
 const inventor = createServer((request, response) => {
@@ -56,53 +73,44 @@ after(async () => {
 
 /** ms */
 const timeout = 2_000;
-const START = 'Start';
 
-interface Node {
-	id: string;
-	name: string;
-	type: string;
-	parameters: object;
+interface Flow {
+	parameters?: object;
+	settings?: object;
+	/** Besides those that start, give out the rows and pay. */
+	nodes?: NodeFile[];
+	connections?: WorkflowFile['connections'];
 }
-const node = (name: string, type: string, typeVersion: number, parameters: object, more = {}) => ({
-	id: randomUUID(),
-	name,
-	type: `n8n-nodes-base.${type}`,
-	typeVersion,
-	position: [0, 0],
-	parameters,
-	...more,
-});
-const start = () => node(START, 'manualTrigger', 1, {});
-const list = (rows: Row[], name = 'Rows') =>
-	node(name, 'code', 2, { jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))` });
-const payNode = (parameters: object = {}, more: object = {}) => ({
-	...node(PAY, '', 1, {
-		resource: 'disbursement',
-		operation: 'create',
-		mappingMode: 'autoMapInputData',
-		options: { timeout },
-		...parameters,
-	}),
-	type: 'n8n-nodes-etb-wallet.etbWallet',
-	onError: 'continueRegularOutput',
-	...more,
-});
-const to = (name: string) => ({ node: name, type: 'main', index: 0 });
-const chain = (...names: string[]): Record<string, unknown> =>
-	Object.fromEntries(
-		names
-			.slice(1)
-			.map((name, index): [string, unknown] => [names[index] ?? '', { main: [[to(name)]] }]),
-	);
 
-async function add(name: string, nodes: Node[], connections: object): Promise<string> {
-	const settings = { executionOrder: 'v1' };
-	return await lab.add(WorkflowFile.parse({ name, nodes, connections, settings }));
+/** A workflow that pays the rows when a person starts it. */
+async function add(name: string, rows: Row[], flow: Flow = {}): Promise<string> {
+	const { parameters, settings, nodes = [], connections = chain(START, ROWS, PAY) } = flow;
+	const pays = payNode(
+		{ options: { timeout }, ...parameters },
+		{ onError: 'continueRegularOutput', ...settings },
+	);
+	return await lab.add(workflow(name, [start(), list(rows), pays, ...nodes], connections));
 }
 
 const run = async (id: string): Promise<Execution> =>
 	await lab.api.endedExecution(await lab.api.run(id, START), 120_000);
+
+/** Runs it while each of these payments meets a fault. */
+async function runWith(id: string, faults: Array<[Row, PresetName]>): Promise<Execution> {
+	faultFor(lab, new Map(faults.map(([{ toUserId }, fault]) => [toUserId, fault])));
+	try {
+		return await run(id);
+	} finally {
+		lab.sandbox.faults.clear();
+	}
+}
+
+/** A workflow in which the payment of the first row is unknown, and was not made. */
+async function withUnknown(name: string, rows: Row[], flow: Flow = {}): Promise<string> {
+	const id = await add(name, rows, flow);
+	await runWith(id, [[rowAt(rows, 0), 'error500BeforePaying']]);
+	return id;
+}
 
 const Parameters = z.object({ parameters: z.record(z.unknown()) });
 
@@ -117,297 +125,382 @@ async function setFields(id: string, fields: object, name = PAY): Promise<void> 
 	}));
 }
 
-const once = (rows: Row[]): number[] => Array<number>(rows.length).fill(1);
-const lostBeforePaying = (row: Row) =>
-	new Map<string, PresetName>([[row.toUserId, 'error500BeforePaying']]);
+const settling = (wasPaid: string[], wasNotPaid: string[]) => ({
+	mode: 'settle',
+	wasPaid: wasPaid.join('\n'),
+	wasNotPaid: wasNotPaid.join('\n'),
+});
 
-/** A workflow in which the payment of the first row is unknown, and was not made. */
-async function withUnknown(
-	name: string,
-	rows: Row[],
-	more: { nodes?: Node[]; connections?: object; settings?: object } = {},
-): Promise<string> {
-	const { nodes = [], connections = chain(START, 'Rows', PAY), settings = {} } = more;
-	const id = await add(name, [start(), list(rows), payNode({}, settings), ...nodes], connections);
-	faultFor(lab, lostBeforePaying(rowAt(rows, 0)));
-	await run(id);
-	lab.sandbox.faults.clear();
-	return id;
-}
-
-/** Whatever n8n does meanwhile: nobody is paid, and nothing is asked of the service. */
-async function sendingNothing(rows: Row[], work: () => Promise<void>): Promise<void> {
+/** Whatever n8n does meanwhile: nothing is asked of the service, and its books stay. */
+async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
 	const requests = lab.sandbox.requestCount();
-	const books = timesPaid(lab.sandbox, rows);
-	await work();
+	const books = lab.sandbox.books.disbursements();
+	const result = await work();
 	assert.equal(lab.sandbox.requestCount(), requests);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), books);
+	assert.deepEqual(lab.sandbox.books.disbursements(), books);
+	return result;
 }
 
-void test('unknown ones are settled both ways, and the next run with Pay pays who is free', async () => {
-	const rows = payroll(lab, 'both', 10, { references: true });
-	const id = await add('both', [start(), list(rows), payNode()], chain(START, 'Rows', PAY));
-	const unclear = new Map<string, PresetName>([
-		[rowAt(rows, 2).toUserId, 'timeoutAfterPaying'],
-		[rowAt(rows, 3).toUserId, 'error500AfterPaying'],
-		[rowAt(rows, 5).toUserId, 'timeoutBeforePaying'],
-		[rowAt(rows, 6).toUserId, 'error500BeforePaying'],
-	]);
-	faultFor(lab, unclear);
-	assert.deepEqual(countOf(outcomesOf(await run(id))), { paid: 6, unknown: 4 });
-	lab.sandbox.faults.clear();
-
-	const findings = [, , 'paid', 'paid', , 'notPaid', 'notPaid'];
-	const found = rows.map((row, index) => ({ ...row, finding: findings[index] ?? '' }));
-	await setFields(id, list(found).parameters, 'Rows');
-	await setFields(id, { mode: 'settle', finding: 'fromItem' });
-	await sendingNothing(rows, async () => {
-		const settled = await run(id);
-		assert.deepEqual(countOf(outcomesOf(settled)), { alreadyPaid: 8, ready: 2 });
-		assert.deepEqual(new Set(itemsOf(settled, PAY).map(({ mode }) => mode)), new Set(['settle']));
-	});
+/** As a person settles in the editor. */
+async function settle(id: string, wasPaid: string[], wasNotPaid: string[]): Promise<Execution> {
+	await setFields(id, settling(wasPaid, wasNotPaid));
+	const settled = await sendingNothing(async () => await run(id));
 	await setFields(id, { mode: 'pay' });
-	assert.deepEqual(countOf(outcomesOf(await run(id))), { alreadyPaid: 8, notPaid: 2 });
-	await setFields(id, list(rows).parameters, 'Rows');
-	assert.deepEqual(countOf(outcomesOf(await run(id))), { alreadyPaid: 8, paid: 2 });
+	return settled;
+}
+
+/** The reference that the remedy says to write into one of the fields. */
+const namedIn = ({ remedy }: Record<string, unknown>): string => {
+	const [, reference] = /write (.+) into Was Paid or Was Not Paid/.exec(String(remedy)) ?? [];
+	assert.ok(reference, String(remedy));
+	return reference;
+};
+
+void test('of 200, two are unknown: one was paid, one was not, and both are settled in one run by what their messages say', async () => {
+	const rows = payroll(lab, 'both', 200);
+	const id = await add('both', rows);
+	const unknown = await runWith(id, [
+		[rowAt(rows, 17), 'timeoutAfterPaying'],
+		[rowAt(rows, 120), 'error500BeforePaying'],
+	]);
+	assert.deepEqual(countOf(codesOf(unknown)), { paid: 198, noAnswer: 1, unclear: 1 });
+	const [paid = '', notPaid = ''] = itemsOf(unknown)
+		.filter(({ outcome }) => outcome === 'unknown')
+		.map(namedIn);
+	assert.deepEqual(
+		itemsOf(await settle(id, [paid], [notPaid])).map(({ outcome, code: why, mode, reference }) => [
+			outcome,
+			why,
+			mode,
+			reference,
+		]),
+		[
+			['alreadyPaid', 'settledPaid', 'settle', rowAt(rows, 17).reference],
+			['ready', 'settledNotPaid', 'settle', rowAt(rows, 120).reference],
+		],
+	);
+	assert.deepEqual(countOf(codesOf(await run(id))), { paidBefore: 199, paid: 1 });
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-void test('wired back from its error output, it settles once and sends nothing', async () => {
-	const rows = payroll(lab, 'loop', 2, { references: true });
-	const again = node('Again', 'code', 2, { jsCode: 'return $runIndex < 4 ? $input.all() : []' });
+void test('what another execution is sending is not settled, and says when to try again', async (context) => {
+	const rows = payroll(lab, 'in-flight', 2);
+	const id = await add('in-flight', rows, { parameters: { options: { timeout: 60_000 } } });
+	const slow = { ...presets.error500AfterPaying, delayMs: 10_000 };
+	lab.sandbox.faults.plan('POST /disburse', () => slow);
+	const requests = lab.sandbox.requestCount();
+	const paying = await lab.api.run(id, START);
+	await eventually(
+		'both to be sent',
+		() => lab.sandbox.requestCount() === requests + 2 || undefined,
+	);
+	const references = rows.map(({ reference }) => reference);
+	await setFields(id, settling(references.slice(0, 1), references.slice(1)));
+	const early = await run(id);
+	assert.deepEqual(codesOf(early), ['inFlight', 'inFlight']);
+	for (const { message } of itemsOf(early)) {
+		context.diagnostic(String(message));
+		assert.match(String(message), /in \d+ minutes/);
+	}
+	assert.deepEqual(codesOf(await lab.api.endedExecution(paying)), ['unclear', 'unclear']);
+	lab.sandbox.faults.clear();
+	assert.deepEqual(codesOf(await settle(id, references, [])), ['settledPaid', 'settledPaid']);
+	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
+});
+
+/** A form with both fields. */
+const FORM = 'Form';
+const form = (): NodeFile => {
+	const values = ['wasPaid', 'wasNotPaid'].map((name) => ({
+		fieldLabel: name,
+		fieldName: name,
+		fieldType: 'textarea',
+	}));
+	const parameters = { formTitle: 'Settle', formFields: { values }, options: {} };
+	return node(FORM, 'formTrigger', parameters, { typeVersion: 2.5, webhookId: randomUUID() });
+};
+const fromForm = (then: string, otherwise: string) =>
+	`={{ $('${FORM}').isExecuted ? ${then} : ${otherwise} }}`;
+/** What leads a form to the node that pays. */
+const byForm = {
+	mode: fromForm("'settle'", "'pay'"),
+	wasPaid: fromForm(`$('${FORM}').first().json.wasPaid`, "''"),
+	wasNotPaid: fromForm(`$('${FORM}').first().json.wasNotPaid`, "''"),
+};
+
+void test('a form that leads to the node that pays settles: "was not paid" once for each reference, and then only a person in the editor', async () => {
+	const rows = payroll(lab, 'form', 3);
+	const page = form();
+	const id = await add('form', rows, {
+		nodes: [page],
+		parameters: byForm,
+		connections: { ...chain(START, ROWS, PAY), ...chain(FORM, PAY) },
+	});
+	const [paid, notPaid] = [rowAt(rows, 0), rowAt(rows, 1)];
+	await runWith(id, [
+		[paid, 'error500AfterPaying'],
+		[notPaid, 'error500BeforePaying'],
+	]);
+	await lab.api.activate(id);
+	const visitor = FormVisitor.stranger(lab.n8n.url);
+	const address = `${lab.n8n.url}/form/${String(Reflect.get(page, 'webhookId'))}`;
+	let executions = 1;
+	const submit = async (wasPaid: string, wasNotPaid: string): Promise<unknown[]> =>
+		await sendingNothing(async () => {
+			await eventually('the form', async () => {
+				const body = new FormData();
+				body.set('field-0', wasPaid);
+				body.set('field-1', wasNotPaid);
+				const response = await visitor.request(address, { method: 'POST', body });
+				await response.text();
+				return response.ok || undefined;
+			});
+			return codesOf(await newest(lab, id, ++executions));
+		});
+	assert.deepEqual(await submit(paid.reference, notPaid.reference), [
+		'settledPaid',
+		'settledNotPaid',
+	]);
+	const again = await runWith(id, [[notPaid, 'error500BeforePaying']]);
+	executions++;
+	assert.deepEqual(codesOf(again), ['paidBefore', 'unclear', 'paidBefore']);
+	const record = recordOf(lab, id);
+	assert.deepEqual(await submit('', notPaid.reference), ['onceOnly']);
+	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
+	await lab.api.deactivate(id);
+
+	assert.deepEqual(codesOf(await settle(id, [], [notPaid.reference])), ['settledNotPaid']);
+	assert.deepEqual(codesOf(await run(id)), ['paidBefore', 'paid', 'paidBefore']);
+	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
+});
+
+void test('wired back to itself, a fixed Settle Unknown settles once and sends nothing', async () => {
+	const rows = payroll(lab, 'loop', 2);
 	const id = await withUnknown('loop', rows, {
-		nodes: [again],
-		settings: { onError: 'continueErrorOutput' },
-		connections: {
-			...chain(START, 'Rows', PAY),
-			[PAY]: { main: [[to('Again')], [to('Again')]] },
-			Again: { main: [[to(PAY)]] },
-		},
+		nodes: [code('Again', 'return $runIndex < 4 ? $input.all() : []')],
+		connections: { ...chain(START, ROWS, PAY, 'Again'), Again: outputs([PAY]) },
 	});
-	await setFields(id, { mode: 'settle', finding: 'notPaid' });
-	await sendingNothing(rows, async () => {
-		const { nodes, status } = await run(id);
-		assert.equal(status, 'success');
-		assert.ok((nodes[PAY]?.length ?? 0) >= 3);
-	});
+	const { nodes } = await settle(id, [], [rowAt(rows, 0).reference]);
+	assert.deepEqual(
+		nodes[PAY]?.map((each) => each.outputs[0]?.[0]?.code),
+		['settledNotPaid', ...Array<string>(4).fill('neverSent')],
+	);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
 });
 
-/** The beginning of a workflow that is called with rows. */
-const called = (rows: Row[]) =>
-	node('Called', 'executeWorkflowTrigger', 1.1, {
-		workflowInputs: { values: Object.keys(rowAt(rows, 0)).map((name) => ({ name, type: 'any' })) },
-	});
-
-/** A workflow that calls another one with these rows. */
-async function callerOf(id: string, rows: Row[], settings: object = {}): Promise<string> {
-	const workflowId = { __rl: true, value: id, mode: 'id' };
-	const value = Object.fromEntries(
-		Object.keys(rowAt(rows, 0)).map((name) => [name, `={{ $json.${name} }}`]),
+const CALLED = 'Called';
+const CALL = 'Call';
+/** The beginning of a workflow that is called with these fields. */
+const called = (...names: string[]): NodeFile =>
+	node(
+		CALLED,
+		'executeWorkflowTrigger',
+		{ workflowInputs: { values: names.map((name) => ({ name, type: 'any' })) } },
+		{ typeVersion: 1.1 },
 	);
+
+/** A workflow that calls another one with these items. */
+async function callerOf(id: string, items: object[], settings: object = {}): Promise<string> {
+	const names = Object.keys(items[0] ?? {});
+	const value = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
 	const workflowInputs = { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] };
+	const workflowId = { __rl: true, value: id, mode: 'id' };
 	const parameters = { workflowId, workflowInputs, options: {} };
-	const call = node('Call', 'executeWorkflow', 1.2, parameters, settings);
-	return await add('caller', [start(), list(rows), call], chain(START, 'Rows', 'Call'));
+	const call = node(CALL, 'executeWorkflow', parameters, { typeVersion: 1.2, ...settings });
+	return await lab.add(workflow('caller', [start(), list(items), call]));
 }
 
-void test('in a sub-workflow under Retry On Fail it refuses, and says so', async (context) => {
-	const rows = payroll(lab, 'sub', 2, { references: true });
-	const id = await withUnknown('sub', rows, {
-		nodes: [called(rows)],
-		settings: { onError: 'stopWorkflow' },
-		connections: { ...chain(START, 'Rows', PAY), Called: { main: [[to(PAY)]] } },
+const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
+const fieldsOf = (rows: Row[]): string[] => Object.keys(rowAt(rows, 0));
+
+void test('a loop that settles and pays in turn by an expression, in a sub-workflow under Retry On Fail, sends once', async () => {
+	const rows = payroll(lab, 'in-turn', 1);
+	const [{ reference }] = [rowAt(rows, 0)];
+	const again = `if ($runIndex < 3) return $('${CALLED}').all(); throw new Error('It fails');`;
+	const id = await add('in-turn', rows, {
+		nodes: [called(...fieldsOf(rows)), code('Again', again)],
+		connections: { ...chain(CALLED, PAY, 'Again'), Again: outputs([PAY]) },
 	});
-	await setFields(id, { mode: 'settle', finding: 'notPaid' });
 	await lab.api.activate(id);
-	const retries = { retryOnFail: true, maxTries: 5, waitBetweenTries: 100 };
-	const parent = await callerOf(id, rows, retries);
-	const record = recordOf(lab, id);
-	await sendingNothing(rows, async () => {
-		const { error } = await run(parent);
-		context.diagnostic(error ?? 'no error');
-		assert.match(error ?? '', /Nobody was paid: Mode is on Settle Unknown/);
-	});
-	assert.equal(recordOf(lab, id), record);
+	const caller = await callerOf(id, rows, retries);
+	const requests = lab.sandbox.requestCount();
+	lab.sandbox.faults.plan('POST /disburse', () => 'error500BeforePaying');
+	assert.match((await run(caller)).error ?? '', /It fails/);
+	assert.equal(lab.sandbox.requestCount(), requests + 1);
+	const mode = `={{ $runIndex % 2 ? 'pay' : 'settle' }}`;
+	await setFields(id, { mode, wasNotPaid: `={{ "${reference}" }}` });
+	await lab.api.activate(id);
+	assert.match((await run(caller)).error ?? '', /It fails/);
+	lab.sandbox.faults.clear();
+	assert.equal(lab.sandbox.requestCount(), requests + 2);
 	await lab.api.deactivate(id);
+	const executions = await executionsOf(lab, id, 6);
+	assert.deepEqual(
+		executions.slice(3).map(({ nodes }) => nodes[PAY]?.map((each) => each.outputs[0]?.[0]?.code)),
+		[
+			['settledNotPaid', 'unclear', 'onceOnly', 'inDoubt'],
+			['onceOnly', 'inDoubt', 'onceOnly', 'inDoubt'],
+			['onceOnly', 'inDoubt', 'onceOnly', 'inDoubt'],
+		],
+	);
 });
 
-void test('on a schedule, by a webhook and by Retry execution it refuses loudly, and nothing changes', async (context) => {
-	const rows = payroll(lab, 'left-on', 2, { references: true });
-	const schedule = node('Every second', 'scheduleTrigger', 1.2, {
-		rule: { interval: [{ field: 'seconds', secondsInterval: 1 }] },
+/** What a run says whose node was left on Settle Unknown. */
+const leftOn = /Nobody was paid: Mode is on Settle Unknown/;
+
+void test('a fixed Settle Unknown in a sub-workflow, also under Retry On Fail, and after a Wait, is refused, and nothing changes', async () => {
+	const rows = payroll(lab, 'left-on-inside', 2);
+	const id = await withUnknown('left-on-inside', rows, {
+		settings: { onError: 'stopWorkflow' },
+		nodes: [
+			called(...fieldsOf(rows)),
+			code('Address', 'return [{ json: { address: $execution.resumeUrl } }]'),
+			node('Wait', 'wait', { resume: 'webhook', options: {} }, { typeVersion: 1.1 }),
+		],
+		connections: { ...chain(START, ROWS, PAY), ...chain(CALLED, PAY) },
 	});
-	const path = 'left-on';
-	const hook = node(
-		'Hook',
-		'webhook',
-		2,
-		{ path, httpMethod: 'POST' },
-		{ webhookId: randomUUID() },
-	);
+	await setFields(id, settling([], [rowAt(rows, 0).reference]));
+	const record = recordOf(lab, id);
+	const caller = await callerOf(id, rows, retries);
+	await sendingNothing(async () => {
+		await lab.api.activate(id);
+		assert.match((await run(caller)).error ?? '', leftOn);
+		await lab.api.deactivate(id);
+
+		await lab.api.changeWorkflow(id, () => ({ connections: chain(START, 'Address', 'Wait', PAY) }));
+		const waiting = await lab.api.waitingExecution(await lab.api.run(id, START));
+		await setFields(id, { mode: 'pay' });
+		const [address] = itemsOf(waiting, 'Address').map((item) => String(item.address));
+		assert.equal((await fetch(address ?? '')).status, 200);
+		const ended = await lab.api.endedExecution(waiting.id);
+		assert.equal(ended.mode, 'manual');
+		assert.match(ended.error ?? '', leftOn);
+	});
+	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
+});
+
+void test('on a schedule, by a webhook and by Retry execution a fixed Settle Unknown is refused loudly, and nothing changes', async (context) => {
+	const rows = payroll(lab, 'left-on', 2);
+	const rule = { interval: [{ field: 'seconds', secondsInterval: 1 }] };
+	const schedule = node('Every second', 'scheduleTrigger', { rule }, { typeVersion: 1.2 });
+	const hook = webhook('left-on');
 	const id = await withUnknown('left-on', rows, {
 		nodes: [schedule, hook],
 		settings: { onError: 'stopWorkflow' },
 		connections: {
-			...chain(START, 'Rows', PAY),
-			[schedule.name]: { main: [[to('Rows')]] },
-			Hook: { main: [[to('Rows')]] },
+			...chain(START, ROWS, PAY),
+			...chain(schedule.name, ROWS),
+			...chain(hook.name, ROWS),
 		},
 	});
-	await setFields(id, { mode: 'settle', finding: 'notPaid' });
+	await setFields(id, settling([], [rowAt(rows, 0).reference]));
 	const record = recordOf(lab, id);
-	await sendingNothing(rows, async () => {
+	await sendingNothing(async () => {
 		await lab.api.activate(id);
 		await eventually('the webhook', async () => {
-			const response = await fetch(`${lab.n8n.url}/webhook/${path}`, { method: 'POST' });
+			const response = await fetch(`${lab.n8n.url}/webhook/left-on`, { method: 'POST' });
 			await response.text();
 			return response.ok ? true : undefined;
 		});
-		const modes = await eventually('both kinds of executions', async () => {
-			const executions = await executionsOf(lab, id, 3);
-			const found = new Set(executions.map(({ mode }) => mode));
-			return found.has('trigger') && found.has('webhook') ? executions : undefined;
+		const started = await eventually('both kinds of executions', async () => {
+			const executions = (await executionsOf(lab, id, 3)).filter(({ mode }) => mode !== 'manual');
+			return new Set(executions.map(({ mode }) => mode)).size === 2 ? executions : undefined;
 		});
 		await lab.api.deactivate(id);
-		for (const execution of modes.filter(({ mode }) => mode !== 'manual'))
-			assert.match(execution.error ?? '', /Nobody was paid: Mode is on Settle Unknown/);
-		const last = modes.findLast(({ mode }) => mode === 'trigger');
+		for (const { error } of started) assert.match(error ?? '', leftOn);
+		const last = started.findLast(({ mode }) => mode === 'trigger');
 		const retried = await lab.api.endedExecution(await lab.api.retryExecution(last?.id ?? ''));
-		context.diagnostic([...modes, retried].map(({ mode }) => mode).join(' '));
+		context.diagnostic([...started, retried].map(({ mode }) => mode).join(' '));
 		assert.equal(retried.mode, 'retry');
-		assert.match(retried.error ?? '', /Nobody was paid: Mode is on Settle Unknown/);
+		assert.match(retried.error ?? '', /Retry execution settles nothing/);
 	});
-	assert.equal(recordOf(lab, id), record);
+	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
 });
 
-void test('after a Wait, with a mode that was taken back meanwhile, it sends nothing', async (context) => {
-	const rows = payroll(lab, 'waited', 2, { references: true });
-	const wait = node('Wait', 'wait', 1.1, { amount: 3, unit: 'seconds' });
-	const id = await withUnknown('waited', rows);
-	await lab.api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: [...nodes, wait],
-		connections: chain(START, 'Rows', 'Wait', PAY),
-	}));
-	await setFields(id, { mode: 'settle', finding: 'notPaid' });
-	await sendingNothing(rows, async () => {
-		const waiting = await lab.api.run(id, START);
-		await setFields(id, { mode: 'pay', finding: 'unclear' });
-		const execution = await lab.api.endedExecution(waiting, 60_000);
-		context.diagnostic(`mode ${execution.mode}, told ${outcomesOf(execution).join(', ')}`);
-		assert.deepEqual(outcomesOf(execution), ['ready', 'alreadyPaid']);
+void test('Retry execution of what called the workflow that settled by an expression settles nothing', async () => {
+	const rows = payroll(lab, 'called-again', 1);
+	const [row] = [rowAt(rows, 0)];
+	const id = await add('called-again', rows, {
+		nodes: [
+			called(...fieldsOf(rows), 'mode'),
+			code('Fails', "if ($json.mode === 'settle') throw new Error('It fails'); return $input.item"),
+		],
+		settings: { onError: 'stopWorkflow' },
+		parameters: { mode: '={{ $json.mode }}', wasNotPaid: `={{ "${row.reference}" }}` },
+		connections: chain(CALLED, PAY, 'Fails'),
 	});
-	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
+	await lab.api.activate(id);
+	const pays = await callerOf(id, [{ ...row, mode: 'pay' }]);
+	const settles = await callerOf(id, [{ ...row, mode: 'settle' }]);
+	const lose = async () => {
+		lab.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
+		await run(pays);
+	};
+	await lose();
+	const { id: failed, error } = await run(settles);
+	assert.match(error ?? '', /It fails/);
+	await lose();
+	const record = recordOf(lab, id);
+	await sendingNothing(async () => {
+		const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed));
+		assert.match(retried.error ?? '', /Retry execution settles nothing/);
+	});
+	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
+	await lab.api.deactivate(id);
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [0]);
 });
 
-void test('in a copy and without references it sends nothing; the copy then has the record', async () => {
-	const rows = payroll(lab, 'copy', 3, { references: true });
-	const flow = async (name: string, items: Row[], fields: object): Promise<string> =>
-		await add(name, [start(), list(items), payNode(fields)], chain(START, 'Rows', PAY));
-	await run(await flow('copied', rows, {}));
-	const copy = await flow('copy', rows, { mode: 'settle', finding: 'notPaid' });
-	await sendingNothing(rows, async () => {
-		assert.deepEqual(outcomesOf(await run(copy)), Array(3).fill('ready'));
-		const [first] = itemsOf(await run(copy), PAY);
-		assert.match(String(first?.message), /^Nothing here was unknown\. /);
-		await setFields(copy, { finding: 'paid' });
-		assert.deepEqual(outcomesOf(await run(copy)), Array(3).fill('ready'));
-		await setFields(copy, { finding: 'recordPaid' });
-		assert.deepEqual(outcomesOf(await run(copy)), Array(3).fill('alreadyPaid'));
-		const bare = rows.map(({ toUserId, amountEtb }) => ({ toUserId, amountEtb }));
-		for (const finding of ['paid', 'notPaid']) {
-			const id = await flow(`bare ${finding}`, bare, { mode: 'settle', finding });
-			assert.deepEqual(outcomesOf(await run(id)), Array(3).fill('unknown'));
-		}
-	});
-	await setFields(copy, { mode: 'pay' });
-	assert.deepEqual(outcomesOf(await run(copy)), Array(3).fill('alreadyPaid'));
+void test('a copy says that it remembers nobody; settling sends nothing there, and gives it the record', async () => {
+	const rows = payroll(lab, 'copy', 3);
+	await run(await add('copied', rows));
+	const copy = await add('copy', rows, { parameters: { mode: 'dryRun' } });
+	const references = rows.map(({ reference }) => reference);
+	const [tried] = (await sendingNothing(async () => await run(copy))).nodes[PAY] ?? [];
+	assert.match(tried?.hints.join('\n') ?? '', /^This node remembers no payments yet/);
+	const codes = async (wasPaid: string[], wasNotPaid: string[]) =>
+		codesOf(await settle(copy, wasPaid, wasNotPaid));
+	assert.deepEqual(await codes([], references), Array(3).fill('neverSent'));
+	assert.deepEqual(await codes(references, []), Array(3).fill('recordedPaid'));
+	assert.deepEqual(await codes([], references), Array(3).fill('paidBefore'));
+	assert.deepEqual(codesOf(await run(copy)), Array(3).fill('paidBefore'));
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-void test('a node that was made anew says that it remembers nobody, and its Retry execution pays nobody', async () => {
-	const rows = payroll(lab, 'anew', 3, { references: true });
-	const nodes = [
-		start(),
-		list(rows),
-		payNode({ options: { concurrency: 1 } }, { onError: 'stopWorkflow' }),
-	];
-	const id = await add('anew', nodes, chain(START, 'Rows', PAY));
-	faultFor(lab, new Map([[rowAt(rows, 2).toUserId, 'error500BeforePaying']]));
-	const { id: failed } = await run(id);
-	lab.sandbox.faults.clear();
-	await lab.api.changeWorkflow(id, (saved) => ({
-		nodes: saved.nodes.map((each) => (each.name === PAY ? { ...each, id: randomUUID() } : each)),
-	}));
-	await sendingNothing(rows, async () => {
-		const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed, true));
-		assert.match(retried.error ?? '', /this node remembers no payments, so none of them was sent/);
-		await setFields(id, { mode: 'dryRun' });
-		const [tried] = (await run(id)).nodes[PAY] ?? [];
-		assert.match(tried?.hints[0] ?? '', /^This node remembers no payments yet/);
+void test('an evaluation with invented answers pays nobody and records nothing, also in a workflow that is called', async (context) => {
+	const rows = payroll(lab, 'invented', 1);
+	const id = await add('invented', rows, {
+		nodes: [called(...fieldsOf(rows))],
+		connections: { ...chain(START, ROWS, PAY), ...chain(CALLED, PAY) },
 	});
-});
-
-void test('an evaluation with invented answers pays nobody and records nothing', async (context) => {
-	const rows = payroll(lab, 'invented', 1, { references: true });
-	const id = await add('invented', [start(), list(rows), payNode()], chain(START, 'Rows', PAY));
-	await sendingNothing(rows, async () => {
+	await lab.api.activate(id);
+	const caller = await callerOf(id, rows);
+	await sendingNothing(async () => {
 		const told = await lab.api.runWithInventedAnswers(id);
 		context.diagnostic(told.slice(0, 300));
-		assert.match(told, /Dry run: nothing was sent/);
-	});
-	assert.deepEqual(outcomesOf(await run(id)), ['paid']);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
-});
-
-void test('an evaluation of a workflow that calls the one that pays pays nobody', async (context) => {
-	const rows = payroll(lab, 'invented-sub', 1, { references: true });
-	const id = await add('invented-sub', [called(rows), payNode()], chain('Called', PAY));
-	await lab.api.activate(id);
-	const caller = await callerOf(id, rows);
-	await sendingNothing(rows, async () => {
-		const told = await lab.api.runWithInventedAnswers(caller);
-		context.diagnostic(told.slice(-300));
+		assert.match(told, /"code":"ready"/);
+		await lab.api.runWithInventedAnswers(caller);
 	});
 	await run(caller);
+	await lab.api.deactivate(id);
+	assert.deepEqual(codesOf(await run(id)), ['paidBefore']);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
-	await lab.api.deactivate(id);
-});
-
-void test('Retry execution of a workflow that calls the one that pays pays nobody again without references', async () => {
-	const rows = payroll(lab, 'retried-sub', 3, { references: false });
-	const pays = payNode({ options: { timeout, concurrency: 1 } }, { onError: 'stopWorkflow' });
-	const id = await add('retried-sub', [called(rows), pays], chain('Called', PAY));
-	await lab.api.activate(id);
-	const caller = await callerOf(id, rows);
-	faultFor(lab, new Map([[rowAt(rows, 2).toUserId, 'error500BeforePaying']]));
-	const { id: failed } = await run(caller);
-	lab.sandbox.faults.clear();
-	assert.deepEqual(timesPaid(lab.sandbox, rows), [1, 1, 0]);
-	await sendingNothing(rows, async () => {
-		const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed));
-		assert.match(retried.error ?? '', /This execution is a retry of an earlier one/);
-	});
-	await lab.api.deactivate(id);
 });
 
 void test('a dry run of 200 items leaves no trace, and then a run pays all 200', async () => {
-	const before = payroll(lab, 'dry-before', 3, { references: true });
-	const all = [...before, ...payroll(lab, 'dry', 200, { references: true })];
-	const id = await add('dry', [start(), list(before), payNode()], chain(START, 'Rows', PAY));
+	const before = payroll(lab, 'dry-before', 3);
+	const all = [...before, ...payroll(lab, 'dry', 200)];
+	const id = await add('dry', before);
 	await run(id);
-	await lab.api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: nodes.map((each) => (each.name === 'Rows' ? { ...list(all), id: each.id } : each)),
-	}));
+	await setFields(id, list(all).parameters, ROWS);
 	const record = recordOf(lab, id);
 	assert.ok(record);
 	await setFields(id, { mode: 'dryRun' });
-	await sendingNothing(all, async () => {
-		assert.deepEqual(countOf(outcomesOf(await run(id))), { alreadyPaid: 3, ready: 200 });
-	});
+	const tried = await sendingNothing(async () => await run(id));
+	assert.deepEqual(countOf(codesOf(tried)), { paidBefore: 3, ready: 200 });
 	assert.ok(recordOf(lab, id) === record, 'the dry run left a trace in the record');
 	await setFields(id, { mode: 'pay' });
-	assert.deepEqual(countOf(outcomesOf(await run(id))), { alreadyPaid: 3, paid: 200 });
+	assert.deepEqual(countOf(codesOf(await run(id))), { paidBefore: 3, paid: 200 });
 	assert.deepEqual(timesPaid(lab.sandbox, all), once(all));
 });
