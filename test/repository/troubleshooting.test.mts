@@ -14,7 +14,7 @@ test('the code is read: it has texts of each kind', () => {
 			'… is …, which is not a plain number',
 			'The signature is missing or wrong',
 			'How payments ended could not be recorded: …. References: …. …',
-			'A delivery could not be forwarded to …: …',
+			'The event is being handled',
 		]),
 	);
 });
