@@ -211,38 +211,9 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	},
 	trigger: async (scene) => {
 		await scene.page.setViewportSize({ width, height: 1150 });
-		await openNode(scene, await scene.add(branches()), TRIGGER_NAME);
+		const workflow = eventsWorkflow('Events', { events: ['*'] });
+		await openNode(scene, await scene.add(workflow), TRIGGER_NAME);
 		return await boxOf(scene.page.getByTestId('ndv'));
-	},
-	'trigger-outputs': async ({ page, n8nUrl, add }) => {
-		await page.goto(`${n8nUrl}/workflow/${await add(branches())}`);
-		await page.getByTestId('canvas-node').first().waitFor();
-		return await canvasBox(page);
-	},
-	'trigger-waiting': async (scene) => {
-		await listen(scene);
-		return await boxOf(scene.page.getByTestId('ndv'));
-	},
-	'trigger-event': async (scene) => {
-		// Wide enough for the columns of the event; n8n's remark about pinning would hide the hint.
-		await scene.page.setViewportSize({ width: 1700, height });
-		await scene.page.goto(scene.n8nUrl);
-		await scene.page.evaluate("localStorage.setItem('N8N_PIN_DATA_DISCOVERY_NDV', 'true')");
-		await listen(scene);
-		scene.sandbox.transfer({ amountEtb: 1_250.5 });
-		await scene.editor.output.getByText('transfer.completed').first().waitFor();
-		return await boxOf(scene.page.getByTestId('ndv'));
-	},
-	executions: async ({ api, page, n8nUrl, sandbox, add }) => {
-		const id = await add(branches());
-		await api.activate(id);
-		sandbox.transfer({ amountEtb: 1_250.5 });
-		sandbox.deposit({ amountEtb: 20_000 });
-		await page.goto(`${n8nUrl}/workflow/${id}/executions`);
-		await page.getByText('Succeeded in ').nth(1).waitFor();
-		// n8n's advice to who publishes would cover the list.
-		await page.getByTestId('suggested-actions-close').click();
-		return undefined;
 	},
 	'approval-page': async ({ n8nUrl, api, page, add }) => {
 		const workflowId = await add(await readExample('payroll-from-a-file.json'));
@@ -292,8 +263,6 @@ const alsoDark = [
 	'error',
 	'safe-payments-outcomes',
 	'trigger',
-	'trigger-outputs',
-	'trigger-event',
 ];
 
 /**
@@ -406,25 +375,6 @@ async function runSix(scene: Scene): Promise<void> {
 	await scene.editor.output.getByText('4 paid, 1 not paid, 1 unknown').waitFor();
 	// The editor shows the result a little before it is ready for the next run.
 	await scene.page.getByText('Node executed successfully').waitFor();
-}
-
-const branches = () =>
-	eventsWorkflow('One branch per event', {
-		outputPerEvent: true,
-		events: ['deposit.mint_queued', 'disburse.completed', 'transfer.completed'],
-		additionalOptions: {
-			includeHeaders: false,
-			maximumAge: 15,
-			whileTesting: 'share',
-		},
-	});
-
-/** A trigger that waits for a test event. */
-async function listen(scene: Scene): Promise<void> {
-	const id = await scene.add(eventsWorkflow('Events', { events: ['*'] }));
-	await openNode(scene, id, TRIGGER_NAME);
-	await scene.editor.executeStep();
-	await scene.page.getByText('Waiting for the partner service').first().waitFor();
 }
 
 async function openCreator({ page, editor, n8nUrl, add }: Scene): Promise<void> {

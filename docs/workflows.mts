@@ -154,20 +154,12 @@ export function payrollWorkflow(
 	return workflow('Payroll', nodes, chain(...nodes.map(({ name }) => name)));
 }
 
-/** A trigger with one branch per event. */
+/** A trigger, and a node behind it. */
 export function eventsWorkflow(name: string, parameters: Parameters): WorkflowFile {
-	const branches =
-		parameters.outputPerEvent === true
-			? ['Tell the cashier', 'Mark as paid', 'Thank the sender']
-			: ['What happened'];
 	const trigger = {
 		...node(TRIGGER_NAME, TRIGGER, parameters, [0, 0], 2),
 		webhookId: `pictures-${idOf(name)}`,
 	};
-	const handlers = branches.map((branch, index) =>
-		node(branch, 'n8n-nodes-base.noOp', {}, [360, (index - (branches.length - 1) / 2) * 180]),
-	);
-	return workflow(name, [trigger, ...handlers], {
-		[TRIGGER_NAME]: { main: branches.map((branch) => link(branch)) },
-	});
+	const behind = node('What happened', 'n8n-nodes-base.noOp', {}, [360, 0]);
+	return workflow(name, [trigger, behind], { [TRIGGER_NAME]: { main: [link(behind.name)] } });
 }

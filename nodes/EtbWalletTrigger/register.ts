@@ -15,7 +15,7 @@ import { settingsOf } from './settings';
  * n8n (2.40 and newer) asks five times, with pauses of 15 s in all, and gives a publication up after 84 s with a reason of
  * its own. So all attempts of one time take no longer than this, and the reason of the service is shown.
  */
-const registrationMs = 13_000;
+const registrationMs = 10_000;
 const attemptMs = 8_000;
 
 /** The published trigger that receives an account's events. */

@@ -273,27 +273,6 @@ void describe('events', () => {
 		await picture('trigger-event');
 	});
 
-	test('with one output per event there are three named branches', async () => {
-		await editor.newWorkflow();
-		await editor.chooseNode('transfer', ENTRY, 'On transfer completed');
-		await seen('Transfer Completed', editor.field('events'));
-		await editor.choose('events', 'Deposit Mint Queued', 'Disbursement Completed');
-		await editor.page.keyboard.press('Escape');
-		await editor.toggle('outputPerEvent');
-		await picture('trigger-outputs-chosen');
-		await editor.executeStep();
-		await editor.page.getByTestId('trigger-listening').waitFor();
-		stack.sandbox.deposit({ amountEtb: 10 });
-		await editor.openBranch('Deposit Branch (1 item)');
-		await seen('deposit.mint_queued', editor.output);
-		await picture('trigger-branches');
-		await editor.closeNode();
-		for (const branch of ['Deposit', 'Disbursement', 'Transfer']) {
-			await editor.canvasNode(TRIGGER).getByText(branch, { exact: true }).waitFor();
-		}
-		await picture('canvas-trigger-branches');
-	});
-
 	test('a published workflow runs for each event, as the executions tab shows', async () => {
 		await editor.newWorkflow();
 		await editor.chooseNode('event', ENTRY, 'On all events');
