@@ -42,6 +42,7 @@ describe('a row', () => {
 				NAME: 'Tsion  Abate',
 				'Amount (ETB)': '12,400.50',
 				'User ID': 'etbw_1',
+				Email: 'T@b.et',
 				phone: '‪+251911000701‬',
 				Department: 'Sales',
 			},
@@ -60,7 +61,7 @@ describe('a row', () => {
 				problem: '',
 				remark: '',
 			},
-			others: { phone: '‪+251911000701‬', Department: 'Sales' },
+			others: { Email: 'T@b.et', phone: '‪+251911000701‬', Department: 'Sales' },
 		});
 	});
 
