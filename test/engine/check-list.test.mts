@@ -63,6 +63,16 @@ test('makes payments of the rows, in order, each paired with its row', async () 
 	expect(sandbox.requests).toEqual([]);
 });
 
+test('takes wallets from the rows of a table', async () => {
+	const list = people.map(({ employee, name }) => ({ employee, name, amountEtb: 5 }));
+	const knownPeople = "={{ [{ json: { employee: 'e1', name: 'Abebe', userId: 'etbw_1' } }] }}";
+	const { output } = await checkList({ knownPeople }, list);
+	expect(output.map(({ json: { toUserId, reference } }) => [toUserId, reference])).toEqual([
+		['etbw_1', `salary-${due}-E1`],
+		['', undefined],
+	]);
+});
+
 test('asks for no credential', async () => {
 	const { types } = await loadPackage();
 	const { credentials } = types.get('n8n-nodes-etb-wallet.etbWallet')?.description ?? {};

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { checkList, type CheckedItem } from '../../nodes/EtbWallet/list/checkList.ts';
 import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
+import { KnownPeople } from '../../nodes/EtbWallet/list/wallets.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 
 const now = new Date('2026-10-26T08:00:00Z');
@@ -41,6 +42,7 @@ describe('a row', () => {
 				NAME: 'Tsion  Abate',
 				'Amount (ETB)': '12,400.50',
 				'User ID': 'etbw_1',
+				Email: 'T@b.et',
 				phone: '‪+251911000701‬',
 				Department: 'Sales',
 			},
@@ -59,7 +61,7 @@ describe('a row', () => {
 				problem: '',
 				remark: '',
 			},
-			others: { phone: '‪+251911000701‬', Department: 'Sales' },
+			others: { Email: 'T@b.et', phone: '‪+251911000701‬', Department: 'Sales' },
 		});
 	});
 
@@ -151,7 +153,7 @@ describe('a row', () => {
 	});
 
 	test.each([
-		[8333.333333333334, 8333.33, /8333\.33333333333 was rounded to 8333\.33/],
+		[8333.333333333334, 8333.33, /8333\.33333333333 was rounded to 8333\.33\.$/],
 		['9388.848', 9388.85, /was rounded/],
 		['0,125', 0.13, /was rounded/],
 		[9500.500000000001, 9500.5, /^$/],
@@ -319,6 +321,60 @@ describe('a list', () => {
 	});
 });
 
+describe('with known people, a row', () => {
+	const table = [
+		{ json: { employee: 'E-0701', name: 'Tsion Abate', userId: 'etbw_1' } },
+		{ employee: 'e 702', name: 'Henok Lemma', userId: 'etbw_2' },
+		{ employee: '703', name: 'Twice', userId: 'etbw_3' },
+		{ employee: '0703', name: 'Twice', userId: 'etbw_4' },
+		{ employee: 'E-705', name: 'No wallet', userId: '' },
+		{},
+		null,
+	];
+	const people = new KnownPeople(table, now);
+	const wallet = (row: Fields): CheckedItem['row'] => {
+		const list = [{ name: 'Tsion Abate', amountEtb: 100, ...row }, ...others];
+		const [first] = checkList(list, { ...settings, people });
+		if (first === undefined) throw new Error('there is no row');
+		return first.row;
+	};
+
+	test.each([
+		[{ employee: 'e 0701' }, 'etbw_1', ''],
+		[{ employee: 'E0701', userId: 'ETBW_1' }, 'etbw_1', ''],
+		[{ employee: 'E-702' }, 'etbw_2', 'The wallet was made for Henok Lemma.'],
+		[{ employee: 'E-9', userId: 'etbw_9' }, 'etbw_9', 'The wallet stands in this list alone.'],
+	])('%p is paid into %p', (row, toUserId, remark) => {
+		expect(wallet(row)).toMatchObject({ toUserId, remark, problem: '' });
+	});
+
+	test.each([
+		[{ employee: 'E-9' }, /no wallet for this person yet/],
+		[{ employee: 'E-705' }, /no wallet for this person yet/],
+		[{ employee: '0703' }, /employee number twice/],
+		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],
+		[{ employee: 'E0701', userId: 'etbw_2' }, /that of e 702 \(Henok Lemma\)/],
+		[{ employee: 'E-9', userId: 'etbw_1' }, /that of E-0701 \(Tsion Abate\)/],
+	])('%p is refused', (row, problem) => {
+		expect(wallet(row).problem).toMatch(problem);
+	});
+
+	test('is refused if its wallet is that of another row', () => {
+		const rows = checkList(
+			[
+				{ employee: 'E-0701', name: 'Tsion', amountEtb: 5 },
+				{ employee: 'e0701', name: 'T', amountEtb: 6 },
+			],
+			{ ...settings, people },
+		);
+		expect(rows.map(({ row }) => row.problem !== '')).toEqual([true, true]);
+	});
+
+	test('cannot be found in what is no list', () => {
+		expect(refusalOf(() => new KnownPeople('etbw_1', now))).toMatch(/Known People is "etbw_1"/);
+	});
+});
+
 describe('whatever is in a list', () => {
 	const cell = fc.oneof(
 		fc.constantFrom<unknown>(
@@ -452,7 +508,7 @@ describe('the period', () => {
 	});
 
 	const read = (period: unknown, more: Partial<Parameters<typeof readPeriod>[0]> = {}): string =>
-		readPeriod({ payDay: 25, period, now, isChosen: false, isRepeated: false, ...more }).period;
+		readPeriod({ payDay: 25, period, now, isChosen: false, isRepeated: false, ...more });
 
 	test('is the one that is due, or the one that a person chose', () => {
 		expect(read('')).toBe('2026-10');

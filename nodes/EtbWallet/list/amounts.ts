@@ -28,7 +28,7 @@ export function amountInCell(cell: unknown): ListAmount {
 		return { amount: amountInEtb(written, field), remark: '' };
 	const amount = rounded(exact);
 	if (amount === '0') throw invalid(field, written, 'is below 0.01', 'Correct the amount.');
-	return { amount: amountInEtb(amount, field), remark: `${exact} was rounded to ${amount}` };
+	return { amount: amountInEtb(amount, field), remark: `${exact} was rounded to ${amount}.` };
 }
 
 const numberOrPoint = (written: string | number): string | number =>

@@ -5,12 +5,15 @@ import { folded, textOf } from './cells';
 import { rowsOf, type SourceRow } from './headings';
 import { doubleProblems, employeeIn, invisibleProblem, isTotal, type Employee } from './people';
 import { periodIn, type Period } from './period';
+import type { KnownPeople } from './wallets';
 
 export interface ListSettings {
 	/** What the list is for. It begins each reference. */
 	purpose: string;
 	period: Period;
 	now: Date;
+	/** Who has a wallet; undefined if the list itself has it. */
+	people?: KnownPeople;
 }
 
 /** What the node says of a row; the other columns come along under their headings. */
@@ -62,6 +65,7 @@ interface ReadRow {
 	employee?: Employee;
 	amount?: ListAmount;
 	problems: string[];
+	remarks: string[];
 }
 
 /**
@@ -69,7 +73,8 @@ interface ReadRow {
  * them are left out. A row with a problem has neither a reference nor an amount, so nothing that comes next can pay it.
  *
  * The rules: exact names of columns (`headings.ts`), amounts that can mean only one thing (`amounts.ts`), one row for each
- * employee number, user ID and email address, and no total (`people.ts`).
+ * employee number, user ID and email address, and no total (`people.ts`). With known people, each row is paid into the wallet
+ * of its person (`wallets.ts`).
  * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet
  * @throws {InvalidValueError} if the list as a whole cannot be used
  */
@@ -79,7 +84,7 @@ export function checkList(
 ): CheckedItem[] {
 	const sources = rowsOf(items);
 	requirePeriod(sources, settings.period);
-	const rows = sources.map((source) => readRow(source, settings.now));
+	const rows = sources.map((source) => readRow(source, settings));
 	const doubles = doubleProblems(
 		rows.map(({ source: { line }, written, employee }) => ({
 			line,
@@ -122,13 +127,13 @@ export function checkList(
 					reference: `${settings.purpose}-${settings.period}-${employee.key}`,
 				}),
 				problem,
-				remark: amount?.remark ?? '',
+				remark: row.remarks.join(' '),
 			},
 		};
 	});
 }
 
-function readRow(source: SourceRow, now: Date): ReadRow {
+function readRow(source: SourceRow, { now, people }: ListSettings): ReadRow {
 	const { cells, isTooLong } = source;
 	const written = {
 		employee: textOf(cells.employee),
@@ -148,7 +153,7 @@ function readRow(source: SourceRow, now: Date): ReadRow {
 		...textColumns.map((column) => shapeProblem(column, cells[column])),
 		written.name === '' ? 'name is empty.' : '',
 	].filter((text) => text !== '');
-	const row: ReadRow = { source, written, problems };
+	const row: ReadRow = { source, written, problems, remarks: [] };
 	const read = (take: () => void): void => {
 		try {
 			take();
@@ -162,7 +167,13 @@ function readRow(source: SourceRow, now: Date): ReadRow {
 	});
 	read(() => {
 		row.amount = amountInCell(cells.amountEtb);
+		if (row.amount.remark !== '') row.remarks.push(row.amount.remark);
 	});
+	if (people === undefined || row.employee === undefined) return row;
+	const wallet = people.walletOf(row.employee, written.name, written.toUserId);
+	written.toUserId = wallet.userId;
+	if (wallet.problem !== '') problems.push(wallet.problem);
+	if (wallet.remark !== '') row.remarks.push(wallet.remark);
 	return row;
 }
 

@@ -25,7 +25,7 @@ export interface SourceRow {
 	line: number;
 	/** What is in the columns that are read; undefined without such a column. */
 	cells: Partial<Record<Column, unknown>>;
-	/** The other columns, by their headings, as they came. */
+	/** The other columns, and that of the email address, by their headings, as they came. */
 	others: Map<string, unknown>;
 	/** Whether something stands beyond the last heading: a value with a comma moved the others. */
 	isTooLong: boolean;
@@ -71,9 +71,9 @@ export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow
 			requireOneLine(cell, headings[index] ?? '', line);
 			const [column, heading = ''] = [columns[index], headings[index]];
 			if (column !== undefined) row.cells[column] = cell;
-			else if (heading !== '')
+			if (heading === '') row.isTooLong ||= index > last && textOf(cell) !== '';
+			else if (column === undefined || column === 'email')
 				row.others.set(heading, typeof cell === 'string' ? decoded(cell) : cell);
-			else if (index > last && textOf(cell) !== '') row.isTooLong = true;
 		}
 		return row;
 	});

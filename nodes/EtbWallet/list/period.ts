@@ -46,7 +46,7 @@ export interface PeriodFields {
  * @throws {InvalidValueError} if it cannot be read, has not begun, began more than a year before the due one, or is
  * another one than the due one and nobody chose it
  */
-export function readPeriod(fields: PeriodFields): { period: Period; due: Period } {
+export function readPeriod(fields: PeriodFields): Period {
 	const { payDay, now, isChosen, isRepeated } = fields;
 	if (typeof payDay !== 'number' || !Number.isInteger(payDay) || payDay < 1 || payDay > 28) {
 		throw new InvalidValueError(
@@ -57,7 +57,7 @@ export function readPeriod(fields: PeriodFields): { period: Period; due: Period 
 	const due = duePeriod(now, payDay);
 	const named = typeof fields.period === 'string' ? fields.period.trim() : (fields.period ?? '');
 	if (named === '') {
-		if (!isRepeated) return { period: due, due };
+		if (!isRepeated) return due;
 		throw new InvalidValueError(
 			'Retry execution does not know which period was meant',
 			'Start the workflow again instead. Who was paid is not paid again.',
@@ -84,7 +84,7 @@ export function readPeriod(fields: PeriodFields): { period: Period; due: Period 
 			'Empty Period in this node, then publish the workflow again. For another period, open the workflow and choose Execute workflow.',
 		);
 	}
-	return { period: named, due };
+	return named;
 }
 
 /** The period that a text names in any of the usual ways, such as 2026-09, 2026/9 or 2026-09-25; undefined if it names none. */

@@ -2,7 +2,14 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
 import { readPeriod } from '../../list/period';
-import { InvalidValueError, invalid, requiredText, show } from '../../../shared/invalidValue';
+import { KnownPeople } from '../../list/wallets';
+import {
+	InvalidValueError,
+	invalid,
+	isAbsent,
+	requiredText,
+	show,
+} from '../../../shared/invalidValue';
 import {
 	errorItem,
 	hasExpression,
@@ -62,6 +69,15 @@ export const checkList: Operation = {
 			description:
 				'The month whose pay day begins the period, as year and month with a dash. Empty for the one that is due. An execution that starts by itself takes only that one.',
 		},
+		{
+			displayName: 'Known People',
+			name: 'knownPeople',
+			type: 'string',
+			default: '',
+			placeholder: "e.g. {{ $('People').all() }}",
+			description:
+				'The rows of your table of people, by an expression, if the list has no wallets: each row gets the userId of its employee. Who is not in the table is a problem. Empty if the list has them.',
+		},
 	],
 	async execute(context, read) {
 		try {
@@ -98,14 +114,16 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		);
 	}
 	const isTaken = hasExpression(savedParameter(context, 'period')) && !isStartedByClock(context);
-	const { period } = readPeriod({
+	const period = readPeriod({
 		payDay: sameForAll(context, read, 'payDay', 'Pay Day'),
 		period: sameForAll(context, read, 'period', 'Period'),
 		now,
 		isChosen: isRunByPerson(context) || isTaken,
 		isRepeated: isRepeated(context),
 	});
-	return { purpose, period, now };
+	// Of all rows the same, and perhaps long.
+	const known = read('knownPeople', 0);
+	return { purpose, period, now, ...(!isAbsent(known) && { people: new KnownPeople(known, now) }) };
 }
 
 /** A field that holds for the whole list. @throws {InvalidValueError} if an expression gives different values */
