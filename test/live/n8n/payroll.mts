@@ -121,7 +121,10 @@ export const countOf = (values: unknown[]): Record<string, number> => {
 };
 
 /** The next payment to the user of a row meets a fault. */
-export function faultFor({ sandbox }: Lab, faults: Map<string, Fault | PresetName>): void {
+export function faultFor(
+	{ sandbox }: Pick<Lab, 'sandbox'>,
+	faults: Map<string, Fault | PresetName>,
+): void {
 	const left = new Map(faults);
 	sandbox.faults.plan('POST /disburse', ({ body }) => {
 		const toUserId = String(new Map(Object.entries(Object(body) as object)).get('toUserId'));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Counter } from '../../../lab/events.mts';
-import { bursts, eventWorkflow as counting, startCounter } from '../../../lab/events.mts';
+import { TRIGGER, bursts, eventWorkflow, startCounter } from '../../../lab/events.mts';
 import { eventually } from '../../../lab/lab.mts';
 import {
 	owner,
@@ -12,7 +12,6 @@ import {
 	type Process,
 	type QueueLab,
 } from '../../../lab/queue/queue-lab.mts';
-import { eventWorkflow, TRIGGER } from '../../../lab/queue/workflows.mts';
 
 /** How long the workers may need for what was delivered, in ms. */
 const ALL_EXECUTED_WITHIN_MS = 180_000;
@@ -239,7 +238,7 @@ void describe('When the Workflow Finishes', () => {
 		use: (counter: Counter, url: string) => Promise<void>,
 	): Promise<void> => {
 		const counter = await startCounter();
-		const workflow = counting({ acknowledge: 'lastNode' }, counter.node);
+		const workflow = eventWorkflow({ acknowledge: 'lastNode' }, counter.node);
 		try {
 			await whilePublished(async () => await use(counter, registeredUrl()), workflow);
 		} finally {
