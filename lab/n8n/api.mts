@@ -279,6 +279,12 @@ export class N8nApi {
 		await this.request('PATCH', `/rest/workflows/${id}`, WithId, body);
 	}
 
+	/** "Archive" and then "Delete" in the editor; archiving unpublishes. */
+	async deleteWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/archive`, WithId, {});
+		await this.request('DELETE', `/rest/workflows/${id}`, z.unknown());
+	}
+
 	/** False when the workflow was deleted. */
 	async workflowExists(id: string): Promise<boolean> {
 		const Exists = z.object({ exists: z.boolean() });

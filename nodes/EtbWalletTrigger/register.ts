@@ -119,7 +119,6 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
 	const tested = holderFor(context, ownUrl(context));
 	const isFree = (): boolean => holdersOf(accountKey(account), tested).length === 0;
-	if (!isFree()) return;
 	const failure = await setUrl(context, account, publicUrl(context, account), isFree);
 	if (failure !== undefined) throw failureError(context.getNode(), failure);
 }

@@ -23,6 +23,8 @@ class N8n {
 	readonly #workflows = new Map<string, Workflow>();
 	readonly #credential = credentialFor(sandbox);
 	#credentialId = '1';
+	/** By workflow, the beginning of the address in its own credential. */
+	readonly #strayed = new Map<string, string>();
 	#address = 'http://127.0.0.1:5678';
 
 	constructor(process: INodeType) {
@@ -31,24 +33,23 @@ class N8n {
 
 	/**
 	 * Does one step after the other, such as `publish a`; with `+` between them two at once. One that ends with `…` goes
-	 * on by itself once the service has its request.
+	 * on by itself once the service has its request, one with `~` at once.
 	 */
 	async run(steps: string): Promise<void> {
 		const begun: Array<Promise<void>> = [];
 		for (const text of steps.split(', ')) {
 			const requests = sandbox.requests.length;
 			const doing = Promise.all(text.split(' + ').map(async (step) => await this.#step(step)));
-			if (!text.endsWith('…')) await doing;
-			else {
-				begun.push(doing.then(() => undefined));
-				while (sandbox.requests.length === requests) await new Promise(setImmediate);
-			}
+			if (!/[…~]$/.test(text)) await doing;
+			else begun.push(doing.then(() => undefined));
+			while (text.endsWith('…') && sandbox.requests.length === requests) await turn();
+			for (let turns = 0; text.endsWith('~') && turns < 20; turns++) await turn();
 		}
 		await Promise.all(begun);
 	}
 
 	async #step(step: string): Promise<void> {
-		const [verb = '', name = ''] = step.replace('…', '').split(' ');
+		const [verb = '', name = ''] = step.replace(/[…~]$/, '').split(' ');
 		try {
 			await this.#verbs[verb]?.(name);
 		} catch (error) {
@@ -85,16 +86,15 @@ class N8n {
 		},
 		down: () => sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 1_000),
 		up: () => sandbox.faults.clear(),
-		slow: () =>
-			sandbox.faults.next('PUT /webhook', {
-				process: 'before-answer',
-				answer: 'normal',
-				delayMs: 100,
-			}),
+		/** The next call is tried again after a second. */
+		busy: () => sandbox.faults.next('PUT /webhook', 'tooManyRequests'),
 		lose: () => sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal }),
 		move: () => void (this.#address = 'http://127.0.0.1:5679'),
 		replaceKey: () => void (this.#credential.apiKey = 'replaced-api-key'),
 		replaceCredential: () => void (this.#credentialId = '2'),
+		/** Its credential, one of its own, is for another account until a person corrects it. */
+		otherAccount: (name) => void this.#strayed.set(name, 'http://localhost'),
+		sameAccount: (name) => void this.#strayed.set(name, 'http://127.0.0.1'),
 		deleteCredential: () => void (this.#credential.baseUrl = ''),
 	};
 
@@ -123,13 +123,16 @@ class N8n {
 		staticData = this.#workflow(name).staticData,
 	): Promise<boolean> {
 		const isTest = activation === 'manual';
+		const strayed = this.#strayed.get(name);
+		const baseUrl = sandbox.url.replace('http://127.0.0.1', strayed ?? '');
+		const id = strayed === undefined ? this.#credentialId : `of ${name}`;
 		return await callTriggerHook(
 			{
-				credential: this.#credential,
+				credential: strayed === undefined ? this.#credential : { ...this.#credential, baseUrl },
 				parameters: { events: ['*'] },
 				webhookBaseUrl: `${this.#address}/webhook`,
 				workflow: { id: name, name },
-				node: { credentials: { etbWalletApi: { id: this.#credentialId, name: 'Account' } } },
+				node: { credentials: { etbWalletApi: { id, name: 'Account' } } },
 				staticData,
 				type: this.#process,
 				isTest,
@@ -142,6 +145,8 @@ class N8n {
 }
 
 const refusal = { status: 400, body: '{}' };
+
+const turn = async (): Promise<void> => await new Promise(setImmediate);
 
 /** Whose URLs the service took, in order, such as `a, b test`. */
 const taken = (): string =>
@@ -167,8 +172,9 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 	['publish a, unpublish a, publish b', 'a, b'],
 	['publish a + publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, unpublish a + publish b', 'a, b'],
-	['slow, publish a…, publish b', 'a', [`publish b: ${heldBy('a')}`]],
-	['slow, publish a…, unpublish a, publish b', 'a, b'],
+	['busy, publish a…, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['busy, publish a…, unpublish a, publish b', 'a, b'],
+	['busy, publish a…, unpublish a, publish b~, unpublish b', 'a'],
 	['down, publish a, up, publish b', 'b', [`publish a: ${no}`]],
 	['publish a, close a, publish b', 'a, b'],
 	['publish a, replaceKey, publish b', 'a', [`publish b: ${heldBy('a')}`]],
@@ -181,9 +187,10 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 	['test a, end a', 'a test'],
 	['test a, publish b, end a', 'a test, b'],
 	['test a, publish a, end a, publish b', 'a test, a', [`publish b: ${heldBy('a')}`]],
-	['slow, test a…, publish b', 'a test, b'],
-	['slow, publish a…, test b', 'a'],
-	['slow, publish a…, test b, end b, unpublish a, publish b', 'a, b'],
+	['busy, test a…, publish b', 'a test, b'],
+	['busy, publish a…, test b', 'a'],
+	['busy, test a…, test b~, publish c', 'a test, c'],
+	['busy, publish a…, test b, end b, unpublish a, publish b', 'a, b'],
 	['publish a, unpublish a, test b, end b', 'a, b test'],
 	['down, test a', '', [`test a: ${no}`]],
 	// n8n starts: nothing is done, also if nothing can be.
@@ -202,6 +209,11 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 		'publish a, unpublish a, publish b, unpublish b, down, publish a, up, restart',
 		'a, b, a',
 		[`publish a: ${no}`],
+	],
+	[
+		'otherAccount b, publish b, publish a, sameAccount b, restart',
+		'b, a, b',
+		[`restart: ${heldBy('b')}`],
 	],
 	['publish a, publish b, restart', 'a', [`publish b: ${heldBy('a')}`, `restart: ${heldBy('a')}`]],
 	// A refusal of the URL that the service has already is none.

@@ -81,13 +81,15 @@ for (const limit of limits) {
 				// Time enough for a second execution to begin.
 				await sleep(2_000);
 				release();
-				assert.equal(await again, 200);
-				assert.equal(await send(url, queued), 200);
+				assert.ok([200, 503].includes((await again) ?? 0));
+				await eventually('the answer that it ran', async () =>
+					(await send(url, queued)) === 200 ? true : undefined,
+				);
 				assert.deepEqual(timesOf([`queued-${id}`]), [1]);
 			});
 		});
 
-		void test(`${limit} at a time, ${acknowledge}: what a person stopped in the queue is answered when it is sent again`, async () => {
+		void test(`${limit} at a time, ${acknowledge}: what a person stopped in the queue does not run when it is sent again`, async () => {
 			await whilePublished(limit, acknowledge, async ({ id, url }) => {
 				const release = hold();
 				const stopped = transfer(`stopped-${id}`);
@@ -95,13 +97,11 @@ for (const limit of limits) {
 				const unanswered = send(url, stopped);
 				await lab.api.stopExecution(await lastExecution(id, limit + 1));
 				assert.equal(await unanswered, undefined);
-				const again = send(url, stopped);
+				assert.equal(await send(url, stopped), 503);
 				release();
 				await Promise.all(running);
-				assert.equal(await again, 200);
-				const times = () => timesOf([`stopped-${id}`]);
-				await eventually('it to run', () => times()[0]);
-				assert.deepEqual(times(), [1]);
+				assert.equal(await send(url, stopped), 503);
+				assert.deepEqual(timesOf([`stopped-${id}`]), []);
 			});
 		});
 	}
