@@ -116,7 +116,7 @@ export const mistakes: Mutation[] = [
 			'freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)])',
 			'freed.flatMap(leftByQuestions)',
 		],
-		['Settling: no mark stays of what was freed', 'questions.keep(freed.map(freedMark));', ''],
+		['Settling: no mark stays of what was freed', 'questions.stay(freed.map(freedMark));', ''],
 		[
 			'Settling: no mark stays of what was freed by an access that failed',
 			'questions.stay(freed.map(freedMark));',
