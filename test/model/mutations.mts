@@ -1,5 +1,5 @@
 // Breaks the built code in one place after the other, and tells how many worlds notice it. One that none notices is a hole in the model.
-// `--only=TEXT` those with it in their name.
+// `--only=TEXT` those with it in their name, `--cores=N` instead of all.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
@@ -7,11 +7,11 @@ import type { Mutation } from '../../lab/mutation.mts';
 import { brokenBuild, Build, readBuild } from './build.mts';
 import { mistakes } from './payment-mistakes.mts';
 import { globalNames } from './n8n-process.mts';
-import { tryWorld } from './search.mts';
+import { isGate, tryWorld } from './search.mts';
 import type { Found } from './search.mts';
 
 /** A mutation that more worlds do not notice counts as not noticed. */
-const mostWorlds = 8_000;
+const mostWorlds = 6_000;
 
 interface Noticed extends Found {
 	worlds: number;
@@ -26,6 +26,7 @@ async function firstNotice(
 	const whole = new Build(sources, globalNames);
 	const build = new Build(brokenBuild(sources, mutation), globalNames);
 	for (let seed = 1; seed <= mostWorlds; seed++) {
+		if (isGate(seed) !== mutation.breaks.startsWith('The pay gate')) continue;
 		began(seed);
 		const found = await tryWorld(seed, build);
 		// A world that breaks a rule anyway does not notice the mutation.
@@ -60,12 +61,14 @@ async function main(): Promise<void> {
 	// Before hours of worlds: each mistake has its place.
 	const sources = readBuild();
 	for (const mutation of mistakes) brokenBuild(sources, mutation);
-	const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+	const { values } = parseArgs({
+		options: { only: { type: 'string', default: '' }, cores: { type: 'string' } },
+	});
 	const chosen = [...mistakes.entries()].filter(([, { breaks }]) => breaks.includes(values.only));
 	const results: (Noticed | undefined)[] = [];
 	const queue = chosen.map(([index]) => index).values();
 	await Promise.all(
-		Array.from({ length: availableParallelism() }, async () => {
+		Array.from({ length: Number(values.cores ?? availableParallelism()) }, async () => {
 			for (const index of queue) {
 				results[index] = await inWorker(index);
 				console.error(

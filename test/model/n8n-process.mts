@@ -59,8 +59,9 @@ export class N8nProcess implements Owner {
 	/** In ms of the world, all the time that it stood still. */
 	stoodStill = 0;
 	readonly name: string;
-	readonly node: unknown;
 	readonly random: () => number;
+	private readonly build: Build;
+	private loaded: unknown;
 	private readonly timeline: Timeline;
 	private readonly hooks: ProcessHooks;
 	private readonly blows: Blow[];
@@ -83,10 +84,20 @@ export class N8nProcess implements Owner {
 		this.hooks = hooks;
 		this.blows = [...blows].sort((left, right) => left.atStep - right.atStep);
 		this.wallOffset = epoch + Math.floor(random() * 10_000);
-		const exports: unknown = build.load('nodes/EtbWallet/EtbWallet.node.js', this.surroundings());
+		this.build = build;
+	}
+
+	/** The node. Its code is loaded when it runs first. */
+	get node(): unknown {
+		this.loaded ??= this.load();
+		return this.loaded;
+	}
+
+	private load(): unknown {
+		const exports = this.build.load('nodes/EtbWallet/EtbWallet.node.js', this.surroundings());
 		const EtbWallet: unknown = Reflect.get(Object(exports), 'EtbWallet');
 		if (typeof EtbWallet !== 'function') throw new Error('The build has no EtbWallet');
-		this.node = Reflect.construct(EtbWallet, []);
+		return Reflect.construct(EtbWallet, []);
 	}
 
 	get isFrozen(): boolean {

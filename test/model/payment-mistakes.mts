@@ -1,390 +1,311 @@
 /** Deliberate mistakes in the built code of payments, each of which a world has to show: `npm run test:mutations`. */
 import type { Mutation } from '../../lab/mutation.mts';
 
-const ledger = 'nodes/EtbWallet/disbursement/ledger.js';
-const lock = 'nodes/shared/record/lock.js';
-const entries = 'nodes/shared/record/entries.js';
-const questions = 'nodes/EtbWallet/disbursement/questions.js';
-const windows = 'nodes/EtbWallet/disbursement/windows.js';
-const rows = 'nodes/EtbWallet/disbursement/rows.js';
-const checks = 'nodes/EtbWallet/disbursement/checks.js';
-const reference = 'nodes/EtbWallet/disbursement/reference.js';
-const claims = 'nodes/EtbWallet/disbursement/claims.js';
-const claimedItem = 'nodes/EtbWallet/disbursement/claimedItem.js';
-const payClaims = 'nodes/EtbWallet/disbursement/payClaims.js';
-const success = 'nodes/shared/service/success.js';
-const disburse = 'nodes/EtbWallet/disbursement/disburse.js';
-const payment = 'nodes/EtbWallet/disbursement/payment.js';
-const attempt = 'nodes/shared/service/attempt.js';
-const retries = 'nodes/shared/service/retries.js';
-const elapsed = 'nodes/shared/elapsed.js';
-const n8n = 'nodes/shared/n8n.js';
+const paying = 'nodes/EtbWallet/disbursement';
+const shared = 'nodes/shared';
+
+/** Those in one file. */
+const inFile = (
+	file: string,
+	...mistakes: readonly (readonly [breaks: string, finds: string, puts: string])[]
+): Mutation[] => mistakes.map(([breaks, finds, puts]) => ({ file, breaks, finds, puts }));
 
 export const mistakes: Mutation[] = [
-	{
-		breaks: 'An attempt does not end by the clock: dripping answers never do',
-		file: attempt,
-		finds: 'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
-		puts: 'const signal = stop ?? new AbortController().signal;',
-	},
-	{
-		breaks: 'A refused payment frees its reference although a person settled it',
-		file: ledger,
-		finds: `const isSettled = (payment) => before.has(settledMark(payment));`,
-		puts: `const isSettled = () => false;`,
-	},
-	{
-		breaks: 'A reference may be paid to another person',
-		file: ledger,
-		finds: `return paidToAnother.has(payment) ? 'paidToAnother' : 'heldByAnother';`,
-		puts: `return 'unused';`,
-	},
-	{
-		breaks: 'A database call may take for ever',
-		file: entries,
-		finds: 'AbortSignal.timeout(timeoutMs)',
-		puts: 'new AbortController().signal',
-	},
-	{
-		breaks: 'A dry run, or a look at what is left to pay, claims references',
-		file: questions,
-		finds: `await entries.remove([...questions.toRemove]);`,
-		puts: ``,
-	},
-	{
-		breaks: 'No lock between processes',
-		file: lock,
-		finds: 'const heldForMs = await waitForLock(row, stop);',
-		puts: 'const heldForMs = (0, elapsed_1.stopwatch)();',
-	},
-	{
-		breaks: 'The lock is not given back',
-		file: lock,
-		finds: 'if (heldForMs() < abandonedAfterMs)\n            await release(row);',
-		puts: '',
-	},
-	{
-		breaks: 'The lock of a crashed process is never taken over',
-		file: lock,
-		finds: 'else if (sameProcessForMs() > takeOverAfterMs)',
-		puts: 'else if (false)',
-	},
-	{
-		breaks: 'The lock is taken over at once',
-		file: lock,
-		finds: 'else if (sameProcessForMs() > takeOverAfterMs)',
-		puts: 'else',
-	},
-	{
-		breaks: 'A process that lost the lock goes on with what it read',
-		file: lock,
-		finds: 'if (heldForMs() > safeForMs)',
-		puts: 'if (false)',
-	},
-	{
-		breaks: 'Sent first, recorded afterwards',
-		file: ledger,
-		finds: `questions.ask([...others.map(settledMark), ...payments.flatMap(claimMarks)], [`,
-		puts: `questions.ask(others.map(settledMark), [`,
-	},
-	{
-		breaks: 'The mark of a claim is left out',
-		file: ledger,
-		finds: 'const claimMarks = (payment) => [sentMark(payment), ',
-		puts: 'const claimMarks = (payment) => [',
-	},
-	{
-		breaks: 'The mark of the payment is left out',
-		file: ledger,
-		finds: 'const claimMarks = (payment) => [sentMark(payment), paymentMark(payment)]',
-		puts: 'const claimMarks = (payment) => [sentMark(payment)]',
-	},
-	{
-		breaks: 'Paid is not recorded',
-		file: ledger,
-		finds: `[exports.referencesMark, ...paid.flatMap(paidMarks)]`,
-		puts: `[exports.referencesMark, ...paid.flatMap(claimMarks)]`,
-	},
-	{
-		breaks: 'Doubt is not recorded',
-		file: ledger,
-		finds: `await questions.write([...settled.filter(isClaimed), ...unknown].flatMap(doubtFact));`,
-		puts: ``,
-	},
-	{
-		breaks: 'A late answer is recorded without its claim, which a person removed',
-		file: ledger,
-		finds: `[exports.referencesMark, ...paid.flatMap(paidMarks)]`,
-		puts: `[exports.referencesMark, ...paid.flatMap(paidFact)]`,
-	},
-	{
-		breaks: 'Settling: no mark stays of a finding that it was not paid',
-		file: ledger,
-		finds: `...notPaid.flatMap(freedFact),`,
-		puts: ``,
-	},
-	{
-		breaks: 'Settling: no mark stays of a finding that it was paid',
-		file: ledger,
-		finds: `...paid.map(settledMark),`,
-		puts: ``,
-	},
-	{
-		breaks: 'Settling: a late end takes a freed reference back',
-		file: ledger,
-		finds: `const isClaimed = (payment) => claimMarks(payment).every((mark) => claims.has(mark));`,
-		puts: `await questions.write(settled.flatMap(claimMarks)); const isClaimed = () => true;`,
-	},
-	{
-		breaks: 'Settling: a late end leaves no doubt beside a claim',
-		file: ledger,
-		finds: `[...settled.filter(isClaimed), ...unknown`,
-		puts: `[...unknown`,
-	},
-	{
-		breaks: 'Settling: what is being sent is settled too',
-		file: ledger,
-		finds: `const notPaid = found('notPaid', 'inDoubt');`,
-		puts: `const notPaid = [...found('notPaid', 'inDoubt'), ...found('notPaid', 'inFlight')];`,
-	},
-	{
-		breaks: 'Settling: what ended while the run waited is settled too',
-		file: ledger,
-		finds: `wanted.filter((each) => each.hasWaited)`,
-		puts: `wanted.filter(() => false)`,
-	},
-	{
-		breaks: 'Settling: what is paid is settled too',
-		file: ledger,
-		finds: `const notPaid = found('notPaid', 'inDoubt');`,
-		puts: `const notPaid = [...found('notPaid', 'inDoubt'), ...found('notPaid', 'paid')]; questions.remove(found('notPaid', 'paid').flatMap(paidFact));`,
-	},
-	{
-		breaks: 'Settling: what this node does not know is not recorded as paid',
-		file: ledger,
-		finds: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed')];`,
-		puts: `const newlyPaid = []; for (const payment of found('recordPaid', 'unused')) answers.set(payment, 'newlyPaid');`,
-	},
-	{
-		breaks: 'Settling: a finding paid is recorded also for what was never sent',
-		file: ledger,
-		finds: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed')];`,
-		puts: `const newlyPaid = [...found('recordPaid', 'unused'), ...found('recordPaid', 'freed'), ...found('paid', 'unused')];`,
-	},
-	{
-		breaks: 'Settling: a finding not paid cannot be corrected',
-		file: ledger,
-		finds: `const corrected = found('paid', 'freed').filter(({ hasOwnFinding }) => hasOwnFinding);`,
-		puts: `const corrected = [];`,
-	},
-	{
-		breaks: 'Settling: a finding not paid leaves the claim',
-		file: ledger,
-		finds: `questions.remove(notPaid.flatMap(doubtMarks));`,
-		puts: ``,
-	},
-	{
-		breaks: 'Settling: a run that settles also pays',
-		file: disburse,
-		finds: `if (options.mode === 'settle') {`,
-		puts: `if (false) {`,
-	},
-	{
-		breaks: 'Settling: Retry On Fail heeds a finding again',
-		file: windows,
-		finds: `this.batch.end(payment, { outcome: 'unknown', error: (0, answers_1.notSettled)(error) });`,
-		puts: `this.batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notSettled)(error) });`,
-	},
-	{
-		breaks: 'Settling: Retry execution and schedules settle',
-		file: checks,
-		finds: `if (!(0, n8n_1.isRunByPerson)(context)) {`,
-		puts: `if (false) {`,
-	},
-	{
-		breaks: 'Retry execution pays although the node remembers nothing',
-		file: disburse,
-		finds: `if ((0, n8n_1.isRepeated)(context) && (marks === 0 || begunForgetful.has(endedBefore)))`,
-		puts: `if (false)`,
-	},
-	{
-		breaks:
-			'Retry execution pays when another execution records something between two of its tries',
-		file: disburse,
-		finds: `(marks === 0 || begunForgetful.has(endedBefore))`,
-		puts: `marks === 0`,
-	},
-	{
-		breaks: 'Another amount under a reference that is unknown is told as not paid',
-		file: ledger,
-		finds: `return paidToAnother.has(payment) ? 'paidToAnother' : 'heldByAnother';`,
-		puts: `return 'paidToAnother';`,
-	},
-	{
-		breaks: 'What an interrupted question about another payment left is given up as in doubt',
-		file: ledger,
-		finds: `const doubtful = givenUp.filter((payment) => !ended.has(payment));`,
-		puts: `const doubtful = givenUp; ended.clear();`,
-	},
-	{
-		breaks: 'Two references that look the same are paid in one run',
-		file: reference,
-		finds: `const look = (0, exports.lookOf)(reference);`,
-		puts: `const look = reference;`,
-	},
-	{
-		breaks: 'A fact is one mark: a question that was interrupted is believed',
-		file: ledger,
-		finds: 'return new Set(candidates.filter(isTrue));',
-		puts: 'return new Set(candidates);',
-	},
-	{
-		breaks: 'Marks of a question stay',
-		file: questions,
-		finds: `for (const mark of marks)
-            if (!before.has(mark))
-                this.toRemove.add(mark);`,
-		puts: ``,
-	},
-	{
-		breaks: 'A claim lasts for ever: a process that stood still sends',
-		file: windows,
-		finds: '() => timeoutMs - ageMs()',
-		puts: '() => timeoutMs',
-	},
-	{
-		breaks: 'Clocks that stand still while a machine sleeps',
-		file: elapsed,
-		finds: 'Math.max(Date.now() - wall, performance.now() - monotonic)',
-		puts: 'performance.now() - monotonic',
-	},
-	{
-		breaks: 'Another execution is not waited for',
-		file: windows,
-		finds: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
-		puts: 'isGivenUp: true,',
-	},
-	{
-		breaks: 'Another execution is waited for without an end',
-		file: windows,
-		finds: 'isGivenUp: waitedMs !== undefined && waitedMs() >= timeoutMs + recordingMs,',
-		puts: 'isGivenUp: false,',
-	},
-	{
-		breaks: 'How the last window ended is not recorded',
-		file: windows,
-		finds: 'await this.recordLast();',
-		puts: '',
-	},
-	{
-		breaks:
-			'What was refused is freed once more after an access that failed: another run may have claimed it',
-		file: windows,
-		finds: `this.unrecorded = ended.filter(({ ending }) => ending && ending.outcome !== 'notPaid');`,
-		puts: `this.unrecorded = ended;`,
-	},
-	{
-		breaks: 'Retry On Fail forgets what an earlier try sent',
-		file: n8n,
-		finds: 'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',
-		puts: 'const value = new WeakMap();\n    return value;',
-	},
-	{
-		breaks: 'A payment without an answer is sent again',
-		file: retries,
-		finds: "return mayRepeat || !attempt.sent ? 'retry' : 'unknown';",
-		puts: "return 'retry';",
-	},
-	{
-		breaks: 'A body that contradicts itself counts',
-		file: success,
-		finds: `if (said.size > 1 || isRepeated({ body, text }))`,
-		puts: `if (false)`,
-	},
-	{
-		breaks: 'A failing database does not keep a payment from being sent',
-		file: windows,
-		finds: `                if (!waiting.has(payment))
-                    batch.end(payment, { outcome: 'notPaid', error: (0, answers_1.notRecorded)(error) });`,
-		puts: `                if (!waiting.has(payment))
-                    await (0, sending_1.sendConcurrently)(batch, [payment], batch.end);`,
-	},
-	{
-		breaks: 'An item without the reference it should have is paid',
-		file: payment,
-		finds: `(0, invalidValue_1.isAbsent)(given) && !isExpected ?`,
-		puts: `(0, invalidValue_1.isAbsent)(given) ?`,
-	},
-	{
-		breaks: 'Stop does not end the pauses and the waiting',
-		file: rows,
-		finds: `stop?.aborted === true || (stopsAtFailure && hasFailure)`,
-		puts: `stopsAtFailure && hasFailure`,
-	},
-	{
-		breaks: 'The pay gate: a claim that another process used is used again',
-		file: claims,
-		finds: 'if (before.has(claimMark(claim)))',
-		puts: 'if (false)',
-	},
-	{
-		breaks: 'The pay gate: a claim that another node of this process used is used again',
-		file: claims,
-		finds: '(usedHere.get(claim) ?? own) !== own',
-		puts: 'false',
-	},
-	{
-		breaks: 'The pay gate: nobody looks at Not After',
-		file: claimedItem,
-		finds: 'passedMs() < msAtFirst ? msAtFirst : 0',
-		puts: 'Infinity',
-	},
-	{
-		breaks: 'The pay gate: Not After is only looked at before the first payment',
-		file: payClaims,
-		finds: `({ itemIndex }) => claims.msLeft(itemIndex)`,
-		puts: `((left) => ({ itemIndex }) => left[itemIndex])(rows.map((_, index) => claims.msLeft(index)))`,
-	},
-	{
-		breaks: 'The pay gate: a payment may take longer than its lease',
-		file: claimedItem,
-		finds: 'passedMs() < msAtFirst ? msAtFirst : 0',
-		puts: 'passedMs() < msAtFirst ? Infinity : 0',
-	},
-	{
-		breaks: 'The pay gate: what another execution claimed is sent',
-		file: claims,
-		finds: 'if (execution !== ownExecution)\n                return claimedByOther(execution);',
-		puts: '',
-	},
-	{
-		breaks: 'The pay gate: what is too late is not paid, also when its claim was used before',
-		file: claims,
-		finds: 'const { claim, execution = ownExecution, problem } = items[itemIndex] ?? {};',
-		puts: "const { claim, execution = ownExecution, problem, msLeft } = items[itemIndex] ?? {}; if (msLeft?.() === 0) return { outcome: 'notPaid', error: { message: 'late', description: '' } };",
-	},
-	{
-		breaks: 'The pay gate: a run that is refused as a whole says not paid of all',
-		file: payClaims,
-		finds: `ending: (0, rows_1.unlessInvalid)(() => claims.objection(itemIndex)),`,
-		puts: ``,
-	},
-	{
-		breaks: 'The pay gate: a claim is used up after the credential was loaded',
-		file: payClaims,
-		finds: `const claims = await (0, claims_1.useClaims)(context, read, run.endedBefore);`,
-		puts: `let claims; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseAll)(run, error, context.getInputData().map((_, itemIndex) => ({ itemIndex }))); } claims = await (0, claims_1.useClaims)(context, read, run.endedBefore);`,
-	},
-	{
-		breaks: 'The pay gate: a failing database does not keep a payment from being sent',
-		file: claims,
-		finds: `return failure && claimNotRecorded(failure);`,
-		puts: `return undefined;`,
-	},
-	{
-		breaks: 'The pay gate: Retry On Fail cannot go on with its own claims',
-		file: claims,
-		finds: 'ownClaims.set(tries, own);',
-		puts: '',
-	},
+	...inFile(
+		`${paying}/ledger.js`,
+		['A claim is not written before it is sent', 'questions.keep(marks);', ''],
+		[
+			'What is in flight is taken for in doubt',
+			'if (freshMarks(each).some((mark) => fresh.has(mark)))',
+			'if (false)',
+		],
+		[
+			'A claim has no mark of the further periods of a long Timeout',
+			'Array.from({ length: periods }',
+			'Array.from({ length: 1 }',
+		],
+		['The claim of a process whose clock is ahead is not seen', '[-1, 0, 1].map', '[-1, 0].map'],
+		['A claim is over at the end of its period', '[-1, 0, 1].map', '[0, 1].map'],
+		[
+			'A claim counts on after its sender told unknown',
+			'questions.remove(unknown.flatMap(([, { marks: [, ...fresh] }]) => fresh));',
+			'',
+		],
+		[
+			'Paid is not recorded',
+			'.flatMap((payment) => [sentMark(payment), paidMark(payment), payeeMark(payment)]);',
+			'.map(sentMark);',
+		],
+		[
+			'Paid is recorded without its claim, which a person freed',
+			'.flatMap((payment) => [sentMark(payment), paidMark(payment), payeeMark(payment)]);',
+			'.flatMap((payment) => [paidMark(payment), payeeMark(payment)]);',
+		],
+		[
+			'A refusal frees nothing',
+			'questions.remove(free.flatMap((payment) => [',
+			'void (free.flatMap((payment) => [',
+		],
+		[
+			'A refusal frees what another run claimed since',
+			'< this.periods * periodMs);',
+			'< Infinity);',
+		],
+		[
+			'A refusal frees what a late answer paid',
+			'const free = refused.filter((payment) => !before.has(paidMark(payment)));',
+			'const free = refused;',
+		],
+		[
+			'Paid to another person or amount counts as unused',
+			"return [each, 'paidToAnother'];",
+			"return [each, 'unused'];",
+		],
+		[
+			'Whoever asks for the payee asks for paid too',
+			'const payees = await questions.ask(used.map(payeeMark));',
+			'const payees = await questions.ask(used.flatMap((each) => [payeeMark(each), paidMark(each)]));',
+		],
+		[
+			'To ask whether it was paid leaves no mark asking',
+			'[...unknown.map(askingMark), ...used.map(paidMark)]',
+			'used.map(paidMark)',
+		],
+		[
+			'The mark asking is not looked at',
+			'if (isPaid(each) && !paid.has(askingMark(each)))',
+			'if (isPaid(each))',
+		],
+		[
+			'Settling: what is in flight is settled as not paid',
+			"areIn(wasNotPaid, 'inDoubt')",
+			"areIn(wasNotPaid, 'inDoubt', 'inFlight')",
+		],
+		[
+			'Settling: what is in flight is settled as paid',
+			"areIn(wasPaid, 'inDoubt', 'maybePaid', 'unused')",
+			"areIn(wasPaid, 'inDoubt', 'maybePaid', 'unused', 'inFlight')",
+		],
+		[
+			'Settling: what is paid is settled as not paid',
+			"areIn(wasNotPaid, 'inDoubt')",
+			"areIn(wasNotPaid, 'inDoubt', 'paid')",
+		],
+		[
+			'Settling: what may be paid is settled as not paid',
+			"areIn(wasNotPaid, 'inDoubt')",
+			"areIn(wasNotPaid, 'inDoubt', 'maybePaid')",
+		],
+		[
+			'Settling: what was never sent is not recorded as paid',
+			"areIn(wasPaid, 'inDoubt', 'maybePaid', 'unused')",
+			"areIn(wasPaid, 'inDoubt', 'maybePaid')",
+		],
+		[
+			'Settling: paid is recorded without anybody',
+			'[sentMark(each), paidMark(each), anybodyMark(each)]',
+			'[sentMark(each), paidMark(each)]',
+		],
+		[
+			'Settling: the mark asking stays beside what is settled as paid',
+			'questions.remove(paid.map(askingMark));',
+			'',
+		],
+		[
+			'Settling: not paid leaves the claim',
+			'freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)])',
+			'freed.flatMap(leftByQuestions)',
+		],
+		['Settling: no mark stays of what was freed', 'questions.stay(freed.map(freedMark));', ''],
+		[
+			'Settling: no mark stays of what was freed by an access that failed',
+			'questions.stay(freed.map(freedMark));',
+			'questions.keep(freed.map(freedMark));',
+		],
+		[
+			'Settling: by an expression it frees again and again',
+			'!(once && before.has(freedMark(each)))',
+			'true',
+		],
+	),
+	...inFile(
+		`${paying}/questions.js`,
+		[
+			'What a question added stays',
+			'if (!before.has(mark))\n                this.toRemove.add(mark);',
+			'',
+		],
+		[
+			'What an earlier question of the access added counts as there',
+			'new Set([...all].filter((mark) => !asked.has(mark)))',
+			'new Set(all)',
+		],
+	),
+	...inFile(
+		`${paying}/settle.js`,
+		['Settling: a person in the editor settles only once', 'const once = !(', 'const once = !!('],
+		[
+			'Settling: a typed word counts again on a schedule',
+			'(isTyped && (0, n8n_1.isRunByPerson)(context))',
+			'(true)',
+		],
+		['Settling: Retry On Fail settles again', 'if (tries.size > 0)', 'if (false)'],
+	),
+	...inFile(
+		`${paying}/options.js`,
+		['Settling: Retry execution settles', 'if ((0, n8n_1.isRepeated)(context)) {', 'if (false) {'],
+		[
+			'Settling: a Mode left on Settle Unknown settles on a schedule',
+			'if (isByExpression || (0, n8n_1.isRunByPerson)(context))',
+			'if (true)',
+		],
+	),
+	...inFile(
+		`${paying}/disburse.js`,
+		['Settling: a run that settles also pays', "if (options.mode === 'settle')", 'if (false)'],
+		['A dry run pays', "if (options.mode === 'pay')", "if (options.mode !== 'settle')"],
+	),
+	...inFile(`${paying}/reference.js`, [
+		'References that look the same are others',
+		'const keyOf = (reference) => seen(reference)',
+		'const keyOf = (reference) => true ? reference : seen(reference)',
+	]),
+	...inFile(
+		`${paying}/payment.js`,
+		[
+			'A payment without a reference is sent',
+			"(0, reference_1.requiredReference)(read('reference', row.itemIndex))",
+			"(0, reference_1.requiredReference)(read('reference', row.itemIndex) || `item ${row.itemIndex}`)",
+		],
+		[
+			'Two payments of a run have the same reference',
+			"throw new RefusedValueError('sameReference'",
+			"if (false) throw new RefusedValueError('sameReference'",
+		],
+	),
+	...inFile(
+		`${paying}/sending.js`,
+		[
+			'How the last window ended is not recorded',
+			'await recordLast(batch, ledger, unrecorded);',
+			'',
+		],
+		[
+			'What was refused is freed once more after an access that failed',
+			'unrecorded = ended.filter(mayBePaid);',
+			'unrecorded = ended;',
+		],
+		[
+			'A failing database does not keep a payment from being sent',
+			'batch.end(payment, (0, tell_1.notRecorded)(error));',
+			'await sendConcurrently(batch, [payment], () => timeoutMs);',
+		],
+		[
+			'A claim lasts for ever: a process that stood still sends',
+			'() => timeoutMs - ageMs()',
+			'() => timeoutMs',
+		],
+		['409 means that it was not paid', 'undecided: [409, 423, 425]', 'undecided: []'],
+	),
+	...inFile(`${paying}/rows.js`, [
+		'Stop ends nothing',
+		'isStopping: () => stop?.aborted === true || (',
+		'isStopping: () => (',
+	]),
+	...inFile(
+		`${shared}/service/answer.js`,
+		[
+			'A payment without an answer is sent again',
+			"verdict: mayRepeat ? 'retry' : 'unknown', code: 'noAnswer'",
+			"verdict: 'retry', code: 'noAnswer'",
+		],
+		['A body that contradicts itself counts', 'said.size === 1 && typeof only', 'typeof only'],
+	),
+	...inFile(`${shared}/service/attempt.js`, [
+		'An attempt does not end by the clock: dripping answers never do',
+		'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
+		'const signal = stop ?? new AbortController().signal;',
+	]),
+	...inFile(`${shared}/n8n.js`, [
+		'Retry On Fail forgets what an earlier try sent',
+		'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',
+		'const value = new WeakMap();\n    return value;',
+	]),
+	...inFile(`${shared}/elapsed.js`, [
+		'Clocks that stand still while a machine sleeps',
+		'Math.max(Date.now() - wall, performance.now() - monotonic)',
+		'performance.now() - monotonic',
+	]),
+	...inFile(`${shared}/record/entries.js`, [
+		'A database call may take for ever',
+		'AbortSignal.timeout(timeoutMs)',
+		'new AbortController().signal',
+	]),
+	...inFile(
+		`${shared}/record/lock.js`,
+		[
+			'No lock between processes',
+			'const heldForMs = await waitForLock(row, stop);',
+			'const heldForMs = (0, elapsed_1.stopwatch)();',
+		],
+		[
+			'The lock is not given back',
+			'if (heldForMs() < abandonedAfterMs)\n            await release(row);',
+			'',
+		],
+		[
+			'The lock of a crashed process is never taken over',
+			'else if (sameProcessForMs() > takeOverAfterMs)',
+			'else if (false)',
+		],
+		['The lock is taken over at once', 'else if (sameProcessForMs() > takeOverAfterMs)', 'else'],
+		[
+			'A process that lost the lock goes on with what it read',
+			'if (heldForMs() > safeForMs)',
+			'if (false)',
+		],
+	),
+	...inFile(
+		`${paying}/claims.js`,
+		['The pay gate: a claim is used again in its execution', 'if (use.by !== tries)', 'if (false)'],
+		[
+			'The pay gate: Retry On Fail cannot go on with its own claims',
+			'if (use.by !== tries)',
+			'if (uses.get(claim) === use && use.msLeft.size > 0)',
+		],
+		[
+			'The pay gate: what another execution claimed is sent',
+			'if (execution !== own)',
+			'if (false)',
+		],
+		[
+			'The pay gate: nobody looks at Not After',
+			'passedMs() < msAtFirst ? msAtFirst : 0',
+			'Infinity',
+		],
+		[
+			'The pay gate: a payment may take longer than its lease',
+			'passedMs() < msAtFirst ? msAtFirst : 0',
+			'passedMs() < msAtFirst ? Infinity : 0',
+		],
+	),
+	...inFile(
+		`${paying}/payClaims.js`,
+		[
+			'The pay gate: Not After is only looked at before the first payment',
+			'const msLeft = ({ itemIndex }) => claims[itemIndex]?.msLeft?.() ?? 0;',
+			'const first = claims.map((claim) => claim.msLeft?.() ?? 0); const msLeft = ({ itemIndex }) => first[itemIndex];',
+		],
+		[
+			'The pay gate: a run that is refused as a whole says not paid of all',
+			'return (0, rows_1.refuseRun)(run, error, (0, rows_1.readable)(run, readRow));',
+			'return (0, rows_1.refuseRun)(run, error, context.getInputData().map((_, itemIndex) => ({ itemIndex })));',
+		],
+		[
+			'The pay gate: a claim is used up after the credential was loaded',
+			'const claims = context\n',
+			'let claims = []; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseRun)(run, error, context.getInputData().map((_, itemIndex) => ({ itemIndex }))); } claims = context\n',
+		],
+		['The pay gate: an evaluation pays', 'if ((0, n8n_1.isSimulation)(context)) {', 'if (false) {'],
+	),
 ];

@@ -94,9 +94,9 @@ class World {
 		judge.atRest('before the last runs');
 		this.heal();
 		if (judge.violations.length > 0) return;
+		const restarted = this.start(0, 9, []);
 		for (const role of ['last', 'settling', 'final'] as const) {
-			const process = role === 'last' ? this.slots[0]?.process : this.start(0, 9, []);
-			if (process === undefined) return;
+			const process = role === 'last' ? (this.slots[0]?.process ?? restarted) : restarted;
 			this.timeline.after(role === 'settling' ? afterAllClaimsMs : 0, () => {
 				for (const node of ['a', 'b'] as const) this.beginLast(node, role, process);
 			});
@@ -278,15 +278,12 @@ class World {
 	/** A loop, or whoever called the workflow, runs the node again with what a person said at the beginning. */
 	private goOn(record: RunRecord): void {
 		const { plan, process, next } = record;
+		for (const each of next) each();
 		const [afterMs, ...repeats] = plan.repeats;
-		if (afterMs === undefined) {
-			for (const each of next) each();
-			return;
-		}
+		if (afterMs === undefined) return;
 		process.arrival(afterMs, () => {
-			this.run(
-				this.newRecord({ ...plan, repeats, wordAgeMs: 0 }, process, next, 'planned', record),
-			);
+			const again = { ...plan, repeats, wordAgeMs: 0 };
+			this.run(this.newRecord(again, process, [], 'planned', record));
 		});
 	}
 

@@ -1,4 +1,4 @@
-// Plays many worlds on all cores. `--worlds=N`, `--from=N` the first seed, `--seed=N` one world with its story.
+// Plays many worlds. `--worlds=N`, `--from=N` the first seed, `--cores=N` instead of all, `--seed=N` one world with its story.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
@@ -54,6 +54,7 @@ async function main(): Promise<void> {
 		options: {
 			worlds: { type: 'string', default: '100000' },
 			from: { type: 'string', default: '1' },
+			cores: { type: 'string' },
 			seed: { type: 'string' },
 			'as-it-is': { type: 'boolean', default: false },
 		},
@@ -70,7 +71,7 @@ async function main(): Promise<void> {
 	}
 	const began = Date.now();
 	const total = Number(values.worlds);
-	const cores = availableParallelism();
+	const cores = Number(values.cores ?? availableParallelism());
 	const outcomes = await Promise.all(
 		Array.from({ length: cores }, (_, core) =>
 			inWorker({

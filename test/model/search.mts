@@ -19,7 +19,8 @@ export interface Found {
 export type AnyPlan = Plan | GatePlan;
 
 /** Each fourth world has a pay gate. */
-const worldsOf = (seed: number): fc.Arbitrary<AnyPlan> => (seed % 4 === 0 ? anyGatePlan : anyPlan);
+export const isGate = (seed: number): boolean => seed % 4 === 0;
+const worldsOf = (seed: number): fc.Arbitrary<AnyPlan> => (isGate(seed) ? anyGatePlan : anyPlan);
 
 /** The world of a seed, always the same. */
 export function planOf(seed: number): AnyPlan {

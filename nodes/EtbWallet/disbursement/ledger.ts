@@ -217,7 +217,8 @@ export class Ledger {
 			const freed = inDoubt.filter((each) => !(once && before.has(freedMark(each))));
 			for (const each of inDoubt)
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
-			questions.keep(freed.map(freedMark));
+			// Also if the access fails, because its claim may be removed all the same.
+			questions.stay(freed.map(freedMark));
 			questions.remove(freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)]));
 			return settled;
 		});

@@ -35,6 +35,11 @@ export class Questions {
 		for (const mark of marks) if (this.toRemove.delete(mark)) this.kept.add(mark);
 	}
 
+	/** These marks were asked for, and stay, also if the access fails. */
+	stay(marks: string[]): void {
+		for (const mark of marks) this.toRemove.delete(mark);
+	}
+
 	/** These marks are removed at the end of the access, whether they were asked for or not. */
 	remove(marks: string[]): void {
 		for (const mark of marks) this.toRemove.add(mark);
