@@ -29,8 +29,9 @@ async function certificate(folder: string) {
 	const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
 	const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 	const files = ['-keyout', keyFile, '-out', certFile];
-	await run('openssl', ['req', '-x509', ...key, ...files, '-days', '2', '-subj', '/CN=registry']);
-	return { key: await readFile(keyFile), cert: await readFile(certFile) };
+	const name = ['-subj', '/CN=registry', '-addext', 'subjectAltName=DNS:registry.npmjs.org'];
+	await run('openssl', ['req', '-x509', ...key, ...files, '-days', '2', ...name]);
+	return { key: await readFile(keyFile), cert: await readFile(certFile), certFile };
 }
 
 /** Starts without a package in it. */
@@ -40,16 +41,23 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 	const packages = new Map<string, { latest: string; versions: Record<string, unknown> }>();
 	const requests: string[] = [];
 
-	const registry = createTlsServer(await certificate(folder), (request, response) => {
+	const { certFile, ...identity } = await certificate(folder);
+	const registry = createTlsServer(identity, (request, response) => {
 		const path = decodeURIComponent(request.url ?? '/');
 		requests.push(path);
 		const tarball = tarballs.get(basename(path));
-		const found = packages.get(path.slice(1));
 		if (tarball !== undefined) return response.end(tarball);
+		const [name = '', version] = path.slice(1).split('/');
+		const known = packages.get(name);
+		const whole = known && {
+			name,
+			'dist-tags': { latest: known.latest },
+			versions: known.versions,
+		};
+		const found = version === undefined ? whole : known?.versions[version];
 		if (found === undefined) return response.writeHead(404).end('{}');
-		const { latest, versions } = found;
 		response.setHeader('content-type', 'application/json');
-		response.end(JSON.stringify({ name: path.slice(1), 'dist-tags': { latest }, versions }));
+		response.end(JSON.stringify(found));
 	});
 	const proxy = createServer();
 	const sockets = new Set<Socket>();
@@ -67,7 +75,8 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 	return {
 		requests,
 		env: {
-			// n8n's own requests: they end here too, at a certificate that n8n does not accept.
+			// n8n's own requests end here too: those to the registry are answered, and the others do not accept the certificate.
+			NODE_EXTRA_CA_CERTS: certFile,
 			HTTPS_PROXY: url,
 			https_proxy: url,
 			NO_PROXY: '127.0.0.1',

@@ -267,8 +267,8 @@ export class N8nApi {
 
 	/** Resolves to the new workflow's id. */
 	async createWorkflow(workflow: WorkflowFile): Promise<string> {
-		// Without pinned data, n8n fails when a person executes a step of it for the second time.
-		const complete = { pinData: {}, ...workflow };
+		// Without pinned data, n8n fails when a person executes a step of it for the second time; 2.20 wants `active` as well.
+		const complete = { pinData: {}, active: false, ...workflow };
 		return (await this.request('POST', '/rest/workflows', Workflow, complete)).id;
 	}
 
@@ -341,7 +341,8 @@ export class N8nApi {
 	/** Runs a workflow from the named trigger as a click in the editor does; resolves to the execution's id. */
 	async run(workflowId: string, trigger: string): Promise<string> {
 		const Started = z.object({ executionId: z.string() });
-		const body = { triggerToStartFrom: { name: trigger } };
+		const workflowData = await this.savedWorkflow(workflowId);
+		const body = { workflowData, triggerToStartFrom: { name: trigger } };
 		return (await this.request('POST', `/rest/workflows/${workflowId}/run`, Started, body))
 			.executionId;
 	}
@@ -363,11 +364,17 @@ export class N8nApi {
 			data: { main: [[item]] },
 		};
 		const body = {
+			workflowData: await this.savedWorkflow(workflowId),
 			triggerToStartFrom: { name: trigger, data },
 			chatSessionId: message.sessionId,
 		};
 		return (await this.request('POST', `/rest/workflows/${workflowId}/run`, Started, body))
 			.executionId;
+	}
+
+	/** A workflow with all that n8n has of it: older n8n run what the editor sends. */
+	private async savedWorkflow(id: string): Promise<unknown> {
+		return await this.request('GET', `/rest/workflows/${id}`, z.unknown());
 	}
 
 	/** "Stop execution" in the editor. */
@@ -391,6 +398,7 @@ export class N8nApi {
 	async listenForTestEvent(workflowId: string, trigger: string, upTo?: string): Promise<void> {
 		const Waiting = z.object({ waitingForWebhook: z.literal(true) });
 		const body = {
+			workflowData: await this.savedWorkflow(workflowId),
 			triggerToStartFrom: { name: trigger },
 			...(upTo !== undefined && { destinationNode: { nodeName: upTo, mode: 'inclusive' } }),
 		};
@@ -457,7 +465,10 @@ export class N8nApi {
 			text = await response.text();
 			// n8n says this before it looks at a request, for as long as its database was too busy for a sign of life.
 			const isTooEarly = response.status === 503 && messageOf(text) === 'Database is not ready!';
-			if (!isTooEarly || Date.now() > deadline) break;
+			// n8n 2.20 does so for an execution that has only just begun.
+			const isUnwritten =
+				response.status === 500 && method === 'GET' && text.includes("'resultData'");
+			if (!(isTooEarly || isUnwritten) || Date.now() > deadline) break;
 			await sleep(POLL_EVERY_MS);
 		}
 		const login = response.headers.getSetCookie().find((cookie) => cookie.startsWith('n8n-auth='));

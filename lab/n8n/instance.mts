@@ -1,5 +1,6 @@
 /** A process of n8n: starts it, waits until it is ready, and ends it. */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,6 +51,9 @@ export const expressionEngine = {
 	N8N_EXPRESSION_ENGINE_COMPILE_CACHE: 'true',
 };
 
+/** A module that calls a service; n8n has it from 2.2x on. */
+const mcpRegistry = join(n8nFolder, 'node_modules/n8n/dist/modules/mcp-registry');
+
 /** An n8n for one machine that asks nothing, announces nothing and calls no outside service. */
 async function environmentFor({ userFolder, port, env }: N8nOptions) {
 	const inherited = Object.entries(process.env).filter(([name]) => !OF_ANOTHER_N8N.test(name));
@@ -67,7 +71,8 @@ async function environmentFor({ userFolder, port, env }: N8nOptions) {
 		N8N_SECURE_COOKIE: 'false',
 		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
 		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
-		N8N_DISABLED_MODULES: 'mcp-registry',
+		// n8n does not start when it is told of a module that it does not have.
+		...(existsSync(mcpRegistry) && { N8N_DISABLED_MODULES: 'mcp-registry' }),
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_WHATS_NEW_ENABLED: 'false',

@@ -5,7 +5,7 @@ import { loadAccount, type Account } from '../shared/account';
 import { stopwatch } from '../shared/elapsed';
 import { InvalidValueError } from '../shared/invalidValue';
 import { operationError } from '../shared/n8n';
-import { isStarting, projectOf, triggerKey } from '../shared/n8nTrigger';
+import { isStarting, listeningError, projectOf, triggerKey } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
@@ -74,7 +74,7 @@ export async function isRegistered(context: IHookFunctions): Promise<boolean> {
 /**
  * Called by n8n when a workflow is published, or a test begins. A published workflow gets the events of the account. A
  * test gets them only while no workflow of the account is published; otherwise it listens for what a person sends.
- * @throws {NodeOperationError | NodeApiError} which n8n shows as the reason why the trigger does not listen
+ * @throws {NodeOperationError} with why the trigger does not listen
  */
 export async function register(context: IHookFunctions): Promise<void> {
 	try {
@@ -82,7 +82,8 @@ export async function register(context: IHookFunctions): Promise<void> {
 		if (context.getMode() === 'manual') await beginTest(context, account);
 		else await publish(context, account);
 	} catch (error) {
-		throw invalidValueError(context.getNode(), error);
+		const node = context.getNode();
+		throw listeningError(node, invalidValueError(node, error));
 	}
 }
 
@@ -229,7 +230,7 @@ function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Er
 		node,
 		isVisible
 			? `Unpublish the workflow "${workflow.name}" first: it receives the events of this account`
-			: 'Unpublish the other workflow first: a workflow of another project receives the events of this account',
+			: 'Unpublish the other workflow first: a workflow of this n8n, maybe of another project, receives the events of this account',
 		'The service sends all events of an account to one address, so one published workflow gets them. Let that one handle these events too, or unpublish it and then publish this one.',
 	);
 }

@@ -55,11 +55,18 @@ export function errorsIn(error: unknown): unknown[] {
 	return errors;
 }
 
-/** Before 2.35 the error that n8n makes of another one has no cause, and keeps only its code. */
-const causeOf = (error: unknown): unknown =>
-	error instanceof NodeApiError && error.cause === undefined && error.httpCode !== null
-		? { code: error.httpCode, message: error.messages[0] }
-		: property(error, 'cause');
+/**
+ * Before 2.35 the error that n8n makes of another one has no cause, only its code and its message. That of a system call
+ * begins with the name of the call: "connect EHOSTUNREACH 10.0.0.1:443". Should n8n change that message: a network to
+ * which nothing leads makes a payment unknown.
+ * Noticed by: `test/live/n8n/no-answer.live.mts`, in each n8n of `npm run test:versions`.
+ */
+function causeOf(error: unknown): unknown {
+	if (!(error instanceof NodeApiError) || error.cause !== undefined)
+		return property(error, 'cause');
+	const [message] = error.messages;
+	return { code: error.httpCode, message, syscall: message?.split(' ', 1)[0] };
+}
 
 /**
  * Whether n8n's own protection of private addresses (2.x) refused a request, before it connected. Should its errors be

@@ -1,9 +1,12 @@
 /** Every reliance of the trigger on n8n beyond its documented types, told as in `n8n.ts`. */
 import {
+	NodeApiError,
+	NodeOperationError,
 	fromParameter,
 	webhookDescriptionFields,
 	type IExecuteFunctions,
 	type IHookFunctions,
+	type INode,
 	type INodeExecutionData,
 	type ITriggerFunctions,
 	type IWebhookDescription,
@@ -11,6 +14,7 @@ import {
 	type WebhookResponseMode,
 } from 'n8n-workflow';
 import { unlessAborted } from './elapsed';
+import { operationError } from './n8n';
 import { isObject, property } from './unknown';
 
 /**
@@ -24,13 +28,24 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 		: { responseMode: '={{ $parameter["acknowledge"] }}' as WebhookResponseMode };
 
 /**
- * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node
- * (2.x). Should that stop: undefined, and no workflow is named to whoever publishes another one.
+ * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node (2.38
+ * and newer). Before, or should that stop: undefined, and no workflow is named to whoever publishes another one.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "names the workflow that holds the account".
  */
 export function projectOf(context: IHookFunctions): string | undefined {
 	const id: unknown = property(property(context, 'additionalData'), 'projectId');
 	return typeof id === 'string' ? id : undefined;
+}
+
+/**
+ * The error that says why a trigger does not listen. n8n shows one text of it: up to 2.16 the description of a
+ * `NodeApiError`, and of all else the message. So the message has the reason, and what to do.
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "fails with a reason".
+ */
+export function listeningError(node: INode, error: Error): Error {
+	if (!(error instanceof NodeApiError || error instanceof NodeOperationError)) return error;
+	const { message, description } = error;
+	return description ? operationError(node, `${message}. ${description}`, description) : error;
 }
 
 /**

@@ -546,7 +546,7 @@ describe('registration, beside the URL that the service has', () => {
 	test.each([
 		['no secret', { webhookSecret: ' ' }, 'has no Webhook Secret'],
 		['no API key', { apiKey: '' }, 'API Key is empty'],
-		['a wrong API key', { apiKey: 'wrong' }, 'does not accept the API key (401)'],
+		['a wrong API key', { apiKey: 'wrong' }, 'Check the API key in the ETB Wallet API credential.'],
 		[
 			'an address that is not public',
 			{ baseUrl: 'https://partners.example.com' },
@@ -589,7 +589,7 @@ describe('registration, beside the URL that the service has', () => {
 		await callTriggerHook(options({ workflow, projectId }), 'create');
 		const second = callTriggerHook(options(), 'create');
 		await expect(second).rejects.toThrow(
-			'Unpublish the other workflow first: a workflow of another project receives',
+			'Unpublish the other workflow first: a workflow of this n8n, maybe of another project,',
 		);
 		await expect(second).rejects.not.toThrow('Salaries');
 	});

@@ -30,18 +30,35 @@ export async function exactVersion(wanted: string): Promise<string> {
 }
 
 /**
- * Packages that have to be of the time of that n8n, because it says of them only "this or newer": the first entry that
- * is not older than the version holds.
+ * What has to be of the time of an n8n, because it says of a package only "this or newer", or does not name it at all and
+ * does not start without it. The first entry that is not older than the version holds; newer ones take what the pinned n8n
+ * takes. Before 2.39 n8n takes xlsx from an address outside the registry.
  */
-const overridesUpTo: Array<{ version: string; overrides: Record<string, string> }> = [];
+const ofTheirTime: Array<{
+	version: string;
+	dependencies?: Record<string, string>;
+	overrides: Record<string, string>;
+}> = [
+	{
+		version: '2.8.4',
+		dependencies: { '@opentelemetry/core': '2.2.0' },
+		overrides: { '@langchain/langgraph-checkpoint': '1.0.4' },
+	},
+	{
+		version: '2.20.12',
+		dependencies: { '@opentelemetry/core': '2.6.0' },
+		overrides: { '@langchain/langgraph-checkpoint': '1.0.4' },
+	},
+	{ version: '2.30.8', overrides: {} },
+	{ version: '2.37.5', overrides: pinnedManifest.overrides },
+];
 
 function manifestFor(version: string): object {
-	const ofItsTime = overridesUpTo.find((entry) => compareVersions(version, entry.version) <= 0);
+	const ofItsTime = ofTheirTime.find((entry) => compareVersions(version, entry.version) <= 0);
 	return {
 		...pinnedManifest,
 		description: 'An n8n for npm run test:versions',
-		dependencies: { ...pinnedManifest.dependencies, n8n: version },
-		// Before 2.40 n8n takes xlsx from an address outside the registry.
+		dependencies: { ...pinnedManifest.dependencies, ...ofItsTime?.dependencies, n8n: version },
 		overrides: { ...(ofItsTime?.overrides ?? pinnedManifest.overrides), xlsx: '0.18.5' },
 	};
 }
