@@ -40,8 +40,8 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
-import { isDocumented } from '../troubleshooting/documented.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
 
@@ -203,6 +203,8 @@ export interface RunOptions {
 	mode?: WorkflowExecuteMode;
 	/** What started the execution that called this one as a sub-workflow. */
 	calledIn?: WorkflowExecuteMode;
+	/** Whether n8n goes on with it after it waited. */
+	resumed?: boolean;
 	/** Of a second action node, which gets the output of the first. */
 	behind?: Partial<INode>;
 	/** Gets the running engine, to stop it. */
@@ -234,13 +236,25 @@ export async function runNode(options: RunOptions): Promise<RunResult> {
 	checkOutput(actionSchemaFile(options.parameters), result.output);
 	const failed = [...result.output, ...result.errorOutput].map(({ json }) => json.error);
 	for (const error of [result.error, ...failed]) checkError(error);
+	for (const { json } of [...result.output, ...result.errorOutput]) checkOutcome(json);
 	return result;
 }
 
-const explained = z.object({
-	message: z.string().refine(isDocumented, 'is not in the documentation'),
-	description: z.string().min(1),
-});
+const told = z.object({ outcome: z.string(), code: z.string() });
+
+/** What a payment ended with has the code of its outcome. */
+function checkOutcome(json: IDataObject): void {
+	const { success, data } = told.safeParse(json.error ?? json);
+	if (!success) return;
+	const known = new Map<string, { outcome: string }>(Object.entries(codes));
+	const meant = known.get(data.code)?.outcome;
+	if (meant !== data.outcome) throw new Error(`${data.code} is told as ${data.outcome}`);
+}
+
+const text = z.string().min(1);
+const explained = z
+	.object({ message: text })
+	.and(z.object({ description: text }).or(z.object({ remedy: text })));
 
 /** n8n's own, which are as they are. */
 const foreignErrors: unknown[] = ['ExpressionError', 'ManualExecutionCancelledError'];
@@ -300,6 +314,7 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 		{
 			...additionalData(nodePackage, options.credential, executionId),
 			rootExecutionMode: options.calledIn,
+			...(options.resumed && { restartExecutionId: executionId }),
 		},
 		options.mode ?? (options.calledIn ? 'integrated' : 'manual'),
 		data,
