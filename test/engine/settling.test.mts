@@ -3,6 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
 import { deduplicator } from '../../lab/engine/engine.mts';
 import {
+	answerOf,
 	codes,
 	codesOf,
 	dieSending,
@@ -127,6 +128,19 @@ describe('naming references', () => {
 		expect(record()).toEqual(before);
 		expect(sent()).toBe(2);
 	});
+
+	test.each([onError, 'continueRegularOutput'] as const)(
+		'in a way that is refused lets no item through as if it were settled (%s)',
+		async (continues) => {
+			const { output, errorOutput } = await pay(
+				[{ line: 1 }],
+				{ mode: 'settle', wasNotPaid: '={{ $json.nothing }}' },
+				{ onError: continues },
+			);
+			const told = continues === onError ? errorOutput : output;
+			expect(told.map(answerOf)).toMatchObject([{ code: 'settings' }]);
+		},
+	);
 
 	test('by an expression are taken of all items, as text or as a list', async () => {
 		await leaveUnknown(itemsFor('a', 'b', 'c'), ['a', 'b', 'c']);
