@@ -24,6 +24,8 @@ export const calls = {
 		parameters: {
 			resource: 'disbursement',
 			operation: 'create',
+			// Each execution pays something of its own.
+			reference: '=pay-{{ $execution.id }}',
 			toUserId: '={{ $json.userId }}',
 			amountEtb: 5,
 		},

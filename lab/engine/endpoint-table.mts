@@ -22,6 +22,8 @@ const bank = { bankCode: 'CBETETAA', accountNumber: '1000123456789' };
 const field = Object.entries(bank).map(([name, value]) => ({ name, value }));
 const user = { externalId: 'employee-1', email: 'abebe@example.com' };
 const payment = { toUserId: 'etb_employee-1', amountEtb: 250.75 };
+/** Each execution pays something of its own. */
+const reference = '=pay-{{ $execution.id }}';
 const walletAddress = '0xdef';
 
 export const endpointRows: EndpointRow[] = [
@@ -79,9 +81,15 @@ export const endpointRows: EndpointRow[] = [
 	},
 	{
 		route: 'POST /disburse',
-		parameters: { resource: 'disbursement', operation: 'create', ...payment },
+		parameters: { resource: 'disbursement', operation: 'create', ...payment, reference },
 		sent: payment,
 		answer: { success: true, amountEtb: 250.75, txHash: '0x123' },
-		added: { outcome: 'paid', toUserId: payment.toUserId },
+		added: {
+			outcome: 'paid',
+			code: 'paid',
+			toUserId: payment.toUserId,
+			reference: expect.stringMatching(/^pay-/) as unknown,
+			paidAt: expect.stringMatching(/Z$/) as unknown,
+		},
 	},
 ];

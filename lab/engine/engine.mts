@@ -38,6 +38,7 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
@@ -203,6 +204,8 @@ export interface RunOptions {
 	mode?: WorkflowExecuteMode;
 	/** What started the execution that called this one as a sub-workflow. */
 	calledIn?: WorkflowExecuteMode;
+	/** Whether n8n goes on with it after it waited. */
+	resumed?: boolean;
 	/** Of a second action node, which gets the output of the first. */
 	behind?: Partial<INode>;
 	/** Gets the running engine, to stop it. */
@@ -234,18 +237,26 @@ export async function runNode(options: RunOptions): Promise<RunResult> {
 	checkOutput(actionSchemaFile(options.parameters), result.output);
 	const failed = [...result.output, ...result.errorOutput].map(({ json }) => json.error);
 	for (const error of [result.error, ...failed]) checkError(error);
+	for (const { json } of [...result.output, ...result.errorOutput]) checkOutcome(json);
 	return result;
 }
 
+const told = z.object({ outcome: z.string(), code: z.string() });
+
+/** What a payment ended with has the code of its outcome. */
+function checkOutcome(json: IDataObject): void {
+	const { success, data } = told.safeParse(json.error ?? json);
+	if (!success) return;
+	const known = new Map<string, { outcome: string }>(Object.entries(codes));
+	const meant = known.get(data.code)?.outcome;
+	if (meant !== data.outcome) throw new Error(`${data.code} is told as ${data.outcome}`);
+}
+
+const text = z.string().min(1);
 /** What is wrong, and what to do about it: n8n's errors call that the description, a payment's row calls it the remedy. */
 const explained = z
-	.object({ message: z.string().min(1) })
-	.and(
-		z.union([
-			z.object({ description: z.string().min(1) }),
-			z.object({ remedy: z.string().min(1) }),
-		]),
-	);
+	.object({ message: text })
+	.and(z.object({ description: text }).or(z.object({ remedy: text })));
 
 /** n8n's own, which are as they are. */
 const foreignErrors: unknown[] = ['ExpressionError', 'ManualExecutionCancelledError'];
@@ -305,6 +316,7 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 		{
 			...additionalData(nodePackage, options.credential, executionId),
 			rootExecutionMode: options.calledIn,
+			...(options.resumed && { restartExecutionId: executionId }),
 		},
 		options.mode ?? (options.calledIn ? 'integrated' : 'manual'),
 		data,

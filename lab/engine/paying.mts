@@ -1,5 +1,6 @@
 /** What the engine tests that pay have in common: where each of them pays, and what became of its payments. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import { startSandbox, type ReceivedRequest, type Sandbox } from '../../sandbox/sandbox.mts';
 import { withoutPauses } from './calls.mts';
 import {
@@ -79,21 +80,72 @@ export const paidNames = (): string[] =>
 export const answerOf = ({ json }: INodeExecutionData): IDataObject =>
 	Object(json.error ?? json) as IDataObject;
 
-export const outcomes = (items: INodeExecutionData[]): unknown[] =>
-	items.map((item) => answerOf(item).outcome);
+export const codes = (items: INodeExecutionData[]): unknown[] =>
+	items.map((item) => answerOf(item).code);
 
-/** Of all items, those of the error output last. */
-export const outcomesOf = ({ output, errorOutput }: RunResult): unknown[] =>
-	outcomes([...output, ...errorOutput]);
+/** Of all items, those of the error output last. Each code has one outcome, which `runNode` compares. */
+export const codesOf = ({ output, errorOutput }: RunResult): unknown[] =>
+	codes([...output, ...errorOutput]);
 
-/** Each time that a run asks how much n8n keeps for the node or the workflow, the monotonic clock moves on. */
-export function timePassesForEachLook(scope: 'node' | 'workflow', ms: number): void {
-	const now = performance.now.bind(performance);
-	const count = deduplicator.getProcessedDataCount;
-	let passedMs = 0;
-	jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-	jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (asked, ...more) => {
-		if (asked === scope) passedMs += ms;
-		return await count(asked, ...more);
+/** What the node remembers, sorted. */
+export const record = (): string[] => [...(deduplicator.rows.get(`wf1:${nodeId}`) ?? [])].sort();
+
+export const reply = (
+	status: number,
+	body: unknown,
+	process: Fault['process'] = 'never',
+): Fault => ({
+	process,
+	answer: { status, body: typeof body === 'string' ? body : JSON.stringify(body) },
+});
+export const rejection = reply(422, { error: { message: 'The wallet is closed' } });
+
+/** A fault for payments to these people, the first `times` times each. */
+export function failFor(names: string[], fault: Fault | PresetName, times = Infinity): void {
+	const timesLeft = new Map(names.map((name) => [user(name), times]));
+	sandbox.faults.plan('POST /disburse', ({ body }) => {
+		const toUserId = String(Reflect.get(Object(body) as object, 'toUserId'));
+		const count = timesLeft.get(toUserId) ?? 0;
+		timesLeft.set(toUserId, count - 1);
+		return count > 0 ? fault : undefined;
 	});
+}
+
+/** Pays all of them, of whom the named ones end as unknown. */
+export async function leaveUnknown(
+	items: IDataObject[],
+	unknown: string[],
+	fault: Fault | PresetName = 'error500BeforePaying',
+): Promise<void> {
+	failFor(unknown, fault);
+	await pay(items, {}, { onError: 'continueErrorOutput' });
+	sandbox.faults.clear();
+}
+
+/** From now on the clock on the wall is so far ahead, also for what runs already. */
+export function timePasses(ms: number): void {
+	const { now } = Date;
+	jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+}
+
+/** Resolves when so many requests to pay arrived. */
+export async function untilSent(count: number): Promise<void> {
+	while (payments().length < count) await new Promise(setImmediate);
+}
+
+/** Sends payments, and records nothing of how they ended: so n8n leaves them when it dies. */
+export async function dieSending(
+	items: IDataObject[],
+	fields: INodeParameters = {},
+): Promise<void> {
+	const before = payments().length;
+	const dies = (['checkProcessedAndRecord', 'removeProcessed'] as const).map((method) => {
+		const call: (...given: never[]) => Promise<unknown> = deduplicator[method];
+		return jest.spyOn(deduplicator, method).mockImplementation((async (...given: never[]) => {
+			if (payments().length > before) throw new Error('n8n died');
+			return await call(...given);
+		}) as never);
+	});
+	await pay(items, fields, { onError: 'continueErrorOutput' });
+	for (const spy of dies) spy.mockRestore();
 }

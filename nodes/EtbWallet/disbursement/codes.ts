@@ -56,6 +56,7 @@ export const codes = {
 		outcome: 'unknown',
 		means: 'It was settled as not paid once: a second time only a person in the editor does so',
 	},
+	notSettled: { outcome: 'unknown', means: 'A run that settles failed, and nothing was sent' },
 	claimUsed: { outcome: 'unknown', means: 'The claim of the pay gate was used before' },
 	otherExecution: { outcome: 'unknown', means: 'Another execution claimed it at the pay gate' },
 } as const satisfies Record<string, CodeEntry>;

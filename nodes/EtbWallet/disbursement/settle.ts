@@ -3,6 +3,8 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { InvalidValueError, asInvalidValue, invalid, show } from '../../shared/invalidValue';
 import {
 	addHint,
+	errorItem,
+	hasErrorOutput,
 	hasExpression,
 	isRunByPerson,
 	operationError,
@@ -61,7 +63,7 @@ const told: Readonly<Record<Settled, Told>> = {
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere, *was not paid*
  * counts once for each reference: an execution that runs again must not free what was sent since.
- * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails
+ * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node continues on fail
  */
 export async function settle(
 	context: IExecuteFunctions,
@@ -78,7 +80,7 @@ export async function settle(
 		requireNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
-		throw operationError(context.getNode(), message, `Nothing was settled. ${remedy}`);
+		return notSettled(context, message, `Nothing was settled. ${remedy}`);
 	}
 	tries.set(0, true);
 	const isTyped = ['mode', 'wasNotPaid'].every(
@@ -90,8 +92,8 @@ export async function settle(
 	try {
 		settled = await ledger.settle(wasPaid, wasNotPaid, once);
 	} catch (error) {
-		throw operationError(
-			context.getNode(),
+		return notSettled(
+			context,
 			'It is not certain that this was recorded in the database of n8n',
 			`Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		);
@@ -109,6 +111,18 @@ export async function settle(
 		};
 		return { json, pairedItem: { item: 0 } };
 	});
+}
+
+/** A run that settles and fails passes on none of its items, which nobody settled. @throws {NodeOperationError} unless the node continues on fail */
+function notSettled(
+	context: IExecuteFunctions,
+	message: string,
+	remedy: string,
+): INodeExecutionData[] {
+	if (!context.continueOnFail()) throw operationError(context.getNode(), message, remedy);
+	const code = 'notSettled';
+	const json = { outcome: outcomeOf(code), code, message, remedy, mode: 'settle' };
+	return [hasErrorOutput(context) ? errorItem(json, 0) : { json, pairedItem: { item: 0 } }];
 }
 
 const again = 'Retry On Fail settles nothing a second time';

@@ -83,6 +83,7 @@ const runs: Run[] = [
 	payment('sparse', { answer: sparse({ success: true }) }),
 	settling({ wasPaid: 'in-doubt' }),
 	settling({ wasNotPaid: 'never-sent' }),
+	{ ...settling({}), onError: 'continueRegularOutput' },
 	{
 		...run('disbursement', 'checkList', { purpose: 'salary', payDay: 1 }),
 		items: ['1', 'x'].map((amountEtb, index) => ({
