@@ -1,5 +1,5 @@
 /** Reads an amount of money, wherever one is written: in a field, an option, or a list. */
-import { decimalText, fromDecimal, isAbove, requiredDecimal, type Decimal } from './decimal';
+import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
 import { invalid } from './invalidValue';
 
 /** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */
@@ -33,7 +33,8 @@ const grouped =
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
 	const written = typeof value === 'string' ? onlyReading(value, field) : value;
-	const amount = requiredDecimal(field, written ?? value, 'a plain number', remedy);
+	const amount = decimalText(written ?? value);
+	if (amount === undefined) throw invalid(field, value, 'is not a plain number', remedy);
 	if (amount === '0' || amount.startsWith('-'))
 		throw invalid(field, value, 'is not above zero', remedy);
 	if (isAbove(leastAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);

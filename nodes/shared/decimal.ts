@@ -1,5 +1,4 @@
 /** Decimal numbers as exact text: reading, adding and comparing them. */
-import { invalid } from './invalidValue';
 
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
@@ -40,22 +39,6 @@ function withoutNoise(value: number): number {
 	const rounded = Number(value.toPrecision(faithfulDigits));
 	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
 }
-
-/** A plain decimal number that the user gave. @throws {InvalidValueError} */
-export function requiredDecimal(
-	field: string,
-	value: unknown,
-	kind: 'a number' | 'a plain number',
-	remedy: string,
-): Decimal {
-	const text = decimalText(value);
-	if (text !== undefined) return text;
-	const hasComma = typeof value === 'string' && value.includes(',');
-	throw invalid(field, value, `is not ${kind}`, hasComma ? commaRemedy : remedy);
-}
-
-const commaRemedy =
-	'Write a point for decimals instead of a comma, such as 12.50, and nothing between thousands, such as 1250.';
 
 /**
  * The number that JSON writes as this very text. Undefined when there is none: more than 15 digits, or so small or large

@@ -61,7 +61,7 @@ function jsonOf(value: unknown): string {
 
 /** One of the choices that the editor offers. @throws {InvalidValueError} when an expression or an imported workflow gives another */
 export function requiredChoice<Choice extends string>(
-	field: 'If Reference Was Used' | 'Mode' | 'Type',
+	field: 'Mode' | 'Type',
 	value: unknown,
 	choices: readonly Choice[],
 ): Choice {

@@ -132,8 +132,8 @@ export const savedParameter = (context: IExecuteFunctions, name: string): unknow
 /**
  * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form). By its mode
  * (all versions): sub-workflows, schedules, webhooks, "Retry execution" and evaluations have others. An execution that goes
- * on after it waited carries the id with which n8n started it again. Should these be renamed: a finding that a person gave
- * before the wait counts, or nothing can be settled from the editor any more.
+ * on after it waited carries the id with which n8n started it again. Should these be renamed: what a person said before the
+ * wait counts, or nothing can be settled from the editor any more.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRunByPerson = (context: IExecuteFunctions): boolean =>

@@ -1,4 +1,4 @@
-/** Claims of the pay gate: a claim is used once in this process, by the execution that made it, and in time. */
+/** Claims of the pay gate: a claim, which holds for a batch of items, is used by one run of a node, of its execution, in time. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/elapsed';
 import {
@@ -32,7 +32,8 @@ const uses = new Map<string, Use>();
 const rememberedUses = 10_000;
 
 /**
- * Uses up the claim of an item, whatever becomes of its payment: so the gate may hand out again what is told to be not paid.
+ * Uses up the claim of an item, also if the item cannot be paid: the gate hands out again what is told to be not paid, so an
+ * old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
 export function useClaim(
@@ -83,8 +84,8 @@ function readNotAfter(value: unknown, use: Use): () => number {
 	if (Number.isNaN(msAtFirst) || msAtFirst > longestMs)
 		throw invalid('Not After', value, 'is not a time of the pay gate', remedy);
 	const passedMs = stopwatch();
-	// Not After is the middle of the gate's lease. A payment that begins just before it may take as long as was left at
-	// first: then it ends before the lease does.
+	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the gate gives it
+	// to another execution.
 	const msLeft = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
 	use.msLeft.set(text, msLeft);
 	return msLeft;

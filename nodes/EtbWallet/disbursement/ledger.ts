@@ -4,20 +4,18 @@
  * State | Its marks | Who moves a reference there | What a crash there leaves | What a person is told
  * --- | --- | --- | --- | ---
  * unused | none of these | a refusal by the service, in time; a person: *was not paid* | the same | `ready`, or it is sent
- * in flight | sent, fresh | a run that is about to send it | in doubt, once its claim is over | `unknown`
- * in doubt | sent | time; a sender without an answer; a crash while the record is asked | the same | `unknown`
- * paid | sent, paid, payee (or anybody) | the service's answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
+ * in flight | sent; once a run has met it also doubt and seen | a run that is about to send it | the same; in doubt some minutes after a run has met it | `unknown`
+ * in doubt | sent, doubt | a sender without an answer; time | the same | `unknown`
+ * paid | sent, paid, sure, payee (or anybody) | the service's answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
  *
- * The mark *sent* is written before a payment is sent: that is the claim. The mark *fresh* beside it names the period in
- * which that was; with a long Timeout there is one for each of the next periods too. It counts until the period after it is
- * over, so a claim ends by time, also if nobody ends it. A run whose answer comes later than its claim lasts records *paid*,
- * and nothing else: another run may have claimed the reference since. Before a refusal frees a reference that a person has
- * freed before, the record is asked whether a run that ended late has paid it.
+ * The mark *sent* is written before a payment is sent: that is the claim. A claim lasts for a period, in which its sender has
+ * long ended. Nobody ends the claim of a sender that died. So the first run that meets a claim writes *doubt*, and *seen* with
+ * the number of the period: once that period and the next one are over, nobody can be sending it any more. A sender whose
+ * answer comes later than its claim lasts records *paid*, and nothing else: another run may have claimed the reference since.
  *
- * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever takes two questions, of
- * which a crash leaves one: first *payee* (or *anybody*), then *paid*. Where no payee is known, *paid* is asked for together
- * with the mark *asking*: a later run that finds *asking* knows that a crash may have left *paid* beside it. Such a reference
- * is in doubt, and a person can settle it only as paid. The mark *freed* says that a person settled it as not paid.
+ * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever is therefore two marks, *paid*
+ * and *sure*: the second one is asked for only where the first one is, so one crash leaves one of them, which counts for
+ * nothing. The mark *freed* says that a person settled a reference as not paid: an expression does so once for each.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
@@ -32,22 +30,13 @@ export interface Keyed {
 	key: string;
 }
 
-/** `maybePaid`: in doubt, and a crash while it was asked about may have left that it is paid. */
-export type PaymentState =
-	| 'unused'
-	| 'inFlight'
-	| 'inDoubt'
-	| 'maybePaid'
-	| 'paid'
-	| 'paidToAnother';
+/** What is known of a reference, whomever it was for. */
+type Use = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
+
+export type PaymentState = Use | 'paidToAnother';
 
 /** What became of a reference that a person named; a state: it stays in it. `recordedPaid`: this node never sent it. */
-export type Settled =
-	| Exclude<PaymentState, 'paidToAnother'>
-	| 'settledPaid'
-	| 'recordedPaid'
-	| 'settledNotPaid'
-	| 'onceOnly';
+export type Settled = Use | 'settledPaid' | 'recordedPaid' | 'settledNotPaid' | 'onceOnly';
 
 /** How many marks a paid reference has. */
 export const marksOfPaid = 4;
@@ -55,33 +44,31 @@ export const marksOfPaid = 4;
 /** How long a stopped execution that sent nothing waits for the database, in ms. */
 export const afterStopMs = 5_000;
 
-/** What a sender may need to record how its payments ended, beyond the Timeout, in ms. */
-const recordingMs = 15_000;
+/** The longest Timeout of a payment, in ms. */
+export const longestTimeoutMs = 120_000;
 
-/** How long a period is, in ms: the usual Timeout, and the time to record. */
-const periodMs = 75_000;
+/** How long a claim lasts, in ms: what a sender may need for an answer, and to record it. */
+const periodMs = longestTimeoutMs + 15_000;
+
+/** After so many ms nobody sends any more what a run has just met in flight. */
+export const inFlightForMs = 2 * periodMs;
 
 const sentMark = ({ key }: Keyed): string => `sent:${key}`;
-
+const doubtMark = ({ key }: Keyed): string => `doubt:${key}`;
+const seenMark = ({ key }: Keyed, periodsLater = 0): string =>
+	`seen:${Math.floor(Date.now() / periodMs) + periodsLater}:${key}`;
+/** Of this period, the one before, and the next one: the clock of another process may be ahead. */
+const seenMarks = (keyed: Keyed): string[] => [-1, 0, 1].map((later) => seenMark(keyed, later));
 const paidMark = ({ key }: Keyed): string => `paid:${key}`;
+const sureMark = ({ key }: Keyed): string => `sure:${key}`;
 /** Whom it was paid to. `anybody`: a person said that it was paid, and not to whom. */
 const payeeMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
-const askingMark = ({ key }: Keyed): string => `asking:${key}`;
 const freedMark = ({ key }: Keyed): string => `freed:${key}`;
 
-const freshMark = ({ key }: Keyed, periodsLater: number): string =>
-	`fresh:${Math.floor(Date.now() / periodMs) + periodsLater}:${key}`;
-
-/** A claim with a longer Timeout has the marks of so many periods, so that all ask for the same ones. */
-const claimMarks = (keyed: Keyed, periods: number): string[] => [
-	sentMark(keyed),
-	...Array.from({ length: periods }, (_, later) => freshMark(keyed, later)),
-];
-
-/** Of this period, the one before, and the next one: the clock of another process may be ahead. */
-const freshMarks = (keyed: Keyed): string[] => [-1, 0, 1].map((later) => freshMark(keyed, later));
+/** Written in one call. The claim too: a person may have settled it as not paid meanwhile. */
+const paidMarks = (keyed: Keyed): string[] => [sentMark(keyed), paidMark(keyed), sureMark(keyed)];
 
 /** The references that n8n keeps for this node. Each function throws whatever the database does. */
 export class Ledger {
@@ -89,27 +76,14 @@ export class Ledger {
 	private readonly stop: AbortSignal | undefined;
 	/** A while after `stop`. */
 	private readonly end: AbortSignal;
-	/** How many periods hold the Timeout, and the time to record. */
-	private readonly periods: number;
-	/** What this run claimed: its marks, and how long ago. */
-	private readonly claims = new Map<Payment, { marks: string[]; ageMs: () => number }>();
+	/** For how many ms this run has had each claim. */
+	private readonly claims = new Map<Payment, () => number>();
 
 	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
-	constructor(context: IExecuteFunctions, timeoutMs: number, afterStop = timeoutMs) {
+	constructor(context: IExecuteFunctions, afterStop: number) {
 		this.context = context;
-		this.periods = Math.ceil((timeoutMs + recordingMs) / periodMs);
 		this.stop = context.getExecutionCancelSignal();
 		this.end = abortedAfter(this.stop, afterStop);
-	}
-
-	/** Whether this run may have claimed something, of which the record has to know how it ended. */
-	get hasClaims(): boolean {
-		return this.claims.size > 0;
-	}
-
-	/** By when a claim of any run with this Timeout is over, in ms, also if a crash left the mark of the next period. */
-	get claimEndsWithinMs(): number {
-		return (this.periods + 2) * periodMs;
 	}
 
 	/** How many marks there are. */
@@ -119,77 +93,41 @@ export class Ledger {
 
 	/** What is known of each. It leaves no trace, unless it is interrupted. */
 	async look(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
-		return await this.inAccess(async (questions) => await statesOf(questions, payments));
+		return await this.inAccess(async (questions) => {
+			const { uses } = await usesOf(questions, payments);
+			return await statesOf(questions, uses);
+		});
+	}
+
+	/**
+	 * Records how payments ended, in one access, also when the run was stopped.
+	 * @param ended were claimed before; one without a result was not sent
+	 */
+	async record(ended: Payment[]): Promise<void> {
+		await this.inAccess(async (questions) => {
+			await questions.write(this.marksOf(ended));
+			await this.free(questions, ended);
+		}, true);
 	}
 
 	/**
 	 * Records how payments ended and claims others, in one access. When it throws, nothing wanted may be sent.
-	 * @param ended were claimed before; one without a result was not sent
 	 * @returns what is known of those wanted: what was `unused` is claimed now; and how old the claims are, in ms
 	 */
-	async exchange(
+	async recordAndClaim(
 		ended: Payment[],
 		wanted: Payment[],
 	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.inAccess(async (questions) => {
 			const ageMs = stopwatch();
-			const claims = new Map(
-				wanted.map((payment) => [payment, claimMarks(payment, this.periods)] as const),
-			);
-			const asked = [...claims.values()].flat();
-			const states = await statesOf(questions, wanted, asked, paidMarksOf(ended));
+			const { uses, met } = await usesOf(questions, wanted, this.marksOf(ended));
+			const states = await statesOf(questions, uses);
 			await this.free(questions, ended);
-			for (const [payment, marks] of claims) {
-				if (states.get(payment) !== 'unused') continue;
-				questions.keep(marks);
-				this.claims.set(payment, { marks, ageMs });
-			}
+			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
+			questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
+			for (const payment of claimed) this.claims.set(payment, ageMs);
 			return { states, ageMs };
 		});
-	}
-
-	/** Records how the last payments ended, and of all unknown ones that nobody sends them any more; also after a stop. */
-	async close(ended: Payment[]): Promise<void> {
-		await this.inAccess(async (questions) => {
-			await questions.write(paidMarksOf(ended));
-			await this.free(questions, ended);
-			// Those of paid ones stay: to remove a mark, n8n searches the whole record.
-			const unknown = [...this.claims].filter(([payment]) => outcomeIs('unknown', payment));
-			questions.remove(
-				unknown.flatMap(
-					([
-						,
-						{
-							marks: [, ...fresh],
-						},
-					]) => fresh,
-				),
-			);
-		}, true);
-	}
-
-	/** Frees what was not made, unless another run may have claimed it since, or paid it. */
-	private async free(questions: Questions, ended: Payment[]): Promise<void> {
-		const refused = ended.filter(
-			(payment) =>
-				!outcomeIs('paid', payment) &&
-				!outcomeIs('unknown', payment) &&
-				(this.claims.get(payment)?.ageMs() ?? Infinity) < this.periods * periodMs,
-		);
-		const freed = await questions.ask(refused.map(freedMark));
-		// Only what a person has freed before can have been claimed by a run that ended late, and paid it.
-		const again = refused.filter((payment) => freed.has(freedMark(payment)));
-		const paid = await questions.ask(again.flatMap((each) => [askingMark(each), paidMark(each)]));
-		questions.remove(
-			refused
-				.filter((payment) => !paid.has(paidMark(payment)))
-				.flatMap((payment) => [
-					...(this.claims.get(payment)?.marks ?? []),
-					// What a crash may have left.
-					payeeMark(payment),
-					...leftByQuestions(payment),
-				]),
-		);
 	}
 
 	/**
@@ -202,26 +140,55 @@ export class Ledger {
 		once: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.inAccess(async (questions) => {
-			const settled = await settledStates(questions, [...wasPaid, ...wasNotPaid]);
-			const areIn = (these: Each[], ...states: Settled[]): Each[] =>
-				these.filter((each) => states.includes(settled.get(each) ?? 'paid'));
-			const paid = areIn(wasPaid, 'inDoubt', 'maybePaid', 'unused');
+			const { uses, met } = await usesOf(questions, [...wasPaid, ...wasNotPaid]);
+			questions.keep(marksOfMet(met));
+			const settled = new Map<Each, Settled>(uses);
+			const areIn = (these: Each[], use: Use): Each[] =>
+				these.filter((each) => uses.get(each) === use);
+			const [doubted, unused] = [areIn(wasPaid, 'inDoubt'), areIn(wasPaid, 'unused')];
+			for (const each of doubted) settled.set(each, 'settledPaid');
+			for (const each of unused) settled.set(each, 'recordedPaid');
 			await questions.write(
-				paid.flatMap((each) => [sentMark(each), paidMark(each), anybodyMark(each)]),
+				[...doubted, ...unused].flatMap((each) => [...paidMarks(each), anybodyMark(each)]),
 			);
-			for (const each of paid)
-				settled.set(each, settled.get(each) === 'unused' ? 'recordedPaid' : 'settledPaid');
-			questions.remove(paid.map(askingMark));
 			const inDoubt = areIn(wasNotPaid, 'inDoubt');
 			const before = await questions.ask(inDoubt.map(freedMark));
 			const freed = inDoubt.filter((each) => !(once && before.has(freedMark(each))));
 			for (const each of inDoubt)
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
-			// Also if the access fails, because its claim may be removed all the same.
-			questions.stay(freed.map(freedMark));
-			questions.remove(freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)]));
+			// Before the claims are removed: that must count once, also if this access fails in the middle.
+			await questions.write(freed.map(freedMark));
+			questions.remove(freed.flatMap((each) => [sentMark(each), doubtMark(each)]));
 			return settled;
 		});
+	}
+
+	/** What is written of payments that ended: that they were paid, or that nobody knows. */
+	private marksOf(ended: Payment[]): string[] {
+		const unknown = ended.filter((each) => outcomeIs('unknown', each) && this.isInTime(each));
+		return [
+			...ended
+				.filter((payment) => outcomeIs('paid', payment))
+				.flatMap((payment) => [...paidMarks(payment), payeeMark(payment)]),
+			...unknown.map(doubtMark),
+		];
+	}
+
+	/** Frees what was not made, unless another run may have claimed it since, or paid it. */
+	private async free(questions: Questions, ended: Payment[]): Promise<void> {
+		const refused = ended.filter(
+			(each) => !outcomeIs('paid', each) && !outcomeIs('unknown', each) && this.isInTime(each),
+		);
+		// A run that claimed it before a person freed it, and ended late.
+		const paid = await paidOf(questions, refused);
+		const free = refused.filter((payment) => !paid.has(payment));
+		questions.remove(free.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));
+	}
+
+	/** Whether the claim of a payment is still this run's own. */
+	private isInTime(payment: Payment): boolean {
+		const ageMs = this.claims.get(payment);
+		return ageMs !== undefined && ageMs() < periodMs;
 	}
 
 	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
@@ -243,68 +210,63 @@ export class Ledger {
 const outcomeIs = (outcome: 'paid' | 'unknown', { result }: Payment): boolean =>
 	result !== undefined && outcomeOf(result.code) === outcome;
 
-/** What is written of those that were paid. The claim too: a person may have settled it as not paid meanwhile. */
-const paidMarksOf = (payments: Payment[]): string[] =>
-	payments
-		.filter((payment) => outcomeIs('paid', payment))
-		.flatMap((payment) => [sentMark(payment), paidMark(payment), payeeMark(payment)]);
-
-const leftByQuestions = (keyed: Keyed): string[] => [askingMark(keyed), anybodyMark(keyed)];
+/** What a run writes of claims that it meets as the first one. */
+const marksOfMet = (met: Keyed[]): string[] =>
+	met.flatMap((each) => [doubtMark(each), seenMark(each)]);
 
 /**
- * What is known of payments. Unused ones cost one call of the database, in which other marks are asked for and written too.
- * @param alsoAsked other marks that are asked for in the same call
- * @param staying other marks that are written in the same call
+ * What is known of references. Unused ones cost one call of the database, in which other marks are written too.
+ * @returns `met`: those in flight that no run has met before
  */
+async function usesOf<Each extends Keyed>(
+	questions: Questions,
+	references: Each[],
+	alsoWritten: string[] = [],
+): Promise<{ uses: Map<Each, Use>; met: Each[] }> {
+	const sent = await questions.ask(references.map(sentMark), alsoWritten);
+	const used = references.filter((each) => sent.has(sentMark(each)));
+	const paid = await paidOf(questions, used);
+	const unpaid = used.filter((each) => !paid.has(each));
+	// Together: a crash that leaves them is as if this run had met the claim.
+	const before = await questions.ask(
+		unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]),
+	);
+	const useOf = (each: Each): Use => {
+		if (!sent.has(sentMark(each))) return 'unused';
+		if (paid.has(each)) return 'paid';
+		const isSeen = seenMarks(each).some((mark) => before.has(mark));
+		return before.has(doubtMark(each)) && !isSeen ? 'inDoubt' : 'inFlight';
+	};
+	return {
+		uses: new Map(references.map((each) => [each, useOf(each)])),
+		met: unpaid.filter((each) => !before.has(doubtMark(each))),
+	};
+}
+
+/** Those that are paid, to whomever. Half of that fact, which a crash left, is removed. */
+async function paidOf<Each extends Keyed>(
+	questions: Questions,
+	references: Each[],
+): Promise<Set<Each>> {
+	const paid = await questions.ask(references.map(paidMark));
+	const candidates = references.filter((each) => paid.has(paidMark(each)));
+	const sure = await questions.ask(candidates.map(sureMark));
+	const isSure = (each: Each): boolean => sure.has(sureMark(each));
+	questions.remove(candidates.filter((each) => !isSure(each)).map(paidMark));
+	return new Set(candidates.filter(isSure));
+}
+
+/** Of paid references also whether it was this person and amount. */
 async function statesOf(
 	questions: Questions,
-	payments: Payment[],
-	alsoAsked: string[] = [],
-	staying: string[] = [],
+	uses: ReadonlyMap<Payment, Use>,
 ): Promise<Map<Payment, PaymentState>> {
-	const before = await questions.ask([...payments.map(sentMark), ...alsoAsked], staying);
-	const used = payments.filter((payment) => before.has(sentMark(payment)));
-	const payees = await questions.ask(used.map(payeeMark));
-	const isPayee = (payment: Payment): boolean => payees.has(payeeMark(payment));
-	const states = await statesOfUsed(questions, used, isPayee);
-	return new Map(payments.map((each) => [each, states.get(each) ?? 'unused']));
-}
-
-/** What is known of references that a person named, whomever they were for. */
-async function settledStates<Each extends Keyed>(
-	questions: Questions,
-	named: Each[],
-): Promise<Map<Each, Settled>> {
-	const before = await questions.ask(named.map(sentMark));
-	const used = named.filter((each) => before.has(sentMark(each)));
-	const states = await statesOfUsed(questions, used, () => false);
-	const settledAs = (each: Each): Settled => {
-		const state = states.get(each) ?? 'unused';
-		return state === 'paidToAnother' ? 'paid' : state;
-	};
-	return new Map(named.map((each) => [each, settledAs(each)]));
-}
-
-/** @param isPayee whether the record has the payee of this one */
-async function statesOfUsed<Each extends Keyed>(
-	questions: Questions,
-	used: Each[],
-	isPayee: (each: Each) => boolean,
-): Promise<Map<Each, PaymentState>> {
-	const others = used.filter((each) => !isPayee(each));
-	const anybody = await questions.ask(others.map(anybodyMark));
-	const isKnown = (each: Each): boolean => isPayee(each) || anybody.has(anybodyMark(each));
-	const unknown = used.filter((each) => !isKnown(each));
-	const paid = await questions.ask([...unknown.map(askingMark), ...used.map(paidMark)]);
-	const isPaid = (each: Each): boolean => paid.has(paidMark(each));
-	const unpaid = used.filter((each) => !isPaid(each) || paid.has(askingMark(each)));
-	const fresh = await questions.ask(unpaid.flatMap(freshMarks));
-	return new Map(
-		used.map((each): [Each, PaymentState] => {
-			if (isPaid(each) && isKnown(each)) return [each, 'paid'];
-			if (isPaid(each) && !paid.has(askingMark(each))) return [each, 'paidToAnother'];
-			if (freshMarks(each).some((mark) => fresh.has(mark))) return [each, 'inFlight'];
-			return [each, isPaid(each) ? 'maybePaid' : 'inDoubt'];
-		}),
-	);
+	const paid = [...uses.keys()].filter((payment) => uses.get(payment) === 'paid');
+	const payees = await questions.ask(paid.map(payeeMark));
+	const toOthers = paid.filter((payment) => !payees.has(payeeMark(payment)));
+	const anybody = await questions.ask(toOthers.map(anybodyMark));
+	const states = new Map<Payment, PaymentState>(uses);
+	for (const payment of toOthers)
+		if (!anybody.has(anybodyMark(payment))) states.set(payment, 'paidToAnother');
+	return states;
 }

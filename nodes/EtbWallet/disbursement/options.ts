@@ -18,6 +18,7 @@ import {
 	savedParameter,
 } from '../../shared/n8n';
 import type { ParameterReader } from '../actions/parameters';
+import { longestTimeoutMs } from './ledger';
 
 /** What a run does. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
@@ -79,7 +80,7 @@ function sendOptionsOf({
 	concurrency = usualOptions.concurrency,
 }: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
-		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', 3_600_000),
+		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', longestTimeoutMs),
 		concurrency: wholeNumber(concurrency, 'Concurrency', 100),
 	};
 }

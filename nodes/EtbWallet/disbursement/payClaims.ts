@@ -51,7 +51,10 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 const stepsAtGate =
 	'It may have been paid. Ask the partner service, and settle it at the desk of the pay gate: it does not hand it out again before.';
 
-/** The gate hands out each payment as one item. @throws {InvalidValueError} when something between it and this node repeats one */
+/**
+ * Refuses a run in which something between the gate and this node repeats an item: one of the two would be told as not paid,
+ * and the gate would hand out again what the other one paid. @throws {InvalidValueError}
+ */
 function requireEachOnce(context: IExecuteFunctions): void {
 	const first = new Map<string, number>();
 	for (const [itemIndex, { json }] of context.getInputData().entries()) {

@@ -17,7 +17,7 @@ export class Questions {
 	 */
 	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
 		const asked = new Set(this.toRemove);
-		// Also if this fails, because it may be written all the same: a fact without its claim would be taken for unused.
+		// Not taken back if the call fails: it may be written, and *paid* without *sent* would be taken for unused.
 		for (const mark of staying) this.toRemove.delete(mark);
 		const all = await this.entries.add([...staying, ...marks]);
 		const before = new Set([...all].filter((mark) => !asked.has(mark)));
@@ -33,11 +33,6 @@ export class Questions {
 	/** These marks were asked for, and stay unless the access fails. */
 	keep(marks: string[]): void {
 		for (const mark of marks) if (this.toRemove.delete(mark)) this.kept.add(mark);
-	}
-
-	/** These marks were asked for, and stay, also if the access fails. */
-	stay(marks: string[]): void {
-		for (const mark of marks) this.toRemove.delete(mark);
 	}
 
 	/** These marks are removed at the end of the access, whether they were asked for or not. */

@@ -47,21 +47,21 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 		const ended = unrecorded;
 		// An access that fails may have freed references all the same, and another run claimed them: the next one frees none.
 		unrecorded = ended.filter(mayBePaid);
-		let exchanged: Awaited<ReturnType<Ledger['exchange']>>;
+		let claimed: Awaited<ReturnType<Ledger['recordAndClaim']>>;
 		try {
-			exchanged = await ledger.exchange(ended, window);
+			claimed = await ledger.recordAndClaim(ended, window);
 		} catch (error) {
 			if (batch.isStopping()) break;
 			for (const payment of window) batch.end(payment, notRecorded(error));
 			continue;
 		}
-		const { states, ageMs } = exchanged;
+		const { states, ageMs } = claimed;
 		for (const [payment, state] of states)
 			if (state !== 'unused') batch.end(payment, resultOfState(payment, state));
 		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
 		await sendConcurrently(batch, unrecorded, () => timeoutMs - ageMs());
 	}
-	if (ledger.hasClaims) await recordLast(batch, ledger, unrecorded);
+	if (unrecorded.length > 0) await recordLast(batch, ledger, unrecorded);
 }
 
 const mayBePaid = (payment: Payment): boolean =>
@@ -72,8 +72,7 @@ async function recordLast(
 	ledger: Ledger,
 	unrecorded: Payment[],
 ): Promise<void> {
-	await ledger.close(unrecorded).catch((error: unknown) => {
-		if (unrecorded.length === 0) return;
+	await ledger.record(unrecorded).catch((error: unknown) => {
 		// Their claims stay, which is safe, and this run tells how they ended.
 		const references = unrecorded.map(({ reference }) => reference).join(', ');
 		addHint(
@@ -174,7 +173,11 @@ async function send(
 		const isOther = answered !== undefined && answered !== amount;
 		return {
 			code: isOther ? 'otherAmount' : 'paid',
-			answer: { ...called.output, paidAt: new Date().toISOString() },
+			answer: {
+				...called.output,
+				...(isOther && { amountEtb: Number(answered) }),
+				paidAt: new Date().toISOString(),
+			},
 		};
 	} catch (error) {
 		const message = `Sending the payment failed: ${hideSecrets(messageOf(error), account)}`;

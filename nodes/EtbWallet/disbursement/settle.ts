@@ -1,6 +1,6 @@
 /** Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent, whatever items arrive. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { InvalidValueError, asInvalidValue, invalid, show } from '../../shared/invalidValue';
+import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import {
 	addHint,
 	errorItem,
@@ -13,21 +13,20 @@ import {
 } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknown';
 import { outcomeOf, type Code } from './codes';
-import { Ledger, type Settled } from './ledger';
+import { Ledger, inFlightForMs, type Settled } from './ledger';
 import type { RunOptions } from './options';
 import { keyOf, requiredReference } from './reference';
+
+type Failed = Pick<InvalidValueError, 'message' | 'remedy'>;
 
 interface Named {
 	reference: string;
 	key: string;
 }
 
-interface Told {
-	code: Code;
-	message: string;
-}
+const inMinutes = `in ${Math.ceil(inFlightForMs / 60_000)} minutes`;
 
-const told: Readonly<Record<Settled, Told>> = {
+const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
 	recordedPaid: {
 		code: 'recordedPaid',
@@ -48,15 +47,10 @@ const told: Readonly<Record<Settled, Told>> = {
 		code: 'neverSent',
 		message: 'It was not unknown: the next run with Mode on Pay sends it',
 	},
-	maybePaid: {
-		code: 'inDoubt',
-		message:
-			'It stays unknown, because n8n stopped while it was looked up. If it was not paid, pay it under another reference',
-	},
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
 		code: 'inFlight',
-		message: 'Not settled: an execution is sending it, or was cut off a moment ago',
+		message: `Not settled: an execution is sending it, or was cut off while it did. If none is running, ask the partner service again, and settle it ${inMinutes}`,
 	},
 };
 
@@ -69,20 +63,20 @@ export async function settle(
 	context: IExecuteFunctions,
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
-	// A later try of Retry On Fail could free what was sent since the first one.
-	const tries = triesOf<boolean>(context);
+	// A later try of Retry On Fail tells the same: it could free what was sent since the first one.
+	const failures = triesOf<Failed>(context);
+	const before = failures.get(0);
+	if (before !== undefined) return notSettled(context, before);
 	let wasPaid: Named[];
 	let wasNotPaid: Named[];
 	try {
-		if (tries.size > 0) throw new InvalidValueError(again, 'Settle in a new execution.');
 		wasPaid = named(context, 'wasPaid', 'Was Paid');
 		wasNotPaid = named(context, 'wasNotPaid', 'Was Not Paid');
 		requireNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
-		return notSettled(context, message, `Nothing was settled. ${remedy}`);
+		return notSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
 	}
-	tries.set(0, true);
 	const isTyped = ['mode', 'wasNotPaid'].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
@@ -92,57 +86,41 @@ export async function settle(
 	try {
 		settled = await ledger.settle(wasPaid, wasNotPaid, once);
 	} catch (error) {
-		return notSettled(
-			context,
-			'It is not certain that this was recorded in the database of n8n',
-			`Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
-		);
-	}
-	addHint(context, summaryOf([...settled.values()], ledger.claimEndsWithinMs));
-	return [...settled].map(([{ reference }, as]) => {
-		const { code, message } = told[as];
-		const wait = as === 'inFlight' ? `. ${settleLater(ledger.claimEndsWithinMs)}` : '';
-		const json = {
-			outcome: outcomeOf(code),
-			code,
-			message: message + wait,
-			mode: 'settle',
-			reference,
+		const failed = {
+			message: 'It is not certain that this was recorded in the database of n8n',
+			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
+		failures.set(0, failed);
+		return notSettled(context, failed);
+	}
+	addHint(context, summaryOf([...settled.values()]));
+	return [...settled].map(([{ reference }, state]) => {
+		const { code, message } = wordsOf[state];
+		const json = { outcome: outcomeOf(code), code, message, mode: 'settle', reference };
 		return { json, pairedItem: { item: 0 } };
 	});
 }
 
 /** A run that settles and fails passes on none of its items, which nobody settled. @throws {NodeOperationError} unless the node continues on fail */
-function notSettled(
-	context: IExecuteFunctions,
-	message: string,
-	remedy: string,
-): INodeExecutionData[] {
+function notSettled(context: IExecuteFunctions, { message, remedy }: Failed): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw operationError(context.getNode(), message, remedy);
 	const code = 'notSettled';
 	const json = { outcome: outcomeOf(code), code, message, remedy, mode: 'settle' };
 	return [hasErrorOutput(context) ? errorItem(json, 0) : { json, pairedItem: { item: 0 } }];
 }
 
-const again = 'Retry On Fail settles nothing a second time';
-
-const settleLater = (ms: number): string =>
-	`Ask the partner service again, and settle it in ${Math.ceil(ms / 60_000)} minutes`;
-
-function summaryOf(settled: Settled[], waitMs: number): string {
+function summaryOf(settled: Settled[]): string {
 	const count = (...which: Settled[]): number =>
 		settled.filter((each) => which.includes(each)).length;
 	const counts = [
 		[count('settledPaid'), 'settled as paid'],
 		[count('settledNotPaid'), 'settled as not paid'],
 		[count('recordedPaid'), 'recorded as paid that this node never sent'],
-		[count('inFlight', 'onceOnly', 'maybePaid', 'inDoubt'), 'not settled'],
+		[count('inFlight', 'onceOnly', 'inDoubt'), 'not settled'],
 		[count('paid', 'unused'), 'as before'],
 	] as const;
 	const texts = counts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []));
-	const wait = count('inFlight') > 0 ? `. ${settleLater(waitMs)}` : '';
-	return `Settle Unknown, nothing was sent: ${texts.join(', ')}${wait}. Now set Mode back to what it was, if you set it by hand`;
+	return `Settle Unknown, nothing was sent: ${texts.join(', ')}. Now set Mode back to what it was, if you set it by hand`;
 }
 
 /** The references in a field, one a line: of all items, if an expression gives them. @throws {InvalidValueError} */
@@ -153,13 +131,11 @@ function named(context: IExecuteFunctions, name: 'wasPaid' | 'wasNotPaid', field
 	const lines = items.flatMap((itemIndex) => {
 		const value: unknown = context.getNodeParameter(name, itemIndex, '');
 		return [value].flat().flatMap((each: unknown) => {
-			if (typeof each === 'string') return each.split(/\r?\n/);
-			if (each === null || each === undefined) return [];
-			throw invalid(field, each, 'is not text', 'Write one reference a line.');
+			if (typeof each === 'string') return each.split(/\r?\n/).filter((line) => line.trim() !== '');
+			return each === null || each === undefined ? [] : [each];
 		});
 	});
 	const references = lines
-		.filter((line) => line.trim() !== '')
 		.map((line) => requiredReference(line, field))
 		.map((reference) => ({ reference, key: keyOf(reference) }));
 	return [...new Map(references.map((each) => [each.key, each])).values()];

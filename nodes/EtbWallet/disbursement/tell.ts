@@ -5,7 +5,7 @@ import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknown';
 import { codesOfFields } from './codes';
-import type { PaymentState } from './ledger';
+import { inFlightForMs, type PaymentState } from './ledger';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -42,12 +42,10 @@ export function resultOfState(row: Row, state: PaymentState): Result {
 		case 'inFlight':
 			return {
 				code: 'inFlight',
-				message: `Not sent: another execution is sending ${show(reference)} right now, or was cut off a moment ago`,
-				remedy:
-					'Look at that execution for how it ended. In a few minutes run this one again: then it says what to do.',
+				message: `Not sent: another execution is sending ${show(reference)}, or was cut off while it did`,
+				remedy: `Look at that execution for how it ended. In ${Math.ceil(inFlightForMs / 60_000)} minutes run this one again: then it says what to do.`,
 			};
 		case 'inDoubt':
-		case 'maybePaid':
 			return {
 				code: 'inDoubt',
 				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
@@ -262,6 +260,7 @@ const ownFields: ReadonlySet<string> = new Set([
 	'toUserId',
 	'amountEtb',
 	'requestedAmountEtb',
+	'httpCode',
 	'txHash',
 	'paidAt',
 	'error',

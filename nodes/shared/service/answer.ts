@@ -69,7 +69,7 @@ function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 	});
 	if (asked.saysSuccess === true) {
 		const success = successIn(answer.body);
-		if (success === true) return { verdict: 'done' };
+		if (success === true && !tellsOfFailure(answer)) return { verdict: 'done' };
 		if (success === false && !tellsOfSuccess(answer))
 			return { verdict: 'notDone', code: 'refused', problem: 'and says that it did not pay' };
 		return unclear('without saying whether it paid');
@@ -103,9 +103,17 @@ function successIn(body: unknown): boolean | undefined {
 	return said.size === 1 && typeof only === 'boolean' ? only : undefined;
 }
 
-/** Whether an answer tells anywhere in its text that something was done. */
-const tellsOfSuccess = ({ text }: Answer): boolean =>
-	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|false|"")\S/i.test(text);
+/** Whether an answer tells anywhere in its text that something was done, also with `success` twice in one object. */
+const tellsOfSuccess = (answer: Answer): boolean =>
+	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|false|"")\S/i.test(plainText(answer));
+
+const tellsOfFailure = ({ text }: Answer): boolean => /"success"\s*:\s*"?(false|0)\b/i.test(text);
+
+/** JSON may write a letter as its code: here as the letter. */
+const plainText = ({ text }: Answer): string =>
+	text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
+		String.fromCharCode(parseInt(hex, 16)),
+	);
 
 /** Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON. */
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);

@@ -17,7 +17,7 @@ export const timeout: INodeProperties = {
 	displayName: 'Timeout (Ms)',
 	name: 'timeout',
 	type: 'number',
-	typeOptions: { minValue: 1000 },
+	typeOptions: { minValue: 1000, maxValue: 120000 },
 	default: 60000,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',

@@ -1,5 +1,5 @@
 /** Fee → Update: another platform fee. */
-import { isAbove, requiredDecimal } from '../../../shared/decimal';
+import { decimalText, isAbove } from '../../../shared/decimal';
 import { invalid } from '../../../shared/invalidValue';
 import { eachItem, type Operation } from '../operation';
 
@@ -33,7 +33,8 @@ export const updateFee: Operation = {
 /** The platform fee in percent, 0 to 100 (service document §2). @throws {InvalidValueError} */
 export function feeInPercent(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
-	const percent = requiredDecimal('Fee Percent', value, 'a number', remedy);
+	const percent = decimalText(value);
+	if (percent === undefined) throw invalid('Fee Percent', value, 'is not a number', remedy);
 	if (percent.startsWith('-') || isAbove(percent, '100'))
 		throw invalid('Fee Percent', value, 'is not between 0 and 100', remedy);
 	return Number(percent);
