@@ -94,8 +94,9 @@ export class Ledger {
 	/** What is known of each. It leaves no trace, unless it is interrupted. */
 	async look(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
 		return await this.inAccess(async (questions) => {
-			const { uses } = await usesOf(questions, payments);
-			return await statesOf(questions, uses);
+			const sent = await questions.ask(payments.map(sentMark));
+			const { states, payees } = await statesOf(questions, payments, sent, payeeMark);
+			return await withPayees(questions, states, payees);
 		});
 	}
 
@@ -105,8 +106,9 @@ export class Ledger {
 	 */
 	async record(ended: Payment[]): Promise<void> {
 		await this.inAccess(async (questions) => {
-			await questions.write(this.marksOf(ended));
-			await this.free(questions, ended);
+			const refused = this.refusedOf(ended);
+			const before = await questions.ask(refused.map(paidMark), this.marksOf(ended));
+			await free(questions, refused, before);
 		}, true);
 	}
 
@@ -120,13 +122,18 @@ export class Ledger {
 	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.inAccess(async (questions) => {
 			const ageMs = stopwatch();
-			const { uses, met } = await usesOf(questions, wanted, this.marksOf(ended));
-			const states = await statesOf(questions, uses);
-			await this.free(questions, ended);
+			const refused = this.refusedOf(ended);
+			// One call of the database does for a window of unused references.
+			const before = await questions.ask(
+				[...refused.map(paidMark), ...wanted.map(sentMark)],
+				this.marksOf(ended),
+			);
+			await free(questions, refused, before);
+			const { states, met, payees } = await statesOf(questions, wanted, before, payeeMark);
 			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
 			questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
 			for (const payment of claimed) this.claims.set(payment, ageMs);
-			return { states, ageMs };
+			return { states: await withPayees(questions, states, payees), ageMs };
 		});
 	}
 
@@ -140,11 +147,13 @@ export class Ledger {
 		once: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.inAccess(async (questions) => {
-			const { uses, met } = await usesOf(questions, [...wasPaid, ...wasNotPaid]);
+			const named = [...wasPaid, ...wasNotPaid];
+			const sent = await questions.ask(named.map(sentMark));
+			const { states, met } = await statesOf(questions, named, sent);
 			questions.keep(marksOfMet(met));
-			const settled = new Map<Each, Settled>(uses);
-			const areIn = (these: Each[], use: Use): Each[] =>
-				these.filter((each) => uses.get(each) === use);
+			const settled = new Map<Each, Settled>(states);
+			const areIn = (these: Each[], state: Use): Each[] =>
+				these.filter((each) => states.get(each) === state);
 			const [doubted, unused] = [areIn(wasPaid, 'inDoubt'), areIn(wasPaid, 'unused')];
 			for (const each of doubted) settled.set(each, 'settledPaid');
 			for (const each of unused) settled.set(each, 'recordedPaid');
@@ -174,15 +183,11 @@ export class Ledger {
 		];
 	}
 
-	/** Frees what was not made, unless another run may have claimed it since, or paid it. */
-	private async free(questions: Questions, ended: Payment[]): Promise<void> {
-		const refused = ended.filter(
+	/** Those that were not made, unless another run may have claimed them since. */
+	private refusedOf(ended: Payment[]): Payment[] {
+		return ended.filter(
 			(each) => !outcomeIs('paid', each) && !outcomeIs('unknown', each) && this.isInTime(each),
 		);
-		// A run that claimed it before a person freed it, and ended late.
-		const paid = await paidOf(questions, refused);
-		const free = refused.filter((payment) => !paid.has(payment));
-		questions.remove(free.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));
 	}
 
 	/** Whether the claim of a payment is still this run's own. */
@@ -215,58 +220,79 @@ const marksOfMet = (met: Keyed[]): string[] =>
 	met.flatMap((each) => [doubtMark(each), seenMark(each)]);
 
 /**
- * What is known of references. Unused ones cost one call of the database, in which other marks are written too.
- * @returns `met`: those in flight that no run has met before
+ * What is known of references, whomever they were for.
+ * @param before the marks *sent* that were there
+ * @param payeeOf a mark that is asked for of those that are paid
+ * @returns `met`: those in flight that no run has met before; `payees`: which of the payees were there
  */
-async function usesOf<Each extends Keyed>(
+async function statesOf<Each extends Keyed>(
 	questions: Questions,
 	references: Each[],
-	alsoWritten: string[] = [],
-): Promise<{ uses: Map<Each, Use>; met: Each[] }> {
-	const sent = await questions.ask(references.map(sentMark), alsoWritten);
-	const used = references.filter((each) => sent.has(sentMark(each)));
-	const paid = await paidOf(questions, used);
+	before: ReadonlySet<string>,
+	payeeOf?: (each: Each) => string,
+): Promise<{ states: Map<Each, Use>; met: Each[]; payees: ReadonlySet<string> }> {
+	const used = references.filter((each) => before.has(sentMark(each)));
+	const asked = await questions.ask(used.map(paidMark));
+	const { paid, payees } = await paidOf(questions, used, asked, payeeOf);
 	const unpaid = used.filter((each) => !paid.has(each));
 	// Together: a crash that leaves them is as if this run had met the claim.
-	const before = await questions.ask(
+	const doubts = await questions.ask(
 		unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]),
 	);
-	const useOf = (each: Each): Use => {
-		if (!sent.has(sentMark(each))) return 'unused';
+	const stateOf = (each: Each): Use => {
+		if (!before.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
-		const isSeen = seenMarks(each).some((mark) => before.has(mark));
-		return before.has(doubtMark(each)) && !isSeen ? 'inDoubt' : 'inFlight';
+		const isSeen = seenMarks(each).some((mark) => doubts.has(mark));
+		return doubts.has(doubtMark(each)) && !isSeen ? 'inDoubt' : 'inFlight';
 	};
 	return {
-		uses: new Map(references.map((each) => [each, useOf(each)])),
-		met: unpaid.filter((each) => !before.has(doubtMark(each))),
+		states: new Map(references.map((each) => [each, stateOf(each)])),
+		met: unpaid.filter((each) => !doubts.has(doubtMark(each))),
+		payees,
 	};
 }
 
-/** Those that are paid, to whomever. Half of that fact, which a crash left, is removed. */
+/**
+ * Those that are paid, to whomever. Half of that fact, which a crash left, is removed.
+ * @param before the marks *paid* that were there
+ */
 async function paidOf<Each extends Keyed>(
 	questions: Questions,
 	references: Each[],
-): Promise<Set<Each>> {
-	const paid = await questions.ask(references.map(paidMark));
-	const candidates = references.filter((each) => paid.has(paidMark(each)));
-	const sure = await questions.ask(candidates.map(sureMark));
-	const isSure = (each: Each): boolean => sure.has(sureMark(each));
+	before: ReadonlySet<string>,
+	payeeOf?: (each: Each) => string,
+): Promise<{ paid: Set<Each>; payees: ReadonlySet<string> }> {
+	const candidates = references.filter((each) => before.has(paidMark(each)));
+	const wanted = payeeOf === undefined ? [] : candidates.map(payeeOf);
+	const known = await questions.ask([...candidates.map(sureMark), ...wanted]);
+	const isSure = (each: Each): boolean => known.has(sureMark(each));
 	questions.remove(candidates.filter((each) => !isSure(each)).map(paidMark));
-	return new Set(candidates.filter(isSure));
+	return { paid: new Set(candidates.filter(isSure)), payees: known };
 }
 
-/** Of paid references also whether it was this person and amount. */
-async function statesOf(
+/** Frees references that were refused, unless a run that claimed one before a person freed it, and ended late, has paid it. */
+async function free(
 	questions: Questions,
-	uses: ReadonlyMap<Payment, Use>,
+	refused: Payment[],
+	before: ReadonlySet<string>,
+): Promise<void> {
+	const { paid } = await paidOf(questions, refused, before);
+	const unpaid = refused.filter((payment) => !paid.has(payment));
+	questions.remove(unpaid.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));
+}
+
+/** Says of paid references whether it was this person and amount. */
+async function withPayees(
+	questions: Questions,
+	states: ReadonlyMap<Payment, Use>,
+	payees: ReadonlySet<string>,
 ): Promise<Map<Payment, PaymentState>> {
-	const paid = [...uses.keys()].filter((payment) => uses.get(payment) === 'paid');
-	const payees = await questions.ask(paid.map(payeeMark));
-	const toOthers = paid.filter((payment) => !payees.has(payeeMark(payment)));
+	const toOthers = [...states.keys()].filter(
+		(payment) => states.get(payment) === 'paid' && !payees.has(payeeMark(payment)),
+	);
 	const anybody = await questions.ask(toOthers.map(anybodyMark));
-	const states = new Map<Payment, PaymentState>(uses);
+	const known = new Map<Payment, PaymentState>(states);
 	for (const payment of toOthers)
-		if (!anybody.has(anybodyMark(payment))) states.set(payment, 'paidToAnother');
-	return states;
+		if (!anybody.has(anybodyMark(payment))) known.set(payment, 'paidToAnother');
+	return known;
 }

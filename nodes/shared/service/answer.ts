@@ -69,7 +69,7 @@ function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 	});
 	if (asked.saysSuccess === true) {
 		const success = successIn(answer.body);
-		if (success === true && !tellsOfFailure(answer)) return { verdict: 'done' };
+		if (success === true) return { verdict: 'done' };
 		if (success === false && !tellsOfSuccess(answer))
 			return { verdict: 'notDone', code: 'refused', problem: 'and says that it did not pay' };
 		return unclear('without saying whether it paid');
@@ -103,11 +103,9 @@ function successIn(body: unknown): boolean | undefined {
 	return said.size === 1 && typeof only === 'boolean' ? only : undefined;
 }
 
-/** Whether an answer tells anywhere in its text that something was done, also with `success` twice in one object. */
+/** Whether an answer tells anywhere in its text that something was done. */
 const tellsOfSuccess = (answer: Answer): boolean =>
 	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|false|"")\S/i.test(plainText(answer));
-
-const tellsOfFailure = ({ text }: Answer): boolean => /"success"\s*:\s*"?(false|0)\b/i.test(text);
 
 /** JSON may write a letter as its code: here as the letter. */
 const plainText = ({ text }: Answer): string =>
