@@ -83,11 +83,7 @@ describe('the reason in an error body', () => {
 			'<!doctype html><html><head><title>502 Bad Gateway</title><style>p{}</style></head><body><p>nginx</p></body></html>',
 			'502 Bad Gateway',
 		],
-		[
-			'HTML without one',
-			'<p>Bad <b>gateway</b></p>',
-			'Bad gateway',
-		],
+		['HTML without one', '<p>Bad <b>gateway</b></p>', 'Bad gateway'],
 		['a cut JSON', '{"message": "No', '{"message": "No'],
 	])('is found in %s', (_shape, body, reason) => {
 		expect(reasonIn(body)).toBe(reason);
