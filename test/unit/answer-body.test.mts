@@ -191,23 +191,45 @@ describe('what was set', () => {
 	});
 });
 
-describe('a payment that is answered 200', () => {
-	test.each([
-		['{"success":true}', 'done'],
-		['{"data":{"success":true}}', 'done'],
-		['{"success":true,"data":{"success":true}}', 'done'],
-		['{"success":false,"message":"no"}', 'notDone'],
-		['{"success":true,"data":{"success":false}}', 'unknown'],
-		['{"success":false,"data":{"txHash":"0x1"}}', 'unknown'],
-		['{"success":true,"amountEtb":NaN}', 'unknown'],
-		['{"items":[{"success":true},{"success":false}]}', 'unknown'],
-		['{"success":"true"}', 'unknown'],
-		['{"success":null}', 'unknown'],
-		['{}', 'unknown'],
-		['', 'unknown'],
-		['OK', 'unknown'],
-	])('with %s is %s', (text, verdict) => {
-		const asked = { method: 'POST', mayRepeat: false, saysSuccess: true } as const;
-		expect(judge(asked, answered(text)).verdict).toBe(verdict);
+describe('a payment', () => {
+	const asked: ServiceRequest = {
+		...{ method: 'POST', path: '/x', mayRepeat: false, saysSuccess: true, undecided: [409] },
+	};
+	const cases: [status: number, text: string, Judgement['verdict']][] = [
+		[200, '{"success":true}', 'done'],
+		[200, '{"data":{"success":true}}', 'done'],
+		[200, '{"success":true,"data":{"success":true}}', 'done'],
+		[200, '{"success":true,"note":"\\"success\\": false"}', 'done'],
+		[200, '{"success":true,"steps":[{"success":false}]}', 'done'],
+		[299, '{"success":true}', 'done'],
+		[200, '{"success":false,"message":"no"}', 'notDone'],
+		[200, '{"data":{"success":false}}', 'notDone'],
+		[200, '{"success":true,"data":{"success":false}}', 'unknown'],
+		[200, '{"success":false,"data":{"success":true}}', 'unknown'],
+		[200, '{"success":false,"data":{"txHash":"0x1"}}', 'unknown'],
+		[200, '{"success":true,"amountEtb":NaN}', 'unknown'],
+		[200, '{"items":[{"success":true},{"success":false}]}', 'unknown'],
+		[200, '{"success":"true"}', 'unknown'],
+		[200, '{"success":null}', 'unknown'],
+		[200, '[{"success":true}]', 'unknown'],
+		...['{}', '', 'OK'].map((text): (typeof cases)[number] => [202, text, 'unknown']),
+		...[400, 404, 422, 429, 302].map((status): (typeof cases)[number] => [
+			...([status, '{"success":true,"txHash":"0x1"}', 'unknown'] as const),
+		]),
+		[422, '{"success":"true"}', 'unknown'],
+		[422, '{"amountEtb":10,"txHash":"0xabc"}', 'unknown'],
+		[422, '{"result":{"success":true}}', 'unknown'],
+		[403, '{"success":false,"success":true}', 'unknown'],
+		[429, '{"Success":"TRUE"}', 'unknown'],
+		[429, '{"success":1}', 'unknown'],
+		[429, '{"success":false,"txhash": "0x1"}', 'unknown'],
+		[429, '{"success":false,"txHash":""}', 'retry'],
+		[429, '{"success":10}', 'retry'],
+		[422, '{"success":false,"txHash": null}', 'notDone'],
+		[409, '{"message":"Duplicate"}', 'unknown'],
+		[500, '{"success":false}', 'unknown'],
+	];
+	test.each(cases)('that is answered %i %s is %s', (status, text, verdict) => {
+		expect(judge(asked, { ...answered(text), status }).verdict).toBe(verdict);
 	});
 });
