@@ -7,6 +7,8 @@ import { credentialFor, runNode } from '../../lab/engine/engine.mts';
 
 let sandbox: Sandbox;
 const userId = 'etbw_abebe';
+/** Each item of each execution pays something of its own. */
+const reference = '=pay-{{ $execution.id }}-{{ $itemIndex }}';
 
 beforeAll(async () => {
 	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9', webhookSecret: 'ws-K4nV8tR1' });
@@ -92,7 +94,7 @@ const fee: FieldOnly = {
 const amount: FieldOnly = {
 	field: 'Amount (ETB)',
 	parameter: 'amountEtb',
-	parameters: { resource: 'disbursement', operation: 'create', toUserId: userId },
+	parameters: { resource: 'disbursement', operation: 'create', toUserId: userId, reference },
 };
 
 const rows: FieldRow[] = [
@@ -179,7 +181,7 @@ const rows: FieldRow[] = [
 	{
 		field: 'To User ID',
 		parameter: 'toUserId',
-		parameters: { resource: 'disbursement', operation: 'create', amountEtb: 10 },
+		parameters: { resource: 'disbursement', operation: 'create', amountEtb: 10, reference },
 		good: userId,
 		remedy: /ID that User → Create returned/,
 		bad: noTexts,
@@ -273,10 +275,10 @@ const problem = ({ field }: FieldRow, shown: string) =>
 	expect.stringContaining(`${field} is ${shown}`) as unknown;
 
 describe.each(cases)('%s', (_title, row, value, shown) => {
-	const failure = {
-		message: problem(row, shown),
-		description: expect.stringMatching(row.remedy) as unknown,
-	};
+	const remedy = expect.stringMatching(row.remedy) as unknown;
+	const failure = { message: problem(row, shown), description: remedy };
+	const isPayment = row.parameters.resource === 'disbursement';
+	const told = isPayment ? { code: 'invalid', message: failure.message, remedy } : failure;
 
 	test('stops the workflow, names item, field, value and remedy, and sends nothing', async () => {
 		const result = await run(row, [value]);
@@ -298,7 +300,7 @@ describe.each(cases)('%s', (_title, row, value, shown) => {
 		expect(result.error).toBeUndefined();
 		expect(sandbox.requests).toHaveLength(1);
 		expect(result.output).toMatchObject([{ pairedItem: { item: 0 } }]);
-		expect(result.errorOutput).toMatchObject([{ json: { row: 'row 1', error: failure } }]);
+		expect(result.errorOutput).toMatchObject([{ json: { row: 'row 1', error: told } }]);
 		hasNoSecret(result);
 	});
 
@@ -307,7 +309,7 @@ describe.each(cases)('%s', (_title, row, value, shown) => {
 		expect(result.error).toBeUndefined();
 		expect(sandbox.requests).toHaveLength(1);
 		expect(result.output).toMatchObject([
-			{ json: { error: failure }, pairedItem: { item: 0 } },
+			{ json: isPayment ? told : { error: told }, pairedItem: { item: 0 } },
 			{ pairedItem: { item: 1 } },
 		]);
 		hasNoSecret(result);
@@ -377,7 +379,7 @@ describe('a credential that cannot be used', () => {
 	const operations: INodeParameters[] = [
 		{ resource: 'balance', operation: 'get' },
 		{ resource: 'user', operation: 'create', externalId: 'x' },
-		{ resource: 'disbursement', operation: 'create', toUserId: 'x', amountEtb: 1 },
+		{ resource: 'disbursement', operation: 'create', toUserId: 'x', amountEtb: 1, reference },
 	];
 
 	describe.each(badCredentials)('%j', (changes, message, remedy) => {

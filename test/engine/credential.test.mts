@@ -100,7 +100,7 @@ test.each([
 		sandbox.faults.next('GET /balance', { process: 'before-answer', answer });
 		const { status, message } = await press();
 		expect(status).toBe('Error');
-		expect(message).toMatch(/Check the Base URL/);
+		expect(message).toMatch(/the Base URL/);
 	},
 );
 

@@ -19,7 +19,6 @@ import {
 	codesOf,
 	dieSending,
 	failFor,
-	fromItems,
 	itemsFor,
 	leaveUnknown,
 	nodeId,
@@ -51,30 +50,20 @@ describe('an answer', () => {
 		['a rejection', rejection, 'refused'],
 		['a user that is not there', reply(404, {}), 'refused'],
 		['success: false', reply(200, { success: false, message: 'Not enough funds' }), 'refused'],
-		['success: false under data', reply(200, { data: { success: false } }), 'refused'],
 		['no hash beside success: false', reply(429, { success: false, txHash: null }), 'refused'],
-		...[409, 423, 425, 408, 499, 302, 303, 500, 503].map((status): (typeof cases)[number] => [
+		...[409, 423, 425, 408, 503].map((status): (typeof cases)[number] => [
 			`${status}, paid`,
 			reply(status, { message: 'Duplicate' }, 'before-answer'),
 			'unclear',
 		]),
 		['500, not paid', 'error500BeforePaying', 'unclear'],
-		['no success field', reply(202, { state: 'queued' }), 'unclear'],
-		['success as text', reply(200, { success: 'true' }), 'unclear'],
-		['an array', reply(200, [{ success: true }]), 'unclear'],
 		['no body', { process: 'before-answer', answer: { status: 204 } }, 'unclear'],
 		['both', reply(200, { success: true, data: { success: false } }), 'unclear'],
-		['no with a hash', reply(200, { success: false, txHash: '0xabc' }), 'unclear'],
-		['500 that says no', reply(500, { success: false }), 'unclear'],
-		...[400, 404, 422, 429, 302].map((status): (typeof cases)[number] => [
+		...[404, 429].map((status): (typeof cases)[number] => [
 			`${status} that says yes`,
 			{ process: 'before-answer', answer: { status, body: JSON.stringify(yes) } },
 			'unclear',
 		]),
-		['422 with a hash', reply(422, { amountEtb: 10, txHash: '0xabc' }), 'unclear'],
-		['422 that says yes inside', reply(422, { result: { success: true } }), 'unclear'],
-		['429 that shouts yes', reply(429, { Success: 'TRUE' }), 'unclear'],
-		['429 that says 1', reply(429, { success: 1 }), 'unclear'],
 		['a cut body', 'cutBody', 'noAnswer'],
 		['a reset', 'resetAfterPaying', 'noAnswer'],
 	];
@@ -99,15 +88,6 @@ describe('an answer', () => {
 			expect(payments()).toHaveLength(sent + (code === 'refused' ? 1 : 0));
 		},
 	);
-
-	test.each([
-		['{"success":true,"data":{"success":true},"amountEtb":10}'],
-		['{"success":true,"note":"\\"success\\": false"}'],
-		['{"success":true,"steps":[{"success":false}]}'],
-	])('%s is a payment', async (body) => {
-		failFor(['a'], reply(200, body, 'before-answer'));
-		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
-	});
 
 	test('after a gateway sent the payment again is unknown, and the next run pays nobody', async () => {
 		let isRepeat = false;
@@ -226,8 +206,8 @@ describe('own fields', () => {
 	});
 
 	test.each([{}, { mode: 'dryRun' }])('are never those of the input (%j)', async (fields) => {
-		const [item = {}] = itemsFor('a');
-		const { reference, toUserId, amountEtb } = item;
+		const [item] = itemsFor('a');
+		const { reference, toUserId, amountEtb } = item ?? {};
 		const set = {
 			reference: String(reference),
 			toUserId: String(toUserId),
@@ -746,7 +726,7 @@ describe('Retry On Fail', () => {
 		};
 		const { output } = await pay(people(2), fields, { retryOnFail: true });
 		expect(codes(output)).toEqual(['paid', 'paid']);
-		const marks = output.map(({ json }) => `sent:${String(json.reference)}`);
+		const marks = output.map(({ json }) => `sent:${json.reference as string}`);
 		expect(record().filter((mark) => mark.startsWith('sent:'))).toEqual(marks.sort());
 	});
 

@@ -159,6 +159,7 @@ test.each(cases)('%s', async (_what, bytes, outcome) => {
 		parameters: {
 			resource: 'disbursement',
 			operation: 'create',
+			reference: '=pay-{{ $execution.id }}',
 			toUserId: 'u1',
 			amountEtb: 5,
 			options: { timeout: 5000 },

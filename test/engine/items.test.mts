@@ -156,46 +156,6 @@ describe('an item that fails', () => {
 	});
 });
 
-describe('Map Automatically', () => {
-	const mapped = { resource: 'user', operation: 'create', mappingMode: 'autoMapInputData' };
-
-	test('takes the fields from the items and sends nothing else of them', async () => {
-		const { output } = await run(
-			[
-				{ externalId: 'a', email: 'a@example.com', salary: 5 },
-				{ externalId: 1042, email: '' },
-				{ externalId: ' c ' },
-			],
-			{},
-			mapped,
-		);
-		expect(sandbox.requests.map(({ body }) => body)).toEqual([
-			{ externalId: 'a', email: 'a@example.com' },
-			{ externalId: '1042' },
-			{ externalId: 'c' },
-		]);
-		expect(paired(output)).toEqual(pairs(0, 1, 2));
-	});
-
-	test('does not use what is still set under Define Below', async () => {
-		const { error } = await run(
-			[{}],
-			{},
-			{ ...mapped, externalId: 'below', email: 'b@example.com' },
-		);
-		expect(error?.message).toBe('External ID is empty [item 0]');
-		expect(sandbox.requests).toEqual([]);
-	});
-
-	test('names the item whose field cannot be used', async () => {
-		const { error } = await run([{ externalId: 'a' }, { externalid: 'b' }], {}, mapped);
-		expect(error?.message).toBe(
-			'The item has "externalid" where this node takes "externalId" [item 1]',
-		);
-		expect(sandbox.requests).toEqual([]);
-	});
-});
-
 describe('Retry On Fail', () => {
 	test('goes on behind the users that exist, and creates none twice', async () => {
 		let tries = 0;

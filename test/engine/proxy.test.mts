@@ -61,33 +61,6 @@ const run = async (call: CallName, changes: CredentialData): Promise<RunResult> 
 const press = async (changes: CredentialData): Promise<string> =>
 	(await testCredential(credentialFor(sandbox, changes))).message;
 
-describe('the own machine', () => {
-	const port = (): string => new URL(sandbox.url).port;
-	const hosts = ['127.0.0.1', 'localhost'];
-
-	test.each(hosts)('%s is not reached through the proxy, and the key stays here', async (host) => {
-		for (const baseUrl of [`http://${host}:${port()}`, `https://${host}:${port()}`]) {
-			for (const call of ['read', 'write', 'createUser', 'disburse'] as const) {
-				const { error } = await run(call, { baseUrl, allowInsecureHttp: true });
-				expect(error?.message).toMatch(
-					/cannot be reached: n8n would send the API key to its proxy/,
-				);
-				expect(error?.description).toContain(`Add ${host} to the environment variable NO_PROXY`);
-			}
-			expect(await press({ baseUrl })).toMatch(/to its proxy.*NO_PROXY/);
-		}
-		expect(arrived.join('\n')).not.toMatch(/authorization|partners/i);
-		expect(sandbox.requests).toEqual([]);
-	});
-
-	test.each(hosts)('%s is reached when NO_PROXY names it', async (host) => {
-		process.env.NO_PROXY = hosts.join();
-		const { output } = await run('disburse', { baseUrl: `http://${host}:${port()}` });
-		expect(output[0]?.json).toMatchObject({ outcome: 'paid' });
-		expect(arrived).toEqual([]);
-	});
-});
-
 describe('a proxy that does not connect to an https address', () => {
 	const baseUrl = 'https://partners.example.com';
 

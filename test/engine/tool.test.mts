@@ -5,6 +5,7 @@ import type { IDataObject, INodeParameters, INodeProperties, INodeType } from 'n
 import {
 	additionalData,
 	credentialFor,
+	deduplicator,
 	loadPackage,
 	nodeTypesOf,
 	plainNode,
@@ -25,7 +26,7 @@ async function callAsTool(
 	parameters: INodeParameters,
 	item: IDataObject,
 	...calls: IDataObject[]
-): Promise<void> {
+): Promise<string> {
 	const nodePackage = await loadPackage();
 	const node = nodePackage.types.get('n8n-nodes-etb-wallet.etbWallet');
 	if (node === undefined) throw new Error('the package has no etbWallet');
@@ -70,7 +71,10 @@ async function callAsTool(
 			{
 				...plainNode('Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
 				id: `tool-${++runs}`,
-				parameters: { resource: 'disbursement', operation: 'create', options: {}, ...parameters },
+				parameters: {
+					...{ resource: 'disbursement', operation: 'create', options: {} },
+					...{ reference: '=pay-{{ $execution.id }}', ...parameters },
+				},
 				credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
 			},
 		],
@@ -93,7 +97,10 @@ async function callAsTool(
 		},
 	});
 	const additional = additionalData(nodePackage, credentialFor(sandbox), `tool-${runs}`);
-	await new WorkflowExecute(additional, 'manual', data).processRunExecutionData(workflow);
+	const run = await new WorkflowExecute(additional, 'manual', data).processRunExecutionData(
+		workflow,
+	);
+	return JSON.stringify(run.data.resultData.runData.Agent?.[0]?.data?.main);
 }
 
 const paid = (): string[] => sandbox.books.disbursements().map(({ toUserId }) => toUserId);
@@ -144,18 +151,41 @@ test('a maximum holds for each call of the agent, and a reference for all of the
 	const parameters = { toUserId: right, amountEtb: fromAi('amountEtb') };
 	const options = { maxTotalEtb: '500' };
 	const calls = [{ amountEtb: '400' }, { amountEtb: '400' }, { amountEtb: '501' }];
-	await callAsTool({ ...parameters, options }, {}, ...calls);
+	const ofEach = "=pay-{{ $fromAI('amountEtb', '', 'string') }}-{{ Math.random() }}";
+	const random = jest.spyOn(Math, 'random');
+	for (const value of [0.1, 0.2, 0.3]) random.mockReturnValueOnce(value);
+	await callAsTool({ ...parameters, options, reference: ofEach }, {}, ...calls);
 	expect(paid()).toEqual([right, right]);
-	const reference = '={{ $execution.id }}';
-	await callAsTool({ ...parameters, options, reference }, {}, ...calls);
+	await callAsTool({ ...parameters, options }, {}, ...calls);
 	expect(paid()).toEqual([right, right, right]);
+});
+
+test.each(['', '  ', '={{ $json.invoice }}', fromAi('reference')])(
+	'without a reference (%p) nothing is sent, and the model is told what to write',
+	async (reference) => {
+		const fields = { toUserId: user('right'), amountEtb: '4', reference };
+		const said = await callAsTool(fields, {}, { reference: '' });
+		expect(said).toMatch(/Reference is (empty|..."  ...").*Write what this payment is for/);
+		expect(paid()).toEqual([]);
+	},
+);
+
+test.each([
+	['settle', 'Mode is on Settle Unknown in a tool'],
+	// Mode takes no expression in a tool.
+	["={{ 'settle' }}", 'Mode is '],
+])('Mode as %p settles nothing', async (mode, problem) => {
+	const fields = { toUserId: user('right'), amountEtb: '4', mode, wasPaid: 'x', wasNotPaid: '' };
+	expect(await callAsTool(fields, {}, {})).toContain(problem);
+	expect(paid()).toEqual([]);
+	expect([...deduplicator.rows.keys()].filter((key) => key.includes(`tool-${runs}`))).toEqual([]);
 });
 
 test('a model may choose whom to pay, how much and under which reference, and nothing else', async () => {
 	const { types } = await loadPackage();
 	const node = types.get('n8n-nodes-etb-wallet.etbWallet');
 	if (node === undefined) throw new Error('the package has no etbWallet');
-	const parameters = { resource: 'disbursement', operation: 'create', mappingMode: 'defineBelow' };
+	const parameters = { resource: 'disbursement', operation: 'create' };
 	const shownIn = (name: string): INodeProperties[] =>
 		node.description.properties.filter((field) =>
 			NodeHelpers.displayParameter(
@@ -171,7 +201,7 @@ test('a model may choose whom to pay, how much and under which reference, and no
 			return inner.filter((one) => !('noDataExpression' in one)).map(({ name }) => name);
 		return field.noDataExpression === true ? [] : [field.name];
 	});
-	expect(open).toEqual(['toUserId', 'amountEtb', 'reference']);
+	expect(open).toEqual(['reference', 'toUserId', 'amountEtb']);
 	const modesIn = (name: string) =>
 		shownIn(name)
 			.filter((field) => field.name === 'mode')
@@ -180,5 +210,5 @@ test('a model may choose whom to pay, how much and under which reference, and no
 	expect(modesIn('etbWallet')).toEqual([['Dry Run', 'Pay', 'Settle Unknown']]);
 	expect(shownIn('etbWallet').filter(({ name }) => name === 'options')).toHaveLength(1);
 	const reference = shownIn('etbWalletTool').find(({ name }) => name === 'reference');
-	expect(reference?.description).toContain('the same whenever the same payment is asked for again');
+	expect(reference?.description).toContain('the same whenever the same payment is asked for');
 });

@@ -2,20 +2,29 @@
 import fc from 'fast-check';
 import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { noAnswerFrom } from '../../nodes/shared/service/attempt.ts';
-import type { Verdict } from '../../nodes/shared/service/retries.ts';
+import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
+import type { ServiceRequest } from '../../nodes/shared/service/call.ts';
 import {
 	attemptWithRetries,
-	judge,
 	retryDelayMs,
 	retryLimits,
 } from '../../nodes/shared/service/retries.ts';
+
+type Verdict = Judgement['verdict'];
+
+/** A read, and what creates something; both take any object for an answer. */
+const request = (mayRepeat: boolean): ServiceRequest => ({
+	...{ method: mayRepeat ? 'GET' : 'POST', path: '/x', mayRepeat },
+});
+const verdictOf = (mayRepeat: boolean, attempt: Attempt): Verdict =>
+	judge(request(mayRepeat), attempt).verdict;
 
 const answer = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
 	kind: 'answer',
 	status,
 	headers,
-	text: '',
-	body: undefined,
+	text: '{}',
+	body: {},
 });
 const notSent: Attempt = { kind: 'noAnswer', code: 'ECONNREFUSED', sent: false };
 const cutOff: Attempt = { kind: 'noAnswer', code: 'ECONNRESET', sent: true };
@@ -40,8 +49,8 @@ const table: [what: string, attempts: Attempt[], idempotent: Verdict, post: Verd
 
 test.each(table)('%s', (_what, attempts, idempotent, post) => {
 	for (const attempt of attempts) {
-		expect(judge(true, attempt)).toBe(idempotent);
-		expect(judge(false, attempt)).toBe(post);
+		expect(verdictOf(true, attempt)).toBe(idempotent);
+		expect(verdictOf(false, attempt)).toBe(post);
 	}
 });
 
@@ -58,7 +67,7 @@ test('a POST is sent again only when it was certainly not carried out', () => {
 		fc.property(anyAttempt, (attempt) => {
 			const certainlyNot =
 				attempt.kind === 'answer' ? attempt.status === 429 : attempt.sent === false;
-			if (!certainlyNot) expect(judge(false, attempt)).not.toBe('retry');
+			if (!certainlyNot) expect(verdictOf(false, attempt)).not.toBe('retry');
 		}),
 	);
 });
@@ -120,7 +129,7 @@ describe('attempts', () => {
 			during();
 			return Promise.resolve(results[count++] ?? answer(0));
 		};
-		return { ...(await attemptWithRetries(isIdempotent, attempt, msLeft, stop)), count };
+		return { ...(await attemptWithRetries(request(isIdempotent), attempt, msLeft, stop)), count };
 	}
 	interface During {
 		during?: () => void;
@@ -131,12 +140,15 @@ describe('attempts', () => {
 	test('end with the first that is not to be repeated', async () => {
 		const results = [answer(429), answer(503), answer(404), answer(200)];
 		const ended = await attemptWith(true, results);
-		expect(ended).toMatchObject({ last: results[2], verdict: 'notDone', count: 3 });
+		expect(ended).toMatchObject({ last: results[2], judgement: { verdict: 'notDone' }, count: 3 });
 	});
 
 	test('end at once when the service asks for more than the longest wait', async () => {
 		const tooLong = tooMany(String(retryLimits.totalWaitMs / 1000 + 1));
-		expect(await attemptWith(false, [tooLong])).toMatchObject({ count: 1, verdict: 'retry' });
+		expect(await attemptWith(false, [tooLong])).toMatchObject({
+			count: 1,
+			judgement: { verdict: 'retry' },
+		});
 	});
 
 	test('end when no other may begin any more', async () => {
@@ -145,14 +157,14 @@ describe('attempts', () => {
 			during: () => (left = 0),
 			msLeft: () => left,
 		});
-		expect(ended).toMatchObject({ count: 1, verdict: 'retry' });
+		expect(ended).toMatchObject({ count: 1, judgement: { verdict: 'retry' } });
 	});
 
 	test('end when the execution is stopped during a pause', async () => {
 		const stop = new AbortController();
 		const during = () => void setImmediate(() => stop.abort());
 		const ended = await attemptWith(true, [tooMany('1')], { during, stop: stop.signal });
-		expect(ended).toMatchObject({ count: 1, verdict: 'retry' });
+		expect(ended).toMatchObject({ count: 1, judgement: { verdict: 'retry' } });
 	});
 
 	test('end when the execution was stopped during an attempt', async () => {

@@ -48,7 +48,12 @@ export const usualOptions: RunOptions = {
 
 /** The options of Disbursement → Create. @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
-	const given = savedOptions(context);
+	// What an expression leaves empty must not turn a check off unnoticed.
+	const given: Record<string, unknown> = {
+		checkBalance: false,
+		includeInput: false,
+		...savedOptions(context),
+	};
 	const limit = (name: string, field: string): Decimal | undefined => {
 		if (!(name in given)) return undefined;
 		if (isAbsent(given[name])) {
@@ -64,8 +69,8 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 		mode: readMode(context, read),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
-		checkBalance: isOn(given.checkBalance ?? false, 'Check Balance First'),
-		includeInput: isOn(given.includeInput ?? false, 'Include Input Fields'),
+		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
+		includeInput: isOn(given.includeInput, 'Include Input Fields'),
 	};
 }
 

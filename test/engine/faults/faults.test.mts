@@ -13,6 +13,7 @@ import { startSandbox } from '../../../sandbox/sandbox.mts';
 import { withoutPauses } from '../../../lab/engine/calls.mts';
 import type { RunOptions, RunResult } from '../../../lab/engine/engine.mts';
 import { credentialFor, deduplicator, runNode } from '../../../lab/engine/engine.mts';
+import { fromItems } from '../../../lab/engine/paying.mts';
 
 const seed = process.env.FAULTS_SEED ?? String(Date.now() % 1_000_000);
 const wanted = Number(process.env.FAULTS_PAYMENTS ?? 10_000);
@@ -121,7 +122,6 @@ interface User {
 	told: Told[];
 	/** ETB */
 	amountEtb: number;
-	hasReference: boolean;
 	/** Share of the requests to pay this user that go wrong. */
 	faultRate: number;
 	/** The last thing that went wrong. */
@@ -149,16 +149,18 @@ function faultFor(request: ReceivedRequest): Fault | PresetName | undefined {
 	return faults[name];
 }
 
-function newUser(node: string, hasReference: boolean, faultRate: number, fault: string): string {
+function newUser(node: string, faultRate: number, fault: string): string {
 	const { id } = sandbox.books.addUser({ externalId: `${node}-${++created}` });
 	const amountEtb = within(1, 500, 'amount', id) / 100;
-	users.set(id, { told: [], amountEtb, hasReference, faultRate, fault });
+	users.set(id, { told: [], amountEtb, faultRate, fault });
 	return id;
 }
 
-function itemFor(id: string, finding?: 'paid' | 'notPaid') {
-	const { amountEtb, hasReference } = users.get(id) ?? { amountEtb: 0, hasReference: false };
-	return { toUserId: id, amountEtb, finding, ...(hasReference && { reference: `ref-${id}` }) };
+const referenceOf = (id: string): string => `ref-${id}`;
+
+function itemFor(id: string) {
+	const { amountEtb } = users.get(id) ?? { amountEtb: 0 };
+	return { toUserId: id, amountEtb, reference: referenceOf(id) };
 }
 
 const isUnknown = (id: string): boolean => users.get(id)?.told.at(-1)?.outcome === 'unknown';
@@ -256,31 +258,44 @@ async function tryOut(options: RunOptions, number: number): Promise<void> {
 	}
 }
 
-/** What a run by itself says of each payment, against what entered the books while it ran. */
 /** A person tells the node what they found out: nothing is sent, and each ends as they said. */
-async function settle(options: RunOptions, number: number | string): Promise<void> {
+async function settle(
+	options: RunOptions,
+	number: number | string,
+	wasPaid: string[],
+	wasNotPaid: string[],
+): Promise<void> {
 	const endedBefore = sentByDryRuns;
-	const { output, errorOutput, error } = await ended(
+	const lines = (ids: string[]): string => ids.map(referenceOf).join('\n');
+	const { output, error } = await ended(
 		runNode({
 			...options,
+			retryOnFail: false,
 			credential: ofDryRuns(),
-			parameters: { ...options.parameters, mode: 'settle', finding: 'fromItem' },
+			parameters: {
+				...options.parameters,
+				...{ mode: 'settle', wasPaid: lines(wasPaid), wasNotPaid: lines(wasNotPaid) },
+			},
 		}),
 		`${number}, settling`,
 	);
 	if (sentByDryRuns !== endedBefore) problems.push(`run ${number} that settles sent something`);
-	const outcomes = new Map(
-		[...output, ...errorOutput].map(({ json }) => [json.toUserId, json.outcome]),
-	);
-	for (const { toUserId, finding } of options.items ?? []) {
-		const wanted = finding === 'paid' ? 'alreadyPaid' : 'ready';
-		if (outcomes.get(toUserId) !== wanted)
-			problems.push(
-				`${JSON.stringify(toUserId)}: settled as ${JSON.stringify(finding)} by run ${number}, told ${JSON.stringify(outcomes.get(toUserId))} ${error?.message ?? ''}`,
-			);
+	const outcomes = new Map(output.map(({ json }) => [json.reference, json.outcome]));
+	for (const [ids, wanted] of [
+		[wasPaid, 'alreadyPaid'],
+		[wasNotPaid, 'ready'],
+	] as const) {
+		for (const id of ids) {
+			const told = outcomes.get(referenceOf(id));
+			if (told !== wanted)
+				problems.push(
+					`${id}: run ${number} settles it as ${wanted}, told ${JSON.stringify(told)} ${error?.message ?? ''}`,
+				);
+		}
 	}
 }
 
+/** What a run by itself says of each payment, against what entered the books while it ran. */
 function checkRun(run: string, bookedBefore: number): void {
 	const paidNow = booked(sandbox.books.totals().disbursements - bookedBefore);
 	const paid = booked();
@@ -299,9 +314,8 @@ function checkRun(run: string, bookedBefore: number): void {
 /** One run of the node, or two at once on the same references. */
 async function runOnce(number: number): Promise<void> {
 	const pick = (...parts: (string | number)[]): number => chance('run', number, ...parts);
-	const hasReferences = pick('references') < 0.6;
-	// A node in use before, so that its references come again; without references each run is on its own.
-	const node = hasReferences ? `n${within(0, 9, 'node', number)}` : `n${number + 100}`;
+	// A node in use before, so that its references come again.
+	const node = `n${within(0, 9, 'node', number)}`;
 	const onError = oneOf(
 		[undefined, 'continueErrorOutput', 'continueRegularOutput'] as const,
 		'onError',
@@ -313,20 +327,17 @@ async function runOnce(number: number): Promise<void> {
 	const fault = network < 0.03 ? refused : network < 0.1 ? 'cut network' : 'no fault';
 	const size = within(1, 60, 'size', number);
 	// A person who settles what is unknown looks it up in the books, which by then say how it ended.
-	const settles = hasReferences && pick('settle') < 0.3;
+	const settles = pick('settle') < 0.3;
 	if (wasStopped) await pause(timeout * 6);
 	const books = booked();
-	const old = hasReferences
-		? usersOf(node).filter((id) => pick('old', id) < (settles && isUnknown(id) ? 0.5 : 0.1))
-		: [];
-	const repeated = old.slice(0, 40).map((id) => {
-		const asks = settles && isUnknown(id);
-		if (asks) counts.settled++;
-		return itemFor(id, asks ? (books.has(id) ? 'paid' : 'notPaid') : undefined);
-	});
-	const fresh = Array.from({ length: size }, () =>
-		itemFor(newUser(node, hasReferences, faultRate, fault)),
+	const old = usersOf(node).filter(
+		(id) => pick('old', id) < (settles && isUnknown(id) ? 0.5 : 0.1),
 	);
+	const repeatedIds = old.slice(0, 40);
+	const found = settles ? repeatedIds.filter(isUnknown) : [];
+	counts.settled += found.length;
+	const repeated = repeatedIds.map(itemFor);
+	const fresh = Array.from({ length: size }, () => itemFor(newUser(node, faultRate, fault)));
 	const items = [...fresh, ...repeated].sort(
 		(left, right) => pick('order', left.toUserId) - pick('order', right.toUserId),
 	);
@@ -337,7 +348,6 @@ async function runOnce(number: number): Promise<void> {
 	else if (network < 0.1) gate.closeAfter = within(1, size, 'close', number);
 	const retryOnFail = pick('retry') < 0.5;
 	if (retryOnFail) counts.retryOnFail++;
-	const mapsItems = pick('mapping') < 0.5;
 	const stops = pick('stop') < 0.04;
 	wasStopped = stops;
 	if (stops) counts.stopped++;
@@ -352,28 +362,29 @@ async function runOnce(number: number): Promise<void> {
 		parameters: {
 			resource: 'disbursement',
 			operation: 'create',
-			mappingMode: mapsItems ? 'autoMapInputData' : 'defineBelow',
-			...(!mapsItems && {
-				toUserId: '={{ $json.toUserId }}',
-				amountEtb: '={{ $json.amountEtb }}',
-				...(hasReferences && { reference: '={{ $json.reference }}' }),
-			}),
+			reference: '={{ $json.reference }}',
+			toUserId: '={{ $json.toUserId }}',
+			amountEtb: '={{ $json.amountEtb }}',
 			options: {
 				timeout,
 				concurrency: within(1, 25, 'concurrency', number),
-				ifReferenceUsed: oneOf(['skip', 'skip', 'fail'] as const, 'used', number),
 				checkBalance: pick('balance') < 0.2,
 			},
 		},
 	};
-	const found = items.filter(({ finding }) => finding !== undefined);
-	if (found.length > 0) await settle({ ...options, items: found }, number);
-	const emptied = items.map((item) => ({ ...item, finding: '' }));
-	options.items = emptied;
+	if (found.length > 0) {
+		const isPaid = (id: string): boolean => books.has(id);
+		await settle(
+			options,
+			number,
+			found.filter(isPaid),
+			found.filter((id) => !isPaid(id)),
+		);
+	}
 	if (pick('dry') < 0.1) await tryOut(options, number);
-	const together = hasReferences && pick('together') < 0.15;
+	const together = pick('together') < 0.15;
 	if (together) counts.together++;
-	const others = emptied.slice(size / 2);
+	const others = items.slice(size / 2);
 	const bookedBefore = sandbox.books.totals().disbursements;
 	const results = await Promise.all(
 		(together ? [options, { ...options, items: others }] : [options]).map(
@@ -401,7 +412,7 @@ const sent = (): number =>
 	).length;
 
 /** What is wrong with what was told of a user, by the books. */
-function problemWith({ told, hasReference }: User, paid: string[]): string | undefined {
+function problemWith({ told }: User, paid: string[]): string | undefined {
 	const all = told.map(({ outcome }) => outcome);
 	if (paid.length > 1) return `paid ${paid.length} times`;
 	for (const { outcome, txHash } of told) {
@@ -411,40 +422,36 @@ function problemWith({ told, hasReference }: User, paid: string[]): string | und
 	const certainlyNot = ['notPaid', 'notAttempted'];
 	if (all.length > 0 && all.every((outcome) => certainlyNot.includes(outcome)) && paid.length > 0)
 		return 'called not paid, is paid';
-	if (!hasReference) return all.length > 1 ? 'told of twice' : undefined;
 	if (all.filter((outcome) => outcome === 'paid').length > 1) return 'called paid twice';
 	return undefined;
 }
 
-/** Without faults: a person looks up everybody who has a reference, and runs each node once more. */
+/** Without faults: a person looks up everybody, and runs each node once more. */
 async function settleAll(): Promise<void> {
 	sandbox.faults.clear();
 	const paid = booked();
-	const nodes = [...users].flatMap(([id, user]) =>
-		user.hasReference ? [id.slice('etbw_'.length, id.lastIndexOf('-'))] : [],
-	);
-	for (const node of new Set(nodes)) {
+	for (const node of new Set(
+		[...users.keys()].map((id) => id.slice('etbw_'.length, id.lastIndexOf('-'))),
+	)) {
 		const ids = usersOf(node);
 		const options: RunOptions = {
 			credential: credentialFor(sandbox),
 			nodeId: node,
-			items: ids.map((id) => itemFor(id, paid.has(id) ? 'paid' : 'notPaid')),
-			parameters: {
-				resource: 'disbursement',
-				operation: 'create',
-				mappingMode: 'autoMapInputData',
-				options: { concurrency: 25 },
-			},
+			items: ids.map(itemFor),
+			parameters: { ...fromItems, options: { concurrency: 25 } },
 		};
-		await settle(options, `of ${node} that settles all`);
-		const emptied = ids.map((id) => itemFor(id));
-		const result = await ended(
-			runNode({ ...options, items: emptied }),
-			`of ${node} after all is settled`,
+		const unknown = ids.filter((id) => !paid.has(id));
+		await settle(
+			options,
+			`of ${node} that settles all`,
+			[...paid.keys()].filter((id) => ids.includes(id)),
+			unknown,
 		);
+		const result = await ended(runNode(options), `of ${node} after all is settled`);
 		const outcomes = new Map(result.output.map(({ json }) => [json.toUserId, json.outcome]));
-		const wrong = ids.filter((id) => outcomes.get(id) !== (paid.has(id) ? 'alreadyPaid' : 'paid'));
-		for (const id of wrong)
+		for (const id of ids.filter(
+			(each) => outcomes.get(each) !== (paid.has(each) ? 'alreadyPaid' : 'paid'),
+		))
 			problems.push(
 				`${id}: settled as ${JSON.stringify(outcomes.get(id))} ${result.error?.message ?? ''} ${JSON.stringify(users.get(id))}`,
 			);
@@ -471,10 +478,9 @@ test(`nobody is paid twice and every outcome is true (FAULTS_SEED=${seed})`, asy
 	const paidInFaults = sandbox.books.disbursements().length;
 	await settleAll();
 	const times = booked();
-	for (const [id, { hasReference }] of users) {
+	for (const id of users.keys()) {
 		const found = times.get(id)?.length ?? 0;
-		if (found > 1 || (hasReference && found === 0))
-			problems.push(`${id}: paid ${found} times, once all was settled`);
+		if (found !== 1) problems.push(`${id}: paid ${found} times, once all was settled`);
 	}
 
 	const table = new Map<string, Map<string, number>>();

@@ -56,6 +56,10 @@ const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
 	...more,
 });
 
+/** An item of which nothing can be read is a row too. */
+const unreadable = { toUserId: '={{ $json.none }}', amountEtb: '={{ $json.none }}' };
+const continues = { onError: 'continueRegularOutput' } as const;
+
 const fee = { feePercent: 1.5 };
 const mobile = { type: 'mobile', phone: '+251911234567' };
 const hook = { webhookUrl: 'http://127.0.0.1:9/hook' };
@@ -81,6 +85,10 @@ const runs: Run[] = [
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
 	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
 	payment('sparse', { answer: sparse({ success: true }) }),
+	{
+		...run('disbursement', 'create', { ...unreadable, reference: '={{ $json.none }}' }),
+		...continues,
+	},
 	settling({ wasPaid: 'in-doubt' }),
 	settling({ wasNotPaid: 'never-sent' }),
 	{ ...settling({}), onError: 'continueRegularOutput' },
@@ -93,6 +101,7 @@ const runs: Run[] = [
 	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),
 	handedOut(new Date(Date.now() + 60_000).toISOString()),
 	handedOut(new Date(Date.now() + 60_000).toISOString(), { mode: 'evaluation' }),
+	{ ...run('disbursement', 'payClaims', unreadable), ...continues },
 ];
 
 /** The name of the file is the key; each entry is the JSON of one item. */

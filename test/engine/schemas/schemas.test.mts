@@ -48,5 +48,5 @@ test('a payment shows its outcome first, in every shape', () => {
 	const file = actionSchemaFile({ resource: 'disbursement', operation: 'create' });
 	expect(Object.keys(readSchema(file).properties ?? {})[0]).toBe('outcome');
 	const shapes = new Set((outputs.get(file) ?? []).map(({ outcome }) => outcome));
-	expect(shapes).toEqual(new Set(['paid', 'alreadyPaid', 'unknown', 'ready']));
+	expect(shapes).toEqual(new Set(['paid', 'alreadyPaid', 'notPaid', 'unknown', 'ready']));
 });

@@ -1,0 +1,78 @@
+/** The sentences of the node that people act on, whole. All other tests look at codes and books. */
+import type { IDataObject } from 'n8n-workflow';
+import {
+	itemsFor,
+	leaveUnknown,
+	pay,
+	payInEachTest,
+	failFor,
+	rejection,
+} from '../../lab/engine/paying.mts';
+
+payInEachTest();
+
+const onError = 'continueErrorOutput';
+
+test('an unknown payment says who, how much, and how to settle it', async () => {
+	failFor(['a'], 'error500AfterPaying');
+	const { error } = await pay(itemsFor('a'));
+	expect(error?.message).toBe(
+		'It is unknown whether etbw_a was paid 10 ETB. The service failed (500). The service said: "Something went wrong. Please try again later" [item 0]',
+	);
+	expect(error?.description).toBe(
+		'It may have been paid. Ask the partner service whether it was paid. Then set Mode to Settle Unknown, write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.',
+	);
+	const again = await pay(itemsFor('a'), {}, { onError });
+	expect(again.errorOutput[0]?.json.error).toMatchObject({
+		message:
+			'Not sent again: "pay-a" was sent before, maybe to another person or with another amount, and how that ended is not known',
+		remedy:
+			'Ask the partner service whether it was paid. Then set Mode to Settle Unknown, write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.',
+	});
+});
+
+test('a payment that was refused says that nobody was paid', async () => {
+	failFor(['a'], rejection);
+	const { error } = await pay(itemsFor('a'));
+	expect([error?.message, error?.description]).toEqual([
+		'The service refused the request (422). The service said: "The wallet is closed" [item 0]',
+		'Nobody was paid. Check the treasury balance, the amount and the user ID.',
+	]);
+});
+
+test('an item without a reference says what to write', async () => {
+	const [item] = itemsFor('a').map((each): IDataObject => ({ ...each, reference: '' }));
+	const { error } = await pay([item ?? {}]);
+	expect([error?.message, error?.description]).toEqual([
+		'Reference is empty [item 0]',
+		'Nobody was paid. Write what this payment is for: the same whenever the same payment is asked for, and another one for each payment, such as payroll-2026-11-employee-1042.',
+	]);
+});
+
+test('a mode that was left on Settle Unknown says what to set', async () => {
+	const { error } = await pay(
+		itemsFor('a'),
+		{ mode: 'settle', wasPaid: 'pay-a' },
+		{ mode: 'trigger' },
+	);
+	expect([error?.message, error?.description]).toEqual([
+		'Nobody was paid: Mode is on Settle Unknown',
+		'Set Mode of the node "ETB Wallet" to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.',
+	]);
+});
+
+test('a run beside its output says what it did, and what the next step is', async () => {
+	expect((await pay(itemsFor('a', 'b'))).hints).toEqual([
+		'This node remembers no payments yet. If it is a copy, or was made anew, the other one may have paid these people.',
+		'2 paid, total 20 ETB',
+	]);
+	await leaveUnknown(itemsFor('c'), ['c']);
+	const settled = await pay([{}], { mode: 'settle', wasNotPaid: 'pay-c', wasPaid: 'pay-a' });
+	expect(settled.hints).toEqual([
+		'Settle Unknown, nothing was sent: 1 settled as not paid, 1 as before. Now set Mode back to what it was, if you set it by hand',
+	]);
+	expect(settled.output.map(({ json }) => json.message)).toEqual([
+		'It was paid before, and stays paid',
+		'Settled as not paid: the next run with Mode on Pay sends it',
+	]);
+});
