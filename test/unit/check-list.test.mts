@@ -349,8 +349,8 @@ describe('with known people, a row', () => {
 	});
 
 	test.each([
-		[{ employee: 'E-9' }, /no wallet for this person yet/],
-		[{ employee: 'E-705' }, /no wallet for this person yet/],
+		[{ employee: 'E-9' }, /no wallet for this person/],
+		[{ employee: 'E-705' }, /no wallet for this person/],
 		[{ employee: '0703' }, /employee number twice/],
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],
 		[{ employee: 'E0701', userId: 'etbw_2' }, /that of e 702 \(Henok Lemma\)/],
