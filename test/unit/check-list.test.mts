@@ -230,6 +230,7 @@ describe('a list', () => {
 	test.each<[string, Fields[], RegExp]>([
 		['nobody', [{}], /nobody in it/],
 		['only headings', [{ row: headings }], /nobody in it/],
+		['no headings', [{ row: ['E-1', 'Abebe', 5] }], /no column employee.*"E-1", "Abebe", "5"/],
 		[
 			'gross beside net',
 			[{ 'Employee ID': 'E-1', Name: 'Abebe', Salary: 10, 'Net Pay (ETB)': 8 }],

@@ -82,7 +82,8 @@ function paidBefore({ reference }) {
 const [ready, paid, unknown] = ['ready', 'paid', 'unknown'].map((name) => rows.filter(is(name)));
 const isApproved = answer?.decision?.startsWith('Approve') === true;
 const isUploader = isApproved && answer.user?.id === upload.user?.id;
-const asks = ready.length > 0 && (answer === undefined || isUploader);
+const isDryRun = rows.some(({ mode }) => mode === 'dryRun');
+const asks = isDryRun && ready.length > 0 && (answer === undefined || isUploader);
 const [first = {}] = rows;
 let page;
 if (first.error !== undefined)

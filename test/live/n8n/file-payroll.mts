@@ -69,7 +69,13 @@ export class FilePayroll {
 	}
 
 	async upload(list: Upload, period = ''): Promise<string> {
-		return await this.accountant.fillIn(FORM, [list, period]);
+		try {
+			return await this.accountant.fillIn(FORM, [list, period]);
+		} catch (error) {
+			const [newest = ''] = await this.lab.api.executionIds(this.id);
+			const { error: reason } = await this.lab.api.restingExecution(newest);
+			throw new Error(`The upload ended with ${reason ?? 'nothing'}`, { cause: error });
+		}
 	}
 
 	/** Approves as the second person, and reads the page that follows. */
