@@ -199,6 +199,16 @@ test('the next month says who is new, gone, risen, renamed, reachable elsewhere,
 	assert.match(page, /Paid in 2026-09, and not in this list: \d+ (person|people).*gone M-1/);
 });
 
+test('the approver reads that another workflow paid somebody in this period', async () => {
+	const { list, salaries } = await newList();
+	const [person = ''] = (salaries[0] ?? '').replace('-', '').split(' ');
+	const reference = `salary-2026-09-${person}`;
+	const row = { reference, person, period: '2026-09', outcome: 'paid', amountEtb: 12_400 };
+	await addRows(lab.api, PAYMENTS, [row]);
+	const page = textOf(await payroll.approver.open(await payroll.upload(list, '2026-09')));
+	assert.match(page, /Another workflow paid this before, says the register\./);
+});
+
 test('an unknown one is settled from the page, and nobody is new or unknown the month after', async () => {
 	const people = ['paid', 'lost', 'closed'].map((what) => `S-${what}`);
 	await payroll.setUp(people.map((employee) => ({ employee })));
@@ -272,14 +282,14 @@ test('n8n is killed while the page waits, and while it pays: the same list pays 
 	const list = csv(...employees.map((employee, index) => `${employee},Abebe,,${index + 1}`));
 	const already = payroll.payments();
 	const address = await payroll.upload(list, '2026-09');
-	await lab.n8n.kill();
+	lab.n8n.kill();
 	await lab.restartN8n();
 	assert.deepEqual(payroll.paid(already), []);
 	const page = await payroll.approver.open(address);
 	lab.sandbox.faults.plan('POST /disburse', () => 'slow');
 	void payroll.approver.choose(address, 'Approve', page).catch(() => undefined);
 	await eventually('some payments', () => (payroll.payments() > already + 5 ? true : undefined));
-	await lab.n8n.kill();
+	lab.n8n.kill();
 	lab.sandbox.faults.clear();
 	await lab.restartN8n();
 	const { id } = payroll;
