@@ -35,7 +35,7 @@ const section = (title, list, about = () => '', more = '') => {
 const { period } = rows.find((row) => row.period) ?? {};
 const [purpose] = (rows.find((row) => row.reference)?.reference ?? '').split(`-${period}-`);
 const register = all('Last time')
-	.filter((row) => row.outcome === 'paid' && row.reference.startsWith(`${purpose}-`))
+	.filter((row) => row.outcome === 'paid' && row.period && row.reference.startsWith(`${purpose}-`))
 	.map((row) => ({ ...row, amountEtb: row.amountEtb ?? row.askedEtb }))
 	.sort((one, other) => one.period.localeCompare(other.period));
 const paidAs = new Map(register.map((row) => [row.reference, row]));
