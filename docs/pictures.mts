@@ -16,6 +16,7 @@ import type { Fault, PresetName, Sandbox } from '../sandbox/sandbox.mts';
 import { openBrowser } from '../lab/editor/browser.mts';
 import { Editor } from '../lab/editor/editor.mts';
 import { FormVisitor } from '../lab/form-visitor.mts';
+import { PEOPLE, addRows } from '../lab/people.mts';
 import {
 	callNodes,
 	callsWorkflow,
@@ -227,8 +228,17 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 			'E-1042,Almaz Tesfaye,"9,500.50"',
 			'E-1043,Dawit Haile,12.400',
 		].join('\n');
-		const form = 'c1a3c0de-0011-4000-8000-0000000000ff';
-		const address = await accountant.upload(form, { name: 'october.csv', content });
+		await addRows(
+			api,
+			PEOPLE,
+			['E-1041', 'E-1042', 'E-1043'].map((employee) => ({
+				employee,
+				name: '',
+				payroll: 'file',
+				userId: `etbw_${employee}`,
+			})),
+		);
+		const address = await accountant.fillIn('etb-file', [{ name: 'october.csv', content }, '']);
 		await api.deactivate(workflowId);
 		await page.setViewportSize({ width: 390, height: 1020 });
 		await page.goto(address);

@@ -84,20 +84,16 @@ export class FormVisitor {
 		throw new Error(`too many redirects from ${address}`);
 	}
 
-	/** Fills in a published form whose first field takes a file; resolves to the address of the page that follows, once it is there. */
-	async upload(
+	/** Fills in a form, field by field; resolves to the address of the page that follows, once it is there. */
+	async fillIn(
 		path: string,
-		{ name, content }: Upload,
-		text = '',
+		fields: Array<string | Upload>,
 		kind: 'form' | 'form-test' = 'form',
 	): Promise<string> {
 		const address = `${this.url}/${kind}/${path}`;
 		const body = new FormData();
-		body.set(
-			'field-0',
-			new File([typeof content === 'string' ? content : new Uint8Array(content)], name),
-		);
-		body.set('field-1', text);
+		for (const [index, field] of fields.entries())
+			body.set(`field-${index}`, typeof field === 'string' ? field : fileOf(field));
 		const response = await this.request(address, {
 			method: 'POST',
 			body,
@@ -188,6 +184,9 @@ export class FormVisitor {
 		return JSON.parse(text);
 	}
 }
+
+const fileOf = ({ name, content }: Upload): File =>
+	new File([typeof content === 'string' ? content : new Uint8Array(content)], name);
 
 const tokenOf = (page: string): Record<string, string> => {
 	const [, token = ''] = /const authToken = '([^']*)'/.exec(page) ?? [];

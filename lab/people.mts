@@ -1,38 +1,89 @@
-/** The data table of the payroll examples, changed as a person does it in the editor. */
+/** The data tables of the payroll examples, read and changed as a person does it in the editor. */
 import assert from 'node:assert/strict';
-import type { N8nApi } from './n8n/api.mts';
+import type { Execution, N8nApi } from './n8n/api.mts';
+import { readExample, tablesOf } from './n8n/examples.mts';
 
 export const PEOPLE = 'ETB people to pay';
+export const PAYMENTS = 'ETB payments';
+
+type Row = Record<string, unknown>;
+
+const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
+	id: name,
+	name,
+	type: `n8n-nodes-base.${type}`,
+	typeVersion,
+	position: [0, 0],
+	parameters,
+});
+
+/** Runs these nodes, one after the other. */
+async function run(api: N8nApi, nodes: Array<{ name: string; type: string }>): Promise<Execution> {
+	const all = [node('Start', 'manualTrigger', 1, {}), ...nodes];
+	const connections = Object.fromEntries(
+		nodes.map(({ name }, index) => [
+			all[index]?.name ?? '',
+			{ main: [[{ node: name, type: 'main', index: 0 }]] },
+		]),
+	);
+	const id = await api.createWorkflow({ name: 'Data table', nodes: all, connections });
+	const execution = await api.endedExecution(await api.run(id, 'Start'));
+	assert.equal(execution.status, 'success', execution.error);
+	return execution;
+}
+
+const tableNode = (operation: string, table: string, parameters: object) =>
+	node('Table', 'dataTable', 1.1, {
+		resource: 'row',
+		operation,
+		dataTableId: { __rl: true, mode: 'name', value: table },
+		...parameters,
+	});
+
+/** Makes a data table of the examples, unless there is one. */
+export async function makeTable(api: N8nApi, table: string): Promise<void> {
+	const columns = tablesOf(await readExample('payroll.json')).get(table);
+	assert.ok(columns, table);
+	await api.createDataTable(table, columns);
+}
+
+/** Adds rows to a data table. */
+export async function addRows(api: N8nApi, table: string, rows: Row[]): Promise<void> {
+	await makeTable(api, table);
+	const columns = { mappingMode: 'autoMapInputData', value: null, schema: [] };
+	await run(api, [
+		node('Rows', 'code', 2, {
+			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
+		}),
+		tableNode('insert', table, { columns, options: {} }),
+	]);
+}
+
+/** All rows of a data table, without what n8n adds. */
+export async function rowsOf(api: N8nApi, table: string): Promise<Row[]> {
+	const { nodes } = await run(api, [tableNode('get', table, { returnAll: true })]);
+	return (nodes['Table']?.[0]?.outputs[0] ?? []).map((row) =>
+		Object.fromEntries(
+			Object.entries(row).filter(([name]) => !['id', 'createdAt', 'updatedAt'].includes(name)),
+		),
+	);
+}
 
 /** Changes one value of a person in the table. */
 export async function setPerson(
 	api: N8nApi,
 	employee: string,
 	column: string,
-	value: string,
+	value: string | number,
 ): Promise<void> {
-	const schema = [{ id: column, displayName: column, type: 'string', display: true }];
-	const id = await api.createWorkflow({
-		name: 'Change a person',
-		nodes: [
-			{ id: 'start', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1 },
-			{
-				id: 'change',
-				name: 'Change',
-				type: 'n8n-nodes-base.dataTable',
-				typeVersion: 1.1,
-				parameters: {
-					resource: 'row',
-					operation: 'update',
-					dataTableId: { __rl: true, mode: 'name', value: PEOPLE },
-					matchType: 'allConditions',
-					filters: { conditions: [{ keyName: 'employee', keyValue: employee }] },
-					columns: { mappingMode: 'defineBelow', value: { [column]: value }, schema },
-				},
-			},
-		].map((node) => ({ parameters: {}, position: [0, 0], ...node })),
-		connections: { Start: { main: [[{ node: 'Change', type: 'main', index: 0 }]] } },
-	});
-	const { nodes, error } = await api.endedExecution(await api.run(id, 'Start'));
-	assert.equal(nodes.Change?.[0]?.outputs[0]?.[0]?.[column], value, error);
+	const type = typeof value;
+	const schema = [{ id: column, displayName: column, type, display: true }];
+	const { nodes } = await run(api, [
+		tableNode('update', PEOPLE, {
+			matchType: 'allConditions',
+			filters: { conditions: [{ keyName: 'employee', keyValue: employee }] },
+			columns: { mappingMode: 'defineBelow', value: { [column]: value }, schema },
+		}),
+	]);
+	assert.equal(nodes['Table']?.[0]?.outputs[0]?.[0]?.[column], value);
 }

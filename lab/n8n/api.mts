@@ -415,6 +415,11 @@ export class N8nApi {
 		return await this.executionThat(EXECUTION_ENDED, id, withinMs);
 	}
 
+	/** The execution once it has ended, or waits for a person or for a time. */
+	async restingExecution(id: string, withinMs = 60_000): Promise<Execution> {
+		return await this.executionThat(EXECUTION_RESTS, id, withinMs);
+	}
+
 	/** The execution once it waits for a person or for a time; rejects when it ends instead, or does neither. */
 	async waitingExecution(id: string, withinMs = 60_000): Promise<Execution> {
 		const execution = await this.executionThat(EXECUTION_RESTS, id, withinMs);

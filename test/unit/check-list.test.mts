@@ -230,6 +230,7 @@ describe('a list', () => {
 	test.each<[string, Fields[], RegExp]>([
 		['nobody', [{}], /nobody in it/],
 		['only headings', [{ row: headings }], /nobody in it/],
+		['no headings', [{ row: ['E-1', 'Abebe', 5] }], /no column employee.*"E-1", "Abebe", "5"/],
 		[
 			'gross beside net',
 			[{ 'Employee ID': 'E-1', Name: 'Abebe', Salary: 10, 'Net Pay (ETB)': 8 }],
@@ -349,8 +350,8 @@ describe('with known people, a row', () => {
 	});
 
 	test.each([
-		[{ employee: 'E-9' }, /no wallet for this person yet/],
-		[{ employee: 'E-705' }, /no wallet for this person yet/],
+		[{ employee: 'E-9' }, /no wallet for this person/],
+		[{ employee: 'E-705' }, /no wallet for this person/],
 		[{ employee: '0703' }, /employee number twice/],
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],
 		[{ employee: 'E0701', userId: 'etbw_2' }, /that of e 702 \(Henok Lemma\)/],

@@ -35,7 +35,7 @@ const section = (title, list, about = () => '', more = '') => {
 const { period } = rows.find((row) => row.period) ?? {};
 const [purpose] = (rows.find((row) => row.reference)?.reference ?? '').split(`-${period}-`);
 const register = all('Last time')
-	.filter((row) => row.outcome === 'paid' && row.reference.startsWith(`${purpose}-`))
+	.filter((row) => row.outcome === 'paid' && row.period && row.reference.startsWith(`${purpose}-`))
 	.map((row) => ({ ...row, amountEtb: row.amountEtb ?? row.askedEtb }))
 	.sort((one, other) => one.period.localeCompare(other.period));
 const paidAs = new Map(register.map((row) => [row.reference, row]));
@@ -82,7 +82,8 @@ function paidBefore({ reference }) {
 const [ready, paid, unknown] = ['ready', 'paid', 'unknown'].map((name) => rows.filter(is(name)));
 const isApproved = answer?.decision?.startsWith('Approve') === true;
 const isUploader = isApproved && answer.user?.id === upload.user?.id;
-const asks = ready.length > 0 && (answer === undefined || isUploader);
+const isDryRun = rows.some(({ mode }) => mode === 'dryRun');
+const asks = isDryRun && ready.length > 0 && (answer === undefined || isUploader);
 const [first = {}] = rows;
 let page;
 if (first.error !== undefined)

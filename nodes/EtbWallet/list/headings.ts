@@ -55,6 +55,9 @@ export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow
 	const sheet = items.flatMap(({ row }) => (Array.isArray(row) ? [row as unknown[]] : []));
 	const { headings, place, rows } =
 		sheet.length === items.length && sheet.length > 0 ? tableOfSheet(sheet) : tableOfFields(items);
+	const columns = headings.map(columnNamed);
+	// A table without rows comes as one item without fields.
+	if (headings.some((heading) => heading !== '')) requireColumns(headings, columns, place);
 	const filled = rows.filter(({ cells }) => cells.some((cell) => textOf(cell) !== ''));
 	if (filled.length === 0) {
 		throw new InvalidValueError(
@@ -62,8 +65,6 @@ export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow
 			'Give this node one item for each person. If the list is a file, its first sheet counts.',
 		);
 	}
-	const columns = headings.map(columnNamed);
-	requireColumns(headings, columns, place);
 	const last = columns.length - 1 - headings.toReversed().findIndex((heading) => heading !== '');
 	return filled.map(({ itemIndex, line, cells }) => {
 		const row: SourceRow = { itemIndex, line, cells: {}, others: new Map(), isTooLong: false };

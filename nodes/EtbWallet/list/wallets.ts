@@ -55,7 +55,7 @@ export class KnownPeople {
 		if (known === undefined && inList !== '')
 			return { userId: inList, problem: '', remark: 'The wallet stands in this list alone.' };
 		if (known === undefined || known.userId === '')
-			return refused('There is no wallet for this person yet: set them up first.');
+			return refused('The known people have no wallet for this person: set them up first.');
 		if (inList !== '' && owner === undefined)
 			return refused(`The table of people has another wallet, ${known.userId}.`);
 		const isOther = known.name !== '' && folded(known.name) !== folded(name);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { readExample } from '../../../lab/n8n/examples.mts';
 import { FormVisitor } from '../../../lab/form-visitor.mts';
 import { owner, startLab } from '../../../lab/lab.mts';
+import { PEOPLE, addRows } from '../../../lab/people.mts';
 import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
 import { Editor } from '../../../lab/editor/editor.mts';
 
@@ -13,7 +14,7 @@ if (missing !== undefined) {
 	process.exit(1);
 }
 
-const FORM = 'c1a3c0de-0011-4000-8000-0000000000ff';
+const FORM = 'etb-file';
 const accountant = { email: 'hiwot@example.com', password: 'Second-person-1' };
 
 test('who approves a list that was approved meanwhile reads what to do, and then that it was paid', async () => {
@@ -26,8 +27,12 @@ test('who approves a list that was approved meanwhile reads what to do, and then
 		await lab.api.activate(await lab.add(await readExample('payroll-from-a-file.json')));
 		const first = await FormVisitor.logIn(lab.n8n.url, owner);
 		const uploader = await first.invite(accountant, 'Hiwot', 'Alemu');
+		const { id: userId } = lab.sandbox.books.addUser({ externalId: 'A-1' });
+		await addRows(lab.api, PEOPLE, [
+			{ employee: 'A-1', name: 'Abebe Kebede', payroll: 'file', userId },
+		]);
 		const list = { name: 'october.csv', content: 'employee,name,amountEtb\nA-1,Abebe Kebede,100' };
-		const address = await uploader.upload(FORM, list);
+		const address = await uploader.fillIn(FORM, [list, '']);
 
 		await late.goto(address);
 		await late.getByText(/^Approve/).click();

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { z } from 'zod';
-import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
+import type { Execution, WorkflowFile } from '../../../lab/n8n/api.mts';
 import { readExample } from '../../../lab/n8n/examples.mts';
-import type { PresetName } from '../../../sandbox/faults.mts';
 import { chat, startChatModel } from '../../../lab/chat-model.mts';
 import { unfitNodes } from './installed-nodes.mts';
 import { eventually, executionsOf, startLab } from '../../../lab/lab.mts';
 import type { Lab } from '../../../lab/lab.mts';
-import { setPerson } from '../../../lab/people.mts';
+import { PAYMENTS, addRows } from '../../../lab/people.mts';
 
 let lab: Lab;
 before(async () => {
@@ -23,15 +22,9 @@ type Item = Record<string, unknown>;
 /** n8n's own name for the start by hand. */
 const START = 'When clicking ‘Execute workflow’';
 
-/** What an Edit Fields node sets. */
-const SetParameters = z.object({
-	assignments: z.object({ assignments: z.array(z.object({ name: z.string() }).passthrough()) }),
-});
-
 /** n8n's answer to a form that is sent. */
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
-/** A question in the chat. */
 /** Items of the first run of a node. */
 const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
 	execution.nodes[node]?.[0]?.outputs[output] ?? [];
@@ -57,23 +50,6 @@ async function publishExample(test: TestContext, file: string): Promise<string> 
 
 async function run(workflowId: string, trigger: string): Promise<Execution> {
 	return await lab.api.endedExecution(await lab.api.run(workflowId, trigger));
-}
-
-/** Sets Mode and Finding of a node that pays, as a person does. Without any it pays. */
-async function setMode(
-	workflowId: string,
-	chosen: { mode?: string; finding?: string },
-	name = 'Pay salaries',
-): Promise<void> {
-	await lab.api.changeWorkflow(workflowId, ({ nodes }) => ({
-		nodes: nodes.map((node) => {
-			if (node.name !== name) return node;
-			const rest = Object.entries(Object(node.parameters) as Item).filter(
-				([field]) => field !== 'mode' && field !== 'finding',
-			);
-			return { ...node, parameters: { ...Object.fromEntries(rest), ...chosen } };
-		}),
-	}));
 }
 
 /** Each payment in the books but the first `since`, as "user amount", in order of user. */
@@ -119,271 +95,26 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	});
 });
 
-test('pay-a-user.json settles by the field finding of its list, which then keeps the person from being paid', async () => {
+test('pay-a-user.json ends in red if it is unknown, is settled in the editor, and then pays', async () => {
 	const already = payments();
 	const id = await importExample('pay-a-user.json');
-	/** Writes the finding into the list of people, as a field more. */
-	const write = async (value: string, name = 'finding') =>
+	const settle = async (fields: object) =>
 		await lab.api.changeWorkflow(id, ({ nodes }) => ({
-			nodes: nodes.map((node) => {
-				if (node.name !== 'Who to pay') return node;
-				const { assignments } = SetParameters.parse(node.parameters).assignments;
-				const others = assignments.filter((each) => !/finding/i.test(each.name));
-				const finding = { id: 'a5', name, value, type: 'string' };
-				return { ...node, parameters: { assignments: { assignments: [...others, finding] } } };
-			}),
-		}));
-	const pay = async () => only(itemsOf(await run(id, START), 'Pay')).outcome;
-
-	lab.sandbox.faults.plan('POST /disburse', () => 'error500BeforePaying');
-	assert.match((await run(id, START)).error ?? '', /It is unknown whether/);
-	lab.sandbox.faults.clear();
-	assert.match(
-		(await run(id, START)).error ?? '',
-		/^Ask the service: Not sent again: .*Settle Unknown/s,
-	);
-	await write('notPaid');
-	assert.equal(await pay(), 'unknown');
-	await setMode(id, { mode: 'settle', finding: 'fromItem' }, 'Pay');
-	assert.equal(await pay(), 'ready');
-	await setMode(id, {}, 'Pay');
-	const left = await run(id, START);
-	assert.match(left.error ?? '', /because the field finding of this payment is "notPaid"/);
-	assert.equal(payments(), already);
-	await setMode(id, { mode: 'settle', finding: 'fromItem' }, 'Pay');
-	await write('paid', 'Finding');
-	assert.match(
-		(await run(id, START)).error ?? '',
-		/The item has "Finding" where this node takes "finding"/,
-	);
-	await setMode(id, {}, 'Pay');
-	await write('');
-	assert.equal(await pay(), 'paid');
-	assert.equal(payments(), already + 1);
-});
-
-/** The example that sets people up, with another list. */
-async function importPeople(change: (list: string) => string): Promise<string> {
-	return await importExample('people-to-pay.json', (workflow) => {
-		const text = JSON.stringify(workflow).replace(/(?<="value":")employee,name[^"]*/, change);
-		return WorkflowFile.parse(JSON.parse(text));
-	});
-}
-
-void describe('people-to-pay.json', () => {
-	test('gives each person a wallet once, and names who gets none', async () => {
-		lab.sandbox.books.addUser({ externalId: 'E-1066' });
-		const id = await importPeople(
-			(list) =>
-				`${list}\\nE-1066,Sara Bekele,,8000,monthly\\nE-1044,Marta Girma,marta@example.com,25000,monthly`,
-		);
-		const first = await run(id, 'Set up people');
-		assert.match(first.error ?? '', /No wallet for E-1066 \(.*409.*\)\. The others are set up/);
-		assert.equal(itemsOf(first, 'Add to the table').length, 7);
-		assert.equal(new Set(itemsOf(first, 'Add to the table').map(({ userId }) => userId)).size, 7);
-
-		const again = await run(await importExample('people-to-pay.json'), 'Set up people');
-		assert.equal(again.status, 'success');
-		assert.equal(reached(again, 'Create wallets'), false);
-	});
-
-	test('a list that cannot be used, or differs from the table, sets nobody up', async () => {
-		const users = lab.sandbox.books.users().length;
-		for (const [change, problem] of [
-			[
-				(list: string) => `${list}\\nE-1055,Hirut,,12.400,monthly`,
-				/line 8 \(E-1055 Hirut\): .*12\.400/,
-			],
-			[
-				(list: string) => `${list.replace('12400', '12500')}\\nE-1055,Hirut,,100,monthly`,
-				/line 2 \(E-1041 Abebe Kebede\): the salary is 12500 here and 12400\.00 in the table/,
-			],
-		] as const) {
-			const { error } = await run(await importPeople(change), 'Set up people');
-			assert.match(error ?? '', /^Not set up: Nobody was set up: /);
-			assert.match(error ?? '', problem);
-		}
-		assert.equal(lab.sandbox.books.users().length, users);
-	});
-});
-
-void describe('payroll.json', () => {
-	const period = (execution: Execution) => String(only(itemsOf(execution, 'Period')).period);
-	const summary = (execution: Execution) => only(itemsOf(execution, 'Summary'));
-	const employees = ['E-1041', 'E-1042', 'E-1043'];
-	const salaries = () => [
-		`${userId('E-1041')} 12400`,
-		`${userId('E-1042')} 9500.5`,
-		`${userId('E-1043')} 15250.75`,
-	];
-	/** Chooses Mode and Finding in the node that pays, as a person does in the editor. */
-	// Marta's salary is above the maximum.
-	before(async () => await setPerson(lab.api, 'E-1044', 'payroll', 'gate'));
-
-	test('pays each salary once in a period, and reports it as a table', async () => {
-		const id = await importExample('payroll.json');
-		const already = payments();
-		const first = await run(id, 'Every 25th');
-		assert.equal(first.error, undefined);
-		assert.deepEqual(paid(already), salaries());
-		assert.deepEqual(
-			itemsOf(first, 'Report').map(({ name, outcome, reference, userId: to, amountEtb }) =>
-				[name, outcome, reference, to, amountEtb].join(' '),
+			nodes: nodes.map((node) =>
+				node.name === 'Pay'
+					? { ...node, parameters: { ...Object(node.parameters), ...fields } }
+					: node,
 			),
-			[
-				`Abebe Kebede paid payroll-${period(first)}-E-1041 etbw_E-1041 12400`,
-				`Almaz Tesfaye paid payroll-${period(first)}-E-1042 etbw_E-1042 9500.5`,
-				`Dawit Haile paid payroll-${period(first)}-E-1043 etbw_E-1043 15250.75`,
-			],
-		);
-		const books = lab.sandbox.books.disbursements().slice(already);
-		assert.deepEqual(
-			itemsOf(first, 'Report').map(({ txHash }) => txHash),
-			books.map(({ txHash }) => txHash),
-		);
-		assert.equal(
-			summary(first).message,
-			`Salaries ${period(first)}: 3 paid (37,151.25 ETB), 0 paid before, 0 not paid, 0 unknown.`,
-		);
-
-		const second = await run(id, 'Every 25th');
-		assert.equal(second.error, undefined);
-		assert.match(String(summary(second).message), /0 paid \(0\.00 ETB\), 3 paid before/);
-		assert.deepEqual(paid(already), salaries());
-	});
-
-	test('ends in red and names who was not paid and who may have been, and pays neither again by itself', async () => {
-		await setPerson(lab.api, 'E-1044', 'payroll', 'monthly');
-		const id = await importExample('payroll.json');
-		const already = payments();
-		const uncertain = userId('E-1042');
-		lab.sandbox.faults.plan('POST /disburse', ({ body }) =>
-			JSON.stringify(body).includes(uncertain) ? 'error500AfterPaying' : undefined,
-		);
-		const first = await run(id, 'Every 25th');
-		const second = await run(id, 'Every 25th');
-		lab.sandbox.faults.clear();
-		await setPerson(lab.api, 'E-1044', 'payroll', 'gate');
-		assert.match(first.error ?? '', /2 paid .*, 0 paid before, 1 not paid, 1 unknown/);
-		assert.match(second.error ?? '', /0 paid .*, 2 paid before, 1 not paid, 1 unknown/);
-		for (const { error = '' } of [first, second]) {
-			assert.match(
-				error,
-				/Not paid: Marta Girma, 25,000\.00 ETB \(.*above the Maximum per Payment of 20000/,
-			);
-			assert.match(error, /Unknown: Almaz Tesfaye, 9,500\.50 ETB \(/);
-		}
-		assert.deepEqual(paid(already), salaries());
-	});
-
-	test('who is unknown is settled from the table, and paid by the next run if it was not paid', async () => {
-		const id = await importExample('payroll.json');
-		const already = payments();
-		const ends: Record<string, PresetName> = {
-			'E-1041': 'error500AfterPaying',
-			'E-1042': 'error500BeforePaying',
-		};
-		lab.sandbox.faults.plan(
-			'POST /disburse',
-			({ bodyText }) => Object.entries(ends).find(([employee]) => bodyText.includes(employee))?.[1],
-		);
-		const first = await run(id, 'Every 25th');
-		lab.sandbox.faults.clear();
-		assert.match(first.error ?? '', /1 paid .*, 0 not paid, 2 unknown/);
-		assert.match(first.error ?? '', /What to do stands in the note The report/);
-
-		await setPerson(lab.api, 'E-1041', 'finding', `${period(first)} paid`);
-		await setPerson(lab.api, 'E-1042', 'finding', `${period(first)} notPaid`);
-		await setMode(id, { mode: 'settle', finding: 'fromItem' });
-		const settled = await run(id, 'Every 25th');
-		assert.equal(settled.error, undefined);
-		assert.match(
-			String(summary(settled).message),
-			/settled, nobody was paid; 1 ready \(9,500\.50 ETB\), 2 paid before/,
-		);
-		assert.equal(payments(), already + 2);
-
-		await setMode(id, {});
-		const tooEarly = await run(id, 'Every 25th');
-		assert.match(tooEarly.error ?? '', /because the field finding of this payment is "notPaid"/);
-		assert.equal(payments(), already + 2);
-		for (const employee of ['E-1041', 'E-1042']) await setPerson(lab.api, employee, 'finding', '');
-		const last = await run(id, 'Every 25th');
-		assert.match(String(summary(last).message), /1 paid \(9,500\.50 ETB\), 2 paid before/);
-		assert.deepEqual(paid(already), salaries());
-	});
-
-	test('a finding of the table that was not recorded ends in red, and recorded in a copy nobody is paid again', async () => {
-		const id = await importExample('payroll.json');
-		const already = payments();
-		const month = period(await run(id, 'Every 25th'));
-		const copy = await importExample('payroll.json');
-		const everybody = ['E-1041', 'E-1042', 'E-1043'];
-		for (const employee of everybody)
-			await setPerson(lab.api, employee, 'finding', `${month} recordPaid`);
-		await setMode(copy, { mode: 'settle' });
-		const forgotten = await run(copy, 'Every 25th');
-		assert.match(forgotten.error ?? '', /3 unknown.*which was not recorded/s);
-
-		await setMode(copy, { mode: 'settle', finding: 'fromItem' });
-		assert.equal((await run(copy, 'Every 25th')).error, undefined);
-		await setMode(copy, {});
-		assert.match(
-			String(summary(await run(copy, 'Every 25th')).message),
-			/0 paid \(0\.00 ETB\), 3 paid before/,
-		);
-		assert.deepEqual(paid(already), salaries());
-		for (const employee of everybody) await setPerson(lab.api, employee, 'finding', '');
-	});
-
-	test('a dry run says who would be paid, and ends well', async () => {
-		const id = await importExample('payroll.json');
-		const already = payments();
-		await setMode(id, { mode: 'dryRun' });
-		const tried = await run(id, 'Every 25th');
-		assert.equal(tried.error, undefined);
-		assert.match(
-			String(summary(tried).message),
-			/dry run, nobody was paid; 3 ready \(37,151\.25 ETB\)/,
-		);
-		assert.equal(payments(), already);
-	});
-
-	test('who cannot be paid is named, and the others are paid', async () => {
-		await setPerson(lab.api, 'E-1042', 'salaryEtb', '9.500');
-		await setPerson(lab.api, 'E-1043', 'userId', 'etbw_E-3041');
-		const already = payments();
-		const { error } = await run(await importExample('payroll.json'), 'Every 25th');
-		assert.match(error ?? '', /1 paid .*, 2 not paid, 0 unknown/);
-		assert.match(error ?? '', /Almaz Tesfaye, .* \(In the table the salary 9\.500 is not clear/);
-		assert.match(error ?? '', /Dawit Haile, .* \(Yonas Tadesse has the same userId in the table/);
-		assert.deepEqual(paid(already), [`${userId('E-1041')} 12400`]);
-		await setPerson(lab.api, 'E-1042', 'salaryEtb', '9500.50');
-		await setPerson(lab.api, 'E-1043', 'userId', 'etbw_E-1043');
-	});
-
-	test('with nobody in the table, a pay day that does not exist or a wrong period, pays nobody and says why', async () => {
-		const already = payments();
-		for (const employee of employees) await setPerson(lab.api, employee, 'payroll', 'gate');
-		const nobody = await run(await importExample('payroll.json'), 'Every 25th');
-		for (const employee of employees) await setPerson(lab.api, employee, 'payroll', 'monthly');
-		assert.match(nobody.error ?? '', /Nobody in the table .* Run Set up people to pay first/);
-		const expression = /"={{ \$now\.setZone[^"]*"/;
-		for (const [written, byMistake, problem] of [
-			['"payDay","value":25', '"payDay","value":31', /Nobody was paid, because payDay .* 31/],
-			[expression, '"2026-9"', /Nobody was paid, because period in Period is 2026-9 /],
-			[expression, '"2099-01"', /Nobody was paid, because period in Period is 2099-01 /],
-			[expression, '"2019-01"', /Nobody was paid, because period in Period is 2019-01 /],
-		] as const) {
-			const id = await importExample('payroll.json', (workflow) => {
-				const changed = JSON.stringify(workflow).replace(written, byMistake);
-				assert.ok(changed.includes(byMistake));
-				return WorkflowFile.parse(JSON.parse(changed));
-			});
-			assert.match((await run(id, 'Every 25th')).error ?? '', problem);
-		}
-		assert.deepEqual(paid(already), []);
-	});
+		}));
+	lab.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
+	assert.match((await run(id, START)).error ?? '', /^Pay: It is unknown whether/);
+	assert.match((await run(id, START)).error ?? '', /^Pay: .*Not sent again: .*Settle Unknown/s);
+	await settle({ mode: 'settle', wasNotPaid: 'welcome-employee-1042' });
+	assert.equal(only(itemsOf(await run(id, START), 'Pay')).code, 'settledNotPaid');
+	assert.equal(payments(), already);
+	await settle({ mode: 'pay' });
+	assert.equal(only(itemsOf(await run(id, START), 'Pay')).outcome, 'paid');
+	assert.equal(payments(), already + 1);
 });
 
 void describe('wallet-from-a-form.json', () => {
@@ -514,114 +245,42 @@ void describe('deposit-and-transfer-notifications.json', () => {
 	});
 });
 
-void describe('reconcile-payments.json', () => {
-	let id: string;
-	before(async () => {
-		// The wallet is that of Pay a user.
-		id = await importExample('reconcile-payments.json');
-		await lab.api.activate(id);
-	});
-	after(async () => await lab.api.deactivate(id));
-
-	/** Pays the next invoice: the same one would not be paid again. */
-	let invoices = 0;
-	async function payInvoice(): Promise<Execution> {
-		invoices += 1;
-		await lab.api.changeWorkflow(id, ({ nodes }) => {
-			const text = JSON.stringify(nodes).replace(/"invoice-[^"]*"/, `"invoice-${invoices}"`);
-			return { nodes: JSON.parse(text) as unknown };
-		});
-		return await run(id, 'Pay');
-	}
-
-	/** Executions of the event's branch, once there are that many. */
-	const closings = async (count: number): Promise<Execution[]> =>
-		await eventually(`${count} events handled`, async () => {
-			const all = await executionsOf(lab, id, 1);
-			const handled = all.filter((execution) => reached(execution, 'ETB Wallet Trigger'));
-			return handled.length >= count ? handled : undefined;
-		});
-
-	const stillOpen = async (): Promise<unknown[]> =>
-		itemsOf(await run(id, 'Every morning'), 'Still open').map(({ reference }) => reference);
-
-	test('a payment is closed by its event, whichever of them is recorded first', async () => {
-		const already = payments();
-		// The event is on its way while the service still keeps its answer back.
-		lab.sandbox.faults.next('POST /disburse', 'slow');
-		const late = await payInvoice();
-		assert.equal(late.error, undefined);
-		assert.equal(itemsOf(late, 'Close it').length, 1, 'the event should have been first');
-		assert.equal(payments(), already + 1);
-		await closings(1);
-		assert.deepEqual(await stillOpen(), []);
-
-		lab.sandbox.books.setWebhookUrl('http://127.0.0.1:9/nobody');
-		const early = await payInvoice();
-		const { reference, txHash, toUserId } = only(itemsOf(early, 'Record the payment'));
-		assert.deepEqual(paid(already + 1), [`${String(toUserId)} 750.25`]);
-		assert.deepEqual(await stillOpen(), [reference]);
-		await lab.api.deactivate(id);
-		await lab.api.activate(id); // sets the URL again
-		const { deliveryId } = lab.sandbox.emit('disburse.completed', { txHash });
+test('reconcile-payments.json names each payment that has no event with its hash, user and amount', async (t) => {
+	const user = lab.sandbox.books.addUser({ externalId: 'reconciled' }).id;
+	const id = await publishExample(t, 'reconcile-payments.json');
+	const hashes = ['0xright', '0xother-amount', '0xother-user', '0xtwo', '0xnone', '0xyoung'];
+	await addRows(lab.api, PAYMENTS, [
+		...hashes.map((txHash) => ({
+			...{ reference: txHash, name: txHash, userId: user, amountEtb: 100, outcome: 'paid', txHash },
+			paidAt: txHash === '0xyoung' ? new Date().toISOString() : '2026-01-01T09:00:00Z',
+		})),
+		// Two payments of one transaction: the event of one closes only that one.
+		{
+			...{ reference: '0xtwo-other', name: '0xtwo-other', userId: user, amountEtb: 200 },
+			...{ outcome: 'paid', txHash: '0xtwo', paidAt: '2026-01-01T09:00:00Z' },
+		},
+		{ reference: 'settled', userId: user, amountEtb: 100, outcome: 'paid' },
+	]);
+	const events = [
+		{ txHash: '0xright', amountEtb: 100, toUserId: user },
+		{ txHash: '0xright', amountEtb: 100, toUserId: user },
+		{ txHash: '0xother-amount', amountEtb: 1, toUserId: user },
+		{ txHash: '0xother-user', amountEtb: 100, toUserId: 'etbw_somebody' },
+		{ txHash: '0xtwo', amountEtb: 100, toUserId: user },
+		{ id: 'without a hash' },
+	];
+	for (const data of events) {
+		const { deliveryId } = lab.sandbox.emit('disburse.completed', data);
 		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
-		const closed = (await closings(2)).at(-1);
-		assert.ok(closed);
-		assert.equal(only(itemsOf(closed, 'Close its payment')).reference, reference);
-		assert.deepEqual(await stillOpen(), []);
-	});
-
-	test('what may have been paid stays open, what was not paid is not recorded', async () => {
-		lab.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
-		const unknown = await payInvoice();
-		const { reference, outcome } = only(itemsOf(unknown, 'Record the payment'));
-		assert.equal(outcome, 'unknown');
-		const { treasuryBalance } = lab.sandbox.books.balance();
-		lab.sandbox.books.setTreasuryBalance(1);
-		const refused = await payInvoice();
-		lab.sandbox.books.setTreasuryBalance(treasuryBalance);
-		assert.equal(only(itemsOf(refused, 'Not recorded')).outcome, 'notPaid');
-
-		const list = await run(id, 'Every morning');
-		assert.deepEqual(
-			itemsOf(list, 'Still open').map((payment) => payment.reference),
-			[reference],
-		);
-		assert.ok(list.error?.includes(`Still open: ${String(reference)} (1 in all)`), list.error);
-	});
-
-	test('what cannot be read does not hide what was paid, and a payment that n8n forgot to record is recorded', async () => {
-		const already = payments();
-		await lab.api.changeWorkflow(id, ({ nodes }) => ({
-			nodes: nodes.map((node) => {
-				if (node.name !== 'Who to pay') return node;
-				const list = ['1,200.00', '20', '30'].map((amountEtb, index) => ({
-					...{ toUserId: lab.sandbox.books.users()[0]?.id, amountEtb },
-					reference: `forgotten-${index}`,
-				}));
-				return {
-					...node,
-					...{ type: 'n8n-nodes-base.code', typeVersion: 2 },
-					parameters: { jsCode: `return ${JSON.stringify(list.map((json) => ({ json })))}` },
-				};
-			}),
-		}));
-		const recorded = async () =>
-			itemsOf(await run(id, 'Pay'), 'Record the payment').map(({ reference }) => reference);
-		assert.deepEqual(await recorded(), ['forgotten-1', 'forgotten-2']);
-		assert.equal(payments(), already + 2);
-		assert.deepEqual(await recorded(), []);
-	});
-
-	test('an event without a transaction hash closes nothing and ends in red', async () => {
-		const open = await stillOpen();
-		const { deliveryId } = lab.sandbox.emit('disburse.completed', { id: 'no-hash' });
-		// The service is told that it failed, and gives up after its three retries.
-		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'failed');
-		const failed = (await closings(3)).at(-1);
-		assert.match(failed?.error ?? '', /^Event without a hash: The event has no data.txHash/);
-		assert.deepEqual(await stillOpen(), open);
-	});
+	}
+	const morning = await run(id, 'Every morning');
+	assert.deepEqual(
+		itemsOf(morning, 'After an hour')
+			.map(({ reference }) => reference)
+			.sort(),
+		['0xnone', '0xother-amount', '0xother-user', '0xtwo-other'],
+	);
+	assert.match(morning.error ?? '', /^Payments are open: 4 payments have no event: /);
 });
 
 void describe('agent-with-approval.json', () => {

@@ -4,717 +4,347 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
-import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import { FormVisitor, type Upload } from '../../../lab/form-visitor.mts';
-import { eventually, owner, startLab, type Lab } from '../../../lab/lab.mts';
+import { eventually, startLab, type Lab } from '../../../lab/lab.mts';
+import { PAYMENTS, PEOPLE, addRows, rowsOf, setPerson } from '../../../lab/people.mts';
+import type { Fault, PresetName } from '../../../sandbox/faults.mts';
+import {
+	FORM,
+	FilePayroll,
+	SETTLE,
+	fileOn,
+	openInOffice,
+	second,
+	textOf,
+} from './file-payroll.mts';
 import { faultFor } from './payroll.mts';
 
-const FORM = 'c1a3c0de-0011-4000-8000-0000000000ff';
-const TABLE = 'ETB payroll from a file';
-
 let lab: Lab;
-let accountant: FormVisitor;
-let approver: FormVisitor;
-const second = { email: 'hiwot@example.com', password: 'Second-person-1' };
+let payroll: FilePayroll;
 before(async () => {
 	lab = await startLab();
-	accountant = await FormVisitor.logIn(lab.n8n.url, owner);
-	approver = await accountant.invite(second, 'Hiwot', 'Alemu');
+	payroll = await FilePayroll.start(lab);
 });
 after(async () => await lab.stop());
 
-type Item = Record<string, unknown>;
-
-/** Publishes the example with these settings, until the next one takes its form. */
-let published: string | undefined;
-async function publish(
-	settings: Record<string, unknown> = {},
-	limits: object = {},
-	mode?: string,
-): Promise<string> {
-	const workflow = await readExample('payroll-from-a-file.json');
-	const WithAssignments = z
-		.object({
-			assignments: z.object({
-				assignments: z.array(z.object({ name: z.string(), value: z.unknown() }).passthrough()),
-			}),
-		})
-		.passthrough();
-	const WithOptions = z.object({ options: z.object({}).passthrough() }).passthrough();
-	const nodes = workflow.nodes.map((node) => {
-		if (node.name === 'Settings') {
-			const parameters = WithAssignments.parse(node['parameters']);
-			const assignments = parameters.assignments.assignments.map((each) =>
-				each.name in settings ? { ...each, value: settings[each.name] } : each,
-			);
-			return { ...node, parameters: { ...parameters, assignments: { assignments } } };
-		}
-		if (node.name === 'Pay salaries') {
-			const parameters = WithOptions.parse(node['parameters']);
-			return {
-				...node,
-				parameters: {
-					...parameters,
-					...(mode !== undefined && { mode }),
-					options: { ...parameters.options, ...limits },
-				},
-			};
-		}
-		return node;
-	});
-	if (published) await lab.api.deactivate(published);
-	published = await lab.add(WorkflowFile.parse({ ...workflow, nodes }));
-	await lab.api.activate(published);
-	return published;
-}
-
-const HEADINGS = 'employee,name,email,phone,amountEtb,userId';
+const HEADINGS = 'employee,name,phone,amountEtb';
 const csv = (...rows: string[]): Upload => ({
 	name: 'october.csv',
 	content: [HEADINGS, ...rows].join('\n'),
 });
+
 let lists = 0;
-/** Three people whom no other test knows, of whom the third is above the maximum. */
-function newList(): { list: Upload; salaries: string[]; rows: string[] } {
+/** Two people whom no other test knows, with wallets. */
+async function newList(): Promise<{ list: Upload; salaries: string[]; rows: string[] }> {
 	const number = `T${++lists}`;
-	const rows = [
-		`${number}-1,Abebe Kebede,,0911223344,12400,`,
-		`${number}-2,Almaz Tesfaye,,,"9,500.50",`,
-		`${number}-3,Marta <b>{{ 6 * 7 }}</b>,,,25000,`,
+	const people = [
+		{ employee: `${number}-1`, name: 'Abebe Kebede', phone: '0911223344' },
+		{ employee: `${number}-2`, name: 'Almaz Tesfaye', phone: '' },
 	];
+	await payroll.setUp(people);
+	const amounts = ['12400', '"9,500.50"'];
+	const rows = people.map(
+		({ employee, name, phone }, index) => `${employee},${name},${phone},${amounts[index]}`,
+	);
 	return { list: csv(...rows), salaries: [`${number}-1 12400`, `${number}-2 9500.5`], rows };
 }
 
-const payments = (): number => lab.sandbox.books.disbursements().length;
-/** Each payment in the books but the first `since`, as "employee amount", in order. */
-function paid(since: number): string[] {
-	const users = new Map(lab.sandbox.books.users().map(({ id, externalId }) => [id, externalId]));
-	return lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${users.get(toUserId)} ${amountEtb}`)
-		.sort();
-}
-
-/** The newest execution of the form. */
-async function executionAt(address: string): Promise<Execution> {
-	const [, id = ''] = /form-waiting\/(\d+)/.exec(address) ?? [];
-	return await lab.api.endedExecution(id);
-}
-
-/** Approves as the second person, and reads the page that follows. */
-async function approve(address: string): Promise<string> {
-	await approver.choose(address, 'Approve');
-	return await approver.read(address);
-}
-
-/** A file that the page at the end hands out. */
-function fileOn(page: string, name: string): Buffer | undefined {
-	const [, data] = new RegExp(`download="${name}" href="data:[^,]*,([^"]*)"`).exec(page) ?? [];
-	return data === undefined ? undefined : Buffer.from(data, 'base64');
-}
-
-const reportOf = (execution: Execution): Item[] =>
-	execution.nodes['What came of it']?.at(-1)?.outputs[0] ?? [];
+const register = async (employee: string) =>
+	(await rowsOf(lab.api, PAYMENTS)).filter((row) => row['employee'] === employee);
 
 test('shows what will be paid and what not, and pays exactly that after a second person approved', async () => {
-	const id = await publish();
-	const { list, salaries } = newList();
-	const already = payments();
-	const users = lab.sandbox.books.users().length;
-	const address = await accountant.upload(FORM, list);
-	const page = await approver.open(address);
+	const { rows, salaries } = await newList();
+	const [, employee = ''] = /^(\S+) /.exec(salaries[0] ?? '') ?? [];
+	const already = payroll.payments();
+	const list = csv(...rows, 'NEW-1,Marta <b>{{ 6 * 7 }}</b>,,25000');
+	const address = await payroll.upload(list);
+	const page = await payroll.approver.open(address);
+	assert.ok(!page.includes('<b>{{'), 'a name is shown as it is written');
+	const asked = textOf(page);
 	for (const shown of [
-		'21,900.50 ETB',
-		'for 2 people',
-		'The treasury holds 1,000,000.00 ETB, and 978,099.50 ETB afterwards',
+		'21,900.50 ETB for 2 people',
 		'october.csv, uploaded by Workflow Builder (owner@example.com)',
+		'Only the first sheet counts, and in it hidden rows too',
 		'Paid for the first time: 2 people',
-		'Gets a new wallet',
-		'12,400.00',
+		`Wallet etbw_${employee} 0911223344`,
 		'Will not be paid: 1 person',
-		'Marta &lt;b&gt;{{ 6 * 7 }}&lt;/b&gt;',
-		'Row 4: Amount (ETB) is 25000, which is above the Maximum per Payment of 20000',
+		'Marta <b>{{ 6 * 7 }}</b>',
+		'Row 4. The known people have no wallet for this person',
 	])
-		assert.ok(page.includes(shown), `${shown} is not on the page:\n${page}`);
-	assert.deepEqual(paid(already), []);
-	assert.equal(lab.sandbox.books.users().length, users, 'nobody gets a wallet before the approval');
+		assert.ok(asked.includes(shown), `${shown} is not on the page:\n${asked}`);
+	assert.deepEqual(payroll.paid(already), []);
 
-	const done = await approve(address);
+	const done = await payroll.approve(address);
 	for (const shown of [
-		'21,900.50 ETB paid',
-		'approved by Hiwot Alemu',
+		'21,900.50 ETB paid to 2 people',
+		'Approved by Hiwot Alemu (hiwot@example.com)',
 		'Not paid: 1 person',
-		'above the Maximum per Payment of 20000',
 	])
 		assert.ok(done.includes(shown), `${shown} is not on the page:\n${done}`);
-	assert.deepEqual(paid(already), salaries);
-	const execution = await executionAt(address);
-	assert.equal(execution.status, 'success', execution.error);
+	assert.deepEqual(payroll.paid(already), salaries);
+	const [row] = await register(employee);
+	const { txHash } = lab.sandbox.books.disbursements()[already] ?? {};
 	assert.deepEqual(
-		reportOf(execution).map(({ line, outcome, approvedBy }) => [line, outcome, approvedBy]),
-		[
-			[2, 'paid', 'Hiwot Alemu'],
-			[3, 'paid', 'Hiwot Alemu'],
-			[4, 'notPaid', ''],
-		],
+		[row?.['outcome'], row?.['amountEtb'], row?.['txHash'], row?.['approvedBy']],
+		['paid', 12_400, txHash, second.email],
 	);
 	// Who uploaded can read it later, as often as they like.
-	assert.ok((await accountant.open(address)).includes('21,900.50 ETB paid'));
+	assert.ok(textOf(await payroll.accountant.open(address)).includes('21,900.50 ETB paid'));
 
-	// What calls for somebody is an execution in red, which names the people.
-	const alarm = await eventually('the alarm', async () => {
-		const ids = await lab.api.executionIds(id);
-		return ids.length === 2 ? await lab.api.endedExecution(ids[0] ?? '') : undefined;
-	});
-	assert.match(alarm.error ?? '', /1 not paid, or unknown: Marta .* \(notPaid: Amount/);
-
-	const again = await accountant.upload(FORM, list);
-	const nothingLeft = await accountant.read(again);
-	assert.match(nothingLeft, /Nobody was paid.*2 people had been paid before.*1 person not paid/s);
-	assert.match(nothingLeft, /Paid before: 2 people.*0x[0-9a-f]{64}/s);
-	assert.deepEqual(paid(already), salaries);
+	const again = await payroll.upload(list);
+	const nothing = textOf(await payroll.accountant.read(again));
+	assert.match(nothing, /Nobody was paid.*Paid before, not again: 2 people.*0x[0-9a-f]{64}/);
+	assert.deepEqual(payroll.paid(already), salaries);
 });
 
-/** Two people who have a wallet, so that nothing but the approval keeps them from being paid. */
-function withWallets(): { list: Upload; salaries: string[] } {
-	const number = `W${++lists}`;
-	const people = [1, 2].map((each) => ({
-		employee: `${number}-${each}`,
-		user: lab.sandbox.books.addUser({ externalId: `${number}-${each}` }),
-	}));
-	return {
-		list: csv(...people.map(({ employee, user }) => `${employee},Abebe Kebede,,,100,${user.id}`)),
-		salaries: people.map(({ employee }) => `${employee} 100`),
-	};
-}
-
-for (const [mode, says] of [
-	['pay', /Not paid: 2 people.*Nothing was tried: .*put the expression/s],
-	["={{ 'pay' }}", /Not paid: 2 people.*Nothing was tried: .*put the expression/s],
-	[
-		'settle',
-		/Not paid: 2 people.*Mode is on Settle Unknown\. Nothing was tried: .*put the expression/s,
-	],
-] as const) {
-	test(`with Mode on ${mode} nobody is paid unapproved, and the page says what to do`, async () => {
-		await publish({}, {}, mode);
-		const already = payments();
-		const page = await accountant.read(await accountant.upload(FORM, withWallets().list));
-		assert.deepEqual(paid(already), []);
-		assert.match(page, /Nobody was paid/);
-		assert.match(page, says);
-		assert.doesNotMatch(page, /Set Mode to Pay|Enter an amount/);
-		// Who was unknown by the file is not told as not paid.
-		const row = `Left-1,Abebe,,,100,etbw_left,payroll-2026-09-LEFT-1,unknown,2026-10-02 09:00`;
-		const left = { name: 'left.csv', content: `${HEADINGS},reference,outcome,time\n${row}` };
-		assert.match(
-			await accountant.read(await accountant.upload(FORM, left, '2026-09')),
-			/May have been paid: 1 person.*Sent at 2026-10-02 09:00/s,
-		);
-	});
-}
-
-test('with Mode on dryRun an approval pays nobody, and the page says what to do', async () => {
-	await publish({}, {}, 'dryRun');
-	const already = payments();
-	const page = await approve(await accountant.upload(FORM, withWallets().list));
-	assert.deepEqual(paid(already), []);
-	assert.match(
-		page,
-		/Nobody was paid.*Not paid: 2 people.*put the expression \$json\.mode back into Mode/s,
+test('who uploaded cannot approve, nor a stranger, nor a list that brings an approval along', async () => {
+	const { rows } = await newList();
+	const already = payroll.payments();
+	const content = [
+		`${HEADINGS},decision,user,mode,outcome,code,reference,toUserId`,
+		...rows.map((row) => `${row},Approve,hiwot,pay,ready,ready,other,etbw_x`),
+	].join('\n');
+	// A column toUserId is one of the wallet, and another one than that of the table is refused.
+	const refused = textOf(
+		await payroll.accountant.read(await payroll.upload({ name: 'a.csv', content })),
 	);
-});
-
-test('who declines pays nobody, and the page says who it was', async () => {
-	await publish();
-	const { list } = newList();
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	await approver.choose(address, 'Decline');
-	assert.match(await approver.read(address), /Nobody was paid.*Hiwot Alemu declined this list/s);
-	assert.match(await accountant.open(address), /Hiwot Alemu declined this list/);
-	assert.deepEqual(paid(already), []);
-	assert.equal((await executionAt(address)).status, 'success');
-});
-
-test('who uploaded the list cannot approve it; somebody else still can', async () => {
-	await publish();
-	const { list, salaries } = newList();
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	await accountant.choose(address, 'Approve');
-	assert.match(
-		await accountant.read(address),
-		/Nobody was paid: Workflow Builder uploaded this list, so somebody else must approve it\./,
-	);
-	assert.deepEqual(paid(already), []);
-	assert.match(await approve(address), /21,900\.50 ETB paid/);
-	assert.deepEqual(paid(already), salaries);
-});
-
-test('only the people in "approvers" can approve, if there are any', async () => {
-	await publish({ approvers: 'boss@example.com, CFO@example.com' });
-	const cfo = await accountant.invite(
-		{ email: 'cfo@example.com', password: 'Second-person-2' },
-		'Sara',
-		'Bekele',
-	);
-	const { list, salaries } = newList();
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	assert.match(
-		await approve(address),
-		/Nobody was paid: hiwot@example\.com is not among those who may approve/,
-	);
-	assert.deepEqual(paid(already), []);
-	await cfo.choose(address, 'Approve');
-	assert.match(await cfo.read(address), /approved by Sara Bekele/);
-	assert.deepEqual(paid(already), salaries);
-});
-
-test('a double click and two people at once pay once, and both read it', async () => {
-	await publish();
-	const { list, salaries } = newList();
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	const third = await accountant.invite(
-		{ email: 'third@example.com', password: 'Second-person-3' },
-		'Third',
-		'Person',
-	);
-	const pages = [await approver.open(address), await third.open(address)];
-	lab.sandbox.setLatency(300);
-	await Promise.all([
-		approver.choose(address, 'Approve', pages[0]),
-		approver.choose(address, 'Approve', pages[0]),
-		third.choose(address, 'Approve', pages[1]),
-	]);
-	assert.match(await approver.read(address), /21,900\.50 ETB paid/);
-	lab.sandbox.setLatency(0);
-	assert.match(await third.open(address), /21,900\.50 ETB paid/);
-	await third.choose(address, 'Approve', pages[1]);
-	assert.match(await third.open(address), /21,900\.50 ETB paid/);
-	assert.deepEqual(paid(already), salaries);
-});
-
-test('of two pages with the same people each person is paid once, and the second page says so', async () => {
-	await publish();
-	const { list, salaries } = newList();
-	const already = payments();
-	const [one, other] = [await accountant.upload(FORM, list), await accountant.upload(FORM, list)];
-	assert.match(await approve(other), /21,900\.50 ETB paid/);
-	assert.match(await approve(one), /Nobody was paid.*2 people had been paid before/s);
-	assert.deepEqual(paid(already), salaries);
-});
-
-test('a scanner that opens every link, and sends every form, pays nobody', async () => {
-	await publish();
-	const { list, salaries } = newList();
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	const page = await approver.open(address);
-	const { origin } = new URL(address);
-	const links = [...page.matchAll(/(?:href|src|action)=["']([^"']+)["']/g)].map(
-		([, target = '']) => new URL(target.replaceAll('&amp;', '&'), address).href,
-	);
-	const scanner = FormVisitor.stranger(lab.n8n.url);
-	for (const link of [address, ...links].filter((each) => each.startsWith(origin))) {
-		for (const visitor of [scanner, approver]) {
-			await visitor.request(link, { headers: { 'user-agent': 'Barracuda Link Protection' } });
-			await visitor.request(link, { method: 'HEAD' });
-		}
-	}
-	const body = new FormData();
-	body.set('field-0', JSON.stringify(['Approve: pay 21,900.50 ETB to 2 people']));
-	const guesses: Array<Record<string, string>> = [{}, { 'x-auth-token': 'guessed' }];
-	for (const headers of guesses) {
-		assert.equal((await scanner.request(address, { method: 'POST', body, headers })).status, 401);
-	}
-	assert.notEqual(
-		(await scanner.request(address.split('?')[0] ?? '', { method: 'POST', body })).status,
-		200,
-	);
-	assert.deepEqual(paid(already), []);
-	assert.match(await approve(address), /21,900\.50 ETB paid/);
-	assert.deepEqual(paid(already), salaries);
-});
-
-test('after its time a list cannot be approved, n8n ends the wait by itself, and the page says so', async () => {
-	await publish({ hoursToApprove: 5 / 3600 });
-	const already = payments();
-	const [late, forgotten] = [
-		await accountant.upload(FORM, newList().list),
-		await accountant.upload(FORM, newList().list),
-	];
-	const pages = [await approver.open(late), await approver.open(forgotten)];
-	const [, id = ''] = /form-waiting\/(\d+)/.exec(forgotten) ?? [];
-	const { nodes } = await lab.api.waitingExecution(id);
-	const until = new Date(String(nodes['What came of it']?.[0]?.outputs[0]?.[0]?.['approveUntil']));
-	await eventually('the end of the time', () => (Date.now() > until.getTime() ? true : undefined));
-	await approver.choose(late, 'Approve', pages[0]);
-	assert.match(await approver.read(late), /Nobody was paid.*Nobody approved this list within/s);
-	// n8n looks once a minute for what has waited long enough.
-	await eventually(
-		'the page after the time',
-		async () =>
-			(await approver.open(forgotten)).includes('Nobody approved this list within')
-				? true
-				: undefined,
-		150_000,
-	);
-	await approver.choose(forgotten, 'Approve', pages[1]);
-	assert.match(await approver.open(forgotten), /Nobody approved this list within/);
-	assert.deepEqual(paid(already), []);
-});
-
-test('killed while waiting, n8n still waits after its start, and the approval pays once', async () => {
-	await publish();
-	const { list, salaries } = newList();
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	lab.n8n.kill();
-	await lab.restartN8n();
-	assert.deepEqual(paid(already), []);
-	assert.match(await approve(address), /21,900\.50 ETB paid/);
-	assert.deepEqual(paid(already), salaries);
-});
-
-/** Changes the wallet of somebody in the table, as a person does in the editor. */
-async function setWallet(employee: string, userId: string): Promise<void> {
-	const column = { id: 'userId', displayName: 'userId', type: 'string', display: true };
-	const id = await lab.api.createWorkflow(
-		WorkflowFile.parse({
-			name: 'Change a wallet',
-			nodes: [
-				{
-					id: 'start',
-					name: 'Start',
-					type: 'n8n-nodes-base.manualTrigger',
-					typeVersion: 1,
-					position: [0, 0],
-					parameters: {},
-				},
-				{
-					id: 'change',
-					name: 'Change',
-					type: 'n8n-nodes-base.dataTable',
-					typeVersion: 1.1,
-					position: [200, 0],
-					parameters: {
-						resource: 'row',
-						operation: 'update',
-						dataTableId: { __rl: true, mode: 'name', value: TABLE },
-						matchType: 'allConditions',
-						filters: { conditions: [{ keyName: 'employee', keyValue: employee }] },
-						columns: { mappingMode: 'defineBelow', value: { userId }, schema: [column] },
-					},
-				},
-			],
-			connections: { Start: { main: [[{ node: 'Change', type: 'main', index: 0 }]] } },
-		}),
-	);
-	const { nodes } = await lab.api.endedExecution(await lab.api.run(id, 'Start'));
-	assert.equal(nodes['Change']?.[0]?.outputs[0]?.[0]?.['userId'], userId);
-}
-
-test('a wallet that was changed after the list was shown: nobody is paid, and the page says whose it was', async () => {
-	await publish();
-	const { list, rows } = newList();
-	await approve(await accountant.upload(FORM, list, '2026-09'));
-	const already = payments();
-	const address = await accountant.upload(FORM, list);
-	const [employee = ''] = (rows[1] ?? '').split(',');
-	const other = lab.sandbox.books.addUser({ externalId: `other-${employee}` });
-	await setWallet(employee, other.id);
-	assert.match(
-		await approve(address),
-		/Nobody was paid.*The table of people was changed after this list was shown: Almaz Tesfaye/s,
-	);
-	assert.deepEqual(paid(already), []);
-	const anew = await accountant.upload(FORM, list);
-	assert.match(await approve(anew), /21,900\.50 ETB paid/);
-	assert.deepEqual(paid(already), [
-		`${employee.replace('-2', '-1')} 12400`,
-		`other-${employee} 9500.5`,
-	]);
-});
-
-test('says who differs from the last period, by how much, and who has another name', async () => {
-	await publish();
-	const { list, rows } = newList();
-	await approve(await accountant.upload(FORM, list, '2026-09'));
-	const [abebe = '', almaz = ''] = rows;
-	const address = await accountant.upload(
-		FORM,
-		csv(
-			abebe.replace('12400', '16120'),
-			almaz.replace('Almaz Tesfaye', 'Almaz Hailu').replace('9,500.50', '9,600.50'),
-		),
-	);
-	const page = await approver.open(address);
-	assert.match(
-		page,
-		/More than 20 % difference: 1 person.*Abebe Kebede.*12,400\.00 in 2026-09, \+30 %.*16,120\.00/s,
-	);
-	assert.match(
-		page,
-		/Another amount than the last time: 1 person.*Almaz Hailu.*9,500\.50 in 2026-09, \+1 %/s,
-	);
-	assert.match(page, /Another name in the table: 1 person.*There: Almaz Tesfaye/s);
-	assert.ok(!page.includes('Paid for the first time'));
-	assert.ok(!page.includes('is not the period that is due'));
-});
-
-test('says that a new number may be a person whom the table knows, and that another period is due', async () => {
-	await publish();
-	const { list, rows } = newList();
-	await approve(await accountant.upload(FORM, list, '2026-09'));
-	const [, almaz = ''] = rows;
-	const renumbered = csv(almaz.replace(/^(T\d+)-2,Almaz Tesfaye/, '$1-9,almaz  tesfaye'));
-	const page = await approver.open(await accountant.upload(FORM, renumbered, '2026-08'));
-	assert.match(page, /2026-08 is not the period that is due, which is 20\d\d-\d\d\./);
-	assert.match(
-		page,
-		/first time: 1 person.*Same name or telephone as [^<]*T\d+-2[^<]*: is it the same person\?/s,
-	);
-});
-
-test('somebody who may have been paid is named with what to do, and put in again is not paid again', async () => {
-	await publish();
-	const { list, rows, salaries } = newList();
-	await approve(await accountant.upload(FORM, list, '2026-09'));
-	const already = payments();
-	const [employee = ''] = (rows[1] ?? '').split(',');
-	const user = lab.sandbox.books.users().find(({ externalId }) => externalId === employee);
-	const closed: Fault = {
-		process: 'never',
-		answer: { status: 422, body: '{"message":"The wallet is closed"}' },
-	};
-	faultFor(
-		lab,
-		new Map<string, Fault | PresetName>([
-			[user?.id ?? '', 'error500AfterPaying'],
-			[user?.id.replace('-2', '-1') ?? '', closed],
-		]),
-	);
-	const page = await approve(await accountant.upload(FORM, list));
-	lab.sandbox.faults.clear();
-	assert.match(page, /It is unknown whether somebody was paid/);
-	assert.match(page, /1 person may have been paid: do not pay them in another way/);
-	assert.match(page, /May have been paid: 1 person.*Almaz Tesfaye.*Settle Unknown/s);
-	assert.match(page, /Not paid: 2 people.*Abebe Kebede.*The wallet is closed/s);
-	const left = fileOn(page, 'still-to-pay.xlsx');
-	assert.ok(left && fileOn(page, 'result.xlsx'));
-	const address = await accountant.upload(FORM, { name: 'still-to-pay.xlsx', content: left });
-	assert.match(
-		await approver.open(address),
-		/12,400\.00 ETB.*Will not be paid: 2 people.*May have been paid/s,
-	);
-	assert.match(await approve(address), /12,400\.00 ETB paid/);
-	assert.deepEqual(paid(already), salaries);
-	const again = { name: 'still-to-pay.xlsx', content: left };
-	assert.match(
-		await accountant.read(await accountant.upload(FORM, again, '2026-09')),
-		/Nobody was paid.*is about (\d{4}-\d{2}), and this upload is for 2026-09\. For \1, write that into Period/s,
-	);
-});
-
-test('who may have been paid stays so, with the time, when something else in the row is wrong', async () => {
-	await publish();
-	const row = (columns: string) => `Kept-1,Abebe,,,${columns}`;
-	const list: Upload = {
-		name: 'list.csv',
-		content: [
-			`${HEADINGS},reference,outcome,time`,
-			row('12.400,,payroll-2026-09-KEPT-1,unknown,2026-10-02 09:00'),
-			row('12400,,,,'),
-		].join('\n'),
-	};
-	assert.match(
-		await accountant.read(await accountant.upload(FORM, list, '2026-09')),
-		/May have been paid: 2 people.*Sent at 2026-10-02 09:00.*Row 2: The amount [^<]*12\.400[^<]*Correct this before you settle.*Row 3: Kept-1 is in the list more than once.*Settle Unknown/s,
-	);
-});
-
-test('the approver reads what the file says of somebody whom this workflow does not know', async () => {
-	await publish();
-	const list = (reference: string): Upload => ({
-		name: 'list.csv',
-		content: `${HEADINGS},reference,outcome,time\nCopy-1,Abebe,,,100,,${reference},unknown,2026-10-02 09:00`,
-	});
-	const of = async (reference: string) =>
-		await approver.open(await accountant.upload(FORM, list(reference), '2026-09'));
-	assert.match(
-		await of('payroll-2026-09-COPY-1'),
-		/Unknown before: 1 person.*Sent at 2026-10-02 09:00.*Approve only if the partner service said that it was not paid/s,
-	);
-	assert.match(
-		await of('payroll-2026-09-COPY-2'),
-		/The row has the reference payroll-2026-09-COPY-2, which is not that of employee Copy-1/,
-	);
-	assert.ok(!(await of('HR-7')).includes('Unknown before'));
-});
-
-test('an employee number that lost its zeros is the same person, also while the payment is unknown', async () => {
-	await publish();
-	const already = payments();
-	const { id } = lab.sandbox.books.addUser({ externalId: '00991' });
-	const list = (employee: string): Upload => csv(`${employee},Hanna Girma,,,300,${id}`);
-	faultFor(lab, new Map<string, PresetName>([[id, 'error500AfterPaying']]));
-	assert.match(
-		await approve(await accountant.upload(FORM, list('00991'))),
-		/May have been paid: 1 person/,
-	);
-	lab.sandbox.faults.clear();
-	assert.match(
-		await accountant.read(await accountant.upload(FORM, list('991'))),
-		/May have been paid: 1 person/,
-	);
-	// Under another number the approver is told: who was approved is in the table, whatever became of them.
-	const other = csv(`E-991,Hanna Girma,,,300,${id}`);
-	assert.match(
-		await approver.open(await accountant.upload(FORM, other)),
-		/first time: 1 person.*Same name or telephone as [^<]*00991[^<]*: is it the same person\?/s,
-	);
-	assert.deepEqual(paid(already), ['00991 300']);
-});
-
-/** Sets fields of "Pay salaries" as a person does in the editor, without publishing them. */
-async function setInEditor(workflowId: string, fields: object): Promise<void> {
-	await lab.api.changeWorkflow(workflowId, (saved) => ({
-		nodes: saved.nodes.map((node) =>
-			node.name === 'Pay salaries'
-				? { ...node, parameters: { ...Object(node['parameters']), ...fields } }
-				: node,
-		),
-		connections: saved.connections,
-	}));
-}
-
-test('who is unknown is settled by the findings in the file, as the page says, and the rest is paid then', async () => {
-	const id = await publish();
-	const already = payments();
-	const numbers = ['paid', 'done', 'lost', 'closed'].map((what) => `Settle-${what}`);
-	const users = numbers.map((externalId) => lab.sandbox.books.addUser({ externalId }));
-	const rowsOf = (findings: string[] = []) =>
-		numbers.map(
-			(employee, index) =>
-				`${employee},Abebe Kebede,,,${100 + index},${users[index]?.id},${findings[index] ?? ''}`,
-		);
-	const listOf = (rows: string[]): Upload => ({
-		name: 'list.csv',
-		content: [`${HEADINGS},finding`, ...rows].join('\n'),
-	});
-	const answer = (status: number): Fault => ({ process: 'never', answer: { status, body: '{}' } });
-	const faults: Array<Fault | PresetName> = ['error500AfterPaying', answer(500), answer(422)];
-	faultFor(lab, new Map(faults.map((fault, index) => [users[index + 1]?.id ?? '', fault])));
-	const page = await approve(await accountant.upload(FORM, listOf(rowsOf())));
-	lab.sandbox.faults.clear();
-	const [, period = ''] = /<i>(\d{4}-\d{2}) notPaid<\/i>/.exec(page) ?? [];
-	const right = ['Settle-done 101', 'Settle-paid 100'];
-	assert.deepEqual(paid(already), right);
-
-	const left = listOf(rowsOf(['', `${period} paid`, `${period} notPaid`, '']).slice(1));
-	await setInEditor(id, { mode: 'settle', finding: 'fromItem' });
-	await lab.api.listenForTestEvent(id, 'Upload a list', 'Pay salaries');
-	const test = await executionAt(await accountant.upload(FORM, left, '', 'form-test'));
+	assert.match(refused, /Nobody was paid.*another wallet/);
+	const brought = content.replaceAll(/,toUserId$|,etbw_x$/gm, '');
+	const address = await payroll.upload({ name: 'b.csv', content: brought });
 	assert.deepEqual(
-		test.nodes['Pay salaries']?.[0]?.outputs[0]?.map(({ outcome, message }) => [
-			outcome,
-			/^Settled as (not )?paid/.exec(String(message))?.[0],
-		]),
+		(await payroll.rows(address)).map(({ outcome, mode }) => [outcome, mode]),
 		[
-			['alreadyPaid', 'Settled as paid'],
-			['ready', 'Settled as not paid'],
-			['ready', undefined],
+			['ready', 'dryRun'],
+			['ready', 'dryRun'],
 		],
 	);
-	assert.deepEqual(paid(already), right);
-
-	const tried = await accountant.read(await accountant.upload(FORM, left));
-	assert.match(tried, /because the field finding of this payment is .*notPaid/);
-	assert.deepEqual(paid(already), right);
-	const done = await approve(await accountant.upload(FORM, listOf(rowsOf().slice(1))));
-	assert.match(done, /205\.00 ETB paid.*to 2 people.*1 person had been paid before/s);
-	assert.deepEqual(paid(already), ['Settle-closed 103', ...right, 'Settle-lost 102'].sort());
-});
-
-test('who gets no wallet is not paid and named, with the reason; with the wallet in the list they are paid', async () => {
-	await publish();
-	const { rows, salaries } = newList();
-	const [abebe = '', almaz = ''] = rows;
-	const [employee = ''] = almaz.split(',');
-	const user = lab.sandbox.books.addUser({ externalId: employee });
-	const already = payments();
+	await payroll.accountant.choose(address, 'Approve');
 	assert.match(
-		await approve(await accountant.upload(FORM, csv(abebe, almaz))),
-		/12,400\.00 ETB paid.*Not paid: 1 person.*Almaz Tesfaye.*No wallet could be made: .*409/s,
+		textOf(await payroll.approver.open(address)),
+		/Nobody was paid: Workflow Builder .* uploaded this list, so somebody else has to approve it/,
 	);
-	const address = await accountant.upload(FORM, csv(abebe, almaz + user.id));
-	assert.match(await approve(address), /9,500\.50 ETB paid.*Paid before: 1 person/s);
-	assert.deepEqual(paid(already), salaries);
+	const stranger = FormVisitor.stranger(lab.n8n.url);
+	assert.equal(
+		(await stranger.request(address, { method: 'POST', body: new FormData() })).status,
+		401,
+	);
+	assert.deepEqual(payroll.paid(already), []);
+	await payroll.approver.choose(address, 'Decline');
+	assert.match(
+		textOf(await payroll.approver.read(address)),
+		/Nobody was paid.*Declined by Hiwot Alemu.*Not paid, because nobody approved it: 2 people/,
+	);
+	assert.deepEqual(payroll.paid(already), []);
 });
 
-test('a person is the same one with another spelling, and not paid again under another number', async () => {
-	await publish();
-	const already = payments();
-	await approve(
-		await accountant.upload(
-			FORM,
-			csv(
-				'Sp-1,Abebe Kebede,abebe@example.com,,100,',
-				'0977665544,Almaz,,,200,',
-				'778,Hanna Girma,,,300,',
+test('two lists approved at once, and a page that is sent twice: each person once', async () => {
+	const { list, salaries } = await newList();
+	const already = payroll.payments();
+	const addresses = [await payroll.upload(list), await payroll.upload(list)];
+	const pages = await Promise.all(addresses.map(async (each) => await payroll.approver.open(each)));
+	await Promise.all(
+		addresses.flatMap((address, index) =>
+			[1, 2].map(async () => await payroll.approver.choose(address, 'Approve', pages[index])),
+		),
+	);
+	for (const address of addresses) await payroll.approver.read(address);
+	assert.deepEqual(payroll.paid(already), salaries);
+});
+
+test('what was shown is paid, whatever the table says by then', async () => {
+	const { list, rows, salaries } = await newList();
+	const [employee = ''] = (rows[1] ?? '').split(',');
+	const already = payroll.payments();
+	const address = await payroll.upload(list);
+	await setPerson(lab.api, employee, 'userId', 'etbw_nobody');
+	assert.match(await payroll.approve(address), /21,900\.50 ETB paid/);
+	assert.deepEqual(payroll.paid(already), salaries);
+});
+
+test('the next month says who is new, gone, risen, renamed, reachable elsewhere, and whose wallet it is', async () => {
+	const names = ['stays', 'gone', 'rises', 'other name', 'other phone', 'number used again'];
+	const employees = names.map((_, index) => `M-${index}`);
+	await payroll.setUp(
+		names.map((name, index) => ({ employee: `M-${index}`, name, phone: `091100000${index}` })),
+	);
+	const row = (index: number, change: { name?: string; phone?: string; amount?: number } = {}) =>
+		[
+			employees[index],
+			change.name ?? names[index],
+			change.phone ?? `091100000${index}`,
+			change.amount ?? 1000 + index,
+		].join(',');
+	await payroll.pay(csv(...employees.map((_, index) => row(index))), '2026-09');
+	await payroll.setUp([{ employee: 'M-9', name: 'new', phone: '0911000009' }]);
+	const page = textOf(
+		await payroll.approver.open(
+			await payroll.upload(
+				csv(
+					row(0),
+					row(2, { amount: 1253 }),
+					row(3, { name: 'married name' }),
+					row(4, { phone: '0922000004' }),
+					row(5, { name: 'Somebody Else' }),
+					'M-9,new,0911000009,1009',
+				),
 			),
 		),
 	);
-	const page = await accountant.read(
-		await accountant.upload(
-			FORM,
-			csv(
-				'SP-1,Abebe Kebede,,,100,',
-				'+251 97 766 55 44,Almaz,,,200,',
-				'E-other,Abebe Kebede,Abebe@example.com,,100,',
-				'00778,Hanna Girma,,,300,',
-			),
-		),
-	);
-	assert.match(page, /Paid before: 2 people/);
-	assert.match(page, /abebe@example\.com belongs to Sp-1 in the table/);
+	assert.match(page, /for the first time: 1 person new M-9/);
+	assert.match(page, /rises M-2 1,002\.00 in 2026-09, \+25 %\./);
+	assert.match(page, /married name M-3 .*Last time the name was other name\./);
+	assert.match(page, /other phone M-4 Last time the telephone was 0911000004\./);
+	assert.match(page, /Somebody Else M-5 The wallet was made for number used again\./);
+	assert.match(page, /To be looked at: 4 people/);
+	assert.match(page, /Paid in 2026-09, and not in this list: \d+ (person|people).*gone M-1/);
+});
+
+test('the approver reads that another workflow paid somebody in this period', async () => {
+	const { list, salaries } = await newList();
+	const [person = ''] = (salaries[0] ?? '').replace('-', '').split(' ');
+	const reference = `salary-2026-09-${person}`;
+	const row = { reference, person, period: '2026-09', outcome: 'paid', amountEtb: 12_400 };
+	await addRows(lab.api, PAYMENTS, [row]);
+	const page = textOf(await payroll.approver.open(await payroll.upload(list, '2026-09')));
+	assert.match(page, /Another workflow paid this before, says the register\./);
+});
+
+test('an unknown one is settled from the page, and nobody is new or unknown the month after', async () => {
+	const people = ['paid', 'lost', 'closed'].map((what) => `S-${what}`);
+	await payroll.setUp(people.map((employee) => ({ employee })));
+	const list = csv(...people.map((employee, index) => `${employee},Abebe Kebede,,${100 + index}`));
+	const already = payroll.payments();
+	const answer = (status: number): Fault => ({ process: 'never', answer: { status, body: '{}' } });
+	const faults: Array<Fault | PresetName> = ['error500AfterPaying', answer(500), answer(422)];
+	faultFor(lab, new Map(faults.map((fault, index) => [`etbw_${people[index]}`, fault])));
+	const page = await payroll.pay(list, '2026-09');
+	lab.sandbox.faults.clear();
 	assert.match(
 		page,
-		/The table of people has Hanna Girma as 778, paid for 20\d\d-\d\d\. If that is this person, write 778\./,
+		/Nobody was paid.*unknown whether they were paid: 2 people.*Not paid: 1 person/,
 	);
-	assert.deepEqual(paid(already), ['+251977665544 200', '778 300', 'Sp-1 100']);
+	const reference = (what: string) => `salary-2026-09-S${what.toUpperCase()}`;
+	const link = /\[([^\]]*wasPaid=salary-2026-09-SPAID)\] It was paid/.exec(page)?.[1] ?? '';
+	// The link fills the form in.
+	assert.ok((await payroll.approver.open(link)).includes(reference('paid')));
+	assert.deepEqual(payroll.paid(already), ['S-paid 100']);
+
+	const settled = await payroll.settle([reference('paid')], [reference('lost')]);
+	assert.match(settled, /SPAID Settled as paid.*SLOST Settled as not paid/);
+	assert.deepEqual(payroll.paid(already), ['S-paid 100']);
+	const [row] = await register('S-paid');
+	assert.deepEqual(
+		[row?.['outcome'], row?.['amountEtb'], row?.['settledBy'], row?.['name']],
+		['paid', 100, second.email, 'Abebe Kebede'],
+	);
+
+	assert.match(
+		await payroll.pay(list, '2026-09'),
+		/203\.00 ETB paid to 2 people.*Paid before, not again: 1 person/,
+	);
+	assert.deepEqual(payroll.paid(already), ['S-closed 102', 'S-lost 101', 'S-paid 100']);
+	const next = textOf(await payroll.approver.open(await payroll.upload(list)));
+	assert.ok(!next.includes('Paid for the first time'), next);
 });
 
-test('wallets that differ in zeros are two wallets', async () => {
-	await publish();
-	const list = csv('Wallet-1,Sara Bekele,,,400,00778', 'Wallet-2,Lidya Assefa,,,500,778');
-	assert.match(await approver.open(await accountant.upload(FORM, list)), /Will be paid: 2 people/);
+test('nobody settles without a login', async () => {
+	const stranger = FormVisitor.stranger(lab.n8n.url);
+	const body = new FormData();
+	body.set('field-0', 'salary-2026-09-X');
+	const answer = await stranger.request(`${lab.n8n.url}/form/${SETTLE}`, { method: 'POST', body });
+	assert.equal(answer.status, 401);
+});
+
+test('a corrected amount after everybody was paid is told with what was really paid', async () => {
+	const { rows, salaries } = await newList();
+	const already = payroll.payments();
+	await payroll.pay(csv(...rows));
+	const corrected = csv(...rows.map((row) => row.replace('12400', '13400')));
+	const address = await payroll.upload(corrected);
+	const page = textOf(await payroll.accountant.read(address));
+	assert.match(page, /Nobody was paid/);
+	assert.match(
+		page,
+		/Another amount or person than was paid before: 1 person.*Not paid now\. Paid was 12,400\.00 ETB to Abebe Kebede/,
+	);
+	assert.match(page, /Paid before, not again: 1 person/);
+	const [employee = ''] = (rows[0] ?? '').split(',');
+	assert.deepEqual(
+		(await register(employee)).map((row) => row['amountEtb']),
+		[12_400],
+	);
+	assert.deepEqual(payroll.paid(already), salaries);
+});
+
+test('n8n is killed while the page waits, and while it pays: the same list pays exactly the rest', async () => {
+	const employees = Array.from({ length: 40 }, (_, index) => `K-${index}`);
+	await payroll.setUp(employees.map((employee) => ({ employee })));
+	const list = csv(...employees.map((employee, index) => `${employee},Abebe,,${index + 1}`));
+	const already = payroll.payments();
+	const address = await payroll.upload(list, '2026-09');
+	lab.n8n.kill();
+	await lab.restartN8n();
+	assert.deepEqual(payroll.paid(already), []);
+	const page = await payroll.approver.open(address);
+	lab.sandbox.faults.plan('POST /disburse', () => 'slow');
+	void payroll.approver.choose(address, 'Approve', page).catch(() => undefined);
+	await eventually('some payments', () => (payroll.payments() > already + 5 ? true : undefined));
+	lab.n8n.kill();
+	lab.sandbox.faults.clear();
+	await lab.restartN8n();
+	const { id } = payroll;
+	const sent = payroll.paid(already);
+	// What was being sent is known to be unknown a little later.
+	const unknown = await eventually(
+		'all that was being sent to be unknown',
+		async () => {
+			const asked = await payroll.upload(list, '2026-09');
+			const rows = await payroll.rows(asked);
+			await payroll.approver.choose(asked, 'Decline');
+			await payroll.approver.read(asked);
+			const open = rows.filter(({ outcome }) => outcome === 'unknown');
+			return open.every(({ code }) => code === 'inDoubt') ? open : undefined;
+		},
+		240_000,
+	);
+	assert.equal(payroll.id, id);
+	assert.ok(unknown.length <= 20, `${unknown.length} are unknown`);
+	const wasPaid = (row: Record<string, unknown>) =>
+		sent.some((each) => each.startsWith(`${String(row['employee'])} `));
+	await payroll.settle(
+		unknown.filter(wasPaid).map(({ reference }) => String(reference)),
+		unknown.filter((row) => !wasPaid(row)).map(({ reference }) => String(reference)),
+	);
+	await payroll.pay(list, '2026-09');
+	assert.deepEqual(
+		payroll.paid(already),
+		employees.map((employee, index) => `${employee} ${index + 1}`).sort(),
+	);
+	const rows = (await rowsOf(lab.api, PAYMENTS)).filter(({ employee }) =>
+		/^K-/.test(String(employee)),
+	);
+	assert.deepEqual([...new Set(rows.map(({ outcome }) => outcome))], ['paid']);
+	assert.equal(rows.length, employees.length);
 });
 
 for (const [what, upload, reason] of [
 	[
-		'a picture',
+		'that is a picture',
 		{ name: 'list.xlsx', content: Buffer.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3]) },
-		/list\.xlsx is not an Excel, LibreOffice or CSV file, or is damaged/,
+		/Nobody was paid/,
 	],
-	['no headings', { name: 'list.csv', content: 'E-1,Abebe,100\n' }, /list\.csv has no headings/],
-	['nobody in it', csv(), /october\.csv has nobody in it/],
+	['without headings', { name: 'list.csv', content: 'E-1,Abebe,100\n' }, /no column employee/],
+	['with nobody in it', csv(), /The list has nobody in it/],
 	[
-		'only bad rows',
-		csv('E-1,Abebe,,,12.400,'),
-		/Nobody was paid.*Not paid: 1 person.*can be 12400 or 12\.4/s,
+		'of only bad rows',
+		csv('E-1,Abebe,,12.400'),
+		/Will not be paid|Not paid: 1 person.*12400 or 12\.4/,
 	],
 ] as const) {
-	test(`a file with ${what} pays nobody, and the page says why`, async () => {
-		const already = payments();
-		assert.match(await accountant.read(await accountant.upload(FORM, upload)), reason);
-		assert.deepEqual(paid(already), []);
+	test(`a file ${what} pays nobody, and the page says why`, async () => {
+		const already = payroll.payments();
+		assert.match(textOf(await payroll.accountant.read(await payroll.upload(upload))), reason);
+		assert.deepEqual(payroll.paid(already), []);
 	});
 }
 
@@ -726,61 +356,86 @@ void describe('a list of 500 people with 20 kinds of mistakes', () => {
 	before(async () => {
 		lab.sandbox.books.setTreasuryBalance(10_000_000);
 		// n8n gives out a cookie for each page that somebody opens, for an hour, and refuses (431) who has 16 KB of them.
-		approver = await FormVisitor.logIn(lab.n8n.url, second);
-		await publish({}, { maxTotalEtb: 2_000_000 });
+		payroll.approver = await FormVisitor.logIn(lab.n8n.url, second);
+		await payroll.publish({ maxTotalEtb: '2000000' });
 	});
 
 	async function upload(name: string) {
-		const lists = Lists.parse(JSON.parse(await readFile(join(folder, 'lists.json'), 'utf8')));
-		const expected = lists.find(({ file }) => file === name);
+		const all = Lists.parse(JSON.parse(await readFile(join(folder, 'lists.json'), 'utf8')));
+		const expected = all.find(({ file }) => file === name);
 		assert.ok(expected);
-		const content = await readFile(join(folder, name));
-		const address = await accountant.upload(FORM, { name, content });
+		await addRows(
+			lab.api,
+			PEOPLE,
+			Object.keys(expected.paid).map((employee) => ({
+				...{ employee, name: employee, payroll: 'file' },
+				userId: lab.sandbox.books.addUser({ externalId: employee }).id,
+			})),
+		);
+		const address = await payroll.upload({ name, content: await readFile(join(folder, name)) });
 		const right = Object.entries(expected.paid).map(
 			([employee, amount]) => `${employee} ${amount}`,
 		);
 		return { address, right: right.sort(), problems: Object.entries(expected.problems) };
 	}
 
-	/** Each bad row is not paid, with its reason, also on the page; no other row is. */
-	function assertProblems(rows: Item[], page: string, problems: Array<[string, string]>): void {
+	const users = () =>
+		new Map(lab.sandbox.books.users().map(({ id, externalId }) => [id, externalId]));
+
+	async function assertShown(
+		address: string,
+		right: string[],
+		problems: Array<[string, string]>,
+	): Promise<void> {
+		const rows = await payroll.rows(address);
+		const page = textOf(await payroll.approver.open(address));
 		assert.equal(rows.length, 500);
 		for (const [line, problem] of problems) {
 			const row = rows.find((each) => each['line'] === Number(line));
 			assert.equal(row?.['outcome'], 'notPaid', `line ${line}`);
-			assert.ok(
-				String(row['reason']).includes(problem),
-				`line ${line}: ${String(row['reason'])}, not ${problem}`,
-			);
-			assert.ok(page.includes(`Row ${line}: `), `row ${line} is not on the page`);
+			const reason = `${String(row['problem'])} ${String(row['message'])}`;
+			assert.ok(reason.includes(problem), `line ${line}: ${reason}, not ${problem}`);
+			assert.ok(page.includes(`Row ${line}.`), `row ${line} is not on the page`);
 		}
-		assert.equal(rows.filter(({ outcome }) => outcome === 'notPaid').length, problems.length);
+		const ready = rows.filter(({ outcome }) => outcome === 'ready');
+		assert.deepEqual(
+			ready
+				.map(({ toUserId, amountEtb }) => `${users().get(String(toUserId))} ${String(amountEtb)}`)
+				.sort(),
+			right,
+		);
 	}
 
-	test('libreoffice.xlsx: each good row is paid once, each bad one is named', async () => {
-		const already = payments();
+	test('libreoffice.xlsx: each good row is paid once, each bad one is named, and the result opens in LibreOffice', async () => {
+		const already = payroll.payments();
 		const { address, right, problems } = await upload('libreoffice.xlsx');
-		const page = await approve(address);
-		assert.deepEqual(paid(already), right);
-		assertProblems(reportOf(await executionAt(address)), page, problems);
+		await assertShown(address, right, problems);
+		await payroll.approver.choose(address, 'Approve');
+		const end = await payroll.approver.read(address);
+		assert.deepEqual(payroll.paid(already), right);
+		const [headings = [], ...cells] = await openInOffice(fileOn(end));
+		assert.equal(cells.length, 500);
+		const outcomes = cells.map((row) => row[headings.indexOf('outcome')]);
+		assert.equal(outcomes.filter((outcome) => outcome === 'paid').length, right.length);
+		// Put in again, as LibreOffice saves it, it pays nobody twice.
+		const again = await payroll.upload({ name: 'result.xlsx', content: fileOn(end) });
+		const rows = await payroll.rows(again);
+		assert.equal(rows.filter(({ outcome }) => outcome === 'alreadyPaid').length, right.length);
+		assert.deepEqual(payroll.paid(already), right);
 	});
 
 	// Payments do not depend on the kind of file: these lists go as far as the page that asks for the approval.
 	for (const name of ['libreoffice.ods', 'excel-utf8.csv', 'excel-1252.csv', 'by-hand.csv']) {
 		test(`${name}: the approver is asked for each good row, each bad one is named`, async () => {
-			const already = payments();
+			const already = payroll.payments();
 			const { address, right, problems } = await upload(name);
-			const page = await approver.open(address);
-			const [, id = ''] = /form-waiting\/(\d+)/.exec(address) ?? [];
-			const [asked] = reportOf(await lab.api.waitingExecution(id));
-			const rows = z.array(z.record(z.unknown())).parse(asked?.['rows']);
-			const ready = rows.filter(({ outcome }) => outcome === 'ready');
-			assert.deepEqual(
-				ready.map(({ employee, amountEtb }) => `${String(employee)} ${String(amountEtb)}`).sort(),
-				right,
-			);
-			assertProblems(rows, page, problems);
-			assert.deepEqual(paid(already), []);
+			await assertShown(address, right, problems);
+			assert.deepEqual(payroll.paid(already), []);
 		});
 	}
+});
+
+test('the form asks for a login', async () => {
+	const page = await FormVisitor.stranger(lab.n8n.url).request(`${lab.n8n.url}/form/${FORM}`);
+	assert.equal(page.status, 302);
 });
