@@ -25,7 +25,6 @@ const RunData = z.object({
 		),
 	}),
 });
-const Ledger = z.object({ value: z.string() });
 const Count = z.object({ n: z.number() });
 
 /** An execution that succeeded. */
@@ -90,15 +89,7 @@ export class Executions {
 		return { ms: run.executionTime, items: run.data?.main[0]?.length ?? 0 };
 	}
 
-	/** What n8n keeps for the `checkProcessedAndRecord` of the workflow's only node that uses it. */
-	ledger(workflowId: string): string {
-		const row = this.database
-			.prepare("SELECT value FROM processed_data WHERE workflowId = ? AND context <> ''")
-			.get(workflowId);
-		return Ledger.parse(row).value;
-	}
-
-	/** Replaces it. */
+	/** Replaces what n8n keeps for the `checkProcessedAndRecord` of the workflow's only node that uses it, if it has anything. */
 	setLedger(workflowId: string, value: string): void {
 		this.database
 			.prepare("UPDATE processed_data SET value = ? WHERE workflowId = ? AND context <> ''")

@@ -3,10 +3,11 @@ import { callOfGate, gateWorkflow } from '../lab/gate/gate-lab.mts';
 import { logins, setRules, startGateServer, type GateServer } from '../lab/gate/server.mts';
 import { measureCalls } from './gate-calls.mts';
 import { fillGate } from '../lab/gate/fill.mts';
-import { ledgerOf, pay, type Way } from './paying.mts';
+import { pay, type Way } from './paying.mts';
 import type { Section, Sizes } from './section.mts';
 import type { Stack } from './stack.mts';
 import { digits, ratios, shown, spread, table } from './statistics.mts';
+import { node } from '../lab/workflow.mts';
 import { etbWallet, payingWorkflow } from './workflows.mts';
 
 /** Payments before the tables are filled: connections make their plans while they are empty, as those of a gate that grows. */
@@ -31,10 +32,12 @@ async function publishGate(stack: Stack, server: GateServer, records: number): P
 	const way: Way = {
 		name: `pay gate, ${digits(records)} payments in its tables`,
 		url: `${stack.n8n.url}/webhook/${path}`,
-		workflowId: await stack.publish(payingWorkflow(path, { type, typeVersion, parameters })),
+		workflowId: await stack.publish(
+			payingWorkflow(path, node('Gate', type, parameters, { typeVersion })),
+		),
 		pays: true,
 	};
-	await pay(stack, way, { items: WARM_UP_ITEMS, latencyMs: 0, withReferences: true });
+	await pay(stack, way, { items: WARM_UP_ITEMS, latencyMs: 0 });
 	await fillGate(superuser, records);
 	await superuser.query('vacuum analyze');
 	await superuser.end();
@@ -52,27 +55,23 @@ export async function measureGate(
 		const own: Way = {
 			name: 'own references',
 			url: `${stack.n8n.url}/webhook/own-references`,
-			workflowId: await stack.publish(payingWorkflow('own-references', etbWallet('mapped'))),
+			workflowId: await stack.publish(payingWorkflow('own-references', etbWallet())),
 			pays: true,
 		};
-		const options = { items, latencyMs: 0, withReferences: true };
+		const options = { items, latencyMs: 0 };
 		await pay(stack, own, options);
 		const gates: Way[] = [];
 		for (const size of records) gates.push(await publishGate(stack, server, size));
 		for (const gate of gates) await pay(stack, gate, options);
-		const ledgers = references.map((size) => ({ size, ledger: ledgerOf(size) }));
 		const ofGates = gates.map((way) => ({
 			name: way.name,
 			ms: [] as number[],
 			run: async () => (await pay(stack, way, options)).nodeMs / items,
 		}));
-		const ofOwn = ledgers.map(({ size, ledger }) => ({
-			name: `own references, ${digits(size)} kept`,
+		const ofOwn = references.map((kept) => ({
+			name: `own references, ${digits(kept)} kept`,
 			ms: [] as number[],
-			run: async () => {
-				stack.executions.setLedger(own.workflowId, ledger);
-				return (await pay(stack, own, options)).nodeMs / items;
-			},
+			run: async () => (await pay(stack, own, { ...options, kept })).nodeMs / items,
 		}));
 		const measured = [...ofGates, ...ofOwn];
 		for (let round = 0; round < rounds; round++) {
@@ -92,7 +91,7 @@ export async function measureGate(
 		return {
 			title: 'The pay gate',
 			text: [
-				`Time of the node that pays, for one item, in ms: *Execute Sub-workflow* with the gate behind it, or the ETB Wallet node with references of its own (Map Automatically). ${items} items in each execution, Concurrency 10, ${rounds} rounds; PostgreSQL on the same machine, whose commits do not wait for the disk.`,
+				`Time of the node that pays, for one item, in ms: *Execute Sub-workflow* with the gate behind it, or the ETB Wallet node with references of its own. ${items} items in each execution, Concurrency 10, ${rounds} rounds; PostgreSQL on the same machine, whose commits do not wait for the disk.`,
 				table(['', 'ms', '× none'], lines),
 				calls.text,
 			].join('\n\n'),

@@ -6,7 +6,8 @@ import type { Section, Sizes, Target } from './section.mts';
 import type { Counts } from './service.mts';
 import type { Stack } from './stack.mts';
 import { digits, ratios, shown, spread, table } from './statistics.mts';
-import { PAY, etbWallet, httpRequest, noOperation, payingWorkflow } from './workflows.mts';
+import { PAY } from '../lab/workflow.mts';
+import { etbWallet, httpRequest, noOperation, payingWorkflow } from './workflows.mts';
 
 /** A published workflow that pays. */
 export interface Way {
@@ -32,7 +33,7 @@ interface Row {
 	toUserId: string;
 	/** ETB */
 	amountEtb: number;
-	reference?: string;
+	reference: string;
 }
 
 /** The latency at which the service, and not CPU, is to be the limit, and how many payments at once that takes. */
@@ -40,10 +41,8 @@ const SLOW = { latencyMs: 50, concurrency: 50 };
 
 export interface Ways {
 	http: Way;
-	expressions: Way;
-	mapped: Way;
-	expressionsSlow: Way;
-	mappedSlow: Way;
+	wallet: Way;
+	walletSlow: Way;
 	nothing: Way;
 }
 
@@ -66,18 +65,8 @@ export async function publishWays(stack: Stack): Promise<Ways> {
 	const slow = { concurrency: SLOW.concurrency };
 	return {
 		http: await publish('http', 'HTTP Request', httpRequest(service.payments.url, header)),
-		expressions: await publish('expressions', 'ETB Wallet, expressions', etbWallet('expressions')),
-		mapped: await publish('mapped', 'ETB Wallet, Map Automatically', etbWallet('mapped')),
-		expressionsSlow: await publish(
-			'expressions-slow',
-			'ETB Wallet, expressions, 50 at once',
-			etbWallet('expressions', slow),
-		),
-		mappedSlow: await publish(
-			'mapped-slow',
-			'ETB Wallet, Map Automatically, 50 at once',
-			etbWallet('mapped', slow),
-		),
+		wallet: await publish('wallet', 'ETB Wallet', etbWallet()),
+		walletSlow: await publish('wallet-slow', 'ETB Wallet, 50 at once', etbWallet(slow)),
 		nothing: await publish('nothing', 'No Operation (n8n itself)', noOperation),
 	};
 }
@@ -86,11 +75,11 @@ const READY_EVERY_MS = 500;
 
 let referencesMade = 0;
 
-const rowsFor = ({ userIds }: Stack['service'], items: number, withReferences: boolean): Row[] =>
+const rowsFor = ({ userIds }: Stack['service'], items: number): Row[] =>
 	Array.from({ length: items }, (_, index) => ({
 		toUserId: userIds[index % userIds.length] ?? '',
 		amountEtb: 100 + (index % 50),
-		...(withReferences && { reference: `payroll-${++referencesMade}` }),
+		reference: `payroll-${++referencesMade}`,
 	}));
 
 /** After a big execution n8n can be so busy with its database that it turns requests away. */
@@ -127,13 +116,14 @@ async function execute({ executions }: Stack, way: Way, rows: Row[]): Promise<nu
 export async function pay(
 	stack: Stack,
 	way: Way,
-	{ items, latencyMs, withReferences = false }: PayOptions,
+	{ items, latencyMs, kept = 0 }: PayOptions,
 ): Promise<PayRun> {
 	const { pid } = stack.n8n;
+	stack.executions.setLedger(way.workflowId, ledgerOf(kept));
 	await stack.service.begin(latencyMs);
 	await untilReady(stack);
 	await stack.inspector.collectGarbage();
-	const rows = rowsFor(stack.service, items, withReferences);
+	const rows = rowsFor(stack.service, items);
 	const memoryBefore = memoryMb(pid);
 	resetPeakMemory(pid);
 	const cpuBefore = cpuMs(pid);
@@ -153,7 +143,8 @@ export async function pay(
 interface PayOptions {
 	items: number;
 	latencyMs: number;
-	withReferences?: boolean;
+	/** References that the node keeps of other payments when the run begins. */
+	kept?: number;
 }
 
 /** Runs of each way, one of each per round. */
@@ -207,8 +198,8 @@ export async function measurePaying(
 	sizes: Sizes['pay'],
 	print: (line: string) => void,
 ): Promise<Section> {
-	const { http, expressions, mapped, expressionsSlow, mappedSlow, nothing } = ways;
-	const allWays = [http, expressions, mapped, expressionsSlow, mappedSlow, nothing];
+	const { http, wallet, walletSlow, nothing } = ways;
+	const allWays = [http, wallet, walletSlow, nothing];
 	// What runs for the first time is compiled first.
 	for (const way of allWays) {
 		await pay(stack, way, { items: Math.min(1_000, sizes.at(-1)?.items ?? 0), latencyMs: 0 });
@@ -217,9 +208,9 @@ export async function measurePaying(
 	const targets: Target[] = [];
 	const largest = sizes.at(-1)?.items;
 	for (const { items, rounds, slowRounds } of sizes) {
-		const fastWays = [http, expressions, mapped, nothing];
+		const fastWays = [http, wallet, nothing];
 		const fast = await alternate(stack, fastWays, rounds, { items, latencyMs: 0 });
-		const slowWays = [http, expressionsSlow, mappedSlow];
+		const slowWays = [http, walletSlow];
 		const slow = await alternate(stack, slowWays, slowRounds, { items, latencyMs: SLOW.latencyMs });
 		const of = (runs: Map<Way, PayRun[]>, way: Way) => runs.get(way) ?? [];
 		for (const [latencyMs, runs, times] of [
@@ -232,132 +223,90 @@ export async function measurePaying(
 			print(text.at(-1) ?? '');
 		}
 		if (items !== largest) continue;
-		for (const [way, least] of [
-			[expressions, 2],
-			[mapped, 5],
-		] as const) {
-			const ratio = ratios(rates(of(fast, way), items), rates(of(fast, http), items));
-			targets.push({
-				wanted: `${items} items at 0 ms: ${way.name} at least ${least} × the items/s of HTTP Request`,
-				measured: shown(ratio),
-				met: ratio.median >= least,
-			});
-		}
-		for (const [way, atOnce] of [
-			[expressions, expressionsSlow],
-			[mapped, mappedSlow],
-		] as const) {
-			const ideal = (items * SLOW.latencyMs) / SLOW.concurrency;
-			const limits = of(fast, way).map(({ nodeMs }) => Math.max(nodeMs, ideal));
-			const ratio = ratios(
-				of(slow, atOnce).map(({ nodeMs }) => nodeMs),
-				limits,
-			);
-			targets.push({
-				wanted: `${items} items at ${SLOW.latencyMs} ms: ${atOnce.name}, at most 1.15 × the limit, which is the larger of N × latency / concurrency and the time at 0 ms`,
-				measured: shown(ratio),
-				met: ratio.median <= 1.15,
-			});
-		}
-		for (const way of [expressions, mapped]) {
-			const grown = (runs: PayRun[]) => runs.map(({ grownMb }) => grownMb);
-			const ratio = ratios(grown(of(fast, way)), grown(of(fast, http)));
-			targets.push({
-				wanted: `${items} items: ${way.name} takes at most the memory of HTTP Request`,
-				measured: `× ${shown(ratio)}`,
-				met: ratio.median <= 1,
-			});
-		}
+		const ratio = ratios(rates(of(fast, wallet), items), rates(of(fast, http), items));
+		const least = 2;
+		targets.push({
+			wanted: `${items} items at 0 ms: ${wallet.name} at least ${least} × the items/s of HTTP Request`,
+			measured: shown(ratio),
+			met: ratio.median >= least,
+		});
+		const ideal = (items * SLOW.latencyMs) / SLOW.concurrency;
+		const times = (runs: PayRun[]) => runs.map(({ nodeMs }) => nodeMs);
+		const overLimit = ratios(
+			times(of(slow, walletSlow)),
+			times(of(fast, wallet)).map((ms) => Math.max(ms, ideal)),
+		);
+		targets.push({
+			wanted: `${items} items at ${SLOW.latencyMs} ms: ${walletSlow.name}, at most 1.15 × the limit, which is the larger of N × latency / concurrency and the time at 0 ms`,
+			measured: shown(overLimit),
+			met: overLimit.median <= 1.15,
+		});
+		const grown = (runs: PayRun[]) => runs.map(({ grownMb }) => grownMb);
+		const memory = ratios(grown(of(fast, wallet)), grown(of(fast, http)));
+		targets.push({
+			wanted: `${items} items: ${wallet.name} takes at most the memory of HTTP Request`,
+			measured: `× ${shown(memory)}`,
+			met: memory.median <= 1,
+		});
 	}
 	return { title: 'Paying', text: text.join('\n\n'), targets };
 }
 
-/** What a paid reference leaves there. */
+/** How the cost of an item grows with the items of a run, and with the references that the node keeps. */
+export async function measureGrowth(
+	stack: Stack,
+	{ wallet, walletSlow }: Ways,
+	{ items, rounds, ledger, ledgers }: Sizes['growth'],
+	print: (line: string) => void,
+): Promise<Section> {
+	const kinds = [
+		// Takes minutes for the largest size.
+		{ way: wallet, items: items.slice(0, -1) },
+		{ way: walletSlow, items },
+	];
+	const msOf = async (way: Way, options: Omit<PayOptions, 'latencyMs'>): Promise<number> =>
+		(await pay(stack, way, { ...options, latencyMs: 0 })).nodeMs / options.items;
+	const byItems: string[][] = [];
+	const byKept: string[][] = [];
+	const targets: Target[] = [];
+	for (const kind of kinds) {
+		const { way } = kind;
+		const costs = new Map(kind.items.map((count): [number, number[]] => [count, []]));
+		const costsByKept = new Map(ledgers.sizes.map((kept): [number, number[]] => [kept, []]));
+		await msOf(way, { items: 100 });
+		for (let round = 0; round < rounds; round++) {
+			for (const [count, done] of costs) done.push(await msOf(way, { items: count, kept: ledger }));
+			for (const [kept, done] of costsByKept)
+				done.push(await msOf(way, { items: ledgers.payments, kept }));
+		}
+		const [first, last] = [kind.items[0] ?? 0, kind.items.at(-1) ?? 0];
+		const growth = ratios(costs.get(last) ?? [], costs.get(first) ?? []);
+		const cells = items.map((count) => shown(spread(costs.get(count) ?? [NaN])));
+		byItems.push([way.name, ...cells, shown(growth)]);
+		byKept.push([way.name, ...[...costsByKept.values()].map((ms) => shown(spread(ms)))]);
+		for (const rows of [byItems, byKept]) print(rows.at(-1)?.join(' | ') ?? '');
+		targets.push({
+			wanted: `${way.name}: an item of ${last} costs at most 1.1 × one of ${first}`,
+			measured: shown(growth),
+			met: growth.median <= 1.1,
+		});
+	}
+	const text = [
+		`Time of the node for one item, in ms. The node keeps ${digits(ledger)} other references at the start of each run. ${rounds} rounds.`,
+		table(['', ...items.map((count) => `${digits(count)} items`), 'growth'], byItems),
+		`The same by the references that the node keeps at the start of the run; ${digits(ledgers.payments)} items.`,
+		table(['', ...ledgers.sizes.map((kept) => `${digits(kept)} references`)], byKept),
+	];
+	return { title: 'Growth', text: text.join('\n\n'), targets };
+}
+
+/** What a paid reference leaves in the record. */
 const MARKS_OF_PAID = 4;
 /** Entries as n8n keeps them: of other references than any that are paid here. */
-export const ledgerOf = (references: number): string =>
+const ledgerOf = (references: number): string =>
 	JSON.stringify({
 		mode: 'entries',
 		data: Array.from({ length: references * MARKS_OF_PAID }, () =>
 			randomBytes(16).toString('base64'),
 		),
 	});
-
-/** What a payment with a reference costs by what the ledger holds already. Both ways have paid before. */
-async function measureLedgers(
-	stack: Stack,
-	{ mapped, mappedSlow }: Ways,
-	{ sizes, payments }: Sizes['growth']['ledgers'],
-	rounds: number,
-	print: (line: string) => void,
-): Promise<string> {
-	const rows: string[][] = [];
-	for (const way of [mapped, mappedSlow]) {
-		const costs = new Map(sizes.map((size): [number, number[]] => [size, []]));
-		for (let round = 0; round < rounds; round++) {
-			for (const [size, done] of costs) {
-				stack.executions.setLedger(way.workflowId, ledgerOf(size));
-				const options = { items: payments, latencyMs: 0, withReferences: true };
-				done.push((await pay(stack, way, options)).nodeMs / payments);
-			}
-		}
-		rows.push([`${way.name}, references`, ...[...costs.values()].map((ms) => shown(spread(ms)))]);
-		print(rows.at(-1)?.join(' | ') ?? '');
-	}
-	const heading = `Time of the node for one item with a reference, in ms, by the references that its ledger holds at the start of the run; ${digits(payments)} items, ${rounds} rounds.`;
-	const header = ['', ...sizes.map((size) => `${digits(size)} references`)];
-	return `${heading}\n\n${table(header, rows)}`;
-}
-
-/** How the cost of an item grows with the items of a run, and with what the ledger of references holds. */
-export async function measureGrowth(
-	stack: Stack,
-	ways: Ways,
-	{ items, rounds, ledger, roundsWithReferences, ledgers }: Sizes['growth'],
-	print: (line: string) => void,
-): Promise<Section> {
-	const { expressions, mapped, mappedSlow } = ways;
-	const fill = async (way: Way, count: number) => {
-		await stack.service.begin(0);
-		await execute(stack, way, rowsFor(stack.service, count, true));
-	};
-	await fill(mapped, 1);
-	await fill(mappedSlow, ledger);
-	const filled = stack.executions.ledger(mappedSlow.workflowId);
-	const without = { items, rounds, withReferences: false };
-	const withThem = { items, rounds: roundsWithReferences, withReferences: true };
-	const kinds = [
-		{ ...without, name: expressions.name, way: expressions },
-		{ ...without, name: mapped.name, way: mapped },
-		// Takes minutes for the largest size.
-		{ ...withThem, name: `${mapped.name}, references`, way: mapped, items: items.slice(0, -1) },
-		{ ...withThem, name: `${mappedSlow.name}, references`, way: mappedSlow },
-	];
-	const rows: string[][] = [];
-	const targets: Target[] = [];
-	for (const kind of kinds) {
-		const { name, way, withReferences } = kind;
-		const costs = new Map(kind.items.map((count): [number, number[]] => [count, []]));
-		for (let round = 0; round < kind.rounds; round++) {
-			for (const [count, done] of costs) {
-				if (withReferences) stack.executions.setLedger(way.workflowId, filled);
-				const run = await pay(stack, way, { items: count, latencyMs: 0, withReferences });
-				done.push(run.nodeMs / count);
-			}
-		}
-		const [first, last] = [kind.items[0] ?? 0, kind.items.at(-1) ?? 0];
-		const growth = ratios(costs.get(last) ?? [], costs.get(first) ?? []);
-		const cells = items.map((count) => shown(spread(costs.get(count) ?? [NaN])));
-		rows.push([name, ...cells, shown(growth)]);
-		print(rows.at(-1)?.join(' | ') ?? '');
-		targets.push({
-			wanted: `${name}: an item of ${last} costs at most 1.1 × one of ${first}`,
-			measured: shown(growth),
-			met: growth.median <= 1.1,
-		});
-	}
-	const heading = `Time of the node for one item, in ms. Where references are given, the ledger holds ${digits(ledger)} others at the start of each run. ${rounds} rounds, with references ${roundsWithReferences}.`;
-	const header = ['', ...items.map((count) => `${digits(count)} items`), 'growth'];
-	const byLedger = await measureLedgers(stack, ways, ledgers, roundsWithReferences, print);
-	return { title: 'Growth', text: `${heading}\n\n${table(header, rows)}\n\n${byLedger}`, targets };
-}

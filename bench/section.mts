@@ -20,10 +20,9 @@ export interface Sizes {
 	growth: {
 		items: number[];
 		rounds: number;
-		/** References that the ledger holds already. */
+		/** References that the node keeps already. */
 		ledger: number;
-		roundsWithReferences: number;
-		/** What the ledger holds when its own cost is measured, and how many are then paid. */
+		/** What it keeps when that cost is measured, and how many are then paid. */
 		ledgers: { sizes: number[]; payments: number };
 	};
 	gate: {
@@ -59,9 +58,8 @@ export const fullSizes: Sizes = {
 	],
 	growth: {
 		items: [100, 1_000, 10_000],
-		rounds: 5,
+		rounds: 3,
 		ledger: 10_000,
-		roundsWithReferences: 3,
 		ledgers: { sizes: [0, 10_000, 30_000, 100_000], payments: 200 },
 	},
 	gate: {
@@ -91,7 +89,6 @@ export const quickSizes: Sizes = {
 		items: [50, 200],
 		rounds: 1,
 		ledger: 200,
-		roundsWithReferences: 1,
 		ledgers: { sizes: [0, 1_000], payments: 50 },
 	},
 	gate: { records: [0, 2_000], references: [0, 1_000], items: 100, rounds: 2 },

@@ -174,7 +174,7 @@ export class Editor {
 	/** Types a fixed value into a field. */
 	async fill(name: string, value: string): Promise<void> {
 		await this.switchTo(name, 'fixed');
-		const input = this.field(name).locator('input');
+		const input = this.field(name).locator('input, textarea');
 		await input.fill(value);
 		await input.blur();
 	}

@@ -15,6 +15,7 @@ import {
 import { freePort } from './ports.mts';
 import { startStack, type Stack } from './stack.mts';
 import { stopRequested } from './stopping.mts';
+import { START, node, paysItems, start, workflow } from '../workflow.mts';
 
 /** A step of the demo that did not do what it should; its message says which and why. */
 class DemoFailure extends Error {}
@@ -91,40 +92,26 @@ const stepsFor = (webhookUrl: string, externalId: string): Step[] => [
 	{
 		name: 'Disbursement: Create',
 		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
+			...paysItems,
+			reference: '={{ $json.externalId }}',
 			toUserId: '={{ $json.id }}',
-			amountEtb: AMOUNT_ETB,
+			amountEtb: String(AMOUNT_ETB),
 		},
 		problem: (output) =>
-			differs(output, 'success', true) ??
+			differs(output, 'code', 'paid') ??
 			differs(output, 'amountEtb', AMOUNT_ETB) ??
 			missing(output, 'txHash', /^0x/),
 	},
 ];
 
 /** A manual trigger and the steps behind it, one after the other. */
-function workflowOf(steps: Step[]): WorkflowFile {
-	const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} };
-	const actions = steps.map(({ name, parameters }) => ({
-		name,
-		type: 'n8n-nodes-etb-wallet.etbWallet',
-		parameters,
-	}));
-	const nodes = [start, ...actions].map((node, index) => ({
-		...node,
-		id: `node-${index}`,
-		typeVersion: 1,
-		position: [index * 220, 0],
-	}));
-	const connections = Object.fromEntries(
-		nodes.slice(1).map((node, index) => {
-			const previous = nodes[index]?.name ?? start.name;
-			return [previous, { main: [[{ node: node.name, type: 'main', index: 0 }]] }];
-		}),
-	);
-	return { name: 'Demo: every operation', nodes, connections, settings: { executionOrder: 'v1' } };
-}
+const workflowOf = (steps: Step[]): WorkflowFile =>
+	workflow('Demo: every operation', [
+		start(),
+		...steps.map(({ name, parameters }) =>
+			node(name, 'n8n-nodes-etb-wallet.etbWallet', parameters),
+		),
+	]);
 
 const show = (title: string, value: unknown) =>
 	console.log(`\n${title}\n  ${JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')}`);
@@ -197,7 +184,7 @@ async function demo({ n8n, sandbox }: Stack): Promise<void> {
 
 	const steps = stepsFor(webhookUrl, `demo-${Date.now()}`);
 	const payerId = await importWorkflow(api, workflowOf(steps), credentialId);
-	const paid = await api.endedExecution(await api.run(payerId, 'Start'));
+	const paid = await api.endedExecution(await api.run(payerId, START));
 	for (const { name, problem } of steps) {
 		const output = outputOf(paid, name);
 		show(name, output);

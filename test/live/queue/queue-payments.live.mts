@@ -183,7 +183,9 @@ void test('a fixed Settle Unknown in an execution that waited is refused, and fr
 	await lab.api.changeWorkflow(id, ({ nodes }) => ({
 		nodes: [
 			...nodes.map((each) =>
-				each.name === PAY ? { ...each, ...payNode(settling(rows)), id: each.id } : each,
+				each.name === PAY
+					? { ...each, ...payNode(settling(rows), { onError: 'stopWorkflow' }), id: each.id }
+					: each,
 			),
 			code('Address', 'return [{ json: { address: $execution.resumeUrl } }]'),
 			node('Wait', 'wait', { resume: 'webhook', options: {} }, { typeVersion: 1.1 }),
@@ -195,7 +197,7 @@ void test('a fixed Settle Unknown in an execution that waited is refused, and fr
 	const requests = lab.sandbox.requestCount();
 	assert.equal((await fetch(String(address))).status, 200);
 	const ended = await lab.api.endedExecution(waiting.id);
-	assert.match(ended.error ?? '', /Nobody was paid: Mode is on Settle Unknown/);
+	assert.match(ended.error ?? '', /Mode is on Settle Unknown/);
 	await pay('waited', rows);
 	assert.deepEqual(codesOf((await lab.executions(id, 3)).at(-1)), ['inDoubt']);
 	assert.equal(lab.sandbox.requestCount(), requests);
