@@ -2,9 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
-import { stopwatch } from '../shared/elapsed';
-import { InvalidValueError } from '../shared/invalidValue';
-import { operationError, requireRequests } from '../shared/n8n';
+import { operationError } from '../shared/n8n';
 import { isStarting, projectOf, triggerKey } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
@@ -86,12 +84,12 @@ export async function register(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
+/** @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen */
 async function accountFor(context: IHookFunctions): Promise<Account> {
-	requireRequests(context);
 	const account = await loadAccount(context);
 	if (account.webhookSecret === '') {
-		throw new InvalidValueError(
+		throw operationError(
+			context.getNode(),
 			'The credential has no Webhook Secret',
 			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 		);
@@ -141,12 +139,12 @@ async function setUrl(
 		const hadIt = known.taken === url;
 		if (!hadIt) known.taken = undefined;
 		const body = { webhookUrl: url };
-		const passedMs = stopwatch();
+		const endsAt = performance.now() + registrationMs;
 		const result = await callService(
 			context,
 			account,
 			{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
-			{ timeoutMs: attemptMs, msLeft: () => registrationMs - passedMs() },
+			{ timeoutMs: attemptMs, msLeft: () => endsAt - performance.now() },
 		);
 		if (result.ok) {
 			known.taken = url;

@@ -581,14 +581,6 @@ describe('registration, beside the URL that the service has', () => {
 		await other.stop();
 	});
 
-	test('publishing fails on an n8n that cannot send requests, with the version that is needed', async () => {
-		const other = options({ contextOfOtherN8n: { helpers: {} } });
-		await expect(callTriggerHook(other, 'create')).rejects.toThrow(
-			'This version of n8n cannot send requests with a credential',
-		);
-		expect(sandbox.books.webhookUrl()).toBeUndefined();
-	});
-
 	test.each([
 		['of another project', 'another-project'],
 		['of whose project n8n says nothing', undefined],
