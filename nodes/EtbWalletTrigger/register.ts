@@ -103,7 +103,6 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 	const holder = holderFor(context, publicUrl(context, account));
 	const other = holdersOf(key, holder).find(({ trigger }) => trigger !== holder.trigger);
 	if (other !== undefined) throw alreadyHeld(context, other);
-	forget(holder.trigger);
 	const known = accountUrlOf(key);
 	known.holder = holder;
 	const failure = await setUrl(context, account, holder.url, () => known.holder === holder);
@@ -111,8 +110,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 		if (known.holder === holder) known.holder = undefined;
 		throw failureError(context.getNode(), failure);
 	}
-	if (known.taken === holder.url)
-		Object.assign(context.getWorkflowStaticData('node'), { url: holder.url, account: key });
+	Object.assign(context.getWorkflowStaticData('node'), { url: holder.url, account: key });
 }
 
 async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
