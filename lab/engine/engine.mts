@@ -349,8 +349,6 @@ export function onlyJson({ output, error }: RunResult): IDataObject {
 }
 
 export interface TriggerOptions {
-	/** What is different where n8n is another one. */
-	contextOfOtherN8n?: object;
 	credential: CredentialData;
 	parameters?: INodeParameters;
 	/** The base of n8n's webhook URLs. */
@@ -463,7 +461,7 @@ export async function callTriggerHook(
 		isTest,
 	});
 	try {
-		return await hook.call(Object.assign(context, options.contextOfOtherN8n));
+		return await hook.call(context);
 	} catch (error) {
 		checkError(error);
 		throw error;

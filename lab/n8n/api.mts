@@ -282,7 +282,16 @@ export class N8nApi {
 	/** "Archive" and then "Delete" in the editor; archiving unpublishes. */
 	async deleteWorkflow(id: string): Promise<void> {
 		await this.request('POST', `/rest/workflows/${id}/archive`, WithId, {});
-		await this.request('DELETE', `/rest/workflows/${id}`, z.unknown());
+		for (;;) {
+			try {
+				await this.request('DELETE', `/rest/workflows/${id}`, z.unknown());
+				return;
+			} catch (error) {
+				// n8n unpublishes it in the background first.
+				if (!(error instanceof N8nApiError && error.status === 409)) throw error;
+				await sleep(POLL_EVERY_MS);
+			}
+		}
 	}
 
 	/** False when the workflow was deleted. */

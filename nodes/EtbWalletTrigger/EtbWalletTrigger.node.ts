@@ -48,9 +48,9 @@ export class EtbWalletTrigger implements INodeType {
 			header: '',
 			executionsHelp: {
 				inactive:
-					'<b>While you build</b>, click the button, then let an event happen. It comes only while no workflow of this account is published.<br /><br /><b>When you are done</b>, publish the workflow. Each event then starts an execution, which the <a data-key="executions">executions list</a> shows. Open one there and click <b>Copy to editor</b> to build with it.',
+					'<b>While you build</b>, click the button, then let an event happen, and pin it. It comes only while no workflow of this account is published.<br /><br /><b>When you are done</b>, publish the workflow. Each event then starts an execution, which the <a data-key="executions">executions list</a> shows.',
 				active:
-					'Each event of the account starts an execution, which the <a data-key="executions">executions list</a> shows. Open one there and click <b>Copy to editor</b> to build with it.<br /><br />The button takes no events from the published workflow: it waits for one that you send to the test URL.',
+					'Each event of the account starts an execution, which the <a data-key="executions">executions list</a> shows. To build with one, click <b>Copy to editor</b> there.<br /><br />The button takes no events from the published workflow: it waits for one that you send to the test URL.',
 			},
 			activationHint: 'Publish the workflow to let each event of the account start it.',
 		},
@@ -162,7 +162,7 @@ export class EtbWalletTrigger implements INodeType {
 		if (this.getMode() === 'manual') {
 			addHint(
 				this,
-				'The test has ended: without a published workflow nobody receives the next events of this account. To build with a real event, publish the workflow, and use Copy to Editor in one of its executions.',
+				'The test has ended. To build with this event, pin it. If no workflow of this account is published, nobody receives the next ones until you publish.',
 			);
 		}
 		neverOutputEmptyItem(this);

@@ -2,8 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
-import { stopwatch } from '../shared/elapsed';
-import { InvalidValueError } from '../shared/invalidValue';
 import { operationError } from '../shared/n8n';
 import { isStarting, listeningError, projectOf, triggerKey } from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
@@ -87,11 +85,12 @@ export async function register(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/** @throws {InvalidValueError} for what has to be corrected before the trigger can listen */
+/** @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen */
 async function accountFor(context: IHookFunctions): Promise<Account> {
 	const account = await loadAccount(context);
 	if (account.webhookSecret === '') {
-		throw new InvalidValueError(
+		throw operationError(
+			context.getNode(),
 			'The credential has no Webhook Secret',
 			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 		);
@@ -105,7 +104,6 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 	const holder = holderFor(context, publicUrl(context, account));
 	const other = holdersOf(key, holder).find(({ trigger }) => trigger !== holder.trigger);
 	if (other !== undefined) throw alreadyHeld(context, other);
-	forget(holder.trigger);
 	const known = accountUrlOf(key);
 	known.holder = holder;
 	const failure = await setUrl(context, account, holder.url, () => known.holder === holder);
@@ -113,8 +111,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 		if (known.holder === holder) known.holder = undefined;
 		throw failureError(context.getNode(), failure);
 	}
-	if (known.taken === holder.url)
-		Object.assign(context.getWorkflowStaticData('node'), { url: holder.url, account: key });
+	Object.assign(context.getWorkflowStaticData('node'), { url: holder.url, account: key });
 }
 
 async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
@@ -141,12 +138,12 @@ async function setUrl(
 		const hadIt = known.taken === url;
 		if (!hadIt) known.taken = undefined;
 		const body = { webhookUrl: url };
-		const passedMs = stopwatch();
+		const endsAt = performance.now() + registrationMs;
 		const result = await callService(
 			context,
 			account,
 			{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
-			{ timeoutMs: attemptMs, msLeft: () => registrationMs - passedMs() },
+			{ timeoutMs: attemptMs, msLeft: () => endsAt - performance.now() },
 		);
 		if (result.ok) {
 			known.taken = url;

@@ -318,7 +318,7 @@ const controls = (sandbox: Sandbox): Html =>
 					${options(EVENT_LABELS)}
 				</select></label
 			>
-			<label>To <input name="url" type="url" placeholder="The webhook URL below" /></label>
+			<label>To <input name="url" type="url" placeholder="The webhook URL" /></label>
 			<button>Send</button>
 		</form>
 		<form data-post="/sandbox/faults" data-done="">
