@@ -37,8 +37,9 @@ const toldItem = z.object({
 	reference: z.string().nullish(),
 	toUserId: z.string(),
 	outcome: z.string(),
+	code: z.string().nullable(),
+	message: z.string().nullable(),
 	txHash: z.string().nullable(),
-	reason: z.string().nullable(),
 });
 /** What the gate told about a payment. */
 export type ToldItem = z.infer<typeof toldItem>;
@@ -244,7 +245,7 @@ export async function startGateLab(
 	});
 	const database = await (isSetUp ? server.gate() : server.emptyDatabase());
 	const superuser = await database.connect('superuser');
-	if (isSetUp) await setRules(superuser, 'main', { wait: '1 second' });
+	if (isSetUp) await setRules(superuser, 'main', {});
 	const account = { id: lab.credentialId, name: 'account' };
 	const gateLab: GateLab = {
 		lab,

@@ -40,7 +40,7 @@ const program = async (name: string, login: Login, ...args: string[]) =>
 const dump = async (database: string, file: string) =>
 	await program('pg_dump', 'superuser', '-Fc', '--schema=etb_wallet', `--file=${file}`, database);
 
-const tables = 'rules recipient caller payment spent confirmation history version'.split(' ');
+const tables = 'rules caller payment spent history version'.split(' ');
 
 /** All rows of all tables. */
 async function all(client: pg.Client): Promise<Record<string, unknown[]>> {
@@ -85,8 +85,8 @@ for (const who of ['superuser', 'setup'] as const) {
 		const restored = await other.connect('superuser');
 		assert.deepEqual(await all(restored), before);
 		const login = await other.connect('gate');
-		const told = (await claim(login, 'main', items)).items.map(({ decision }) => decision);
-		assert.deepEqual(told, ['alreadyPaid', 'unknown', 'send']);
+		const told = (await claim(login, 'main', items)).items.map(({ outcome }) => outcome);
+		assert.deepEqual(told, ['alreadyPaid', 'unknown', null]);
 		await assert.rejects(login.query('select * from etb_wallet.payment'), /permission denied/);
 		await assert.rejects(restored.query('delete from etb_wallet.payment'), /keeps every payment/);
 		await assert.rejects(restored.query('delete from etb_wallet.history'), /is only added to/);
@@ -114,5 +114,5 @@ test('an old backup forgets; a person writes down what was paid since, and it is
 		...['Abebe', 'paid after the backup'],
 	]);
 	const [told] = (await claim(login, 'main', since)).items;
-	assert.deepEqual([told?.decision, told?.txHash], ['alreadyPaid', '0xa1b2']);
+	assert.deepEqual([told?.outcome, told?.txHash], ['alreadyPaid', '0xa1b2']);
 });
