@@ -221,29 +221,6 @@ create or replace function clock() returns timestamptz language sql as $f$
   select clock_timestamp()
 $f$;
 
--- The elements of a list. Those that PostgreSQL cannot read, such as a text with U+0000, are null, and the others are not hurt.
-create or replace function elements(p_list json) returns jsonb[] language plpgsql immutable as $f$
-declare
-  v_elements jsonb[] := '{}';
-  v_element json;
-begin
-  if json_typeof(p_list) is distinct from 'array' then
-    raise exception 'Not a list of items: %', left(coalesce(p_list::text, 'nothing'), 80);
-  end if;
-  begin
-    return array(select jsonb_array_elements(p_list::jsonb));
-  exception when others then null; -- one by one then
-  end;
-  for v_element in select json_array_elements(p_list) loop
-    begin
-      v_elements := array_append(v_elements, v_element::jsonb);
-    exception when others then
-      v_elements := array_append(v_elements, null);
-    end;
-  end loop;
-  return v_elements;
-end $f$;
-
 -- Text without white space around it, or null. Spreadsheets turn identifiers into numbers, so whole numbers are text too.
 create or replace function plain_text(p_value jsonb) returns text language plpgsql immutable as $f$
 begin
@@ -301,7 +278,6 @@ begin
   requested_by := coalesce(plain_text(p_item -> 'requestedBy'), '');
   tx_hash := plain_text(p_item -> 'txHash');
   problem := case
-    when p_item is null then 'It cannot be read: it holds a character that PostgreSQL does not keep, such as U+0000'
     when reference is null and jsonb_typeof(p_item -> 'reference') not in ('null', 'string') then format('Reference is %s, which is not text', left(p_item ->> 'reference', 60))
     when coalesce(key, '') = '' then 'Reference is empty: give each payment a text of its own'
     when length(reference) > 200 then format('Reference is %s, which is longer than 200 characters', to_json(left(reference, 60)))
@@ -479,7 +455,7 @@ create or replace function claim(
 #variable_conflict use_column
 declare
   v_version version;
-  v_items jsonb[] := elements(p_items);
+  v_items jsonb[] := array(select jsonb_array_elements(p_items::jsonb));
   v_claim uuid := gen_random_uuid();
   v_rules rules;
   v_now timestamptz;
@@ -590,8 +566,8 @@ create or replace function record(
   p_budget text, p_claim uuid, p_items json, p_answers json, p_execution text default null, out items jsonb
 ) language plpgsql security definer as $f$
 declare
-  v_items jsonb[] := elements(p_items);
-  v_answers jsonb[] := elements(p_answers);
+  v_items jsonb[] := array(select jsonb_array_elements(p_items::jsonb));
+  v_answers jsonb[] := array(select jsonb_array_elements(p_answers::jsonb));
   v_rules rules := lock_budget(p_budget);
   v_now timestamptz := clock();
   v_is_complete boolean := cardinality(v_answers) = (select count(*) from unnest(v_items) i where i ->> 'outcome' is null);
@@ -743,7 +719,7 @@ end $f$;
 create or replace function write_down_paid(p_budget text, p_items json, p_by text, p_note text, out items jsonb) language plpgsql security definer as $f$
 #variable_conflict use_column
 declare
-  v_items jsonb[] := elements(p_items);
+  v_items jsonb[] := array(select jsonb_array_elements(p_items::jsonb));
   v_rules rules := lock_budget(p_budget);
   v_now timestamptz := clock();
   v_by text := person(p_by);
