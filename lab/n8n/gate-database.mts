@@ -14,6 +14,7 @@ const Shown = z.object({
 	Database: z.string(),
 	User: z.string(),
 	Password: z.string(),
+	'Payments in the record': z.coerce.number(),
 });
 
 /** What a Postgres credential of n8n holds. */
