@@ -10,7 +10,6 @@ import {
 	setRules,
 	record,
 	startGateServer,
-	value,
 } from '../../../../lab/gate/server.mts';
 
 const server = await startGateServer();
