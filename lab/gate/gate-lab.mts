@@ -45,6 +45,21 @@ const toldItem = z.object({
 export type ToldItem = z.infer<typeof toldItem>;
 export const toldItems = z.array(toldItem);
 
+/** What the ETB Wallet node told of a payment. */
+export type NodeTold = Pick<ToldItem, 'outcome' | 'toUserId'> & { code?: string };
+const nodeTold = z.object({
+	outcome: z.string(),
+	toUserId: z.string(),
+	code: z.string().optional(),
+});
+
+/** What the items of an ETB Wallet node tell, also those that failed. */
+export const toldByNode = (items: unknown[]): NodeTold[] =>
+	items.map((item) => {
+		const { error } = z.object({ error: z.unknown() }).passthrough().parse(item);
+		return nodeTold.parse(error ?? item);
+	});
+
 /** How many of each outcome. */
 export function counts(told: Array<{ outcome: string }>): Record<string, number> {
 	const count: Record<string, number> = {};
