@@ -81,7 +81,8 @@ test('each thing to do has a query of its page', async () => {
 	expect(todos.length).toBe(7);
 	for (const todo of todos) {
 		const asked = await run('What to Find Out', {}, { Budget: { todo, budget: 'main' } });
-		expect(asked).toEqual({ query: expect.stringContaining('as found'), values: ['main'] });
+		expect(asked).toEqual({ query: asked.query, values: ['main'] });
+		expect(asked.query).toMatch(/ as found/);
 	}
 });
 
@@ -90,8 +91,8 @@ describe('an answer that was not given changes nothing', () => {
 		['which', 'answer', 'note', 'what', 'who', 'only_known_callers'].map((name) => [name, null]),
 	);
 	test.each(todos)('%s: nothing was sent', async (todo) => {
-		expect(await readOf(todo, {})).toEqual({ missing: expect.any(String) });
-		expect(await readOf(todo, nulls)).toEqual({ missing: expect.any(String) });
+		expect(Object.keys(await readOf(todo, {}))).toEqual(['missing']);
+		expect(Object.keys(await readOf(todo, nulls))).toEqual(['missing']);
 	});
 
 	const paid = 'They were paid';

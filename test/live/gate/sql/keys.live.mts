@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { rows, startGateServer } from '../../../../lab/gate/server.mts';
+import { rows, startGateServer, value } from '../../../../lab/gate/server.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());
@@ -31,9 +31,7 @@ async function keysOf(references: string[]): Promise<string[]> {
 }
 
 test('each character that there is has the key that JavaScript gives it', async (context) => {
-	const version = Number(
-		(await client.query('show server_version_num')).rows[0]?.server_version_num,
-	);
+	const version = await value(client, z.coerce.number(), 'show server_version_num');
 	const all = Array.from({ length: 0x110000 }, (_, code) => code).filter(
 		(code) => code > 0 && (code < 0xd800 || code > 0xdfff),
 	);
