@@ -241,9 +241,7 @@ export async function startGateServer(): Promise<GateServer> {
 					await person.query(`create role ${logins[role]} login in role etb_wallet_${role}`);
 			hasLogins = true;
 			const superuser = await database.connect('superuser');
-			await superuser.query(
-				`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}`,
-			);
+			await superuser.query(`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}`);
 			await Promise.all([person.end(), superuser.end()]);
 			return database;
 		},
