@@ -308,7 +308,7 @@ begin
     code := coalesce(v_answer ->> 'code', outcome);
     tx_hash := nullif(left(v_answer ->> 'txHash', 200), ''); -- what is longer no index takes
     if outcome = 'paid' then
-      paid := (select jsonb_object_agg(f.key, f.value) from jsonb_each(v_answer) f where f.key in ('amountEtb', 'requestedAmountEtb', 'paidAt'));
+      paid := jsonb_strip_nulls(jsonb_build_object('amountEtb', v_answer -> 'amountEtb', 'requestedAmountEtb', v_answer -> 'requestedAmountEtb', 'paidAt', v_answer -> 'paidAt'));
     else
       message := nullif(concat_ws('. ', rtrim(v_answer ->> 'message', '. '), coalesce(v_answer ->> 'remedy', v_answer ->> 'description')), '');
     end if;
@@ -853,13 +853,6 @@ create or replace view spending as
 
 --------------------------------------------------------------------------------------------------------------- Rights
 
--- Whoever calls a function, and from where: a name in it is one of this schema. (Guards of tables too.)
-for v_old in select oid::regprocedure::text from pg_proc where pronamespace = 'etb_wallet'::regnamespace loop
-  execute format('alter function %s set search_path = etb_wallet, pg_temp', v_old);
-end loop;
-for v_old in select oid::regprocedure::text from pg_proc where pronamespace = 'etb_wallet'::regnamespace and prosecdef loop
-  execute format('alter function %1$s set enable_seqscan = off; alter function %1$s set jit = off', v_old);
-end loop;
 revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
 revoke all on all tables in schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
 revoke all on all sequences in schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
@@ -868,6 +861,12 @@ grant execute on function claim, record to etb_wallet_gate;
 grant execute on function settle, write_down_paid, set_rules, set_caller to etb_wallet_desk;
 -- (A view reads its tables as its owner, and calls functions as its reader.)
 grant execute on function clock, key_of to etb_wallet_desk;
+-- What runs with the owner's rights, whoever calls it and from where: a name in it, and in what it calls, is one of this schema.
+for v_old in
+  select oid::regprocedure::text from pg_proc where pronamespace = 'etb_wallet'::regnamespace and (prosecdef or prorettype = 'trigger'::regtype)
+loop
+  execute format('alter function %1$s set search_path = etb_wallet, pg_temp; alter function %1$s set enable_seqscan = off; alter function %1$s set jit = off', v_old);
+end loop;
 -- The sequence too: the desk's login makes the backup.
 grant select on all tables in schema etb_wallet to etb_wallet_desk;
 grant select on all sequences in schema etb_wallet to etb_wallet_desk;

@@ -341,14 +341,14 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'a name in a function is found wherever somebody put it',
-		finds: "execute format('alter function %s set search_path = etb_wallet, pg_temp', v_old);",
-		puts: 'null;',
+		finds: 'alter function %1$s set search_path = etb_wallet, pg_temp;',
+		puts: '',
 		noticedBy: 'setup',
 	},
 	{
 		breaks: "a temporary table stands for one of the gate's",
-		finds: "execute format('alter function %s set search_path = etb_wallet, pg_temp', v_old);",
-		puts: "execute format('alter function %s set search_path = pg_temp, etb_wallet', v_old);",
+		finds: 'alter function %1$s set search_path = etb_wallet, pg_temp;',
+		puts: 'alter function %1$s set search_path = pg_temp, etb_wallet;',
 		noticedBy: 'rights',
 	},
 ];
