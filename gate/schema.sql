@@ -424,7 +424,7 @@ begin
     end if;
     if coalesce(v_spent, 0) + p_amount > v_limit.most then
       code := 'aboveLimit';
-      message := format('Above the most %s, %s ETB', v_limit.words, v_limit.most) || coalesce(format(', of which %s are spent or reserved', v_spent), '');
+      message := format('Above the most %s, %s ETB', v_limit.words, v_limit.most) || coalesce(', of which ' || v_spent || ' are spent or reserved', '');
       return;
     end if;
   end loop;

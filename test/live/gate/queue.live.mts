@@ -7,9 +7,11 @@ import fastify from 'fastify';
 import pg from 'pg';
 import { z } from 'zod';
 import { WorkflowFile } from '../../../lab/n8n/api.mts';
+import { readExample } from '../../../lab/n8n/examples.mts';
 import { eventually, timesPaid } from '../../../lab/lab.mts';
 import { startQueueLab, type QueueLab } from '../../../lab/queue/queue-lab.mts';
 import {
+	callOf,
 	callOfGate,
 	counts,
 	gateWorkflow,
@@ -18,6 +20,7 @@ import {
 	openOf,
 	payrollOf,
 	settleByPerson,
+	toldByNode,
 	toldItems,
 	unpaid,
 	type Payment,
@@ -57,8 +60,8 @@ after(async () => {
 	await lab?.stop();
 });
 
-/** A workflow that pays the rows that are posted to `webhook/<path>` through the gate. */
-const webhookWorkflow = (path: string): WorkflowFile => {
+/** A workflow that pays the rows that are posted to `webhook/<path>` through the gate, or with another call. */
+const webhookWorkflow = (path: string, pay = callOfGate(gateId)): WorkflowFile => {
 	const webhook = node('Webhook', 'n8n-nodes-base.webhook', 2, {
 		...{ path, httpMethod: 'POST', responseMode: 'onReceived' },
 		options: {},
@@ -69,7 +72,7 @@ const webhookWorkflow = (path: string): WorkflowFile => {
 	});
 	return WorkflowFile.parse({
 		name: `Caller ${path}`,
-		nodes: [{ ...webhook, webhookId: randomUUID() }, split, callOfGate(gateId)],
+		nodes: [{ ...webhook, webhookId: randomUUID() }, split, pay],
 		connections: oneAfterTheOther('Webhook', 'Rows', 'Pay'),
 		settings: { executionOrder: 'v1' },
 	});
@@ -311,4 +314,51 @@ test('a worker is killed in the middle: nobody is paid twice, what it was sendin
 	await settleByPerson(superuser, lab.sandbox, payments);
 	await pay(2);
 	assert.deepEqual(new Set(timesPaid(lab.sandbox, payments)), new Set([1]));
+});
+
+test('one workflow that pays, without the gate: two callers at once, a worker that is killed, a caller that is repeated', async (context) => {
+	const paysId = await lab.publish(await readExample('one-workflow-that-pays.json'));
+	const fields = {
+		reference: '={{ $json.reference }}',
+		toUserId: '={{ $json.toUserId }}',
+		amountEtb: '={{ $json.amountEtb }}',
+	};
+	const paths = ['first-of-two', 'second-of-two'];
+	const callers: string[] = [];
+	for (const path of paths)
+		callers.push(await lab.publish(webhookWorkflow(path, callOf('Pay', paysId, fields))));
+	const toldIn = async (caller: string, count: number) =>
+		toldByNode((await lab.executions(caller, count)).at(-1)?.itemsOf('Pay') ?? []);
+
+	const payments = payrollOf(lab.sandbox, 'both', 100);
+	await Promise.all(paths.map(async (path) => await post(path, { rows: payments })));
+	const both = [await toldIn(callers[0] ?? '', 1), await toldIn(callers[1] ?? '', 1)];
+	context.diagnostic(both.map((told) => JSON.stringify(counts(told))).join(' '));
+	assert.deepEqual(new Set(timesPaid(lab.sandbox, payments)), new Set([1]));
+	assert.equal(both.flat().filter(({ outcome }) => outcome === 'paid').length, 100);
+	await post(paths[0] ?? '', { rows: payments });
+	assert.deepEqual(counts(await toldIn(callers[0] ?? '', 2)), { alreadyPaid: 100 });
+
+	// No answer comes, so a whole window is being sent when the worker ends.
+	const others = payrollOf(lab.sandbox, 'cut off', 60);
+	lab.sandbox.setLatency(60_000);
+	const before = lab.sandbox.requests.length;
+	await post(paths[1] ?? '', { rows: others });
+	await eventually('requests', () =>
+		lab.sandbox.requests.length >= before + 10 ? true : undefined,
+	);
+	const [running] = await lab.executionsNow(callers[1] ?? '', 'running');
+	const worker = running && (await lab.workerOf(running.id));
+	assert.ok(worker !== undefined);
+	await lab.workers[worker]?.kill();
+	lab.sandbox.setLatency(0);
+	await lab.workers[worker]?.start();
+	await post(paths[0] ?? '', { rows: others });
+	const told = await toldIn(callers[0] ?? '', 3);
+	context.diagnostic(`after the kill ${JSON.stringify(counts(told))}`);
+	const times = timesPaid(lab.sandbox, others);
+	assert.ok(times.every((count) => count <= 1));
+	for (const [index, { outcome }] of told.entries())
+		assert.ok(outcome === 'unknown' || (outcome !== 'notPaid' && times[index] === 1), outcome);
+	assert.ok(told.filter(({ outcome }) => outcome === 'unknown').length <= 20);
 });

@@ -204,8 +204,8 @@ export class GateModel {
 		const day = dayOf(nowMs, rules.timeZone);
 		const month = day.slice(0, 7);
 		const limits: Array<[most: number | undefined, spent: number, reason: RegExp]> = [
-			[rules.mostPerPayment, 0, /for one payment, /],
-			[caller?.mostPerPayment, 0, /for one payment of this caller/],
+			[rules.mostPerPayment, 0, /for one payment, [\d.]+ ETB$/],
+			[caller?.mostPerPayment, 0, /for one payment of this caller, [\d.]+ ETB$/],
 			[rules.mostPerRecipientPerDay, this.spentIn(recipient, day), /one recipient and day/],
 			[rules.mostPerRecipientPerMonth, this.spentIn(recipient, month), /one recipient and month/],
 			[caller?.mostPerDay, this.spentIn(by, day), /this caller and day/],
