@@ -1,17 +1,37 @@
-/** What a payment costs through the pay gate, by what its tables hold; beside it the node's own references, and the gate's SQL alone. */
+/** What a payment costs through the pay gate, by what its tables hold; beside it one workflow that pays, and the gate's SQL alone. */
 import { callOfGate, gateWorkflow } from '../lab/gate/gate-lab.mts';
+import { readExample } from '../lab/n8n/examples.mts';
 import { logins, setRules, startGateServer, type GateServer } from '../lab/gate/server.mts';
 import { measureCalls } from './gate-calls.mts';
 import { fillGate } from '../lab/gate/fill.mts';
+import { node } from '../lab/workflow.mts';
 import { pay, type Way } from './paying.mts';
 import type { Section, Sizes } from './section.mts';
 import type { Stack } from './stack.mts';
 import { digits, ratios, shown, spread, table } from './statistics.mts';
-import { node } from '../lab/workflow.mts';
-import { etbWallet, payingWorkflow } from './workflows.mts';
+import { payingWorkflow } from './workflows.mts';
 
 /** Payments before the tables are filled: connections make their plans while they are empty, as those of a gate that grows. */
 const WARM_UP_ITEMS = 100;
+
+/** Publishes a workflow that calls one that pays. */
+async function publishCaller(
+	stack: Stack,
+	path: string,
+	name: string,
+	paysId: string,
+): Promise<Way> {
+	const { type, typeVersion, parameters } = callOfGate(paysId);
+	return {
+		name,
+		url: `${stack.n8n.url}/webhook/${path}`,
+		workflowId: await stack.publish(
+			payingWorkflow(path, node('Call', type, parameters, { typeVersion })),
+		),
+		recordedIn: paysId,
+		pays: true,
+	};
+}
 
 /** Publishes a gate on a database of its own, and a workflow that calls it. */
 async function publishGate(stack: Stack, server: GateServer, records: number): Promise<Way> {
@@ -28,15 +48,8 @@ async function publishGate(stack: Stack, server: GateServer, records: number): P
 	});
 	const gateId = await stack.publish(await gateWorkflow(postgres, { id: '', name: '' }));
 	const path = `gate-${records}`;
-	const { type, typeVersion, parameters } = callOfGate(gateId);
-	const way: Way = {
-		name: `pay gate, ${digits(records)} payments in its tables`,
-		url: `${stack.n8n.url}/webhook/${path}`,
-		workflowId: await stack.publish(
-			payingWorkflow(path, node('Gate', type, parameters, { typeVersion })),
-		),
-		pays: true,
-	};
+	const kept = `pay gate, ${digits(records)} payments in its tables`;
+	const way = await publishCaller(stack, path, kept, gateId);
 	await pay(stack, way, { items: WARM_UP_ITEMS, latencyMs: 0 });
 	await fillGate(superuser, records);
 	await superuser.query('vacuum analyze');
@@ -52,12 +65,8 @@ export async function measureGate(
 ): Promise<Section> {
 	const server = await startGateServer();
 	try {
-		const own: Way = {
-			name: 'own references',
-			url: `${stack.n8n.url}/webhook/own-references`,
-			workflowId: await stack.publish(payingWorkflow('own-references', etbWallet())),
-			pays: true,
-		};
+		const paysId = await stack.publish(await readExample('one-workflow-that-pays.json'));
+		const own = await publishCaller(stack, 'one-workflow', 'one workflow that pays', paysId);
 		const options = { items, latencyMs: 0 };
 		await pay(stack, own, options);
 		const gates: Way[] = [];
@@ -69,7 +78,7 @@ export async function measureGate(
 			run: async () => (await pay(stack, way, options)).nodeMs / items,
 		}));
 		const ofOwn = references.map((kept) => ({
-			name: `own references, ${digits(kept)} kept`,
+			name: `one workflow that pays, ${digits(kept)} references kept`,
 			ms: [] as number[],
 			run: async () => (await pay(stack, own, { ...options, kept })).nodeMs / items,
 		}));
@@ -91,7 +100,7 @@ export async function measureGate(
 		return {
 			title: 'The pay gate',
 			text: [
-				`Time of the node that pays, for one item, in ms: *Execute Sub-workflow* with the gate behind it, or the ETB Wallet node with references of its own. ${items} items in each execution, Concurrency 10, ${rounds} rounds; PostgreSQL on the same machine, whose commits do not wait for the disk.`,
+				`Time of the node that pays, for one item, in ms: *Execute Sub-workflow* with the gate behind it, or with one workflow that pays. ${items} items in each execution, Concurrency 10, ${rounds} rounds; PostgreSQL on the same machine, whose commits do not wait for the disk.`,
 				table(['', 'ms', '× none'], lines),
 				calls.text,
 			].join('\n\n'),

@@ -14,6 +14,8 @@ export interface Way {
 	name: string;
 	url: string;
 	workflowId: string;
+	/** The workflow whose node keeps the references, if it is another one. */
+	recordedIn?: string;
 	/** Whether the service gets a request for each item. */
 	pays: boolean;
 }
@@ -119,7 +121,7 @@ export async function pay(
 	{ items, latencyMs, kept = 0 }: PayOptions,
 ): Promise<PayRun> {
 	const { pid } = stack.n8n;
-	stack.executions.setLedger(way.workflowId, ledgerOf(kept));
+	stack.executions.setLedger(way.recordedIn ?? way.workflowId, ledgerOf(kept));
 	await stack.service.begin(latencyMs);
 	await untilReady(stack);
 	await stack.inspector.collectGarbage();

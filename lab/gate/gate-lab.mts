@@ -37,12 +37,28 @@ const toldItem = z.object({
 	reference: z.string().nullish(),
 	toUserId: z.string(),
 	outcome: z.string(),
+	code: z.string().nullable(),
+	message: z.string().nullable(),
 	txHash: z.string().nullable(),
-	reason: z.string().nullable(),
 });
 /** What the gate told about a payment. */
 export type ToldItem = z.infer<typeof toldItem>;
 export const toldItems = z.array(toldItem);
+
+/** What the ETB Wallet node told of a payment. */
+export type NodeTold = Pick<ToldItem, 'outcome' | 'toUserId'> & { code?: string };
+const nodeTold = z.object({
+	outcome: z.string(),
+	toUserId: z.string(),
+	code: z.string().optional(),
+});
+
+/** What the items of an ETB Wallet node tell, also those that failed. */
+export const toldByNode = (items: unknown[]): NodeTold[] =>
+	items.map((item) => {
+		const { error } = z.object({ error: z.unknown() }).passthrough().parse(item);
+		return nodeTold.parse(error ?? item);
+	});
 
 /** How many of each outcome. */
 export function counts(told: Array<{ outcome: string }>): Record<string, number> {
@@ -244,7 +260,7 @@ export async function startGateLab(
 	});
 	const database = await (isSetUp ? server.gate() : server.emptyDatabase());
 	const superuser = await database.connect('superuser');
-	if (isSetUp) await setRules(superuser, 'main', { wait: '1 second' });
+	if (isSetUp) await setRules(superuser, 'main', {});
 	const account = { id: lab.credentialId, name: 'account' };
 	const gateLab: GateLab = {
 		lab,

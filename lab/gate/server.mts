@@ -18,7 +18,6 @@ export const schemaText = async (): Promise<string> => await readFile(schemaFile
 export const logins = {
 	gate: 'n8n_login',
 	desk: 'desk_login',
-	reader: 'reader_login',
 	setup: 'setup_person',
 	superuser: 'n8n',
 	stranger: 'stranger',
@@ -41,13 +40,14 @@ export interface Item {
 }
 
 const told = z.object({
-	decision: z.enum(['send', 'alreadyPaid', 'inFlight', 'unknown', 'notPaid']),
-	outcome: z.enum(['paid', 'alreadyPaid', 'inFlight', 'unknown', 'notPaid']).nullable(),
+	/** Null where it is still to be sent. */
+	outcome: z.enum(['paid', 'alreadyPaid', 'unknown', 'notPaid']).nullable(),
+	code: z.string().nullable(),
+	message: z.string().nullable(),
 	reference: z.string().optional(),
 	toUserId: z.string().optional(),
 	amountEtb: z.number().optional(),
 	txHash: z.string().nullable(),
-	reason: z.string().nullable(),
 });
 /** What the gate says about one item. */
 export type Told = z.infer<typeof told>;
@@ -237,13 +237,11 @@ export async function startGateServer(): Promise<GateServer> {
 			const person = await database.connect('setup');
 			await person.query(schema ?? (await schemaText()));
 			if (!hasLogins)
-				for (const role of ['gate', 'desk', 'reader'] as const)
+				for (const role of ['gate', 'desk'] as const)
 					await person.query(`create role ${logins[role]} login in role etb_wallet_${role}`);
 			hasLogins = true;
 			const superuser = await database.connect('superuser');
-			await superuser.query(
-				`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}, ${logins.reader}`,
-			);
+			await superuser.query(`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}`);
 			await Promise.all([person.end(), superuser.end()]);
 			return database;
 		},

@@ -53,11 +53,10 @@ async function readState(file: string): Promise<State> {
 	return text === undefined ? newState() : State.parse(JSON.parse(text));
 }
 
-/** The workflows of the gate, and whether they are published. Confirming wants the account's events, which the example has. */
+/** The workflows of the gate, and whether they are published. */
 const GATE_WORKFLOWS = {
 	'pay-gate.json': true,
 	'gate-desk.json': true,
-	'gate-confirm.json': false,
 };
 
 /** The user of the desk's login; the password is in the state. */

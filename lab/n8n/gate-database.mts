@@ -14,7 +14,7 @@ const Shown = z.object({
 	Database: z.string(),
 	User: z.string(),
 	Password: z.string(),
-	'First do this': z.string(),
+	'Payments in the record': z.coerce.number(),
 });
 
 /** What a Postgres credential of n8n holds. */
@@ -44,21 +44,13 @@ export async function setUpGate(
 		return Query.parse(node).parameters.query;
 	};
 	await client.query(schema ?? queryOf(RECORD_NODE));
-	const callers = { mcp: { most_per_day: 2000, most_per_payment: 500 } };
-	const newPasswords = 'no';
-	// n8n's Postgres node writes the values into the text as well.
-	const values = [
-		'main',
-		JSON.stringify(limits),
-		JSON.stringify(callers),
-		'npm start',
-		newPasswords,
-	].map((value) => client.escapeLiteral(value));
-	const text = queryOf(LOGINS_NODE).replaceAll(/\$(\d)/g, (_, number: string) => {
-		const value = values[Number(number) - 1];
-		if (value === undefined) throw new Error(`"${LOGINS_NODE}" has no value for $${number}`);
-		return value;
-	});
+	const given = {
+		...{ budget: 'main', limits, person: 'npm start', newPasswords: 'no' },
+		callers: { mcp: { most_per_day: 2000, most_per_payment: 500 } },
+	};
+	// n8n's Postgres node writes the value into the text as well.
+	const value = client.escapeLiteral(JSON.stringify(given));
+	const text = queryOf(LOGINS_NODE).replaceAll('$1', () => value);
 	const results = z.array(z.object({ rows: z.array(z.unknown()) })).parse(await client.query(text));
 	return z.array(Shown).parse(results.at(-1)?.rows);
 }

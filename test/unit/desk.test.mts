@@ -1,90 +1,156 @@
 /** What the desk reads out of a person's answers, and how it shows what the database gave, without n8n and PostgreSQL. */
-import { read } from '../../gate/desk/answer.mts';
-import { draw } from '../../gate/desk/page.mts';
-import { choices, money, todos } from '../../gate/desk/words.mts';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { WorkflowFile } from '../../lab/n8n/api.mts';
+
+type Run = (...globals: unknown[]) => unknown;
+const AsyncFunction = z
+	.custom<new (...code: string[]) => Run>()
+	.parse((async () => {}).constructor);
+
+const { nodes } = WorkflowFile.parse(JSON.parse(readFileSync('gate/gate-desk.json', 'utf8')));
+const Coded = z.object({ parameters: z.object({ jsCode: z.string() }) });
+const Items = z.array(z.object({ json: z.record(z.unknown()) }));
+
+/** Runs the code of a node as it is in the workflow, with the first items of other nodes and of its input. */
+async function run(name: string, input: object, others: Record<string, object>) {
+	const { jsCode } = Coded.parse(nodes.find((node) => node.name === name)).parameters;
+	const first = (json: object) => ({ isExecuted: true, first: () => ({ json }) });
+	const globals = {
+		$: (other: string) => (others[other] ? first(others[other]) : { isExecuted: false }),
+		$input: first(input),
+	};
+	const [item] = Items.parse(
+		await new AsyncFunction(...Object.keys(globals), jsCode)(...Object.values(globals)),
+	);
+	return item?.json ?? {};
+}
+
+const Choices = z.object({
+	parameters: z.object({
+		formFields: z.object({
+			values: z.array(
+				z.object({
+					fieldOptions: z.object({ values: z.array(z.object({ option: z.string() })) }).optional(),
+				}),
+			),
+		}),
+	}),
+});
+/** What the first page offers. */
+const todos = Choices.parse(
+	nodes.find(({ name }) => name === 'Desk'),
+).parameters.formFields.values.flatMap(
+	({ fieldOptions }) => fieldOptions?.values.map(({ option }) => option) ?? [],
+);
+const [settle = '', , find = '', stop = '', limits = '', caller = ''] = todos;
 
 const found = {
 	has_budget: true,
-	open: [{ n: 1, reference: 'a', attempt: 2 }],
-	unconfirmed: [
-		{ n: 1, reference: 'a', attempt: 2 },
-		{ n: 2, reference: 'a', attempt: 1 },
-	],
-	until: '2026-11-03T10:00:00+00:00',
+	open: [{ n: 1, reference: 'a', attempt: 2, amount_etb: '5', to_user_id: 'u' }],
 	limits: {
 		...{ most_per_day: '10000', most_per_payment: '5000', most_per_month: null },
-		...{ only_known_recipients: 'true', only_known_callers: 'true' },
+		only_known_callers: 'true',
 	},
 };
-const readOf = (todo: string, answer: Record<string, unknown>) =>
-	read({ todo, answer, found, budget: 'main', by: 'Almaz' });
-/** The last value but the person's name: what is to be changed. */
-const changes = (todo: string, answer: Record<string, unknown>): unknown => {
-	const result = readOf(todo, answer);
-	if (!('values' in result)) return result.missing;
-	return JSON.parse(result.values[todo === todos.callers ? 2 : 1] ?? '');
+const readOf = async (todo: string, answer: object) =>
+	await run('Read the Answer', answer, {
+		Budget: { todo, budget: 'main', by: 'Almaz' },
+		'Draw the Page': { found },
+	});
+const valuesOf = async (todo: string, answer: object) => (await readOf(todo, answer)).values;
+/** What is to be changed, or why nothing is. */
+const changes = async (todo: string, answer: object): Promise<unknown> => {
+	const { values, missing } = await readOf(todo, answer);
+	if (missing !== undefined) return missing;
+	return JSON.parse(z.array(z.string()).parse(values)[todo === caller ? 2 : 1] ?? '');
 };
+const Page = z.object({
+	title: z.string(),
+	text: z.string(),
+	html: z.string(),
+	fields: z.string(),
+});
+/** A page, before the person has sent one or after. */
+const draw = async (todo: string, input: object, isAnswer = false) =>
+	Page.parse(
+		await run('Draw the Page', input, { Budget: { todo }, ...(isAnswer && { Page: {} }) }),
+	);
+
+test('each thing to do has a query of its page', async () => {
+	expect(todos.length).toBe(7);
+	for (const todo of todos) {
+		const asked = await run('What to Find Out', {}, { Budget: { todo, budget: 'main' } });
+		expect(asked).toEqual({ query: asked.query, values: ['main'] });
+		expect(asked.query).toMatch(/ as found/);
+	}
+});
 
 describe('an answer that was not given changes nothing', () => {
 	const nulls = Object.fromEntries(
-		['which', 'answer', 'note', 'what', 'add', 'remove', 'who', 'only_known_recipients'].map(
-			(name) => [name, null],
-		),
+		['which', 'answer', 'note', 'what', 'who', 'only_known_callers'].map((name) => [name, null]),
 	);
-	test.each(Object.values(todos))('%s: nothing was sent', (todo) => {
-		expect(readOf(todo, {})).toHaveProperty('missing');
-		expect(readOf(todo, nulls)).toHaveProperty('missing');
+	test.each(todos)('%s: nothing was sent', async (todo) => {
+		expect(Object.keys(await readOf(todo, {}))).toEqual(['missing']);
+		expect(Object.keys(await readOf(todo, nulls))).toEqual(['missing']);
 	});
 
-	const both = (options: Record<string, string>) => Object.values(options);
+	const paid = 'They were paid';
+	const notPaid = 'They were not paid: they may be sent again';
 	test.each([
 		['no answer', undefined],
 		['an empty one', ''],
 		['another one', 'yes'],
 		['a name of the record', 'true'],
-		['two at once', both(choices.settle)],
-	])('settle: %s', (_, answer) => {
-		expect(readOf(todos.settle, { which: ['1. a'], note: 'n', answer })).toHaveProperty('missing');
+		['two at once', [paid, notPaid]],
+	])('settle: %s', async (_, answer) => {
+		expect(await readOf(settle, { which: ['1. a'], note: 'n', answer })).toHaveProperty('missing');
 	});
 
-	test.each([undefined, '', 'resume', both(choices.stop)])('stop or resume: %s', (answer) => {
-		expect(readOf(todos.stop, { answer })).toHaveProperty('missing');
-	});
+	test.each([undefined, '', 'resume', ['Stop all payments', 'Let payments through']])(
+		'stop or resume: %s',
+		async (answer) => {
+			expect(await readOf(stop, { answer })).toHaveProperty('missing');
+		},
+	);
 
-	test('limits: an empty field, and a choice that was not made, leave what is there', () => {
+	test('limits: an empty field, and a choice that was not made, leave what is there', async () => {
 		expect(
-			changes(todos.limits, { most_per_day: '', most_per_payment: null, most_per_month: '70,000' }),
+			await changes(limits, { most_per_day: '', most_per_payment: null, most_per_month: '70,000' }),
 		).toEqual({ most_per_month: '70000' });
 		expect(
-			changes(todos.limits, { most_per_day: '9', only_known_callers: ['All workflows', ''] }),
+			await changes(limits, { most_per_day: '9', only_known_callers: ['All workflows', ''] }),
 		).toEqual({ most_per_day: '9' });
 	});
 });
 
 describe('what was chosen', () => {
-	test('settles the attempt that the person saw', () => {
-		const answer = { which: ['1. a: 5 ETB'], answer: choices.settle.false, note: ' Ticket 7 ' };
-		expect(readOf(todos.settle, answer)).toEqual({
-			values: ['main', 'false', 'Almaz', 'Ticket 7', JSON.stringify(found.open)],
-		});
+	test('settles the attempt that the person saw', async () => {
+		const which = ['1. a: 5.00 ETB to u'];
+		const answer = { which, answer: 'They were not paid: they may be sent again', note: ' T 7 ' };
+		expect(await valuesOf(settle, answer)).toEqual([
+			...['main', 'false', 'Almaz', 'T 7'],
+			JSON.stringify([{ n: 1, reference: 'a', attempt: 2 }]),
+		]);
 	});
 
-	test('stops and resumes', () => {
-		expect(readOf(todos.stop, { answer: choices.stop.true })).toEqual({
-			values: ['main', 'true', 'Almaz'],
-		});
-		expect(readOf(todos.stop, { answer: choices.stop.false })).toEqual({
-			values: ['main', 'false', 'Almaz'],
-		});
+	test('stops, resumes and finds', async () => {
+		expect(await valuesOf(stop, { answer: 'Stop all payments' })).toEqual([
+			...['main', 'true', 'Almaz'],
+		]);
+		expect(await valuesOf(stop, { answer: 'Let payments through' })).toEqual([
+			...['main', 'false', 'Almaz'],
+		]);
+		expect(await valuesOf(find, { what: ' payroll-2026 ' })).toEqual(['main', 'payroll-2026']);
 	});
 
-	test('changes the limits that are new, and takes one away only by its words', () => {
+	test('changes the limits that are new, and takes one away only by its words', async () => {
 		expect(
-			changes(todos.limits, {
+			await changes(limits, {
 				...{ most_per_day: '25,000.50', most_per_payment: 'no limit', most_per_month: 'no limit' },
-				only_known_recipients: choices.only_known_recipients.false,
+				only_known_callers: 'All workflows',
 			}),
-		).toEqual({ most_per_day: '25000.50', most_per_payment: null, only_known_recipients: false });
+		).toEqual({ most_per_day: '25000.50', most_per_payment: null, only_known_callers: false });
 		for (const wrong of [
 			'1.000.000',
 			'10.000',
@@ -95,71 +161,80 @@ describe('what was chosen', () => {
 			'-1',
 			'1e5',
 		])
-			expect(changes(todos.limits, { most_per_day: wrong })).toMatch(/not amounts/);
-		expect(changes(todos.limits, { most_per_day: '10000' })).toBe('All fields are as they were.');
+			expect(await changes(limits, { most_per_day: wrong })).toMatch(/not amounts/);
+		expect(await changes(limits, { most_per_day: '10000' })).toBe('All fields are as they were.');
 	});
 
-	test('stopping one caller leaves its limits', () => {
+	test('stopping one caller leaves its limits', async () => {
 		const answer = { who: 'mcp', most_per_day: '5' };
-		expect(changes(todos.callers, { ...answer, answer: choices.callers.stop })).toEqual({
+		expect(await changes(caller, { ...answer, answer: 'Stop its payments' })).toEqual({
 			paused: true,
 		});
-		expect(changes(todos.callers, { ...answer, answer: choices.callers.allow })).toEqual({
-			...{ paused: false, most_per_day: '5' },
-		});
-		expect(changes(todos.callers, { ...answer, answer: choices.callers.remove })).toBeNull();
-	});
-
-	test('takes off the list what was ticked, or all that the page was about', () => {
-		expect(changes(todos.unconfirmed, { which: ['1. a: 5 ETB'] })).toEqual({
-			payments: [{ reference: 'a', attempt: 2 }],
-		});
-		const all = { which: ['All of them, those that are not shown too: 1200'] };
-		expect(changes(todos.unconfirmed, all)).toEqual({ until: found.until });
+		expect(await changes(caller, { ...answer, answer: 'Allow it, with the limits below' })).toEqual(
+			{ paused: false, most_per_day: '5' },
+		);
+		expect(await changes(caller, { ...answer, answer: 'Take it off the list' })).toBeNull();
 	});
 });
 
 describe('a page', () => {
 	const hostile = `<script>alert(1)</script>"'{{ 1 }}$json`;
-	test.each(Object.values(todos))('%s shows what the database gave as text', (todo) => {
+	test.each(todos)('%s shows what the database gave as text', async (todo) => {
 		const row = Object.fromEntries(
 			['n', 'reference', 'to_user_id', 'requested_by', 'why', 'who', 'by_caller', 'detail', 'state']
 				.concat(['event', 'tx_hash', 'now', 'period'])
 				.map((name) => [name, hostile]),
 		);
 		const lists = Object.fromEntries(
-			['open', 'in_flight', 'known', 'callers', 'unconfirmed', 'events', 'altogether', 'done']
+			['open', 'in_flight', 'callers', 'events', 'altogether', 'done']
 				.concat(['recipients', 'days', 'payments', 'history'])
 				.map((name) => [name, [row]]),
 		);
+		const given = { has_budget: true, who: hostile, searched: hostile, counts: {}, ...lists };
 		for (const isAnswer of [false, true]) {
-			const page = draw({
-				...{ todo, isAnswer, error: hostile },
-				found: { has_budget: true, who: hostile, searched: hostile, counts: {}, ...lists },
-			});
+			// (Some only show.)
+			if (isAnswer && 'missing' in (await readOf(todo, { what: 'x', which: ['1. a'] }))) continue;
+			const page = await draw(todo, { found: given }, isAnswer);
 			expect(page.html + page.text).not.toMatch(/<script|\{\{|\$json/);
 			expect(page.fields).not.toMatch(/\$/);
 		}
+		const failed = await draw(todo, { error: hostile }, true);
+		expect(failed.text).not.toMatch(/<script|\{\{|\$json/);
 	});
 
-	test.each(Object.values(todos))('%s says that the database could not be asked', (todo) => {
-		const page = draw({ todo, isAnswer: false, error: 'Connection refused' });
-		expect(page.title).toBe('The desk cannot ask the database');
-		expect(page.fields).toBe('');
+	test.each(todos)('%s says that the database could not be asked', async (todo) => {
+		for (const input of [
+			{ error: 'Connection refused' },
+			{ message: 'Connection refused' },
+			// What n8n passes on when it could not even try.
+			{ query: 'select', values: ['main'] },
+		]) {
+			const page = await draw(todo, input);
+			expect(page.title).toBe('The desk cannot ask the database');
+			expect(page.fields).toBe('');
+		}
 	});
 
-	test('after a save that failed says what to look at', () => {
-		const failed = (todo: string, error: string) => draw({ todo, isAnswer: true, error });
-		expect(failed(todos.limits, 'no').title).toBe('Nothing was changed');
-		expect(failed(todos.limits, 'Connection terminated').title).toBe('Look whether it was saved');
-		expect(failed(todos.stop, 'held').title).toMatch(/look whether payments are stopped/);
+	test('after a save that failed says what to look at', async () => {
+		const title = async (todo: string, error: string) => (await draw(todo, { error }, true)).title;
+		expect(await title(limits, 'no')).toBe('Nothing was changed');
+		expect(await title(limits, 'Connection terminated')).toBe('Look whether it was saved');
+		expect(await title(stop, 'held')).toMatch(/look whether payments are stopped/);
 	});
 
-	test.each([
-		['1200.5', '1,200.50'],
-		['0', '0.00'],
-		['1234567', '1,234,567.00'],
-		['0.000001', '0.000001'],
-		['999.10', '999.10'],
-	])('shows %s ETB as %s', (etb, shown) => expect(money(etb)).toBe(shown));
+	test('shows amounts as people read them', async () => {
+		for (const [etb, shown] of [
+			['1200.5', '1,200.50'],
+			['0', '0.00'],
+			['1234567', '1,234,567.00'],
+			['0.000001', '0.000001'],
+			['999.10', '999.10'],
+		] as const) {
+			const open = [{ n: 1, reference: 'a', amount_etb: etb, to_user_id: 'u', state: 'unknown' }];
+			const page = await draw(settle, {
+				found: { has_budget: true, counts: { unknown: 1 }, open },
+			});
+			expect(page.html).toContain(`<b>ETB: </b>${shown}<`);
+		}
+	});
 });

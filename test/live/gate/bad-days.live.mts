@@ -16,7 +16,7 @@ import {
 	unpaid,
 	type Payment,
 } from '../../../lab/gate/gate-lab.mts';
-import { logins, value } from '../../../lab/gate/server.mts';
+import { connect, logins, value } from '../../../lab/gate/server.mts';
 import { startWire } from '../../../lab/wire.mts';
 
 const gateLab = await startGateLab();
@@ -41,12 +41,9 @@ async function isTrueAndEndsWell(payments: Payment[]): Promise<Record<string, nu
 		'nobody is paid twice',
 	);
 	const { told } = await gateLab.pay(payments, gateId);
-	for (const [index, { outcome, reason }] of told.entries()) {
-		const expected =
-			before[index] === 1
-				? ['alreadyPaid', 'unknown', 'inFlight']
-				: ['paid', 'unknown', 'inFlight'];
-		assert.ok(expected.includes(outcome), `${index}: ${before[index]} ${outcome} ${reason}`);
+	for (const [index, { outcome, message }] of told.entries()) {
+		const expected = before[index] === 1 ? ['alreadyPaid', 'unknown'] : ['paid', 'unknown'];
+		assert.ok(expected.includes(outcome), `${index}: ${before[index]} ${outcome} ${message}`);
 	}
 	await settleByPerson(gateLab.superuser, gateLab.lab.sandbox, payments);
 	const last = await gateLab.pay(payments, gateId);
@@ -224,6 +221,46 @@ void describe('a PostgreSQL that is not right: one error that names what to do, 
 				),
 			);
 		});
+	});
+
+	/** A connection without rights, to another database of the server. */
+	const neighbour = async () =>
+		await connect({ ...gateLab.server, database: 'postgres' }, 'stranger');
+	const ofItsOwn = /other logins of this server have used up .* a PostgreSQL server of its own/;
+
+	test('a login without rights that takes all locks of the server', async () => {
+		const stranger = await neighbour();
+		// A hundred at once, then one by one.
+		for (const [step, from] of [
+			[100, 0],
+			[1, 1_000_000],
+		] as const) {
+			const lock = `select count(pg_advisory_lock_shared(i)) from generate_series($1::int, $1::int + ${step - 1}) i`;
+			let next: number = from;
+			while (await stranger.query(lock, [next]).then(Boolean, () => false)) next += step;
+		}
+		try {
+			assert.match(await failure(gateId), said(/out of shared memory/, ofItsOwn));
+		} finally {
+			await stranger.end();
+		}
+	});
+
+	test('a login without rights that takes all connections of the server', async () => {
+		const strangers: Array<Awaited<ReturnType<typeof neighbour>>> = [];
+		await gateLab.superuser.query(
+			`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${logins.gate}'`,
+		);
+		try {
+			for (;;) strangers.push(await neighbour());
+		} catch (error) {
+			assert.match(String(error), /too many clients|connection slots/);
+		}
+		try {
+			assert.match(await failure(gateId), said(/too many clients|connection slots/, ofItsOwn));
+		} finally {
+			await Promise.all(strangers.map(async (stranger) => await stranger.end()));
+		}
 	});
 
 	test('a disk that is full', async () => {

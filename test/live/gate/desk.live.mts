@@ -1,10 +1,10 @@
-/** The person's side of the pay gate in the real n8n: set up by its workflow, then the desk in a real browser, and confirming. */
+/** The person's side of the pay gate in the real n8n: set up by its workflow, then the desk in a real browser. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
 import { readGateWorkflow, withCredentials } from '../../../lab/n8n/gate.mts';
 import { openBrowser, type BrowserWindow } from '../../../lab/editor/browser.mts';
-import { eventually, executionsOf } from '../../../lab/lab.mts';
+import { eventually } from '../../../lab/lab.mts';
 import { DeskPages, deskLogin } from '../../../lab/gate/desk-pages.mts';
 import {
 	claim,
@@ -18,8 +18,7 @@ import {
 } from '../../../lab/gate/server.mts';
 import { startInstalledGate } from '../../../lab/gate/installed-gate.mts';
 
-// Retries of events come at once instead of after 30 s.
-const installed = await startInstalledGate({ sandbox: { timeFactor: 0.001 } });
+const installed = await startInstalledGate();
 after(async () => await installed.stop());
 
 /** The logins that the set-up makes for this database. */
@@ -160,7 +159,7 @@ void describe('gate-desk.json', () => {
 	});
 	beforeEach(async () => {
 		await setRules(installed.superuser, 'main', {
-			...{ paused: false, only_known_recipients: false, only_known_callers: false },
+			...{ paused: false, only_known_callers: false },
 			...{ most_per_day: 10_000, most_per_payment: 5_000, most_per_month: null },
 		});
 	});
@@ -323,7 +322,7 @@ void describe('gate-desk.json', () => {
 		assert.equal(await state('m-1'), 'unknown');
 		await settle(installed.superuser, 'main', 'm-1', false);
 
-		await setRules(installed.superuser, 'main', { paused: true, only_known_recipients: true });
+		await setRules(installed.superuser, 'main', { paused: true, only_known_callers: true });
 		await desk.open('Stop or resume');
 		await post({ 'field-9': 'nothing' });
 		assert.equal(await desk.title(), 'Nothing was changed');
@@ -332,11 +331,11 @@ void describe('gate-desk.json', () => {
 		assert.equal(await desk.title(), 'Nothing was changed');
 		assert.deepEqual(
 			await found(
-				`select paused, only_known_recipients, most_per_day, most_per_payment from etb_wallet.rules where budget = 'main'`,
+				`select paused, only_known_callers, most_per_day, most_per_payment from etb_wallet.rules where budget = 'main'`,
 			),
 			[
 				{
-					...{ paused: true, only_known_recipients: true },
+					...{ paused: true, only_known_callers: true },
 					...{ most_per_day: '10000', most_per_payment: '5000' },
 				},
 			],
@@ -359,7 +358,7 @@ void describe('gate-desk.json', () => {
 		assert.equal(await number('select count(*) from etb_wallet.rules where paused'), 0);
 	});
 
-	test('shows a payment that was paid after all, and takes it off; an invented claim shows nothing', async () => {
+	test('shows a payment that was paid after all, and takes it off', async () => {
 		const item = { reference: 'late-1', toUserId: 'etbw_late', amountEtb: 3 };
 		const window = await claim(installed.gate, 'main', [item]);
 		await installed.superuser.query(
@@ -367,11 +366,6 @@ void describe('gate-desk.json', () => {
 		);
 		await settle(installed.superuser, 'main', 'late-1', false);
 		const answer = { toUserId: 'etbw_late', outcome: 'paid', txHash: '0x1a7e' };
-		const invented = { ...window, claim: '00000000-0000-4000-8000-000000000000' };
-		await record(installed.gate, 'main', invented, [answer]);
-		await desk.open('See what needs me');
-		assert.equal(await desk.title(), 'Nothing needs you');
-
 		await record(installed.gate, 'main', window, [answer]);
 		await desk.open('See what needs me');
 		const [row] = await desk.table('To be settled');
@@ -453,7 +447,7 @@ void describe('gate-desk.json', () => {
 			'40.00',
 		);
 
-		for (const what of ['find-1', 'find-', 'etbw_find', '0xf00d']) {
+		for (const what of ['find-1', 'FIND\u2013 1', 'find-', 'etbw_find', '0xf00d']) {
 			await desk.open('Find a payment');
 			await desk.fill('Reference, To User ID', what);
 			await desk.send('Find');
@@ -482,7 +476,7 @@ void describe('gate-desk.json', () => {
 		assert.equal(await desk.title(), 'Payments are stopped');
 		const item = { reference: 'p-1', toUserId: 'etbw_p', amountEtb: 1 };
 		assert.equal(
-			(await claim(installed.gate, 'main', [item])).items[0]?.reason,
+			(await claim(installed.gate, 'main', [item])).items[0]?.message,
 			'Payments are paused',
 		);
 		await desk.open('Stop or resume');
@@ -497,26 +491,29 @@ void describe('gate-desk.json', () => {
 		await desk.fill('Most per day', '25,000.50');
 		await desk.fill('Most for one payment', 'no limit');
 		await desk.fill('Most for one person per day', '');
-		await desk.choose('Known recipients only');
+		await desk.choose('Known callers only');
 		// Somebody else changes another one meanwhile.
 		await setRules(installed.superuser, 'main', { most_per_month: 70_000 });
 		await desk.send('Save');
 		assert.equal(await desk.title(), 'Saved');
 		assert.deepEqual(await desk.table(), [
-			{ What: 'Most per day', Now: '25,000.50 ETB' },
 			{ What: 'Most for one payment', Now: 'no limit' },
-			{ What: 'Who may be paid?', Now: 'Known recipients only' },
+			{ What: 'Most per day', Now: '25,000.50 ETB' },
+			{
+				What: 'Which workflows may pay? (By the name that they give themselves, which nothing proves)',
+				Now: 'Known callers only',
+			},
 		]);
 		const rulesNow = async () =>
 			await found(
-				`select most_per_day, most_per_month, most_per_payment, only_known_recipients from etb_wallet.rules where budget = 'main'`,
+				`select most_per_day, most_per_month, most_per_payment, only_known_callers from etb_wallet.rules where budget = 'main'`,
 			);
 		const expected = [
 			{
 				most_per_day: '25000.50',
 				most_per_month: '70000',
 				most_per_payment: null,
-				only_known_recipients: true,
+				only_known_callers: true,
 			},
 		];
 		assert.deepEqual(await rulesNow(), expected);
@@ -532,46 +529,19 @@ void describe('gate-desk.json', () => {
 		assert.deepEqual(await rulesNow(), expected);
 	});
 
-	test('keeps the list of known recipients, and limits of one caller', async () => {
-		await setRules(installed.superuser, 'main', { only_known_recipients: true });
-		await desk.open('Known recipients');
-		await desk.fill('Put these on the list', 'etbw_k1\netbw_k2\n\netbw_k3');
-		await desk.send('Save');
-		assert.equal((await desk.table()).length, 3);
-		await desk.open('Known recipients');
-		assert.deepEqual(
-			(await desk.table('The list')).map((row) => row['To User ID']),
-			['etbw_k1', 'etbw_k2', 'etbw_k3'],
-		);
-		await desk.fill('Take these off', 'etbw_k2');
-		await desk.send('Save');
-		const outcomes = async (requestedBy: string) =>
-			(
-				await claim(
-					installed.gate,
-					'main',
-					['etbw_k1', 'etbw_k2'].map((toUserId) => ({
-						reference: `k-${requestedBy}-${toUserId}`,
-						toUserId,
-						amountEtb: 5,
-						requestedBy,
-					})),
-				)
-			).items.map(({ decision, reason }) => reason ?? decision);
-		assert.deepEqual(await outcomes('one'), [
-			'send',
-			'The recipient is not on the list of known recipients',
-		]);
-
+	test('keeps limits of one caller', async () => {
+		const outcome = async (requestedBy: string) => {
+			const reference = `k-${requestedBy}`;
+			const item = { reference, toUserId: 'etbw_k', amountEtb: 5, requestedBy };
+			const [told] = (await claim(installed.gate, 'main', [item])).items;
+			return told?.message ?? 'sent';
+		};
 		await desk.open('Limits of one caller');
 		await desk.fill('Caller, as in', 'two');
 		await desk.choose('Allow it');
 		await desk.fill('Most for one payment', '4');
 		await desk.send('Save');
-		assert.match(
-			(await outcomes('two'))[0] ?? '',
-			/Above the most for one payment of this caller, 4 ETB/,
-		);
+		assert.match(await outcome('two'), /Above the most for one payment of this caller, 4 ETB/);
 		await desk.open('Limits of one caller');
 		assert.deepEqual(
 			(await desk.table('The list')).map((row) => [
@@ -588,11 +558,11 @@ void describe('gate-desk.json', () => {
 		await desk.choose('Stop its payments');
 		await desk.send('Save');
 		assert.doesNotMatch(await desk.text(), /does not know this name/);
-		assert.match((await outcomes('two'))[0] ?? '', /Payments of the caller "two" are paused/);
+		assert.match(await outcome('two'), /Payments of the caller "two" are paused/);
 		await setCaller('twoo', 'Stop its payments');
 		assert.match(await desk.text(), /are stopped: twoo\. The gate does not know this name yet/);
 		await setCaller('two', 'Take it off');
-		assert.equal((await outcomes('two'))[0], 'send');
+		assert.equal(await outcome('two'), 'sent');
 		await desk.open('See what happened');
 		const happened = (await desk.table()).slice(0, 12).map((row) => [row.What, row.Who]);
 		assert.deepEqual(
@@ -625,7 +595,7 @@ void describe('gate-desk.json', () => {
 			await use({ ...reached, ...change });
 			for (const todo of [
 				...['See what needs me', 'See what was spent', 'Find', 'Stop or resume', 'Change limits'],
-				...['Known recipients', 'Limits of one caller', 'See what happened'],
+				...['Limits of one caller', 'See what happened'],
 			]) {
 				await desk.open(todo);
 				assert.equal(await desk.title(), 'The desk cannot ask the database', todo);
@@ -658,103 +628,5 @@ void describe('gate-desk.json', () => {
 		await other.query('rollback');
 		await other.end();
 		assert.equal(await desk.title(), 'Look whether it was saved');
-	});
-});
-
-void describe('gate-confirm.json', () => {
-	test('confirms a payment by its event, and lists what is paid and not confirmed after a day', async (t) => {
-		const { lab, gate, superuser } = installed;
-		const id = await installed.add(await readGateWorkflow('gate-confirm.json'));
-		await lab.api.activate(id);
-		t.after(async () => await lab.api.deactivate(id));
-		await setRules(superuser, 'main', { only_known_recipients: false });
-		const items = ['c-1', 'c-2'].map((reference) => ({
-			reference,
-			toUserId: 'etbw_c',
-			amountEtb: 1,
-		}));
-		const window = await claim(gate, 'main', items);
-		await record(gate, 'main', window, [
-			{ toUserId: 'etbw_c', outcome: 'paid', txHash: '0xc1' },
-			{ toUserId: 'etbw_c', outcome: 'paid', txHash: '0xc2' },
-		]);
-
-		const { deliveryId } = lab.sandbox.emit('disburse.completed', { txHash: '0xc1' });
-		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
-		assert.deepEqual(
-			await found(
-				`select reference, confirmed_at is not null as confirmed from etb_wallet.payments where reference like 'c-%' order by 1`,
-			),
-			[
-				{ reference: 'c-1', confirmed: true },
-				{ reference: 'c-2', confirmed: false },
-			],
-		);
-		const [first] = await executionsOf(lab, id, 1);
-		assert.deepEqual(first?.nodes.Confirm?.[0]?.outputs[0], [{ confirmedNow: 1 }]);
-
-		const without = lab.sandbox.emit('disburse.completed', { id: 'no-hash' });
-		// The service is told that it failed, and gives up after its three retries.
-		assert.equal((await lab.sandbox.deliverySettled(without.deliveryId)).state, 'failed');
-
-		const quiet = await installed.run(id, 'Every Morning');
-		assert.equal(quiet.error, undefined);
-		await superuser.query(
-			`update etb_wallet.payment set ended_at = ended_at - interval '2 days' where reference like 'c-%'`,
-		);
-		const red = await installed.run(id, 'Every Morning');
-		assert.match(
-			red.error ?? '',
-			/not confirmed by an event: 1 in all, 0 of them new since yesterday\. The newest: c-2\./,
-		);
-	});
-
-	test('a lost event is taken off the list by a person, and a thousand old ones do not hide a new one', async () => {
-		const { gate, superuser } = installed;
-		const id = await installed.add(await readGateWorkflow('gate-confirm.json'));
-		/** Payments that no event confirmed, made so long ago. */
-		async function lost(references: string[], ago: string): Promise<void> {
-			const toUserId = 'etbw_lost';
-			const items = references.map((reference) => ({ reference, toUserId, amountEtb: 0.01 }));
-			const window = await claim(gate, 'main', items);
-			const answers = references.map((txHash) => ({ toUserId, outcome: 'paid', txHash }));
-			await record(gate, 'main', window, answers);
-			await superuser.query(
-				'update etb_wallet.payment set ended_at = ended_at - $1::interval where reference = any ($2)',
-				[ago, references],
-			);
-		}
-		const morning = async () => (await installed.run(id, 'Every Morning')).error;
-		await lost(
-			Array.from({ length: 1000 }, (_, index) => `old-${index}`),
-			'60 days',
-		);
-		await lost(['lost-1'], '26 hours');
-		assert.match(
-			(await morning()) ?? '',
-			/1002 in all, 1 of them new since yesterday\. The newest: lost-1, c-2, old-/,
-		);
-
-		await desk.open('See what no event confirmed');
-		assert.equal((await desk.table()).length, 100);
-		await desk.choose('1. lost-1');
-		await desk.fill('Who told you', 'Ticket 90: it is paid, the event was lost');
-		await desk.send('Take Off the List');
-		assert.equal(await desk.title(), 'Taken off the list');
-		assert.match((await morning()) ?? '', /1001 in all, 0 of them new since yesterday/);
-		assert.deepEqual(
-			await found(
-				`select by_person, detail from etb_wallet.history where reference = 'lost-1' and event = 'saidConfirmed'`,
-			),
-			[{ by_person: 'Almaz Tesfaye', detail: 'Ticket 90: it is paid, the event was lost' }],
-		);
-
-		// What is lost while a person looks at the page is not taken off by it.
-		await desk.open('See what no event confirmed');
-		await lost(['lost-2'], '25 hours');
-		await desk.choose('All of them');
-		await desk.fill('Who told you', 'From before this workflow');
-		await desk.send('Take Off the List');
-		assert.match((await morning()) ?? '', /: 1 in all, 1 of them new.*lost-2/);
 	});
 });

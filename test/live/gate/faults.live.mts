@@ -12,7 +12,7 @@ import {
 	unpaid,
 	type Payment,
 } from '../../../lab/gate/gate-lab.mts';
-import { setRules, value } from '../../../lab/gate/server.mts';
+import { value } from '../../../lab/gate/server.mts';
 
 const SEED = process.env.GATE_SEED ?? String(Date.now() % 1_000_000);
 const CALLERS = 5;
@@ -61,8 +61,6 @@ after(async () => await gateLab.stop());
 
 test(`${CALLERS * PAYMENTS} payments with random faults (GATE_SEED=${SEED})`, async (context) => {
 	const { lab, superuser } = gateLab;
-	// Callers that meet wait for each other, so that nobody is told that a payment is in flight.
-	await setRules(superuser, 'main', { wait: '1 minute' });
 	const gateId = await gateLab.addGate({ options: { concurrency: 50, timeout: TIMEOUT } });
 	const lists = Array.from({ length: CALLERS }, (_, index) =>
 		gateLab.payroll(`fault-${index}`, PAYMENTS),

@@ -87,7 +87,7 @@ for (const where of ['the gate', 'a copy of the gate'] as const) {
 				assert.match(JSON.stringify(itemsOf(again, 'ETB Wallet')), OTHER_EXECUTION_IN_ERROR);
 				const told = toldItems.parse(itemsOf(again, 'Back in Order'));
 				assert.deepEqual(counts(told), isOpen ? { unknown: 5 } : { alreadyPaid: 5 });
-				if (isOpen) assert.match(told[0]?.reason ?? '', OTHER_EXECUTION);
+				if (isOpen) assert.match(told[0]?.message ?? '', OTHER_EXECUTION);
 			}
 		} finally {
 			await lab.api.changeWorkflow(id, () => ({ pinData: {} }));

@@ -11,7 +11,7 @@ import { projectFolder } from '../../../lab/n8n/folders.mts';
 const VERSIONS: Record<string, string> = { 13: '13.23.0-beta.16', 18: '18.4.0-beta.17' };
 
 /** pg_dump refuses a server that is newer than itself. */
-const NEEDS_PG_DUMP = ['backup', 'setup', 'upgrade'];
+const NEEDS_PG_DUMP = ['backup', 'setup'];
 
 const folder = join(projectFolder, '.data', 'postgres');
 const packageOf = (version: string): string =>

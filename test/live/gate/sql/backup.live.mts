@@ -1,4 +1,4 @@
-/** Backup and restore of the pay gate's record with PostgreSQL's own programs, and what a restored record has forgotten. */
+/** Backup and restore of the pay gate's record as docs/gate.md says, by the logins of the README; and what a restored record has forgotten. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -6,41 +6,58 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import type pg from 'pg';
+import pg from 'pg';
 import { z } from 'zod';
 import { projectFolder } from '../../../../lab/n8n/folders.mts';
+import { setUpGate, setUpGateDatabase } from '../../../../lab/n8n/gate-database.mts';
 import { postgresPrograms } from '../../../../lab/services.mts';
 import {
 	claim,
 	logins,
-	settle,
-	rows,
-	setRules,
 	record,
+	rows,
+	schemaText,
 	startGateServer,
-	type Login,
+	type GateDatabase,
+	type GateServer,
 } from '../../../../lab/gate/server.mts';
 
 const run = promisify(execFile);
+const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
 
-const server = await startGateServer();
 const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-backup-'));
-after(async () => {
-	await server.stop();
-	await rm(folder, { recursive: true, force: true });
-});
+after(async () => await rm(folder, { recursive: true, force: true }));
 
-const program = async (name: string, login: Login, ...args: string[]) =>
-	await run(join(await postgresPrograms(), name), [
-		...['-h', server.host, '-p', String(server.port), '-U', logins[login]],
-		...args,
-	]);
+/** A server on which nothing of the gate is; it stops when the tests are over. */
+async function newServer(): Promise<GateServer> {
+	const server = await startGateServer();
+	after(async () => await server.stop());
+	return server;
+}
 
-/** Keeps the gate of a database in a file, as the document says. */
-const dump = async (database: string, file: string) =>
-	await program('pg_dump', 'superuser', '-Fc', '--schema=etb_wallet', `--file=${file}`, database);
+/** Runs the commands of a block of docs/gate.md, with these names in it. */
+async function asDocumented(
+	block: RegExp,
+	names: Record<string, string>,
+	{ host, port }: GateDatabase,
+	user: string,
+): Promise<void> {
+	const text = await readFile(join(projectFolder, 'docs', 'gate.md'), 'utf8');
+	const [commands] = text.match(/(?<=```\n).*?(?=```)/gs)?.filter((each) => block.test(each)) ?? [];
+	assert.ok(commands, `docs/gate.md has no such commands: ${block.source}`);
+	const filled = Object.entries(names).reduce(
+		(all, [name, own]) => all.replaceAll(name, own),
+		commands,
+	);
+	const env = {
+		...process.env,
+		...{ PATH: `${await postgresPrograms()}:${process.env.PATH}` },
+		...{ PGHOST: host, PGPORT: String(port), PGUSER: user },
+	};
+	await run('bash', ['-e', '-c', filled], { cwd: folder, env });
+}
 
-const tables = 'rules recipient caller payment spent confirmation history version'.split(' ');
+const tables = ['rules', 'caller', 'payment', 'spent', 'history', 'version'];
 
 /** All rows of all tables. */
 async function all(client: pg.Client): Promise<Record<string, unknown[]>> {
@@ -50,6 +67,14 @@ async function all(client: pg.Client): Promise<Record<string, unknown[]>> {
 		found[table] = await rows(client, z.unknown(), sql);
 	}
 	return found;
+}
+
+async function connectAs({ host, port, database }: GateDatabase, user: string): Promise<pg.Client> {
+	const client = new pg.Client({ host, port, database, user });
+	// The server's end ends it.
+	client.on('error', () => undefined);
+	await client.connect();
+	return client;
 }
 
 const items = ['b-1', 'b-2', 'b-3'].map((reference) => ({
@@ -63,56 +88,84 @@ const answers = [
 	{ toUserId: 'user-b-3', outcome: 'notPaid' },
 ];
 
-async function withPayments() {
-	const database = await server.gate();
-	const [superuser, gate] = [await database.connect('superuser'), await database.connect('gate')];
-	await setRules(superuser, 'main', { most_per_day: 1000 });
-	await record(gate, 'main', await claim(gate, 'main', items), answers);
-	return { database, superuser, gate };
-}
+/** A gate that the set-up workflow made for the login of the README, with payments in it, and its backup. */
+const old = await newServer();
+const database = await old.emptyDatabase();
+await setUpGateDatabase(
+	`postgres://${logins.setup}@${database.host}:${database.port}/${database.database}`,
+	LIMITS,
+	await schemaText(),
+);
+const gate = await connectAs(database, `pay_gate_${database.database}`);
+await record(gate, 'main', await claim(gate, 'main', items), answers);
+await asDocumented(
+	/pg_dump/,
+	{ YOUR_DATABASE: database.database },
+	database,
+	`pay_desk_${database.database}`,
+);
+const superuser = await database.connect('superuser');
+const before = await all(superuser);
+const since = [{ reference: 'payroll-2026-11-E-1042', toUserId: 'etbw_almaz', amountEtb: 95 }];
+await record(gate, 'main', await claim(gate, 'main', since), [
+	{ toUserId: 'etbw_almaz', outcome: 'paid', txHash: '0xa1b2' },
+]);
 
-for (const who of ['superuser', 'setup'] as const) {
-	test(`what pg_dump keeps, pg_restore brings back: every row, every rule, every right (${who})`, async () => {
-		const { database, superuser } = await withPayments();
-		await superuser.query(`grant etb_wallet_owner to ${logins.setup}`);
-		const file = join(folder, 'pay-gate.dump');
-		await dump(database.database, file);
-		const before = await all(superuser);
-		assert.ok(tables.filter((table) => before[table]?.length).length >= 5);
+test('what the login of the desk backs up, the administrator restores on another server: all of it, and nothing else', async () => {
+	const other = await (await newServer()).emptyDatabase();
+	const person = await other.connect('setup');
+	await setUpGate(person, LIMITS, await schemaText());
+	await asDocumented(/pg_restore/, { NEW_DATABASE: other.database }, other, logins.setup);
+	const [shown] = await setUpGate(person, LIMITS, await schemaText());
+	// The number that is compared before anything is published.
+	assert.equal(shown?.['Payments in the record'], before.payment?.length);
+	const restored = await other.connect('superuser');
+	assert.deepEqual(await all(restored), before);
+	const member =
+		"select from pg_auth_members where roleid = 'etb_wallet_owner'::regrole and member = 'setup_person'::regrole";
+	const isMember = `${member} and case when to_jsonb(pg_auth_members) ? 'set_option' then (to_jsonb(pg_auth_members) ->> 'set_option')::boolean else true end`;
+	assert.deepEqual(await rows(restored, z.unknown(), isMember), []);
 
-		const other = await server.emptyDatabase();
-		await program('pg_restore', who, '--exit-on-error', `--dbname=${other.database}`, file);
-		const restored = await other.connect('superuser');
-		assert.deepEqual(await all(restored), before);
-		const login = await other.connect('gate');
-		const told = (await claim(login, 'main', items)).items.map(({ decision }) => decision);
-		assert.deepEqual(told, ['alreadyPaid', 'unknown', 'send']);
-		await assert.rejects(login.query('select * from etb_wallet.payment'), /permission denied/);
-		await assert.rejects(restored.query('delete from etb_wallet.payment'), /keeps every payment/);
-		await assert.rejects(restored.query('delete from etb_wallet.history'), /is only added to/);
-		// The set-up finds it up to date.
-		await restored.query(await readFile(join(projectFolder, 'gate', 'schema.sql'), 'utf8'));
-		assert.equal(await settle(restored, 'main', 'b-2', true), 'paid');
-	});
-}
+	const login = await connectAs(other, `pay_gate_${other.database}`);
+	const told = (await claim(login, 'main', items)).items.map(({ outcome }) => outcome);
+	assert.deepEqual(told, ['alreadyPaid', 'unknown', null]);
+	await assert.rejects(login.query('select * from etb_wallet.payment'), /permission denied/);
+	await assert.rejects(restored.query('delete from etb_wallet.payment'), /keeps every payment/);
+	await assert.rejects(restored.query('delete from etb_wallet.history'), /is only added to/);
+	await login.end();
 
-test('an old backup forgets; a person writes down what was paid since, and it is not sent', async () => {
-	const { database, gate } = await withPayments();
-	const file = join(folder, 'old.dump');
-	await dump(database.database, file);
-	const since = [{ reference: 'payroll-2026-11-E-1042', toUserId: 'etbw_almaz', amountEtb: 950 }];
-	await record(gate, 'main', await claim(gate, 'main', since), [
-		{ toUserId: 'etbw_almaz', outcome: 'paid', txHash: '0xa1b2' },
-	]);
-
-	const other = await server.emptyDatabase();
-	await program('pg_restore', 'superuser', '--exit-on-error', `--dbname=${other.database}`, file);
-	const login = await other.connect('gate');
-	const desk = await other.connect('desk');
+	// It forgot what was paid since. A person writes that down, and it is not sent.
+	const desk = await connectAs(other, `pay_desk_${other.database}`);
 	await desk.query('select etb_wallet.write_down_paid($1, $2, $3, $4)', [
 		...['main', JSON.stringify(since.map((item) => ({ ...item, txHash: '0xa1b2' })))],
 		...['Abebe', 'paid after the backup'],
 	]);
-	const [told] = (await claim(login, 'main', since)).items;
-	assert.deepEqual([told?.decision, told?.txHash], ['alreadyPaid', '0xa1b2']);
+	await desk.end();
+	const again = await connectAs(other, `pay_gate_${other.database}`);
+	const [known] = (await claim(again, 'main', since)).items;
+	assert.deepEqual([known?.outcome, known?.txHash], ['alreadyPaid', '0xa1b2']);
+	await again.end();
+});
+
+test('a gate that was restored before the set-up had made its roles is known as one, and nobody is told to forget it', async () => {
+	const other = await (await newServer()).emptyDatabase();
+	const programs = await postgresPrograms();
+	const args = ['-h', other.host, '-p', String(other.port), '-U', logins.superuser];
+	// It ends with errors: the roles are not there.
+	await assert.rejects(
+		run(join(programs, 'pg_restore'), [
+			...args,
+			'-d',
+			other.database,
+			join(folder, 'pay-gate.dump'),
+		]),
+	);
+	const person = await other.connect('superuser');
+	await assert.rejects(person.query(await schemaText()), (error: pg.DatabaseError) => {
+		assert.match(error.message, /This is a pay gate that was restored before .* Keep it/);
+		assert.match(error.hint ?? '', /docs\/gate\.md, "Backup"/);
+		assert.doesNotMatch(`${error.message} ${error.hint}`, /rename|drop/i);
+		return true;
+	});
+	assert.deepEqual((await all(person)).payment?.length, before.payment?.length);
 });

@@ -16,7 +16,14 @@ import {
 	type Item,
 	type Told,
 } from '../../../../lab/gate/server.mts';
-import { LEASE_MS, type GateModel, type CallerRules, type Expected, type Rules } from './model.mts';
+import {
+	keyOf,
+	LEASE_MS,
+	type GateModel,
+	type CallerRules,
+	type Expected,
+	type Rules,
+} from './model.mts';
 
 /** One call. Windows are counted from the last one back, so that a life that is cut shorter keeps its meaning. */
 export type Call =
@@ -26,9 +33,7 @@ export type Call =
 	| { kind: 'paidBefore'; items: Item[] }
 	| { kind: 'move'; minutes: number }
 	| { kind: 'rules'; changes: Partial<Rules> }
-	| { kind: 'recipient'; toUserId: string; known: boolean }
-	| { kind: 'caller'; requestedBy: string; rules: CallerRules | null }
-	| { kind: 'confirm'; windowsBack: number; payment: number };
+	| { kind: 'caller'; requestedBy: string; rules: CallerRules | null };
 
 type AnswerKind =
 	| 'paid'
@@ -42,7 +47,6 @@ type AnswerKind =
 	| 'refused';
 
 const references = ['r1', 'r2', 'r3', 'r4', 'r5', 'R5'];
-const people = ['u1', 'u2'];
 const callers = ['', 'payroll', 'agent'];
 const amounts = [10, 10, 25.5, '40.00'];
 
@@ -54,8 +58,6 @@ const goodItem = fc.record({
 	requestedBy: oneOf(...callers),
 });
 const badItem = oneOf<Item>(
-	{ reference: 'r1\u200bx', toUserId: 'u1', amountEtb: 10 },
-	{ reference: 'r1\u0000', toUserId: 'u1', amountEtb: 10 },
 	{ toUserId: 'u1', amountEtb: 10 },
 	{ reference: ' ', toUserId: 'u1', amountEtb: 10 },
 	{ reference: 'r1', amountEtb: 10 },
@@ -76,7 +78,7 @@ const answerKind = oneOf<AnswerKind>(
 );
 const changes = fc.record(
 	{
-		...{ paused: rarely, onlyKnownRecipients: rarely, onlyKnownCallers: rarely },
+		...{ paused: rarely, onlyKnownCallers: rarely },
 		...{ mostPerPayment: most, mostPerRecipientPerDay: most, mostPerRecipientPerMonth: most },
 		...{ mostPerDay: most, mostPerMonth: most },
 		timeZone: oneOf('Africa/Addis_Ababa', 'UTC', 'Pacific/Kiritimati'),
@@ -94,7 +96,6 @@ const settling = {
 const answers = fc.array(answerKind, { minLength: 5, maxLength: 5 });
 const few = fc.array(goodItem, { minLength: 1, maxLength: 2 });
 const asked = { requestedBy: oneOf(...callers), rules: fc.option(fc.record(ofCaller)) };
-const known = { toUserId: oneOf(...people), known: fc.boolean() };
 // No sum of these is a lease, so that no test stands on its edge.
 const minutes = oneOf(4, 11, 11, 540, 1500);
 
@@ -105,12 +106,7 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
 	{ weight: 5, arbitrary: fc.record({ kind: is('settle'), ...settling }) },
 	{ weight: 4, arbitrary: fc.record({ kind: is('move'), minutes }) },
 	{ weight: 2, arbitrary: fc.record({ kind: is('rules'), changes }) },
-	{ weight: 1, arbitrary: fc.record({ kind: is('recipient'), ...known }) },
 	{ weight: 1, arbitrary: fc.record({ kind: is('caller'), ...asked }) },
-	{
-		weight: 2,
-		arbitrary: fc.record({ kind: is('confirm'), windowsBack, payment: fc.nat({ max: 3 }) }),
-	},
 );
 
 /** A call that was made, with what it was given and what it answered. */
@@ -123,11 +119,10 @@ export interface Done {
 	nowMs: number;
 	window?: Claimed;
 	answers?: Answer[];
-	txHash?: string;
 	/** What `record` told. */
 	told?: Told[];
 	/** What else the call gave. */
-	gave?: string | number | string[];
+	gave?: string | string[];
 	refused?: string;
 }
 
@@ -220,11 +215,6 @@ export class Life {
 		done.window = this.windows.at(-1 - call.windowsBack);
 		if (done.window === undefined) return false;
 		if (call.kind === 'record') done.answers = answersFor(done.window, call.answers);
-		if (call.kind === 'confirm') {
-			const payment = done.window.send[call.payment];
-			if (payment === undefined) return false;
-			done.txHash = txHashOf(done.window, payment.reference);
-		}
 		return true;
 	}
 
@@ -251,11 +241,6 @@ export class Life {
 			case 'rules':
 				await setRules(client, budget, rulesInSql(call.changes));
 				break;
-			case 'recipient':
-				await client.query("select etb_wallet.set_recipient($1, $2, $3, 'Abebe')", [
-					...[budget, call.toUserId, call.known],
-				]);
-				break;
 			case 'caller':
 				await client.query("select etb_wallet.set_caller($1, $2, $3, 'Abebe')", [
 					...[budget, call.requestedBy, call.rules && JSON.stringify(rulesInSql(call.rules))],
@@ -271,12 +256,6 @@ export class Life {
 					)
 				).map(({ outcome }) => outcome);
 				break;
-			case 'confirm':
-				done.gave = await value(client, z.number(), 'select etb_wallet.confirm($1, $2)', [
-					budget,
-					done.txHash,
-				]);
-				break;
 		}
 	}
 }
@@ -285,7 +264,7 @@ export class Life {
 export interface Stage {
 	connections: pg.Client[];
 	/** A new budget, and the clock set back. */
-	begin(waitMs: number): Promise<Life>;
+	begin(): Promise<Life>;
 	end(): Promise<void>;
 }
 
@@ -300,15 +279,12 @@ export async function stage(database: GateDatabase, connectionCount: number): Pr
 	let lives = 0;
 	return {
 		connections,
-		async begin(waitMs) {
+		async begin() {
 			const budget = `life ${++lives}`;
 			await first.query(
 				"update etb_wallet.test_clock set started_at = clock_timestamp(), moved = '0'",
 			);
-			await setRules(first, budget, {
-				lease: `${LEASE_MS / 1000} seconds`,
-				wait: `${waitMs / 1000} seconds`,
-			});
+			await setRules(first, budget, { lease: `${LEASE_MS / 1000} seconds` });
 			return new Life(budget, connections);
 		},
 		async end() {
@@ -324,15 +300,17 @@ const REFUSALS =
 /** What does not fit, or undefined. Calls are compared with the model in the order in which they happened. */
 export function misfit(model: GateModel, done: Done): string | undefined {
 	const { call, window, nowMs } = done;
-	const compare = (expected: Expected[], told: Told[] | undefined, isClaim: boolean) => {
-		const misfits = expected.flatMap(({ says, reason, txHash }, index) => {
+	const compare = (expected: Expected[], told: Told[] | undefined) => {
+		const misfits = expected.flatMap(({ outcome, code, message, txHash }, index) => {
 			const item = told?.[index];
-			const said = isClaim ? item?.decision : item?.outcome;
-			if (said !== says) return [`item ${index}: ${says} expected, ${String(said)} told`];
-			if (reason !== undefined && !reason.test(item?.reason ?? ''))
-				return [`item ${index}: a reason like ${reason.source} expected, "${item?.reason}" told`];
-			if (txHash !== undefined && txHash !== item?.txHash)
-				return [`item ${index}: txHash ${txHash} expected, ${item?.txHash} told`];
+			if (item?.outcome !== outcome)
+				return [`item ${index}: ${outcome} expected, ${String(item?.outcome)} told`];
+			if (code !== undefined && item.code !== code)
+				return [`item ${index}: ${code} expected, ${item.code} told`];
+			if (message !== undefined && !message.test(item.message ?? ''))
+				return [`item ${index}: like ${message.source} expected, "${item.message}" told`];
+			if (txHash !== undefined && txHash !== item.txHash)
+				return [`item ${index}: txHash ${txHash} expected, ${item.txHash} told`];
 			return [];
 		});
 		if (told?.length !== expected.length) misfits.push(`${told?.length} items told`);
@@ -342,19 +320,15 @@ export function misfit(model: GateModel, done: Done): string | undefined {
 		case 'claim': {
 			if (window === undefined) return `failed: ${done.refused}`;
 			const expected = model.claim(window.claim, call.items, nowMs);
-			const sent = expected.filter(({ says }) => says === 'send').length;
+			const sent = expected.filter(({ outcome }) => outcome === null).length;
 			return (
-				compare(expected, window.items, true) ??
+				compare(expected, window.items) ??
 				(window.send.length === sent ? undefined : `${window.send.length} to send, not ${sent}`)
 			);
 		}
 		case 'record':
 			if (window === undefined || done.told === undefined) return `failed: ${done.refused}`;
-			return compare(
-				model.record(window.claim, window.items, done.answers ?? []),
-				done.told,
-				false,
-			);
+			return compare(model.record(window.claim, window.items, done.answers ?? []), done.told);
 		case 'settle': {
 			if (done.refused !== undefined && !REFUSALS.test(done.refused))
 				return `failed: ${done.refused}`;
@@ -365,16 +339,8 @@ export function misfit(model: GateModel, done: Done): string | undefined {
 			const expected = model.writeDownPaid(call.items, nowMs).join();
 			return expected === String(done.gave) ? undefined : `${expected} expected`;
 		}
-		case 'confirm': {
-			const expected = model.confirm(done.txHash ?? '');
-			return expected === done.gave ? undefined : `${expected} payments to be confirmed`;
-		}
 		case 'rules':
 			model.rules = { ...model.rules, ...call.changes };
-			break;
-		case 'recipient':
-			if (call.known) model.recipients.add(call.toUserId);
-			else model.recipients.delete(call.toUserId);
 			break;
 		case 'caller':
 			if (call.rules === null) model.callers.delete(call.requestedBy);
@@ -398,7 +364,6 @@ const attempt = z.object({
 	spentOn: z.string().nullable(),
 	settledByPerson: z.boolean(),
 	txHash: z.string().nullable(),
-	confirmed: z.boolean(),
 });
 
 /** What the tables hold that the model does not, and what does not add up in them; undefined when all fits. */
@@ -411,7 +376,7 @@ export async function tablesMisfit(
 		client,
 		attempt,
 		`select reference, attempt, to_user_id as "toUserId", amount_etb * 100 as amount, requested_by as "requestedBy", state, surprise, claim,
-			spent_on::text as "spentOn", settled_by is not null as "settledByPerson", tx_hash as "txHash", confirmed_at is not null as confirmed
+			spent_on::text as "spentOn", settled_by is not null as "settledByPerson", tx_hash as "txHash"
 		from etb_wallet.payment where budget = $1 order by reference collate "C", attempt`,
 		[budget],
 	);
@@ -450,36 +415,44 @@ export function brokenPromise(done: Done[]): string | undefined {
 	/** For each reference, its claims in the order of its attempts, and what may have been paid or is paid of them. */
 	const claims = new Map<string, string[]>();
 	const out = new Map<string, Map<string, 'out' | 'paid'>>();
+	/** Who was to get how much when it was handed out, or written down, last. */
+	const last = new Map<string, string>();
+	const payee = ({ toUserId, amountEtb }: Item) => `${String(toUserId)} ${Number(amountEtb)}`;
 	const of = (reference: string) => {
-		const own = out.get(reference) ?? new Map<string, 'out' | 'paid'>();
-		out.set(reference, own);
+		const own = out.get(keyOf(reference)) ?? new Map<string, 'out' | 'paid'>();
+		out.set(keyOf(reference), own);
 		return own;
 	};
 	for (const { call, window, told, gave } of done) {
 		if (call.kind === 'claim') {
-			for (const { reference, claim: own } of window?.send ?? []) {
+			for (const { reference, claim: own, ...item } of window?.send ?? []) {
+				last.set(keyOf(reference), payee(item));
 				if (of(reference).size > 0)
 					return `${reference} was handed out again while it was ${[...of(reference).values()].join()}`;
-				claims.set(reference, [...(claims.get(reference) ?? []), own]);
+				claims.set(keyOf(reference), [...(claims.get(keyOf(reference)) ?? []), own]);
 				of(reference).set(own, 'out');
 			}
 		}
 		if (call.kind === 'paidBefore') {
-			for (const [index, { reference }] of call.items.entries()) {
+			for (const [index, { reference, ...item }] of call.items.entries()) {
 				if (!Array.isArray(gave) || gave[index] !== 'written') continue;
-				claims.set(String(reference), claims.get(String(reference)) ?? ['a person']);
+				const key = keyOf(String(reference));
+				// For another person or amount it is an attempt of its own.
+				if (last.get(key) !== payee(item))
+					claims.set(key, [...(claims.get(key) ?? []), 'a person']);
+				last.set(key, payee(item));
 				of(String(reference)).set('a person', 'paid');
 			}
 		}
 		if (call.kind === 'settle' && gave !== undefined) {
-			const own = claims.get(call.reference)?.[call.attempt - 1] ?? '';
+			const own = claims.get(keyOf(call.reference))?.[call.attempt - 1] ?? '';
 			if (gave === 'paid') of(call.reference).set(own, 'paid');
 			else if (of(call.reference).get(own) === 'paid')
 				return `${call.reference} was paid, and a person's word changed that`;
 			else of(call.reference).delete(own);
 		}
-		for (const item of told ?? []) {
-			if (item.reference === undefined || item.decision !== 'send' || !window) continue;
+		for (const [index, item] of (told ?? []).entries()) {
+			if (item.reference === undefined || window?.items[index]?.outcome !== null) continue;
 			const own = of(item.reference);
 			if (item.outcome === 'paid') own.set(window.claim, 'paid');
 			else if (item.outcome === 'notPaid' && own.get(window.claim) === 'paid')
@@ -502,7 +475,6 @@ export function inWords({
 	told,
 	gave,
 	refused,
-	txHash,
 	nowMs,
 }: Done): string {
 	const by = `[${connection}] ${new Date(nowMs).toISOString().slice(0, 16)} `;
@@ -510,7 +482,7 @@ export function inWords({
 	const short = window?.claim.slice(0, 8);
 	switch (call.kind) {
 		case 'claim':
-			return `${by}claim ${short}:${call.items.map((item, index) => `\n      ${itemInWords(item)} → ${window?.items[index]?.decision} ${window?.items[index]?.reason ?? ''}`).join('')}${end}`;
+			return `${by}claim ${short}:${call.items.map((item, index) => `\n      ${itemInWords(item)} → ${window?.items[index]?.outcome} ${window?.items[index]?.message ?? ''}`).join('')}${end}`;
 		case 'record': {
 			const given = answers
 				?.map((answer) => (answer.error ?? answer).outcome ?? 'nothing')
@@ -525,11 +497,7 @@ export function inWords({
 			return `${by}${call.minutes} minutes went by${end}`;
 		case 'rules':
 			return `${by}rules ${JSON.stringify(call.changes)}${end}`;
-		case 'recipient':
-			return `${by}recipient ${call.toUserId} is ${call.known ? '' : 'not '}known${end}`;
 		case 'caller':
 			return `${by}caller "${call.requestedBy}" ${JSON.stringify(call.rules)}${end}`;
-		case 'confirm':
-			return `${by}event of ${txHash} → ${String(gave)}${end}`;
 	}
 }

@@ -17,7 +17,7 @@ test('killed in the middle of claims, with synchronous_commit off by default: no
 	let superuser = await database.connect('superuser');
 	await superuser.query(`alter database ${database.database} set synchronous_commit = off`);
 	await superuser.query('alter role all set synchronous_commit = off');
-	await setRules(superuser, 'main', { wait: '0' });
+	await setRules(superuser, 'main', {});
 	/** What the last answer about a reference told, and how often the service paid it. */
 	const told = new Map<string, string>();
 	const paid = new Map<string, number>();

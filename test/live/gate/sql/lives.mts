@@ -15,9 +15,6 @@ import {
 
 export const CONNECTIONS = 8;
 
-/** How long a claim waits for another's reference in lives that run at once, in ms. */
-const WAIT_MS = 60;
-
 export interface Extent {
 	/** Random lives to try. */
 	lives: number;
@@ -88,7 +85,7 @@ export async function oneAfterTheOther(
 	});
 	await hold(
 		fc.asyncProperty(life, async (steps) => {
-			const lived = await stage.begin(0);
+			const lived = await stage.begin();
 			let history: string[] = [];
 			for (const [index, [connection, call]] of steps.entries()) {
 				await lived.make(connection, call);
@@ -110,7 +107,7 @@ export async function allAtOnce(stage: Stage, { lives, seed }: Extent): Promise<
 	});
 	await hold(
 		fc.asyncProperty(life, async (perConnection: Call[][]) => {
-			const lived = await stage.begin(WAIT_MS);
+			const lived = await stage.begin();
 			const liveOne = async (own: Call[], connection: number) => {
 				for (const call of own) await lived.make(connection, call);
 			};

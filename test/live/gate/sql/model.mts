@@ -4,7 +4,6 @@ import type { Answer, Item, Told } from '../../../../lab/gate/server.mts';
 /** What the rules can say; amounts in hundredths of ETB, undefined is no limit. */
 export interface Rules {
 	paused: boolean;
-	onlyKnownRecipients: boolean;
 	onlyKnownCallers: boolean;
 	mostPerPayment?: number;
 	mostPerRecipientPerDay?: number;
@@ -40,13 +39,13 @@ export interface Attempt {
 	answer: 'paid' | 'notPaid' | 'unknown' | null;
 	settledByPerson: boolean;
 	txHash: string | null;
-	confirmed: boolean;
 }
 
-/** What a call must say about an item: its decision or outcome, and what its reason must speak of. */
+/** What a call must say about an item, and what its message must speak of. No outcome: it is to be sent. */
 export interface Expected {
-	says: NonNullable<Told['outcome']> | 'send';
-	reason?: RegExp;
+	outcome: Told['outcome'];
+	code?: string;
+	message?: RegExp;
 	txHash?: string | null;
 }
 
@@ -57,17 +56,18 @@ export const LEASE_MS = 10 * 60_000;
 const ENDS = ['paid', 'notPaid', 'unknown'] as const;
 
 /** What the record's state is to somebody who did not end it. */
-const toldOf = {
-	sending: 'inFlight',
-	paid: 'alreadyPaid',
-	notPaid: 'notPaid',
-	unknown: 'unknown',
-} as const;
+const toldOf: Record<Attempt['state'], Expected> = {
+	sending: { outcome: 'unknown', code: 'inFlight' },
+	paid: { outcome: 'alreadyPaid', code: 'paidBefore' },
+	notPaid: { outcome: 'notPaid' },
+	unknown: { outcome: 'unknown' },
+};
 
 /** The more of it, the more it says about the payment. */
 const WEIGHT = { notPaid: 0, unknown: 1, sending: 2, paid: 3 };
 
-const lookOf = (reference: string): string => reference.toLowerCase().replaceAll(' ', '');
+/** Those of the lives have no more in common than this. */
+export const keyOf = (reference: string): string => reference.toLowerCase().replaceAll(' ', '');
 
 /** Those of a limit's scopes that a payment counts for. */
 const scopesOf = (
@@ -99,24 +99,18 @@ const amountOf = (value: unknown): number | undefined =>
 /** What an item asks for. */
 type Read = Pick<Attempt, 'reference' | 'toUserId' | 'requestedBy' | 'amount'>;
 
-const isLike = (one: Read, other: Read): boolean =>
-	one.reference !== other.reference && lookOf(one.reference) === lookOf(other.reference);
-
 export class GateModel {
 	readonly attempts: Attempt[] = [];
 	readonly spent = new Map<string, number>();
-	readonly recipients = new Set<string>();
 	readonly callers = new Map<string, CallerRules>();
-	private readonly confirmations = new Set<string>();
 	rules: Rules = {
 		paused: false,
-		onlyKnownRecipients: false,
 		onlyKnownCallers: false,
 		timeZone: 'Africa/Addis_Ababa',
 	};
 
 	private of(reference: string): Attempt[] {
-		return this.attempts.filter((attempt) => attempt.reference === reference);
+		return this.attempts.filter((each) => keyOf(each.reference) === keyOf(reference));
 	}
 
 	/** The attempt that says what the payment is. */
@@ -127,63 +121,53 @@ export class GateModel {
 	}
 
 	claim(claim: string, items: Item[], nowMs: number): Expected[] {
-		return items.map((item, index) => {
+		return items.map((item) => {
 			const read = this.read(item);
-			if (read instanceof RegExp) return { says: 'notPaid', reason: read };
-			const likeIt = items
-				.slice(0, index)
-				.map((other) => this.read(other))
-				.find(
-					(other): other is Read =>
-						!(other instanceof RegExp) && lookOf(other.reference) === lookOf(read.reference),
-				);
-			return this.decide(claim, read, likeIt !== undefined && isLike(likeIt, read), nowMs);
+			if (read instanceof RegExp) return { outcome: 'notPaid', code: 'invalid', message: read };
+			return this.decide(claim, read, nowMs);
 		});
 	}
 
 	/** The fields of an item, or what the reason for refusing it must speak of. */
 	private read(item: Item): Read | RegExp {
-		if (JSON.stringify(item).includes('\\u0000')) return /cannot be read/;
 		const reference = textOf(item.reference);
 		const toUserId = textOf(item.toUserId);
 		const requestedBy = textOf(item.requestedBy);
 		const amount = amountOf(item.amountEtb);
 		if (reference === '') return /Reference is empty/;
-		if (reference.includes('\u200b')) return /an invisible character \(U\+200B\)/;
 		if (toUserId === '') return /no toUserId/;
 		if (amount === undefined) return /not a plain amount/;
 		if (/\.\d{3}/.test(String(item.amountEtb))) return /more than two decimals/;
 		return { reference, toUserId, requestedBy, amount };
 	}
 
-	private decide(claim: string, read: Read, isLikeInList: boolean, nowMs: number): Expected {
+	private decide(claim: string, read: Read, nowMs: number): Expected {
 		const { reference, toUserId, requestedBy, amount } = read;
-		const refuse = (reason: RegExp): Expected => ({ says: 'notPaid', reason });
+		const refuse = (code: string, message?: RegExp): Expected => ({
+			...{ outcome: 'notPaid', code, message },
+		});
 		const known = this.deciding(reference);
 		if (known !== undefined) {
 			const isFree =
 				known.state === 'notPaid' &&
 				this.of(reference).every(({ settledByPerson }) => !settledByPerson);
 			if (!isFree && (known.toUserId !== toUserId || known.amount !== amount))
-				return refuse(/belongs to another payment/);
-			if (known.claim === claim) return refuse(/twice/);
-			if (known.state === 'paid') return { says: 'alreadyPaid', txHash: known.txHash };
-			if (known.state === 'sending' && nowMs < known.leaseUntil) return { says: 'inFlight' };
+				return refuse('otherPayment');
+			if (known.claim === claim) return refuse('sameReference');
+			if (known.state === 'paid') return { ...toldOf.paid, txHash: known.txHash };
+			if (known.state === 'sending' && nowMs < known.leaseUntil) return toldOf.sending;
 			if (known.state === 'sending') known.state = 'unknown';
-			if (known.state === 'unknown') return { says: 'unknown' };
+			if (known.state === 'unknown') return { outcome: 'unknown', code: 'inDoubt' };
 		}
-		// (All claims of a life are of one execution.)
-		if (isLikeInList || this.attempts.some((other) => other.claim !== null && isLike(other, read)))
-			return refuse(/looks like/);
 		const objection = this.objection(toUserId, requestedBy, amount, nowMs);
-		if (objection !== undefined) return refuse(objection);
+		if (objection !== undefined) return refuse(...objection);
 		this.add(read, {
 			state: 'sending',
 			claim,
 			leaseUntil: nowMs + LEASE_MS,
 			spentOn: dayOf(nowMs, this.rules.timeZone),
 		});
-		return { says: 'send' };
+		return { outcome: null };
 	}
 
 	private add(
@@ -192,12 +176,13 @@ export class GateModel {
 	): void {
 		const attempt: Attempt = {
 			...read,
+			// It keeps what it had at first.
+			reference: this.of(read.reference)[0]?.reference ?? read.reference,
 			attempt: this.of(read.reference).length + 1,
 			surprise: null,
 			answer: null,
 			settledByPerson: false,
 			txHash: null,
-			confirmed: false,
 			...rest,
 		};
 		this.attempts.push(attempt);
@@ -209,19 +194,18 @@ export class GateModel {
 		requestedBy: string,
 		amount: number,
 		nowMs: number,
-	): RegExp | undefined {
+	): [code: string, message: RegExp] | undefined {
 		const { rules } = this;
 		const caller = this.callers.get(requestedBy);
-		if (rules.paused) return /^Payments are paused/;
-		if (rules.onlyKnownRecipients && !this.recipients.has(toUserId)) return /known recipients/;
-		if (rules.onlyKnownCallers && caller === undefined) return /known callers/;
-		if (caller?.paused === true) return /of the caller ".*" are paused/;
+		if (rules.paused) return ['paused', /^Payments are paused/];
+		if (rules.onlyKnownCallers && caller === undefined) return ['unknownCaller', /known callers/];
+		if (caller?.paused === true) return ['paused', /of the caller ".*" are paused/];
 		const [budget, recipient, by] = scopesOf(toUserId, requestedBy);
 		const day = dayOf(nowMs, rules.timeZone);
 		const month = day.slice(0, 7);
 		const limits: Array<[most: number | undefined, spent: number, reason: RegExp]> = [
-			[rules.mostPerPayment, 0, /for one payment, /],
-			[caller?.mostPerPayment, 0, /for one payment of this caller/],
+			[rules.mostPerPayment, 0, /for one payment, [\d.]+ ETB$/],
+			[caller?.mostPerPayment, 0, /for one payment of this caller, [\d.]+ ETB$/],
 			[rules.mostPerRecipientPerDay, this.spentIn(recipient, day), /one recipient and day/],
 			[rules.mostPerRecipientPerMonth, this.spentIn(recipient, month), /one recipient and month/],
 			[caller?.mostPerDay, this.spentIn(by, day), /this caller and day/],
@@ -229,7 +213,8 @@ export class GateModel {
 			[rules.mostPerDay, this.spentIn(budget, day), /for one day/],
 			[rules.mostPerMonth, this.spentIn(budget, month), /for one month/],
 		];
-		return limits.find(([most, spent]) => most !== undefined && spent + amount > most)?.[2];
+		const found = limits.find(([most, spent]) => most !== undefined && spent + amount > most);
+		return found && ['aboveLimit', found[2]];
 	}
 
 	private spentIn(scope: string, period: string): number {
@@ -248,16 +233,16 @@ export class GateModel {
 
 	/** @param told what `claim` gave for the window */
 	record(claim: string, told: Told[], answers: Answer[]): Expected[] {
-		const toSend = told.filter(({ decision }) => decision === 'send');
+		const toSend = told.filter(({ outcome }) => outcome === null);
 		const isComplete = toSend.length === answers.length;
 		return told.map((item): Expected => {
 			const reference = item.reference ?? '';
-			if (item.decision === 'inFlight') {
+			if (item.code === 'inFlight') {
 				const now = this.deciding(reference);
 				if (now === undefined) throw new Error(`${reference} was in flight and is gone`);
-				return { says: toldOf[now.state] };
+				return toldOf[now.state];
 			}
-			if (item.decision !== 'send') return { says: item.decision };
+			if (item.outcome !== null) return { outcome: item.outcome };
 			const own = this.of(reference).find((attempt) => attempt.claim === claim);
 			if (own === undefined) throw new Error(`${reference} was handed out and is gone`);
 			const given = answers[toSend.indexOf(item)];
@@ -292,9 +277,8 @@ export class GateModel {
 			own.state = outcome;
 			own.settledByPerson = false;
 			own.txHash = txHash;
-			own.confirmed = outcome === 'paid' && this.confirmations.has(txHash ?? '');
 			own.answer = outcome;
-			return { says: outcome, txHash };
+			return { outcome, txHash };
 		}
 		if (
 			state === 'paid' &&
@@ -305,17 +289,16 @@ export class GateModel {
 		) {
 			// A second payment of one claim.
 			const { claim, leaseUntil, spentOn } = own;
-			const confirmed = this.confirmations.has(txHash);
 			this.add(own, {
 				...{ state: 'paid', claim, leaseUntil, spentOn },
-				...{ surprise: 'paidTwice', answer: 'paid', txHash, confirmed },
+				...{ surprise: 'paidTwice', answer: 'paid', txHash },
 			});
-			return { says: 'paid', txHash };
+			return { outcome: 'paid', txHash };
 		}
 		if (state === 'paid' && outcome === 'paid') own.txHash ??= txHash;
 		own.answer = outcome;
 		const { state: now } = this.deciding(own.reference) ?? own;
-		return outcome === 'paid' ? { says: 'paid', txHash } : { says: toldOf[now] };
+		return outcome === 'paid' ? { outcome, txHash } : toldOf[now];
 	}
 
 	/** @returns the state, or undefined when the gate must refuse */
@@ -350,7 +333,12 @@ export class GateModel {
 			const read = this.read(item);
 			if (read instanceof RegExp) return 'refused';
 			const known = this.deciding(read.reference);
-			if (known === undefined) {
+			const isFree =
+				known === undefined ||
+				(known.state === 'notPaid' &&
+					this.of(read.reference).every(({ settledByPerson }) => !settledByPerson));
+			const isOther = known?.toUserId !== read.toUserId || known.amount !== read.amount;
+			if (isFree && isOther) {
 				this.add(read, {
 					state: 'paid',
 					claim: null,
@@ -360,21 +348,11 @@ export class GateModel {
 				});
 				return 'written';
 			}
-			if (known.toUserId !== read.toUserId || known.amount !== read.amount) return 'refused';
+			if (known === undefined || isOther) return 'refused';
 			if (known.state === 'paid') return 'alreadyPaid';
 			return this.settle(known.reference, known.attempt, true, nowMs) === 'paid'
 				? 'written'
 				: 'refused';
 		});
-	}
-
-	/** @returns how many payments it confirms */
-	confirm(txHash: string): number {
-		this.confirmations.add(txHash);
-		const found = this.attempts.filter(
-			(payment) => payment.txHash === txHash && payment.state === 'paid' && !payment.confirmed,
-		);
-		for (const payment of found) payment.confirmed = true;
-		return found.length;
 	}
 }

@@ -100,7 +100,7 @@ test('4,000 claims of two processes: no budget exceeded, nothing refused that fi
 		),
 	).finally(() => (isRacing = false));
 	// Meanwhile a person pauses and goes on, and everybody who looks sees budgets that hold.
-	const looker = await database.connect('reader');
+	const looker = await database.connect('desk');
 	let looks = 0;
 	while (isRacing) {
 		await setRules(client, budget, { paused: looks % 20 < 3 });
