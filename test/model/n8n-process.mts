@@ -61,7 +61,7 @@ export class N8nProcess implements Owner {
 	readonly name: string;
 	readonly random: () => number;
 	private readonly build: Build;
-	private loaded: unknown;
+	private module: ((path: string) => unknown) | undefined;
 	private readonly timeline: Timeline;
 	private readonly hooks: ProcessHooks;
 	private readonly blows: Blow[];
@@ -87,17 +87,21 @@ export class N8nProcess implements Owner {
 		this.build = build;
 	}
 
-	/** The node. Its code is loaded when it runs first. */
-	get node(): unknown {
-		this.loaded ??= this.load();
-		return this.loaded;
-	}
-
-	private load(): unknown {
-		const exports = this.build.load('nodes/EtbWallet/EtbWallet.node.js', this.surroundings());
-		const EtbWallet: unknown = Reflect.get(Object(exports), 'EtbWallet');
-		if (typeof EtbWallet !== 'function') throw new Error('The build has no EtbWallet');
-		return Reflect.construct(EtbWallet, []);
+	/**
+	 * What `EtbWallet.execute` runs for an operation, without the descriptions of all fields, which take longer to load than a
+	 * world to play. The code is loaded when it runs first.
+	 */
+	async execute(operation: 'create' | 'payClaims', context: unknown): Promise<unknown> {
+		this.module ??= this.build.opened(this.surroundings());
+		const { module } = this;
+		const exported = (path: string, name: string): ((...given: unknown[]) => unknown) => {
+			const value: unknown = Reflect.get(Object(module(`nodes/EtbWallet/${path}.js`)), name);
+			if (typeof value !== 'function') throw new Error(`The build has no ${name}`);
+			return (...given) => Reflect.apply(value, undefined, given);
+		};
+		const read = exported('actions/parameters', 'parameterReader')(context);
+		const name = operation === 'create' ? 'disburse' : operation;
+		return await exported(`disbursement/${name}`, name)(context, read);
 	}
 
 	get isFrozen(): boolean {
