@@ -1,5 +1,6 @@
 // A simulated n8n process: its own copy of the modules, its clocks, and what stops it.
 import * as nodeCrypto from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Build } from './build.mts';
 import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
@@ -215,13 +216,23 @@ export class N8nProcess implements Owner {
 				return wall();
 			}
 		}
+		const parts = new WeakSet<AbortSignal>();
 		const timeout = (ms: number): AbortSignal => {
 			const controller = new AbortController();
+			const { signal } = controller;
 			this.timer(ms, () => {
-				controller.abort(timedOut);
+				// To abort costs more than all else that a timer does, and each call of the database has one to which nobody listens.
+				if (parts.has(signal) || getEventListeners(signal, 'abort').length > 0)
+					controller.abort(timedOut);
+				else Object.defineProperty(signal, 'aborted', { value: true });
 			});
-			return controller.signal;
+			return signal;
 		};
+		const any = (signals: AbortSignal[]): AbortSignal => {
+			for (const each of signals) parts.add(each);
+			return AbortSignal.any(signals);
+		};
+		const ours: Readonly<Record<string | symbol, unknown>> = { timeout, any };
 		const realTimer = (): never => {
 			throw new Error('The built code uses a timer that the model does not know');
 		};
@@ -231,8 +242,7 @@ export class N8nProcess implements Owner {
 				performance: { now: () => this.monotonic() },
 				Math: over(Math, { random: this.random }),
 				AbortSignal: new Proxy(AbortSignal, {
-					get: (target, name) =>
-						name === 'timeout' ? timeout : (Reflect.get(target, name) as unknown),
+					get: (target, name) => ours[name] ?? (Reflect.get(target, name) as unknown),
 				}),
 				setTimeout: realTimer,
 				setInterval: realTimer,
