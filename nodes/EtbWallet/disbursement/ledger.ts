@@ -154,7 +154,16 @@ export class Ledger {
 			await this.free(questions, ended);
 			// Those of paid ones stay: to remove a mark, n8n searches the whole record.
 			const unknown = [...this.claims].filter(([payment]) => outcomeIs('unknown', payment));
-			questions.remove(unknown.flatMap(([, { marks: [, ...fresh] }]) => fresh));
+			questions.remove(
+				unknown.flatMap(
+					([
+						,
+						{
+							marks: [, ...fresh],
+						},
+					]) => fresh,
+				),
+			);
 		}, true);
 	}
 
