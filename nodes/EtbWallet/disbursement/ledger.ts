@@ -10,8 +10,9 @@
  *
  * The mark *sent* is written before a payment is sent: that is the claim. The mark *fresh* beside it names the period in
  * which that was; with a long Timeout there is one for each of the next periods too. It counts until the period after it is
- * over, so a claim ends by time, also if nobody ends it. A run whose answer comes later than that many periods after its claim
- * records *paid*, and nothing else: another run may have claimed the reference since. Before a refusal frees a reference, the record is asked whether a run that ended late has paid it.
+ * over, so a claim ends by time, also if nobody ends it. A run whose answer comes so late that its claim may be over records
+ * *paid*, and nothing else: another run may have claimed the reference since. Before a refusal frees a reference, the record
+ * is asked whether a run that ended late has paid it.
  *
  * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever takes two questions, of
  * which a crash leaves one: first *payee* (or *anybody*), then *paid*. Where no payee is known, *paid* is asked for together
@@ -57,8 +58,11 @@ export const afterStopMs = 5_000;
 /** What a sender may need to record how its payments ended, beyond the Timeout, in ms. */
 const recordingMs = 15_000;
 
-/** How long a period is, in ms: the usual Timeout, and the time to record. */
-const periodMs = 75_000;
+/** By how much the clocks of two processes may differ, in ms: one of them sees the end of a claim so much earlier. */
+const clockDifferenceMs = 10_000;
+
+/** How long a period is, in ms: the usual Timeout, and these two. */
+const periodMs = 85_000;
 
 const sentMark = ({ key }: Keyed): string => `sent:${key}`;
 
@@ -88,7 +92,7 @@ export class Ledger {
 	private readonly stop: AbortSignal | undefined;
 	/** A while after `stop`. */
 	private readonly end: AbortSignal;
-	/** How many periods hold the Timeout, and the time to record. */
+	/** How many periods hold the Timeout, and what is added to it. */
 	private readonly periods: number;
 	/** What this run claimed: its marks, and how long ago. */
 	private readonly claims = new Map<Payment, { marks: string[]; ageMs: () => number }>();
@@ -96,7 +100,7 @@ export class Ledger {
 	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
 	constructor(context: IExecuteFunctions, timeoutMs: number, afterStop = timeoutMs) {
 		this.context = context;
-		this.periods = Math.ceil((timeoutMs + recordingMs) / periodMs);
+		this.periods = Math.ceil((timeoutMs + recordingMs + clockDifferenceMs) / periodMs);
 		this.stop = context.getExecutionCancelSignal();
 		this.end = abortedAfter(this.stop, afterStop);
 	}
@@ -169,11 +173,12 @@ export class Ledger {
 
 	/** Frees what was not made, unless another run may have claimed it since, or paid it. */
 	private async free(questions: Questions, ended: Payment[]): Promise<void> {
+		const safeForMs = this.periods * periodMs - clockDifferenceMs;
 		const refused = ended.filter(
 			(payment) =>
 				!outcomeIs('paid', payment) &&
 				!outcomeIs('unknown', payment) &&
-				(this.claims.get(payment)?.ageMs() ?? Infinity) < this.periods * periodMs,
+				(this.claims.get(payment)?.ageMs() ?? Infinity) < safeForMs,
 		);
 		const before = await questions.ask(
 			refused.flatMap((each) => [askingMark(each), paidMark(each)]),
