@@ -43,8 +43,8 @@ export class Build {
 		this.globalNames = globalNames;
 	}
 
-	/** The exports of a module of the build, and of all it needs, in a state of their own. */
-	load(entry: string, { globals, packages }: Surroundings): unknown {
+	/** Gives the exports of modules of the build, and of all they need, in a state of their own. */
+	opened({ globals, packages }: Surroundings): (entry: string) => unknown {
 		const loaded = new Map<string, { exports: unknown }>();
 		const values = this.globalNames.map((name) => globals[name]);
 		const load = (path: string): unknown => {
@@ -60,7 +60,7 @@ export class Build {
 			this.code(path)(module.exports, need, module, ...values);
 			return module.exports;
 		};
-		return load(entry);
+		return load;
 	}
 
 	private readonly paths = new Map<string, string>();

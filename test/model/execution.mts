@@ -55,8 +55,7 @@ export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
 	const input = run.items.map((json) => ({ json }));
 	// The tries of a run share these objects.
 	const executeData = { data: { main: [input] }, node: nodeOf(run), source: null };
-	const execute: unknown = Reflect.get(Object(run.process.node), 'execute');
-	if (typeof execute !== 'function') throw new Error('The node has no execute');
+	const operation = run.parameters.operation === 'payClaims' ? 'payClaims' : 'create';
 	for (let tryIndex = 0; tryIndex < run.tries; tryIndex++) {
 		if (tryIndex > 0)
 			await new Promise<void>((done) => {
@@ -64,8 +63,7 @@ export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
 			});
 		const context = contextOf(run, input, executeData, outside);
 		try {
-			const outputs: unknown = await Reflect.apply(execute, context, []);
-			const output = itemsOf(outputs);
+			const output = itemsOf(await run.process.execute(operation, context));
 			outside.tried({ output }, tryIndex);
 			// n8n takes an error in the first item for a failure.
 			if (fieldsOf(output[0]?.json).error === undefined) return;
@@ -75,10 +73,9 @@ export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
 	}
 }
 
-function itemsOf(outputs: unknown): Json[] {
-	if (!Array.isArray(outputs) || !Array.isArray(outputs[0]))
-		throw new Error('The node did not return items');
-	return outputs[0].map(fieldsOf);
+function itemsOf(output: unknown): Json[] {
+	if (!Array.isArray(output)) throw new Error('The node did not return items');
+	return output.map(fieldsOf);
 }
 
 const nodeOf = ({ nodeId, parameters }: NodeRun): Json => ({

@@ -1,5 +1,6 @@
 // A simulated n8n process: its own copy of the modules, its clocks, and what stops it.
 import * as nodeCrypto from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Build } from './build.mts';
 import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
@@ -61,7 +62,7 @@ export class N8nProcess implements Owner {
 	readonly name: string;
 	readonly random: () => number;
 	private readonly build: Build;
-	private loaded: unknown;
+	private module: ((path: string) => unknown) | undefined;
 	private readonly timeline: Timeline;
 	private readonly hooks: ProcessHooks;
 	private readonly blows: Blow[];
@@ -87,17 +88,21 @@ export class N8nProcess implements Owner {
 		this.build = build;
 	}
 
-	/** The node. Its code is loaded when it runs first. */
-	get node(): unknown {
-		this.loaded ??= this.load();
-		return this.loaded;
-	}
-
-	private load(): unknown {
-		const exports = this.build.load('nodes/EtbWallet/EtbWallet.node.js', this.surroundings());
-		const EtbWallet: unknown = Reflect.get(Object(exports), 'EtbWallet');
-		if (typeof EtbWallet !== 'function') throw new Error('The build has no EtbWallet');
-		return Reflect.construct(EtbWallet, []);
+	/**
+	 * What `EtbWallet.execute` runs for an operation, without the descriptions of all fields, which take longer to load than a
+	 * world to play. The code is loaded when it runs first.
+	 */
+	async execute(operation: 'create' | 'payClaims', context: unknown): Promise<unknown> {
+		this.module ??= this.build.opened(this.surroundings());
+		const { module } = this;
+		const exported = (path: string, name: string): ((...given: unknown[]) => unknown) => {
+			const value: unknown = Reflect.get(Object(module(`nodes/EtbWallet/${path}.js`)), name);
+			if (typeof value !== 'function') throw new Error(`The build has no ${name}`);
+			return (...given) => Reflect.apply(value, undefined, given);
+		};
+		const read = exported('actions/parameters', 'parameterReader')(context);
+		const name = operation === 'create' ? 'disburse' : operation;
+		return await exported(`disbursement/${name}`, name)(context, read);
 	}
 
 	get isFrozen(): boolean {
@@ -211,13 +216,23 @@ export class N8nProcess implements Owner {
 				return wall();
 			}
 		}
+		const parts = new WeakSet<AbortSignal>();
 		const timeout = (ms: number): AbortSignal => {
 			const controller = new AbortController();
+			const { signal } = controller;
 			this.timer(ms, () => {
-				controller.abort(timedOut);
+				// To abort costs more than all else that a timer does, and each call of the database has one to which nobody listens.
+				if (parts.has(signal) || getEventListeners(signal, 'abort').length > 0)
+					controller.abort(timedOut);
+				else Object.defineProperty(signal, 'aborted', { value: true });
 			});
-			return controller.signal;
+			return signal;
 		};
+		const any = (signals: AbortSignal[]): AbortSignal => {
+			for (const each of signals) parts.add(each);
+			return AbortSignal.any(signals);
+		};
+		const ours: Readonly<Record<string | symbol, unknown>> = { timeout, any };
 		const realTimer = (): never => {
 			throw new Error('The built code uses a timer that the model does not know');
 		};
@@ -227,8 +242,7 @@ export class N8nProcess implements Owner {
 				performance: { now: () => this.monotonic() },
 				Math: over(Math, { random: this.random }),
 				AbortSignal: new Proxy(AbortSignal, {
-					get: (target, name) =>
-						name === 'timeout' ? timeout : (Reflect.get(target, name) as unknown),
+					get: (target, name) => ours[name] ?? (Reflect.get(target, name) as unknown),
 				}),
 				setTimeout: realTimer,
 				setInterval: realTimer,

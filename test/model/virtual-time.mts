@@ -23,6 +23,8 @@ export class Timeline {
 	now = 0;
 	/** How many events have passed. */
 	passed = 0;
+	/** Whether code of an owner has run since promises last went on. */
+	private hasRun = true;
 	private readonly heap: Entry[] = [];
 	private order = 0;
 
@@ -33,6 +35,7 @@ export class Timeline {
 	/** Runs in the code of `owner`, if that still goes on then. */
 	afterIn(owner: Owner, ms: number, event: OwnedEvent): void {
 		this.after(ms, () => {
+			this.hasRun = true;
 			owner.receive(event);
 		});
 	}
@@ -44,7 +47,8 @@ export class Timeline {
 	 */
 	async rest(most: number): Promise<boolean> {
 		for (let count = 0; count < most; count++) {
-			await new Promise(setImmediate);
+			if (this.hasRun) await new Promise(setImmediate);
+			this.hasRun = false;
 			const next = this.pop();
 			if (next === undefined) return true;
 			this.now = Math.max(this.now, next.at);

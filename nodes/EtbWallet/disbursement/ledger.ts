@@ -47,8 +47,11 @@ export const afterStopMs = 5_000;
 /** The longest Timeout of a payment, in ms. */
 export const longestTimeoutMs = 120_000;
 
-/** How long a claim lasts, in ms: what a sender may need for an answer, and to record it. */
-const periodMs = longestTimeoutMs + 15_000;
+/** How long a sender has its claim for itself, in ms: what it may need for an answer, and to record it. */
+const ownForMs = longestTimeoutMs + 15_000;
+
+/** How long a period is, in ms: a bit more, by how much the clocks of two processes may differ. */
+const periodMs = ownForMs + 10_000;
 
 /** After so many ms nobody sends any more what a run has just met in flight. */
 export const inFlightForMs = 2 * periodMs;
@@ -193,7 +196,7 @@ export class Ledger {
 	/** Whether the claim of a payment is still this run's own. */
 	private isInTime(payment: Payment): boolean {
 		const ageMs = this.claims.get(payment);
-		return ageMs !== undefined && ageMs() < periodMs;
+		return ageMs !== undefined && ageMs() < ownForMs;
 	}
 
 	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
