@@ -11,14 +11,10 @@ const node = {
 	parameters: {},
 };
 
-const codedError = (message: string, code?: string) =>
-	Object.assign(new Error(message), code !== undefined && { code });
-
 /** As an older n8n makes it of an error. */
 function olderError(message: string, code?: string): NodeApiError {
-	const error = new NodeApiError(node, codedError(message, code));
-	Object.assign(error, { cause: undefined });
-	return error;
+	const failure = { message, ...(code !== undefined && { code }) };
+	return Object.assign(new NodeApiError(node, failure), { cause: undefined });
 }
 
 test.each([
