@@ -69,13 +69,13 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Whether n8n's own protection of private addresses (2.x) refused a request, before it connected. Should its errors be
- * renamed: such a payment is unknown.
- * Noticed by: `test/unit/retries.test.mts`.
+ * Whether n8n's own protection of private addresses (2.12 and newer) refused a request, before it connected: by the
+ * message, which all of them have. Should it be reworded: such a payment is unknown.
+ * Noticed by: `test/live/n8n/no-answer.live.mts`.
  */
 export function isBlockedByN8n(error: unknown): boolean {
-	const name = property(error, 'name');
-	return typeof name === 'string' && name.startsWith('SsrfBlocked');
+	const message = property(error, 'message');
+	return typeof message === 'string' && message.startsWith('The request was blocked because ');
 }
 
 /** What n8n hands over of an answer. */
@@ -173,7 +173,7 @@ export const isStartedByClock = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
- * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
+ * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.17 and
  * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
  * and that person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.

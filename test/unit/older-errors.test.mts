@@ -24,6 +24,7 @@ test.each([
 	['getaddrinfo EAI_FAIL partners.example.com', 'EAI_FAIL', false],
 	['self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT', false],
 	['Proxy connection ended before receiving CONNECT response', undefined, false],
+	['The request was blocked because it resolves to a restricted IP address', undefined, false],
 	['read ETIMEDOUT', 'ETIMEDOUT', true],
 	['socket hang up', 'ECONNRESET', true],
 	['reconnect failed', undefined, true],

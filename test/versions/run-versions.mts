@@ -6,16 +6,11 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
+import { differencesOf } from '../../lab/n8n/differences.mts';
 import { projectFolder } from '../../lab/n8n/folders.mts';
-import {
-	compatibilityFile,
-	compareVersions,
-	rangeOf,
-	readTable,
-	withRows,
-} from './compatibility.mts';
+import { compareVersions } from '../../lab/n8n/version.mts';
+import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility.mts';
 import type { TriedVersion } from './compatibility.mts';
-import { differencesOf } from './differences.mts';
 import { exactVersion, installedN8n } from './other-n8n.mts';
 
 /** What is run in each n8n after the demo, which calls all seven operations and receives an event. */

@@ -11,6 +11,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { CREDENTIAL_TYPE } from '../../../lab/n8n/examples.mts';
+import { lacks } from '../../../lab/n8n/differences.mts';
 import { freePort } from '../../../lab/n8n/ports.mts';
 import { startLab, timesPaid, type Lab } from '../../../lab/lab.mts';
 import { PAY, START, payNode, start, workflow } from '../../../lab/workflow.mts';
@@ -39,11 +40,13 @@ async function listening(server: Server): Promise<string> {
 	return `localhost:${z.object({ port: z.number() }).parse(server.address()).port}`;
 }
 
-/** A proxy that wants a login, and hangs up without a word for some hosts. */
+/** A proxy that wants a login, and hangs up without a word for one host. */
 const proxy = createServer((socket) => {
 	socket.on('error', () => undefined);
 	socket.once('data', (request) =>
-		socket.end(request.includes('hangs-up') ? '' : 'HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n'),
+		socket.end(
+			request.includes('203.0.113.8') ? '' : 'HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n',
+		),
 	);
 });
 
@@ -61,7 +64,9 @@ before(async () => {
 		env: {
 			NODE_EXTRA_CA_CERTS: otherName.certFile,
 			HTTPS_PROXY: `http://${httpsProxy}`,
-			NO_PROXY: 'localhost,127.0.0.1,255.255.255.255,partners.invalid',
+			NO_PROXY: 'localhost,127.0.0.1,255.255.255.255,10.255.255.1,partners.invalid',
+			N8N_SSRF_PROTECTION_ENABLED: 'true',
+			N8N_SSRF_BLOCKED_IP_RANGES: '10.0.0.0/8',
 			https_proxy: undefined,
 			HTTP_PROXY: undefined,
 			http_proxy: undefined,
@@ -110,9 +115,11 @@ for (const [what, address] of [
 	['an unknown host', () => 'https://partners.invalid'],
 	['a certificate that nobody signed', () => addresses.unsigned],
 	['a certificate for another name', () => addresses.otherName],
-	['a proxy that hangs up', () => 'https://hangs-up.example.com'],
+	['a proxy that hangs up', () => 'https://203.0.113.8'],
+	['an address from which n8n keeps away', () => 'https://10.255.255.1'],
 ] as const) {
-	test(`${what}: not paid, not reached`, async (context) => {
+	const skip = what === 'an address from which n8n keeps away' && lacks('addressProtection');
+	test(`${what}: not paid, not reached`, { skip }, async (context) => {
 		const { message, ...told } = await payAt(address());
 		context.diagnostic(String(message));
 		assert.deepEqual(told, { outcome: 'notPaid', code: 'notReached', times: [0] });
@@ -121,7 +128,7 @@ for (const [what, address] of [
 }
 
 test('a proxy that wants a login: not paid', async (context) => {
-	const { message, ...told } = await payAt('https://partners.example.com');
+	const { message, ...told } = await payAt('https://203.0.113.7');
 	context.diagnostic(String(message));
 	assert.deepEqual(told, { outcome: 'notPaid', code: 'refused', times: [0] });
 });
