@@ -43,6 +43,12 @@ const differences = {
 export const lacks = (difference: keyof typeof differences): boolean =>
 	compareVersions(n8nVersion(), differences[difference].since) < 0;
 
+/** Why a second published trigger for an account is refused. @param name of the workflow that has it */
+export const refusedBy = (name: string): RegExp =>
+	lacks('projects')
+		? /Unpublish the other workflow first: /
+		: new RegExp(`Unpublish the workflow "${name}" first: `);
+
 /** What the table says of a version, beside the tests that failed there. */
 export const differencesOf = (version: string): string[] =>
 	Object.values(differences)
