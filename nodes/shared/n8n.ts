@@ -17,9 +17,9 @@ import { credentialType, type Account } from './account';
 import { isObject, property } from './unknown';
 
 /**
- * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts it by the signal of the execution: Stop
- * would cut off a payment in flight, and nobody would know how it ended. So the context says that its signal is ours. n8n
- * 1.x takes the signal of the request. Should both stop, an attempt ends by the clock, but its connection stays open.
+ * Sends a request with the credential, until `signal` is aborted. n8n (all versions) aborts it by the signal of the
+ * execution: Stop would cut off a payment in flight, and nobody would know how it ended. So the context says that its
+ * signal is ours. Should that stop, an attempt ends by the clock, but its connection stays open.
  * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
@@ -35,7 +35,7 @@ export async function requestUntil(
 		untilAborted,
 		credentialType,
 		// A copy for each attempt, because n8n's helper writes into it.
-		{ ...httpRequest, abortSignal: signal },
+		{ ...httpRequest },
 		// So n8n does not load and decrypt the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
 	);
