@@ -47,13 +47,11 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 		requests.push(path);
 		const tarball = tarballs.get(basename(path));
 		if (tarball !== undefined) return response.end(tarball);
-		const [name = '', version] = path.slice(1).split('/');
+		const [name = '', wanted] = path.slice(1).split('/');
 		const known = packages.get(name);
-		const whole = known && {
-			name,
-			'dist-tags': { latest: known.latest },
-			versions: known.versions,
-		};
+		const tags = { latest: known?.latest ?? '' };
+		const whole = known && { name, 'dist-tags': tags, versions: known.versions };
+		const version = wanted === 'latest' ? tags.latest : wanted;
 		const found = version === undefined ? whole : known?.versions[version];
 		if (found === undefined) return response.writeHead(404).end('{}');
 		response.setHeader('content-type', 'application/json');

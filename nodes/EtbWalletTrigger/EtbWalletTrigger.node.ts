@@ -55,7 +55,7 @@ export class EtbWalletTrigger implements INodeType {
 			activationHint: 'Publish the workflow to let each event of the account start it.',
 		},
 		defaults: { name: 'ETB Wallet Trigger' },
-		// For models that build workflows (n8n 2.x); older n8n ignore it.
+		// For models that build workflows (n8n 2.9 and newer); older n8n ignore it.
 		builderHint: {
 			searchHint:
 				'Checks signatures and drops events that came before by itself: add no nodes for that. All events of an account go to one published workflow: use one trigger with several events and a Switch behind it, not several workflows.',

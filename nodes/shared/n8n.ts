@@ -17,9 +17,9 @@ import { credentialType, type Account } from './account';
 import { isObject, property } from './unknown';
 
 /**
- * Sends a request with the credential, until `signal` is aborted. n8n (2.x) aborts it by the signal of the execution: Stop
- * would cut off a payment in flight, and nobody would know how it ended. So the context says that its signal is ours. n8n
- * 1.x takes the signal of the request. Should both stop, an attempt ends by the clock, but its connection stays open.
+ * Sends a request with the credential, until `signal` is aborted. n8n (all versions) aborts it by the signal of the
+ * execution: Stop would cut off a payment in flight, and nobody would know how it ended. So the context says that its
+ * signal is ours. Should that stop, an attempt ends by the clock, but its connection stays open.
  * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
@@ -35,7 +35,7 @@ export async function requestUntil(
 		untilAborted,
 		credentialType,
 		// A copy for each attempt, because n8n's helper writes into it.
-		{ ...httpRequest, abortSignal: signal },
+		{ ...httpRequest },
 		// So n8n does not load and decrypt the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
 	);
@@ -69,13 +69,13 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Whether n8n's own protection of private addresses (2.x) refused a request, before it connected. Should its errors be
- * renamed: such a payment is unknown.
- * Noticed by: `test/unit/retries.test.mts`.
+ * Whether n8n's own protection of private addresses (2.12 and newer) refused a request, before it connected: by the
+ * message, which all of them have. Should it be reworded: such a payment is unknown.
+ * Noticed by: `test/live/n8n/no-answer.live.mts`.
  */
 export function isBlockedByN8n(error: unknown): boolean {
-	const name = property(error, 'name');
-	return typeof name === 'string' && name.startsWith('SsrfBlocked');
+	const message = property(error, 'message');
+	return typeof message === 'string' && message.startsWith('The request was blocked because ');
 }
 
 /** What n8n hands over of an answer. */
@@ -173,7 +173,7 @@ export const isStartedByClock = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
- * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.3x and
+ * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.17 and
  * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
  * and that person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.

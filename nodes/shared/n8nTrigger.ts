@@ -50,9 +50,9 @@ export function listeningError(node: INode, error: Error): Error {
 
 /**
  * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By
- * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (2.x). Should it be renamed: the
+ * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (all versions). Should it be renamed: the
  * URL is set at each start, and a service that does not answer then leaves the workflow unpublished, with the reason.
- * Noticed by: `test/live/n8n/restarts.live.mts`.
+ * Noticed by: `test/live/n8n/starting.live.mts`.
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
@@ -68,7 +68,7 @@ export function triggerKey(
 const bodyTimeoutMs = 10_000;
 
 /**
- * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (2.x), keeps the
+ * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called (all versions), keeps the
  * bytes in `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off.
  * Should `rawBody` stop: each delivery is answered with 400, and the service sends it again.
  * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
@@ -139,7 +139,7 @@ export function withoutEventKey(item: INodeExecutionData): {
 
 /**
  * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks,
- * since 1.8x). One that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should
+ * all versions). One that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should
  * the hooks change: never called, and with "When the Workflow Finishes" what was handled by another process, or before a
  * restart, runs again when it is sent again.
  * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".

@@ -11,14 +11,10 @@ const node = {
 	parameters: {},
 };
 
-const codedError = (message: string, code?: string) =>
-	Object.assign(new Error(message), code !== undefined && { code });
-
 /** As an older n8n makes it of an error. */
 function olderError(message: string, code?: string): NodeApiError {
-	const error = new NodeApiError(node, codedError(message, code));
-	Object.assign(error, { cause: undefined });
-	return error;
+	const failure = { message, ...(code !== undefined && { code }) };
+	return Object.assign(new NodeApiError(node, failure), { cause: undefined });
 }
 
 test.each([
@@ -28,6 +24,7 @@ test.each([
 	['getaddrinfo EAI_FAIL partners.example.com', 'EAI_FAIL', false],
 	['self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT', false],
 	['Proxy connection ended before receiving CONNECT response', undefined, false],
+	['The request was blocked because it resolves to a restricted IP address', undefined, false],
 	['read ETIMEDOUT', 'ETIMEDOUT', true],
 	['socket hang up', 'ECONNRESET', true],
 	['reconnect failed', undefined, true],

@@ -193,7 +193,10 @@ describe('a network error', () => {
 		['certificate expired', { code: 'CERT_HAS_EXPIRED' }],
 		['certificate self-signed', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 		['certificate of another host', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
-		['address blocked by n8n', { name: 'SsrfBlockedIpError' }],
+		[
+			'address blocked by n8n',
+			{ message: 'The request was blocked because it resolves to a restricted IP address' },
+		],
 		[
 			'no connection to any address of the host',
 			{ code: 'ETIMEDOUT', errors: [timedOut, noRoute] },

@@ -1,4 +1,5 @@
 /** What docs/compatibility.md says: a table of n8n versions, written by `npm run test:versions`, and the range in it. */
+import { compareVersions } from '../../lab/n8n/version.mts';
 
 export const compatibilityFile = 'docs/compatibility.md';
 
@@ -13,13 +14,6 @@ export interface TriedVersion {
 	run: string;
 	/** What is different there from the newest version. */
 	differs: string;
-}
-
-/** Below zero when the first is the older one. */
-export function compareVersions(one: string, other: string): number {
-	const [a, b] = [one, other].map((version) => version.split('.').map(Number));
-	const difference = [0, 1, 2].map((part) => (a?.[part] ?? 0) - (b?.[part] ?? 0));
-	return difference.find((value) => value !== 0) ?? 0;
 }
 
 const isResult = (text: string | undefined): text is Result =>

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { pinnedN8nFolder, projectFolder } from '../../lab/n8n/folders.mts';
 import { installN8n, isInstalled } from '../../lab/n8n/install.mts';
 import { runNpm } from '../../lab/n8n/npm.mts';
-import { compareVersions } from './compatibility.mts';
+import { compareVersions } from '../../lab/n8n/version.mts';
 
 const Manifest = z
 	.object({

@@ -8,6 +8,7 @@ import { FormVisitor } from '../../../lab/form-visitor.mts';
 import type { Lab } from '../../../lab/lab.mts';
 import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';
 import type { Execution, WorkflowFile } from '../../../lab/n8n/api.mts';
+import { lacks } from '../../../lab/n8n/differences.mts';
 import { freePort } from '../../../lab/n8n/ports.mts';
 import {
 	PAY,
@@ -445,7 +446,9 @@ void test('Retry execution of what called the workflow that settled by an expres
 	const record = recordOf(lab, id);
 	await sendingNothing(async () => {
 		const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed));
-		assert.match(retried.error ?? '', /Retry execution settles nothing/);
+		// Where it cannot know that it is repeated, "was not paid" counts once.
+		const told = lacks('firstMode') ? /It fails/ : /Retry execution settles nothing/;
+		assert.match(retried.error ?? '', told);
 	});
 	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
 	await lab.api.deactivate(id);
@@ -469,6 +472,7 @@ void test('a copy says that it remembers nobody; settling sends nothing there, a
 });
 
 void test('an evaluation with invented answers pays nobody and records nothing, also in a workflow that is called', async (context) => {
+	if (lacks('inventedAnswers')) return context.skip();
 	const rows = payroll(lab, 'invented', 1);
 	const id = await add('invented', rows, {
 		nodes: [called(...fieldsOf(rows))],

@@ -1,0 +1,56 @@
+/** What older n8n lack or do differently, found by running them: for the tests, and for the table in docs/compatibility.md. */
+import { compareVersions, n8nVersion } from './version.mts';
+
+interface Difference {
+	/** The first n8n that is as the newest. */
+	since: string;
+	/** For the table, in a person's words. */
+	what: string;
+}
+
+const differences = {
+	expressionSettings: {
+		since: '2.40.0',
+		what: 'The two [settings for events](performance.md#events) have no effect',
+	},
+	publishing: {
+		since: '2.40.0',
+		what: 'Publishing a trigger that cannot register answers with its reason at once, instead of after 5 attempts',
+	},
+	projects: {
+		since: '2.38.0',
+		what: 'A second published trigger for an account is refused without the name of the workflow that has it',
+	},
+	addressProtection: {
+		since: '2.12.0',
+		what: 'n8n cannot be told to keep away from private addresses (`N8N_SSRF_PROTECTION_ENABLED`)',
+	},
+	inventedAnswers: {
+		since: '2.17.0',
+		what: 'n8n cannot run a workflow with answers that its AI invents',
+	},
+	firstMode: {
+		since: '2.12.0',
+		what: 'A workflow that settles, and is called, settles also when *Retry execution* repeats its caller; *was not paid* counts once all the same',
+	},
+	emptyFields: {
+		since: '2.12.0',
+		what: 'The editor does not begin an execution while a node has an empty required field, and does not say which',
+	},
+} satisfies Record<string, Difference>;
+
+/** Whether the n8n that everything runs is older than the first with it. */
+export const lacks = (difference: keyof typeof differences): boolean =>
+	compareVersions(n8nVersion(), differences[difference].since) < 0;
+
+/** Why a second published trigger for an account is refused. @param name of the workflow that has it */
+export const refusedBy = (name: string): RegExp =>
+	lacks('projects')
+		? /Unpublish the other workflow first: /
+		: new RegExp(`Unpublish the workflow "${name}" first: `);
+
+/** What the table says of a version, beside the tests that failed there. */
+export const differencesOf = (version: string): string[] =>
+	Object.values(differences)
+		.filter(({ since }) => compareVersions(version, since) < 0)
+		.map(({ what }) => what);

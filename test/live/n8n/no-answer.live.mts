@@ -1,0 +1,155 @@
+/** A service that cannot be reached, or says no: what each n8n makes of it, a payment ends in the same way. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { CREDENTIAL_TYPE } from '../../../lab/n8n/examples.mts';
+import { lacks } from '../../../lab/n8n/differences.mts';
+import { freePort } from '../../../lab/n8n/ports.mts';
+import { startLab, timesPaid, type Lab } from '../../../lab/lab.mts';
+import { PAY, START, payNode, start, workflow } from '../../../lab/workflow.mts';
+import type { Fault } from '../../../sandbox/faults.mts';
+
+const run = promisify(execFile);
+
+let lab: Lab;
+let folder: string;
+const servers: Server[] = [];
+
+/** A certificate that signed itself. */
+async function certificateFor(name: string) {
+	const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
+	const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+	const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
+	const files = ['-keyout', keyFile, '-out', certFile];
+	await run('openssl', ['req', '-x509', ...key, ...files, '-days', '2', ...subject]);
+	return { key: await readFile(keyFile), cert: await readFile(certFile), certFile };
+}
+
+/** Resolves to its address. */
+async function listening(server: Server): Promise<string> {
+	servers.push(server);
+	await once(server.listen(0, '127.0.0.1'), 'listening');
+	return `localhost:${z.object({ port: z.number() }).parse(server.address()).port}`;
+}
+
+/** A proxy that wants a login, and hangs up without a word for one host. */
+const proxy = createServer((socket) => {
+	socket.on('error', () => undefined);
+	socket.once('data', (request) =>
+		socket.end(
+			request.includes('203.0.113.8') ? '' : 'HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n',
+		),
+	);
+});
+
+const addresses = { closed: '', unsigned: '', otherName: '' };
+
+before(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'no-answer-'));
+	const unsigned = await certificateFor('localhost');
+	const otherName = await certificateFor('other.example.com');
+	addresses.closed = `http://localhost:${await freePort()}`;
+	addresses.unsigned = `https://${await listening(createTlsServer(unsigned))}`;
+	addresses.otherName = `https://${await listening(createTlsServer(otherName))}`;
+	const httpsProxy = await listening(proxy);
+	lab = await startLab({
+		env: {
+			NODE_EXTRA_CA_CERTS: otherName.certFile,
+			HTTPS_PROXY: `http://${httpsProxy}`,
+			NO_PROXY: 'localhost,127.0.0.1,255.255.255.255,10.255.255.1,partners.invalid',
+			N8N_SSRF_PROTECTION_ENABLED: 'true',
+			N8N_SSRF_BLOCKED_IP_RANGES: '10.0.0.0/8',
+			https_proxy: undefined,
+			HTTP_PROXY: undefined,
+			http_proxy: undefined,
+			no_proxy: undefined,
+		},
+	});
+});
+after(async () => {
+	await lab?.stop();
+	for (const server of servers) server.close();
+	await rm(folder, { recursive: true, force: true });
+});
+
+let executions = 0;
+
+interface Told {
+	outcome: unknown;
+	code: unknown;
+	message: unknown;
+	/** How often the sandbox paid. */
+	times: number[];
+}
+
+/** Pays one person once, with a credential for this address. */
+async function payAt(baseUrl: string): Promise<Told> {
+	const number = ++executions;
+	const { id: toUserId } = lab.sandbox.books.addUser({ externalId: `no-answer-${number}` });
+	const row = { reference: `no-answer-${number}`, toUserId, amountEtb: 1 };
+	const credential = await lab.addCredential({ baseUrl });
+	const options = { timeout: 3_000 };
+	const pay = {
+		...payNode({ ...row, options }, { onError: 'continueRegularOutput' }),
+		credentials: { [CREDENTIAL_TYPE]: credential },
+	};
+	const id = await lab.api.createWorkflow(workflow('No answer', [start(), pay]));
+	const execution = await lab.api.endedExecution(await lab.api.run(id, START));
+	const [item] = execution.nodes[PAY]?.[0]?.outputs[0] ?? [];
+	assert.ok(item, execution.error);
+	const { outcome, code, message } = item;
+	return { outcome, code, message, times: timesPaid(lab.sandbox, [row]) };
+}
+
+for (const [what, address] of [
+	['a closed port', () => addresses.closed],
+	['a network to which nothing leads', () => 'https://255.255.255.255'],
+	['an unknown host', () => 'https://partners.invalid'],
+	['a certificate that nobody signed', () => addresses.unsigned],
+	['a certificate for another name', () => addresses.otherName],
+	['a proxy that hangs up', () => 'https://203.0.113.8'],
+	['an address from which n8n keeps away', () => 'https://10.255.255.1'],
+] as const) {
+	const skip = what === 'an address from which n8n keeps away' && lacks('addressProtection');
+	test(`${what}: not paid, not reached`, { skip }, async (context) => {
+		const { message, ...told } = await payAt(address());
+		context.diagnostic(String(message));
+		assert.deepEqual(told, { outcome: 'notPaid', code: 'notReached', times: [0] });
+		assert.match(String(message), /cannot be reached/);
+	});
+}
+
+test('a proxy that wants a login: not paid', async (context) => {
+	const { message, ...told } = await payAt('https://203.0.113.7');
+	context.diagnostic(String(message));
+	assert.deepEqual(told, { outcome: 'notPaid', code: 'refused', times: [0] });
+});
+
+const answering = (status: number, process: Fault['process']): Fault => ({
+	process,
+	answer: { status, body: '{"message":"No"}' },
+});
+
+for (const [what, fault, outcome, code] of [
+	['403', answering(403, 'never'), 'notPaid', 'refused'],
+	['407', answering(407, 'never'), 'notPaid', 'refused'],
+	['500', answering(500, 'before-answer'), 'unknown', 'unclear'],
+	['502', answering(502, 'before-answer'), 'unknown', 'unclear'],
+	['a closed connection', 'resetAfterPaying', 'unknown', 'noAnswer'],
+	['nothing in time', 'timeoutAfterPaying', 'unknown', 'noAnswer'],
+] as const) {
+	test(`an answer of ${what}: ${outcome}, ${code}`, async (context) => {
+		lab.sandbox.faults.next('POST /disburse', fault);
+		const { message, ...told } = await payAt(lab.sandbox.url);
+		context.diagnostic(String(message));
+		assert.deepEqual(told, { outcome, code, times: [outcome === 'unknown' ? 1 : 0] });
+	});
+}
