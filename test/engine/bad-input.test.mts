@@ -63,9 +63,9 @@ const noNumbers: FieldRow['bad'] = [
 	['constructor'.repeat(10_000), '"constructor'],
 ];
 
-/** Percent as many people write it: the remedy is about the comma. */
+/** Percent as many people write it: the remedy is about the point. */
 const withComma: Pick<FieldRow, 'remedy' | 'bad'> = {
-	remedy: /point for decimals instead of a comma/,
+	remedy: /with a point for decimals/,
 	bad: [
 		['12,50', '"12,50", which is not a'],
 		['1,000', '"1,000", which is not a'],
