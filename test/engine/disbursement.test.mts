@@ -116,11 +116,12 @@ describe('an answer', () => {
 			}),
 		);
 		const credential = credentialFor(sandbox, { baseUrl: gateway.url });
-		expect(codesOf(await pay(itemsFor('a'), {}, { credential, onError }))).toEqual(['unclear']);
+		const told = codesOf(await pay(itemsFor('a'), {}, { credential, onError }));
+		await gateway.close();
+		expect(told).toEqual(['unclear']);
 		expect(payments()).toHaveLength(2);
 		sandbox.faults.clear();
 		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['inDoubt']);
-		await gateway.close();
 		expect(paidNames()).toEqual(['a']);
 	});
 
