@@ -14,10 +14,10 @@
  * *paid*, and nothing else: another run may have claimed the reference since. Before a refusal frees a reference, the record
  * is asked whether a run that ended late has paid it.
  *
- * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever takes two questions, of
- * which a crash leaves one: first *payee* (or *anybody*), then *paid*. Where no payee is known, *paid* is asked for together
- * with the mark *asking*: a later run that finds *asking* knows that a crash may have left *paid* beside it. Such a reference
- * is in doubt, and a person can settle it only as paid. The mark *freed* says that a person settled it as not paid.
+ * To ask n8n for a mark also writes it, and a crash leaves all that its access asked for. So *paid* is asked for together with
+ * *asking*: a later run that finds both knows that a crash may have left them. It believes them only if whom it was paid to is
+ * there too, which is asked for after *paid* was found. Otherwise the reference is in doubt, and a person can settle it only as
+ * paid. The mark *freed* says that a person settled it as not paid.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
@@ -184,14 +184,7 @@ export class Ledger {
 			refused.flatMap((each) => [askingMark(each), paidMark(each)]),
 		);
 		const free = refused.filter((payment) => !before.has(paidMark(payment)));
-		questions.remove(
-			free.flatMap((payment) => [
-				...(this.claims.get(payment)?.marks ?? []),
-				// What a crash may have left.
-				payeeMark(payment),
-				...leftByQuestions(payment),
-			]),
-		);
+		questions.remove(free.flatMap((payment) => this.claims.get(payment)?.marks ?? []));
 	}
 
 	/**
@@ -213,7 +206,6 @@ export class Ledger {
 			);
 			for (const each of paid)
 				settled.set(each, settled.get(each) === 'unused' ? 'recordedPaid' : 'settledPaid');
-			questions.remove(paid.map(askingMark));
 			const inDoubt = areIn(wasNotPaid, 'inDoubt');
 			const before = await questions.ask(inDoubt.map(freedMark));
 			const freed = inDoubt.filter((each) => !(once && before.has(freedMark(each))));
@@ -221,7 +213,7 @@ export class Ledger {
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
 			// Also if the access fails, because its claim may be removed all the same.
 			questions.stay(freed.map(freedMark));
-			questions.remove(freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)]));
+			questions.remove(freed.map(sentMark));
 			return settled;
 		});
 	}
@@ -251,8 +243,6 @@ const paidMarksOf = (payments: Payment[]): string[] =>
 		.filter((payment) => outcomeIs('paid', payment))
 		.flatMap((payment) => [sentMark(payment), paidMark(payment), payeeMark(payment)]);
 
-const leftByQuestions = (keyed: Keyed): string[] => [askingMark(keyed), anybodyMark(keyed)];
-
 /**
  * What is known of payments. Unused ones cost one call of the database, in which other marks are asked for and written too.
  * @param alsoAsked other marks that are asked for in the same call
@@ -266,9 +256,10 @@ async function statesOf(
 ): Promise<Map<Payment, PaymentState>> {
 	const before = await questions.ask([...payments.map(sentMark), ...alsoAsked], staying);
 	const used = payments.filter((payment) => before.has(sentMark(payment)));
-	const payees = await questions.ask(used.map(payeeMark));
-	const isPayee = (payment: Payment): boolean => payees.has(payeeMark(payment));
-	const states = await statesOfUsed(questions, used, isPayee);
+	const states = await statesOfUsed(questions, used, async (paid) => {
+		const payees = await questions.ask(paid.map(payeeMark));
+		return (payment) => payees.has(payeeMark(payment));
+	});
 	return new Map(payments.map((each) => [each, states.get(each) ?? 'unused']));
 }
 
@@ -279,7 +270,7 @@ async function settledStates<Each extends Keyed>(
 ): Promise<Map<Each, Settled>> {
 	const before = await questions.ask(named.map(sentMark));
 	const used = named.filter((each) => before.has(sentMark(each)));
-	const states = await statesOfUsed(questions, used, () => false);
+	const states = await statesOfUsed(questions, used, () => Promise.resolve(() => false));
 	const settledAs = (each: Each): Settled => {
 		const state = states.get(each) ?? 'unused';
 		return state === 'paidToAnother' ? 'paid' : state;
@@ -287,24 +278,25 @@ async function settledStates<Each extends Keyed>(
 	return new Map(named.map((each) => [each, settledAs(each)]));
 }
 
-/** @param isPayee whether the record has the payee of this one */
+/** @param askPayees which of those that look paid the record has the payee of */
 async function statesOfUsed<Each extends Keyed>(
 	questions: Questions,
 	used: Each[],
-	isPayee: (each: Each) => boolean,
+	askPayees: (paid: Each[]) => Promise<(each: Each) => boolean>,
 ): Promise<Map<Each, PaymentState>> {
-	const others = used.filter((each) => !isPayee(each));
+	const marks = await questions.ask(used.flatMap((each) => [askingMark(each), paidMark(each)]));
+	const isPaid = (each: Each): boolean => marks.has(paidMark(each));
+	const isAsking = (each: Each): boolean => marks.has(askingMark(each));
+	const paid = used.filter(isPaid);
+	const isPayee = await askPayees(paid);
+	const others = paid.filter((each) => !isPayee(each));
 	const anybody = await questions.ask(others.map(anybodyMark));
 	const isKnown = (each: Each): boolean => isPayee(each) || anybody.has(anybodyMark(each));
-	const unknown = used.filter((each) => !isKnown(each));
-	const paid = await questions.ask([...unknown.map(askingMark), ...used.map(paidMark)]);
-	const isPaid = (each: Each): boolean => paid.has(paidMark(each));
-	const unpaid = used.filter((each) => !isPaid(each) || paid.has(askingMark(each)));
-	const fresh = await questions.ask(unpaid.flatMap(freshMarks));
+	const doubtful = used.filter((each) => !isPaid(each) || (isAsking(each) && !isKnown(each)));
+	const fresh = await questions.ask(doubtful.flatMap(freshMarks));
 	return new Map(
 		used.map((each): [Each, PaymentState] => {
-			if (isPaid(each) && isKnown(each)) return [each, 'paid'];
-			if (isPaid(each) && !paid.has(askingMark(each))) return [each, 'paidToAnother'];
+			if (!doubtful.includes(each)) return [each, isKnown(each) ? 'paid' : 'paidToAnother'];
 			if (freshMarks(each).some((mark) => fresh.has(mark))) return [each, 'inFlight'];
 			return [each, isPaid(each) ? 'maybePaid' : 'inDoubt'];
 		}),
