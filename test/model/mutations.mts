@@ -7,14 +7,18 @@ import type { Mutation } from '../../lab/mutation.mts';
 import { brokenBuild, Build, readBuild } from './build.mts';
 import { mistakes } from './payment-mistakes.mts';
 import { globalNames } from './n8n-process.mts';
+import { play } from './play.mts';
 import { isGate, tryWorld } from './search.mts';
 import type { Found } from './search.mts';
+import { stories } from './stories.mts';
 
 /** A mutation that more worlds do not notice counts as not noticed. */
 const mostWorlds = 6_000;
 
 interface Noticed extends Found {
+	/** How many random worlds were played; none if a story noticed it. */
 	worlds: number;
+	story?: string;
 }
 
 /** @param began called before each world */
@@ -25,6 +29,11 @@ async function firstNotice(
 	const sources = readBuild();
 	const whole = new Build(sources, globalNames);
 	const build = new Build(brokenBuild(sources, mutation), globalNames);
+	for (const { name, plans } of stories)
+		for (const [index, plan] of plans.entries()) {
+			const [violation] = (await play(plan, build)).violations;
+			if (violation !== undefined) return { seed: index, violation, worlds: 0, story: name };
+		}
 	for (let seed = 1; seed <= mostWorlds; seed++) {
 		if (isGate(seed) !== mutation.breaks.startsWith('The pay gate')) continue;
 		began(seed);

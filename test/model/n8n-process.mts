@@ -98,7 +98,7 @@ export class N8nProcess implements Owner {
 		const exported = (path: string, name: string): ((...given: unknown[]) => unknown) => {
 			const value: unknown = Reflect.get(Object(module(`nodes/EtbWallet/${path}.js`)), name);
 			if (typeof value !== 'function') throw new Error(`The build has no ${name}`);
-			return (...given) => Reflect.apply(value, undefined, given);
+			return (...given): unknown => Reflect.apply(value, undefined, given);
 		};
 		const read = exported('actions/parameters', 'parameterReader')(context);
 		const name = operation === 'create' ? 'disburse' : operation;

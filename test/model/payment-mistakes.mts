@@ -13,12 +13,39 @@ const inFile = (
 export const mistakes: Mutation[] = [
 	...inFile(
 		`${paying}/ledger.js`,
-		['A claim is not written before it is sent', 'questions.keep(marks);', ''],
+		[
+			'A refusal frees nothing',
+			'questions.remove(free.flatMap((payment) => this.claims.get(payment)?.marks ?? []));',
+			'',
+		],
+		['A refusal frees what another run claimed since', '< safeForMs);', '< Infinity);'],
+		[
+			'A refusal frees what another clock takes for over',
+			'this.periods * periodMs - clockDifferenceMs',
+			'this.periods * periodMs',
+		],
+		[
+			'The payee is asked for before it is known that somebody was paid',
+			'const paid = used.filter(isPaid);',
+			'const paid = used;',
+		],
+		[
+			'To ask whether it was paid leaves no mark asking',
+			'const marks = await questions.ask(used.flatMap((each) => [askingMark(each), paidMark(each)]));',
+			'const marks = await questions.ask(used.map(paidMark));',
+		],
+		[
+			'The mark asking is not looked at',
+			'const isAsking = (each) => marks.has(askingMark(each));',
+			'const isAsking = () => false;',
+		],
 		[
 			'What is in flight is taken for in doubt',
 			'if (freshMarks(each).some((mark) => fresh.has(mark)))',
 			'if (false)',
 		],
+		['Settling: not paid leaves the claim', 'questions.remove(freed.map(sentMark));', ''],
+		['A claim is not written before it is sent', 'questions.keep(marks);', ''],
 		[
 			'A claim has no mark of the further periods of a long Timeout',
 			'Array.from({ length: periods }',
@@ -28,7 +55,7 @@ export const mistakes: Mutation[] = [
 		['A claim is over at the end of its period', '[-1, 0, 1].map', '[0, 1].map'],
 		[
 			'A claim counts on after its sender told unknown',
-			'questions.remove(unknown.flatMap(([, { marks: [, ...fresh] }]) => fresh));',
+			'questions.remove(unknown.flatMap(([, { marks: [, ...fresh], },]) => fresh));',
 			'',
 		],
 		[
@@ -42,39 +69,14 @@ export const mistakes: Mutation[] = [
 			'.flatMap((payment) => [paidMark(payment), payeeMark(payment)]);',
 		],
 		[
-			'A refusal frees nothing',
-			'questions.remove(free.flatMap((payment) => [',
-			'void (free.flatMap((payment) => [',
-		],
-		[
-			'A refusal frees what another run claimed since',
-			'< this.periods * periodMs);',
-			'< Infinity);',
-		],
-		[
 			'A refusal frees what a late answer paid',
 			'const free = refused.filter((payment) => !before.has(paidMark(payment)));',
 			'const free = refused;',
 		],
 		[
 			'Paid to another person or amount counts as unused',
-			"return [each, 'paidToAnother'];",
-			"return [each, 'unused'];",
-		],
-		[
-			'Whoever asks for the payee asks for paid too',
-			'const payees = await questions.ask(used.map(payeeMark));',
-			'const payees = await questions.ask(used.flatMap((each) => [payeeMark(each), paidMark(each)]));',
-		],
-		[
-			'To ask whether it was paid leaves no mark asking',
-			'[...unknown.map(askingMark), ...used.map(paidMark)]',
-			'used.map(paidMark)',
-		],
-		[
-			'The mark asking is not looked at',
-			'if (isPaid(each) && !paid.has(askingMark(each)))',
-			'if (isPaid(each))',
+			"isKnown(each) ? 'paid' : 'paidToAnother'",
+			"isKnown(each) ? 'paid' : 'unused'",
 		],
 		[
 			'Settling: what is in flight is settled as not paid',
@@ -105,16 +107,6 @@ export const mistakes: Mutation[] = [
 			'Settling: paid is recorded without anybody',
 			'[sentMark(each), paidMark(each), anybodyMark(each)]',
 			'[sentMark(each), paidMark(each)]',
-		],
-		[
-			'Settling: the mark asking stays beside what is settled as paid',
-			'questions.remove(paid.map(askingMark));',
-			'',
-		],
-		[
-			'Settling: not paid leaves the claim',
-			'freed.flatMap((each) => [sentMark(each), ...leftByQuestions(each)])',
-			'freed.flatMap(leftByQuestions)',
 		],
 		['Settling: no mark stays of what was freed', 'questions.stay(freed.map(freedMark));', ''],
 		[

@@ -302,7 +302,7 @@ export class Judge {
 		'notPaid tooLate': () => this.allStruck() > 0,
 		'notPaid otherPayment': ({ run, payee }) =>
 			this.books.paymentsOf(payee.key).some((sent) => !isOf(payee)(sent)) ||
-			this.limit('paid by questions', isPaidOfQuestions(this.database, scopeOf(run), payee.key)),
+			this.limit('paid by questions', this.isPaidOfQuestions(run, payee.key)),
 		'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
 		'notPaid sameReference': ({ run, payee }) =>
 			run.payees.some((other) => other !== payee && other.key === payee.key),
@@ -335,7 +335,7 @@ export class Judge {
 		if (this.runs.some((each) => hasBegun(each) && says(each, 'paid', key))) return true;
 		const scope = scopeOf(run);
 		return (
-			this.limit('paid by questions', isPaidOfQuestions(this.database, scope, key)) ||
+			this.limit('paid by questions', this.isPaidOfQuestions(run, key)) ||
 			this.limit(
 				'payee of a question',
 				payments.length > 0 && isPayeeOfQuestion(this.database, scope, payee),
@@ -462,7 +462,7 @@ export class Judge {
 					this.broken(`${run.name} tells ${payee.key} ${code}`);
 				const isSaidPaid = this.runs.some((each) => says(each, 'paid', payee.key));
 				const isPaid = this.books.paymentsOf(payee.key).length > 0;
-				const isOfQuestions = isPaidOfQuestions(this.database, scopeOf(run), payee.key);
+				const isOfQuestions = this.isPaidOfQuestions(run, payee.key);
 				if (run.role === 'final' && !isPaid && !isSaidPaid && !stays && !isOfQuestions)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
@@ -497,6 +497,10 @@ export class Judge {
 
 	private isDuring(run: RunRecord, other: RunRecord): boolean {
 		return hasBegun(other) && (other.endedAt ?? Infinity) >= run.beganAt;
+	}
+
+	private isPaidOfQuestions(run: RunRecord, key: string): boolean {
+		return isPaidOfQuestions(this.database, scopeOf(run), key, this.allStruck());
 	}
 
 	private limit(name: string, isMet: boolean): boolean {
