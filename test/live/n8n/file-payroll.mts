@@ -159,7 +159,7 @@ export async function openInOffice(workbook: Buffer): Promise<string[][]> {
 		return text
 			.trimEnd()
 			.split('\n')
-			.map((line) => line.split('\t'));
+			.map((line) => line.split('\t').map((cell) => cell.replace(/^"(.*)"$/, '$1')));
 	} finally {
 		await rm(folder, { recursive: true, force: true });
 	}

@@ -49,7 +49,7 @@ for (const [file, ready, shown] of [
 	[
 		'f02-filtered.xlsx',
 		all(11200, 9800.5, 13050, 12000),
-		/45,?\d* ?.*for 4 people.*and in it hidden rows too/,
+		/46,050\.50 ETB for 4 people.*and in it hidden rows too/,
 	],
 	['f03-last-row-coloured.xlsx', all(11200, 9800.5, 13050), /for 3 people/],
 	[
