@@ -43,7 +43,11 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const rows = readRows(run, readRow);
 	const pending = rows.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);
-	const batch = batchOf(run, account, (row) => `It may have been paid. ${settleSteps(row)}`);
+	const batch = batchOf(
+		run,
+		account,
+		(row) => `It may have been paid. ${settleSteps(row, options)}`,
+	);
 	const ledger = new Ledger(context, options.timeoutMs);
 	const payable = rows.filter(isPayment).filter((row) => !isFailed(row));
 	const refused =
@@ -91,7 +95,7 @@ async function refuse(
 	const pending = run.context.continueOnFail() ? rows.filter(isPending) : [];
 	try {
 		for (const [payment, state] of await lookAtAll(ledger, pending, run.options))
-			if (state !== 'unused') payment.result = resultOfState(payment, state);
+			if (state !== 'unused') payment.result = resultOfState(payment, state, run.options);
 	} catch {
 		// The database failed: each is told as refused.
 	}
@@ -103,7 +107,7 @@ async function lookUp(batch: Batch, ledger: Ledger, payments: Payment[]): Promis
 	try {
 		const states = await lookAtAll(ledger, payments, batch.options);
 		for (const payment of payments)
-			batch.end(payment, resultOfState(payment, states.get(payment) ?? 'unused'));
+			batch.end(payment, resultOfState(payment, states.get(payment) ?? 'unused', batch.options));
 	} catch (error) {
 		for (const payment of payments) batch.end(payment, notRecorded(error));
 	}

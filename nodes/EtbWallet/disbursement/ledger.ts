@@ -112,6 +112,7 @@ export class Ledger {
 			const refused = this.refusedOf(ended);
 			const before = await questions.ask(refused.map(paidMark), this.marksOf(ended));
 			await free(questions, refused, before);
+			questions.remove(this.unknownOf(ended).flatMap(seenMarks));
 		}, true);
 	}
 
@@ -132,6 +133,7 @@ export class Ledger {
 				this.marksOf(ended),
 			);
 			await free(questions, refused, before);
+			questions.remove(this.unknownOf(ended).flatMap(seenMarks));
 			const { states, met, payees } = await statesOf(questions, wanted, before, payeeMark);
 			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
 			questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
@@ -177,13 +179,17 @@ export class Ledger {
 
 	/** What is written of payments that ended: that they were paid, or that nobody knows. */
 	private marksOf(ended: Payment[]): string[] {
-		const unknown = ended.filter((each) => outcomeIs('unknown', each) && this.isInTime(each));
 		return [
 			...ended
 				.filter((payment) => outcomeIs('paid', payment))
 				.flatMap((payment) => [...paidMarks(payment), payeeMark(payment)]),
-			...unknown.map(doubtMark),
+			...this.unknownOf(ended).map(doubtMark),
 		];
+	}
+
+	/** Those of which nobody knows how they ended, and that nobody sends any more. */
+	private unknownOf(ended: Payment[]): Payment[] {
+		return ended.filter((each) => outcomeIs('unknown', each) && this.isInTime(each));
 	}
 
 	/** Those that were not made, unless another run may have claimed them since. */

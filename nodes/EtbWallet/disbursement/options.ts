@@ -26,6 +26,8 @@ export type Mode = (typeof modes)[number];
 
 export interface RunOptions {
 	mode: Mode;
+	/** Whether an expression gives the mode, such as one that a form leads to. */
+	isModeByExpression: boolean;
 	timeoutMs: number;
 	concurrency: number;
 	/** In ETB. */
@@ -40,6 +42,7 @@ export interface RunOptions {
 /** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
 	mode: 'pay',
+	isModeByExpression: false,
 	timeoutMs: 60_000,
 	concurrency: 10,
 	checkBalance: false,
@@ -67,6 +70,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 	return {
 		...sendOptionsOf(given),
 		mode: readMode(context, read),
+		isModeByExpression: hasExpression(savedParameter(context, 'mode')),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: isOn(given.checkBalance, 'Check Balance First'),

@@ -18,7 +18,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	if (isSimulation(context)) {
 		run.options = { ...usualOptions, mode: 'dryRun' };
 		const rows = readRows(run, (row) => readPayee(read, row));
-		for (const row of rows) row.result ??= resultOfState(row, 'unused');
+		for (const row of rows) row.result ??= resultOfState(row, 'unused', run.options);
 		return tell(context, run.options, rows);
 	}
 	const claims = context

@@ -57,7 +57,7 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 		}
 		const { states, ageMs } = claimed;
 		for (const [payment, state] of states)
-			if (state !== 'unused') batch.end(payment, resultOfState(payment, state));
+			if (state !== 'unused') batch.end(payment, resultOfState(payment, state, batch.options));
 		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
 		await sendConcurrently(batch, unrecorded, () => timeoutMs - ageMs());
 	}

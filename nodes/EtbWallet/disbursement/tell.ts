@@ -16,12 +16,29 @@ import {
 	type Row,
 } from './payment';
 
-/** What to do about an unknown payment. The documents explain the same in docs/if-something-happens.md. */
-export const settleSteps = ({ reference = '' }: Row): string =>
-	`Ask the partner service whether it was paid. Then set Mode to Settle Unknown, write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
+/**
+ * What to do about an unknown payment; docs/if-something-happens.md explains the same. A Mode that an expression gives loses it
+ * when a person chooses another one.
+ */
+export function settleSteps(
+	{ reference = '' }: Row,
+	{ isModeByExpression }: Pick<RunOptions, 'isModeByExpression'>,
+): string {
+	const [form, back] = isModeByExpression
+		? [
+				` If this workflow has a form for the answer, fill it in for ${reference}. Otherwise copy the expression of Mode, and`,
+				'put the expression back',
+			]
+		: [' Then', 'set Mode back to what it was'];
+	return `Ask the partner service whether it was paid.${form} set Mode to Settle Unknown, write ${reference} into Was Paid or Was Not Paid, choose Execute step, and ${back}. Settling sends nothing.`;
+}
 
 /** How a payment ends that is not sent, by what the record knows of it. */
-export function resultOfState(row: Row, state: PaymentState): Result {
+export function resultOfState(
+	row: Row,
+	state: PaymentState,
+	options: Pick<RunOptions, 'isModeByExpression'>,
+): Result {
 	const { reference } = row;
 	switch (state) {
 		case 'unused':
@@ -49,7 +66,7 @@ export function resultOfState(row: Row, state: PaymentState): Result {
 			return {
 				code: 'inDoubt',
 				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
-				remedy: settleSteps(row),
+				remedy: settleSteps(row, options),
 			};
 	}
 }

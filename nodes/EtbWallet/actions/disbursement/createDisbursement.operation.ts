@@ -62,7 +62,8 @@ const namedReferences = (displayName: string, name: string, then: string): INode
 	displayOptions: { show: { '@tool': [false], mode: ['settle'] } },
 	default: '',
 	placeholder: 'e.g. payroll-2026-11-employee-1042',
-	description: `References of which the partner service said so, one a line. ${then}.`,
+	hint: 'What the partner service said: one reference a line. The fields above do not matter.',
+	description: `References of which the partner service said so. ${then}.`,
 });
 
 const options: INodeProperties[] = [
