@@ -52,8 +52,10 @@ function unlikeLastTime(row) {
 	return [
 		row.remark,
 		plain(last.name) !== plain(row.name) && `Last time the name was ${last.name}.`,
-		digits(last.phone) !== digits(row.phone) &&
-			`Last time the telephone was ${last.phone ?? 'not told'}.`,
+		digits(last.phone) !== '' &&
+			digits(row.phone) !== '' &&
+			digits(last.phone) !== digits(row.phone) &&
+			`Last time the telephone was ${last.phone}.`,
 		(last.userId ?? row.toUserId) !== row.toUserId && `Last time the wallet was ${last.userId}.`,
 		Math.abs(percent) > 20 &&
 			`${money(last.amountEtb)} in ${last.period}, ${percent > 0 ? '+' : ''}${percent} %.`,
@@ -80,8 +82,8 @@ function paidBefore({ reference }) {
 }
 
 const [ready, paid, unknown] = ['ready', 'paid', 'unknown'].map((name) => rows.filter(is(name)));
-const isApproved = answer?.decision?.startsWith('Approve') === true;
-const isUploader = isApproved && answer.user?.id === upload.user?.id;
+const isApproved = answer?.user !== undefined && answer.decision?.startsWith('Approve') === true;
+const isUploader = isApproved && answer.user.id === upload.user?.id;
 const isDryRun = rows.some(({ mode }) => mode === 'dryRun');
 const asks = isDryRun && ready.length > 0 && (answer === undefined || isUploader);
 const [first = {}] = rows;
@@ -102,7 +104,7 @@ else
 			: `<h2>${paid.length > 0 ? `${sum(paid)} ETB paid to ${count(paid)}` : 'Nobody was paid'}</h2>`,
 		`<p>Period ${text(period)}, ${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}. Only the first sheet counts, and in it hidden rows too.</p>`,
 		answer && !asks
-			? `<p>${isApproved ? 'Approved by' : answer.decision ? 'Declined by' : 'Nobody decided in time:'} ${nameOf(answer.user)}.</p>`
+			? `<p>${isApproved ? 'Approved' : answer.decision ? 'Declined' : 'Not decided in time'} by ${nameOf(answer.user)}.</p>`
 			: '',
 		section(
 			'Paid for the first time',
@@ -130,7 +132,8 @@ else
 		section(
 			asks ? 'Will not be paid' : 'Not paid',
 			rows.filter(is('notPaid')).filter((row) => row.code !== 'otherPayment'),
-			(row) => `Row ${row.line}. ${text(row.problem || `${row.message}. ${row.remedy ?? ''}`)}`,
+			(row) =>
+				`Row ${row.line}. ${text(row.problem || `${row.message}. ${row.remedy ?? ''}`)} ${row.code.startsWith('above') ? 'The maximum stands in Pay salaries: then publish the workflow again.' : ''}`,
 		),
 		section('Paid before, not again', rows.filter(is('alreadyPaid')), paidBefore),
 		section(asks ? 'All who will be paid' : 'Not paid, because nobody approved it', ready),
