@@ -29,6 +29,10 @@ const differences = {
 		since: '2.17.0',
 		what: 'n8n cannot run a workflow with answers that its AI invents',
 	},
+	formLogin: {
+		since: '2.27.0',
+		what: 'Forms have no login, so the [examples](examples.md) that need one cannot be published',
+	},
 	firstMode: {
 		since: '2.12.0',
 		what: 'A workflow that settles, and is called, settles also when *Retry execution* repeats its caller; *was not paid* counts once all the same',
@@ -39,9 +43,9 @@ const differences = {
 	},
 } satisfies Record<string, Difference>;
 
-/** Whether the n8n that everything runs is older than the first with it. */
-export const lacks = (difference: keyof typeof differences): boolean =>
-	compareVersions(n8nVersion(), differences[difference].since) < 0;
+/** Whether an n8n is older than the first with it. @param version unless told, of the n8n that everything runs */
+export const lacks = (difference: keyof typeof differences, version = n8nVersion()): boolean =>
+	compareVersions(version, differences[difference].since) < 0;
 
 /** Why a second published trigger for an account is refused. @param name of the workflow that has it */
 export const refusedBy = (name: string): RegExp =>

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
-import { differencesOf } from '../../lab/n8n/differences.mts';
+import { differencesOf, lacks } from '../../lab/n8n/differences.mts';
 import { projectFolder } from '../../lab/n8n/folders.mts';
 import { compareVersions } from '../../lab/n8n/version.mts';
 import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility.mts';
 import type { TriedVersion } from './compatibility.mts';
 import { exactVersion, installedN8n } from './other-n8n.mts';
 
-/** What is run in each n8n after the demo, which calls all seven operations and receives an event. */
-const suites = [
+/** What is run in each n8n after the demo, which calls all seven operations and receives an event, unless it lacks `needs`. */
+const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lacks>[0] }> = [
 	{ name: 'install and operations', file: 'test/live/n8n/install.live.mts' },
 	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },
 	{ name: 'settling', file: 'test/live/n8n/settling.live.mts' },
@@ -22,6 +22,8 @@ const suites = [
 	{ name: 'restarts', file: 'test/live/n8n/starting.live.mts' },
 	{ name: 'no answer', file: 'test/live/n8n/no-answer.live.mts' },
 	{ name: 'examples', file: 'test/live/n8n/examples.live.mts' },
+	{ name: 'receipts', file: 'test/live/n8n/receipts.live.mts' },
+	{ name: 'payrolls', file: 'test/live/n8n/payroll.live.mts', needs: 'formLogin' },
 ];
 
 const print = (line: string) => console.log(line);
@@ -102,7 +104,8 @@ async function tryVersion(version: string): Promise<TriedVersion> {
 
 	const parts = [demo === undefined ? 'demo' : 'demo (failed)'];
 	const failed = demo === undefined ? [] : [`demo: ${demo}`];
-	for (const { name, file } of suites) {
+	for (const { name, file, needs } of suites) {
+		if (needs !== undefined && lacks(needs, version)) continue;
 		print(`n8n ${version}: ${name}`);
 		const counted = await countTests(file, folder);
 		const all = counted.passed + counted.failed.length;
