@@ -70,7 +70,12 @@ export const callNodes: Record<string, { name: string; parameters: Parameters }>
 	},
 	'user-create': {
 		name: 'Create wallets',
-		parameters: { resource: 'user', operation: 'create', mappingMode: 'autoMapInputData' },
+		parameters: {
+			resource: 'user',
+			operation: 'create',
+			externalId: '={{ $json.employee }}',
+			email: '={{ $json.email }}',
+		},
 	},
 	'webhook-set': {
 		name: 'Set webhook',
@@ -85,11 +90,13 @@ export const callNodes: Record<string, { name: string; parameters: Parameters }>
 		parameters: {
 			resource: 'disbursement',
 			operation: 'create',
-			mappingMode: 'autoMapInputData',
+			reference: '={{ $json.reference }}',
+			toUserId: '={{ $json.toUserId }}',
+			amountEtb: '={{ $json.amountEtb }}',
 			options: {
 				checkBalance: true,
 				concurrency: 10,
-				ifReferenceUsed: 'skip',
+				includeInput: true,
 				maxAmountEtb: 20_000,
 				maxTotalEtb: 250_000,
 				timeout: 60_000,

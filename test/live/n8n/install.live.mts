@@ -28,7 +28,7 @@ import type { PackageRegistry } from '../../../lab/package-registry.mts';
 import { eventually, owner } from '../../../lab/lab.mts';
 import { START, list, payNode, start as startNode, workflow } from '../../../lab/workflow.mts';
 import { everyOperation } from './every-operation.mts';
-import { codesOf, payroll } from './payroll.mts';
+import { codesOf, payroll } from '../../../lab/payroll.mts';
 
 const NAME = 'n8n-nodes-etb-wallet';
 /** Nothing is published yet: this version under an older number. From the first release on, the release before. */

@@ -21,7 +21,7 @@ import {
 	rowAt,
 	sum,
 	type Row,
-} from './payroll.mts';
+} from '../../../lab/payroll.mts';
 import { chat, startChatModel } from '../../../lab/chat-model.mts';
 import type { Lab } from '../../../lab/lab.mts';
 import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';

@@ -17,7 +17,7 @@ import {
 	second,
 	textOf,
 } from './file-payroll.mts';
-import { faultFor } from './payroll.mts';
+import { faultFor } from '../../../lab/payroll.mts';
 
 let lab: Lab;
 let payroll: FilePayroll;

@@ -37,7 +37,7 @@ import {
 	recordOf,
 	rowAt,
 	type Row,
-} from './payroll.mts';
+} from '../../../lab/payroll.mts';
 
 let lab: Lab;
 const inventor = createServer((request, response) => {

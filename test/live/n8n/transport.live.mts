@@ -12,8 +12,8 @@ import { importWorkflow } from '../../../lab/n8n/examples.mts';
 import { list, payNode, start, workflow } from '../../../lab/workflow.mts';
 import type { Lab } from '../../../lab/lab.mts';
 import { startLab } from '../../../lab/lab.mts';
-import type { Row } from './payroll.mts';
-import { codesOf, itemsOf, payroll, valuesOf } from './payroll.mts';
+import type { Row } from '../../../lab/payroll.mts';
+import { codesOf, itemsOf, payroll, valuesOf } from '../../../lab/payroll.mts';
 
 const MB = 1_048_576;
 

@@ -17,7 +17,7 @@ import {
 	workflow,
 } from '../../../lab/workflow.mts';
 import { presets, type PresetName } from '../../../sandbox/faults.mts';
-import { countOf, once, payroll, sum, type Item, type Row } from '../n8n/payroll.mts';
+import { countOf, once, payroll, sum, type Item, type Row } from '../../../lab/payroll.mts';
 
 let lab: QueueLab;
 before(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { Execution } from '../../../lab/n8n/api.mts';
+import type { Execution } from './n8n/api.mts';
 import {
 	PAY,
 	ROWS,
@@ -13,10 +13,10 @@ import {
 	postedRows,
 	webhook,
 	workflow,
-} from '../../../lab/workflow.mts';
-import type { Fault, PresetName } from '../../../sandbox/faults.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, executionsOf } from '../../../lab/lab.mts';
+} from './workflow.mts';
+import type { Fault, PresetName } from '../sandbox/faults.mts';
+import type { Lab } from './lab.mts';
+import { eventually, executionsOf } from './lab.mts';
 
 export const PAID = 'Paid';
 export const FAILED = 'Failed';
