@@ -89,12 +89,20 @@ const asInTheNode = (text: string): string =>
 		.replace(INVISIBLE, '');
 
 test('what is the same reference for the node is the same for the gate', async () => {
-	const pair = reference.chain((characters) => {
-		const text = characters.join('');
+	// (Where a mark comes after the iota below a letter, the node's rule says different things of one text in two forms.)
+	const letters = alphabet.filter((each) => !/[\u0308\u0313\u0345]/u.test(each));
+	const text = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 24 });
+	const pair = text.chain((characters) => {
+		const given = characters.join('');
 		return fc.tuple(
-			fc.constant(text),
+			fc.constant(given),
 			fc.constantFrom(
-				...[text.toUpperCase(), text.toLowerCase(), text.normalize('NFC'), text.normalize('NFKC')],
+				...[
+					given.toUpperCase(),
+					given.toLowerCase(),
+					given.normalize('NFC'),
+					given.normalize('NFKC'),
+				],
 				characters.join('\u200b'),
 				characters.map((each) => each.replace(/[-‑–—−]/u, '\u2010')).join(''),
 			),
