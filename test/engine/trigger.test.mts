@@ -7,6 +7,7 @@ import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
+import { postEncoded } from '../../lab/events.mts';
 import type { ListeningTrigger, TriggerOptions } from '../../lab/engine/engine.mts';
 import { callTriggerHook, credentialFor, deduplicator, listen } from '../../lab/engine/engine.mts';
 
@@ -131,6 +132,22 @@ describe('bodies', () => {
 			data: { id: '1', amountEtb: 1, big: 1000, name: 'አበበ' },
 		});
 	});
+
+	test.each(['application/json', 'application/octet-stream'])(
+		'what comes compressed or in chunks is verified as it was before: %s',
+		async (type) => {
+			const node = await trigger();
+			for (const how of ['gzip', 'chunks'] as const) {
+				const body = JSON.stringify(transfer(how));
+				const headers = { 'content-type': type, 'x-webhook-signature': sign(body) };
+				expect(await postEncoded(node.url, body, how, headers)).toBe(200);
+			}
+			expect(node.started.flat(2).map(({ json }) => json)).toEqual([
+				transfer('gzip'),
+				transfer('chunks'),
+			]);
+		},
+	);
 
 	test('a compressed body that is cut off is given up', async () => {
 		const node = await trigger();

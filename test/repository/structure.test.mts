@@ -90,8 +90,9 @@ const rowsOf = ({ resource, value }: OfferedOperation) =>
 				parameters.operation === (value === 'payClaims' ? 'create' : value),
 		)
 		.map((row) => {
-			const { reference: _reference, ...others } = row.parameters;
-			return value === 'payClaims' ? { ...row, parameters: others } : row;
+			const taken = value === 'payClaims' ? ['reference'] : [];
+			const own = Object.entries(row.parameters).filter(([name]) => !taken.includes(name));
+			return { ...row, parameters: Object.fromEntries(own) };
 		});
 
 describe('each operation that the editor offers', () => {

@@ -229,11 +229,16 @@ const listTexts = (lists: Lists): string[] =>
 	});
 
 function describeRow(row: Row): string {
-	const { reference = '', toUserId, amountEtb, txHash, reason } = lineOf(row);
-	const details = [toUserId ?? 'nobody', amountEtb && `${String(amountEtb)} ETB`, txHash];
-	const why = isFailed(row) ? `: ${String(reason)}` : '';
-	const name = reference === '' ? '' : ` ${String(reference)}`;
-	return `item ${row.itemIndex}${name} (${details.filter(Boolean).join(', ')})${why}`;
+	const { itemIndex, reference, toUserId, amount, result } = row;
+	const txHash = result?.answer?.txHash;
+	const details = [
+		toUserId === undefined ? 'nobody' : cut(toUserId),
+		...(amount === undefined ? [] : [`${Number(amount)} ETB`]),
+		...(typeof txHash === 'string' ? [cut(txHash)] : []),
+	];
+	const name = reference === undefined ? '' : ` ${reference}`;
+	const why = isFailed(row) ? `: ${row.result.message ?? ''}` : '';
+	return `item ${itemIndex}${name} (${details.join(', ')})${why}`;
 }
 
 /** Tells how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */

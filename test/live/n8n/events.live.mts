@@ -14,6 +14,7 @@ import {
 	eventWorkflow,
 	listensAgain,
 	post,
+	postEncoded,
 	signature,
 	startCounter,
 	transfer,
@@ -394,6 +395,23 @@ void describe('bodies', () => {
 				const body = transfer('other-type');
 				const status = await post(url, body, lab.sandbox.webhookSecret, { 'content-type': type });
 				assert.ok(status !== undefined && status >= 400 && status < 500, `${type}: ${status}`);
+			}
+		});
+	});
+
+	void test('that are compressed or come in chunks are verified as they were before', async () => {
+		await whilePublished(eventWorkflow({}, counter.node), async ({ url }) => {
+			for (const type of ['application/json', 'application/octet-stream']) {
+				for (const how of ['gzip', 'chunks'] as const) {
+					const id = `${how}-${type.length}`;
+					const body = transfer(id);
+					const headers = {
+						'content-type': type,
+						'x-webhook-signature': signature(body, lab.sandbox.webhookSecret),
+					};
+					assert.equal(await postEncoded(url, body, how, headers), 200, `${type}, ${how}`);
+					assert.deepEqual(await ran([id]), [1]);
+				}
 			}
 		});
 	});
