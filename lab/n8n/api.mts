@@ -68,6 +68,8 @@ const POLL_EVERY_MS = 200;
 /** How long n8n may be without its database: a busy machine is no failure. */
 const READY_WITHIN_MS = 60_000;
 
+const nodeTypesFile = '/types/nodes.json';
+
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
 const WithId = z.object({ id: z.string() });
 const Workflow = WithId.extend({ name: z.string(), versionId: z.string() });
@@ -204,7 +206,7 @@ export class N8nApi {
 
 	/** Every node type that this n8n offers. */
 	async nodeTypes(): Promise<NodeType[]> {
-		return await this.request('GET', '/types/nodes.json', z.array(NodeType));
+		return await this.request('GET', nodeTypesFile, z.array(NodeType));
 	}
 
 	/** "Install" under Settings > Community nodes: from the package registry, the newest unless `name` ends in a version. */
@@ -482,7 +484,9 @@ export class N8nApi {
 			// n8n 2.20 does so for an execution that has only just begun.
 			const isUnwritten =
 				response.status === 500 && method === 'GET' && text.includes("'resultData'");
-			if (!(isTooEarly || isUnwritten) || Date.now() > deadline) break;
+			// After an update of a package, n8n 2.8 answers while it writes this file.
+			const isCutOff = path === nodeTypesFile && !text.trimEnd().endsWith(']');
+			if (!(isTooEarly || isUnwritten || isCutOff) || Date.now() > deadline) break;
 			await sleep(POLL_EVERY_MS);
 		}
 		const login = response.headers.getSetCookie().find((cookie) => cookie.startsWith('n8n-auth='));

@@ -63,5 +63,6 @@ export const everyOperation = (): WorkflowFile =>
 			purpose: 'salary',
 			payDay: 25,
 			period: '={{ $now.minus({ months: 2 }).toFormat("yyyy-MM") }}',
+			knownPeople: '',
 		}),
 	]);
