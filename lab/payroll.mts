@@ -4,16 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Execution } from './n8n/api.mts';
-import {
-	PAY,
-	ROWS,
-	node,
-	outputs,
-	payNode,
-	postedRows,
-	webhook,
-	workflow,
-} from './workflow.mts';
+import { PAY, ROWS, node, outputs, payNode, postedRows, webhook, workflow } from './workflow.mts';
 import type { Fault, PresetName } from '../sandbox/faults.mts';
 import type { Lab } from './lab.mts';
 import { eventually, executionsOf } from './lab.mts';
