@@ -266,9 +266,8 @@ const todos = {
 	'See what was spent': {
 		// What is spent or reserved: payments that are being sent or unknown count.
 		ask: `with s as (select * from etb_wallet.spending where budget = $1),
-		most as (
-			select p.scope, p.who as to_user_id, coalesce(nullif(p.who, ''), '(no name)') as by_caller, p.amount_etb::text as spent,
-				row_number() over (partition by p.scope order by p.amount_etb desc, p.who) as n
+		month as (
+			select p.scope, p.who as to_user_id, coalesce(nullif(p.who, ''), '(no name)') as by_caller, p.amount_etb::text as spent, p.amount_etb
 			from s join etb_wallet.spent p using (budget) where p.period = 'month' and p.starts_on = date_trunc('month', s.today)::date and p.amount_etb > 0
 		)
 		select json_build_object('has_budget', exists (select from s),
@@ -278,8 +277,8 @@ const todos = {
 				json_build_object('period', 'This month (' || to_char(today, 'YYYY-MM') || ')', 'spent', spent_this_month::text, 'most', most_per_month::text,
 					'left', left_this_month::text)
 			) from s),
-			'callers', (select json_agg(most order by n) from most where scope = 'caller' and n <= 20),
-			'recipients', (select json_agg(most order by n) from most where scope = 'recipient' and n <= 20),
+			'callers', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'caller' order by amount_etb desc, to_user_id limit 20) m),
+			'recipients', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'recipient' order by amount_etb desc, to_user_id limit 20) m),
 			'days', (select json_agg(d order by starts_on desc) from (
 				select p.starts_on, p.amount_etb::text as spent from s join etb_wallet.spent p using (budget)
 				where p.period = 'day' and p.starts_on > s.today - 31 and p.scope = 'budget'
@@ -310,13 +309,13 @@ const todos = {
 			written(answer.what) === ''
 				? missing('Nothing was looked for: the field was empty.')
 				: [written(answer.what)],
-		// At most 50 tries: of the person and the transaction the newest ones. And the history, when they are all of one reference.
-		save: `with k as (select $1 as budget, $2 as what, etb_wallet.key_of($2) as key),
-		f as (
-			(select p.* from k join etb_wallet.payments p using (budget) where p.key >= k.key collate "C" and p.key < k.key || chr(1114109) collate "C"
-				order by p.key, p.attempt desc limit 50)
-			union (select p.* from k join etb_wallet.payments p using (budget) where p.to_user_id = k.what order by p.claimed_at desc limit 50)
-			union (select p.* from k join etb_wallet.payments p using (budget) where p.tx_hash = k.what limit 50)
+		// At most 50 tries, of a person the newest; of very many that begin so any. And the history, when they are all of one reference.
+		save: `with f as (
+			(select * from (select p.* from etb_wallet.payments p where p.budget = $1
+				and p.key >= etb_wallet.key_of($2) collate "C" and p.key < (etb_wallet.key_of($2) || chr(1114109)) collate "C" limit 1000) p
+				order by p.key limit 50)
+			union (select p.* from etb_wallet.payments p where p.budget = $1 and p.to_user_id = $2 order by p.claimed_at desc limit 50)
+			union (select p.* from etb_wallet.payments p where p.budget = $1 and p.tx_hash = $2 limit 50)
 		),
 		t as (
 			select p.reference, p.attempt, p.amount_etb::text, p.to_user_id, p.state, p.claimed_at at time zone r.time_zone as sent_at,
@@ -335,7 +334,7 @@ const todos = {
 			const references = new Set(payments?.map(({ reference }) => reference)).size;
 			const few = ['No payment was found', 'One payment'][references] ?? 'Payments';
 			return {
-				title: payments?.length === 50 ? 'The first 50' : few,
+				title: payments?.length === 50 ? '50 of them' : few,
 				text: `Looked for: ${searched}`,
 				html:
 					table(
