@@ -37,7 +37,7 @@ export function projectOf(context: IHookFunctions): string | undefined {
  * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By
  * the mode, for triggers that n8n keeps in memory because they have a method `trigger` (2.x). Should it be renamed: the
  * URL is set at each start, and a service that does not answer then leaves the workflow unpublished, with the reason.
- * Noticed by: `test/live/n8n/restarts.live.mts`.
+ * Noticed by: `test/live/n8n/starting.live.mts`.
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());

@@ -24,6 +24,7 @@ const suites = [
 	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },
 	{ name: 'settling', file: 'test/live/n8n/settling.live.mts' },
 	{ name: 'trigger', file: 'test/live/n8n/trigger.live.mts' },
+	{ name: 'starting', file: 'test/live/n8n/starting.live.mts' },
 ];
 
 const print = (line: string) => console.log(line);
