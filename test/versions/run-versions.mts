@@ -19,15 +19,11 @@ const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lack
 	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },
 	{ name: 'settling', file: 'test/live/n8n/settling.live.mts' },
 	{ name: 'trigger', file: 'test/live/n8n/trigger.live.mts' },
-<<<<<<< HEAD
 	{ name: 'restarts', file: 'test/live/n8n/starting.live.mts' },
 	{ name: 'no answer', file: 'test/live/n8n/no-answer.live.mts' },
 	{ name: 'examples', file: 'test/live/n8n/examples.live.mts' },
 	{ name: 'receipts', file: 'test/live/n8n/receipts.live.mts' },
 	{ name: 'payrolls', file: 'test/live/n8n/payroll.live.mts', needs: 'formLogin' },
-=======
-	{ name: 'starting', file: 'test/live/n8n/starting.live.mts' },
->>>>>>> 77e56660be9eb6f4a2c35542af244a17d280259c
 ];
 
 const print = (line: string) => console.log(line);
