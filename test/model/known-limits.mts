@@ -24,11 +24,8 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 export const isOldWord = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
 	givenAt < grounds.claimedAt;
 
-const payeesOf = (key: string): string => `payee:["${key}",`;
-const isWhom =
-	(key: string) =>
-	(mark: string): boolean =>
-		mark === `anybody:${key}` || mark.startsWith(payeesOf(key));
+export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
+	`payee:${JSON.stringify([key, toUserId, String(amount)])}`;
 
 /**
  * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n dies before
@@ -38,10 +35,10 @@ const isWhom =
 export const isPayeeOfQuestion = (
 	database: SimulatedDatabase,
 	scope: string,
-	{ key, toUserId, amount }: Payee,
+	payee: Payee,
 ): boolean =>
-	[`payee:${JSON.stringify([key, toUserId, String(amount)])}`, `anybody:${key}`].some((mark) =>
-		database.isAlone(scope, mark, (other) => other === `paid:${key}`),
+	[payeeMark(payee), `anybody:${payee.key}`].some((mark) =>
+		database.isAlone(scope, mark, (other) => other === `paid:${payee.key}`),
 	);
 
 /**
@@ -54,7 +51,11 @@ export const isPaidOfQuestions = (
 	scope: string,
 	key: string,
 	strikes: number,
-): boolean => strikes > 1 && database.isAlone(scope, `paid:${key}`, isWhom(key));
+): boolean => {
+	const isWhom = (mark: string): boolean =>
+		mark === `anybody:${key}` || mark.startsWith(`payee:["${key}",`);
+	return strikes > 1 && database.isAlone(scope, `paid:${key}`, isWhom);
+};
 
 /**
  * Died while it asked. A reference is in doubt, and n8n dies while it asks whether it was paid. That leaves what a crash beside

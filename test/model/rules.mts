@@ -6,6 +6,7 @@ import {
 	isPaidOfQuestions,
 	isPayeeOfQuestion,
 	mayStayUnknown,
+	payeeMark,
 } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
@@ -366,10 +367,12 @@ export class Judge {
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		return this.sentUnder(key).some((sent) => {
 			const { claimedAt } = sent.grounds;
-			const { plan, endedAt = Infinity } = this.runs[sent.run] ?? run;
-			const isRefused = sent.isAnswered && !sent.isPaid && (sent.endedAt ?? 0) < askedAt;
+			const { plan, endedAt = Infinity, diedAt = Infinity } = this.runs[sent.run] ?? run;
+			const isOver = (sent.endedAt ?? Infinity) < askedAt;
+			const isRefused = sent.isAnswered && !sent.isPaid;
 			const isTimely = claimedAt < askedAt && askedAt < claimedAt + plan.timeout;
-			return isTimely && endedAt > askedAt && !isRefused;
+			// One that died may have recorded before that its payment is unknown.
+			return isTimely && endedAt > askedAt && !(isOver && (isRefused || diedAt < askedAt));
 		});
 	}
 
@@ -379,7 +382,7 @@ export class Judge {
 			const payee = run.payees[item];
 			if (payee === undefined) continue;
 			// What this run paid is recorded unless the database failed or n8n was cut off.
-			const isRecorded = this.rowOf(run).has(`paid:${payee.key}`) || this.allStruck() === 0;
+			const isRecorded = this.rowOf(run).has(payeeMark(payee)) || this.allStruck() === 0;
 			const isKept = outcome === 'alreadyPaid' || (outcome === 'paid' && isRecorded);
 			if (isKept && !this.forEver.has(idOf(payee)))
 				this.forEver.set(idOf(payee), this.timeline.now);

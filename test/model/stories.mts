@@ -183,6 +183,20 @@ export const stories: Story[] = [
 		),
 	},
 	{
+		name: 'Paid comes after a person settled it as not paid',
+		plans: atSteps({ kind: 'stopped', lasts: 300_000 }).map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					{ ...typed, word: 'notPaid', process: 1, start: at(298_000) },
+					{ process: 1, start: at(310_000) },
+				],
+				['paid'],
+				{ processes: [[blow], []] },
+			),
+		),
+	},
+	{
 		name: 'n8n dies while somebody asks for what is in doubt, paid or refused',
 		plans: (['error', 'paid', 'rejected'] as AnswerKind[]).flatMap((answer) =>
 			([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
