@@ -92,7 +92,7 @@ export const stories: Story[] = [
 	},
 	{
 		name: 'A claim is met as a period ends, settled by a clock that is ahead, and its sender is refused just in time',
-		plans: range(8, 40).map((atStep) =>
+		plans: range(8, 44).map((atStep) =>
 			planOf(
 				[
 					{ timeout: 120_000, start: at(beginsAt - 600) },
@@ -101,10 +101,10 @@ export const stories: Story[] = [
 					{ timeout: 120_000, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 300) },
 					{ process: 1, start: at(beginsAt + ownForMs) },
 				],
-				['rejected', 'slowPaid'],
+				['slowRejected', 'slowPaid'],
 				{
 					noise: clocks.noise,
-					processes: [[{ kind: 'stopped', atStep, lasts: ownForMs - 1_500 }], []],
+					processes: [[{ kind: 'stopped', atStep, lasts: ownForMs - 700 }], []],
 				},
 			),
 		),
