@@ -456,14 +456,14 @@ export class Judge {
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
 			const seen = [...after].filter((mark) => isSeenOf(key, mark));
 			const isMet = after.has(`doubt:${key}`) && seen.length > 0;
-			if (run.plan.does === 'settle' && code === 'inFlight' && !isMet)
+			if (maySettle(run) && code === 'inFlight' && !isMet)
 				this.broken(`${run.name} meets ${key} in flight, and does not record it`);
 			if (after.has(`paid:${key}`) && !after.has(`sure:${key}`))
 				this.broken(`${run.name} leaves half of the fact that ${key} is paid`);
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
 			if (code === 'settledNotPaid') added.delete(`freed:${key}`);
 			if (code === 'settledNotPaid') for (const mark of claim) removed.delete(mark);
-			if (run.plan.does === 'settle' && code === 'inFlight')
+			if (maySettle(run) && code === 'inFlight')
 				for (const mark of [`doubt:${key}`, ...seen]) added.delete(mark);
 		}
 		// It may clear away what an interrupted question left.
@@ -532,7 +532,7 @@ export class Judge {
 	}
 
 	private isDuring(run: RunRecord, other: RunRecord): boolean {
-		return hasBegun(other) && (other.endedAt ?? Infinity) >= run.beganAt;
+		return hasBegun(other) && lastActAt(other) >= run.beganAt;
 	}
 
 	private isPaidOfQuestions(run: RunRecord, key: string): boolean {

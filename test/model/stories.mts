@@ -157,7 +157,8 @@ export const stories: Story[] = [
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ ...typed, process: 1, word: 'notPaid', start: at(5_000) },
+					{ does: 'dryRun', process: 1, start: at(50_000) },
+					{ ...typed, process: 1, word: 'notPaid', start: at(60_000) },
 					{ ...typed, process: 1, start: at(400_000) },
 					{ process: 1 },
 				],
