@@ -402,9 +402,7 @@ export class Judge {
 			const { key } = payee;
 			const isRecorded =
 				this.allStruck() === 0 ||
-				[`sent:${key}`, `paid:${key}`, `sure:${key}`, payeeMark(payee)].every((mark) =>
-					row.has(mark),
-				);
+				[`paid:${key}`, `sure:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
 			// To whom a reference was paid that a person only names, nobody said.
 			const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
 			const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);
