@@ -305,6 +305,10 @@ export const stories: Story[] = [
 		),
 	},
 	{
+		name: 'A person says of a payment that this node never sent that it was paid',
+		plans: [planOf([{ ...typed, word: 'paid' }, {}], [])],
+	},
+	{
 		name: 'The database fails while a person settles as paid',
 		plans: (['failsBefore', 'failsBetween', 'failsAfter'] as DatabaseFaultKind[]).flatMap((kind) =>
 			range(8, 26).map((call) =>
