@@ -24,11 +24,8 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 export const isOldWord = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
 	givenAt < grounds.claimedAt;
 
-const payeesOf = (key: string): string => `payee:["${key}",`;
-const isWhom =
-	(key: string) =>
-	(mark: string): boolean =>
-		mark === `anybody:${key}` || mark.startsWith(payeesOf(key));
+export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
+	`payee:${JSON.stringify([key, toUserId, String(amount)])}`;
 
 /**
  * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n dies before
@@ -38,28 +35,22 @@ const isWhom =
 export const isPayeeOfQuestion = (
 	database: SimulatedDatabase,
 	scope: string,
-	{ key, toUserId, amount }: Payee,
+	payee: Payee,
 ): boolean =>
-	[`payee:${JSON.stringify([key, toUserId, String(amount)])}`, `anybody:${key}`].some((mark) =>
-		database.isAlone(scope, mark, (other) => other === `paid:${key}`),
+	[payeeMark(payee), `anybody:${payee.key}`].some(
+		(mark) =>
+			database.isAddedAfter(scope, mark, `sure:${payee.key}`) &&
+			database.isAlone(scope, mark, (other) => other === `paid:${payee.key}`),
 	);
 
 /**
- * Died twice while it asked. A reference is in doubt, and n8n dies while it asks whether it was paid. It dies once more while
- * a later run, which finds that, asks for the payee: together both questions look as if it was paid. Nobody is paid by that.
- * @param strikes how often something went wrong in this world
+ * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that asks for this
+ * reference finds that, asks for *sure*, and dies too: together both questions look as if it was paid. Nobody is paid by that.
  */
 export const isPaidOfQuestions = (
 	database: SimulatedDatabase,
 	scope: string,
 	key: string,
-	strikes: number,
-): boolean => strikes > 1 && database.isAlone(scope, `paid:${key}`, isWhom(key));
-
-/**
- * Died while it asked. A reference is in doubt, and n8n dies while it asks whether it was paid. That leaves what a crash beside
- * a paid one leaves too, so nobody can tell them apart: it stays unknown. A person can settle it as paid, and pay it under
- * another reference if it was not.
- */
-export const mayStayUnknown = (row: ReadonlySet<string>, key: string): boolean =>
-	row.has(`asking:${key}`) && row.has(`paid:${key}`);
+): boolean =>
+	database.isAddedAfter(scope, `sure:${key}`, `paid:${key}`) &&
+	database.isAlone(scope, `sure:${key}`, (other) => other === `paid:${key}`);

@@ -13,7 +13,7 @@ import type { Found } from './search.mts';
 import { stories } from './stories.mts';
 
 /** A mutation that more worlds do not notice counts as not noticed. */
-const mostWorlds = 6_000;
+const mostWorlds = 4_000;
 
 interface Noticed extends Found {
 	/** How many random worlds were played; none if a story noticed it. */

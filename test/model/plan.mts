@@ -167,8 +167,13 @@ const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
 	{ weight: 1, arbitrary: fc.array(item, size) },
 );
 
-const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000));
-const timeout = fc.constantFrom(5_000, 60_000, 150_000);
+/** In ms. */
+const longestTimeout = 120_000;
+/** In ms: a claim that a run met is in doubt after less than that. */
+const longestInFlight = 300_000;
+
+const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000), upTo(longestInFlight));
+const timeout = fc.constantFrom(5_000, 60_000, longestTimeout);
 
 const run: fc.Arbitrary<RunPlan> = fc
 	.record({
@@ -217,7 +222,7 @@ const blow = (kinds: readonly Blow['kind'][]): fc.Arbitrary<Blow> =>
 	fc.record({
 		kind: fc.constantFrom(...kinds),
 		atStep: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 200 })),
-		lasts: fc.constantFrom(2_000, 10_000, 35_000, 70_000, 140_000),
+		lasts: fc.constantFrom(2_000, 10_000, 35_000, 70_000, 140_000, 300_000),
 	});
 
 const faultKinds = [
@@ -379,7 +384,7 @@ function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
 		does: fc.constantFrom(...given.does),
 		start: fc.record({
 			after: often<RunPlan['start']['after']>([1, 'beginning'], [3, 'previous']),
-			ms: fc.oneof(upTo(300), upTo(5_000), upTo(60_000)),
+			ms: fc.oneof(upTo(300), upTo(5_000), upTo(60_000), upTo(longestInFlight)),
 		}),
 		by: often<RunPlan['by']>([1, 'typed'], [2, 'expression']),
 		mode: often<RunPlan['mode']>([3, 'manual'], [1, 'trigger']),
@@ -388,7 +393,7 @@ function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
 			{ weight: given.repeats, arbitrary: fc.constant<number[]>([]) },
 			{ weight: 1, arbitrary: listOf(upTo(45_000), 3) },
 		),
-		timeout: often([5, 5_000], [1, 150_000]),
+		timeout: often([5, 5_000], [1, longestTimeout]),
 		tries: often([3, 1], [1, 2]),
 		onError: often<RunPlan['onError']>([2, 'continue'], [1, 'stop']),
 		corrects: sometimes(given.corrects),
@@ -399,7 +404,7 @@ function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
 	const blowOfFirst = fc.record({
 		kind: fc.constantFrom<Blow['kind'][]>('crash', ...given.blows),
 		atStep: fc.integer({ min, max }),
-		lasts: fc.constantFrom(2_000, 10_000, 20_000, 45_000, 70_000, 140_000),
+		lasts: fc.constantFrom(2_000, 10_000, 45_000, 140_000, 300_000),
 	});
 	return fc
 		.record({

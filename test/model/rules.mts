@@ -1,12 +1,7 @@
 // The invariants of payments, judged while a world is played: by outcome, code and the service's books.
 import { isUnclear, personOf, type Books, type Sent } from './books.mts';
-import type { TryResult } from './execution.mts';
-import {
-	isOldWord,
-	isPaidOfQuestions,
-	isPayeeOfQuestion,
-	mayStayUnknown,
-} from './known-limits.mts';
+import { fieldsOf, type TryResult } from './execution.mts';
+import { isOldWord, isPaidOfQuestions, isPayeeOfQuestion, payeeMark } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -97,6 +92,24 @@ const isOf =
 		sent.key === key && sent.toUserId === toUserId && sent.amountEtb === amount;
 
 const idOf = ({ key, toUserId, amount }: Payee): string => `${key} ${toUserId} ${amount}`;
+
+/** Whether it tells in one item that it failed. */
+const isNotSettled = (result: TryResult): boolean =>
+	'output' in result &&
+	result.output.some(({ json }) => {
+		const fields = fieldsOf(json);
+		return fieldsOf(fields.error ?? fields).code === 'notSettled';
+	});
+
+/** Whether the words of a run that settles can be used: something is named, and nothing as paid and as not paid. */
+function namesWell({ payees, words }: RunRecord): boolean {
+	const keysOf = (word: Word): string[] =>
+		payees
+			.filter(({ reference }, item) => reference !== '' && words[item] === word)
+			.map(({ key }) => key);
+	const [paid, notPaid] = [keysOf('paid'), keysOf('notPaid')];
+	return paid.length + notPaid.length > 0 && !paid.some((key) => notPaid.includes(key));
+}
 
 /** A run that settles tells of the references that were named, whatever items it had. */
 function settledLines({ payees, words }: RunRecord, result: TryResult): Line[] {
@@ -242,14 +255,17 @@ export class Judge {
 		const inOrder = lines.every(({ item }, index) => item >= (lines[index - 1]?.item ?? 0));
 		if ('output' in result && !settles && !inOrder)
 			this.broken(`${run.name} tells items in another order`);
-		const isWhole = 'error' in result || run.stoppedAt !== undefined;
+		const isFailed = 'error' in result || (settles && isNotSettled(result));
+		const isWhole = isFailed || run.stoppedAt !== undefined;
 		const isNamed = (_payee: Payee, item: number): boolean =>
 			!settles || run.words[item] !== 'nothing';
 		const expected = run.payees.filter(isNamed).filter((each) => !settles || each.reference !== '');
 		if (!isWhole && run.lines.size !== expected.length)
 			this.broken(`${run.name} tells ${run.lines.size} of ${expected.length} items`);
 		// An error lists those that could be used; of the others it is certain that nothing was done.
-		const isSilent = settles && 'error' in result;
+		const isSilent = settles && isFailed;
+		if (isSilent && this.allStruck() === 0 && run.stoppedAt === undefined && namesWell(run))
+			this.broken(`${run.name} settles nothing, and nothing went wrong`);
 		for (const [item, payee] of run.payees.entries()) {
 			const line = run.lines.get(item) ?? { item, outcome: 'notAttempted' };
 			if (!isSilent && (run.lines.has(item) || !settles)) this.judgeLine(run, payee, line);
@@ -287,9 +303,12 @@ export class Judge {
 	private readonly reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		'paid paid': ({ run, own }) => run.plan.does === 'pay' && own.some(({ isPaid }) => isPaid),
 		'alreadyPaid paidBefore': (told) => this.mayBePaidBefore(told),
-		'alreadyPaid settledPaid': ({ word, payee, isHealthy }) =>
-			word === 'paid' && (!isHealthy || this.sentUnder(payee.key).length > 0),
-		'alreadyPaid recordedPaid': ({ word }) => word === 'paid',
+		'alreadyPaid settledPaid': ({ run, word, payee, isHealthy }) =>
+			word === 'paid' &&
+			!this.wasBeingSent(run, payee.key) &&
+			(!isHealthy || this.sentUnder(payee.key).length > 0),
+		'alreadyPaid recordedPaid': ({ run, word, payee }) =>
+			word === 'paid' && !this.wasBeingSent(run, payee.key),
 		'ready ready': ({ run, payee }) =>
 			run.plan.does === 'dryRun' && !this.mayBePaid(run, payee.key),
 		'ready settledNotPaid': ({ word, run, payee }) =>
@@ -344,8 +363,8 @@ export class Judge {
 	}
 
 	private mayBeInDoubt({ run, payee, isHealthy }: Told): boolean {
-		if (run.plan.does === 'settle' && maySettle(run))
-			return !isHealthy && this.limit('stays unknown', mayStayUnknown(this.rowOf(run), payee.key));
+		// It settles what is in doubt.
+		if (maySettle(run)) return false;
 		return !isHealthy || this.sentUnder(payee.key).some(mayBeUnclear);
 	}
 
@@ -358,8 +377,8 @@ export class Judge {
 	}
 
 	/**
-	 * Whether another run had claimed it a moment before this one first asked, and no refusal had come. A claim lasts 15 s longer
-	 * than the Timeout, and the clocks of processes differ by up to 10 s.
+	 * Whether another run had claimed it a moment before this one first asked, and was sending it, or had not recorded yet that
+	 * it was paid. A claim lasts 15 s longer than the Timeout, whatever the clocks of two processes say.
 	 */
 	private wasBeingSent(run: RunRecord, key: string): boolean {
 		if (this.wasClockSet()) return false;
@@ -367,9 +386,9 @@ export class Judge {
 		return this.sentUnder(key).some((sent) => {
 			const { claimedAt } = sent.grounds;
 			const { plan, endedAt = Infinity } = this.runs[sent.run] ?? run;
-			const isRefused = sent.isAnswered && !sent.isPaid && (sent.endedAt ?? 0) < askedAt;
+			const isSending = (sent.endedAt ?? Infinity) >= askedAt || (sent.isAnswered && sent.isPaid);
 			const isTimely = claimedAt < askedAt && askedAt < claimedAt + plan.timeout;
-			return isTimely && endedAt > askedAt && !isRefused;
+			return isTimely && endedAt > askedAt && isSending;
 		});
 	}
 
@@ -379,8 +398,14 @@ export class Judge {
 			const payee = run.payees[item];
 			if (payee === undefined) continue;
 			// What this run paid is recorded unless the database failed or n8n was cut off.
-			const isRecorded = this.rowOf(run).has(`paid:${payee.key}`) || this.allStruck() === 0;
-			const isKept = outcome === 'alreadyPaid' || (outcome === 'paid' && isRecorded);
+			const row = this.rowOf(run);
+			const { key } = payee;
+			const isRecorded =
+				this.allStruck() === 0 ||
+				[`paid:${key}`, `sure:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
+			// To whom a reference was paid that a person only names, nobody said.
+			const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
+			const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);
 			if (isKept && !this.forEver.has(idOf(payee)))
 				this.forEver.set(idOf(payee), this.timeline.now);
 		}
@@ -419,15 +444,25 @@ export class Judge {
 		const removed = new Set([...before].filter((mark) => !after.has(mark)));
 		for (const [item, { code }] of run.lines) {
 			const key = run.payees[item]?.key ?? '';
-			const paid = [`sent:${key}`, `paid:${key}`, `anybody:${key}`];
+			const paid = [`sent:${key}`, `paid:${key}`, `sure:${key}`, `anybody:${key}`];
 			const isNowPaid = code === 'settledPaid' || code === 'recordedPaid';
 			if (isNowPaid && !paid.every((mark) => after.has(mark)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
-			if (code === 'settledNotPaid' && (after.has(`sent:${key}`) || !after.has(`freed:${key}`)))
+			const claim = [`sent:${key}`, `doubt:${key}`];
+			const isFree = !claim.some((mark) => after.has(mark));
+			if (code === 'settledNotPaid' && !(isFree && after.has(`freed:${key}`)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+			const seen = [...after].filter((mark) => isSeenOf(key, mark));
+			const isMet = after.has(`doubt:${key}`) && seen.length > 0;
+			if (maySettle(run) && code === 'inFlight' && !isMet)
+				this.broken(`${run.name} meets ${key} in flight, and does not record it`);
+			if (after.has(`paid:${key}`) && !after.has(`sure:${key}`))
+				this.broken(`${run.name} leaves half of the fact that ${key} is paid`);
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
 			if (code === 'settledNotPaid') added.delete(`freed:${key}`);
-			if (code === 'settledNotPaid') removed.delete(`sent:${key}`);
+			if (code === 'settledNotPaid') for (const mark of claim) removed.delete(mark);
+			if (maySettle(run) && code === 'inFlight')
+				for (const mark of [`doubt:${key}`, ...seen]) added.delete(mark);
 		}
 		// It may clear away what an interrupted question left.
 		const rest = [...added, ...(this.allStruck() > 0 ? [] : removed)];
@@ -457,13 +492,12 @@ export class Judge {
 				this.broken(`${run.name} takes ${Math.round(tookMs / 1000)} s, and nobody sends anything`);
 			for (const [item, payee] of run.payees.entries()) {
 				const { outcome, code } = run.lines.get(item) ?? { outcome: 'none' };
-				const stays = code === 'inDoubt' && mayStayUnknown(this.rowOf(run), payee.key);
-				if (!allowed[run.role].includes(outcome) && code !== 'otherPayment' && !stays)
+				if (!allowed[run.role].includes(outcome) && code !== 'otherPayment')
 					this.broken(`${run.name} tells ${payee.key} ${code}`);
 				const isSaidPaid = this.runs.some((each) => says(each, 'paid', payee.key));
 				const isPaid = this.books.paymentsOf(payee.key).length > 0;
 				const isOfQuestions = this.isPaidOfQuestions(run, payee.key);
-				if (run.role === 'final' && !isPaid && !isSaidPaid && !stays && !isOfQuestions)
+				if (run.role === 'final' && !isPaid && !isSaidPaid && !isOfQuestions)
 					this.broken(`${payee.key} is not paid in the end`);
 			}
 		}
@@ -496,11 +530,11 @@ export class Judge {
 	}
 
 	private isDuring(run: RunRecord, other: RunRecord): boolean {
-		return hasBegun(other) && (other.endedAt ?? Infinity) >= run.beganAt;
+		return hasBegun(other) && lastActAt(other) >= run.beganAt;
 	}
 
 	private isPaidOfQuestions(run: RunRecord, key: string): boolean {
-		return isPaidOfQuestions(this.database, scopeOf(run), key, this.allStruck());
+		return isPaidOfQuestions(this.database, scopeOf(run), key);
 	}
 
 	private limit(name: string, isMet: boolean): boolean {
@@ -520,6 +554,10 @@ export class Judge {
 		this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 	}
 }
+
+/** Whether a mark says that a run met a claim of this reference. */
+const isSeenOf = (key: string, mark: string): boolean =>
+	mark.startsWith('seen:') && mark.endsWith(`:${key}`);
 
 const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
 

@@ -20,6 +20,14 @@ export type Access =
 			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
 	  };
 
+/** Of a mark, since it was added. */
+interface Added {
+	/** All marks that any call named together with it. */
+	others: ReadonlySet<string>;
+	/** In which access to the record it was added: the accesses are counted by the lock. */
+	access: number;
+}
+
 /** Whether a row is that of a node. That of a workflow is the lock. */
 const isNodes = (scope: string): boolean => scope.includes('n:');
 
@@ -28,8 +36,10 @@ export class SimulatedDatabase {
 	readonly rows = new Map<string, string[]>();
 	/** Faults that came true. */
 	struck = 0;
-	/** By context and mark, since it was added: all marks that any call named together with it. */
-	private readonly named = new Map<string, Map<string, ReadonlySet<string>>>();
+	/** By context and mark. */
+	private readonly added = new Map<string, Map<string, Added>>();
+	/** How often a process got the lock. */
+	private accesses = 0;
 	private calls = 0;
 	private faults: readonly DatabaseFault[];
 	private readonly timeline: Timeline;
@@ -45,21 +55,35 @@ export class SimulatedDatabase {
 
 	/** Whether a mark is there, and no call that wrote another one of these wrote it too. */
 	isAlone(scope: string, mark: string, beside: (other: string) => boolean): boolean {
-		const others = this.named.get(scope)?.get(mark);
+		const others = this.added.get(scope)?.get(mark)?.others;
 		return others !== undefined && ![...others].some(beside);
 	}
 
+	/** Whether a mark is there, and one that an earlier access to the record added. */
+	isAddedAfter(scope: string, mark: string, earlier: string): boolean {
+		const accessOf = (each: string): number | undefined => this.added.get(scope)?.get(each)?.access;
+		return (accessOf(earlier) ?? Infinity) < (accessOf(mark) ?? -Infinity);
+	}
+
 	private write(scope: string, row: readonly string[], marks: readonly string[]): void {
+		if (!isNodes(scope)) {
+			if (!this.rows.has(scope)) this.accesses++;
+			this.rows.set(scope, [...row]);
+			return;
+		}
 		this.rows.set(scope, [...row]);
-		if (!isNodes(scope)) return;
-		const before = this.named.get(scope);
+		const before = this.added.get(scope);
 		const now = new Set(marks);
-		this.named.set(
+		this.added.set(
 			scope,
 			new Map(
 				row.map((mark) => {
-					const others = before?.get(mark) ?? new Set<string>();
-					return [mark, now.has(mark) ? new Set([...others, ...marks]) : others] as const;
+					const { others, access } = before?.get(mark) ?? {
+						others: new Set<string>(),
+						access: this.accesses,
+					};
+					const all = now.has(mark) ? new Set([...others, ...marks]) : others;
+					return [mark, { others: all, access }] as const;
 				}),
 			),
 		);
@@ -122,7 +146,7 @@ export class SimulatedDatabase {
 				if (access.kind === 'clear') {
 					end();
 					this.rows.delete(scope);
-					this.named.delete(scope);
+					this.added.delete(scope);
 					tell(() => '');
 					answering(undefined, 1);
 					return;

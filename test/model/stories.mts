@@ -49,27 +49,28 @@ const byExpression = { does: 'settle', by: 'expression', mode: 'trigger' } as co
 const atSteps = (blow: Omit<Blow, 'atStep'>): Blow[] =>
 	range(3, 32).map((atStep) => ({ ...blow, atStep }));
 
-/** In ms: as the claims of the record, with a Timeout of 60 s. */
-const periodMs = 85_000;
+/** In ms: how long a period of the record is, and a sender has its claim for itself. */
+const periodMs = 145_000;
+const ownForMs = 135_000;
 
-/** Two processes whose clocks differ by nearly 10 s, and when a period begins for the first one. */
-function differingClocks(isFirstAhead: boolean): {
-	noise: number;
-	startsAt: number;
-	apartMs: number;
-} {
-	const clocks = range(1, 2_000).map((noise) => {
+/** Two processes of which the clock of the second is nearly 10 s ahead. */
+const clocks = range(1, 2_000)
+	.map((noise) => {
 		const [first = 0, second = 0] = [0, 7919].map((more) => randomFrom(noise + more)() * 10_000);
-		return { noise, first, apartMs: isFirstAhead ? first - second : second - first };
-	});
-	const { noise, first, apartMs } = clocks.reduce((a, b) => (a.apartMs > b.apartMs ? a : b));
-	const epoch = Date.UTC(2026, 10, 1);
-	return { noise, apartMs, startsAt: 2 * periodMs - ((epoch + Math.floor(first)) % periodMs) };
-}
+		return { noise, first, aheadMs: second - first };
+	})
+	.reduce((a, b) => (a.aheadMs > b.aheadMs ? a : b));
+
+/** In ms: when a period begins for the first of them; also if periods were only as long as a sender has its claim. */
+const beginsAt = (() => {
+	const both = 27 * periodMs;
+	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);
+})();
+if ((27 * periodMs) % ownForMs !== 0) throw new Error('No period begins then');
 
 const usual = { timeout: 60_000 };
-const behind = differingClocks(false);
-const ahead = differingClocks(true);
+/** Of a sender that stands still: another run meets its claim, and a person can settle it before the sender goes on. */
+const stands = { lasts: 298_000, metAt: 2_000, settledAt: 293_000, wentOnAt: 299_000 };
 
 export const stories: Story[] = [
 	{
@@ -90,77 +91,92 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'The clock of whoever settles is ahead, and the sender records a refusal just before its claim is over',
-		plans: range(10, 24).map((atStep) =>
+		name: 'A claim is met as a period ends, settled by a clock that is ahead, and its sender is refused just in time',
+		plans: range(8, 44).map((atStep) =>
 			planOf(
 				[
-					{ ...usual, start: at(behind.startsAt - 300), noise: 2 },
-					{
-						...usual,
-						...typed,
-						process: 1,
-						start: at(behind.startsAt + periodMs - behind.apartMs + 50),
-					},
-					{
-						...usual,
-						process: 1,
-						start: at(behind.startsAt + periodMs - behind.apartMs + 300),
-						noise: 2,
-					},
-					{ ...usual, process: 1, start: at(behind.startsAt + periodMs - behind.apartMs + 9_000) },
+					{ timeout: 120_000, start: at(beginsAt - 600) },
+					{ start: at(beginsAt - 300) },
+					{ ...typed, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 50) },
+					{ timeout: 120_000, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 300) },
+					{ process: 1, start: at(beginsAt + ownForMs) },
 				],
-				['lateRejected', 'slowPaid'],
-				{ noise: behind.noise, processes: [[{ kind: 'stopped', atStep, lasts: 24_000 }], []] },
+				['slowRejected', 'slowPaid'],
+				{
+					noise: clocks.noise,
+					processes: [[{ kind: 'stopped', atStep, lasts: ownForMs - 700 }], []],
+				},
 			),
 		),
 	},
 	{
-		name: 'The clock of the sender is ahead: its claim is of a period that has not begun for others',
+		name: 'A run whose clock is ahead meets a claim, in a period that has not begun for others',
 		plans: [
 			planOf(
 				[
-					{ ...usual, start: at(ahead.startsAt + 100) },
-					{ ...usual, ...typed, word: 'notPaid', process: 1, start: at(ahead.startsAt + 2_000) },
+					{ ...usual, start: at(beginsAt - clocks.aheadMs + 100) },
+					{ ...usual, process: 1, start: at(beginsAt - clocks.aheadMs + 1_000) },
+					{ ...typed, word: 'notPaid', start: at(beginsAt - clocks.aheadMs + 2_000) },
 				],
 				['silent'],
-				{ noise: ahead.noise },
+				{ noise: clocks.noise },
 			),
 		],
 	},
 	{
-		name: 'A period ends while a payment is sent',
+		name: 'A period ends after a run has met a claim, and a person settles what is being sent',
 		plans: [
 			planOf(
 				[
-					{ ...usual, start: at(behind.startsAt - 300) },
-					{ ...usual, ...typed, word: 'notPaid', start: at(behind.startsAt + 300) },
+					{ ...usual, start: at(beginsAt - 600) },
+					{ ...typed, word: 'notPaid', start: at(beginsAt - 300) },
+					{ ...typed, word: 'notPaid', start: at(beginsAt + 300) },
 				],
 				['silent'],
-				{ noise: behind.noise },
+				{ noise: clocks.noise },
 			),
 		],
 	},
 	{
-		name: 'A person settles what a run with a long Timeout is sending, with a short one',
-		plans: [200_000, 300_000].map((ms) =>
+		name: 'Two people settle what is being sent, one after the other, and again when it is over',
+		plans: (['notPaid', 'paid'] as const).map((word) =>
 			planOf(
 				[
-					{ timeout: 400_000, start: at(0) },
-					{ ...typed, word: 'notPaid', start: at(ms) },
+					{ ...usual, start: at(0) },
+					{ ...typed, word, start: at(2_000) },
+					{ ...typed, word, start: at(4_000) },
+					{ ...typed, word, start: at(70_000) },
 				],
 				['silent'],
+			),
+		),
+	},
+	{
+		name: 'A sender dies, and a person settles what it left',
+		plans: atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					{ does: 'dryRun', process: 1, start: at(50_000) },
+					{ ...typed, process: 1, word: 'notPaid', start: at(60_000) },
+					{ ...typed, process: 1, start: at(400_000) },
+					{ process: 1 },
+				],
+				['silent'],
+				{ processes: [[blow], []] },
 			),
 		),
 	},
 	{
 		name: 'A refusal comes after its claim is over, while another run sends',
-		plans: atSteps({ kind: 'stopped', lasts: 300_000 }).map((blow) =>
+		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ ...typed, process: 1, start: at(280_000) },
+					{ process: 1, start: at(stands.metAt) },
+					{ ...typed, process: 1, start: at(stands.settledAt) },
 					{ ...usual, process: 1 },
-					{ process: 1, start: at(302_000) },
+					{ process: 1, start: at(stands.wentOnAt) },
 				],
 				['rejected', 'slowPaid'],
 				{ processes: [[blow], []] },
@@ -168,12 +184,29 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'Paid comes after its claim is over, while another run sends and is refused',
-		plans: atSteps({ kind: 'stopped', lasts: 300_000 }).map((blow) =>
+		name: 'A sender gives up after its claim is over, while another run sends and a person settles',
+		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ ...typed, word: 'notPaid', process: 1, start: at(298_000) },
+					{ process: 1, start: at(stands.metAt) },
+					{ ...typed, process: 1, word: 'notPaid', start: at(stands.settledAt) },
+					{ ...usual, process: 1 },
+					{ ...typed, process: 1, word: 'notPaid', start: at(stands.wentOnAt + 1_000) },
+				],
+				['error', 'silent'],
+				{ processes: [[blow], []] },
+			),
+		),
+	},
+	{
+		name: 'Paid comes after its claim is over, while another run sends and is refused',
+		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					{ process: 1, start: at(stands.metAt) },
+					{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
 					{ ...usual, process: 1 },
 					{ process: 1 },
 				],
@@ -181,6 +214,50 @@ export const stories: Story[] = [
 				{ processes: [[blow], []] },
 			),
 		),
+	},
+	{
+		name: 'Paid comes after a person settled it as not paid',
+		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					{ process: 1, start: at(stands.metAt) },
+					{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
+					{ process: 1, start: at(stands.wentOnAt + 10_000) },
+				],
+				['paid'],
+				{ processes: [[blow], []] },
+			),
+		),
+	},
+	{
+		name: 'A person settles as not paid, and the next run, which sends, is settled at once',
+		plans: [
+			planOf(
+				[
+					{ start: at(0) },
+					{ ...typed, word: 'notPaid' },
+					{ ...usual, start: at(10_000) },
+					{ ...typed, word: 'notPaid', start: at(12_000) },
+				],
+				['error', 'silent'],
+			),
+		],
+	},
+	{
+		name: 'What is refused was met, and the next run, which sends, is settled at once',
+		plans: [
+			planOf(
+				[
+					{ ...usual, start: at(beginsAt - 300) },
+					{ start: at(beginsAt - 250) },
+					{ ...usual, start: at(beginsAt + 2 * periodMs) },
+					{ ...typed, word: 'notPaid', start: at(beginsAt + 2 * periodMs + 2_000) },
+				],
+				['slowRejected', 'silent'],
+				{ noise: clocks.noise },
+			),
+		],
 	},
 	{
 		name: 'n8n dies while somebody asks for what is in doubt, paid or refused',
@@ -193,12 +270,52 @@ export const stories: Story[] = [
 							{ ...asks, process: 1 },
 							{ process: 2 },
 							{ variant: 'otherAmount', process: 2 },
-							{ ...typed, process: 2, word: 'notPaid' },
+							{
+								...typed,
+								process: 2,
+								word: 'notPaid',
+								start: { after: 'previous', ms: 3 * periodMs },
+							},
 							{ process: 2 },
+							{ variant: 'otherAmount', process: 2 },
 						],
 						[answer],
 						{ processes: [[], [blow], []] },
 					),
+				),
+			),
+		),
+	},
+	{
+		name: 'n8n dies while somebody asks for what is in doubt, and somebody else asks before it dies again',
+		plans: ([{}, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
+			atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
+				planOf(
+					[
+						{ start: at(0) },
+						{ ...asks, process: 1 },
+						{ ...typed, word: 'nothing' },
+						{ does: 'dryRun' },
+						{ ...asks, process: 2 },
+					],
+					['error'],
+					{ processes: [[], [blow], [blow]] },
+				),
+			),
+		),
+	},
+	{
+		name: 'A person says of a payment that this node never sent that it was paid',
+		plans: [planOf([{ ...typed, word: 'paid' }, {}], [])],
+	},
+	{
+		name: 'The database fails while a person settles as paid',
+		plans: (['failsBefore', 'failsBetween', 'failsAfter'] as DatabaseFaultKind[]).flatMap((kind) =>
+			range(8, 26).map((call) =>
+				planOf(
+					[{ start: at(0) }, { ...typed, word: 'paid' }, {}, { ...typed, word: 'paid' }, {}],
+					['errorPaid'],
+					{ faults: [{ kind, call, count: 1 }] },
 				),
 			),
 		),
