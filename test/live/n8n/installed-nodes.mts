@@ -28,36 +28,12 @@ function unknownPaths(given: unknown, known: unknown, path = ''): string[] {
 	);
 }
 
-/** The version that the editor gives a new node of this type. */
-function newestVersion(name: string, types: INodeTypeDescription[]): number {
-	const same = types.filter((type) => type.name === name);
-	const [{ defaultVersion } = {}] = same;
-	return defaultVersion ?? Math.max(...same.flatMap(({ version }) => version));
-}
-
-const CallOfGate = z.object({
-	type: z.literal('n8n-nodes-base.executeWorkflow'),
-	typeVersion: z.literal(1.1),
-	parameters: z.object({ workflowId: z.object({ cachedResultName: z.literal('Pay gate') }) }),
-});
-
-/**
- * Kept older on purpose. From 1.2 on, Execute Workflow empties the fields that it hands on when a person chooses the
- * workflow: the caller of the pay gate and its payments would be lost.
- */
-const isCallOfGate = (node: INode): boolean => CallOfGate.safeParse(node).success;
-
 /** What is wrong with the node as the editor would see it. */
 function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	const type = types.find(
 		({ name, version }) => name === node.type && [version].flat().includes(node.typeVersion),
 	);
 	if (type === undefined) return [`${node.type} ${node.typeVersion} is not installed`];
-	const newest = newestVersion(node.type, types);
-	const old =
-		node.typeVersion === newest || isCallOfGate(node)
-			? []
-			: [`${node.typeVersion} is not the newest, ${newest}`];
 	// n8n keeps only those parameters that the node has, with these settings.
 	const known = NodeHelpers.getNodeParameters(
 		type.properties,
@@ -69,7 +45,7 @@ function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	);
 	const unknown = unknownPaths(node.parameters, known).map((path) => `unknown parameter ${path}`);
 	const issues = NodeHelpers.getNodeParametersIssues(type.properties, node, type);
-	return [...old, ...unknown, ...Object.values(issues?.parameters ?? {}).flat()];
+	return [...unknown, ...Object.values(issues?.parameters ?? {}).flat()];
 }
 
 /** Each node of an example that would show a problem in the editor, with its problems. */
