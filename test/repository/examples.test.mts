@@ -187,6 +187,53 @@ test('the data tables that a workflow makes are known before it runs', async () 
 	expect(tablesOf(await readExample('receive-events.json')).size).toBe(0);
 });
 
+/** The newest versions of nodes that n8n 2.8.4 has, the oldest n8n that the package runs on. */
+const VERSIONS: Record<string, number> = {
+	code: 2,
+	convertToFile: 1.1,
+	dataTable: 1.1,
+	emailSend: 2.1,
+	executeWorkflow: 1.3,
+	executeWorkflowTrigger: 1.1,
+	extractFromFile: 1.1,
+	filter: 2.3,
+	form: 2.5,
+	formTrigger: 2.5,
+	if: 2.3,
+	manualTrigger: 1,
+	merge: 3.2,
+	noOp: 1,
+	scheduleTrigger: 1.3,
+	set: 3.4,
+	stickyNote: 1,
+	stopAndError: 1,
+	switch: 3.4,
+};
+
+test('the nodes are of versions that the oldest n8n has, but for forms with a login, which refuse there', async () => {
+	const Version = z.object({
+		typeVersion: z.number(),
+		parameters: z.object({ authentication: z.string() }).partial(),
+	});
+	const newer: string[] = [];
+	const withLogin: string[] = [];
+	for (const file of files) {
+		for (const node of (await readExample(file)).nodes) {
+			const { typeVersion, parameters } = Version.parse(node);
+			const known = VERSIONS[/^n8n-nodes-base\.(.*)/.exec(node.type)?.[1] ?? ''];
+			if (parameters.authentication === 'n8nUserAuth') withLogin.push(file);
+			else if (known !== undefined && typeVersion > known) newer.push(`${file}: ${node.name}`);
+		}
+	}
+	expect(newer).toEqual([]);
+	expect(new Set(withLogin)).toEqual(
+		new Set([
+			...['payments-of-a-period.json', 'payroll-from-a-file.json'],
+			...['payroll.json', 'people-to-pay.json'],
+		]),
+	);
+});
+
 test('each table has the same columns in every workflow that makes it', async () => {
 	const columns = new Map<string, unknown>();
 	for (const file of files) {

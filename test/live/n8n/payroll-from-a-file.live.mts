@@ -305,7 +305,7 @@ test('n8n is killed while the page waits, and while it pays: the same list pays 
 			const open = rows.filter(({ outcome }) => outcome === 'unknown');
 			return open.every(({ code }) => code === 'inDoubt') ? open : undefined;
 		},
-		240_000,
+		900_000,
 	);
 	assert.equal(payroll.id, id);
 	assert.ok(unknown.length <= 20, `${unknown.length} are unknown`);

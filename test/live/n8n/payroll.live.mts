@@ -292,7 +292,8 @@ void describe('payroll.json', () => {
 });
 
 test('payments-of-a-period.json makes a file of the register that opens in LibreOffice', async () => {
-	await lab.api.activate(await lab.add(await readExample('payments-of-a-period.json')));
+	const id = await lab.add(await readExample('payments-of-a-period.json'));
+	await lab.api.activate(id);
 	const [{ period = '' } = {}] = await rowsOf(lab.api, PAYMENTS);
 	const page = await bookkeeper.read(await bookkeeper.fillIn('etb-payments', [String(period)]));
 	const [, encoded = ''] = /decodeURIComponent\("([^"]+)"\)/.exec(page) ?? [];
@@ -302,6 +303,13 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	assert.deepEqual(headings.slice(0, 5), ['period', 'employee', 'name', 'amountEtb', 'outcome']);
 	assert.equal(rows.length, 3);
 	assert.match(textOf(page), /3 payments/);
+	// An n8n that does not know the login leaves the form open: then there is nothing in the file.
+	await lab.api.deactivate(id);
+	await change(id, 'Which period?', { authentication: 'none' });
+	await lab.api.activate(id);
+	const stranger = FormVisitor.stranger(lab.n8n.url);
+	const seen = await stranger.read(await stranger.fillIn('etb-payments', [String(period)]));
+	assert.match(textOf(seen), /0 payments/);
 });
 
 test('an update of the package changes what a payroll does that was imported before', async () => {

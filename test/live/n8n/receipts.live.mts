@@ -14,8 +14,8 @@ let lab: Lab;
 let mail: MailServer;
 let workflowId: string;
 before(async () => {
-	// Retries of events come at once instead of after 30 s.
-	lab = await startLab({ sandbox: { timeFactor: 0.01 } });
+	// Retries of events come after 3 s instead of 30.
+	lab = await startLab({ sandbox: { timeFactor: 0.1 } });
 	mail = await startMailServer();
 	const smtp = {
 		host: '127.0.0.1',
