@@ -386,7 +386,8 @@ export class Judge {
 		return this.sentUnder(key).some((sent) => {
 			const { claimedAt } = sent.grounds;
 			const { plan, endedAt = Infinity } = this.runs[sent.run] ?? run;
-			const isSending = (sent.endedAt ?? Infinity) >= askedAt || (sent.isAnswered && sent.isPaid);
+			const isSaidPaid = sent.isAnswered && sent.isPaid && !isUnclear(sent.kind);
+			const isSending = (sent.endedAt ?? Infinity) >= askedAt || isSaidPaid;
 			const isTimely = claimedAt < askedAt && askedAt < claimedAt + plan.timeout;
 			return isTimely && endedAt > askedAt && isSending;
 		});
