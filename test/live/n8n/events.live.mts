@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
-import type { Counter } from '../../../lab/events.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
+import type { Counter } from '../../support/events.mts';
 import {
 	bursts,
 	codeNode,
@@ -19,9 +19,9 @@ import {
 	startCounter,
 	transfer,
 	TRIGGER,
-} from '../../../lab/events.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, executionsOf, startLab } from '../../../lab/lab.mts';
+} from '../../support/events.mts';
+import type { Lab } from '../../support/lab.mts';
+import { eventually, executionsOf, startLab } from '../../support/lab.mts';
 
 let lab: Lab;
 let counter: Counter;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { rows, startGateServer, value } from '../../../../lab/gate/server.mts';
+import { rows, startGateServer, value } from '../../../support/gate/server.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

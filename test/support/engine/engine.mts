@@ -37,8 +37,8 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { z } from 'zod';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.mts';
+import { codes } from '../../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
