@@ -193,13 +193,16 @@ export class N8nApi {
 		const invitees = [{ email, role: 'global:member' }];
 		const Invited = z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) }));
 		const [invited] = await this.request('POST', '/rest/invitations', Invited, invitees);
-		const token = new URL(invited?.user.inviteAcceptUrl ?? this.url).searchParams.get('token');
+		const invitation = new URL(invited?.user.inviteAcceptUrl ?? this.url).searchParams;
+		// Older n8n name both people instead of a token.
+		const [invitee] = invitation.has('token') ? [] : invitation.getAll('inviteeId');
+		const path = ['/rest/invitations', invitee, 'accept'].filter((part) => part !== undefined);
 		const member = new N8nApi(this.url);
-		const name = { firstName: 'Workflow', lastName: 'Member' };
-		await member.request('POST', '/rest/invitations/accept', z.unknown(), {
-			...name,
-			token,
+		await member.request('POST', path.join('/'), z.unknown(), {
+			firstName: 'Workflow',
+			lastName: 'Member',
 			password,
+			...Object.fromEntries(invitation),
 		});
 		return member;
 	}
