@@ -7,7 +7,7 @@ module.exports = {
 	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
 	// A busy machine is no failure; what must end in time is measured by the tests that say so.
 	testTimeout: 60_000,
-	setupFilesAfterEnv: ['<rootDir>/lab/engine/setup.mts'],
+	setupFilesAfterEnv: ['<rootDir>/test/support/engine/setup.mts'],
 	transform: {
 		'\\.m?ts$': [
 			'@swc/jest',

@@ -1,7 +1,7 @@
 /** Events a second: the trigger beside what a builder would wire by hand. */
 import { newEvent } from './deliveries.mts';
 import { Sender } from './load.mts';
-import { cpuMs } from '../lab/process-usage.mts';
+import { cpuMs } from '../test/support/process-usage.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Stack } from './stack.mts';
 import { quantile, ratios, shown, spread, table } from './statistics.mts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { decodeFlatted } from '../lab/n8n/flatted.mts';
+import { decodeFlatted } from '../demo/flatted.mts';
 
 const POLL_EVERY_MS = 50;
 const DATABASE_BUSY_MS = 20_000;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forged, newEvent } from './deliveries.mts';
 import type { Receiver, Receivers } from './events.mts';
 import { Sender, type Answer, type Delivery } from './load.mts';
-import { cpuMs } from '../lab/process-usage.mts';
+import { cpuMs } from '../test/support/process-usage.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Stack } from './stack.mts';
 import { quantile, ratios, shown, spread, table } from './statistics.mts';

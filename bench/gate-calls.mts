@@ -1,8 +1,8 @@
 /** What a payment costs the pay gate's SQL, without n8n: by how many there are, and by how many are claimed in one call. */
 import type pg from 'pg';
-import { claim, record, setRules, type GateServer } from '../lab/gate/server.mts';
-import { paid, payments } from '../lab/gate/work.mts';
-import { fillGate } from '../lab/gate/fill.mts';
+import { claim, record, setRules, type GateServer } from '../test/support/gate/server.mts';
+import { paid, payments } from '../test/support/gate/work.mts';
+import { fillGate } from '../test/support/gate/fill.mts';
 import type { Section } from './section.mts';
 import { digits, ratios, shown, spread, table } from './statistics.mts';
 

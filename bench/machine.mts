@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { n8nFolder, projectFolder } from '../lab/n8n/folders.mts';
+import { n8nFolder, projectFolder } from '../demo/folders.mts';
 
 const git = (...args: string[]) =>
 	execFileSync('git', args, { cwd: projectFolder, encoding: 'utf8' }).trim();

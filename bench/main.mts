@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectFolder } from '../lab/n8n/folders.mts';
+import { projectFolder } from '../demo/folders.mts';
 import type { EventSettings } from './events.mts';
 import { measureEvents, publishReceivers } from './events.mts';
 import { measureFlood } from './flood.mts';

@@ -1,10 +1,15 @@
 /** What a payment costs through the pay gate, by what its tables hold; beside it one workflow that pays, and the gate's SQL alone. */
-import { callOfGate, gateWorkflow } from '../lab/gate/gate-lab.mts';
-import { readExample } from '../lab/n8n/examples.mts';
-import { logins, setRules, startGateServer, type GateServer } from '../lab/gate/server.mts';
+import { callOfGate, gateWorkflow } from '../test/support/gate/gate-lab.mts';
+import { readExample } from '../demo/examples.mts';
+import {
+	logins,
+	setRules,
+	startGateServer,
+	type GateServer,
+} from '../test/support/gate/server.mts';
 import { measureCalls } from './gate-calls.mts';
-import { fillGate } from '../lab/gate/fill.mts';
-import { node } from '../lab/workflow.mts';
+import { fillGate } from '../test/support/gate/fill.mts';
+import { node } from '../demo/workflow.mts';
 import { pay, type Way } from './paying.mts';
 import type { Section, Sizes } from './section.mts';
 import type { Stack } from './stack.mts';

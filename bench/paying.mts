@@ -1,12 +1,12 @@
 /** Payments a second: the action node beside the HTTP Request node. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from '../lab/process-usage.mts';
+import { peakMemoryMb, cpuMs, memoryMb, resetPeakMemory } from '../test/support/process-usage.mts';
 import type { Section, Sizes, Target } from './section.mts';
 import type { Counts } from './service.mts';
 import type { Stack } from './stack.mts';
 import { digits, ratios, shown, spread, table } from './statistics.mts';
-import { PAY } from '../lab/workflow.mts';
+import { PAY } from '../demo/workflow.mts';
 import { etbWallet, httpRequest, noOperation, payingWorkflow } from './workflows.mts';
 
 /** A published workflow that pays. */

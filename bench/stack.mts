@@ -1,17 +1,17 @@
 /** The n8n, the package in it and the service that a bench measures. */
-import { N8nApi, type WorkflowFile } from '../lab/n8n/api.mts';
+import { N8nApi, type WorkflowFile } from '../demo/api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	credentialFor,
 	importWorkflow,
-} from '../lab/n8n/examples.mts';
-import { ensureN8nInstalled } from '../lab/n8n/install.mts';
-import { startN8n, type N8nInstance, type N8nOptions } from '../lab/n8n/instance.mts';
-import { installPackage } from '../lab/n8n/package-tarball.mts';
-import { freePort } from '../lab/n8n/ports.mts';
+} from '../demo/examples.mts';
+import { ensureN8nInstalled } from '../demo/install.mts';
+import { startN8n, type N8nInstance, type N8nOptions } from '../demo/instance.mts';
+import { installPackage } from '../demo/package-tarball.mts';
+import { freePort } from '../demo/ports.mts';
 import { Executions } from './executions.mts';
-import { INSPECTABLE, Inspector } from '../lab/inspector.mts';
+import { INSPECTABLE, Inspector } from '../test/support/inspector.mts';
 import { startService, type Service } from './service.mts';
 import { temporaryFolder } from './temporary-folder.mts';
 import type { CredentialReference } from './workflows.mts';

@@ -1,6 +1,6 @@
 /** The workflows that are measured, of this package and wired by hand. */
 import { randomUUID } from 'node:crypto';
-import type { WorkflowFile } from '../lab/n8n/api.mts';
+import type { WorkflowFile } from '../demo/api.mts';
 import {
 	PAY,
 	chain,
@@ -11,7 +11,7 @@ import {
 	webhook,
 	workflow,
 	type NodeFile,
-} from '../lab/workflow.mts';
+} from '../demo/workflow.mts';
 
 /** A credential as a workflow refers to it. */
 export interface CredentialReference {

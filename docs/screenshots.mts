@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { portFromEnvironment } from '../lab/n8n/ports.mts';
-import { startStack } from '../lab/n8n/stack.mts';
+import { portFromEnvironment } from '../demo/ports.mts';
+import { startStack } from '../demo/stack.mts';
 import { takeGatePictures } from './gate-pictures.mts';
 import { takePictures } from './pictures.mts';
 

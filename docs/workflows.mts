@@ -1,5 +1,5 @@
 /** The workflows that the pictures show. */
-import type { WorkflowFile } from '../lab/n8n/api.mts';
+import type { WorkflowFile } from '../demo/api.mts';
 
 type Parameters = Record<string, unknown>;
 

@@ -2,11 +2,11 @@
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { CallName } from '../../lab/engine/calls.mts';
-import { calls, withoutPauses } from '../../lab/engine/calls.mts';
-import type { RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, runNode, testCredential } from '../../lab/engine/engine.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+import type { CallName } from '../support/engine/calls.mts';
+import { calls, withoutPauses } from '../support/engine/calls.mts';
+import type { RunResult } from '../support/engine/engine.mts';
+import { credentialFor, runNode, testCredential } from '../support/engine/engine.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 const megabyte = 1_048_576;
 

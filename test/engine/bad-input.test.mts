@@ -2,8 +2,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CredentialData, RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, runNode } from '../../lab/engine/engine.mts';
+import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, runNode } from '../support/engine/engine.mts';
 
 let sandbox: Sandbox;
 const userId = 'etbw_abebe';

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { credentialFor, testCredential } from '../../lab/engine/engine.mts';
+import { credentialFor, testCredential } from '../support/engine/engine.mts';
 import {
 	answerOf,
 	codesOf,
@@ -13,8 +13,8 @@ import {
 	pay,
 	payInEachTest,
 	sandbox,
-} from '../../lab/engine/paying.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+} from '../support/engine/paying.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 payInEachTest();
 

@@ -1,8 +1,8 @@
 /** Disbursement → Check List in n8n's engine: what its fields do, without a credential and without a request. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, loadPackage, runNode } from '../../lab/engine/engine.mts';
-import { payInEachTest, sandbox } from '../../lab/engine/paying.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, loadPackage, runNode } from '../support/engine/engine.mts';
+import { payInEachTest, sandbox } from '../support/engine/paying.mts';
 
 payInEachTest();
 

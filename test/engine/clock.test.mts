@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { withoutPauses } from '../../lab/engine/calls.mts';
+import { withoutPauses } from '../support/engine/calls.mts';
 import {
 	credentialFor,
 	deduplicator,
 	executeNode,
 	runNode,
 	updatePackage,
-} from '../../lab/engine/engine.mts';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+} from '../support/engine/engine.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 const apiKey = 'key-of-the-clock-test';
 let service: Served;

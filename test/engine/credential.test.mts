@@ -4,9 +4,9 @@ import type { INodeCredentialTestResult } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CredentialData } from '../../lab/engine/engine.mts';
-import { credentialFor, loadPackage, testCredential } from '../../lab/engine/engine.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+import type { CredentialData } from '../support/engine/engine.mts';
+import { credentialFor, loadPackage, testCredential } from '../support/engine/engine.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 let sandbox: Sandbox;
 

@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { ReceivedRequest } from '../../sandbox/sandbox.mts';
-import { withShortTimeoutsFor } from '../../lab/engine/calls.mts';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import { withShortTimeoutsFor } from '../support/engine/calls.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
 import {
 	credentialFor,
 	deduplicator,
 	loadPackage,
 	updatePackage,
-} from '../../lab/engine/engine.mts';
-import { serve } from '../../lab/engine/served.mts';
+} from '../support/engine/engine.mts';
+import { serve } from '../support/engine/served.mts';
 import {
 	answerOf,
 	codes,
@@ -31,7 +31,7 @@ import {
 	reply,
 	sandbox,
 	user,
-} from '../../lab/engine/paying.mts';
+} from '../support/engine/paying.mts';
 
 payInEachTest();
 

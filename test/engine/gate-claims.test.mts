@@ -1,9 +1,9 @@
 /** Payments that the pay gate handed out: a claim pays once, in the execution that made it, in time, and nothing else is said to be not paid. */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, runNode } from '../../lab/engine/engine.mts';
-import { answerOf, nodeId, codesOf, payInEachTest, sandbox } from '../../lab/engine/paying.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, runNode } from '../support/engine/engine.mts';
+import { answerOf, nodeId, codesOf, payInEachTest, sandbox } from '../support/engine/paying.mts';
 
 let executions = 0;
 let executionId: string;

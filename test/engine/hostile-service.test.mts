@@ -1,9 +1,9 @@
 /** A service, or something in its place, that answers whatever it likes: what a payment then ends as. */
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { withoutPauses } from '../../lab/engine/calls.mts';
-import { credentialFor, executeNode } from '../../lab/engine/engine.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+import { withoutPauses } from '../support/engine/calls.mts';
+import { credentialFor, executeNode } from '../support/engine/engine.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 let service: Served;
 let requests: string[];

@@ -2,9 +2,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { ReceivedRequest } from '../../sandbox/sandbox.mts';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, runNode } from '../../lab/engine/engine.mts';
-import { payInEachTest, sandbox } from '../../lab/engine/paying.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, runNode } from '../support/engine/engine.mts';
+import { payInEachTest, sandbox } from '../support/engine/paying.mts';
 
 payInEachTest();
 

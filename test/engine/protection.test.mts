@@ -1,7 +1,7 @@
 /** What protects a payment holds whatever it is given: options, answers, n8n itself. */
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
-import type { RunOptions } from '../../lab/engine/engine.mts';
-import { updatePackage } from '../../lab/engine/engine.mts';
+import type { RunOptions } from '../support/engine/engine.mts';
+import { updatePackage } from '../support/engine/engine.mts';
 import {
 	answerOf,
 	codesOf,
@@ -13,7 +13,7 @@ import {
 	payments,
 	reply,
 	sandbox,
-} from '../../lab/engine/paying.mts';
+} from '../support/engine/paying.mts';
 
 payInEachTest();
 

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { promisify } from 'node:util';
-import type { CallName } from '../../lab/engine/calls.mts';
-import { calls } from '../../lab/engine/calls.mts';
-import type { CredentialData, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, runNode } from '../../lab/engine/engine.mts';
-import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+import type { CallName } from '../support/engine/calls.mts';
+import { calls } from '../support/engine/calls.mts';
+import type { CredentialData, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, runNode } from '../support/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../support/engine/paying.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 payInEachTest();
 let proxy: Served;

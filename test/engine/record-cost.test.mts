@@ -1,9 +1,9 @@
 /** What references cost: how often ten windows of payments read or write the one row that n8n keeps for the node. */
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { withoutPauses } from '../../lab/engine/calls.mts';
-import { deduplicator } from '../../lab/engine/engine.mts';
-import { pay, payInEachTest, sandbox } from '../../lab/engine/paying.mts';
+import { withoutPauses } from '../support/engine/calls.mts';
+import { deduplicator } from '../support/engine/engine.mts';
+import { pay, payInEachTest, sandbox } from '../support/engine/paying.mts';
 
 const windows = 10;
 const concurrency = 10;

@@ -1,9 +1,9 @@
 /** What may have been carried out is never sent again: by the sandbox's own count. */
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import { calls, withShortTimeoutsFor } from '../../lab/engine/calls.mts';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, runNode } from '../../lab/engine/engine.mts';
-import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
+import { calls, withShortTimeoutsFor } from '../support/engine/calls.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, runNode } from '../support/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../support/engine/paying.mts';
 
 payInEachTest();
 let userId: string;

@@ -4,11 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CallName } from '../../lab/engine/calls.mts';
-import { calls, withShortTimeoutsFor, withoutPauses } from '../../lab/engine/calls.mts';
-import type { CredentialData, RunOptions, RunResult } from '../../lab/engine/engine.mts';
-import { credentialFor, onlyJson, runNode } from '../../lab/engine/engine.mts';
-import { serve, type Served } from '../../lab/engine/served.mts';
+import type { CallName } from '../support/engine/calls.mts';
+import { calls, withShortTimeoutsFor, withoutPauses } from '../support/engine/calls.mts';
+import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
+import { credentialFor, onlyJson, runNode } from '../support/engine/engine.mts';
+import { serve, type Served } from '../support/engine/served.mts';
 
 let sandbox: Sandbox;
 let userId: string;

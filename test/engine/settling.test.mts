@@ -1,8 +1,8 @@
 /** Mode: a dry run and a run that settles send nothing, and what a person found out counts once. */
 import type { INodeParameters } from 'n8n-workflow';
-import type { RunOptions, RunResult } from '../../lab/engine/engine.mts';
+import type { RunOptions, RunResult } from '../support/engine/engine.mts';
 import { presets } from '../../sandbox/faults.mts';
-import { deduplicator } from '../../lab/engine/engine.mts';
+import { deduplicator } from '../support/engine/engine.mts';
 import {
 	answerOf,
 	codes,
@@ -20,7 +20,7 @@ import {
 	sandbox,
 	timePasses,
 	untilSent,
-} from '../../lab/engine/paying.mts';
+} from '../support/engine/paying.mts';
 
 payInEachTest();
 

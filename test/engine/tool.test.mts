@@ -9,8 +9,8 @@ import {
 	loadPackage,
 	nodeTypesOf,
 	plainNode,
-} from '../../lab/engine/engine.mts';
-import { payInEachTest, sandbox, user } from '../../lab/engine/paying.mts';
+} from '../support/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../support/engine/paying.mts';
 
 payInEachTest();
 let runs = 0;

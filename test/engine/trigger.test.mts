@@ -7,9 +7,9 @@ import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { postEncoded } from '../../lab/events.mts';
-import type { ListeningTrigger, TriggerOptions } from '../../lab/engine/engine.mts';
-import { callTriggerHook, credentialFor, deduplicator, listen } from '../../lab/engine/engine.mts';
+import { postEncoded } from '../support/events.mts';
+import type { ListeningTrigger, TriggerOptions } from '../support/engine/engine.mts';
+import { callTriggerHook, credentialFor, deduplicator, listen } from '../support/engine/engine.mts';
 
 const secret = 'trigger-test-secret';
 const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };

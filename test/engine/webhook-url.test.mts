@@ -1,6 +1,6 @@
 /** Which URL the service has, whatever is published, tested and started in which order: one table. */
 import type { IDataObject, INodeType, WorkflowActivateMode } from 'n8n-workflow';
-import { callTriggerHook, credentialFor, loadAnew } from '../../lab/engine/engine.mts';
+import { callTriggerHook, credentialFor, loadAnew } from '../support/engine/engine.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
 
 let sandbox: Sandbox;

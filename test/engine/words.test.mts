@@ -7,7 +7,7 @@ import {
 	payInEachTest,
 	failFor,
 	rejection,
-} from '../../lab/engine/paying.mts';
+} from '../support/engine/paying.mts';
 
 payInEachTest();
 

@@ -7,7 +7,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { projectFolder } from '../../lab/n8n/folders.mts';
+import { projectFolder } from '../../demo/folders.mts';
 
 const files = globSync('test/live/{editor,gate,gate/sql,n8n,queue}/*.live.mts', {
 	cwd: projectFolder,

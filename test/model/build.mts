@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
-import { mutated, type Mutation } from '../../lab/mutation.mts';
+import { mutated, type Mutation } from '../support/mutation.mts';
 
 const dist = resolve(import.meta.dirname, '../../dist');
 

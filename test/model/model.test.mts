@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { mutated } from '../../lab/mutation.mts';
+import { mutated } from '../support/mutation.mts';
 import { mistakes } from './payment-mistakes.mts';
 
 const worlds = 1_000;

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
-import type { Mutation } from '../../lab/mutation.mts';
+import type { Mutation } from '../support/mutation.mts';
 import { brokenBuild, Build, readBuild } from './build.mts';
 import { mistakes } from './payment-mistakes.mts';
 import { globalNames } from './n8n-process.mts';

@@ -1,5 +1,5 @@
 /** Deliberate mistakes in the built code of payments, each of which a world has to show: `npm run test:mutations`. */
-import type { Mutation } from '../../lab/mutation.mts';
+import type { Mutation } from '../support/mutation.mts';
 
 const paying = 'nodes/EtbWallet/disbursement';
 const shared = 'nodes/shared';

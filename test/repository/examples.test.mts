@@ -2,9 +2,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { withCode } from '../../lab/n8n/example-code.mts';
-import { callsPayGate } from '../../lab/n8n/gate.mts';
-import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../lab/n8n/examples.mts';
+import { withCode } from '../../scripts/example-code.mts';
+import { callsPayGate } from '../../demo/gate.mts';
+import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
 import { expectConnected } from './connected.mts';
 
 const files = globSync('examples/*.json').map((path) => basename(path));

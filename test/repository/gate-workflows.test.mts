@@ -4,9 +4,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
-import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../lab/n8n/gate.mts';
-import { mutations } from '../../lab/gate/mutations.mts';
-import { mutated } from '../../lab/mutation.mts';
+import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../demo/gate.mts';
+import { mutations } from '../support/gate/mutations.mts';
+import { mutated } from '../support/mutation.mts';
 import { expectConnected } from './connected.mts';
 
 const files = globSync('gate/*.json').map((path) => basename(path));

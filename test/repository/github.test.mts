@@ -53,7 +53,7 @@ describe.each(files)('%s', (file) => {
 		const used = [...jobsIn(file), ...stepsIn(file)].flatMap(({ uses }) => uses ?? []);
 		expect(used.length).toBeGreaterThan(0);
 		for (const action of used) {
-			if (action.startsWith('./')) expect(existsSync(action)).toBe(true);
+			if (action.startsWith('.')) expect(existsSync(action)).toBe(true);
 			else {
 				expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
 				expect(text).toMatch(new RegExp(`uses: ${action} # v\\d+\\.\\d+\\.\\d+$`, 'm'));

@@ -1,15 +1,15 @@
-/** What may import what: tests, pictures and measurements share only `lab/`, so that each can be read and moved alone. */
+/** What may import what, so that each folder can be read and moved alone. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
-/** The folders that nobody outside imports from, and `lab/` with what it drives. */
+/** A kind of test (`test/engine`, `test/live/gate`), or the top folder. */
 function roomOf(file: string): string {
 	return /^(test\/live\/\w+|test\/\w+|\w+)\//.exec(file)?.[1] ?? '';
 }
 
 /** Each import of a file of this repository by another one: who, and what. */
-const imports = globSync('{bench,docs,gate,lab,sandbox,scripts,test}/**/*.mts', {
+const imports = globSync('{bench,demo,docs,gate,sandbox,scripts,test}/**/*.mts', {
 	exclude: (name) => name === 'node_modules',
 }).flatMap((file) =>
 	ts
@@ -18,21 +18,26 @@ const imports = globSync('{bench,docs,gate,lab,sandbox,scripts,test}/**/*.mts', 
 		.map(({ fileName }) => ({ file, imported: join(dirname(file), fileName) })),
 );
 
-test('nothing imports from documents, measurements or another kind of test', () => {
+/** The imports by files of the folder `from` that lead to none of the folders `to`. */
+const beyond = (from: string, to: RegExp): typeof imports =>
+	imports.filter(({ file, imported }) => file.startsWith(from) && !to.test(imported));
+
+test('nothing imports from documents, measurements or a kind of test, but what lies beside it', () => {
 	expect(imports.length).toBeGreaterThan(500);
 	expect(
 		imports.filter(
 			({ file, imported }) =>
-				/^(bench|docs|test)\//.test(imported) && roomOf(file) !== roomOf(imported),
+				/^(bench|docs|test\/(?!support\/))/.test(imported) && roomOf(file) !== roomOf(imported),
 		),
 	).toEqual([]);
 });
 
-test('what drives real things stands on the nodes, the gate and the sandbox alone', () => {
-	expect(
-		imports.filter(
-			({ file, imported }) =>
-				file.startsWith('lab/') && !/^(lab|nodes|credentials|gate|sandbox)\//.test(imported),
-		),
-	).toEqual([]);
+test('the demo stands on the gate and the sandbox alone', () => {
+	expect(beyond('demo/', /^(demo|gate|sandbox)\//)).toEqual([]);
+});
+
+test('what drives real things stands on the demo, the nodes, the gate and the sandbox alone', () => {
+	expect(beyond('test/support/', /^(test\/support|demo|nodes|credentials|gate|sandbox)\//)).toEqual(
+		[],
+	);
 });

@@ -7,8 +7,8 @@ import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { z } from 'zod';
 import { findOperation } from '../../nodes/EtbWallet/actions/index.ts';
 import { routeNames } from '../../sandbox/partner-api.mts';
-import { endpointRows } from '../../lab/engine/endpoint-table.mts';
-import { loadPackage } from '../../lab/engine/engine.mts';
+import { endpointRows } from '../support/engine/endpoint-table.mts';
+import { loadPackage } from '../support/engine/engine.mts';
 
 const packageFile = z.object({
 	name: z.string(),

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serve } from '../../lab/engine/served.mts';
+import { serve } from '../support/engine/served.mts';
 import { ManualClock } from '../../sandbox/clock.mts';
 import type { SandboxOptions } from '../../sandbox/sandbox.mts';
 import { call, receiverForTest, sandboxForTest, stopAll } from './start.mts';

@@ -1,6 +1,6 @@
 /** Sandboxes and receivers that end with their test. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { serve } from '../../lab/engine/served.mts';
+import { serve } from '../support/engine/served.mts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.mts';
 
 const closing: (() => Promise<void>)[] = [];

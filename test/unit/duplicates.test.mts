@@ -1,7 +1,7 @@
 /** The record of events in n8n's database, asked by several processes that crash, over a database that races and fails. */
 import * as workflowPackage from 'n8n-workflow';
-import { MemoryDeduplicator } from '../../lab/engine/deduplicator.mts';
-import { Code } from '../../lab/loaded-code.mts';
+import { MemoryDeduplicator } from '../support/engine/deduplicator.mts';
+import { Code } from '../support/loaded-code.mts';
 
 interface DuplicatesCode {
 	isToBeHandled(

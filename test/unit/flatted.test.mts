@@ -1,5 +1,5 @@
 /** The text form in which n8n stores what an execution did. */
-import { decodeFlatted } from '../../lab/n8n/flatted.mts';
+import { decodeFlatted } from '../../demo/flatted.mts';
 
 describe('decodeFlatted', () => {
 	test('puts values, strings that look like numbers and repeated objects back in place', () => {

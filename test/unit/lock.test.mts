@@ -1,6 +1,6 @@
 /** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { MemoryDeduplicator } from '../../lab/engine/deduplicator.mts';
+import { MemoryDeduplicator } from '../support/engine/deduplicator.mts';
 
 const workflow = { id: 'payroll', active: true };
 const owner = { workflow, node: undefined };

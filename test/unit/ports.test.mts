@@ -1,7 +1,7 @@
 /** Ports that are wrong, free or taken. */
 import { createServer } from 'node:net';
-import { freePort, portFromEnvironment, requireFreePort } from '../../lab/n8n/ports.mts';
-import { StartError } from '../../lab/n8n/start-error.mts';
+import { freePort, portFromEnvironment, requireFreePort } from '../../demo/ports.mts';
+import { StartError } from '../../demo/start-error.mts';
 
 describe('portFromEnvironment', () => {
 	test.each([

@@ -1,5 +1,5 @@
 /** What docs/compatibility.md says: a table of n8n versions, written by `npm run test:versions`, and the range in it. */
-import { compareVersions } from '../../lab/n8n/version.mts';
+import { compareVersions } from '../../demo/version.mts';
 
 export const compatibilityFile = 'docs/compatibility.md';
 

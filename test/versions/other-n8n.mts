@@ -3,10 +3,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { pinnedN8nFolder, projectFolder } from '../../lab/n8n/folders.mts';
-import { installN8n, isInstalled } from '../../lab/n8n/install.mts';
-import { runNpm } from '../../lab/n8n/npm.mts';
-import { compareVersions } from '../../lab/n8n/version.mts';
+import { pinnedN8nFolder, projectFolder } from '../../demo/folders.mts';
+import { installN8n, isInstalled } from '../../demo/install.mts';
+import { runNpm } from '../../demo/npm.mts';
+import { compareVersions } from '../../demo/version.mts';
 
 const Manifest = z
 	.object({

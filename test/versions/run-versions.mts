@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
-import { differencesOf, lacks } from '../../lab/n8n/differences.mts';
-import { projectFolder } from '../../lab/n8n/folders.mts';
-import { compareVersions } from '../../lab/n8n/version.mts';
+import { differencesOf, lacks } from '../../demo/differences.mts';
+import { projectFolder } from '../../demo/folders.mts';
+import { compareVersions } from '../../demo/version.mts';
 import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility.mts';
 import type { TriedVersion } from './compatibility.mts';
 import { exactVersion, installedN8n } from './other-n8n.mts';
@@ -38,7 +38,7 @@ const reasonOfNpm = (message: string) =>
 
 /** Runs the demo; undefined when it did its job, else its last words. */
 async function failureOfDemo(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-	const child = spawn(process.execPath, ['lab/n8n/demo.mts'], {
+	const child = spawn(process.execPath, ['demo/demo.mts'], {
 		cwd: projectFolder,
 		env,
 		stdio: ['ignore', 'inherit', 'pipe'],

@@ -1,9 +1,9 @@
 /** Each row of the endpoint table: what is sent, and what becomes of the answer. */
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import { credentialFor, onlyJson, runNode } from '../../../lab/engine/engine.mts';
-import type { EndpointRow } from '../../../lab/engine/endpoint-table.mts';
-import { endpointRows } from '../../../lab/engine/endpoint-table.mts';
+import { credentialFor, onlyJson, runNode } from '../../support/engine/engine.mts';
+import type { EndpointRow } from '../../support/engine/endpoint-table.mts';
+import { endpointRows } from '../../support/engine/endpoint-table.mts';
 
 const name = ({ route, sent }: EndpointRow): string =>
 	`${route} ${sent === undefined ? '' : JSON.stringify(sent)}`;

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import type { ListeningTrigger, TriggerOptions } from '../../../lab/engine/engine.mts';
-import { callTriggerHook, credentialFor, listen } from '../../../lab/engine/engine.mts';
+import type { ListeningTrigger, TriggerOptions } from '../../support/engine/engine.mts';
+import { callTriggerHook, credentialFor, listen } from '../../support/engine/engine.mts';
 
 const secret = 'ws-K4nV8tR1-contract';
 const credential = {

@@ -1,7 +1,7 @@
 /** What docs/partner-service.md says of the service, compared with what the nodes send and accept. */
 import { readFileSync } from 'node:fs';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
-import { endpointRows } from '../../../lab/engine/endpoint-table.mts';
+import { endpointRows } from '../../support/engine/endpoint-table.mts';
 
 const document = readFileSync('docs/partner-service.md', 'utf8');
 

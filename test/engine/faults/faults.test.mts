@@ -10,10 +10,10 @@ import type { Server, Socket } from 'node:net';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import type { ReceivedRequest, Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import { withoutPauses } from '../../../lab/engine/calls.mts';
-import type { RunOptions, RunResult } from '../../../lab/engine/engine.mts';
-import { credentialFor, deduplicator, runNode } from '../../../lab/engine/engine.mts';
-import { fromItems } from '../../../lab/engine/paying.mts';
+import { withoutPauses } from '../../support/engine/calls.mts';
+import type { RunOptions, RunResult } from '../../support/engine/engine.mts';
+import { credentialFor, deduplicator, runNode } from '../../support/engine/engine.mts';
+import { fromItems } from '../../support/engine/paying.mts';
 
 const seed = process.env.FAULTS_SEED ?? String(Date.now() % 1_000_000);
 const wanted = Number(process.env.FAULTS_PAYMENTS ?? 10_000);

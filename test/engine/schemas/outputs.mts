@@ -4,9 +4,9 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import type { RouteName, Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import type { RunOptions } from '../../../lab/engine/engine.mts';
-import { credentialFor, executeNode, openTrigger } from '../../../lab/engine/engine.mts';
-import { actionSchemaFile, triggerSchemaFile } from '../../../lab/engine/schema-files.mts';
+import type { RunOptions } from '../../support/engine/engine.mts';
+import { credentialFor, executeNode, openTrigger } from '../../support/engine/engine.mts';
+import { actionSchemaFile, triggerSchemaFile } from '../../support/engine/schema-files.mts';
 
 const userId = 'etbw_employee-1';
 

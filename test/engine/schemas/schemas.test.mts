@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Schema } from '../../../lab/engine/output-schema.mts';
-import { schemaOf } from '../../../lab/engine/output-schema.mts';
-import { actionSchemaFile, readSchema } from '../../../lab/engine/schema-files.mts';
+import type { Schema } from '../../support/engine/output-schema.mts';
+import { schemaOf } from '../../support/engine/output-schema.mts';
+import { actionSchemaFile, readSchema } from '../../support/engine/schema-files.mts';
 import type { Outputs } from './outputs.mts';
 import { realOutputs } from './outputs.mts';
 

@@ -1,9 +1,9 @@
 /** Writes the output schemas anew, from what the built nodes really output: into `nodes/`, or into the folder that is given. */
-import '../../../lab/engine/setup.mts';
+import '../../support/engine/setup.mts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
-import { schemaOf } from '../../../lab/engine/output-schema.mts';
+import { schemaOf } from '../../support/engine/output-schema.mts';
 
 // Its build for ES modules does not load in Node.
 const commonJs = createRequire(import.meta.url).resolve('n8n-workflow');

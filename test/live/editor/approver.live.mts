@@ -1,12 +1,12 @@
 /** The approver's page in a browser, as wide as a phone, where what a person sees is made by n8n's own script. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { FormVisitor } from '../../../lab/form-visitor.mts';
-import { owner, startLab } from '../../../lab/lab.mts';
-import { PEOPLE, addRows } from '../../../lab/people.mts';
-import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
-import { Editor } from '../../../lab/editor/editor.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { FormVisitor } from '../../support/form-visitor.mts';
+import { owner, startLab } from '../../support/lab.mts';
+import { PEOPLE, addRows } from '../../support/people.mts';
+import { missingChromium, openBrowser } from '../../support/editor/browser.mts';
+import { Editor } from '../../support/editor/editor.mts';
 
 const missing = missingChromium();
 if (missing !== undefined) {

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { freePort } from '../../../lab/n8n/ports.mts';
-import { startStack } from '../../../lab/n8n/stack.mts';
-import type { Stack } from '../../../lab/n8n/stack.mts';
-import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
-import type { BrowserWindow } from '../../../lab/editor/browser.mts';
-import { Editor } from '../../../lab/editor/editor.mts';
+import { freePort } from '../../../demo/ports.mts';
+import { startStack } from '../../../demo/stack.mts';
+import type { Stack } from '../../../demo/stack.mts';
+import { missingChromium, openBrowser } from '../../support/editor/browser.mts';
+import type { BrowserWindow } from '../../support/editor/browser.mts';
+import { Editor } from '../../support/editor/editor.mts';
 
 const missing = missingChromium();
 if (missing !== undefined) {

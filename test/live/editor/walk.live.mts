@@ -1,10 +1,10 @@
 /** A payment whose answer is lost, settled from the screen alone by what the message says: on the sandbox's page and in the editor. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { eventually, owner, startLab, type Lab } from '../../../lab/lab.mts';
-import { missingChromium, openBrowser } from '../../../lab/editor/browser.mts';
-import { Editor } from '../../../lab/editor/editor.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { eventually, owner, startLab, type Lab } from '../../support/lab.mts';
+import { missingChromium, openBrowser } from '../../support/editor/browser.mts';
+import { Editor } from '../../support/editor/editor.mts';
 
 const missing = missingChromium();
 if (missing !== undefined) {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import { freePort } from '../../../lab/n8n/ports.mts';
-import { eventually } from '../../../lab/lab.mts';
+import { freePort } from '../../../demo/ports.mts';
+import { eventually } from '../../support/lab.mts';
 import {
 	beginPaying,
 	counts,
@@ -15,9 +15,9 @@ import {
 	toldIn,
 	unpaid,
 	type Payment,
-} from '../../../lab/gate/gate-lab.mts';
-import { connect, logins, value } from '../../../lab/gate/server.mts';
-import { startWire } from '../../../lab/wire.mts';
+} from '../../support/gate/gate-lab.mts';
+import { connect, logins, value } from '../../support/gate/server.mts';
+import { startWire } from '../../support/wire.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Execution } from '../../../lab/n8n/api.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { readGateWorkflow, withCredentials, withPayGate } from '../../../lab/n8n/gate.mts';
-import { chat, startChatModel } from '../../../lab/chat-model.mts';
-import { timesPaid } from '../../../lab/lab.mts';
-import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../../lab/people.mts';
-import { openBrowser } from '../../../lab/editor/browser.mts';
+import type { Execution } from '../../../demo/api.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
+import { chat, startChatModel } from '../../support/chat-model.mts';
+import { timesPaid } from '../../support/lab.mts';
+import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../support/people.mts';
+import { openBrowser } from '../../support/editor/browser.mts';
 import {
 	callOf,
 	callOfGate,
@@ -16,9 +16,9 @@ import {
 	rowsNode,
 	startedByHand,
 	TRIGGER,
-} from '../../../lab/gate/gate-lab.mts';
-import { rows, setRules } from '../../../lab/gate/server.mts';
-import { startInstalledGate } from '../../../lab/gate/installed-gate.mts';
+} from '../../support/gate/gate-lab.mts';
+import { rows, setRules } from '../../support/gate/server.mts';
+import { startInstalledGate } from '../../support/gate/installed-gate.mts';
 
 const installed = await startInstalledGate();
 after(async () => await installed.stop());

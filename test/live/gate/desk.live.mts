@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
-import { readGateWorkflow, withCredentials } from '../../../lab/n8n/gate.mts';
-import { openBrowser, type BrowserWindow } from '../../../lab/editor/browser.mts';
-import { eventually } from '../../../lab/lab.mts';
-import { DeskPages, deskLogin } from '../../../lab/gate/desk-pages.mts';
+import { readGateWorkflow, withCredentials } from '../../../demo/gate.mts';
+import { openBrowser, type BrowserWindow } from '../../support/editor/browser.mts';
+import { eventually } from '../../support/lab.mts';
+import { DeskPages, deskLogin } from '../../support/gate/desk-pages.mts';
 import {
 	claim,
 	endLeases,
@@ -15,8 +15,8 @@ import {
 	settle,
 	value,
 	type Answer,
-} from '../../../lab/gate/server.mts';
-import { startInstalledGate } from '../../../lab/gate/installed-gate.mts';
+} from '../../support/gate/server.mts';
+import { startInstalledGate } from '../../support/gate/installed-gate.mts';
 
 const installed = await startInstalledGate();
 after(async () => await installed.stop());

@@ -11,8 +11,8 @@ import {
 	startGateLab,
 	unpaid,
 	type Payment,
-} from '../../../lab/gate/gate-lab.mts';
-import { value } from '../../../lab/gate/server.mts';
+} from '../../support/gate/gate-lab.mts';
+import { value } from '../../support/gate/server.mts';
 
 const SEED = process.env.GATE_SEED ?? String(Date.now() % 1_000_000);
 const CALLERS = 5;

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { N8nApi, type Execution } from '../../../lab/n8n/api.mts';
-import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
-import { startN8n } from '../../../lab/n8n/instance.mts';
-import { installPackage } from '../../../lab/n8n/package-tarball.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
-import { eventually, owner } from '../../../lab/lab.mts';
+import { N8nApi, type Execution } from '../../../demo/api.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
+import { startN8n } from '../../../demo/instance.mts';
+import { installPackage } from '../../../demo/package-tarball.mts';
+import { freePort } from '../../../demo/ports.mts';
+import { eventually, owner } from '../../support/lab.mts';
 import {
 	addPostgresCredential,
 	beginPaying,
@@ -24,8 +24,8 @@ import {
 	toldItems,
 	unpaid,
 	type Payment,
-} from '../../../lab/gate/gate-lab.mts';
-import { value } from '../../../lab/gate/server.mts';
+} from '../../support/gate/gate-lab.mts';
+import { value } from '../../support/gate/server.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());

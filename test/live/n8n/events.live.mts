@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
-import type { Counter } from '../../../lab/events.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
+import type { Counter } from '../../support/events.mts';
 import {
 	bursts,
 	codeNode,
@@ -19,9 +19,9 @@ import {
 	startCounter,
 	transfer,
 	TRIGGER,
-} from '../../../lab/events.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, executionsOf, startLab } from '../../../lab/lab.mts';
+} from '../../support/events.mts';
+import type { Lab } from '../../support/lab.mts';
+import { eventually, executionsOf, startLab } from '../../support/lab.mts';
 
 let lab: Lab;
 let counter: Counter;
@@ -310,7 +310,13 @@ void describe('When the Workflow Finishes', () => {
 			const [execution = ''] = await lab.api.executionIds(id);
 			await lab.api.stopExecution(execution);
 			assert.equal(await stopped, 500);
-			assert.equal(await send(url, transfer('stopped')), 200);
+			// Until n8n has ended the execution, the event is answered as one that still runs.
+			await eventually('the end of the execution', async () => {
+				const status = await send(url, transfer('stopped'));
+				if (status === 503) return undefined;
+				assert.equal(status, 200);
+				return true;
+			});
 			await restart(url);
 			assert.equal(await send(url, transfer('stopped')), 200);
 			assert.equal(counter.times.get('stopped'), 1);

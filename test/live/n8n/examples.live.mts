@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { z } from 'zod';
-import type { Execution, WorkflowFile } from '../../../lab/n8n/api.mts';
-import { compareVersions, n8nVersion } from '../../../lab/n8n/version.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { chat, startChatModel } from '../../../lab/chat-model.mts';
+import type { Execution, WorkflowFile } from '../../../demo/api.mts';
+import { compareVersions, n8nVersion } from '../../../demo/version.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { chat, startChatModel } from '../../support/chat-model.mts';
 import { unfitExamples } from './installed-nodes.mts';
-import { eventually, executionsOf, startLab } from '../../../lab/lab.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { PAYMENTS, addRows } from '../../../lab/people.mts';
+import { eventually, executionsOf, startLab } from '../../support/lab.mts';
+import type { Lab } from '../../support/lab.mts';
+import { PAYMENTS, addRows } from '../../support/people.mts';
 
 let lab: Lab;
 before(async () => {

@@ -5,11 +5,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WorkflowFile, type Execution } from '../../../lab/n8n/api.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { FormVisitor, type Upload } from '../../../lab/form-visitor.mts';
-import { owner, type Lab } from '../../../lab/lab.mts';
-import { PEOPLE, addRows } from '../../../lab/people.mts';
+import { WorkflowFile, type Execution } from '../../../demo/api.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
+import { owner, type Lab } from '../../support/lab.mts';
+import { PEOPLE, addRows } from '../../support/people.mts';
 
 export const FORM = 'etb-file';
 export const SETTLE = 'etb-file-settle';

@@ -7,28 +7,28 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { eventWorkflow, TRIGGER } from '../../../lab/events.mts';
-import { N8nApi, type Execution } from '../../../lab/n8n/api.mts';
+import { eventWorkflow, TRIGGER } from '../../support/events.mts';
+import { N8nApi, type Execution } from '../../../demo/api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	credentialFor,
 	importWorkflow,
-} from '../../../lab/n8n/examples.mts';
-import { projectFolder } from '../../../lab/n8n/folders.mts';
-import { ensureN8nInstalled } from '../../../lab/n8n/install.mts';
-import { startN8n } from '../../../lab/n8n/instance.mts';
-import type { N8nInstance } from '../../../lab/n8n/instance.mts';
-import { runNpm } from '../../../lab/n8n/npm.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
+} from '../../../demo/examples.mts';
+import { projectFolder } from '../../../demo/folders.mts';
+import { ensureN8nInstalled } from '../../../demo/install.mts';
+import { startN8n } from '../../../demo/instance.mts';
+import type { N8nInstance } from '../../../demo/instance.mts';
+import { runNpm } from '../../../demo/npm.mts';
+import { freePort } from '../../../demo/ports.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
-import { startPackageRegistry } from '../../../lab/package-registry.mts';
-import type { PackageRegistry } from '../../../lab/package-registry.mts';
-import { eventually, owner } from '../../../lab/lab.mts';
-import { START, list, payNode, start as startNode, workflow } from '../../../lab/workflow.mts';
+import { startPackageRegistry } from '../../support/package-registry.mts';
+import type { PackageRegistry } from '../../support/package-registry.mts';
+import { eventually, owner } from '../../support/lab.mts';
+import { START, list, payNode, start as startNode, workflow } from '../../../demo/workflow.mts';
 import { everyOperation } from './every-operation.mts';
-import { codesOf, payroll } from '../../../lab/payroll.mts';
+import { codesOf, payroll } from '../../support/payroll.mts';
 
 const NAME = 'n8n-nodes-etb-wallet';
 /** Nothing is published yet: this version under an older number. From the first release on, the release before. */

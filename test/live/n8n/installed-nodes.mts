@@ -3,9 +3,9 @@
 import { NodeHelpers } from 'n8n-workflow/dist/cjs/index.js';
 import type { INode, INodeTypeDescription } from 'n8n-workflow/dist/cjs/index.js';
 import { z } from 'zod';
-import type { N8nApi } from '../../../lab/n8n/api.mts';
-import { exampleFiles, readExample } from '../../../lab/n8n/examples.mts';
-import { withPayGate } from '../../../lab/n8n/gate.mts';
+import type { N8nApi } from '../../../demo/api.mts';
+import { exampleFiles, readExample } from '../../../demo/examples.mts';
+import { withPayGate } from '../../../demo/gate.mts';
 
 const Description = z.custom<INodeTypeDescription>(
 	(value) =>

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { startLab, type Lab } from '../../../lab/lab.mts';
-import { PEOPLE, addRows } from '../../../lab/people.mts';
+import { startLab, type Lab } from '../../support/lab.mts';
+import { PEOPLE, addRows } from '../../support/people.mts';
 import { FilePayroll, textOf, type Item } from './file-payroll.mts';
 
 const folder = join(import.meta.dirname, 'fixtures', 'public-files');

@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { CREDENTIAL_TYPE } from '../../../lab/n8n/examples.mts';
-import { lacks } from '../../../lab/n8n/differences.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
-import { startLab, timesPaid, type Lab } from '../../../lab/lab.mts';
-import { PAY, START, payNode, start, workflow } from '../../../lab/workflow.mts';
+import { CREDENTIAL_TYPE } from '../../../demo/examples.mts';
+import { lacks } from '../../../demo/differences.mts';
+import { freePort } from '../../../demo/ports.mts';
+import { startLab, timesPaid, type Lab } from '../../support/lab.mts';
+import { PAY, START, payNode, start, workflow } from '../../../demo/workflow.mts';
 import type { Fault } from '../../../sandbox/faults.mts';
 
 const run = promisify(execFile);

@@ -21,12 +21,12 @@ import {
 	rowAt,
 	sum,
 	type Row,
-} from '../../../lab/payroll.mts';
-import { chat, startChatModel } from '../../../lab/chat-model.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';
-import { lacks } from '../../../lab/n8n/differences.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
+} from '../../support/payroll.mts';
+import { chat, startChatModel } from '../../support/chat-model.mts';
+import type { Lab } from '../../support/lab.mts';
+import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
+import { lacks } from '../../../demo/differences.mts';
+import { readExample } from '../../../demo/examples.mts';
 import {
 	PAY,
 	START,
@@ -36,7 +36,7 @@ import {
 	payNode,
 	start,
 	workflow,
-} from '../../../lab/workflow.mts';
+} from '../../../demo/workflow.mts';
 
 let lab: Lab;
 before(async () => {

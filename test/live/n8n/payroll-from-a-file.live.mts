@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
-import { FormVisitor, type Upload } from '../../../lab/form-visitor.mts';
-import { eventually, startLab, type Lab } from '../../../lab/lab.mts';
-import { PAYMENTS, PEOPLE, addRows, rowsOf, setPerson } from '../../../lab/people.mts';
+import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
+import { eventually, startLab, type Lab } from '../../support/lab.mts';
+import { PAYMENTS, PEOPLE, addRows, rowsOf, setPerson } from '../../support/people.mts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import {
 	FORM,
@@ -17,7 +17,7 @@ import {
 	second,
 	textOf,
 } from './file-payroll.mts';
-import { faultFor } from '../../../lab/payroll.mts';
+import { faultFor } from '../../support/payroll.mts';
 
 let lab: Lab;
 let payroll: FilePayroll;

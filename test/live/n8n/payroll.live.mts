@@ -4,11 +4,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Execution } from '../../../lab/n8n/api.mts';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { FormVisitor } from '../../../lab/form-visitor.mts';
-import { eventually, owner, startLab, type Lab } from '../../../lab/lab.mts';
-import { PAYMENTS, PEOPLE, rowsOf, setPerson } from '../../../lab/people.mts';
+import type { Execution } from '../../../demo/api.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { FormVisitor } from '../../support/form-visitor.mts';
+import { eventually, owner, startLab, type Lab } from '../../support/lab.mts';
+import { PAYMENTS, PEOPLE, rowsOf, setPerson } from '../../support/people.mts';
 import type { PresetName } from '../../../sandbox/faults.mts';
 import { openInOffice, textOf, type Item } from './file-payroll.mts';
 

@@ -2,10 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Counter } from '../../../lab/events.mts';
-import { eventWorkflow, listensAgain, post, startCounter, transfer } from '../../../lab/events.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, startLab } from '../../../lab/lab.mts';
+import type { Counter } from '../../support/events.mts';
+import {
+	eventWorkflow,
+	listensAgain,
+	post,
+	startCounter,
+	transfer,
+} from '../../support/events.mts';
+import type { Lab } from '../../support/lab.mts';
+import { eventually, startLab } from '../../support/lab.mts';
 
 const limits = process.env.ALL_LIMITS === undefined ? [2] : [1, 2, 5];
 

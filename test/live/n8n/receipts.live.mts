@@ -1,10 +1,10 @@
 /** receipt-to-payee.json in the real n8n: one message for each payment, in two languages, with the date in both calendars. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readExample } from '../../../lab/n8n/examples.mts';
-import { startMailServer, type MailServer } from '../../../lab/mail-server.mts';
-import { eventually, startLab, type Lab } from '../../../lab/lab.mts';
-import { PEOPLE, addRows } from '../../../lab/people.mts';
+import { readExample } from '../../../demo/examples.mts';
+import { startMailServer, type MailServer } from '../../support/mail-server.mts';
+import { eventually, startLab, type Lab } from '../../support/lab.mts';
+import { PEOPLE, addRows } from '../../support/people.mts';
 
 const SMTP = 'Our mail server';
 /** Payees of the test. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { eventWorkflow, post, TRIGGER, withCredential } from '../../../lab/events.mts';
-import { eventually, startLab, type Lab } from '../../../lab/lab.mts';
-import { credentialFor } from '../../../lab/n8n/examples.mts';
+import { eventWorkflow, post, TRIGGER, withCredential } from '../../support/events.mts';
+import { eventually, startLab, type Lab } from '../../support/lab.mts';
+import { credentialFor } from '../../../demo/examples.mts';
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
 
 const sequences = Number(process.env.SEQUENCES ?? 24);

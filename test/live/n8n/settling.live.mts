@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import { FormVisitor } from '../../../lab/form-visitor.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { eventually, executionsOf, startLab, timesPaid } from '../../../lab/lab.mts';
-import type { Execution, WorkflowFile } from '../../../lab/n8n/api.mts';
-import { lacks } from '../../../lab/n8n/differences.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
+import { FormVisitor } from '../../support/form-visitor.mts';
+import type { Lab } from '../../support/lab.mts';
+import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
+import type { Execution, WorkflowFile } from '../../../demo/api.mts';
+import { lacks } from '../../../demo/differences.mts';
+import { freePort } from '../../../demo/ports.mts';
 import {
 	PAY,
 	ROWS,
@@ -24,7 +24,7 @@ import {
 	webhook,
 	workflow,
 	type NodeFile,
-} from '../../../lab/workflow.mts';
+} from '../../../demo/workflow.mts';
 import { presets, type PresetName } from '../../../sandbox/faults.mts';
 import {
 	codesOf,
@@ -37,7 +37,7 @@ import {
 	recordOf,
 	rowAt,
 	type Row,
-} from '../../../lab/payroll.mts';
+} from '../../support/payroll.mts';
 
 let lab: Lab;
 const inventor = createServer((request, response) => {

@@ -9,11 +9,11 @@ import {
 	transfer,
 	withCredential,
 	type Counter,
-} from '../../../lab/events.mts';
-import { eventually, executionsOf, startLab, type Lab } from '../../../lab/lab.mts';
-import { refusedBy } from '../../../lab/n8n/differences.mts';
-import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
-import { freePort } from '../../../lab/n8n/ports.mts';
+} from '../../support/events.mts';
+import { eventually, executionsOf, startLab, type Lab } from '../../support/lab.mts';
+import { refusedBy } from '../../../demo/differences.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
+import { freePort } from '../../../demo/ports.mts';
 
 const env: Record<string, string> = {};
 let lab: Lab;

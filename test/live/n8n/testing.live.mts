@@ -10,9 +10,9 @@ import {
 	TRIGGER,
 	withCredential,
 	type Counter,
-} from '../../../lab/events.mts';
-import { eventually, executionsOf, startLab, type Lab } from '../../../lab/lab.mts';
-import type { WorkflowFile } from '../../../lab/n8n/api.mts';
+} from '../../support/events.mts';
+import { eventually, executionsOf, startLab, type Lab } from '../../support/lab.mts';
+import type { WorkflowFile } from '../../../demo/api.mts';
 
 let lab: Lab;
 let counter: Counter;

@@ -7,13 +7,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { createGzip } from 'node:zlib';
-import type { Execution } from '../../../lab/n8n/api.mts';
-import { importWorkflow } from '../../../lab/n8n/examples.mts';
-import { list, payNode, start, workflow } from '../../../lab/workflow.mts';
-import type { Lab } from '../../../lab/lab.mts';
-import { startLab } from '../../../lab/lab.mts';
-import type { Row } from '../../../lab/payroll.mts';
-import { codesOf, itemsOf, payroll, valuesOf } from '../../../lab/payroll.mts';
+import type { Execution } from '../../../demo/api.mts';
+import { importWorkflow } from '../../../demo/examples.mts';
+import { list, payNode, start, workflow } from '../../../demo/workflow.mts';
+import type { Lab } from '../../support/lab.mts';
+import { startLab } from '../../support/lab.mts';
+import type { Row } from '../../support/payroll.mts';
+import { codesOf, itemsOf, payroll, valuesOf } from '../../support/payroll.mts';
 
 const MB = 1_048_576;
 

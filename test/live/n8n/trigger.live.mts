@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
-import type { WorkflowFile } from '../../../lab/n8n/api.mts';
-import { refusedBy } from '../../../lab/n8n/differences.mts';
-import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
-import { eventually, executionsOf, owner, startLab } from '../../../lab/lab.mts';
-import type { Lab } from '../../../lab/lab.mts';
+import type { WorkflowFile } from '../../../demo/api.mts';
+import { refusedBy } from '../../../demo/differences.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
+import { eventually, executionsOf, owner, startLab } from '../../support/lab.mts';
+import type { Lab } from '../../support/lab.mts';
 
 const TRIGGER = 'ETB Wallet Trigger';
 

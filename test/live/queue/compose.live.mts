@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { projectFolder } from '../../../lab/n8n/folders.mts';
-import { WEBHOOK_PATHS } from '../../../lab/services.mts';
+import { projectFolder } from '../../../demo/folders.mts';
+import { WEBHOOK_PATHS } from '../../support/services.mts';
 import {
 	mainEnvironment,
 	sharedEnvironment,
 	workerEnvironment,
-} from '../../../lab/queue/settings.mts';
+} from '../../support/queue/settings.mts';
 
 const folder = join(projectFolder, 'deploy', 'queue');
 

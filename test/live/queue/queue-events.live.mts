@@ -3,23 +3,23 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Counter } from '../../../lab/events.mts';
+import type { Counter } from '../../support/events.mts';
 import {
 	TRIGGER,
 	bursts,
 	eventWorkflow,
 	startCounter,
 	withCredential,
-} from '../../../lab/events.mts';
-import { eventually } from '../../../lab/lab.mts';
-import { CREDENTIAL_TYPE, credentialFor } from '../../../lab/n8n/examples.mts';
+} from '../../support/events.mts';
+import { eventually } from '../../support/lab.mts';
+import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import {
 	owner,
 	startQueueLab,
 	type ExecutionRow,
 	type Process,
 	type QueueLab,
-} from '../../../lab/queue/queue-lab.mts';
+} from '../../support/queue/queue-lab.mts';
 
 /** How long the workers may need for what was delivered, in ms. */
 const ALL_EXECUTED_WITHIN_MS = 180_000;

@@ -1,8 +1,8 @@
 /** Paying in queue mode: overlapping executions on two workers, a worker that is killed, and settling meanwhile. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { eventually, timesPaid } from '../../../lab/lab.mts';
-import { startQueueLab, type ExecutionRow, type QueueLab } from '../../../lab/queue/queue-lab.mts';
+import { eventually, timesPaid } from '../../support/lab.mts';
+import { startQueueLab, type ExecutionRow, type QueueLab } from '../../support/queue/queue-lab.mts';
 import {
 	PAY,
 	ROWS,
@@ -15,9 +15,9 @@ import {
 	start,
 	webhook,
 	workflow,
-} from '../../../lab/workflow.mts';
+} from '../../../demo/workflow.mts';
 import { presets, type PresetName } from '../../../sandbox/faults.mts';
-import { countOf, once, payroll, sum, type Item, type Row } from '../../../lab/payroll.mts';
+import { countOf, once, payroll, sum, type Item, type Row } from '../../support/payroll.mts';
 
 let lab: QueueLab;
 before(async () => {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { INSPECTABLE, Inspector } from '../../../lab/inspector.mts';
-import { memoryMb } from '../../../lab/process-usage.mts';
-import { eventWorkflow, post, signature, transfer } from '../../../lab/events.mts';
-import { eventually, startLab } from '../../../lab/lab.mts';
+import { INSPECTABLE, Inspector } from '../../support/inspector.mts';
+import { memoryMb } from '../../support/process-usage.mts';
+import { eventWorkflow, post, signature, transfer } from '../../support/events.mts';
+import { eventually, startLab } from '../../support/lab.mts';
 
 /** For a shorter one. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);

@@ -8,9 +8,9 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
-import { projectFolder } from '../../../../lab/n8n/folders.mts';
-import { setUpGate, setUpGateDatabase } from '../../../../lab/n8n/gate-database.mts';
-import { postgresPrograms } from '../../../../lab/services.mts';
+import { projectFolder } from '../../../../demo/folders.mts';
+import { setUpGate, setUpGateDatabase } from '../../../../demo/gate-database.mts';
+import { postgresPrograms } from '../../../support/services.mts';
 import {
 	claim,
 	logins,
@@ -20,7 +20,7 @@ import {
 	startGateServer,
 	type GateDatabase,
 	type GateServer,
-} from '../../../../lab/gate/server.mts';
+} from '../../../support/gate/server.mts';
 
 const run = promisify(execFile);
 const LIMITS = { most_per_day: 1000, most_per_payment: 100 };

@@ -15,7 +15,7 @@ import {
 	type GateDatabase,
 	type Item,
 	type Told,
-} from '../../../../lab/gate/server.mts';
+} from '../../../support/gate/server.mts';
 import {
 	keyOf,
 	LEASE_MS,

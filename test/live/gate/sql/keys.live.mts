@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { rows, startGateServer, value } from '../../../../lab/gate/server.mts';
-import { requireInstalled } from '../../../../lab/loaded-code.mts';
+import { rows, startGateServer, value } from '../../../support/gate/server.mts';
+import { requireInstalled } from '../../../support/loaded-code.mts';
 
 const built = z
 	.object({ keyOf: z.function().args(z.string()).returns(z.string()) })

@@ -10,8 +10,8 @@ import {
 	startGateServer,
 	schemaText,
 	value,
-} from '../../../../lab/gate/server.mts';
-import { paid } from '../../../../lab/gate/work.mts';
+} from '../../../support/gate/server.mts';
+import { paid } from '../../../support/gate/work.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

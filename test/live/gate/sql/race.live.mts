@@ -14,7 +14,7 @@ import {
 	setRules,
 	settle,
 	startGateServer,
-} from '../../../../lab/gate/server.mts';
+} from '../../../support/gate/server.mts';
 import { faultsInHistory } from './invariants.mts';
 
 const SECONDS = Number(process.env.GATE_RACE_SECONDS ?? 20);

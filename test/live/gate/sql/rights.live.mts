@@ -10,7 +10,7 @@ import {
 	setRules,
 	record,
 	startGateServer,
-} from '../../../../lab/gate/server.mts';
+} from '../../../support/gate/server.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

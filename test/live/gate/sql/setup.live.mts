@@ -7,8 +7,8 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
-import { setUpGateDatabase } from '../../../../lab/n8n/gate-database.mts';
-import { postgresPrograms } from '../../../../lab/services.mts';
+import { setUpGateDatabase } from '../../../../demo/gate-database.mts';
+import { postgresPrograms } from '../../../support/services.mts';
 import {
 	claim,
 	logins,
@@ -19,7 +19,7 @@ import {
 	value,
 	type GateDatabase,
 	type Login,
-} from '../../../../lab/gate/server.mts';
+} from '../../../support/gate/server.mts';
 
 const run = promisify(execFile);
 const server = await startGateServer();

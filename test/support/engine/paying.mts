@@ -1,7 +1,7 @@
 /** What the engine tests that pay have in common: where each of them pays, and what became of its payments. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import { startSandbox, type ReceivedRequest, type Sandbox } from '../../sandbox/sandbox.mts';
+import type { Fault, PresetName } from '../../../sandbox/faults.mts';
+import { startSandbox, type ReceivedRequest, type Sandbox } from '../../../sandbox/sandbox.mts';
 import { withoutPauses } from './calls.mts';
 import {
 	credentialFor,

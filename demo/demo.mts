@@ -15,7 +15,7 @@ import {
 import { freePort } from './ports.mts';
 import { startStack, type Stack } from './stack.mts';
 import { stopRequested } from './stopping.mts';
-import { START, node, paysItems, start, workflow } from '../workflow.mts';
+import { START, node, paysItems, start, workflow } from './workflow.mts';
 
 /** A step of the demo that did not do what it should; its message says which and why. */
 class DemoFailure extends Error {}

@@ -3,18 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { N8nApi, type Execution, type WorkflowFile } from './n8n/api.mts';
+import { N8nApi, type Execution, type WorkflowFile } from '../../demo/api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	credentialFor,
 	importWorkflow,
-} from './n8n/examples.mts';
-import type { N8nInstance, N8nOptions } from './n8n/instance.mts';
-import { startN8n } from './n8n/instance.mts';
-import { freePort } from './n8n/ports.mts';
-import { startStack } from './n8n/stack.mts';
-import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.mts';
+} from '../../demo/examples.mts';
+import type { N8nInstance, N8nOptions } from '../../demo/instance.mts';
+import { startN8n } from '../../demo/instance.mts';
+import { freePort } from '../../demo/ports.mts';
+import { startStack } from '../../demo/stack.mts';
+import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.mts';
 
 /** The account that the tests set up in n8n. */
 export const owner = { email: 'owner@example.com', password: 'Real-n8n-test-1' };

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
-import { projectFolder } from '../n8n/folders.mts';
-import { freePort } from '../n8n/ports.mts';
+import { projectFolder } from '../../../demo/folders.mts';
+import { freePort } from '../../../demo/ports.mts';
 import { startPostgres } from '../services.mts';
 
 /** GATE_SCHEMA is another one, such as one that mutations.live.mts broke. */

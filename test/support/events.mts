@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { WorkflowFile } from './n8n/api.mts';
+import type { WorkflowFile } from '../../demo/api.mts';
 import { eventually } from './lab.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';

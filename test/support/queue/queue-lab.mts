@@ -5,19 +5,19 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { N8nApi, type WorkflowFile } from '../n8n/api.mts';
+import { N8nApi, type WorkflowFile } from '../../../demo/api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	credentialFor,
 	importWorkflow,
-} from '../n8n/examples.mts';
-import { decodeFlatted } from '../n8n/flatted.mts';
-import { ensureN8nInstalled } from '../n8n/install.mts';
-import { startN8n, type N8nInstance, type N8nOptions } from '../n8n/instance.mts';
-import { installPackage } from '../n8n/package-tarball.mts';
-import { freePort } from '../n8n/ports.mts';
-import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
+} from '../../../demo/examples.mts';
+import { decodeFlatted } from '../../../demo/flatted.mts';
+import { ensureN8nInstalled } from '../../../demo/install.mts';
+import { startN8n, type N8nInstance, type N8nOptions } from '../../../demo/instance.mts';
+import { installPackage } from '../../../demo/package-tarball.mts';
+import { freePort } from '../../../demo/ports.mts';
+import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
 import { eventually } from '../lab.mts';
 import {
 	startPostgres,

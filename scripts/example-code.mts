@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { projectFolder } from './folders.mts';
+import { projectFolder } from '../demo/folders.mts';
 
 const codeFolder = join(projectFolder, 'examples', 'code');
 const read = (...path: string[]): string => readFileSync(join(codeFolder, ...path), 'utf8');

@@ -1,9 +1,9 @@
 /** Calls of the node that tests of answers and of repeats have in common. */
 import { ClientRequest } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
-import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import { presets } from '../../sandbox/faults.mts';
-import type { RouteName } from '../../sandbox/sandbox.mts';
+import type { Fault, PresetName } from '../../../sandbox/faults.mts';
+import { presets } from '../../../sandbox/faults.mts';
+import type { RouteName } from '../../../sandbox/sandbox.mts';
 
 /** One call of each kind that is treated in its own way. */
 export const calls = {

@@ -37,8 +37,8 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { z } from 'zod';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.mts';
+import { codes } from '../../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
@@ -247,8 +247,8 @@ const told = z.object({ outcome: z.string(), code: z.string() });
 function checkOutcome(json: IDataObject): void {
 	const { success, data } = told.safeParse(json.error ?? json);
 	if (!success) return;
-	const known = new Map<string, { outcome: string }>(Object.entries(codes));
-	const meant = known.get(data.code)?.outcome;
+	const known = new Map<string, string>(Object.entries(codes));
+	const meant = known.get(data.code);
 	if (meant !== data.outcome) throw new Error(`${data.code} is told as ${data.outcome}`);
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { z } from 'zod';
-import type { Execution, N8nApi, WorkflowFile } from './n8n/api.mts';
+import type { Execution, N8nApi, WorkflowFile } from '../../demo/api.mts';
 
 const Message = z.object({
 	role: z.string(),

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { z } from 'zod';
-import { WorkflowFile, type Execution, type N8nApi } from '../n8n/api.mts';
-import { projectFolder } from '../n8n/folders.mts';
-import type { N8nOptions } from '../n8n/instance.mts';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { WorkflowFile, type Execution, type N8nApi } from '../../../demo/api.mts';
+import { projectFolder } from '../../../demo/folders.mts';
+import type { N8nOptions } from '../../../demo/instance.mts';
+import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startLab, timesPaid, type Lab } from '../lab.mts';
 import {
 	endLeases,

@@ -3,9 +3,18 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { Execution } from './n8n/api.mts';
-import { PAY, ROWS, node, outputs, payNode, postedRows, webhook, workflow } from './workflow.mts';
-import type { Fault, PresetName } from '../sandbox/faults.mts';
+import type { Execution } from '../../demo/api.mts';
+import {
+	PAY,
+	ROWS,
+	node,
+	outputs,
+	payNode,
+	postedRows,
+	webhook,
+	workflow,
+} from '../../demo/workflow.mts';
+import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Lab } from './lab.mts';
 import { eventually, executionsOf } from './lab.mts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { z } from 'zod';
-import type { Execution, WorkflowFile } from '../n8n/api.mts';
-import { CREDENTIAL_TYPE } from '../n8n/examples.mts';
-import { readGateWorkflow, withCredentials, withPayGate } from '../n8n/gate.mts';
+import type { Execution, WorkflowFile } from '../../../demo/api.mts';
+import { CREDENTIAL_TYPE } from '../../../demo/examples.mts';
+import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
 import { startLab, type Lab } from '../lab.mts';
 import { logins, startGateServer, type GateDatabase, type GateServer } from './server.mts';
 

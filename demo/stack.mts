@@ -1,6 +1,6 @@
 /** Sandbox and n8n together, as `npm start` and the tests run them. */
 import { join } from 'node:path';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.mts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.mts';
 import { ensureN8nInstalled } from './install.mts';
 import { startN8n, type N8nInstance } from './instance.mts';
 import { installPackage } from './package-tarball.mts';

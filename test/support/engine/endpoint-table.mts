@@ -1,6 +1,6 @@
 /** The endpoint table of the service document §4, as the node's operations use it. */
 import type { INodeParameters } from 'n8n-workflow';
-import type { RouteName } from '../../sandbox/sandbox.mts';
+import type { RouteName } from '../../../sandbox/sandbox.mts';
 
 /**
  * One call of an endpoint, which gives one item. A list gives several, so it needs a field more here: the items that are
