@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
-import { credentialFor, runNode } from '../support/engine/engine.mts';
+import { credentialFor, executeNode, runNode } from '../support/engine/engine.mts';
 
 let sandbox: Sandbox;
 const userId = 'etbw_abebe';
@@ -404,11 +404,26 @@ describe('a credential that cannot be used', () => {
 			expect(result.errorOutput.map(({ json }) => json)).toMatchObject(
 				[1, 2].map((row) => ({
 					row,
-					error: { message: expect.stringContaining(message) as unknown },
+					error: {
+						code: parameters.resource === 'disbursement' ? 'settings' : 'invalid',
+						message: expect.stringContaining(message) as unknown,
+					},
 				})),
 			);
 			expect(sandbox.requests).toEqual([]);
 			expect(result.everything).not.toContain(password);
 		});
 	});
+});
+
+test('an operation that there is not fails each item alike', async () => {
+	const parameters = { resource: 'disbursement', operation: 'pay', toUserId: 'x', amountEtb: 1 };
+	// It has no schema.
+	const { errorOutput } = await executeNode({
+		...{ credential: credentialFor(sandbox), parameters, items: [{}, {}] },
+		onError: 'continueErrorOutput',
+	});
+	const error = { code: 'invalid', message: 'There is no operation pay of disbursement' };
+	expect(errorOutput).toMatchObject([{ json: { error } }, { json: { error } }]);
+	expect(sandbox.requests).toEqual([]);
 });
