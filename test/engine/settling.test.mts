@@ -406,6 +406,22 @@ describe('Mode', () => {
 		},
 	);
 
+	test('that becomes another one between two tries of Retry On Fail loses no item', async () => {
+		const later = Date.now() + 500_000;
+		const fails = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (_items, scope) => {
+				if (scope === 'workflow') return await Promise.resolve({ new: [], processed: [] });
+				fails.mockRestore();
+				timePasses(1_000_000);
+				throw new Error('gone');
+			});
+		const mode = `={{ Date.now() < ${later} ? 'settle' : 'pay' }}`;
+		const fields = { mode, wasNotPaid: '=pay-a' };
+		const { output } = await pay(itemsFor('a', 'b'), fields, { retryOnFail: true });
+		expect(codes(output)).toEqual(['paid', 'paid']);
+	});
+
 	test.each<[string, Partial<RunOptions>]>([
 		['pay', { mode: 'evaluation' }],
 		['settle', { mode: 'evaluation' }],

@@ -24,6 +24,9 @@ interface Named {
 	key: string;
 }
 
+/** Where the tries of a run keep that it failed: apart from its items, which a later try may pay. */
+const ofNoItem = -1;
+
 const inMinutes = `in ${Math.ceil(inFlightForMs / 60_000)} minutes`;
 
 const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
@@ -65,7 +68,7 @@ export async function settle(
 ): Promise<INodeExecutionData[]> {
 	// A later try of Retry On Fail tells the same: it could free what was sent since the first one.
 	const failures = triesOf<Failed>(context);
-	const before = failures.get(0);
+	const before = failures.get(ofNoItem);
 	if (before !== undefined) return notSettled(context, before);
 	let wasPaid: Named[];
 	let wasNotPaid: Named[];
@@ -90,7 +93,7 @@ export async function settle(
 			message: 'It is not certain that this was recorded in the database of n8n',
 			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
-		failures.set(0, failed);
+		failures.set(ofNoItem, failed);
 		return notSettled(context, failed);
 	}
 	addHint(context, summaryOf([...settled.values()]));
