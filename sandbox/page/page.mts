@@ -6,7 +6,8 @@ import { z } from 'zod';
 import type { Attempt, Delivery } from '../books.mts';
 import type { SandboxState } from '../control-api.mts';
 import type { ExampleEvent } from '../deliveries.mts';
-import type { FaultRoute, PresetName } from '../faults.mts';
+import type { PresetName } from '../faults.mts';
+import { labelOfRoute, routeNames } from '../partner-api.mts';
 import { parseJson } from '../refusal.mts';
 import type { Sandbox } from '../sandbox.mts';
 import { html, type Html } from './html.mts';
@@ -16,16 +17,11 @@ const POLICY =
 	"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-const ROUTE_LABELS: Record<FaultRoute, string> = {
-	'POST /disburse': 'Pay a user',
-	'POST /users': 'Create a user',
-	'GET /balance': 'Read the balance',
-	'GET /fee': 'Read the fee',
-	'PUT /fee': 'Set the fee',
-	'PUT /webhook': 'Set the webhook URL',
-	'PUT /treasury/payout-destination': 'Set the payout destination',
-	'*': 'Any request',
-};
+/** Payments first: the page is opened to see what becomes of them. */
+const ROUTE_LABELS: Record<string, string> = Object.fromEntries([
+	...routeNames.toReversed().map((route): [string, string] => [route, labelOfRoute(route)]),
+	['*', 'Any request'],
+]);
 
 const PRESET_LABELS: Record<PresetName, string> = {
 	refused: 'It refuses (422)',
