@@ -359,7 +359,7 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'The pay gate: a run that is refused as a whole says not paid of all',
-			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), (0, rows_1.readable)(run, readRow));",
+			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), (0, rows_1.readRows)(run, readRow));",
 			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), context.getInputData().map((_, itemIndex) => ({ itemIndex })));",
 		],
 		[

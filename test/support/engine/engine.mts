@@ -247,8 +247,8 @@ const told = z.object({ outcome: z.string(), code: z.string() });
 function checkOutcome(json: IDataObject): void {
 	const { success, data } = told.safeParse(json.error ?? json);
 	if (!success) return;
-	const known = new Map<string, { outcome: string }>(Object.entries(codes));
-	const meant = known.get(data.code)?.outcome;
+	const known = new Map<string, string>(Object.entries(codes));
+	const meant = known.get(data.code);
 	if (meant !== data.outcome) throw new Error(`${data.code} is told as ${data.outcome}`);
 }
 

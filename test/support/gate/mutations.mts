@@ -175,7 +175,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	{
 		breaks: 'a reference that a list names twice is sent twice',
 		finds: 'elsif v_row.claim = v_claim then',
-		puts: "elsif v_row.claim = v_claim then v_decision := 'send'; elsif false then",
+		puts: 'elsif v_row.claim = v_claim then null;\n      elsif false then',
 	},
 	{
 		breaks: 'what was refused belongs to another person even after a person settled it',
@@ -283,13 +283,19 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'what looks the same is sent twice',
-		finds: "return replace(v_key, ' ', '');",
+		finds: 'return lower(p_reference collate "C");',
 		puts: 'return p_reference;',
 	},
 	{
 		breaks: 'case outside of ASCII is another payment',
-		finds: "return normalize(replace(v_key, 'ß', 'ss'), nfkc);",
-		puts: 'return normalize(p_reference, nfkc);',
+		finds: "replace(v_key, 'ß', 'ss')",
+		puts: 'p_reference',
+		noticedBy: 'keys',
+	},
+	{
+		breaks: 'a blank between two digits does not count',
+		finds: "format('(?<![%1$s]) | (?![%1$s])', c_digits)",
+		puts: "' '",
 		noticedBy: 'keys',
 	},
 	{
