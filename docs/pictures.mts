@@ -213,6 +213,10 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		return undefined;
 	},
 	sandbox: async ({ page, sandbox }) => {
+		for (const externalId of sandbox.names.keys()) {
+			const { id } = sandbox.books.addUser({ externalId });
+			sandbox.books.disburse(id, '12400');
+		}
 		await page.setViewportSize({ width, height: 1000 });
 		await page.goto(sandbox.url);
 		return undefined;
