@@ -11,7 +11,7 @@ interface Difference {
 const differences = {
 	expressionSettings: {
 		since: '2.40.0',
-		what: 'The two [settings for events](performance.md#events) have no effect',
+		what: 'The two [settings for events](operating.md#settings) have no effect',
 	},
 	publishing: {
 		since: '2.40.0',
