@@ -651,7 +651,7 @@ begin
         update payment p set
           state = v_said.outcome, answer = v_said.outcome, tx_hash = v_said.tx_hash, reason = v_said.message, ended_at = v_now, settled_by = null,
           surprise = case
-            when v_said.outcome = 'paid' and (deciding_attempt(p_budget, p.key)).state = 'paid' then 'paidTwice'
+            when v_said.outcome = 'paid' and exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'
             when v_event = 'latePaid' then 'paidAfterAll'
           end
         where p.budget = p_budget and p.key = v_key and p.attempt = v_row.attempt;
