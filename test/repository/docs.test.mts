@@ -54,9 +54,7 @@ function broken(file: string): string[] {
 /** Paths below this project's folders in code, whole or in a command. */
 function pathsIn(file: string): string[] {
 	const text = readFileSync(file, 'utf8');
-	const code = [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(
-		([match]) => match,
-	);
+	const code = [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(([match]) => match);
 	const path = new RegExp(
 		`(?<![\\w./:@~-])(?:${folders.join('|').replaceAll('.', '\\.')})/[\\w./-]*`,
 		'g',

@@ -60,7 +60,9 @@ describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', r
 
 test('docs/operations.md says that the service lists nobody, as long as that is so', () => {
 	const lists = [...documented.keys()].some((route) => /^GET \/(?:users|disburse)/.test(route));
-	const said = /no\s+way to list people or payments/.test(readFileSync('docs/operations.md', 'utf8'));
+	const said = /no\s+way to list people or payments/.test(
+		readFileSync('docs/operations.md', 'utf8'),
+	);
 	expect(said).toBe(!lists);
 });
 

@@ -5,6 +5,7 @@ import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import type { RouteName, Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
 import type { RunOptions } from '../../support/engine/engine.mts';
+import type { EndpointRow } from '../../support/engine/endpoint-table.mts';
 import { endpointRows } from '../../support/engine/endpoint-table.mts';
 import { credentialFor, executeNode, openTrigger } from '../../support/engine/engine.mts';
 import { actionSchemaFile, triggerSchemaFile } from '../../support/engine/schema-files.mts';
@@ -61,15 +62,17 @@ const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
 const unreadable = { toUserId: '={{ $json.none }}', amountEtb: '={{ $json.none }}' };
 const continues = { onError: 'continueRegularOutput' } as const;
 
-/** The plain endpoints, from the table. The fields of a bank are the user's own. */
-const runsOfTable = endpointRows
-	.filter(({ route, parameters }) => route !== 'POST /disburse' && parameters.type !== 'bank')
-	.flatMap(({ route, parameters, least }): Run[] => [
-		{ parameters },
-		...(least === undefined
-			? []
-			: [{ parameters: again(parameters), answer: [route, sparse(least)] } satisfies Run]),
-	]);
+/** The endpoints of the table, but the one that pays. The fields of a bank are the user's own. */
+const rows = endpointRows.filter(
+	({ route, parameters }) => route !== 'POST /disburse' && parameters.type !== 'bank',
+);
+
+const runsOf = ({ route, parameters, least }: EndpointRow): Run[] => [
+	{ parameters },
+	...(least === undefined
+		? []
+		: [{ parameters: again(parameters), answer: [route, sparse(least)] } satisfies Run]),
+];
 
 /** A user can be created once. */
 function again(parameters: INodeParameters): INodeParameters {
@@ -78,7 +81,7 @@ function again(parameters: INodeParameters): INodeParameters {
 
 /** In order: some shapes need what an earlier run did. The first run of an operation gives its fields their order. */
 const runs: Run[] = [
-	...runsOfTable,
+	...rows.filter(({ items }) => items === undefined).flatMap(runsOf),
 	run('payoutDestination', 'set', { type: 'bank' }, ['PUT /treasury/payout-destination', sparse()]),
 	payment('paid'),
 	payment('other-amount', { answer: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
@@ -86,6 +89,8 @@ const runs: Run[] = [
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
 	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
 	payment('sparse', { answer: sparse({ success: true }) }),
+	// There is something to list now.
+	...rows.filter(({ items }) => items !== undefined).flatMap(runsOf),
 	{
 		...run('disbursement', 'create', { ...unreadable, reference: '={{ $json.none }}' }),
 		...continues,
