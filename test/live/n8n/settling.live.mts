@@ -25,7 +25,7 @@ import {
 	workflow,
 	type NodeFile,
 } from '../../../demo/workflow.mts';
-import { presets, type PresetName } from '../../../sandbox/faults.mts';
+import type { PresetName } from '../../../sandbox/faults.mts';
 import {
 	codesOf,
 	countOf,
@@ -184,31 +184,6 @@ void test('of 200, two are unknown: one was paid, one was not, and both are sett
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-void test('what another execution is sending is not settled, and says when to try again', async (context) => {
-	const rows = payroll(lab, 'in-flight', 2);
-	const id = await add('in-flight', rows, { parameters: { options: { timeout: 60_000 } } });
-	const slow = { ...presets.error500AfterPaying, delayMs: 10_000 };
-	lab.sandbox.faults.plan('POST /disburse', () => slow);
-	const requests = lab.sandbox.requestCount();
-	const paying = await lab.api.run(id, START);
-	await eventually(
-		'both to be sent',
-		() => lab.sandbox.requestCount() === requests + 2 || undefined,
-	);
-	const references = rows.map(({ reference }) => reference);
-	await setFields(id, settling(references.slice(0, 1), references.slice(1)));
-	const early = await run(id);
-	assert.deepEqual(codesOf(early), ['inFlight', 'inFlight']);
-	for (const { message } of itemsOf(early)) {
-		context.diagnostic(String(message));
-		assert.match(String(message), /in \d+ minutes/);
-	}
-	assert.deepEqual(codesOf(await lab.api.endedExecution(paying)), ['unclear', 'unclear']);
-	lab.sandbox.faults.clear();
-	assert.deepEqual(codesOf(await settle(id, references, [])), ['settledPaid', 'settledPaid']);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
-
 /** A form with both fields. */
 const FORM = 'Form';
 const form = (): NodeFile => {
@@ -273,20 +248,6 @@ void test('a form that leads to the node that pays settles: "was not paid" once 
 	assert.deepEqual(codesOf(await settle(id, [], [notPaid.reference])), ['settledNotPaid']);
 	assert.deepEqual(codesOf(await run(id)), ['paidBefore', 'paid', 'paidBefore']);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
-
-void test('wired back to itself, a fixed Settle Unknown settles once and sends nothing', async () => {
-	const rows = payroll(lab, 'loop', 2);
-	const id = await withUnknown('loop', rows, {
-		nodes: [code('Again', 'return $runIndex < 4 ? $input.all() : []')],
-		connections: { ...chain(START, ROWS, PAY, 'Again'), Again: outputs([PAY]) },
-	});
-	const { nodes } = await settle(id, [], [rowAt(rows, 0).reference]);
-	assert.deepEqual(
-		nodes[PAY]?.map((each) => each.outputs[0]?.[0]?.code),
-		['settledNotPaid', ...Array<string>(4).fill('neverSent')],
-	);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
 });
 
 const CALLED = 'Called';
@@ -453,22 +414,6 @@ void test('Retry execution of what called the workflow that settled by an expres
 	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
 	await lab.api.deactivate(id);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0]);
-});
-
-void test('a copy says that it remembers nobody; settling sends nothing there, and gives it the record', async () => {
-	const rows = payroll(lab, 'copy', 3);
-	await run(await add('copied', rows));
-	const copy = await add('copy', rows, { parameters: { mode: 'dryRun' } });
-	const references = rows.map(({ reference }) => reference);
-	const [tried] = (await sendingNothing(async () => await run(copy))).nodes[PAY] ?? [];
-	assert.match(tried?.hints.join('\n') ?? '', /^This node remembers no payments yet/);
-	const codes = async (wasPaid: string[], wasNotPaid: string[]) =>
-		codesOf(await settle(copy, wasPaid, wasNotPaid));
-	assert.deepEqual(await codes([], references), Array(3).fill('neverSent'));
-	assert.deepEqual(await codes(references, []), Array(3).fill('recordedPaid'));
-	assert.deepEqual(await codes([], references), Array(3).fill('paidBefore'));
-	assert.deepEqual(codesOf(await run(copy)), Array(3).fill('paidBefore'));
-	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
 void test('an evaluation with invented answers pays nobody and records nothing, also in a workflow that is called', async (context) => {
