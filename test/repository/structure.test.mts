@@ -1,12 +1,10 @@
 /** Every operation that the editor offers is complete: registered, described, previewed, documented and tested. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { webhookDescriptionIsNativelyResolvable } from 'n8n-workflow';
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { z } from 'zod';
 import { findOperation } from '../../nodes/EtbWallet/actions/index.ts';
-import { routeNames } from '../../sandbox/partner-api.mts';
 import { endpointRows } from '../support/engine/endpoint-table.mts';
 import { loadPackage } from '../support/engine/engine.mts';
 
@@ -96,20 +94,6 @@ const rowsOf = ({ resource, value }: OfferedOperation) =>
 		});
 
 describe('each operation that the editor offers', () => {
-	test('is one of nine', async () => {
-		expect((await offered()).map(({ resource, name }) => `${resource.name} → ${name}`)).toEqual([
-			'Balance → Get',
-			'Disbursement → Create',
-			'Disbursement → Check List',
-			'Disbursement → Pay Claims',
-			'Fee → Get',
-			'Fee → Update',
-			'Payout Destination → Set',
-			'User → Create',
-			'Webhook → Set',
-		]);
-	});
-
 	test('is registered', async () => {
 		await forEachOffered(({ resource, value }) => {
 			expect(findOperation(resource.value, value).option.value).toBe(value);
@@ -147,36 +131,6 @@ describe('each operation that the editor offers', () => {
 		});
 	});
 
-	test('has fields with a name, a description and a default', async () => {
-		await forEachOffered(({ fields }) => {
-			for (const { type, displayName, description, default: preset } of fields) {
-				expect(displayName).not.toBe('');
-				expect(preset).toBeDefined();
-				if (!['notice', 'collection'].includes(type)) expect(description).toBeTruthy();
-			}
-		});
-	});
-
-	test('has an output schema in the built package that fits what it returns', async () => {
-		const { nodes } = manifest.n8n;
-		const node = nodes.find((file) => file.endsWith('/EtbWallet.node.js')) ?? '';
-		const schemaFile = z.object({
-			type: z.literal('object'),
-			properties: z.record(z.object({ type: z.string() })),
-		});
-		await forEachOffered((operation) => {
-			const file = `__schema__/v1.0.0/${operation.resource.value}/${operation.value}.json`;
-			const text = readFileSync(join(dirname(node), file), 'utf8');
-			const { properties } = schemaFile.parse(JSON.parse(text));
-			expect(Object.keys(properties)).not.toEqual([]);
-			const [row] = rowsOf(operation);
-			const output = row?.added && row.route.startsWith('PUT') ? row.added : row?.answer;
-			for (const [name, value] of Object.entries(output ?? {})) {
-				expect(properties).toHaveProperty(name, { type: typeof value });
-			}
-		});
-	});
-
 	test('has its section in the documentation, and a line in the README', async () => {
 		const sections = readFileSync('docs/operations.md', 'utf8').split('\n');
 		const readme = readFileSync('README.md', 'utf8');
@@ -185,10 +139,6 @@ describe('each operation that the editor offers', () => {
 			expect(readme).toContain(`| [${title}](docs/operations.md#`);
 		});
 	});
-});
-
-test('every endpoint of the service is reached by an operation', () => {
-	expect(new Set(endpointRows.map(({ route }) => route))).toEqual(new Set(routeNames));
 });
 
 /** The categories of n8n's own node creator. */
@@ -248,16 +198,6 @@ test('the action node is a tool for AI agents and its subtitle names the operati
 	expect(subtitle).toMatch(/\$parameter\["operation"\].*\$parameter\["resource"\]/);
 });
 
-test('what only the workflow of the pay gate needs is asked for by Pay Claims alone', async () => {
-	const ofGate = ['claim', 'notAfter', 'execution'];
-	await forEachOffered(({ value, fields }) => {
-		const names = fields
-			.map(({ name }) => name)
-			.filter((name) => [...ofGate, 'record'].includes(name));
-		expect(names).toEqual(value === 'payClaims' ? ofGate : []);
-	});
-});
-
 test('a line in the log says everything in its message: n8n shows nothing else of it', () => {
 	const calls = globSync('nodes/**/*.ts').flatMap((file) => {
 		const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
@@ -274,18 +214,6 @@ test('a line in the log says everything in its message: n8n shows nothing else o
 	});
 	expect(calls.length).toBeGreaterThan(5);
 	expect(calls.filter(({ given }) => given !== 1)).toEqual([]);
-});
-
-test('the trigger offers the events of the service document, and all', async () => {
-	const { properties, subtitle } = await described('etbWalletTrigger');
-	const events = properties.filter(({ name }) => name === 'events').flatMap(choices);
-	expect(events.map(({ value }) => value).sort()).toEqual([
-		'*',
-		'deposit.mint_queued',
-		'disburse.completed',
-		'transfer.completed',
-	]);
-	expect(subtitle).toMatch(/\$parameter\["events"\]/);
 });
 
 /** All fields, those in collections included. */
