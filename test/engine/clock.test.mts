@@ -219,7 +219,6 @@ describe('a database call that never answers', () => {
 });
 
 describe.each([
-	['a dry run', 'dryRun'],
 	['a run that settles', 'settle'],
 	['a run', 'pay'],
 ])('%s that is stopped while the database does not answer', (_what, mode) => {

@@ -71,25 +71,11 @@ describe('an answer that would take long to read is told, and sent once', () => 
 		expect(payments()).toHaveLength(1);
 	});
 
-	test.each(['<a', '<', '<title', '<style', '<script><', '&amp;#43', '%25', ' '])(
-		'as an error page of %p',
-		async (piece) => {
-			// Almost as long as an answer is read.
-			failFor(['a'], reply(422, piece.repeat(1_000_000 / piece.length)));
-			expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['refused']);
-		},
-	);
-});
-
-test('a very long text is read in time as an amount', async () => {
-	const amountEtb = `${'0'.repeat(333)}.${'0'.repeat(665)}x`;
-	const items = Array.from({ length: 2000 }, (_, index) => ({
-		toUserId: 'u',
-		amountEtb,
-		reference: `r${index}`,
-	}));
-	const { error } = await pay(items);
-	expect(error?.message).toMatch(/^2000 items cannot be used/);
+	test.each(['<a', '<script><', '&amp;#43', ' '])('as an error page of %p', async (piece) => {
+		// Almost as long as an answer is read.
+		failFor(['a'], reply(422, piece.repeat(1_000_000 / piece.length)));
+		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['refused']);
+	});
 });
 
 describe('no secret is shown', () => {

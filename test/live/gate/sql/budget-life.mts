@@ -232,7 +232,10 @@ export class Life {
 				done.gave = await settle(client, budget, call.reference, call.wasPaid, call.attempt);
 				break;
 			case 'move':
-				await client.query('select from etb_wallet.rules where budget = $1 for update', [budget]);
+				await client.query(
+					"select from etb_wallet.rules where budget = $1 and requested_by = '' for update",
+					[budget],
+				);
 				await client.query(
 					"update etb_wallet.test_clock set moved = moved + $1 * interval '1 minute'",
 					[call.minutes],
