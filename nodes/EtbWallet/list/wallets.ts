@@ -37,7 +37,9 @@ export class KnownPeople {
 			);
 		}
 		const known = given.flatMap((item: unknown) => knownIn(property(item, 'json') ?? item, now));
-		this.byPerson = Map.groupBy(known, ({ key }) => key);
+		this.byPerson = new Map();
+		for (const each of known)
+			this.byPerson.set(each.key, [...(this.byPerson.get(each.key) ?? []), each]);
 		this.byWallet = new Map(known.map((each) => [folded(each.userId), each]));
 	}
 
