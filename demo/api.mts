@@ -488,7 +488,7 @@ export class N8nApi {
 			const isUnwritten =
 				response.status === 500 && method === 'GET' && text.includes("'resultData'");
 			// After an update of a package, n8n 2.8 answers while it writes this file.
-			const isCutOff = path === nodeTypesFile && !text.trimEnd().endsWith(']');
+			const isCutOff = path === nodeTypesFile && !isWhole(text);
 			if (!(isTooEarly || isUnwritten || isCutOff) || Date.now() > deadline) break;
 			await sleep(POLL_EVERY_MS);
 		}
@@ -498,6 +498,15 @@ export class N8nApi {
 		const parsed: unknown = JSON.parse(text);
 		// Its REST paths wrap every answer in `data`; the list of node types is a plain file.
 		return answer.parse(path.startsWith('/rest/') ? Wrapped.parse(parsed).data : parsed);
+	}
+}
+
+function isWhole(json: string): boolean {
+	try {
+		JSON.parse(json);
+		return true;
+	} catch {
+		return false;
 	}
 }
 

@@ -7,6 +7,7 @@ const ACTION = 'n8n-nodes-etb-wallet.etbWallet';
 const TRIGGER = 'n8n-nodes-etb-wallet.etbWalletTrigger';
 
 /** The nodes that are shown, by their names. */
+export const LIMITS = 'Pay with limits';
 export const PAY = 'Pay salaries';
 export const RECORD = 'Keep a record';
 export const TRIGGER_NAME = 'ETB Wallet Trigger';
@@ -37,57 +38,12 @@ const workflow = (
 	connections: WorkflowFile['connections'],
 ): WorkflowFile => ({ name, nodes, connections, settings: { executionOrder: 'v1' } });
 
-/** One node for each picture of an operation, by the picture's name. */
-export const callNodes: Record<string, { name: string; parameters: Parameters }> = {
-	'balance-get': { name: 'Get balance', parameters: { resource: 'balance', operation: 'get' } },
-	'fee-get': { name: 'Get fee', parameters: { resource: 'fee', operation: 'get' } },
-	'fee-update': {
-		name: 'Update fee',
-		parameters: { resource: 'fee', operation: 'update', feePercent: 0.25 },
-	},
-	'payout-mobile': {
-		name: 'Pay out by phone',
-		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'mobile',
-			phone: '+251911234567',
-		},
-	},
-	'payout-bank': {
-		name: 'Pay out to bank',
-		parameters: {
-			resource: 'payoutDestination',
-			operation: 'set',
-			type: 'bank',
-			bankFields: {
-				field: [
-					{ name: 'bankCode', value: 'CBETETAA' },
-					{ name: 'accountNumber', value: '1000123456789' },
-				],
-			},
-		},
-	},
-	'user-create': {
-		name: 'Create wallets',
-		parameters: {
-			resource: 'user',
-			operation: 'create',
-			externalId: '={{ $json.employee }}',
-			email: '={{ $json.email }}',
-		},
-	},
-	'webhook-set': {
-		name: 'Set webhook',
-		parameters: {
-			resource: 'webhook',
-			operation: 'set',
-			webhookUrl: 'https://n8n.example.com/webhook/etb-wallet',
-		},
-	},
-	'disbursement-options': {
-		name: 'Pay with limits',
-		parameters: {
+/** A payment with all its options behind a start. */
+export function limitsWorkflow(): WorkflowFile {
+	const pay = node(
+		LIMITS,
+		ACTION,
+		{
 			resource: 'disbursement',
 			operation: 'create',
 			reference: '={{ $json.reference }}',
@@ -102,17 +58,9 @@ export const callNodes: Record<string, { name: string; parameters: Parameters }>
 				timeout: 60_000,
 			},
 		},
-	},
-};
-
-/** Every operation behind one start. */
-export function callsWorkflow(): WorkflowFile {
-	const calls = Object.values(callNodes).map(({ name, parameters }, index) =>
-		node(name, ACTION, parameters, [260 + (index % 4) * 240, Math.floor(index / 4) * 200 - 100]),
+		[260, 0],
 	);
-	return workflow('All operations', [manual(), ...calls], {
-		Start: { main: [link(...calls.map(({ name }) => name))] },
-	});
+	return workflow('Limits', [manual(), pay], chain('Start', LIMITS));
 }
 
 /** A payment in the list of a payroll. */

@@ -253,8 +253,13 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'What was refused is freed once more after an access that failed',
-			'unrecorded = ended.filter(mayBePaid);',
-			'unrecorded = ended;',
+			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) === 'paid');",
+			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) !== 'unknown');",
+		],
+		[
+			'What is unknown is doubted once more after an access that failed',
+			"(0, payment_1.outcomeOfRow)(payment) === 'paid'",
+			"(0, payment_1.outcomeOfRow)(payment) !== 'notPaid'",
 		],
 		[
 			'A failing database does not keep a payment from being sent',
@@ -359,7 +364,7 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'The pay gate: a run that is refused as a whole says not paid of all',
-			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), (0, rows_1.readable)(run, readRow));",
+			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), (0, rows_1.readRows)(run, readRow));",
 			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), context.getInputData().map((_, itemIndex) => ({ itemIndex })));",
 		],
 		[

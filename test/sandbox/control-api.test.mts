@@ -107,6 +107,29 @@ test('an example of each event goes to the registered URL, or once to another on
 		expect((await send(examples, 'POST', body)).status).toBe(422);
 });
 
+test('one of each goes to a test URL at once, and what nobody took is told', async () => {
+	const [all, one] = [await receiverForTest(), await receiverForTest([200, 404, 404])];
+	const sandbox = await sandboxForTest();
+	const examples = `${sandbox.url}/sandbox/examples`;
+	const taken = await send(examples, 'POST', { event: '*', url: all.url });
+	expect(taken.json).toEqual({ deliveryIds: ['1', '2', '3'] });
+	const names = all.received.map(({ body }) => JSON.parse(String(body)) as { event: string });
+	expect(names.map(({ event }) => event)).toEqual([
+		'disburse.completed',
+		'transfer.completed',
+		'deposit.mint_queued',
+	]);
+	// As n8n answers: a test is over after one event.
+	const { json } = await send(examples, 'POST', { event: '*', url: one.url });
+	expect(json).toMatchObject({
+		problem: expect.stringMatching(/transfer.completed, deposit.mint_queued .*404/) as unknown,
+	});
+	const unset = await send(examples, 'POST', { event: 'disburse.completed' });
+	expect(unset.json).toMatchObject({
+		problem: expect.stringContaining('no webhook URL') as unknown,
+	});
+});
+
 test('faults can be queued and cleared', async () => {
 	const sandbox = await sandboxForTest();
 	const faults = `${sandbox.url}/sandbox/faults`;

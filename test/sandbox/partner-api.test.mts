@@ -1,5 +1,6 @@
 /** The sandbox's endpoints, compared with the service document. */
 import { formatEtb, parseEtb } from '../../sandbox/money.mts';
+import { routeNames } from '../../sandbox/partner-api.mts';
 import { call, sandboxForTest, send, stopAll } from './start.mts';
 
 afterEach(stopAll);
@@ -8,15 +9,10 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const refusal = (code: string) => ({ error: { code, message: expect.any(String) as unknown } });
 
-const ENDPOINTS = [
-	['GET', '/balance'],
-	['GET', '/fee'],
-	['PUT', '/fee'],
-	['PUT', '/webhook'],
-	['PUT', '/treasury/payout-destination'],
-	['POST', '/users'],
-	['POST', '/disburse'],
-] as const;
+const ENDPOINTS = routeNames.map((name): [string, string] => {
+	const [method = '', path = ''] = name.split(' ');
+	return [method, path];
+});
 
 describe('authentication (service document §5)', () => {
 	test.each(ENDPOINTS)('%s %s answers 401 without the right bearer key', async (method, path) => {

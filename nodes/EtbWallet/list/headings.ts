@@ -43,7 +43,7 @@ interface Table {
 /** Rows within which the headings of a sheet have to stand, below a title. */
 const rowsWithHeadings = 20;
 
-/** Rows of a sheet that are read: with the range of the examples, what stands below this one is not. */
+/** The last row of a sheet that may have something in it. The examples read no further, so a list that goes on is refused. */
 const lastLine = 5_000;
 
 /**

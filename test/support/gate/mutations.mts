@@ -20,8 +20,8 @@ interface GateMutation extends Mutation {
 const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	{
 		breaks: 'callers of a budget do not take turns',
-		finds: 'r.budget = p_budget for update;',
-		puts: 'r.budget = p_budget;',
+		finds: "r.budget = p_budget and r.requested_by = '' for update;",
+		puts: "r.budget = p_budget and r.requested_by = '';",
 	},
 	{
 		breaks: 'what was claimed longer ago than its lease is free',
@@ -62,7 +62,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'nobody is told that a payment was made twice',
-		finds: "(deciding_attempt(p_budget, p.key)).state = 'paid' then 'paidTwice'",
+		finds: "exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
 		puts: "false then 'paidTwice'",
 	},
 	{
@@ -159,13 +159,13 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'a person can say of what may still be sent that it was not paid',
-		finds: "elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then",
-		puts: 'elsif false then',
+		finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
+		puts: "v_row.state = 'sending'",
 	},
 	{
 		breaks: 'a person can record what is being sent',
-		finds: "elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n    raise",
-		puts: 'elsif false then\n    raise',
+		finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
+		puts: "(v_row.state = 'unknown' and not p_was_paid)",
 	},
 	{
 		breaks: 'an answer about another person counts',
@@ -175,7 +175,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	{
 		breaks: 'a reference that a list names twice is sent twice',
 		finds: 'elsif v_row.claim = v_claim then',
-		puts: "elsif v_row.claim = v_claim then v_decision := 'send'; elsif false then",
+		puts: 'elsif v_row.claim = v_claim then null;\n      elsif false then',
 	},
 	{
 		breaks: 'what was refused belongs to another person even after a person settled it',
@@ -205,11 +205,6 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 		finds:
 			"elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      v_message := 'The gate is sending it now';",
 		puts: "elsif false then\n      v_message := 'The gate is sending it now';",
-	},
-	{
-		breaks: 'an unknown caller is paid',
-		finds: 'elsif p_rules.only_known_callers and not v_is_known then',
-		puts: 'elsif false then',
 	},
 	{
 		breaks: 'a caller that is paused is paid',
@@ -271,7 +266,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'who set up stays a member of the owner',
-		finds: 'if not v_is_member then\n  revoke etb_wallet_owner from current_user;\nend if;\n',
+		finds: 'revoke etb_wallet_owner from current_user;\n',
 		puts: '',
 		noticedBy: 'setup',
 	},
@@ -283,13 +278,19 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'what looks the same is sent twice',
-		finds: "return replace(v_key, ' ', '');",
+		finds: 'return lower(p_reference collate "C");',
 		puts: 'return p_reference;',
 	},
 	{
 		breaks: 'case outside of ASCII is another payment',
-		finds: "return normalize(replace(v_key, 'ß', 'ss'), nfkc);",
-		puts: 'return normalize(p_reference, nfkc);',
+		finds: "replace(v_key, 'ß', 'ss')",
+		puts: 'p_reference',
+		noticedBy: 'keys',
+	},
+	{
+		breaks: 'a blank between two digits does not count',
+		finds: "format('(?<![%1$s]) | (?![%1$s])', c_digits)",
+		puts: "' '",
 		noticedBy: 'keys',
 	},
 	{
