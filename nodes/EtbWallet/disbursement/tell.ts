@@ -92,8 +92,7 @@ const words = [
 type Lists = ReadonlyMap<(typeof words)[number]['outcome'], Row[]>;
 
 /** The rows by outcome; those that the run did not get to are `notAttempted`. */
-const listsOf = (rows: Row[]): Lists =>
-	grouped(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
+const listsOf = (rows: Row[]): Lists => grouped(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
 
 /** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(lists: Lists, { mode }: RunOptions): string {
