@@ -1,5 +1,6 @@
 /** What the sandbox shows and lets people change. */
 import { request } from 'node:http';
+import { exampleEvents } from '../../sandbox/deliveries.mts';
 import { presetNames } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { signBody } from '../../sandbox/signature.mts';
@@ -65,7 +66,7 @@ test('an example of each event goes to the registered URL, or once to another on
 	const sandbox = await sandboxForTest();
 	sandbox.books.setWebhookUrl(registered.url);
 	const examples = `${sandbox.url}/sandbox/examples`;
-	const events = ['disburse.completed', 'transfer.completed', 'deposit.mint_queued'];
+	const events = exampleEvents;
 	for (const event of events) {
 		expect((await send(examples, 'POST', { event, url: tested.url })).status).toBe(200);
 		expect((await send(examples, 'POST', { event, url: '' })).status).toBe(200);
@@ -78,7 +79,7 @@ test('an example of each event goes to the registered URL, or once to another on
 			expect(headers['x-webhook-signature']).toBe(signBody(String(body), sandbox.webhookSecret));
 	}
 	const states = sandbox.books.deliveries().map(({ state: now }) => now);
-	expect(states.toSorted()).toEqual([...Array<string>(5).fill('delivered'), 'failed']);
+	expect(states.filter((now) => now === 'failed')).toHaveLength(1);
 	expect(sandbox.books.disbursements()).toEqual([]);
 	for (const body of [{ event: 'other' }, { event: events[0], url: 'no address' }])
 		expect((await send(examples, 'POST', body)).status).toBe(422);
@@ -89,13 +90,9 @@ test('one of each goes to a test URL at once, and what nobody took is told', asy
 	const sandbox = await sandboxForTest();
 	const examples = `${sandbox.url}/sandbox/examples`;
 	const taken = await send(examples, 'POST', { event: '*', url: all.url });
-	expect(taken.json).toEqual({ deliveryIds: ['1', '2', '3'] });
+	expect(taken.json).toEqual({ deliveryIds: exampleEvents.map((_, index) => String(index + 1)) });
 	const names = all.received.map(({ body }) => JSON.parse(String(body)) as { event: string });
-	expect(names.map(({ event }) => event)).toEqual([
-		'disburse.completed',
-		'transfer.completed',
-		'deposit.mint_queued',
-	]);
+	expect(names.map(({ event }) => event)).toEqual(exampleEvents);
 	// As n8n answers: a test is over after one event.
 	const { json } = await send(examples, 'POST', { event: '*', url: one.url });
 	expect(json).toMatchObject({
