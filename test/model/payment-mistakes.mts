@@ -253,8 +253,13 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'What was refused is freed once more after an access that failed',
-			'unrecorded = ended.filter(mayBePaid);',
-			'unrecorded = ended;',
+			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) === 'paid');",
+			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) !== 'unknown');",
+		],
+		[
+			'What is unknown is doubted once more after an access that failed',
+			"(0, payment_1.outcomeOfRow)(payment) === 'paid'",
+			"(0, payment_1.outcomeOfRow)(payment) !== 'notPaid'",
 		],
 		[
 			'A failing database does not keep a payment from being sent',
