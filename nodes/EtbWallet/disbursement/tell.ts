@@ -18,8 +18,8 @@ import {
 } from './payment';
 
 /**
- * What to do about an unknown payment; docs/if-something-happens.md explains the same. A Mode that an expression gives loses it
- * when a person chooses another one.
+ * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its
+ * expression, so the steps say to keep it.
  */
 export function settleSteps(
 	{ reference = '' }: Row,
