@@ -80,7 +80,7 @@ export const notRecorded = (error: unknown): Result => ({
 
 /** The words for each outcome, in this order: in the summary, and above a list. */
 const words = [
-	{ outcome: 'paid', counted: 'paid', title: 'Paid' },
+	{ outcome: 'paid', counted: 'paid', title: 'Paid, and not again in another run' },
 	{ outcome: 'ready', counted: 'ready', title: 'Ready' },
 	{ outcome: 'alreadyPaid', counted: 'already paid', title: 'Already paid' },
 	{ outcome: 'notPaid', counted: 'not paid', title: 'Not paid' },
