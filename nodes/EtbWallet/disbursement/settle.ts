@@ -45,7 +45,8 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
 		code: 'neverSent',
-		message: 'It was not unknown: the next run with Mode on Pay sends it',
+		message:
+			'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
 	},
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
