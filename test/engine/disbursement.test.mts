@@ -374,7 +374,7 @@ describe('before anybody is paid', () => {
 			...[{}, { amountEtb: '1,000' }, {}, { toUserId: '' }, { amountEtb: -1 }][index],
 		}));
 		const { error } = await pay(items);
-		expect(error?.message).toBe('3 items cannot be used');
+		expect(error?.message).toBe('3 items cannot be used. Nobody was paid');
 		expect(error?.description).toMatch(/Item 1: Amount .*Item 3: To User ID .*Item 4: Amount /s);
 		expect(payments()).toEqual([]);
 	});
