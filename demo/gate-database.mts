@@ -1,10 +1,11 @@
-/** Sets a PostgreSQL up for the pay gate with the queries of `gate/gate-set-up.json`, as that workflow does. */
+/** Sets a PostgreSQL up for the pay gate with the query of `gate/gate-set-up.json`, as that workflow does. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
-import { readGateWorkflow, RECORD_NODE } from './gate.mts';
+import { gateFolder, readGateWorkflow, SET_UP_NODE } from './gate.mts';
 import { StartError } from './start-error.mts';
 
-const LOGINS_NODE = 'Make Budget and Logins';
 /** What the set-up shows in the place of a password that it did not make. */
 const WAS_THERE = /^as before/;
 
@@ -28,10 +29,10 @@ export interface PostgresLogin {
 }
 
 /**
- * Runs the two queries of the set-up workflow.
+ * Runs the query of the set-up workflow.
  * @param limits of the budget `main`, in ETB
  * @param schema another than that of the workflow
- * @returns what they show
+ * @returns what it shows
  */
 export async function setUpGate(
 	client: pg.Client,
@@ -39,18 +40,15 @@ export async function setUpGate(
 	schema?: string,
 ): Promise<Array<z.infer<typeof Shown>>> {
 	const { nodes } = await readGateWorkflow('gate-set-up.json');
-	const queryOf = (wanted: string): string => {
-		const node = nodes.find(({ name }) => name === wanted);
-		return Query.parse(node).parameters.query;
-	};
-	await client.query(schema ?? queryOf(RECORD_NODE));
+	const { query } = Query.parse(nodes.find(({ name }) => name === SET_UP_NODE)).parameters;
+	const own = (await readFile(join(gateFolder, 'schema.sql'), 'utf8')).trimEnd();
 	const given = {
 		...{ budget: 'main', limits, person: 'npm start', newPasswords: 'no' },
 		callers: { mcp: { most_per_day: 2000, most_per_payment: 500 } },
 	};
 	// n8n's Postgres node writes the value into the text as well.
 	const value = client.escapeLiteral(JSON.stringify(given));
-	const text = queryOf(LOGINS_NODE).replaceAll('$1', () => value);
+	const text = query.replace('$1', () => value).replace(own, (same) => schema ?? same);
 	const results = z.array(z.object({ rows: z.array(z.unknown()) })).parse(await client.query(text));
 	return z.array(Shown).parse(results.at(-1)?.rows);
 }

@@ -7,8 +7,8 @@ import { projectFolder } from './folders.mts';
 
 export const gateFolder = join(projectFolder, 'gate');
 
-/** The node of `gate-set-up.json` that has the whole of `gate/schema.sql` in it. */
-export const RECORD_NODE = 'Make the Record';
+/** The node of `gate-set-up.json` that has `gate/set-up.sql` and the whole of `gate/schema.sql` in it. */
+export const SET_UP_NODE = 'Make the Gate';
 
 /** Reads one file of `gate/`; throws when it is not a workflow. */
 export async function readGateWorkflow(file: string): Promise<WorkflowFile> {

@@ -44,7 +44,7 @@ const OF_ANOTHER_N8N = /^(N8N|DB|QUEUE|EXECUTIONS|WEBHOOK|CREDENTIALS)_/;
 
 /**
  * n8n sets its expression engine up only for what evaluates something, and does not compile the same code again. From
- * n8n 2.40 on; docs/performance.md says what it does for events.
+ * n8n 2.40 on; docs/operating.md says what they do.
  */
 export const expressionEngine = {
 	N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
@@ -59,6 +59,8 @@ async function environmentFor({ userFolder, port, env }: N8nOptions) {
 	const inherited = Object.entries(process.env).filter(([name]) => !OF_ANOTHER_N8N.test(name));
 	const url = `http://127.0.0.1:${port}/`;
 	return {
+		// n8n runs schedules by the time of New York unless it is told another zone.
+		GENERIC_TIMEZONE: 'Africa/Addis_Ababa',
 		...Object.fromEntries(inherited),
 		N8N_USER_FOLDER: userFolder,
 		N8N_PORT: String(port),

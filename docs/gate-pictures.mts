@@ -35,7 +35,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 		const message = page.getByRole('alert').filter({ hasText: 'Workflow executed successfully' });
 		await message.locator('.el-notification__closeBtn').click();
 		await message.waitFor({ state: 'detached' });
-		await page.getByTestId('canvas-node').filter({ hasText: 'Make Budget and Logins' }).dblclick();
+		await page.getByTestId('canvas-node').filter({ hasText: 'Make the Gate' }).dblclick();
 		await page.getByTestId('output-panel').locator('table').waitFor();
 		return await boxOf(page.getByTestId('output-panel'));
 	},

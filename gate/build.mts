@@ -12,7 +12,8 @@ import { z } from 'zod';
 const read = async (file: string): Promise<string> =>
 	(await readFile(join(import.meta.dirname, file), 'utf8')).trimEnd();
 
-const version = /c_version constant integer := (\d+);/.exec(await read('schema.sql'))?.[1];
+const schema = await read('schema.sql');
+const version = /c_version constant integer := (\d+);/.exec(schema)?.[1];
 
 /** The code of a node of the desk: the file, and what this node does with it. */
 const desk = async (lastLine: string) => ({
@@ -26,8 +27,9 @@ const filled: Record<
 	Record<string, { query?: string; jsCode?: string; options?: object }>
 > = {
 	'gate-set-up.json': {
-		'Make the Record': { query: await read('schema.sql') },
-		'Make Budget and Logins': { query: await read('logins.sql') },
+		'Make the Gate': {
+			query: (await read('set-up.sql')).replace('\\ir schema.sql', () => schema),
+		},
 	},
 	'gate-desk.json': {
 		Desk: style,

@@ -19,14 +19,20 @@ declare
   c_version constant integer := 1; -- the newest of the tables below. `npm run gate` writes it into pay-gate.json.
   c_release constant pg_catalog.text := '0.1.0'; -- the first release of n8n-nodes-etb-wallet that has it
   -- (The search path is set below. These types are looked up before: a domain "text" in "public" would be a trap.)
+  -- What the workflow Pay gate set-up asks for: {budget, limits, callers: {name: limits}, person, newPasswords}. Null: only the record.
+  v_given pg_catalog.jsonb;
+  v_told pg_catalog.jsonb := '[]';
+  v_name pg_catalog.text;
+  v_password pg_catalog.text;
+  v_each record;
   v_role_before pg_catalog.text;
-  v_is_member boolean := true;
   v_found integer;
   v_old pg_catalog.text;
 begin
 -- Every name below is one of PostgreSQL's own, or says its schema: what somebody else made, say a function "format" in "public", never runs.
 perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 perform set_config('client_min_messages', 'warning', true);
+v_given := nullif(current_setting('etb_wallet.given', true), '');
 -- It gives up rather than holding up all payments while it waits for a transaction that somebody forgot.
 perform set_config('lock_timeout', '30s', true);
 v_role_before := current_setting('role');
@@ -49,21 +55,46 @@ if exists (select from pg_roles where rolname = 'etb_wallet_owner' and (rolcanlo
   raise exception 'The role etb_wallet_owner must neither log in nor be a superuser: alter role etb_wallet_owner nologin nosuperuser nobypassrls';
 end if;
 
--- Everything below is made by the owner. Who sets up and is no superuser becomes a member for as long as that takes.
-begin
-  set local role etb_wallet_owner;
-exception when insufficient_privilege then
-  v_is_member := false;
-end;
-perform set_config('role', v_role_before, true);
-if not v_is_member then
-  begin
-    grant etb_wallet_owner to current_user;
-  exception when insufficient_privilege then
-    raise exception 'There is a role etb_wallet_owner, and "%" may not act for it: %', current_user, sqlerrm
-      using hint = format('Set up as the role that made it, or a superuser allows it: grant etb_wallet_owner, etb_wallet_gate, etb_wallet_desk to %I with admin option', current_user);
-  end;
+-- The two logins of this database: roles are of the whole server, so each database has its own. A login that is there keeps its password unless new ones
+-- are asked for; rights and settings that it lost are given again.
+if v_given is not null then
+  select string_agg(l.value, ' and ') into v_old
+  from (select v_given -> 'limits' as limits union all select value from jsonb_each(v_given -> 'callers')) o, jsonb_each_text(o.limits) l
+  where l.value !~ '^[0-9]{1,15}([.][0-9]{1,2})?$';
+  if v_old is not null then
+    raise exception 'This is not an amount: %. In Your Budget write for example 10000 or 1250.50, or nothing for no limit', v_old;
+  end if;
+  for v_each in select * from (values ('Pay gate', 'pay_gate_', 'etb_wallet_gate'), ('Pay gate desk', 'pay_desk_', 'etb_wallet_desk')) l (credential, prefix, role) loop
+    v_name := v_each.prefix || case when octet_length(current_database()) <= 54 then current_database() else md5(current_database()) end;
+    v_password := null;
+    if to_regrole(quote_ident(v_name)) is null then
+      execute format('create role %I', v_name);
+      v_password := '';
+    end if;
+    if v_password = '' or lower(v_given ->> 'newPasswords') = 'yes' then
+      v_password := replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
+      execute format('alter role %I password %L', v_name, v_password);
+    end if;
+    if not pg_has_role(v_name, v_each.role, 'usage') then
+      execute format('grant %I to %I', v_each.role, v_name);
+    end if;
+    -- What the server's defaults must not change: whose functions run, how text is read, what a transaction sees, and how long one that
+    -- somebody forgot holds up the others.
+    execute format('alter role %1$I login; alter role %1$I set search_path = pg_catalog, pg_temp; alter role %1$I set standard_conforming_strings = on;
+      alter role %1$I set default_transaction_isolation = %2$L; alter role %1$I set default_transaction_read_only = off;
+      alter role %1$I set statement_timeout = %3$L; alter role %1$I set lock_timeout = %4$L; alter role %1$I set idle_in_transaction_session_timeout = %3$L;
+      alter role %1$I set synchronous_commit = on', v_name, 'read committed', '2min', '10s');
+    v_told := v_told || jsonb_build_object('credential', v_each.credential, 'user', v_name, 'password', coalesce(v_password, 'as before: this login was there'));
+  end loop;
 end if;
+
+-- Everything below is made by the owner. Who sets up becomes a member for as long as that takes.
+begin
+  grant etb_wallet_owner to current_user;
+exception when insufficient_privilege then
+  raise exception 'There is a role etb_wallet_owner, and "%" may not act for it: %', current_user, sqlerrm
+    using hint = format('Set up as the role that made it, or a superuser allows it: grant etb_wallet_owner, etb_wallet_gate, etb_wallet_desk to %I with admin option', current_user);
+end;
 
 --------------------------------------------------------------------------------------------------------------- Tables
 
@@ -90,11 +121,6 @@ if v_found > c_version then
   raise exception 'This database has version % of the pay gate, and this file is version %', v_found, c_version using hint = 'Take gate/schema.sql from the newest release.';
 end if;
 if v_found < c_version then
-  -- Functions and views are made anew below; their parameters and columns may be others now. What the tables' guards call stays.
-  select string_agg(oid::regclass::text, ', ') into v_old from pg_class where relnamespace = 'etb_wallet'::regnamespace and relkind = 'v';
-  execute coalesce('drop view ' || v_old, 'select');
-  select string_agg(oid::regprocedure::text, ', ') into v_old from pg_proc where pronamespace = 'etb_wallet'::regnamespace and prorettype <> 'trigger'::regtype;
-  execute coalesce('drop function ' || v_old, 'select');
   insert into version (version, release) values (c_version, c_release);
 end if;
 -- What a version made never changes once it is released: the next one is a block of its own, which alters these tables.
@@ -105,29 +131,21 @@ create domain exact as text collate "C";
 -- A limit in ETB; null is no limit. (NaN is above all numbers: it would be no limit.)
 create domain most_etb as numeric check (value >= 0 and value < 1e21);
 
--- One row for each budget, under which workflows pay. A budget without a row pays nobody. Changed by set_rules.
+-- What may be spent: one row for each budget, under which workflows pay, and one for each caller that has limits besides. A budget without a row pays
+-- nobody. Changed by set_rules.
 create table rules (
-  budget exact primary key check (length(budget) between 1 and 100), -- The name that workflows give it, such as main
+  budget exact check (length(budget) between 1 and 100), -- The name that workflows give it, such as main
+  requested_by exact default '' check (length(requested_by) <= 200), -- Empty: the budget's own row. Or the name that the caller gives itself, which nothing proves
   paused boolean not null default false, -- Nothing new is handed out while true; what was handed out ends
-  only_known_callers boolean not null default false, -- Whether only those in caller may ask, by the name that they give themselves
   most_per_payment most_etb,
+  most_per_day most_etb, -- For all payments, of the budget or of the caller, in one calendar day
+  most_per_month most_etb,
+  -- The rest is of the budget's own row.
   most_per_recipient_per_day most_etb, -- For one person and calendar day
   most_per_recipient_per_month most_etb,
-  most_per_day most_etb, -- For all in one calendar day
-  most_per_month most_etb,
   time_zone exact not null default 'Africa/Addis_Ababa', -- Where a day begins and ends
   -- How long a window has to be sent and recorded. Afterwards what was not recorded is unknown. Nothing is sent after half of it.
-  lease interval not null default '15 minutes' check (lease > interval '0')
-);
-
--- Rules of one caller, besides those of the budget. Changed by set_caller.
-create table caller (
-  budget exact,
-  requested_by exact check (length(requested_by) <= 200), -- The name that the caller gives itself, which nothing proves; empty: those that give none
-  paused boolean not null default false, -- Nothing new is handed out for this caller while true
-  most_per_payment most_etb,
-  most_per_day most_etb, -- For all its payments in one calendar day
-  most_per_month most_etb,
+  lease interval not null default '15 minutes' check (lease > interval '0'),
   primary key (budget, requested_by)
 );
 
@@ -177,7 +195,7 @@ create table history (
   id bigint generated always as identity primary key, -- In the order in which it happened, for one budget
   at timestamptz not null,
   budget exact not null,
-  event exact not null, -- send, refused; paid, notPaid, unknown; latePaid, lateUnknown, lateAnswer; leaseEnded; saidPaid, saidNotPaid, saidSeen, saidPaidBefore; rules, caller
+  event exact not null, -- send, refused; paid, notPaid, unknown; latePaid, lateUnknown, lateAnswer; leaseEnded; saidPaid, saidNotPaid, saidSeen, saidPaidBefore; rules
   reference exact, -- As the payment has it
   attempt integer, -- Which attempt it is about
   to_user_id exact,
@@ -339,7 +357,7 @@ begin
   if current_setting('synchronous_commit') not in ('on', 'remote_apply') then
     perform set_config('synchronous_commit', 'on', true);
   end if;
-  select * into v_rules from rules r where r.budget = p_budget for update;
+  select * into v_rules from rules r where r.budget = p_budget and r.requested_by = '' for update;
   if not found then
     raise exception 'The pay gate has no rules for the budget "%", so nobody is paid', p_budget
       using hint = 'Run the workflow "Pay gate set-up", or save limits at the desk.';
@@ -393,17 +411,13 @@ create or replace function objection(
   p_claimed numeric, p_claimed_to numeric, p_claimed_by numeric, out code text, out message text
 ) language plpgsql stable as $f$
 declare
-  v_caller caller;
-  v_is_known boolean;
+  v_caller rules;
   v_limit record;
   v_spent numeric;
 begin
-  select * into v_caller from caller c where c.budget = p_rules.budget and c.requested_by = p_requested_by;
-  v_is_known := found;
+  select * into v_caller from rules r where r.budget = p_rules.budget and r.requested_by = p_requested_by and p_requested_by <> '';
   if p_rules.paused then
     code := 'paused'; message := 'Payments are paused';
-  elsif p_rules.only_known_callers and not v_is_known then
-    code := 'unknownCaller'; message := format('The caller "%s" (requestedBy) is not on the list of known callers', p_requested_by);
   elsif v_caller.paused then
     code := 'paused'; message := format('Payments of the caller "%s" are paused', p_requested_by);
   end if;
@@ -637,7 +651,7 @@ begin
         update payment p set
           state = v_said.outcome, answer = v_said.outcome, tx_hash = v_said.tx_hash, reason = v_said.message, ended_at = v_now, settled_by = null,
           surprise = case
-            when v_said.outcome = 'paid' and (deciding_attempt(p_budget, p.key)).state = 'paid' then 'paidTwice'
+            when v_said.outcome = 'paid' and exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'
             when v_event = 'latePaid' then 'paidAfterAll'
           end
         where p.budget = p_budget and p.key = v_key and p.attempt = v_row.attempt;
@@ -684,21 +698,17 @@ declare
   v_by text := person(p_by);
   v_state text := case when p_was_paid then 'paid' when not p_was_paid then 'notPaid' end;
   v_row payment;
-  v_lease_until text;
 begin
   select * into v_row from payment p where p.budget = p_budget and p.key = key_of(p_reference) and p.attempt = p_attempt;
-  v_lease_until := to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
   if v_row.key is null then
     raise exception 'The budget "%" has no payment with the reference "%" and the attempt %', p_budget, p_reference, coalesce(p_attempt::text, '(none given)');
   elsif v_state is null then
     raise exception 'Say whether it was paid';
   elsif v_row.state = 'paid' and not (p_was_paid and v_row.surprise is not null) then
     raise exception 'The payment "%" is paid, and stays paid', p_reference;
-  elsif v_row.state = 'sending' and v_row.lease_until > v_now then
-    raise exception 'The payment "%" is being sent: wait until %', p_reference, v_lease_until;
-  elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then
-    -- The answer "unknown" may be of a copy of the execution that is still sending it.
-    raise exception 'The payment "%" may still be sent: say that it was not paid after %', p_reference, v_lease_until;
+  elsif v_row.lease_until > v_now and (v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid) then
+    -- (The answer "unknown" may be of a copy of the execution that is still sending it.)
+    raise exception 'The payment "%" may still be sent: settle it after %', p_reference, to_char(v_row.lease_until at time zone v_rules.time_zone, 'YYYY-MM-DD HH24:MI:SS');
   elsif v_row.state = 'notPaid' and exists (select from payment p where p.budget = p_budget and p.key = v_row.key and p.attempt > p_attempt) then
     raise exception 'The payment "%" was sent again since you looked: look again, and ask the partner service about that', p_reference;
   elsif v_row.state = 'notPaid' and not p_was_paid then
@@ -763,60 +773,39 @@ begin
   items := to_jsonb(v_told);
 end $f$;
 
--- Rules with these changes. @throws when there is no rule with such a name
-create or replace function changed(p_rules anyelement, p_changes jsonb) returns anyelement language plpgsql immutable as $f$
+-- For the desk: changes the rules that are named, of a budget or of one of its callers, and sets a budget up that has none. Null takes a limit away.
+-- @returns all rules of the budget or the caller
+create or replace function set_rules(p_budget text, p_changes jsonb, p_by text, p_requested_by text default '') returns rules language plpgsql security definer as $f$
 declare
-  v_unknown text := (select string_agg(k, ', ') from jsonb_object_keys(p_changes) k where not to_jsonb(p_rules) ? k or k in ('budget', 'requested_by'));
+  v_by text := person(p_by);
+  v_who text := coalesce(plain_text(to_jsonb(p_requested_by)), '');
+  v_unknown text := (select string_agg(k, ', ') from jsonb_object_keys(p_changes) k where k not in ('paused', 'most_per_payment', 'most_per_day', 'most_per_month')
+    and (v_who <> '' or k not in ('most_per_recipient_per_day', 'most_per_recipient_per_month', 'time_zone', 'lease')));
+  v_rules rules;
 begin
   if v_unknown is not null then
     raise exception 'There is no rule with this name: %', v_unknown;
   end if;
-  return jsonb_populate_record(p_rules, p_changes);
-end $f$;
-
--- For the desk: changes the rules that are named, and sets a budget up that has none. Null takes a limit away. @returns all rules of the budget
-create or replace function set_rules(p_budget text, p_changes jsonb, p_by text) returns rules language plpgsql security definer as $f$
-declare
-  v_by text := person(p_by);
-  v_rules rules;
-begin
   -- (It looks first: the insert would wait for a transaction that changes the row, and not say for whom.)
-  if not exists (select from rules r where r.budget = p_budget) then
+  if v_who = '' and not exists (select from rules r where r.budget = p_budget and r.requested_by = '') then
     insert into rules (budget) values (p_budget) on conflict do nothing;
   end if;
-  v_rules := changed(lock_budget(p_budget), p_changes);
+  v_rules := lock_budget(p_budget);
+  if v_who <> '' then
+    insert into rules (budget, requested_by) values (p_budget, v_who) on conflict do nothing;
+    select * into v_rules from rules r where r.budget = p_budget and r.requested_by = v_who;
+  end if;
+  v_rules := jsonb_populate_record(v_rules, p_changes);
   if v_rules.lease not between interval '2 minutes' and interval '1 day' then
     raise exception 'The lease is %, and must be from 2 minutes to 1 day: half of it has to be longer than a payment may take', v_rules.lease;
   elsif p_changes ? 'time_zone' and not exists (select from pg_timezone_names z where z.name = v_rules.time_zone) then
     raise exception 'There is no time zone "%": write one such as Africa/Addis_Ababa', v_rules.time_zone;
   end if;
-  update rules r set (budget, paused, only_known_callers, most_per_payment, most_per_recipient_per_day, most_per_recipient_per_month, most_per_day,
-    most_per_month, time_zone, lease) = (select v_rules.*)
-  where r.budget = p_budget;
-  insert into history (at, budget, event, by_person, detail) values (clock(), p_budget, 'rules', v_by, p_changes::text);
+  update rules r set (budget, requested_by, paused, most_per_payment, most_per_day, most_per_month, most_per_recipient_per_day, most_per_recipient_per_month,
+    time_zone, lease) = (select v_rules.*)
+  where r.budget = p_budget and r.requested_by = v_who;
+  insert into history (at, budget, event, by_person, detail) values (clock(), p_budget, 'rules', v_by, concat_ws(': ', nullif(v_who, ''), p_changes));
   return v_rules;
-end $f$;
-
--- For the desk: changes the rules of one caller, by the name that it gives itself (requestedBy; '' is: none), which nothing proves. p_changes null
--- takes it off the list.
-create or replace function set_caller(p_budget text, p_requested_by text, p_changes jsonb, p_by text) returns void language plpgsql security definer as $f$
-declare
-  v_rules rules := lock_budget(p_budget);
-  v_by text := person(p_by);
-  v_requested_by text := coalesce(plain_text(to_jsonb(p_requested_by)), '');
-  v_caller caller;
-begin
-  if p_changes is null then
-    delete from caller c where c.budget = p_budget and c.requested_by = v_requested_by;
-  else
-    insert into caller (budget, requested_by) values (p_budget, v_requested_by) on conflict do nothing;
-    select * into v_caller from caller c where c.budget = p_budget and c.requested_by = v_requested_by;
-    v_caller := changed(v_caller, p_changes);
-    update caller c set (budget, requested_by, paused, most_per_payment, most_per_day, most_per_month) = (select v_caller.*)
-    where c.budget = p_budget and c.requested_by = v_requested_by;
-  end if;
-  insert into history (at, budget, event, requested_by, by_person, detail)
-  values (clock(), p_budget, 'caller', v_requested_by, v_by, coalesce(p_changes::text, 'taken off the list'));
 end $f$;
 
 ---------------------------------------------------------------------------------------------------------------- Views
@@ -831,31 +820,16 @@ create or replace view payments as
 -- The attempts that are in flight or that a person has to look at. state: inFlight; unknown; mayBePaidTwice: unknown, and another attempt is
 -- paid; paidTwice and paidAfterAll: a surprise that nobody took note of yet
 create or replace view open_payments as
-  select p.budget, p.reference, p.attempt, a.attempts, p.to_user_id, p.amount_etb,
+  select p.budget, p.reference, p.attempt, p.to_user_id, p.amount_etb,
     case
       when p.surprise is not null then p.surprise
       when p.state = 'sending' and p.lease_until > clock() then 'inFlight'
-      when a.has_paid then 'mayBePaidTwice'
+      when exists (select from payment o where o.budget = p.budget and o.key = p.key and o.state = 'paid') then 'mayBePaidTwice'
       else 'unknown'
     end as state,
     p.reason, p.tx_hash, p.requested_by, p.execution, p.claimed_at, p.lease_until
   from payment p
-  cross join lateral (
-    select count(*) as attempts, bool_or(o.state = 'paid') as has_paid from payment o where o.budget = p.budget and o.key = p.key
-  ) a
   where p.state in ('sending', 'unknown') or p.surprise is not null;
-
--- What is spent or reserved today and this month, and what is left
-create or replace view spending as
-  select r.budget, t.today, coalesce(d.amount_etb, 0) as spent_today, r.most_per_day,
-    case when r.most_per_day is not null then greatest(r.most_per_day - coalesce(d.amount_etb, 0), 0) end as left_today,
-    coalesce(m.amount_etb, 0) as spent_this_month, r.most_per_month,
-    case when r.most_per_month is not null then greatest(r.most_per_month - coalesce(m.amount_etb, 0), 0) end as left_this_month, r.paused
-  from rules r
-  cross join lateral (select (clock() at time zone r.time_zone)::date as today) t
-  left join spent d on d.budget = r.budget and d.scope = 'budget' and d.who = '' and d.period = 'day' and d.starts_on = t.today
-  left join spent m on m.budget = r.budget and m.scope = 'budget' and m.who = '' and m.period = 'month'
-    and m.starts_on = date_trunc('month', t.today)::date;
 
 --------------------------------------------------------------------------------------------------------------- Rights
 
@@ -864,7 +838,7 @@ revoke all on all tables in schema etb_wallet from public, etb_wallet_gate, etb_
 revoke all on all sequences in schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
 revoke all on all functions in schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
 grant execute on function claim, record to etb_wallet_gate;
-grant execute on function settle, write_down_paid, set_rules, set_caller to etb_wallet_desk;
+grant execute on function settle, write_down_paid, set_rules to etb_wallet_desk;
 -- (A view reads its tables as its owner, and calls functions as its reader.)
 grant execute on function clock, key_of to etb_wallet_desk;
 -- What runs with the owner's rights, whoever calls it and from where: a name in it, and in what it calls, is one of this schema.
@@ -885,8 +859,18 @@ loop
   execute format('revoke all on schema etb_wallet from %I', v_old);
 end loop;
 
-perform set_config('role', v_role_before, true);
-if not v_is_member then
-  revoke etb_wallet_owner from current_user;
+-- The first limits: a budget and a caller that are there keep theirs.
+if v_given is not null then
+  execute (select format('grant usage on schema etb_wallet to %s', string_agg(quote_ident(l ->> 'user'), ', ')) from jsonb_array_elements(v_told) l);
+  for v_each in select '' as who, v_given -> 'limits' as limits union all select * from jsonb_each(v_given -> 'callers') loop
+    if not exists (select from rules r where r.budget = v_given ->> 'budget' and r.requested_by = v_each.who) then
+      perform set_rules(v_given ->> 'budget', v_each.limits, v_given ->> 'person', v_each.who);
+    end if;
+  end loop;
+  perform set_config('etb_wallet.told', (select jsonb_build_object('logins', v_told, 'rules', to_jsonb(r), 'payments', (select count(*) from payment))
+    from rules r where r.budget = v_given ->> 'budget' and r.requested_by = '')::text, true);
 end if;
+
+perform set_config('role', v_role_before, true);
+revoke etb_wallet_owner from current_user;
 end $setup$;

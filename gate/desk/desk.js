@@ -18,15 +18,11 @@ const callerLimits = Object.keys(limits).slice(0, 3);
 const choices = {
 	settle: { true: 'They were paid', false: 'They were not paid: they may be sent again' },
 	stop: { true: 'Stop all payments', false: 'Let payments through' },
-	only_known_callers: { false: 'All workflows', true: 'Known callers only' },
 	callers: {
 		allow: 'Allow it, with the limits below',
 		stop: 'Stop its payments',
-		remove: 'Take it off the list',
 	},
 };
-const whoMayPay =
-	'Which workflows may pay? (By the name that they give themselves, which nothing proves)';
 
 /** States of payments and events of the history, as a person reads them. Others are shown as they are. */
 const stateWords = {
@@ -46,7 +42,6 @@ const stateWords = {
 	latePaid: 'late answer: paid',
 	lateUnknown: 'late answer: unknown',
 	rules: 'limits changed',
-	caller: "caller's limits changed",
 };
 
 /** What a person should know of a payment in this state that is to be settled. */
@@ -167,17 +162,17 @@ function limitsOf(names, answer, now) {
 
 /** The rules that were changed, as a table. */
 function changesTable(changed) {
-	const rows = Object.entries({ ...limits, only_known_callers: whoMayPay })
-		.filter(([name]) => name in (changed ?? {}))
-		.map(([name, change]) => {
-			const value = changed[name];
-			if (typeof value === 'boolean') return { change, now: choices[name][value] };
-			return { change, now: value === null ? noLimit : `${money(value)} ETB` };
-		});
+	const rows = Object.entries(limits)
+		.filter(([name]) => name in changed)
+		.map(([name, change]) => ({
+			change,
+			now: `${limit(changed[name])}${changed[name] === null ? '' : ' ETB'}`,
+		}));
 	return table('', rows, 'change now');
 }
 
-const hasBudget = `'has_budget', exists (select from etb_wallet.rules where budget = $1)`;
+const ofBudget = "budget = $1 and requested_by = ''";
+const hasBudget = `'has_budget', exists (select from etb_wallet.rules where ${ofBudget})`;
 
 /**
  * Each thing that a person can do. `ask`: the query of its page, with the budget. `page`: what it shows of what was found.
@@ -190,7 +185,7 @@ const todos = {
 			select row_number() over (order by o.state = 'inFlight', o.state = 'unknown', o.claimed_at, o.reference, o.attempt) as n,
 				o.reference, o.amount_etb::text, o.to_user_id, o.claimed_at at time zone r.time_zone as sent_at, o.state, o.requested_by,
 				o.attempt, o.execution, o.tx_hash, coalesce(o.reason, case o.state when 'unknown' then 'Nothing told how it ended' end) as why, o.lease_until at time zone r.time_zone as ends_at
-			from etb_wallet.open_payments o join etb_wallet.rules r using (budget)
+			from etb_wallet.open_payments o join etb_wallet.rules r on r.budget = o.budget and r.requested_by = ''
 			where o.budget = $1
 		)
 		select json_build_object(${hasBudget},
@@ -265,18 +260,20 @@ const todos = {
 	},
 	'See what was spent': {
 		// What is spent or reserved: payments that are being sent or unknown count.
-		ask: `with s as (select * from etb_wallet.spending where budget = $1),
+		ask: `with s as (select *, (etb_wallet.clock() at time zone time_zone)::date as today from etb_wallet.rules where ${ofBudget}),
 		month as (
 			select p.scope, p.who as to_user_id, coalesce(nullif(p.who, ''), '(no name)') as by_caller, p.amount_etb::text as spent, p.amount_etb
 			from s join etb_wallet.spent p using (budget) where p.period = 'month' and p.starts_on = date_trunc('month', s.today)::date and p.amount_etb > 0
 		)
 		select json_build_object('has_budget', exists (select from s),
 			'paused', (select paused from s),
-			'altogether', (select json_build_array(
-				json_build_object('period', 'Today (' || today || ')', 'spent', spent_today::text, 'most', most_per_day::text, 'left', left_today::text),
-				json_build_object('period', 'This month (' || to_char(today, 'YYYY-MM') || ')', 'spent', spent_this_month::text, 'most', most_per_month::text,
-					'left', left_this_month::text)
-			) from s),
+			'altogether', (
+				select json_agg(json_build_object('period', y.title, 'spent', coalesce(p.amount_etb, 0)::text, 'most', y.most::text,
+					'left', (y.most - least(y.most, coalesce(p.amount_etb, 0)))::text) order by y.period)
+				from s cross join lateral (values ('day', today, most_per_day, 'Today (' || today || ')'),
+					('month', date_trunc('month', today)::date, most_per_month, 'This month (' || to_char(today, 'YYYY-MM') || ')')) y (period, starts_on, most, title)
+				left join etb_wallet.spent p on p.budget = s.budget and p.scope = 'budget' and p.period = y.period and p.starts_on = y.starts_on
+			),
 			'callers', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'caller' order by amount_etb desc, to_user_id limit 20) m),
 			'recipients', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'recipient' order by amount_etb desc, to_user_id limit 20) m),
 			'days', (select json_agg(d order by starts_on desc) from (
@@ -320,10 +317,10 @@ const todos = {
 		t as (
 			select p.reference, p.attempt, p.amount_etb::text, p.to_user_id, p.state, p.claimed_at at time zone r.time_zone as sent_at,
 				p.ended_at at time zone r.time_zone as ended_at, p.tx_hash, p.requested_by, p.settled_by, p.reason as why, p.claimed_at
-			from f p join etb_wallet.rules r using (budget) order by p.claimed_at desc limit 50
+			from f p join etb_wallet.rules r on r.budget = p.budget and r.requested_by = '' order by p.claimed_at desc limit 50
 		), h as (
 			select e.id, e.at at time zone r.time_zone as at, e.event, e.attempt, coalesce(e.by_person, e.requested_by) as who, e.execution, e.detail
-			from etb_wallet.history e join etb_wallet.rules r using (budget)
+			from etb_wallet.history e join etb_wallet.rules r on r.budget = e.budget and r.requested_by = ''
 			where e.budget = $1 and e.reference = (select min(reference) from t having count(distinct reference) = 1)
 			order by e.id desc limit 100
 		)
@@ -346,7 +343,7 @@ const todos = {
 		},
 	},
 	'Stop or resume all payments': {
-		ask: `select json_build_object(${hasBudget}, 'paused', (select paused from etb_wallet.rules where budget = $1)) as found`,
+		ask: `select json_build_object(${hasBudget}, 'paused', (select paused from etb_wallet.rules where ${ofBudget})) as found`,
 		page: ({ paused }) => ({
 			title: 'Stop or resume all payments',
 			text: paused
@@ -377,32 +374,22 @@ const todos = {
 	},
 	'Change limits': {
 		isForNewBudget: true,
-		ask: `with r as (select * from etb_wallet.rules where budget = $1)
+		ask: `with r as (select * from etb_wallet.rules where ${ofBudget})
 		select json_build_object(${hasBudget}, 'limits', (select json_build_object(
 			'most_per_day', most_per_day::text, 'most_per_month', most_per_month::text, 'most_per_payment', most_per_payment::text,
-			'most_per_recipient_per_day', most_per_recipient_per_day::text, 'most_per_recipient_per_month', most_per_recipient_per_month::text,
-			'only_known_callers', only_known_callers::text
+			'most_per_recipient_per_day', most_per_recipient_per_day::text, 'most_per_recipient_per_month', most_per_recipient_per_month::text
 		) from r)) as found`,
 		page: ({ has_budget, limits: now }) => ({
 			title: 'Limits',
 			text: `${has_budget ? '' : 'The gate has no limits yet. Saving makes them. '}Amounts in ETB. To take a limit away, write "${noLimit}"; an empty field leaves it as it is. A limit of 0 lets nothing through. They hold from the next payment on.`,
-			fields: [
-				...Object.entries(limits).map(([name, title]) =>
-					textField(name, title, { defaultValue: text(now?.[name] ?? noLimit) }),
-				),
-				radio('only_known_callers', whoMayPay, choices.only_known_callers, {
-					defaultValue: choices.only_known_callers[now?.only_known_callers ?? 'false'],
-				}),
-			],
+			fields: Object.entries(limits).map(([name, title]) =>
+				textField(name, title, { defaultValue: text(now?.[name] ?? noLimit) }),
+			),
 			button: 'Save',
 		}),
 		read({ answer, found, by }) {
-			const now = found.limits ?? {};
-			const { changes, wrong } = limitsOf(Object.keys(limits), answer, now);
+			const { changes, wrong } = limitsOf(Object.keys(limits), answer, found.limits ?? {});
 			if (wrong) return wrong;
-			const known = meaning(choices.only_known_callers, answer.only_known_callers);
-			if (known !== undefined && known !== (now.only_known_callers ?? 'false'))
-				changes.only_known_callers = known === 'true';
 			if (Object.keys(changes).length === 0) return missing('All fields are as they were.');
 			return [JSON.stringify(changes), by];
 		},
@@ -416,15 +403,14 @@ const todos = {
 	},
 	'Limits of one caller': {
 		ask: `with c as (
-			select coalesce(nullif(requested_by, ''), '(no name)') as by_caller, case when paused then 'stopped' else 'allowed' end as payments,
+			select requested_by as by_caller, case when paused then 'stopped' else 'allowed' end as payments,
 				most_per_payment::text, most_per_day::text, most_per_month::text
-			from etb_wallet.caller where budget = $1
+			from etb_wallet.rules where budget = $1 and requested_by <> ''
 		)
-		select json_build_object(${hasBudget}, 'only_known', (select only_known_callers from etb_wallet.rules where budget = $1),
-			'callers', (select json_agg(c order by by_caller) from c)) as found`,
-		page: ({ only_known, callers }) => ({
+		select json_build_object(${hasBudget}, 'callers', (select json_agg(c order by by_caller) from c)) as found`,
+		page: ({ callers }) => ({
 			title: 'Limits of one caller',
-			text: `A caller is a workflow, by the name that it gives itself (requestedBy). Nothing proves that name: these limits help against mistakes, not against somebody who can edit workflows. ${only_known ? 'Only callers on the list may pay.' : 'Callers that are not on the list may pay, within the limits of all.'} An empty field leaves a limit as it is; to take it away, write "${noLimit}".`,
+			text: `A caller is a workflow, by the name that it gives itself (requestedBy). Nothing proves that name: these limits help against mistakes, not against somebody who can edit workflows. Callers that are not on the list may pay, within the limits of all. An empty field leaves a limit as it is; to take it away, write "${noLimit}".`,
 			html: table('The list', callers, `by_caller payments ${callerLimits.join(' ')}`),
 			fields: [
 				textField('who', 'Caller, as in requestedBy', {
@@ -437,30 +423,30 @@ const todos = {
 			],
 			button: 'Save',
 		}),
-		read({ answer, by }) {
+		read({ answer, found, by }) {
 			const what = meaning(choices.callers, answer.answer);
 			const who = written(answer.who);
 			if (who === '') return missing('No caller was named.');
 			if (what === undefined) return chooseOne(choices.callers);
-			const { changes, wrong } = limitsOf(callerLimits, answer, {});
+			const now = found.callers?.find(({ by_caller }) => by_caller === who) ?? {};
+			const { changes, wrong } = limitsOf(callerLimits, answer, now);
 			if (wrong) return wrong;
 			const all = what === 'allow' ? { paused: false, ...changes } : { paused: true };
-			return [who, JSON.stringify(what === 'remove' ? null : all), by];
+			return [who, JSON.stringify(all), by];
 		},
-		// Without changes it is taken off the list. A name that is not known yet may be a mistake.
+		// A name that is not known yet may be a mistake.
 		save: `with known as materialized (
-			select exists (select from etb_wallet.caller where budget = $1 and requested_by = $2)
-				or exists (select from etb_wallet.spending s join etb_wallet.spent p using (budget)
-					where budget = $1 and p.period = 'month' and p.starts_on > s.today - 100 and p.scope = 'caller' and p.who = $2) as is_known
-		), done as materialized (select etb_wallet.set_caller($1, $2, nullif($3, 'null')::jsonb, $4))
+			select exists (select from etb_wallet.rules where budget = $1 and requested_by = $2)
+				or exists (select from etb_wallet.spent where budget = $1 and period = 'month' and starts_on > current_date - 100 and scope = 'caller' and who = $2) as is_known
+		), done as materialized (select etb_wallet.set_rules($1, $3::jsonb, $4, $2))
 		select json_build_object('who', $2, 'changes', $3::json, 'is_known', is_known) as found from known, done`,
 		done({ who, changes, is_known }) {
-			const what = changes?.paused ? 'Its payments are stopped' : 'It may pay, within its limits';
+			const what = changes.paused ? 'Its payments are stopped' : 'It may pay, within its limits';
 			const unknown =
 				'. The gate does not know this name yet: look whether it is written as in the workflow that pays.';
 			return {
 				title: 'Saved',
-				text: `${changes === null ? 'It is not on the list any more' : what}: ${who}${is_known ? '' : unknown}`,
+				text: `${what}: ${who}${is_known ? '' : unknown}`,
 				html: changesTable(changes),
 			};
 		},
@@ -470,7 +456,7 @@ const todos = {
 		ask: `with e as (
 			select e.id, e.at at time zone r.time_zone as at, e.event, e.reference, e.amount_etb::text, e.to_user_id,
 				coalesce(e.by_person, e.requested_by) as who, left(e.detail, 300) as detail
-			from etb_wallet.history e join etb_wallet.rules r using (budget)
+			from etb_wallet.history e join etb_wallet.rules r on r.budget = e.budget and r.requested_by = ''
 			where e.budget = $1 and e.event <> 'send'
 			order by e.id desc limit 200
 		)

@@ -244,7 +244,7 @@ describe('what cannot be used is refused like every other item', () => {
 		const result = await pay(items);
 		expect(codesOf(result)).toEqual(['settings', 'settings', 'settings']);
 		const { error } = await pay(handedOut(['c', 'd'], { reference }), { onError: undefined });
-		expect(error?.description).toMatch(/^Nobody was paid/);
+		expect(error?.message).toMatch(/Nobody was paid$/);
 		expect(payments()).toBe(0);
 		// They were told as not paid, so their claims are used up.
 		expect(codesOf(await pay(items.slice(0, 2)))).toEqual(['claimUsed', 'claimUsed']);

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
-import { callsPayGate, readGateWorkflow, RECORD_NODE } from '../../demo/gate.mts';
+import { callsPayGate, readGateWorkflow, SET_UP_NODE } from '../../demo/gate.mts';
 import { mutations } from '../support/gate/mutations.mts';
 import { mutated } from '../support/mutation.mts';
 import { expectConnected } from './connected.mts';
@@ -20,10 +20,11 @@ test('the workflows of gate/ have its files in them: npm run gate', () => {
 
 test('the set-up workflow has the whole of gate/schema.sql in it', async () => {
 	const { nodes } = await readGateWorkflow('gate-set-up.json');
-	const record = QueryNode.parse(nodes.find(({ name }) => name === RECORD_NODE));
-	expect(record.parameters.query).toBe(readFileSync('gate/schema.sql', 'utf8').trimEnd());
+	const record = QueryNode.parse(nodes.find(({ name }) => name === SET_UP_NODE));
+	const schema = readFileSync('gate/schema.sql', 'utf8').trimEnd();
+	expect(record.parameters.query).toContain(schema);
 	// n8n would take these for an expression, and for values that it has to fill in.
-	expect(record.parameters.query).not.toMatch(/\{\{|\$\d/);
+	expect(schema).not.toMatch(/\{\{|\$\d/);
 });
 
 test('the gate asks for the version of the record that gate/schema.sql makes', async () => {

@@ -163,10 +163,17 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 			if (postmaster?.pid === undefined) return;
 			// Stopped, so that it starts no other ones meanwhile.
 			process.kill(postmaster.pid, 'SIGSTOP');
-			for (const pid of await childrenOf(postmaster.pid)) process.kill(pid, 'SIGKILL');
+			const children = await childrenOf(postmaster.pid);
+			for (const pid of children) process.kill(pid, 'SIGKILL');
 			const exited = once(postmaster, 'exit');
 			process.kill(postmaster.pid, 'SIGKILL');
 			await exited;
+			// A new PostgreSQL refuses to start while one of them still holds the shared memory.
+			for (const pid of children)
+				await eventually(`the end of process ${pid}`, async () => {
+					const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+					return /^State:\t[^ZX]/m.test(status) ? undefined : true;
+				});
 		},
 		stop: async () => await stop(),
 	};

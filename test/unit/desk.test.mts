@@ -48,10 +48,7 @@ const [settle = '', , find = '', stop = '', limits = '', caller = ''] = todos;
 const found = {
 	has_budget: true,
 	open: [{ n: 1, reference: 'a', attempt: 2, amount_etb: '5', to_user_id: 'u' }],
-	limits: {
-		...{ most_per_day: '10000', most_per_payment: '5000', most_per_month: null },
-		only_known_callers: 'true',
-	},
+	limits: { most_per_day: '10000', most_per_payment: '5000', most_per_month: null },
 };
 const readOf = async (todo: string, answer: object) =>
 	await run('Read the Answer', answer, {
@@ -88,7 +85,7 @@ test('each thing to do has a query of its page', async () => {
 
 describe('an answer that was not given changes nothing', () => {
 	const nulls = Object.fromEntries(
-		['which', 'answer', 'note', 'what', 'who', 'only_known_callers'].map((name) => [name, null]),
+		['which', 'answer', 'note', 'what', 'who'].map((name) => [name, null]),
 	);
 	test.each(todos)('%s: nothing was sent', async (todo) => {
 		expect(Object.keys(await readOf(todo, {}))).toEqual(['missing']);
@@ -114,13 +111,10 @@ describe('an answer that was not given changes nothing', () => {
 		},
 	);
 
-	test('limits: an empty field, and a choice that was not made, leave what is there', async () => {
+	test('limits: an empty field leaves what is there', async () => {
 		expect(
 			await changes(limits, { most_per_day: '', most_per_payment: null, most_per_month: '70,000' }),
 		).toEqual({ most_per_month: '70000' });
-		expect(
-			await changes(limits, { most_per_day: '9', only_known_callers: ['All workflows', ''] }),
-		).toEqual({ most_per_day: '9' });
 	});
 });
 
@@ -148,9 +142,8 @@ describe('what was chosen', () => {
 		expect(
 			await changes(limits, {
 				...{ most_per_day: '25,000.50', most_per_payment: 'no limit', most_per_month: 'no limit' },
-				only_known_callers: 'All workflows',
 			}),
-		).toEqual({ most_per_day: '25000.50', most_per_payment: null, only_known_callers: false });
+		).toEqual({ most_per_day: '25000.50', most_per_payment: null });
 		for (const wrong of [
 			'1.000.000',
 			'10.000',
@@ -173,7 +166,6 @@ describe('what was chosen', () => {
 		expect(await changes(caller, { ...answer, answer: 'Allow it, with the limits below' })).toEqual(
 			{ paused: false, most_per_day: '5' },
 		);
-		expect(await changes(caller, { ...answer, answer: 'Take it off the list' })).toBeNull();
 	});
 });
 

@@ -13,7 +13,7 @@ import { resultOfInvalid, runError, tell } from './tell';
 export interface Run {
 	context: IExecuteFunctions;
 	options: RunOptions;
-	/** By item, rows that earlier tries of "Retry On Fail" ended, and not as not paid, as they were read then. */
+	/** By item, the rows of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
 	endedBefore: Map<number, EndedRow>;
 }
 
@@ -57,7 +57,7 @@ export function readRows({ context, endedBefore }: Run, read: (row: Row) => void
 				refuseSameReference(row);
 			}
 		} catch (thrown) {
-			// Also an item with fields that cannot be used keeps its result: its claim may have been sent.
+			// The result that `read` gave stays, also if a field cannot be used: the claim of this item may have been sent before.
 			row.result ??= refusedAs('invalid', thrown);
 		}
 		return row;

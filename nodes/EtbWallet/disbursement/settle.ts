@@ -48,7 +48,8 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
 		code: 'neverSent',
-		message: 'It was not unknown: the next run with Mode on Pay sends it',
+		message:
+			'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
 	},
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
@@ -66,7 +67,7 @@ export async function settle(
 	context: IExecuteFunctions,
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
-	// A later try of Retry On Fail tells the same: it could free what was sent since the first one.
+	// A later try of Retry On Fail settles nothing: it could free what was sent since the first try. It tells the failure of that.
 	const failures = triesOf<Failed>(context);
 	const before = failures.get(ofNoItem);
 	if (before !== undefined) return notSettled(context, before);
@@ -104,7 +105,7 @@ export async function settle(
 	});
 }
 
-/** A run that settles and fails passes on none of its items, which nobody settled. @throws {NodeOperationError} unless the node continues on fail */
+/** Tells why nothing is settled, in one item instead of the items that came. @throws {NodeOperationError} unless the node continues on fail */
 function notSettled(context: IExecuteFunctions, { message, remedy }: Failed): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw operationError(context.getNode(), message, remedy);
 	const code = 'notSettled';

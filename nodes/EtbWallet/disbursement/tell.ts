@@ -1,6 +1,7 @@
 /** All words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
+import { grouped } from '../../shared/grouped';
 import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknown';
@@ -17,8 +18,8 @@ import {
 } from './payment';
 
 /**
- * What to do about an unknown payment; docs/if-something-happens.md explains the same. A Mode that an expression gives loses it
- * when a person chooses another one.
+ * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its
+ * expression, so the steps say to keep it.
  */
 export function settleSteps(
 	{ reference = '' }: Row,
@@ -80,7 +81,7 @@ export const notRecorded = (error: unknown): Result => ({
 
 /** The words for each outcome, in this order: in the summary, and above a list. */
 const words = [
-	{ outcome: 'paid', counted: 'paid', title: 'Paid' },
+	{ outcome: 'paid', counted: 'paid', title: 'Paid, and not again in another run' },
 	{ outcome: 'ready', counted: 'ready', title: 'Ready' },
 	{ outcome: 'alreadyPaid', counted: 'already paid', title: 'Already paid' },
 	{ outcome: 'notPaid', counted: 'not paid', title: 'Not paid' },
@@ -91,8 +92,7 @@ const words = [
 type Lists = ReadonlyMap<(typeof words)[number]['outcome'], Row[]>;
 
 /** The rows by outcome; those that the run did not get to are `notAttempted`. */
-const listsOf = (rows: Row[]): Lists =>
-	Map.groupBy(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
+const listsOf = (rows: Row[]): Lists => grouped(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
 
 /** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(lists: Lists, { mode }: RunOptions): string {
@@ -114,7 +114,7 @@ function summaryOf(lists: Lists, { mode }: RunOptions): string {
 
 /** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
 export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[]): void {
-	const byPerson = Map.groupBy(payments, ({ toUserId }) => toUserId);
+	const byPerson = grouped(payments, ({ toUserId }) => toUserId);
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));
@@ -176,10 +176,13 @@ export function runError(
 	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
 	const outcome = errorRow && outcomeOfRow(errorRow);
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
-	const nobody = mayBePaid ? '' : 'Nobody was paid. ';
-	const description = [nobody + remedy, ...(tells ? listTexts(lists) : [])];
+	const nobody = mayBePaid ? [] : ['Nobody was paid'];
+	// Of a whole run it stands in the message: n8n shows nothing else of the error before a person opens it.
+	const isOfRun = errorRow === undefined;
+	const advice = [...(isOfRun ? [] : nobody), remedy].join('. ');
+	const description = [advice, ...(tells ? listTexts(lists) : [])];
 	// All of it in the message, because n8n tells an AI agent nothing else.
-	const texts = [message];
+	const texts = [message, ...(isOfRun ? nobody : [])];
 	if (errorRow !== undefined && outcome === 'unknown')
 		texts.unshift(unknownIn(errorRow, lists.get('unknown') ?? []));
 	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);

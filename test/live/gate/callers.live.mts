@@ -97,7 +97,7 @@ void describe('agent-through-the-gate.json', () => {
 		t.after(async () => await lab.api.deactivate(workflowId));
 		const toUserId = lab.sandbox.books.addUser({ externalId: 'agent-test' }).id;
 		await installed.superuser.query(
-			`select etb_wallet.set_caller('main', 'agent', '{"most_per_day": 100}', 'Abebe')`,
+			`select etb_wallet.set_rules('main', '{"most_per_day": 100}', 'Abebe', 'agent')`,
 		);
 
 		async function ask(chatInput: string, ...choices: string[]): Promise<string> {

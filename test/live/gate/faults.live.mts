@@ -125,7 +125,7 @@ test(`${CALLERS * PAYMENTS} payments with random faults (GATE_SEED=${SEED})`, as
 	const spent = await value(
 		superuser,
 		z.coerce.number(),
-		'select spent_this_month from etb_wallet.spending',
+		"select amount_etb from etb_wallet.spent where period = 'month' and scope = 'budget'",
 	);
 	assert.equal(spent, payments.length);
 });

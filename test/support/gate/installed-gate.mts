@@ -4,7 +4,12 @@ import pg from 'pg';
 import { z } from 'zod';
 import type { Execution, WorkflowFile } from '../../../demo/api.mts';
 import { CREDENTIAL_TYPE } from '../../../demo/examples.mts';
-import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
+import {
+	readGateWorkflow,
+	SET_UP_NODE,
+	withCredentials,
+	withPayGate,
+} from '../../../demo/gate.mts';
 import { startLab, type Lab } from '../lab.mts';
 import { logins, startGateServer, type GateDatabase, type GateServer } from './server.mts';
 
@@ -55,7 +60,7 @@ export async function startInstalledGate(
 	async function setUp(workflowId: string): Promise<SetUpLogin[]> {
 		const execution = await run(workflowId, 'Set Up');
 		assert.equal(execution.status, 'success', execution.error);
-		const shown = execution.nodes['Make Budget and Logins']?.[0]?.outputs[0];
+		const shown = execution.nodes[SET_UP_NODE]?.[0]?.outputs[0];
 		return z.array(SetUpLogin).parse(shown);
 	}
 

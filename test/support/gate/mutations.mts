@@ -20,8 +20,8 @@ interface GateMutation extends Mutation {
 const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	{
 		breaks: 'callers of a budget do not take turns',
-		finds: 'r.budget = p_budget for update;',
-		puts: 'r.budget = p_budget;',
+		finds: "r.budget = p_budget and r.requested_by = '' for update;",
+		puts: "r.budget = p_budget and r.requested_by = '';",
 	},
 	{
 		breaks: 'what was claimed longer ago than its lease is free',
@@ -62,7 +62,8 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'nobody is told that a payment was made twice',
-		finds: "(deciding_attempt(p_budget, p.key)).state = 'paid' then 'paidTwice'",
+		finds:
+			"exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
 		puts: "false then 'paidTwice'",
 	},
 	{
@@ -159,13 +160,13 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'a person can say of what may still be sent that it was not paid',
-		finds: "elsif not p_was_paid and v_row.state = 'unknown' and v_row.lease_until > v_now then",
-		puts: 'elsif false then',
+		finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
+		puts: "v_row.state = 'sending'",
 	},
 	{
 		breaks: 'a person can record what is being sent',
-		finds: "elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n    raise",
-		puts: 'elsif false then\n    raise',
+		finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
+		puts: "(v_row.state = 'unknown' and not p_was_paid)",
 	},
 	{
 		breaks: 'an answer about another person counts',
@@ -205,11 +206,6 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 		finds:
 			"elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      v_message := 'The gate is sending it now';",
 		puts: "elsif false then\n      v_message := 'The gate is sending it now';",
-	},
-	{
-		breaks: 'an unknown caller is paid',
-		finds: 'elsif p_rules.only_known_callers and not v_is_known then',
-		puts: 'elsif false then',
 	},
 	{
 		breaks: 'a caller that is paused is paid',
@@ -271,7 +267,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'who set up stays a member of the owner',
-		finds: 'if not v_is_member then\n  revoke etb_wallet_owner from current_user;\nend if;\n',
+		finds: 'revoke etb_wallet_owner from current_user;\n',
 		puts: '',
 		noticedBy: 'setup',
 	},

@@ -57,7 +57,7 @@ async function asDocumented(
 	await run('bash', ['-e', '-c', filled], { cwd: folder, env });
 }
 
-const tables = ['rules', 'caller', 'payment', 'spent', 'history', 'version'];
+const tables = ['rules', 'payment', 'spent', 'history', 'version'];
 
 /** All rows of all tables. */
 async function all(client: pg.Client): Promise<Record<string, unknown[]>> {

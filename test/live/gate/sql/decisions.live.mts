@@ -63,7 +63,8 @@ const spentToday = async (name: string) =>
 	await value(
 		client,
 		z.coerce.number(),
-		'select spent_today from etb_wallet.spending where budget = $1',
+		`select coalesce((select amount_etb from etb_wallet.spent s where s.budget = r.budget and period = 'day' and scope = 'budget'
+			and starts_on = (etb_wallet.clock() at time zone r.time_zone)::date), 0) from etb_wallet.rules r where budget = $1 and requested_by = ''`,
 		[name],
 	);
 
@@ -224,7 +225,7 @@ test('what was claimed longer ago than its lease is unknown until its answer or 
 	const name = await newBudget({ lease: '10 minutes' });
 	const list = [item('a'), item('b'), item('c')];
 	const window = await claim(client, name, list);
-	await assert.rejects(settle(client, name, 'a', true), /is being sent: wait until/);
+	await assert.rejects(settle(client, name, 'a', true), /may still be sent: settle it after/);
 	await move('11 minutes');
 	assert.deepEqual(await claimed(name, list), ['unknown', 'unknown', 'unknown']);
 	assert.equal(await spentToday(name), 30);
@@ -297,7 +298,7 @@ test('what is unknown may still be sent until its lease ends: only then can a pe
 	await record(client, name, window, [unknown, unknown]);
 	await assert.rejects(
 		settle(client, name, 'a', false),
-		/"a" may still be sent: say that it was not paid after 2026-/,
+		/"a" may still be sent: settle it after 2026-/,
 	);
 	assert.equal(await settle(client, name, 'b', true), 'paid');
 	await move('11 minutes');
@@ -716,8 +717,8 @@ test('rules that cannot be are refused, and what changes them is written down', 
 	);
 	await assert.rejects(settle(client, name, 'a', true), /no payment with the reference "a"/);
 	await assert.rejects(
-		client.query("select etb_wallet.set_caller($1, 'x', '{\"most_per_year\": 1}', 'me')", [name]),
-		/no rule with this name: most_per_year/,
+		client.query("select etb_wallet.set_rules($1, '{\"time_zone\": \"UTC\"}', 'me', 'x')", [name]),
+		/no rule with this name: time_zone/,
 	);
 	await setRules(client, name, { most_per_day: 15 });
 	assert.equal((await claim(client, name, [item('a'), item('b')])).send.length, 1);
@@ -747,5 +748,5 @@ test('a setting applies to what is claimed, not to what was claimed before', asy
 	await claim(client, name, [item('a')]);
 	await setRules(client, name, { lease: '2 minutes' });
 	await move('11 minutes');
-	await assert.rejects(settle(client, name, 'a', false), /is being sent/);
+	await assert.rejects(settle(client, name, 'a', false), /may still be sent/);
 });

@@ -4,7 +4,6 @@ import type { Answer, Item, Told } from '../../../support/gate/server.mts';
 /** What the rules can say; amounts in hundredths of ETB, undefined is no limit. */
 export interface Rules {
 	paused: boolean;
-	onlyKnownCallers: boolean;
 	mostPerPayment?: number;
 	mostPerRecipientPerDay?: number;
 	mostPerRecipientPerMonth?: number;
@@ -105,7 +104,6 @@ export class GateModel {
 	readonly callers = new Map<string, CallerRules>();
 	rules: Rules = {
 		paused: false,
-		onlyKnownCallers: false,
 		timeZone: 'Africa/Addis_Ababa',
 	};
 
@@ -198,7 +196,6 @@ export class GateModel {
 		const { rules } = this;
 		const caller = this.callers.get(requestedBy);
 		if (rules.paused) return ['paused', /^Payments are paused/];
-		if (rules.onlyKnownCallers && caller === undefined) return ['unknownCaller', /known callers/];
 		if (caller?.paused === true) return ['paused', /of the caller ".*" are paused/];
 		const [budget, recipient, by] = scopesOf(toUserId, requestedBy);
 		const day = dayOf(nowMs, rules.timeZone);

@@ -102,7 +102,7 @@ test('npm start sets up a database that GATE_DATABASE_URL names, once', async ()
 		await rows(
 			superuser,
 			z.unknown(),
-			'select budget, most_per_day::int, most_per_payment::int from etb_wallet.rules',
+			"select budget, most_per_day::int, most_per_payment::int from etb_wallet.rules where requested_by = ''",
 		),
 		[{ budget: 'main', ...limits }],
 	);
