@@ -220,6 +220,8 @@ describe('who may settle', () => {
 			const went = await pay(items, fields, { ...options, onError });
 			expect(codesOf(went)).toEqual(['paidBefore', 'inDoubt', 'settings']);
 			expect(went.hints.join()).toMatch(/settles nothing|Mode is on Settle Unknown/);
+			// Whatever items arrive: a run that settles needs none.
+			expect(codesOf(await pay([{}], fields, { ...options, onError }))).toEqual(['settings']);
 			expect(record()).toEqual(before);
 			expect(sent()).toBe(requests);
 		},
