@@ -193,13 +193,16 @@ export class N8nApi {
 		const invitees = [{ email, role: 'global:member' }];
 		const Invited = z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) }));
 		const [invited] = await this.request('POST', '/rest/invitations', Invited, invitees);
-		const token = new URL(invited?.user.inviteAcceptUrl ?? this.url).searchParams.get('token');
+		const invitation = new URL(invited?.user.inviteAcceptUrl ?? this.url).searchParams;
+		// Older n8n name both people instead of a token.
+		const [invitee] = invitation.has('token') ? [] : invitation.getAll('inviteeId');
+		const path = ['/rest/invitations', invitee, 'accept'].filter((part) => part !== undefined);
 		const member = new N8nApi(this.url);
-		const name = { firstName: 'Workflow', lastName: 'Member' };
-		await member.request('POST', '/rest/invitations/accept', z.unknown(), {
-			...name,
-			token,
+		await member.request('POST', path.join('/'), z.unknown(), {
+			firstName: 'Workflow',
+			lastName: 'Member',
 			password,
+			...Object.fromEntries(invitation),
 		});
 		return member;
 	}
@@ -485,7 +488,7 @@ export class N8nApi {
 			const isUnwritten =
 				response.status === 500 && method === 'GET' && text.includes("'resultData'");
 			// After an update of a package, n8n 2.8 answers while it writes this file.
-			const isCutOff = path === nodeTypesFile && !text.trimEnd().endsWith(']');
+			const isCutOff = path === nodeTypesFile && !isWhole(text);
 			if (!(isTooEarly || isUnwritten || isCutOff) || Date.now() > deadline) break;
 			await sleep(POLL_EVERY_MS);
 		}
@@ -495,6 +498,15 @@ export class N8nApi {
 		const parsed: unknown = JSON.parse(text);
 		// Its REST paths wrap every answer in `data`; the list of node types is a plain file.
 		return answer.parse(path.startsWith('/rest/') ? Wrapped.parse(parsed).data : parsed);
+	}
+}
+
+function isWhole(json: string): boolean {
+	try {
+		JSON.parse(json);
+		return true;
+	} catch {
+		return false;
 	}
 }
 

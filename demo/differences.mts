@@ -2,7 +2,7 @@
 import { compareVersions, n8nVersion } from './version.mts';
 
 interface Difference {
-	/** The first n8n that is as the newest. */
+	/** The first n8n that is as the newest, of those that were tried. */
 	since: string;
 	/** For the table, in a person's words. */
 	what: string;
@@ -11,7 +11,7 @@ interface Difference {
 const differences = {
 	expressionSettings: {
 		since: '2.40.0',
-		what: 'The two [settings for events](performance.md#events) have no effect',
+		what: 'The two [settings for events](operating.md#settings) have no effect',
 	},
 	publishing: {
 		since: '2.40.0',
@@ -26,7 +26,7 @@ const differences = {
 		what: 'n8n cannot be told to keep away from private addresses (`N8N_SSRF_PROTECTION_ENABLED`)',
 	},
 	inventedAnswers: {
-		since: '2.17.0',
+		since: '2.37.5',
 		what: 'n8n cannot run a workflow with answers that its AI invents',
 	},
 	formLogin: {

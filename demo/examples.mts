@@ -30,6 +30,14 @@ export async function exampleFiles(): Promise<string[]> {
 	return (await readdir(EXAMPLES)).filter((file) => file.endsWith('.json')).sort();
 }
 
+/** The names in the list of `examples/people.csv`, by employee number. */
+export async function exampleNames(): Promise<Map<string, string>> {
+	const [, ...rows] = (await readFile(join(EXAMPLES, 'people.csv'), 'utf8')).trim().split('\n');
+	return new Map(
+		rows.map((row) => row.split(',')).map(([employee = '', name = '']) => [employee, name]),
+	);
+}
+
 /** Reads one file of `examples/`; throws when it is not a workflow. */
 export async function readExample(file: string): Promise<WorkflowFile> {
 	return WorkflowFile.parse(JSON.parse(await readFile(join(EXAMPLES, file), 'utf8')));

@@ -44,7 +44,7 @@ const OF_ANOTHER_N8N = /^(N8N|DB|QUEUE|EXECUTIONS|WEBHOOK|CREDENTIALS)_/;
 
 /**
  * n8n sets its expression engine up only for what evaluates something, and does not compile the same code again. From
- * n8n 2.40 on; docs/performance.md says what it does for events.
+ * n8n 2.40 on; docs/operating.md says what they do.
  */
 export const expressionEngine = {
 	N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',

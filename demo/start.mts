@@ -2,6 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { projectFolder } from './folders.mts';
+import { exampleNames } from './examples.mts';
 import { prepareForPerson, type Prepared } from './first-run.mts';
 import { portFromEnvironment, requireFreePort } from './ports.mts';
 import { sandboxDatabase, startStack, type Stack } from './stack.mts';
@@ -89,6 +90,7 @@ async function start(signal: AbortSignal): Promise<void> {
 				port: sandboxPort,
 				databaseFile: sandboxDatabase(folder),
 				keepRequests: REQUESTS_KEPT,
+				names: await exampleNames(),
 			},
 			print,
 			signal,

@@ -18,11 +18,11 @@ import { Editor } from '../test/support/editor/editor.mts';
 import { FormVisitor } from '../test/support/form-visitor.mts';
 import { PEOPLE, addRows } from '../test/support/people.mts';
 import {
-	callNodes,
-	callsWorkflow,
 	eventsWorkflow,
 	idOf,
+	limitsWorkflow,
 	payrollWorkflow,
+	LIMITS,
 	PAY,
 	RECORD,
 	TRIGGER_NAME,
@@ -115,16 +115,11 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		await page.getByTestId('credentials-config-container-test-success').waitFor();
 		return await boxOf(page.getByTestId('editCredential-modal'));
 	},
-	...Object.fromEntries(
-		Object.entries(callNodes).map(([picture, { name }]) => [
-			picture,
-			async (scene: Scene) => {
-				await scene.page.setViewportSize({ width, height: 1150 });
-				await openNode(scene, await scene.add(callsWorkflow()), name);
-				return await parametersBox(scene.page);
-			},
-		]),
-	),
+	'disbursement-options': async (scene) => {
+		await scene.page.setViewportSize({ width, height: 1150 });
+		await openNode(scene, await scene.add(limitsWorkflow()), LIMITS);
+		return await parametersBox(scene.page);
+	},
 	'output-preview': async (scene) => {
 		await openNode(scene, await payroll(scene, threePeople), RECORD);
 		await scene.editor.input.getByText('txHash').first().waitFor();
@@ -218,6 +213,10 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		return undefined;
 	},
 	sandbox: async ({ page, sandbox }) => {
+		for (const externalId of sandbox.names.keys()) {
+			const { id } = sandbox.books.addUser({ externalId });
+			sandbox.books.disburse(id, '12400');
+		}
 		await page.setViewportSize({ width, height: 1000 });
 		await page.goto(sandbox.url);
 		return undefined;
@@ -237,15 +236,6 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		]),
 	),
 };
-
-/** Taken in the dark theme as well. */
-const alsoDark = [
-	'output-preview',
-	'disbursement-result',
-	'error',
-	'safe-payments-outcomes',
-	'trigger',
-];
 
 /**
  * Takes all pictures, or those with the given names.
@@ -272,18 +262,11 @@ export async function takePictures(
 				await page.screenshot({ path: join(tmpdir(), `failed-${name}.png`) });
 				throw new Error(`${name}: see failed-${name}.png in ${tmpdir()}`, { cause: error });
 			});
-			const shoot = async (file: string) => {
-				await closeMessages(page);
-				const path = join(place.folder, `${file}.png`);
-				await mkdir(dirname(path), { recursive: true });
-				await writeFile(path, await settled(page, clip));
-				taken(file);
-			};
-			await shoot(name);
-			if (!alsoDark.includes(name)) continue;
-			await page.emulateMedia({ colorScheme: 'dark' });
-			await shoot(`${name}-dark`);
-			await page.emulateMedia({ colorScheme: 'light' });
+			await closeMessages(page);
+			const path = join(place.folder, `${name}.png`);
+			await mkdir(dirname(path), { recursive: true });
+			await writeFile(path, await settled(page, clip));
+			taken(name);
 		}
 	} finally {
 		await browser.close();
@@ -360,7 +343,7 @@ async function runSix(scene: Scene): Promise<void> {
 }
 
 async function openCreator({ page, editor, n8nUrl, add }: Scene): Promise<void> {
-	await page.goto(`${n8nUrl}/workflow/${await add(callsWorkflow())}`);
+	await page.goto(`${n8nUrl}/workflow/${await add(limitsWorkflow())}`);
 	await page.getByTestId('node-creator-plus-button').click();
 	await editor.search('ETB');
 	await editor.listed('ETB Wallet').first().waitFor();

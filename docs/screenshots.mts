@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { exampleNames } from '../demo/examples.mts';
 import { portFromEnvironment } from '../demo/ports.mts';
 import { startStack } from '../demo/stack.mts';
 import { takeGatePictures } from './gate-pictures.mts';
@@ -17,7 +18,7 @@ const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-pictures-'));
 const stack = await startStack({
 	folder,
 	n8nPort: portFromEnvironment('N8N_PORT', 5678),
-	sandbox: { port: portFromEnvironment('SANDBOX_PORT', 4400) },
+	sandbox: { port: portFromEnvironment('SANDBOX_PORT', 4400), names: await exampleNames() },
 	print: (line) => console.log(line),
 });
 try {

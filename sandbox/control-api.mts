@@ -1,7 +1,7 @@
 /** What the page and the tests ask of the sandbox, beside the service itself. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Delivery, Disbursement, User } from './books.mts';
+import { USER_ID_PREFIX, type Delivery, type Disbursement, type User } from './books.mts';
 import { exampleEvents } from './deliveries.mts';
 import { presetNames, type Fault, type PresetName } from './faults.mts';
 import { addPage } from './page/page.mts';
@@ -17,6 +17,11 @@ const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]', '::1']);
 export const isLoopback = (host: string): boolean =>
 	LOOPBACK_NAMES.has(host) || host.startsWith('127.');
 
+/** Whose it is, if that is known; the service itself knows no names. */
+interface Named {
+	name: string | undefined;
+}
+
 /** The sandbox at one moment, as `GET /sandbox/state` gives it. Rows are newest first. */
 export interface SandboxState {
 	url: string;
@@ -25,8 +30,8 @@ export interface SandboxState {
 	fee: number;
 	webhookUrl: string | undefined;
 	payoutDestination: object | undefined;
-	users: User[];
-	disbursements: Disbursement[];
+	users: Array<User & Named>;
+	disbursements: Array<Disbursement & Named>;
 	deliveries: Delivery[];
 	totals: { users: number; disbursements: number; deliveries: number; requests: number };
 	faults: { route: string; fault: string; times: number }[];
@@ -35,28 +40,31 @@ export interface SandboxState {
 	settings: { refuseApiKey: boolean; latencyMs: number };
 }
 
-const nameOf = (fault: Fault | PresetName): string =>
+const faultName = (fault: Fault | PresetName): string =>
 	typeof fault === 'string' ? fault : JSON.stringify(fault);
 
 /** What is shown of a running sandbox. */
 export function stateOf(sandbox: Sandbox): SandboxState {
-	const { books, faults } = sandbox;
+	const { books, faults, names } = sandbox;
+	const nameOf = (userId: string) => names.get(userId.slice(USER_ID_PREFIX.length));
 	return {
 		url: sandbox.url,
 		balance: books.balance(),
 		fee: books.fee(),
 		webhookUrl: books.webhookUrl(),
 		payoutDestination: books.payoutDestination(),
-		users: books.users(NEWEST_ROWS),
-		disbursements: books.disbursements(NEWEST_ROWS),
+		users: books.users(NEWEST_ROWS).map((user) => ({ ...user, name: nameOf(user.id) })),
+		disbursements: books
+			.disbursements(NEWEST_ROWS)
+			.map((payment) => ({ ...payment, name: nameOf(payment.toUserId) })),
 		deliveries: books.deliveries(NEWEST_ROWS),
 		totals: { ...books.totals(), requests: sandbox.requestCount() },
 		faults: faults.queued().map(({ route, fault, times }) => ({
 			route,
-			fault: nameOf(fault),
+			fault: faultName(fault),
 			times,
 		})),
-		lastFault: faults.lastHit && { ...faults.lastHit, fault: nameOf(faults.lastHit.fault) },
+		lastFault: faults.lastHit && { ...faults.lastHit, fault: faultName(faults.lastHit.fault) },
 		settings: sandbox.settings(),
 	};
 }
@@ -81,7 +89,8 @@ const bodies = {
 	simulation: z.object({ amountEtb: amountEtb.optional(), toUserId: z.string().min(1).optional() }),
 	event: z.object({ event: z.string().min(1), data: z.record(z.unknown()).default({}) }),
 	example: z.object({
-		event: z.enum(exampleEvents),
+		/** `*` for one of each kind. */
+		event: z.enum([...exampleEvents, '*']),
 		/** Empty for the registered URL. */
 		url: z.union([z.string().url(), z.literal('')]).default(''),
 	}),
@@ -92,6 +101,17 @@ const bodies = {
 		latencyMs: z.number().min(0).max(600_000).optional(),
 	}),
 };
+
+/** What a person should know of examples that nobody took; undefined for nothing. */
+function problemOf(deliveries: Delivery[]): string | undefined {
+	const [failed, ...others] = deliveries.filter(({ state }) => state === 'failed');
+	if (failed === undefined) return undefined;
+	if (failed.url === '')
+		return 'Not sent: no webhook URL is set. Publish a workflow with the trigger.';
+	const { status, error } = failed.attempts.at(-1) ?? {};
+	const what = [failed, ...others].map(({ event }) => event).join(', ');
+	return `Not taken: ${what} (${status === undefined ? error : `answer ${status}`}). A test URL takes one event after each Execute step.`;
+}
 
 /** The JSON of a body that arrived as text; an empty body counts as an empty object. */
 const json = (body: unknown): unknown =>
@@ -129,7 +149,13 @@ export async function addControlApi(app: FastifyInstance, sandbox: Sandbox): Pro
 		});
 		control.post('/sandbox/examples', async (request) => {
 			const { event, url } = parseBody(bodies.example, json(request.body));
-			return await sandbox.sendExample(event, url === '' ? undefined : url);
+			const deliveries: Delivery[] = [];
+			for (const each of event === '*' ? exampleEvents : [event]) {
+				const { deliveryId } = await sandbox.sendExample(each, url === '' ? undefined : url);
+				const delivery = sandbox.books.delivery(deliveryId);
+				if (delivery !== undefined) deliveries.push(delivery);
+			}
+			return { deliveryIds: deliveries.map(({ id }) => id), problem: problemOf(deliveries) };
 		});
 		control.post('/sandbox/faults', (request) => {
 			const fault = parseBody(bodies.fault, json(request.body));

@@ -13,24 +13,20 @@ export const PARTNER_PREFIX = '/api/v1/partners';
 /** A request as it arrived at the partner API. */
 export interface ReceivedRequest {
 	method: string;
+	/** With its query. */
 	path: string;
 	/** Headers as received, authorization included. */
 	headers: FastifyRequest['headers'];
 	bodyText: string;
 	/** The body parsed as JSON; undefined when it is none. */
 	body: unknown;
+	/** What the path has in the places of the route that begin with a colon, such as `:id`. */
+	params: Readonly<Record<string, string | undefined>>;
+	/** What stands behind the question mark. */
+	query: URLSearchParams;
 	/** ms since the Unix epoch */
 	receivedAt: number;
 }
-
-export type RouteName =
-	| 'GET /balance'
-	| 'GET /fee'
-	| 'PUT /fee'
-	| 'PUT /webhook'
-	| 'PUT /treasury/payout-destination'
-	| 'POST /users'
-	| 'POST /disburse';
 
 /** What the partner API needs from the rest of the service. */
 export interface PartnerApiOptions {
@@ -46,6 +42,8 @@ export interface PartnerApiOptions {
 	/** Aborted when the service stops. */
 	stopping: AbortSignal;
 }
+
+const Params = z.record(z.string());
 
 interface Answer {
 	status: number;
@@ -107,40 +105,64 @@ function disburse(request: ReceivedRequest, { books, onDisbursed }: PartnerApiOp
 	return { status: 200, body: { success: true, amountEtb, txHash } };
 }
 
-type Endpoint = (request: ReceivedRequest, options: PartnerApiOptions) => Answer;
+interface Endpoint {
+	/** For the page: what n8n asks to. */
+	label: string;
+	answer: (request: ReceivedRequest, options: PartnerApiOptions) => Answer;
+}
 
-/** The seven endpoints (service document §4); 1 to 5 answer with a `data` wrapper, 6 and 7 without. */
-const endpoints: Record<RouteName, Endpoint> = {
-	'GET /balance': (_request, { books }) => ({ status: 200, body: { data: books.balance() } }),
-	'GET /fee': (_request, { books }) => ({
-		status: 200,
-		body: { data: { feePercent: books.fee() } },
-	}),
-	'PUT /fee': (request, { books }) => {
-		books.setFee(parseBody(bodies.fee, request.body).feePercent);
-		return { status: 200, body: { data: { feePercent: books.fee() } } };
+/** The endpoints of the service document §4. */
+const endpoints = {
+	'GET /balance': {
+		label: 'Read the balance',
+		answer: (_request, { books }) => ({ status: 200, body: { data: books.balance() } }),
 	},
-	'PUT /webhook': (request, { books }) => {
-		const { webhookUrl } = parseBody(bodies.webhook, request.body);
-		books.setWebhookUrl(webhookUrl);
-		return { status: 200, body: { data: { webhookUrl } } };
+	'GET /fee': {
+		label: 'Read the fee',
+		answer: (_request, { books }) => ({ status: 200, body: { data: { feePercent: books.fee() } } }),
 	},
-	'PUT /treasury/payout-destination': (request, { books }) => {
-		const destination = parseBody(bodies.payoutDestination, request.body);
-		books.setPayoutDestination(destination);
-		return { status: 200, body: { data: destination } };
+	'PUT /fee': {
+		label: 'Set the fee',
+		answer(request, { books }) {
+			books.setFee(parseBody(bodies.fee, request.body).feePercent);
+			return { status: 200, body: { data: { feePercent: books.fee() } } };
+		},
 	},
-	'POST /users': (request, { books }) => {
-		const { id, externalId, walletAddress } = books.addUser(parseBody(bodies.user, request.body));
-		return { status: 201, body: { id, externalId, walletAddress } };
+	'PUT /webhook': {
+		label: 'Set the webhook URL',
+		answer(request, { books }) {
+			const { webhookUrl } = parseBody(bodies.webhook, request.body);
+			books.setWebhookUrl(webhookUrl);
+			return { status: 200, body: { data: { webhookUrl } } };
+		},
 	},
-	'POST /disburse': disburse,
-};
+	'PUT /treasury/payout-destination': {
+		label: 'Set the payout destination',
+		answer(request, { books }) {
+			const destination = parseBody(bodies.payoutDestination, request.body);
+			books.setPayoutDestination(destination);
+			return { status: 200, body: { data: destination } };
+		},
+	},
+	'POST /users': {
+		label: 'Create a user',
+		answer(request, { books }) {
+			const { id, externalId, walletAddress } = books.addUser(parseBody(bodies.user, request.body));
+			return { status: 201, body: { id, externalId, walletAddress } };
+		},
+	},
+	'POST /disburse': { label: 'Pay a user', answer: disburse },
+} satisfies Record<string, Endpoint>;
+
+export type RouteName = keyof typeof endpoints;
 
 const isRouteName = (name: string): name is RouteName => Object.hasOwn(endpoints, name);
 
 /** The routes of the partner API, as faults name them. */
 export const routeNames: readonly RouteName[] = Object.keys(endpoints).filter(isRouteName);
+
+/** What each route is for, in a person's words. */
+export const labelOfRoute = (route: RouteName): string => endpoints[route].label;
 
 const isJson = (contentType = '') => /^application\/json\s*(;|$)/i.test(contentType);
 
@@ -156,7 +178,7 @@ function answerOf(
 		if (request.bodyText !== '' && !isJson(request.headers['content-type'])) {
 			throw new Refusal(415, 'not_json', 'The Content-Type must be application/json.');
 		}
-		return endpoint(request, options);
+		return endpoint.answer(request, options);
 	} catch (error) {
 		return errorAnswer(error);
 	}
@@ -233,6 +255,8 @@ export function addPartnerApi(app: FastifyInstance, options: PartnerApiOptions):
 			headers: request.headers,
 			bodyText,
 			body: parseJson(bodyText),
+			params: Params.catch({}).parse(request.params),
+			query: new URLSearchParams(request.url.split('?')[1]),
 			receivedAt: options.now(),
 		};
 		options.record(received);

@@ -35,6 +35,8 @@ export interface SandboxOptions {
 	deliveryTimeoutMs?: number;
 	/** How many of the newest partner requests to keep; default all. */
 	keepRequests?: number;
+	/** Names of people by external ID, for the page. */
+	names?: ReadonlyMap<string, string>;
 }
 
 /** A simulated deposit or transfer and the delivery of its event. */
@@ -63,6 +65,8 @@ export interface Sandbox {
 	requests: ReceivedRequest[];
 	books: Books;
 	faults: Faults;
+	/** Names of people by external ID, which only the page shows. */
+	names: ReadonlyMap<string, string>;
 	/** Queues an event of any name to the registered URL; `body` is sent as it is, correctly signed. */
 	emit(event: string, data: object, options?: { body?: string }): { deliveryId: string };
 	/** Sends an example of an event: once to this URL, or without one to the registered URL, as the service does. */
@@ -104,6 +108,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		treasuryBalance = 1_000_000,
 		deliveryTimeoutMs = DELIVERY_TIMEOUT_MS,
 		keepRequests = Infinity,
+		names = new Map(),
 	} = options;
 
 	const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
@@ -151,9 +156,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		const amountEtb = 100;
 		const toUserId = books.users(1)[0]?.id ?? 'etbw_example';
 		const txHash = randomHex('0x', 32);
-		if (event === 'deposit.mint_queued') return { id: randomHex('dep_', 12), amountEtb, toUserId };
-		if (event === 'transfer.completed') return { id: randomHex('trf_', 12), amountEtb, txHash };
-		return { id: randomHex('disb_', 12), toUserId, amountEtb, txHash };
+		const examples: Record<ExampleEvent, object> = {
+			'disburse.completed': { id: randomHex('disb_', 12), toUserId, amountEtb, txHash },
+			'transfer.completed': { id: randomHex('trf_', 12), amountEtb, txHash },
+			'deposit.mint_queued': { id: randomHex('dep_', 12), amountEtb, toUserId },
+		};
+		return examples[event];
 	};
 
 	const sandbox: Sandbox = {
@@ -163,6 +171,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		requests,
 		books,
 		faults,
+		names,
 		emit: (event, data, { body } = {}) => ({ deliveryId: deliveries.queue(event, data, body) }),
 		async sendExample(event, url) {
 			const data = exampleOf(event);

@@ -18,8 +18,8 @@ const deliveryOf = (context: IExecuteFunctions | IWebhookFunctions, key: string)
 	`${triggerKey(context)} ${key}`;
 
 /**
- * The events whose executions this process began, and is to tell the end of. After a crash n8n runs what was in its queue:
- * executions without a delivery.
+ * The events whose workflows run in this process now, until `whenEnded` calls back. Some have no delivery here: after a
+ * crash n8n runs what was in its queue.
  */
 const executing = new Set<string>();
 
@@ -43,7 +43,10 @@ export function beginDelivery(
 	};
 }
 
-/** The items that n8n's "Retry On Fail" hands over again, in the same execution, if an event has a field `error`. */
+/**
+ * The items of events that this process gave out. n8n's "Retry On Fail" runs the trigger again with the same item if its
+ * event has a field `error`: that is no duplicate.
+ */
 const givenOut = new WeakSet<object>();
 
 /**
@@ -62,7 +65,7 @@ export async function isToBeHandled(
 	// Retry execution: a person wants it to run.
 	if (context.getMode() === 'retry' || givenOut.has(item)) return true;
 	const delivery = deliveryOf(context, key);
-	// If this process received the delivery, and also runs its workflow, no other process of n8n runs workflows.
+	// A process that receives deliveries and runs their workflows is the only one of n8n: in queue mode workers run them.
 	const isShared = !deliveries.has(delivery);
 	const change = async (wanted: Change): Promise<ReadonlySet<string>> => {
 		try {

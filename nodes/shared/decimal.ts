@@ -15,7 +15,7 @@ const binaryNoise = 2 * Number.EPSILON;
 /** Adding up to 500 amounts is off by less. */
 const noiseOfSums = 250 * Number.EPSILON;
 
-/** Numbers with up to six decimals stay: none of them is nearer than this to a whole hundredth, without being one. */
+/** A number is taken for a hundredth only if it is nearer to one than this. So one that is written with up to six decimals stays. */
 const mostNoise = 0.0000005;
 
 /**

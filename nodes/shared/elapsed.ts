@@ -2,7 +2,7 @@
 import { sleep } from 'n8n-workflow';
 
 /**
- * Begins to count for what this process may still do.
+ * Starts a watch that is never slow, for how long this process may still do something.
  * @returns the ms since then, by the clock on the wall or by the monotonic one, whichever went further: a person can set
  * the first one back, and the second stands still while a machine sleeps
  */
@@ -13,7 +13,7 @@ export function stopwatch(): () => number {
 }
 
 /**
- * Begins to count how long this process waits for another one.
+ * Starts a watch that is never fast, for how long this process waits before it counts another one as dead.
  * @returns the ms since then by the monotonic clock alone, which nobody can set forward
  */
 export function monotonicStopwatch(): () => number {

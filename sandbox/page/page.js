@@ -63,8 +63,9 @@ async function send(method, path, body, done) {
 			body: body && JSON.stringify(body),
 		});
 		const answer = await response.json();
-		message.textContent = response.ok ? done : answer.error.message;
-		message.className = response.ok ? 'good' : 'bad';
+		const problem = response.ok ? answer.problem : answer.error.message;
+		message.textContent = problem ?? done;
+		message.className = problem === undefined ? 'good' : 'bad';
 	} catch {
 		message.textContent = 'The sandbox does not answer. Is it still running?';
 		message.className = 'bad';
@@ -72,8 +73,11 @@ async function send(method, path, body, done) {
 	await refresh();
 }
 
-function valuesOf(form) {
-	const fields = [...form.elements].filter(({ name }) => name);
+/** Of all fields, and of the button that was clicked. */
+function valuesOf(form, button) {
+	const fields = [...form.elements].filter(
+		(field) => field.name && (field.type !== 'submit' || field === button),
+	);
 	return Object.fromEntries(
 		fields.map((field) => [
 			field.name,
@@ -85,7 +89,7 @@ function valuesOf(form) {
 for (const form of document.querySelectorAll('form[data-post]')) {
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();
-		void send('POST', form.dataset.post, valuesOf(form), form.dataset.done);
+		void send('POST', form.dataset.post, valuesOf(form, event.submitter), form.dataset.done);
 	});
 }
 for (const button of document.querySelectorAll('button[data-delete]')) {

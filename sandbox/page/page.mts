@@ -5,7 +5,9 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Attempt, Delivery } from '../books.mts';
 import type { SandboxState } from '../control-api.mts';
-import type { FaultRoute, PresetName } from '../faults.mts';
+import type { ExampleEvent } from '../deliveries.mts';
+import type { PresetName } from '../faults.mts';
+import { labelOfRoute, routeNames } from '../partner-api.mts';
 import { parseJson } from '../refusal.mts';
 import type { Sandbox } from '../sandbox.mts';
 import { html, type Html } from './html.mts';
@@ -15,16 +17,11 @@ const POLICY =
 	"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-const ROUTE_LABELS: Record<FaultRoute, string> = {
-	'POST /disburse': 'Pay a user',
-	'POST /users': 'Create a user',
-	'GET /balance': 'Read the balance',
-	'GET /fee': 'Read the fee',
-	'PUT /fee': 'Set the fee',
-	'PUT /webhook': 'Set the webhook URL',
-	'PUT /treasury/payout-destination': 'Set the payout destination',
-	'*': 'Any request',
-};
+/** Payments first: the page is opened to see what becomes of them. */
+const ROUTE_LABELS: Record<string, string> = Object.fromEntries([
+	...routeNames.toReversed().map((route): [string, string] => [route, labelOfRoute(route)]),
+	['*', 'Any request'],
+]);
 
 const PRESET_LABELS: Record<PresetName, string> = {
 	refused: 'It refuses (422)',
@@ -73,10 +70,10 @@ const EventBody = z
 
 const labelOf = (labels: Record<string, string>, name: string): string => labels[name] ?? name;
 
-const EVENT_LABELS: Record<string, string> = {
-	'disburse.completed': 'A payment was made',
-	'deposit.mint_queued': 'A deposit was queued',
-	'transfer.completed': 'A transfer completed',
+const EVENT_LABELS: Record<ExampleEvent, string> = {
+	'disburse.completed': 'Payment completed',
+	'transfer.completed': 'Transfer completed',
+	'deposit.mint_queued': 'Deposit queued',
 };
 
 const thousands = (amount: number | string): string => {
@@ -232,6 +229,10 @@ const table = (title: string, total: number, rows: Html[], head: Html, none: str
 			: ''}
 	</section>`;
 
+/** An id, with the name of the person above it, if that is known. */
+const named = (name: string | undefined, id: Html): Html =>
+	name === undefined ? id : html`<b>${name}</b><br />${id}`;
+
 /** The part of the page that follows the sandbox. */
 export const renderLive = (state: SandboxState): Html =>
 	html`${notices(state)} ${cards(state)}
@@ -243,7 +244,7 @@ export const renderLive = (state: SandboxState): Html =>
 					(payment) =>
 						html`<tr>
 							<td>${time(payment.createdAt)}</td>
-							<td class="break">${payment.toUserId}</td>
+							<td class="break">${named(payment.name, html`${payment.toUserId}`)}</td>
 							<td class="number">${thousands(payment.amountText)}</td>
 							<td>${short(payment.txHash)}</td>
 						</tr>`,
@@ -260,7 +261,9 @@ export const renderLive = (state: SandboxState): Html =>
 				state.users.map(
 					(user) =>
 						html`<tr>
-							<td class="break"><b>${user.externalId}</b><br /><code>${user.id}</code></td>
+							<td class="break">
+								${named(user.name ?? user.externalId, html`<code>${user.id}</code>`)}
+							</td>
 							<td class="break email">${user.email ?? html`<span class="none">none</span>`}</td>
 							<td>${short(user.walletAddress)}</td>
 						</tr>`,
@@ -310,16 +313,15 @@ const controls = (sandbox: Sandbox): Html =>
 			<h2>Send an event</h2>
 			<p class="note">
 				About nothing that happened. To build a workflow with it, copy the <i>Test URL</i> of the
-				trigger, and choose <i>Execute step</i> there before you send.
+				trigger to here, choose <i>Execute step</i> there, and send. A test takes one event.
 			</p>
-			<label
-				>Event
-				<select name="event">
-					${options(EVENT_LABELS)}
-				</select></label
-			>
 			<label>To <input name="url" type="url" placeholder="The webhook URL" /></label>
-			<button>Send</button>
+			<div class="buttons">
+				${Object.entries(EVENT_LABELS).map(
+					([event, label]) => html`<button name="event" value="${event}">${label}</button>`,
+				)}
+				<button class="quiet" name="event" value="*">One of each</button>
+			</div>
 		</form>
 		<form data-post="/sandbox/faults" data-done="">
 			<h2>Make something go wrong</h2>

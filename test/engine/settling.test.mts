@@ -46,27 +46,18 @@ const known = async (...names: string[]): Promise<unknown[]> =>
 	);
 
 describe('naming references', () => {
-	test('settles two of a list of 200, one paid and one not, in one run; the next one pays one', async () => {
-		const list = Array.from({ length: 200 }, (_, index) => `u${index}`);
-		const items = itemsFor(...list);
-		await leaveUnknown(items, ['u7'], 'error500AfterPaying');
-		await leaveUnknown(items.slice(100), ['u107'], 'error500BeforePaying');
-		expect((await known(...list)).filter((code) => code === 'inDoubt')).toHaveLength(1);
-		// The second one was paid by the first run, so another one takes its place.
-		await leaveUnknown(itemsFor('late'), ['late']);
-		const before = sandbox.books.disbursements();
+	test('settles one as paid and one as not, in one run that sends nothing; the next one pays one', async () => {
+		await leaveUnknown(itemsFor('a', 'b', 'c'), ['a', 'b']);
 		const requests = sent();
-		const { output, hints } = await settle({ wasPaid: 'pay-u7', wasNotPaid: 'pay-late' });
+		const { output, hints } = await settle({ wasPaid: 'pay-a', wasNotPaid: 'pay-b' });
 		expect(output.map(({ json }) => json)).toMatchObject([
-			{ outcome: 'alreadyPaid', code: 'settledPaid', mode: 'settle', reference: 'pay-u7' },
-			{ outcome: 'ready', code: 'settledNotPaid', mode: 'settle', reference: 'pay-late' },
+			{ outcome: 'alreadyPaid', code: 'settledPaid', mode: 'settle', reference: 'pay-a' },
+			{ outcome: 'ready', code: 'settledNotPaid', mode: 'settle', reference: 'pay-b' },
 		]);
 		expect(hints.join()).toMatch(/1 settled as paid, 1 settled as not paid\. Now set Mode back/);
-		expect(sandbox.books.disbursements()).toEqual(before);
 		expect(sent()).toBe(requests);
-		const { output: paid } = await pay([...items, ...itemsFor('late')]);
-		expect(codes(paid)).toEqual([...Array<string>(200).fill('paidBefore'), 'paid']);
-		expect(sandbox.books.disbursements()).toHaveLength(201);
+		const { output: paid } = await pay(itemsFor('a', 'b', 'c'));
+		expect(codes(paid)).toEqual(['paidBefore', 'paid', 'paidBefore']);
 	});
 
 	test('that were paid is for ever', async () => {
@@ -272,8 +263,8 @@ describe('who may settle', () => {
 });
 
 describe('what another execution is sending', () => {
-	/** In ms. The shortest and the longest that the node takes, and the usual one. */
-	const timeouts = [1_000, 60_000, 120_000];
+	/** In ms. The shortest and the longest that the node takes. */
+	const timeouts = [1_000, 120_000];
 	/** In ms. After so long nobody sends any more what a run has met. */
 	const isOverAfterMs = 2 * 145_000 + 1;
 	const withTimeout = (timeout: number): INodeParameters => ({ options: { timeout } });

@@ -28,9 +28,9 @@ export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
 	`payee:${JSON.stringify([key, toUserId, String(amount)])}`;
 
 /**
- * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n dies before
- * it can take the question back: the record names this payee too, who is told `paidBefore` from then on. Nobody is paid. To
- * tell a question from a fact would cost a further mark for each reference that is paid.
+ * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n dies, or
+ * its database fails, before it can take the question back: the record names this payee too, who is told `paidBefore` from
+ * then on. Nobody is paid. To tell a question from a fact would cost a further mark for each reference that is paid.
  */
 export const isPayeeOfQuestion = (
 	database: SimulatedDatabase,

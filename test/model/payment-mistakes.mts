@@ -253,8 +253,13 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'What was refused is freed once more after an access that failed',
-			'unrecorded = ended.filter(mayBePaid);',
-			'unrecorded = ended;',
+			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) === 'paid');",
+			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) !== 'unknown');",
+		],
+		[
+			'What is unknown is doubted once more after an access that failed',
+			"(0, payment_1.outcomeOfRow)(payment) === 'paid'",
+			"(0, payment_1.outcomeOfRow)(payment) !== 'notPaid'",
 		],
 		[
 			'A failing database does not keep a payment from being sent',
@@ -325,48 +330,5 @@ export const mistakes: Mutation[] = [
 			'if (heldForMs() > safeForMs)',
 			'if (false)',
 		],
-	),
-	...inFile(
-		`${paying}/claims.js`,
-		['The pay gate: a claim is used again in its execution', 'if (use.by !== tries)', 'if (false)'],
-		[
-			'The pay gate: Retry On Fail cannot go on with its own claims',
-			'if (use.by !== tries)',
-			'if (uses.get(claim) === use && use.msLeft.size > 0)',
-		],
-		[
-			'The pay gate: what another execution claimed is sent',
-			'if (execution !== own)',
-			'if (false)',
-		],
-		[
-			'The pay gate: nobody looks at Not After',
-			'passedMs() < msAtFirst ? msAtFirst : 0',
-			'Infinity',
-		],
-		[
-			'The pay gate: a payment may take longer than its lease',
-			'passedMs() < msAtFirst ? msAtFirst : 0',
-			'passedMs() < msAtFirst ? Infinity : 0',
-		],
-	),
-	...inFile(
-		`${paying}/payClaims.js`,
-		[
-			'The pay gate: Not After is only looked at before the first payment',
-			'const msLeft = ({ itemIndex }) => claims[itemIndex]?.msLeft?.() ?? 0;',
-			'const first = claims.map((claim) => claim.msLeft?.() ?? 0); const msLeft = ({ itemIndex }) => first[itemIndex];',
-		],
-		[
-			'The pay gate: a run that is refused as a whole says not paid of all',
-			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), (0, rows_1.readable)(run, readRow));",
-			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), context.getInputData().map((_, itemIndex) => ({ itemIndex })));",
-		],
-		[
-			'The pay gate: a claim is used up after the credential was loaded',
-			'const claims = context\n',
-			"let claims = []; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), context.getInputData().map((_, itemIndex) => ({ itemIndex }))); } claims = context\n",
-		],
-		['The pay gate: an evaluation pays', 'if ((0, n8n_1.isSimulation)(context)) {', 'if (false) {'],
 	),
 ];

@@ -69,6 +69,28 @@ const beginsAt = (() => {
 if ((27 * periodMs) % ownForMs !== 0) throw new Error('No period begins then');
 
 const usual = { timeout: 60_000 };
+
+/**
+ * A run pays three people, one after the other. The database fails after it recorded how the first of them ended, whom other
+ * turns in another process want too.
+ */
+const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
+	range(8, 14).map((call): Plan => {
+		const turns = [
+			{ start: at(0), concurrency: 1 },
+			...others.map((turn) => ({ ...turn, process: 1 })),
+		];
+		const faults = [{ kind: 'failsAfter' as const, call, count: 1 }];
+		const plan = planOf(turns, [answer, 'silentPaid'], { noise: 2, faults });
+		const items = range(0, 3).map((person): ItemPlan => {
+			return { person, variant: 'same', spelling: 0, word: 'asks' };
+		});
+		return {
+			...plan,
+			runs: plan.runs.map((run, index) => (index === 0 ? { ...run, items } : run)),
+		};
+	});
+
 /** Of a sender that stands still: another run meets its claim, and a person can settle it before the sender goes on. */
 const stands = { lasts: 298_000, metAt: 2_000, settledAt: 293_000, wentOnAt: 299_000 };
 
@@ -319,6 +341,21 @@ export const stories: Story[] = [
 				),
 			),
 		),
+	},
+	{
+		name: 'The database fails as an unknown payment is recorded; a person settles it; it is sent again, and settled at once',
+		plans: recordedBy('error', [
+			{ ...typed, word: 'notPaid', start: at(10_000) },
+			{ ...usual, start: at(50_000) },
+			{ ...typed, word: 'notPaid', start: at(52_000) },
+		]),
+	},
+	{
+		name: 'The database fails as a refusal is recorded; another run claims that payment, and a third one asks for it',
+		plans: recordedBy('rejected', [
+			{ ...usual, start: at(10_000) },
+			{ ...usual, start: at(42_000) },
+		]),
 	},
 	{
 		name: 'Retry On Fail runs a node again that settles, and somebody pays between its tries',

@@ -54,9 +54,7 @@ function broken(file: string): string[] {
 /** Paths below this project's folders in code, whole or in a command. */
 function pathsIn(file: string): string[] {
 	const text = readFileSync(file, 'utf8');
-	const code = [...text.matchAll(/^```(?!mermaid)[\s\S]*?^```|`[^`\n]+`/gm)].map(
-		([match]) => match,
-	);
+	const code = [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(([match]) => match);
 	const path = new RegExp(
 		`(?<![\\w./:@~-])(?:${folders.join('|').replaceAll('.', '\\.')})/[\\w./-]*`,
 		'g',
@@ -111,16 +109,6 @@ describe.each(markdown)('%s', (file) => {
 		);
 		expect(pathsIn(file).filter((path) => !existsSync(path))).toEqual([]);
 	});
-});
-
-test('the picture of the architecture shows files that exist', () => {
-	const [picture = ''] =
-		/^```mermaid[\s\S]*?^```/m.exec(readFileSync('docs/architecture.md', 'utf8')) ?? [];
-	const names = [...picture.matchAll(/"([\w/.…]+\.ts)<br>/g)].map(([, name = '']) =>
-		name.replaceAll('…', '*'),
-	);
-	expect(names.length).toBeGreaterThan(10);
-	expect(names.filter((name) => globSync(`nodes/**/${name}`).length === 0)).toEqual([]);
 });
 
 test('every operation that a document names exists', () => {

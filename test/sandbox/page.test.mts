@@ -21,7 +21,7 @@ test('the page shows balance, fee, webhook URL, payout destination, users, payme
 		'employee-1',
 		'one@example.com',
 		'1,234.5',
-		'A payment was made</b>: 1,234.5 ETB to etbw_employee-1',
+		'Payment completed</b>: 1,234.5 ETB to etbw_employee-1',
 		'disburse.completed',
 		'ECONNREFUSED',
 	]) {
@@ -31,6 +31,17 @@ test('the page shows balance, fee, webhook URL, payout destination, users, payme
 		expect((await send(sandbox.url + file, 'GET')).status).toBe(200);
 	}
 	expect(page.text).not.toMatch(/(?:href|src)="(?:https?:)?\/\//);
+});
+
+test('the page names people beside their wallets and payments', async () => {
+	const names = new Map([['E-1041', 'Abebe Kebede']]);
+	const sandbox = await sandboxForTest({ names });
+	await call(sandbox, 'POST', '/users', { externalId: 'E-1041' });
+	await call(sandbox, 'POST', '/users', { externalId: 'E-1042' });
+	await call(sandbox, 'POST', '/disburse', { toUserId: 'etbw_E-1041', amountEtb: 1 });
+	const { text } = await send(`${sandbox.url}/sandbox/live`, 'GET');
+	expect(text.match(/<b>Abebe Kebede<\/b><br \/>(?:<code>)?etbw_E-1041/g)).toHaveLength(2);
+	expect(text).toContain('<b>E-1042</b><br /><code>etbw_E-1042');
 });
 
 test('the page says what is to go wrong, and what went wrong', async () => {

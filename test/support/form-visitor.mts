@@ -156,7 +156,10 @@ export class FormVisitor {
 
 	/** Sends as it is; redirects are not followed. */
 	async request(address: string, init: RequestInit = {}): Promise<Response> {
-		const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+		const cookie = [...this.cookies]
+			.filter(([name]) => !isOfAnotherPage(name, address))
+			.map(([name, value]) => `${name}=${value}`)
+			.join('; ');
 		const headers = {
 			...Object.fromEntries(new Headers(init.headers)),
 			cookie,
@@ -185,8 +188,26 @@ export class FormVisitor {
 	}
 }
 
+/**
+ * Whether a cookie is for the pages of another execution. n8n gives out one of 560 bytes for each, for an hour, and refuses
+ * (431) who sends more than 16 KB of them: nobody opens as many pages in an hour as a test does.
+ */
+const isOfAnotherPage = (cookie: string, address: string): boolean => {
+	const [, id] = /^n8n-form-auth-ex-(.*)$/.exec(cookie) ?? [];
+	return id !== undefined && !new URL(address).pathname.includes(`/form-waiting/${id}`);
+};
+
+/** What a browser says of a file, by the end of its name. */
+const mediaTypes: Record<string, string> = {
+	csv: 'text/csv',
+	ods: 'application/vnd.oasis.opendocument.spreadsheet',
+	xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
 const fileOf = ({ name, content }: Upload): File =>
-	new File([typeof content === 'string' ? content : new Uint8Array(content)], name);
+	new File([typeof content === 'string' ? content : new Uint8Array(content)], name, {
+		type: mediaTypes[name.split('.').at(-1) ?? ''],
+	});
 
 const tokenOf = (page: string): Record<string, string> => {
 	const [, token = ''] = /const authToken = '([^']*)'/.exec(page) ?? [];

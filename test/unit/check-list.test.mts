@@ -229,6 +229,11 @@ describe('a row', () => {
 describe('a list', () => {
 	test.each<[string, Fields[], RegExp]>([
 		['nobody', [{}], /nobody in it/],
+		[
+			'what n8n could not read',
+			[{ error: 'File is password-protected' }],
+			/could not be read: File is password-protected/,
+		],
 		['only headings', [{ row: headings }], /nobody in it/],
 		['no headings', [{ row: ['E-1', 'Abebe', 5] }], /no column employee.*"E-1", "Abebe", "5"/],
 		[

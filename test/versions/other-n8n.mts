@@ -37,7 +37,7 @@ export async function exactVersion(wanted: string): Promise<string> {
 const ofTheirTime: Array<{
 	version: string;
 	dependencies?: Record<string, string>;
-	overrides: Record<string, string>;
+	overrides: Record<string, string | Record<string, string>>;
 }> = [
 	{
 		version: '2.8.4',
@@ -47,7 +47,10 @@ const ofTheirTime: Array<{
 	{
 		version: '2.20.12',
 		dependencies: { '@opentelemetry/core': '2.6.0' },
-		overrides: { '@langchain/langgraph-checkpoint': '1.0.4' },
+		overrides: {
+			'@langchain/langgraph-checkpoint': '1.0.4',
+			langchain: { '@langchain/langgraph': '1.2.0' },
+		},
 	},
 	{ version: '2.30.8', overrides: {} },
 	{ version: '2.37.5', overrides: pinnedManifest.overrides },

@@ -21,7 +21,7 @@ interface Claim {
 	msLeft?: () => number;
 }
 
-/** Who used a claim: all tries of a node run, which go on with it. Until when it counts is by the text of Not After. */
+/** What is known of a claim that was used. `by`: all tries of one node run, which may go on with it. `msLeft`: for each text of Not After, for how long it counts. */
 interface Use {
 	by: object;
 	msLeft: Map<string, () => number>;

@@ -10,8 +10,8 @@ import { isFailed, isPayment, readPayment, type Payment, type Result, type Row }
 import {
 	batchOf,
 	isStopped,
-	readable,
 	readRows,
+	refuseInvalid,
 	refuseRun,
 	refusedAs,
 	runOf,
@@ -36,11 +36,12 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		run.options = readOptions(context, read);
 	} catch (error) {
 		const refused = refusedAs('settings', error);
-		return await refuse(run, new Ledger(context, afterStopMs), refused, readable(run, readRow));
+		return await refuse(run, new Ledger(context, afterStopMs), refused, readRows(run, readRow));
 	}
 	const { options } = run;
 	if (options.mode === 'settle') return await settle(context, options);
 	const rows = readRows(run, readRow);
+	refuseInvalid(run, rows);
 	const pending = rows.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);
 	const batch = batchOf(

@@ -1,21 +1,22 @@
 /**
- * The record of references: what became of each, across executions and restarts of n8n.
+ * The record of references: what became of each, across executions and restarts of n8n. It is a set of texts, the marks.
  *
  * State | Its marks | Who moves a reference there | What a crash there leaves | What a person is told
  * --- | --- | --- | --- | ---
- * unused | none of these | a refusal by the service, in time; a person: *was not paid* | the same | `ready`, or it is sent
- * in flight | sent; once a run has met it also doubt and seen | a run that is about to send it | the same; in doubt some minutes after a run has met it | `unknown`
- * in doubt | sent, doubt | a sender without an answer; time | the same | `unknown`
- * paid | sent, paid, sure, payee (or anybody) | the service's answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
+ * unused | no *sent* | a sender that the service refused, in time; a person: *was not paid* | the same | `ready`, or it is sent
+ * in flight | sent; after another run has met it also doubt, and a *seen* that is not old | a run that is about to send it | the same; some minutes after another run has met it: in doubt | `unknown`
+ * in doubt | sent, doubt, no *seen* but old ones | a sender without an answer, in time; two periods after a run has met it | the same | `unknown`
+ * paid | sent, paid, sure, payee (or anybody) | a sender with the answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
  *
- * The mark *sent* is written before a payment is sent: that is the claim. A claim lasts for a period, in which its sender has
- * long ended. Nobody ends the claim of a sender that died. So the first run that meets a claim writes *doubt*, and *seen* with
- * the number of the period: once that period and the next one are over, nobody can be sending it any more. A sender whose
- * answer comes later than its claim lasts records *paid*, and nothing else: another run may have claimed the reference since.
+ * A run writes the mark *sent* before it sends a payment: that is its claim, which is its own for `ownForMs`. A sender that
+ * dies leaves its claim behind. So the first other run that meets a claim writes *doubt*, and *seen* with the number of the
+ * period: once that period and the next one are over, nobody can be sending it any more. A sender whose answer comes when the
+ * claim is not its own any more records *paid*, and nothing else: another run may have claimed the reference since.
  *
- * To ask n8n for a mark also writes it, and a crash leaves it there. What is believed for ever is therefore two marks, *paid*
- * and *sure*: the second one is asked for only where the first one is, so one crash leaves one of them, which counts for
- * nothing. The mark *freed* says that a person settled a reference as not paid: an expression does so once for each.
+ * To ask n8n for a mark also writes it, and what was not there is removed at the end (`Questions`); a crash leaves it there.
+ * What is believed for ever is therefore two marks, *paid* and *sure*: the second one is asked for only where the first one
+ * is, so one crash leaves one of them, which counts for nothing. The mark *freed* says that a person settled a reference as
+ * not paid: by an expression, that counts once for each reference.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
@@ -73,7 +74,7 @@ const freedMark = ({ key }: Keyed): string => `freed:${key}`;
 /** Written in one call. The claim too: a person may have settled it as not paid meanwhile. */
 const paidMarks = (keyed: Keyed): string[] => [sentMark(keyed), paidMark(keyed), sureMark(keyed)];
 
-/** The references that n8n keeps for this node. Each function throws whatever the database does. */
+/** The references that n8n keeps for this node. Each function throws what a call of the database throws. */
 export class Ledger {
 	private readonly context: IExecuteFunctions;
 	private readonly stop: AbortSignal | undefined;
@@ -94,7 +95,7 @@ export class Ledger {
 		return await this.untilEnd(entriesOf(this.context, 'node').count());
 	}
 
-	/** What is known of each. It leaves no trace, unless it is interrupted. */
+	/** What is known of each. It leaves no mark, unless it is interrupted. */
 	async look(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
 		return await this.inAccess(async (questions) => {
 			const sent = await questions.ask(payments.map(sentMark));
@@ -244,7 +245,7 @@ async function statesOf<Each extends Keyed>(
 	const asked = await questions.ask(used.map(paidMark));
 	const { paid, payees } = await paidOf(questions, used, asked, payeeOf);
 	const unpaid = used.filter((each) => !paid.has(each));
-	// Together: a crash that leaves them is as if this run had met the claim.
+	// In one call, so a crash leaves all of them: that is as if this run had met the claim.
 	const doubts = await questions.ask(
 		unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]),
 	);
@@ -262,7 +263,7 @@ async function statesOf<Each extends Keyed>(
 }
 
 /**
- * Those that are paid, to whomever. Half of that fact, which a crash left, is removed.
+ * Those that are paid, to whomever. One of its two marks alone, which a crash left, is removed at the end.
  * @param before the marks *paid* that were there
  */
 async function paidOf<Each extends Keyed>(
@@ -279,7 +280,10 @@ async function paidOf<Each extends Keyed>(
 	return { paid: new Set(candidates.filter(isSure)), payees: known };
 }
 
-/** Frees references that were refused, unless a run that claimed one before a person freed it, and ended late, has paid it. */
+/**
+ * Makes references unused that the service refused. One that is paid stays: a run whose answer came late may have recorded
+ * that, after a person freed the reference and this run claimed it.
+ */
 async function free(
 	questions: Questions,
 	refused: Payment[],

@@ -8,7 +8,7 @@ import { useClaim } from './claims';
 import { readClaimOptions, usualOptions } from './options';
 import { isPayable, readPayee, type Row } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { batchOf, isStopped, readable, readRows, refuseRun, refusedAs, runOf } from './rows';
+import { batchOf, isStopped, readRows, refuseInvalid, refuseRun, refusedAs, runOf } from './rows';
 import { sendConcurrently } from './sending';
 import { resultOfState, tell } from './tell';
 
@@ -18,6 +18,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	if (isSimulation(context)) {
 		run.options = { ...usualOptions, mode: 'dryRun' };
 		const rows = readRows(run, (row) => readPayee(read, row));
+		refuseInvalid(run, rows);
 		for (const row of rows) row.result ??= resultOfState(row, 'unused', run.options);
 		return tell(context, run.options, rows);
 	}
@@ -36,9 +37,10 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		account = await loadAccount(context);
 		run.options = readClaimOptions(context);
 	} catch (error) {
-		return refuseRun(run, refusedAs('settings', error), readable(run, readRow));
+		return refuseRun(run, refusedAs('settings', error), readRows(run, readRow));
 	}
 	const rows = readRows(run, readRow);
+	refuseInvalid(run, rows);
 	if (!isStopped(context)) {
 		const batch = batchOf(run, account, () => stepsAtGate);
 		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);

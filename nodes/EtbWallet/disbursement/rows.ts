@@ -13,7 +13,7 @@ import { resultOfInvalid, runError, tell } from './tell';
 export interface Run {
 	context: IExecuteFunctions;
 	options: RunOptions;
-	/** By item, rows that earlier tries of "Retry On Fail" ended, and not as not paid, as they were read then. */
+	/** By item, the rows of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
 	endedBefore: Map<number, EndedRow>;
 }
 
@@ -39,14 +39,13 @@ export const isStopped = (context: IExecuteFunctions): boolean =>
 	context.getExecutionCancelSignal()?.aborted === true;
 
 /**
- * Reads and checks the payments of all items.
+ * Reads and checks the payments of all items; what cannot be used ends as that.
  * @param read fills in a row; with a result, the row is not sent, whatever else it holds
- * @throws {NodeOperationError} that lists what cannot be used, unless the node continues on fail
  */
-export function readRows({ context, options, endedBefore }: Run, read: (row: Row) => void): Row[] {
+export function readRows({ context, endedBefore }: Run, read: (row: Row) => void): Row[] {
 	const refuseSameReference = refusesSameReference();
 	for (const row of endedBefore.values()) refuseSameReference(row);
-	const rows = context.getInputData().map((_, itemIndex): Row => {
+	return context.getInputData().map((_, itemIndex): Row => {
 		const sent = endedBefore.get(itemIndex);
 		if (sent !== undefined) return { ...sent };
 		const row: Row = { itemIndex };
@@ -58,13 +57,17 @@ export function readRows({ context, options, endedBefore }: Run, read: (row: Row
 				refuseSameReference(row);
 			}
 		} catch (thrown) {
-			// Also an item with fields that cannot be used keeps its result: its claim may have been sent.
+			// The result that `read` gave stays, also if a field cannot be used: the claim of this item may have been sent before.
 			row.result ??= refusedAs('invalid', thrown);
 		}
 		return row;
 	});
+}
+
+/** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
+export function refuseInvalid({ context, options }: Run, rows: Row[]): void {
 	const invalid = rows.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
-	if (invalid.length === 0 || context.continueOnFail()) return rows;
+	if (invalid.length === 0 || context.continueOnFail()) return;
 	const [only] = invalid.length === 1 ? invalid : [];
 	throw runError(context, options, resultOfInvalid(invalid), rows, only);
 }
@@ -74,18 +77,6 @@ export function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result
 	const { message, remedy } = asInvalidValue(thrown);
 	return { code: thrown instanceof RefusedValueError ? thrown.code : code, message, remedy };
 }
-
-/** All items, as far as they can be read: for a run that is refused as a whole. */
-export const readable = ({ context, endedBefore }: Run, read: (row: Row) => void): Row[] =>
-	context.getInputData().map((_, itemIndex) => {
-		const row: Row = endedBefore.get(itemIndex) ?? { itemIndex };
-		try {
-			if (row.result === undefined) read(row);
-		} catch {
-			// The run tells why it was refused.
-		}
-		return row;
-	});
 
 /**
  * Tells why a whole run is refused, such as its credential, an option or a limit, and what earlier tries of

@@ -45,8 +45,9 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 	for (const window of windowsOf(concurrency, payments)) {
 		if (batch.isStopping()) break;
 		const ended = unrecorded;
-		// An access that fails may have freed references all the same, and another run claimed them: the next one frees none.
-		unrecorded = ended.filter(mayBePaid);
+		// An access that fails may be done all the same, and somebody has settled or claimed a reference since: what the next
+		// one records once more is only what is for ever.
+		unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');
 		let claimed: Awaited<ReturnType<Ledger['recordAndClaim']>>;
 		try {
 			claimed = await ledger.recordAndClaim(ended, window);
@@ -63,9 +64,6 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 	}
 	if (unrecorded.length > 0) await recordLast(batch, ledger, unrecorded);
 }
-
-const mayBePaid = (payment: Payment): boolean =>
-	['paid', 'unknown'].includes(outcomeOfRow(payment) ?? '');
 
 async function recordLast(
 	{ context }: Batch,

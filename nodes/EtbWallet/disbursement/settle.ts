@@ -63,7 +63,7 @@ export async function settle(
 	context: IExecuteFunctions,
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
-	// A later try of Retry On Fail tells the same: it could free what was sent since the first one.
+	// A later try of Retry On Fail settles nothing: it could free what was sent since the first try. It tells the failure of that.
 	const failures = triesOf<Failed>(context);
 	const before = failures.get(0);
 	if (before !== undefined) return notSettled(context, before);
@@ -101,7 +101,7 @@ export async function settle(
 	});
 }
 
-/** A run that settles and fails passes on none of its items, which nobody settled. @throws {NodeOperationError} unless the node continues on fail */
+/** Tells why nothing is settled, in one item instead of the items that came. @throws {NodeOperationError} unless the node continues on fail */
 function notSettled(context: IExecuteFunctions, { message, remedy }: Failed): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw operationError(context.getNode(), message, remedy);
 	const code = 'notSettled';

@@ -1,6 +1,7 @@
 /** All words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
+import { grouped } from '../../shared/grouped';
 import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknown';
@@ -17,8 +18,8 @@ import {
 } from './payment';
 
 /**
- * What to do about an unknown payment; docs/if-something-happens.md explains the same. A Mode that an expression gives loses it
- * when a person chooses another one.
+ * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its
+ * expression, so the steps say to keep it.
  */
 export function settleSteps(
 	{ reference = '' }: Row,
@@ -91,8 +92,7 @@ const words = [
 type Lists = ReadonlyMap<(typeof words)[number]['outcome'], Row[]>;
 
 /** The rows by outcome; those that the run did not get to are `notAttempted`. */
-const listsOf = (rows: Row[]): Lists =>
-	Map.groupBy(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
+const listsOf = (rows: Row[]): Lists => grouped(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
 
 /** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(lists: Lists, { mode }: RunOptions): string {
@@ -114,7 +114,7 @@ function summaryOf(lists: Lists, { mode }: RunOptions): string {
 
 /** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
 export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[]): void {
-	const byPerson = Map.groupBy(payments, ({ toUserId }) => toUserId);
+	const byPerson = grouped(payments, ({ toUserId }) => toUserId);
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));

@@ -1,5 +1,6 @@
 /** Finds the columns of a list, by their exact names, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
+import { messageOf } from '../../shared/unknown';
 import { decoded, textOf } from './cells';
 
 /** The columns that are read. */
@@ -42,7 +43,7 @@ interface Table {
 /** Rows within which the headings of a sheet have to stand, below a title. */
 const rowsWithHeadings = 20;
 
-/** Rows of a sheet that are read: with the range of the examples, what stands below this one is not. */
+/** The last row of a sheet that may have something in it. The examples read no further, so a list that goes on is refused. */
 const lastLine = 5_000;
 
 /**
@@ -52,6 +53,7 @@ const lastLine = 5_000;
  * are there, or the row
  */
 export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow[] {
+	requireRead(items);
 	const sheet = items.flatMap(({ row }) => (Array.isArray(row) ? [row as unknown[]] : []));
 	const { headings, place, rows } =
 		sheet.length === items.length && sheet.length > 0 ? tableOfSheet(sheet) : tableOfFields(items);
@@ -78,6 +80,16 @@ export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow
 		}
 		return row;
 	});
+}
+
+/** A node that fails and goes on, such as one that cannot read the file, gives one item with its error. @throws {InvalidValueError} */
+function requireRead(items: ReadonlyArray<Record<string, unknown>>): void {
+	const [{ error, ...others } = {}] = items;
+	if (items.length !== 1 || Object.keys(others).length > 0 || textOf(error) === '') return;
+	throw new InvalidValueError(
+		`The list could not be read: ${messageOf(error)}`,
+		'If it is a file, save it again as .xlsx or .csv, without a password.',
+	);
 }
 
 function tableOfSheet(sheet: unknown[][]): Table {

@@ -1,4 +1,5 @@
 /** Whose wallet a row of a list is paid into. */
+import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { property } from '../../shared/unknown';
 import { folded, textOf } from './cells';
@@ -37,7 +38,7 @@ export class KnownPeople {
 			);
 		}
 		const known = given.flatMap((item: unknown) => knownIn(property(item, 'json') ?? item, now));
-		this.byPerson = Map.groupBy(known, ({ key }) => key);
+		this.byPerson = grouped(known, ({ key }) => key);
 		this.byWallet = new Map(known.map((each) => [folded(each.userId), each]));
 	}
 

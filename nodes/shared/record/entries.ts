@@ -33,7 +33,7 @@ const keepingAll = { mode: 'entries' } as const;
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
  * @param scope whether the marks are the node's own, or those of all nodes of the workflow
  * @param checkFirst throws when nothing may be written or believed any more
- * @returns calls that throw whatever the database does
+ * @returns calls that throw what the database throws, or that it did not answer in time
  */
 export function entriesOf(
 	{ helpers }: IExecuteFunctions,

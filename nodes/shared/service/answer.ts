@@ -105,13 +105,16 @@ function successIn(body: unknown): boolean | undefined {
 
 /** Whether an answer tells anywhere in its text that something was done. */
 const tellsOfSuccess = (answer: Answer): boolean =>
-	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|false|"")\S/i.test(plainText(answer));
+	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer));
 
-/** JSON may write a letter as its code: here as the letter. */
+/** As JSON that is no part of a text: a gateway may quote the service's answer in its own, and a letter may stand there as its code. */
 const plainText = ({ text }: Answer): string =>
-	text.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
-		String.fromCharCode(parseInt(hex, 16)),
-	);
+	text
+		.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
+			String.fromCharCode(parseInt(hex, 16)),
+		)
+		.replaceAll('\\', '')
+		.replace(/'|&quot;|&#34;/g, '"');
 
 /** Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON. */
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);

@@ -3,7 +3,7 @@ import { isObject } from '../unknown';
 
 const longestReason = 300;
 
-/** The reason in one line, or nothing. It is shortened last: a part of a secret would not be found. */
+/** The reason in one line, or nothing. Secrets are hidden before it is shortened, because half a secret would not be found. */
 export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,

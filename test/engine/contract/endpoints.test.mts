@@ -24,17 +24,17 @@ const reply = (body: object) => ({
 	answer: { status: 200, body: JSON.stringify(body) },
 });
 
-describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name, row) => {
-	const run = async () =>
-		await runNode({ credential: credentialFor(sandbox), parameters: row.parameters });
+const run = async ({ parameters }: EndpointRow) =>
+	await runNode({ credential: credentialFor(sandbox), parameters });
 
+describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name, row) => {
 	test('sends the documented request, once', async () => {
 		sandbox.faults.next(row.route, reply(row.answer));
-		await run();
+		await run(row);
 		expect(sandbox.requests).toHaveLength(1);
 		const [request] = sandbox.requests;
 		const [method, path] = row.route.split(' ');
-		expect(request).toMatchObject({ method, path: `/api/v1/partners${path}` });
+		expect(request).toMatchObject({ method, path: `/api/v1/partners${row.path ?? path}` });
 		expect(request?.headers).toMatchObject({
 			authorization: `Bearer ${sandbox.apiKey}`,
 			accept: 'application/json',
@@ -53,28 +53,34 @@ describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name
 		['wrapped', { data: row.answer }],
 	])('gives flat output for an %s body', async (_shape, body) => {
 		sandbox.faults.next(row.route, reply(body));
-		expect(onlyJson(await run())).toEqual({ ...row.added, ...row.answer });
+		const items = (await run(row)).output.map(({ json }) => json);
+		const anew = Object.fromEntries(
+			(row.addedAnew ?? []).map((field) => [field, expect.any(String) as unknown]),
+		);
+		expect(items).toEqual(row.items ?? [{ ...row.added, ...anew, ...row.answer }]);
 	});
+});
 
+/** Those whose answer is one item. */
+const single = endpointRows.filter(({ items }) => items === undefined);
+
+describe.each(single.map((row) => [name(row), row] as const))('%s', (_name, row) => {
 	test('passes unknown fields through and pairs the item', async () => {
 		sandbox.faults.next(
 			row.route,
 			reply({ data: { ...row.answer, added: { later: 1 } }, requestId: 'r1' }),
 		);
-		const result = await run();
+		const result = await run(row);
 		expect(onlyJson(result)).toMatchObject({ requestId: 'r1', added: { later: 1 } });
 		expect(result.output[0]?.pairedItem).toEqual({ item: 0 });
 	});
 
 	test('works against the sandbox itself', async () => {
 		const parameters = { ...row.parameters };
-		if (parameters.resource === 'disbursement') {
+		if (row.route === 'POST /disburse')
 			parameters.toUserId = sandbox.books.addUser({ externalId: 'worker' }).id;
-		}
-		if (parameters.resource === 'user')
-			parameters.externalId = `live-${sandbox.books.users().length}`;
-		if (parameters.resource === 'webhook') parameters.webhookUrl = 'https://n8n.example.com/other';
-		const output = onlyJson(await runNode({ credential: credentialFor(sandbox), parameters }));
+		if (row.route === 'POST /users') parameters.externalId = `live-${sandbox.books.users().length}`;
+		const output = onlyJson(await run({ ...row, parameters }));
 		expect(Object.keys(output)).toEqual(
 			expect.arrayContaining(
 				Object.keys({

@@ -29,7 +29,7 @@ const documented = new Map(
 );
 
 test('each endpoint is used by an operation, and no other', () => {
-	expect(documented.size).toBe(7);
+	expect(documented.size).toBeGreaterThan(0);
 	expect([...new Set(endpointRows.map(({ route }) => route))].sort()).toEqual(
 		[...documented.keys()].sort(),
 	);
@@ -58,8 +58,15 @@ describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', r
 	},
 );
 
+test('docs/operations.md says that the service lists nobody, as long as that is so', () => {
+	const lists = [...documented.keys()].some((route) => /^GET \/(?:users|disburse)/.test(route));
+	const said = /no\s+way to list people or payments/.test(
+		readFileSync('docs/operations.md', 'utf8'),
+	);
+	expect(said).toBe(!lists);
+});
+
 test('the trigger knows the events', () => {
 	const events = tableOf(6).map(([name]) => namesIn(name).join());
-	expect(events).toHaveLength(3);
 	expect(eventOptions.map(({ value }) => value).sort()).toEqual(events.sort());
 });

@@ -5,6 +5,8 @@ import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import type { RouteName, Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
 import type { RunOptions } from '../../support/engine/engine.mts';
+import type { EndpointRow } from '../../support/engine/endpoint-table.mts';
+import { endpointRows } from '../../support/engine/endpoint-table.mts';
 import { credentialFor, executeNode, openTrigger } from '../../support/engine/engine.mts';
 import { actionSchemaFile, triggerSchemaFile } from '../../support/engine/schema-files.mts';
 
@@ -60,31 +62,35 @@ const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
 const unreadable = { toUserId: '={{ $json.none }}', amountEtb: '={{ $json.none }}' };
 const continues = { onError: 'continueRegularOutput' } as const;
 
-const fee = { feePercent: 1.5 };
-const mobile = { type: 'mobile', phone: '+251911234567' };
-const hook = { webhookUrl: 'http://127.0.0.1:9/hook' };
+/** The endpoints of the table, but the one that pays. The fields of a bank are the user's own. */
+const rows = endpointRows.filter(
+	({ route, parameters }) => route !== 'POST /disburse' && parameters.type !== 'bank',
+);
+
+const runsOf = ({ route, parameters, least }: EndpointRow): Run[] => [
+	{ parameters },
+	...(least === undefined
+		? []
+		: [{ parameters: again(parameters), answer: [route, sparse(least)] } satisfies Run]),
+];
+
+/** A user can be created once. */
+function again(parameters: INodeParameters): INodeParameters {
+	return 'externalId' in parameters ? { ...parameters, externalId: 'again' } : parameters;
+}
 
 /** In order: some shapes need what an earlier run did. The first run of an operation gives its fields their order. */
 const runs: Run[] = [
-	run('balance', 'get'),
-	run('balance', 'get', {}, ['GET /balance', sparse({ treasuryBalance: 1 })]),
-	run('fee', 'get'),
-	run('fee', 'get', {}, ['GET /fee', sparse({ feePercent: 1 })]),
-	run('fee', 'update', fee),
-	run('fee', 'update', fee, ['PUT /fee', sparse()]),
-	run('payoutDestination', 'set', mobile),
-	// Its other fields are the user's own.
+	...rows.filter(({ items }) => items === undefined).flatMap(runsOf),
 	run('payoutDestination', 'set', { type: 'bank' }, ['PUT /treasury/payout-destination', sparse()]),
-	run('user', 'create', { externalId: 'employee-1', email: 'a@b.et' }),
-	run('user', 'create', { externalId: 'employee-2' }, ['POST /users', sparse({ id: 'etbw_2' })]),
-	run('webhook', 'set', hook),
-	run('webhook', 'set', hook, ['PUT /webhook', sparse()]),
 	payment('paid'),
 	payment('other-amount', { answer: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
 	payment('paid'),
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
 	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
 	payment('sparse', { answer: sparse({ success: true }) }),
+	// There is something to list now.
+	...rows.filter(({ items }) => items !== undefined).flatMap(runsOf),
 	{
 		...run('disbursement', 'create', { ...unreadable, reference: '={{ $json.none }}' }),
 		...continues,

@@ -275,18 +275,18 @@ void test('without a reference nothing is sent: in the editor, on a schedule, an
 		};
 		const id = await lab.add(workflow('bare', nodes, connections));
 		await sendingNothing(async () => {
-			if (reference === '' && lacks('emptyFields'))
-				await assert.rejects(lab.api.run(id, START), /The workflow has issues/);
-			else {
-				const inEditor = await lab.api.endedExecution(await lab.api.run(id, START));
-				context.diagnostic(inEditor.error ?? '');
-				assert.match(inEditor.error ?? '', saysWhatToWrite);
-			}
+			// Up to 2.30 n8n refuses to begin the execution; later it begins one that fails.
+			const inEditor = await lab.api
+				.run(id, START)
+				.then(async (execution) => (await lab.api.endedExecution(execution)).error)
+				.catch(({ message }: Error) => message);
+			context.diagnostic(inEditor ?? '');
+			assert.match(
+				inEditor ?? '',
+				reference === '' && lacks('emptyFields') ? /The workflow has issues/ : saysWhatToWrite,
+			);
 			if (reference === '') {
-				await assert.rejects(
-					lab.api.activate(id),
-					/Missing or invalid required parameters: reference/,
-				);
+				await assert.rejects(lab.api.activate(id), /Missing or invalid required parameters/);
 				return;
 			}
 			await lab.api.activate(id);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
-import { eventually, startLab, type Lab } from '../../support/lab.mts';
+import { startLab, type Lab } from '../../support/lab.mts';
 import { PAYMENTS, PEOPLE, addRows, rowsOf, setPerson } from '../../support/people.mts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import {
@@ -276,63 +276,13 @@ test('a corrected amount after everybody was paid is told with what was really p
 	assert.deepEqual(payroll.paid(already), salaries);
 });
 
-test('n8n is killed while the page waits, and while it pays: the same list pays exactly the rest', async () => {
-	const employees = Array.from({ length: 40 }, (_, index) => `K-${index}`);
-	await payroll.setUp(employees.map((employee) => ({ employee })));
-	const list = csv(...employees.map((employee, index) => `${employee},Abebe,,${index + 1}`));
-	const already = payroll.payments();
-	const address = await payroll.upload(list, '2026-09');
-	lab.n8n.kill();
-	await lab.restartN8n();
-	assert.deepEqual(payroll.paid(already), []);
-	const page = await payroll.approver.open(address);
-	lab.sandbox.faults.plan('POST /disburse', () => 'slow');
-	void payroll.approver.choose(address, 'Approve', page).catch(() => undefined);
-	await eventually('some payments', () => (payroll.payments() > already + 5 ? true : undefined));
-	lab.n8n.kill();
-	lab.sandbox.faults.clear();
-	await lab.restartN8n();
-	const { id } = payroll;
-	const sent = payroll.paid(already);
-	// What was being sent is known to be unknown a little later.
-	const unknown = await eventually(
-		'all that was being sent to be unknown',
-		async () => {
-			const asked = await payroll.upload(list, '2026-09');
-			const rows = await payroll.rows(asked);
-			await payroll.approver.choose(asked, 'Decline');
-			await payroll.approver.read(asked);
-			const open = rows.filter(({ outcome }) => outcome === 'unknown');
-			return open.every(({ code }) => code === 'inDoubt') ? open : undefined;
-		},
-		900_000,
-	);
-	assert.equal(payroll.id, id);
-	assert.ok(unknown.length <= 20, `${unknown.length} are unknown`);
-	const wasPaid = (row: Record<string, unknown>) =>
-		sent.some((each) => each.startsWith(`${String(row['employee'])} `));
-	await payroll.settle(
-		unknown.filter(wasPaid).map(({ reference }) => String(reference)),
-		unknown.filter((row) => !wasPaid(row)).map(({ reference }) => String(reference)),
-	);
-	await payroll.pay(list, '2026-09');
-	assert.deepEqual(
-		payroll.paid(already),
-		employees.map((employee, index) => `${employee} ${index + 1}`).sort(),
-	);
-	const rows = (await rowsOf(lab.api, PAYMENTS)).filter(({ employee }) =>
-		/^K-/.test(String(employee)),
-	);
-	assert.deepEqual([...new Set(rows.map(({ outcome }) => outcome))], ['paid']);
-	assert.equal(rows.length, employees.length);
-});
-
 for (const [what, upload, reason] of [
 	[
 		'that is a picture',
 		{ name: 'list.xlsx', content: Buffer.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3]) },
 		/Nobody was paid/,
 	],
+	['that is empty', { name: 'list.csv', content: '' }, /Nobody was paid/],
 	['without headings', { name: 'list.csv', content: 'E-1,Abebe,100\n' }, /no column employee/],
 	['with nobody in it', csv(), /The list has nobody in it/],
 	[
@@ -355,8 +305,6 @@ void describe('a list of 500 people with 20 kinds of mistakes', () => {
 	);
 	before(async () => {
 		lab.sandbox.books.setTreasuryBalance(10_000_000);
-		// n8n gives out a cookie for each page that somebody opens, for an hour, and refuses (431) who has 16 KB of them.
-		payroll.approver = await FormVisitor.logIn(lab.n8n.url, second);
 		await payroll.publish({ maxTotalEtb: '2000000' });
 	});
 
@@ -364,10 +312,16 @@ void describe('a list of 500 people with 20 kinds of mistakes', () => {
 		const all = Lists.parse(JSON.parse(await readFile(join(folder, 'lists.json'), 'utf8')));
 		const expected = all.find(({ file }) => file === name);
 		assert.ok(expected);
+		const [prefix = ''] = Object.keys(expected.paid)[0]?.split('-') ?? [];
+		// Most of those with a mistake have a wallet too, so that the mistake alone is why they are not paid.
+		const numbers = Array.from(
+			{ length: 52 },
+			(_, n) => `${prefix}-${String(n + 1).padStart(4, '0')}`,
+		);
 		await addRows(
 			lab.api,
 			PEOPLE,
-			Object.keys(expected.paid).map((employee) => ({
+			[...new Set([...numbers, ...Object.keys(expected.paid)])].map((employee) => ({
 				...{ employee, name: employee, payroll: 'file' },
 				userId: lab.sandbox.books.addUser({ externalId: employee }).id,
 			})),

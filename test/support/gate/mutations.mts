@@ -62,7 +62,8 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'nobody is told that a payment was made twice',
-		finds: "exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
+		finds:
+			"exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
 		puts: "false then 'paidTwice'",
 	},
 	{

@@ -1,0 +1,13 @@
+/** The items by their group, in order: `Map.groupBy`, which Node.js 20 does not have. */
+export function grouped<Item, Group>(
+	items: readonly Item[],
+	groupOf: (item: Item) => Group,
+): Map<Group, Item[]> {
+	const groups = new Map<Group, Item[]>();
+	for (const item of items) {
+		const group = groups.get(groupOf(item));
+		if (group === undefined) groups.set(groupOf(item), [item]);
+		else group.push(item);
+	}
+	return groups;
+}
