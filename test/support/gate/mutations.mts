@@ -112,6 +112,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 		finds:
 			"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state::text), p.attempt desc",
 		puts: 'order by p.attempt desc',
+		noticedBy: 'decisions',
 	},
 	{
 		breaks: 'a person can settle an attempt after which it was sent again',
