@@ -328,45 +328,10 @@ const slowDatabase = fc.tuple(crowded, fc.array(upTo(12), { minLength: 1, maxLen
 	}),
 );
 
-/** A run of several windows is stopped in the middle. */
-const stopped = fc
-	.record({
-		stopAfterSteps: fc.integer({ min: 3, max: 40 }),
-		concurrency: fc.integer({ min: 1, max: 2 }),
-		noise,
-	})
-	.map(
-		(choice): Plan => ({
-			...calmPlan,
-			processes: [[]],
-			runs: [
-				{ ...calmRun, ...choice, items: Array.from({ length: people }, (_, who) => itemOf(who)) },
-			],
-		}),
-	);
-
-const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
-	latency: 3,
-	answers: [],
-	balanceAnswers: [],
-	balance: 1_000_000,
-	faults: [],
-	noise: 1,
-};
-
-const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => ({
-	person: who,
-	variant: 'same',
-	spelling: 0,
-	word: 'asks',
-	...more,
-});
-
 const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[5, fc.oneof(...climates.map(planOf))],
 	[3, crowded],
 	[2, slowDatabase],
-	[1, stopped],
 ];
 
 export const anyPlan: fc.Arbitrary<Plan> = fc.noBias(
