@@ -15,9 +15,13 @@ interface Story {
 	plans: Plan[];
 }
 
-type Turn = Partial<RunPlan> & { word?: ItemPlan['word']; variant?: ItemPlan['variant'] };
+type Turn = Partial<RunPlan> & {
+	word?: ItemPlan['word'];
+	variant?: ItemPlan['variant'];
+	people?: number[];
+};
 
-/** One person; the turns begin one after the other, or `at` so many ms. */
+/** One person, unless a turn names more; the answers are those to the first. The turns begin one after the other, or `at` so many ms. */
 const planOf = (
 	turns: Turn[],
 	answers: AnswerKind[],
@@ -31,10 +35,10 @@ const planOf = (
 	processes: [[], [], []],
 	noise: 1,
 	...more,
-	runs: turns.map(({ word = 'asks', variant = 'same', ...turn }) => ({
+	runs: turns.map(({ word = 'asks', variant = 'same', people = [0], ...turn }) => ({
 		...calmRun,
 		...turn,
-		items: [{ person: 0, variant, spelling: 0, word }],
+		items: people.map((person) => ({ person, variant, spelling: 0, word })),
 	})),
 });
 
@@ -316,6 +320,22 @@ export const stories: Story[] = [
 					[{ start: at(0) }, { ...typed, word: 'paid' }, {}, { ...typed, word: 'paid' }, {}],
 					['errorPaid'],
 					{ faults: [{ kind, call, count: 1 }] },
+				),
+			),
+		),
+	},
+	{
+		name: 'The access that frees what was refused fails after it wrote, and another run claims it at once',
+		plans: range(9, 13).flatMap((call) =>
+			range(4, 12).map((beginsAtStep) =>
+				planOf(
+					[
+						{ start: at(0), concurrency: 1, people: [0, 1, 2] },
+						{ process: 1, start: at(10 * beginsAtStep) },
+						{ process: 2, start: at(10 * beginsAtStep + 200) },
+					],
+					['rejected', 'slowPaid', 'paid'],
+					{ faults: [{ kind: 'failsAfter', call, count: 1 }] },
 				),
 			),
 		),
