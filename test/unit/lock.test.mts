@@ -1,4 +1,4 @@
-/** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
+/** The lock between processes: that it keeps them apart, and that nothing leaves it taken. Crashes and clocks: `test/model`. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { MemoryDeduplicator } from '../support/engine/deduplicator.mts';
 
@@ -127,22 +127,6 @@ describe('with time', () => {
 		}
 	};
 
-	test('the lock of a process that ended is taken over after 30 s, not before', async () => {
-		const [dead, left, right] = await startProcesses(3);
-		void dead?.(() => new Promise(() => undefined));
-		const taken: string[] = [];
-		const waiting = Promise.all([
-			left?.(() => Promise.resolve(taken.push('left'))),
-			right?.(() => Promise.resolve(taken.push('right'))),
-		]);
-		await pass(30);
-		expect(taken).toEqual([]);
-		await pass(15);
-		await waiting;
-		expect(taken.toSorted()).toEqual(['left', 'right']);
-		expect(entries()).toBeUndefined();
-	});
-
 	test.each([1, 2, 3])(
 		'an abandoned lock that another process takes over, with %i more calls until it is removed, stays',
 		async (callsLeft) => {
@@ -196,45 +180,6 @@ describe('with time', () => {
 		database.rows.delete(row);
 		await pass(1);
 		expect(await ended).toBe(true);
-		expect(entries()).toBeUndefined();
-	});
-
-	test('never two are inside, also when many wait for long, and after a process ended', async () => {
-		const [dead, ...processes] = await startProcesses(5);
-		let inside = 0;
-		let mostInside = 0;
-		let done = 0;
-		let isOver = false;
-		const access = async () => {
-			inside++;
-			mostInside = Math.max(mostInside, inside);
-			// Some for so long that a waiting process looks twice meanwhile.
-			await new Promise((resolve) => setTimeout(resolve, done % 4 === 0 ? 5_000 : 400));
-			inside--;
-			done++;
-		};
-		const keepAsking = async (exclusively: Exclusively) => {
-			while (!isOver) await exclusively(access);
-		};
-		void dead?.(() => new Promise(() => undefined));
-		// Two each, so that a process always has another access in line.
-		const asking = [...processes, ...processes].map(keepAsking);
-		await pass(120);
-		isOver = true;
-		await pass(30);
-		await Promise.all(asking);
-		expect(mostInside).toBe(1);
-		expect(done).toBeGreaterThan(20);
-		expect(entries()).toBeUndefined();
-	}, 30_000);
-
-	test('what took longer than 15 s does not count', async () => {
-		const exclusively = await startProcess();
-		const slow = exclusively(async () => {
-			jest.setSystemTime(Date.now() + 15_001);
-			return await Promise.resolve('done');
-		});
-		await expect(slow).rejects.toThrow('too long');
 		expect(entries()).toBeUndefined();
 	});
 });
