@@ -8,7 +8,7 @@ import { mutated } from '../support/mutation.mts';
 import { mistakes } from './payment-mistakes.mts';
 
 /** All mistakes of `payment-mistakes.mts` are noticed by so many, or by the stories. */
-const worlds = 500;
+const worlds = 600;
 
 /** In a process of its own, because jest's modules would see other built-in objects than Node's. */
 async function play(choice: string): Promise<string> {
