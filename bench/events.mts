@@ -1,175 +1,221 @@
-/** Events a second: the trigger beside what a builder would wire by hand. */
-import { newEvent } from './deliveries.mts';
-import { Sender } from './load.mts';
-import { cpuMs } from '../test/support/process-usage.mts';
-import type { Section, Sizes, Target } from './section.mts';
-import type { Stack } from './stack.mts';
-import { quantile, ratios, shown, spread, table } from './statistics.mts';
-import { DONE, triggerWorkflow, webhookCryptoIfWorkflow, webhookWorkflow } from './workflows.mts';
+// What an event costs: the trigger beside what a builder would wire by hand, and what deliveries cost that start nothing.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expressionEngine } from '../demo/instance.mts';
+import { chain, node, outputs, webhook, workflow, type NodeFile } from '../demo/workflow.mts';
+import type { WorkflowFile } from '../demo/api.mts';
+import { eventWorkflow, signature, transfer } from '../test/support/events.mts';
+import {
+	Bench,
+	digits,
+	isQuick,
+	origin,
+	quantile,
+	shown,
+	table,
+	writeSection,
+} from './measure.mts';
+
+const ROUNDS = isQuick ? 1 : 3;
+const EVENTS = isQuick ? 10 : 100;
+const AT_ONCE = [1, 10, 50];
+/** Deliveries of each kind that start nothing, and how many of them a second. */
+const REFUSED = isQuick ? 20 : 400;
+const PER_SECOND = 200;
 
 /** Something that receives events. */
-export interface Receiver {
+interface Receiver {
 	name: string;
 	url: string;
 	workflowId: string;
-	/** The process whose CPU counts. */
-	pid(): number;
 }
 
-export interface Receivers {
-	trigger: Receiver;
-	handWired: Receiver;
-	webhook: Receiver;
-	/** What any trigger costs in n8n. */
-	plainTrigger: Receiver;
-	/** Starts nothing: what n8n itself takes for a request that its own node turns away. */
-	refusing: Receiver;
+interface Delivery {
+	body: string;
+	signature: string;
 }
 
-/** Publishes our trigger and what a builder would wire instead. */
-export async function publishReceivers(stack: Stack): Promise<Receivers> {
-	const secret = await stack.addCredential('Webhook secret', 'crypto', {
-		hmacSecret: stack.service.events.webhookSecret,
-	});
-	const pid = () => stack.n8n.pid;
-	const url = (path: string) => `${stack.n8n.url}/webhook/${path}`;
-	const trigger = triggerWorkflow();
-	return {
-		trigger: {
-			name: 'ETB Wallet Trigger',
-			workflowId: await stack.publish(trigger.workflow, 'events'),
-			url: url(`${trigger.webhookId}/webhook`),
-			pid,
+const done = () => node('Done', 'noOp');
+
+const rawWebhook = (path: string): NodeFile =>
+	webhook(path, { responseMode: 'onReceived', options: { rawBody: true } });
+
+/** What a builder wires to verify a signature. */
+function handWired(secret: { id: string; name: string }): WorkflowFile {
+	const received = rawWebhook('hand-wired');
+	const crypto = node(
+		'Crypto',
+		'crypto',
+		{
+			...{ action: 'hmac', binaryData: true, binaryPropertyName: 'data' },
+			...{ type: 'SHA256', dataPropertyName: 'hmac', encoding: 'hex' },
 		},
-		handWired: {
-			name: 'Webhook + Crypto + IF',
-			workflowId: await stack.publish(webhookCryptoIfWorkflow('hand-wired', secret)),
-			url: url('hand-wired'),
-			pid,
-		},
-		webhook: {
-			name: 'Webhook alone',
-			workflowId: await stack.publish(webhookWorkflow('alone', 2)),
-			url: url('alone'),
-			pid,
-		},
-		plainTrigger: {
-			name: 'Webhook alone, version 1',
-			workflowId: await stack.publish(webhookWorkflow('version-1', 1)),
-			url: url('version-1'),
-			pid,
-		},
-		refusing: {
-			name: 'Webhook alone, turned away by its IP Whitelist',
-			workflowId: await stack.publish(
-				webhookWorkflow('refusing', 2, { ipWhitelist: '203.0.113.1' }),
-			),
-			url: url('refusing'),
-			pid,
-		},
+		{ typeVersion: 2, credentials: { crypto: secret } },
+	);
+	const isSigned = {
+		id: randomUUID(),
+		leftValue: "={{ 'sha256=' + $json.hmac }}",
+		rightValue: "={{ $json.headers['x-webhook-signature'] }}",
+		operator: { type: 'string', operation: 'equals' },
 	};
+	const options = { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 };
+	const conditions = { options, combinator: 'and', conditions: [isSigned] };
+	const verified = node('IF', 'if', { conditions }, { typeVersion: 2.2 });
+	return workflow('Webhook, Crypto and IF', [received, crypto, verified, done()], {
+		...chain(received.name, crypto.name, verified.name),
+		[verified.name]: outputs(['Done'], []),
+	});
+}
+
+async function publish({ lab }: Bench): Promise<Receiver[]> {
+	const id = await lab.api.createCredential('Webhook secret', 'crypto', {
+		hmacSecret: lab.sandbox.webhookSecret,
+	});
+	const add = async (file: WorkflowFile): Promise<string> => {
+		const workflowId = await lab.add(file);
+		await lab.api.activate(workflowId);
+		return workflowId;
+	};
+	const url = (path: string): string => `${lab.n8n.url}/webhook/${path}`;
+	const trigger = await add(eventWorkflow({ events: ['transfer.completed'] }, done()));
+	return [
+		{
+			name: 'ETB Wallet Trigger',
+			workflowId: trigger,
+			url: lab.sandbox.books.webhookUrl() ?? '',
+		},
+		{
+			name: 'Webhook alone, which verifies nothing',
+			workflowId: await add(workflow('Webhook alone', [rawWebhook('alone'), done()])),
+			url: url('alone'),
+		},
+		{
+			name: 'Webhook, Crypto and IF',
+			workflowId: await add(handWired({ id, name: 'Webhook secret' })),
+			url: url('hand-wired'),
+		},
+	];
+}
+
+let sent = 0;
+const signed = (body: string, secret: string): Delivery => ({
+	body,
+	signature: signature(body, secret),
+});
+const newEvent = (secret: string): Delivery => signed(transfer(`event-${++sent}`), secret);
+
+/** @returns how long the answer took, in ms */
+async function send(url: string, { body, signature: header }: Delivery, status = 200) {
+	const startedAt = performance.now();
+	const response = await fetch(url, {
+		...{ method: 'POST', body },
+		headers: { 'content-type': 'application/json', 'x-webhook-signature': header },
+	});
+	await response.arrayBuffer();
+	if (response.status !== status) throw new Error(`${url} answered ${response.status}`);
+	return performance.now() - startedAt;
 }
 
 interface EventRun {
-	/** Events whose execution ended, each second. */
 	perSecond: number;
+	/** In ms, until the answer. */
 	p50: number;
 	p99: number;
-	/** CPU time of the receiver for each event. */
-	cpuMs: number;
+	/** In ms, of n8n, for each event. */
+	cpu: number;
 }
 
-async function receiveAll(
-	{ executions, service }: Stack,
-	receiver: Receiver,
-	concurrency: number,
-	count: number,
-): Promise<EventRun> {
-	const { url, workflowId } = receiver;
-	const deliveries = Array.from({ length: count }, () => newEvent(service.events.webhookSecret));
-	const sender = new Sender(url);
-	const before = executions.newest();
-	const cpuBefore = cpuMs(receiver.pid());
-	const startedAt = Date.now();
-	const answers = await sender.sendInTurn(deliveries, concurrency);
-	const refused = answers.find(({ status }) => status !== 200);
-	if (refused) throw new Error(`${url} answered ${refused.status}`);
-	const ended = await executions.ended(workflowId, before, count);
-	const endedAt = Math.max(...ended.map(({ stoppedAt }) => stoppedAt));
-	// That the last one was found to be genuine.
-	executions.nodeRun(ended.at(-1)?.id ?? 0, DONE);
-	const cpu = cpuMs(receiver.pid()) - cpuBefore;
-	await sender.close();
-	const latencies = answers.map(({ ms }) => ms);
+/** Sends events, so many at once, until the last execution has ended. */
+async function receive(bench: Bench, receiver: Receiver, atOnce: number): Promise<EventRun> {
+	const { sandbox } = bench.lab;
+	const executions = bench.executions() + EVENTS;
+	const cpu = bench.cpuMs();
+	const startedAt = performance.now();
+	const times: number[] = [];
+	const waiting = Array.from({ length: EVENTS }, () => newEvent(sandbox.webhookSecret)).values();
+	await Promise.all(
+		Array.from({ length: atOnce }, async () => {
+			for (const each of waiting) times.push(await send(receiver.url, each));
+		}),
+	);
+	await bench.ended(receiver.workflowId, executions);
 	return {
-		perSecond: (count / (endedAt - startedAt)) * 1000,
-		p50: quantile(latencies, 0.5),
-		p99: quantile(latencies, 0.99),
-		cpuMs: cpu / count,
+		perSecond: (EVENTS / (performance.now() - startedAt)) * 1000,
+		p50: quantile(times, 0.5),
+		p99: quantile(times, 0.99),
+		cpu: (bench.cpuMs() - cpu) / EVENTS,
 	};
 }
 
-/** How many times the events a second of each of these the trigger has to reach. */
-export type EventTargets = Partial<Record<'webhook' | 'handWired' | 'plainTrigger', number>>;
-
-/** A way to run n8n, by its name. */
-export interface EventSettings {
-	name: string;
-	/** What has to be reached. */
-	least: EventTargets;
-	/** A faster n8n needs more deliveries to be measured. */
-	deliveryFactor: number;
+/** Events a second of each receiver; all alternate within each round. */
+async function measureEvents(bench: Bench, receivers: Receiver[]): Promise<string> {
+	const cases = AT_ONCE.flatMap((atOnce) =>
+		receivers.map((receiver) => ({ receiver, atOnce, runs: [] as EventRun[] })),
+	);
+	for (const receiver of receivers) await receive(bench, receiver, 10);
+	for (let round = 0; round < ROUNDS; round++)
+		for (const { receiver, atOnce, runs } of cases)
+			runs.push(await receive(bench, receiver, atOnce));
+	const rows = cases.map(({ receiver, atOnce, runs }) => [
+		`${receiver.name}, ${atOnce} at once`,
+		...(['perSecond', 'p50', 'p99', 'cpu'] as const).map((key) =>
+			shown(runs.map((run) => run[key])),
+		),
+	]);
+	return table(['', 'events/s', 'p50, ms', 'p99, ms', 'CPU of n8n for one, ms'], rows);
 }
 
-/** Events a second of each receiver, one run of each per round. */
-export async function measureEvents(
-	stack: Stack,
-	receivers: Receivers,
-	{ name, least, deliveryFactor }: EventSettings,
-	{ before, rounds, loads }: Sizes['events'],
-	print: (line: string) => void,
-): Promise<Section> {
-	const { trigger, handWired, webhook, plainTrigger } = receivers;
-	const all = [trigger, handWired, webhook, plainTrigger];
-	for (const receiver of all) await receiveAll(stack, receiver, 5, 20);
-	await receiveAll(stack, trigger, 50, before);
+/** CPU of n8n for a delivery that the trigger turns away, in ms. */
+async function measureRefused(bench: Bench, [trigger]: Receiver[]): Promise<string> {
+	const secret = bench.lab.sandbox.webhookSecret;
+	const known = newEvent(secret);
+	const url = trigger?.url ?? '';
+	await send(url, known);
+	const unselected = (): Delivery =>
+		signed(transfer(`event-${++sent}`).replace('transfer', 'deposit'), secret);
+	const kinds: Array<[string, () => Delivery, number]> = [
+		['without a signature', () => ({ ...newEvent(secret), signature: '' }), 401],
+		['forged', () => newEvent('another secret'), 401],
+		['that came before', () => known, 200],
+		['of an event that nobody chose', unselected, 200],
+	];
 	const rows: string[][] = [];
-	const targets: Target[] = [];
-	for (const { concurrency, deliveries } of loads) {
-		const runs = new Map(all.map((receiver): [Receiver, EventRun[]] => [receiver, []]));
-		for (let round = 0; round < rounds; round++) {
-			for (const [receiver, done] of runs) {
-				const count = deliveries * deliveryFactor;
-				done.push(await receiveAll(stack, receiver, concurrency, count));
+	for (const [name, delivery, status] of kinds) {
+		const rounds: number[] = [];
+		for (let round = 0; round < ROUNDS; round++) {
+			const executions = bench.executions();
+			const cpu = bench.cpuMs();
+			const answers: Array<Promise<number>> = [];
+			for (let index = 0; index < REFUSED; index++) {
+				answers.push(send(url, delivery(), status));
+				await sleep(1000 / PER_SECOND);
 			}
+			await Promise.all(answers);
+			rounds.push((bench.cpuMs() - cpu) / REFUSED);
+			if (bench.executions() !== executions) throw new Error(`${name}: it started an execution`);
 		}
-		const of = (receiver: Receiver, key: keyof EventRun) =>
-			(runs.get(receiver) ?? []).map((run) => run[key]);
-		for (const receiver of all) {
-			rows.push([
-				`${receiver.name}, ${concurrency} at once`,
-				shown(spread(of(receiver, 'perSecond'))),
-				shown(ratios(of(receiver, 'perSecond'), of(webhook, 'perSecond'))),
-				shown(spread(of(receiver, 'p50'))),
-				shown(spread(of(receiver, 'p99'))),
-				shown(spread(of(receiver, 'cpuMs'))),
-			]);
-			print(rows.at(-1)?.join(' | ') ?? '');
-		}
-		for (const [key, factor] of Object.entries(least) as Array<[keyof EventTargets, number]>) {
-			const other = receivers[key];
-			const ratio = ratios(of(trigger, 'perSecond'), of(other, 'perSecond'));
-			targets.push({
-				wanted: `${concurrency} at once, with ${name}: the trigger at least ${factor} × the events/s of ${other.name}`,
-				measured: shown(ratio),
-				met: ratio.median >= factor,
-			});
-		}
+		rows.push([name, shown(rounds)]);
 	}
-	const header = ['', 'events/s', '× Webhook alone', 'p50, ms', 'p99, ms', 'CPU for each, ms'];
-	return {
-		title: `Events, with ${name}`,
-		text: `Each event is new and correctly signed. Events/s counts until the last execution ended; p50 and p99 are the times to the answer. The trigger has received ${before} events before. n8n handles its Webhook node in version 1 as it handles the trigger of any package. ${rounds} rounds.\n\n${table(header, rows)}`,
-		targets,
-	};
+	return table(['a delivery', 'CPU of n8n, ms'], rows);
 }
+
+async function measure(title: string, env: Record<string, string | undefined>): Promise<void> {
+	const measured = origin();
+	const bench = await Bench.start({ env });
+	try {
+		const receivers = await publish(bench);
+		writeSection(
+			title,
+			`${measured} ${EVENTS} new events each time, correctly signed; events/s until the last execution ended, p50 and p99 until the answer.`,
+			await measureEvents(bench, receivers),
+			`About ${digits(PER_SECOND)} deliveries a second that start nothing:`,
+			await measureRefused(bench, receivers),
+		);
+	} finally {
+		await bench.stop();
+	}
+}
+
+await measure('Events, with the two settings', {});
+const unset = Object.keys(expressionEngine).map((name) => [name, undefined] as const);
+await measure("Events, with n8n's default settings", Object.fromEntries(unset));

@@ -59,6 +59,8 @@ async function environmentFor({ userFolder, port, env }: N8nOptions) {
 	const inherited = Object.entries(process.env).filter(([name]) => !OF_ANOTHER_N8N.test(name));
 	const url = `http://127.0.0.1:${port}/`;
 	return {
+		// n8n runs schedules by the time of New York unless it is told another zone.
+		GENERIC_TIMEZONE: 'Africa/Addis_Ababa',
 		...Object.fromEntries(inherited),
 		N8N_USER_FOLDER: userFolder,
 		N8N_PORT: String(port),

@@ -64,7 +64,8 @@ if v_given is not null then
   if v_old is not null then
     raise exception 'This is not an amount: %. In Your Budget write for example 10000 or 1250.50, or nothing for no limit', v_old;
   end if;
-  for v_each in select * from (values ('Pay gate', 'pay_gate_', 'etb_wallet_gate'), ('Pay gate desk', 'pay_desk_', 'etb_wallet_desk')) l (credential, prefix, role) loop
+  -- (The gate's last: n8n fills the credential that was made last into what is imported, and a gate that cannot record must not pay.)
+  for v_each in select * from (values ('Pay gate desk', 'pay_desk_', 'etb_wallet_desk'), ('Pay gate', 'pay_gate_', 'etb_wallet_gate')) l (credential, prefix, role) loop
     v_name := v_each.prefix || case when octet_length(current_database()) <= 54 then current_database() else md5(current_database()) end;
     v_password := null;
     if to_regrole(quote_ident(v_name)) is null then

@@ -156,9 +156,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		const amountEtb = 100;
 		const toUserId = books.users(1)[0]?.id ?? 'etbw_example';
 		const txHash = randomHex('0x', 32);
-		if (event === 'deposit.mint_queued') return { id: randomHex('dep_', 12), amountEtb, toUserId };
-		if (event === 'transfer.completed') return { id: randomHex('trf_', 12), amountEtb, txHash };
-		return { id: randomHex('disb_', 12), toUserId, amountEtb, txHash };
+		const examples: Record<ExampleEvent, object> = {
+			'disburse.completed': { id: randomHex('disb_', 12), toUserId, amountEtb, txHash },
+			'transfer.completed': { id: randomHex('trf_', 12), amountEtb, txHash },
+			'deposit.mint_queued': { id: randomHex('dep_', 12), amountEtb, toUserId },
+		};
+		return examples[event];
 	};
 
 	const sandbox: Sandbox = {

@@ -306,7 +306,7 @@ const todos = {
 			written(answer.what) === ''
 				? missing('Nothing was looked for: the field was empty.')
 				: [written(answer.what)],
-		// At most 50 tries, of a person the newest; of very many that begin so any. And the history, when they are all of one reference.
+		// At most 50 tries, of a person the newest; of very many that begin so any. And the history of the reference, or of the only one.
 		save: `with f as (
 			(select * from (select p.* from etb_wallet.payments p where p.budget = $1
 				and p.key >= etb_wallet.key_of($2) collate "C" and p.key < (etb_wallet.key_of($2) || chr(1114109)) collate "C" limit 1000) p
@@ -321,7 +321,10 @@ const todos = {
 		), h as (
 			select e.id, e.at at time zone r.time_zone as at, e.event, e.attempt, coalesce(e.by_person, e.requested_by) as who, e.execution, e.detail
 			from etb_wallet.history e join etb_wallet.rules r on r.budget = e.budget and r.requested_by = ''
-			where e.budget = $1 and e.reference = (select min(reference) from t having count(distinct reference) = 1)
+			where e.budget = $1 and e.reference = (
+				select case when count(distinct reference) = 1 or bool_or(key = etb_wallet.key_of($2))
+					then (array_agg(reference order by key <> etb_wallet.key_of($2)))[1] end from f
+			)
 			order by e.id desc limit 100
 		)
 		select json_build_object(

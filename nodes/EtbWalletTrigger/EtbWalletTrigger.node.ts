@@ -42,7 +42,8 @@ export class EtbWalletTrigger implements INodeType {
 		// n8n shows it in the list of nodes, for both nodes of this package.
 		description:
 			'Pays users in Ethiopian birr, or starts a workflow when a payment, a transfer or a deposit happens',
-		eventTriggerDescription: 'Waiting for the partner service to send an event',
+		eventTriggerDescription:
+			'Waiting for an event. While a workflow of this account is published, only one that you send to the test URL comes.',
 		activationMessage: 'The events of the account now start this workflow.',
 		triggerPanel: {
 			header: '',

@@ -70,13 +70,7 @@ const EventBody = z
 
 const labelOf = (labels: Record<string, string>, name: string): string => labels[name] ?? name;
 
-const EVENT_LABELS: Record<string, string> = {
-	'disburse.completed': 'A payment was made',
-	'deposit.mint_queued': 'A deposit was queued',
-	'transfer.completed': 'A transfer completed',
-};
-
-const EXAMPLE_LABELS: Record<ExampleEvent, string> = {
+const EVENT_LABELS: Record<ExampleEvent, string> = {
 	'disburse.completed': 'Payment completed',
 	'transfer.completed': 'Transfer completed',
 	'deposit.mint_queued': 'Deposit queued',
@@ -323,7 +317,7 @@ const controls = (sandbox: Sandbox): Html =>
 			</p>
 			<label>To <input name="url" type="url" placeholder="The webhook URL" /></label>
 			<div class="buttons">
-				${Object.entries(EXAMPLE_LABELS).map(
+				${Object.entries(EVENT_LABELS).map(
 					([event, label]) => html`<button name="event" value="${event}">${label}</button>`,
 				)}
 				<button class="quiet" name="event" value="*">One of each</button>

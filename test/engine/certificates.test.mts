@@ -1,10 +1,10 @@
 /** A service whose certificate n8n does not trust: nothing is sent, and the message says what to do. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
+import { certify, type Certificate } from '../support/certificate.mts';
 import { credentialFor, testCredential } from '../support/engine/engine.mts';
 import {
 	answerOf,
@@ -23,41 +23,19 @@ let folder: string;
 let service: Served | undefined;
 let requests: number;
 
-const openssl = (...words: string[]): Buffer =>
-	execFileSync('openssl', words, { cwd: folder, stdio: 'pipe' });
-const pem = (name: string): string => readFileSync(join(folder, name), 'utf8');
-
-/** Makes `<name>.key` and `<name>.pem`, signed by `issuer` or by itself. */
-function certify(name: string, extension: string, issuer?: string): void {
-	const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-	const made = ['-keyout', `${name}.key`, '-subj', `/CN=${name}`, '-addext', extension];
-	if (issuer === undefined) {
-		openssl('req', '-x509', ...kind, ...made, '-out', `${name}.pem`, '-days', '2');
-		return;
-	}
-	writeFileSync(join(folder, `${name}.ext`), extension);
-	openssl('req', ...kind, ...made, '-out', `${name}.csr`);
-	const by = ['-CA', `${issuer}.pem`, '-CAkey', `${issuer}.key`, '-CAcreateserial', '-days', '2'];
-	openssl(
-		'x509',
-		'-req',
-		'-in',
-		`${name}.csr`,
-		'-extfile',
-		`${name}.ext`,
-		...by,
-		'-out',
-		`${name}.pem`,
-	);
-}
+let made: Map<string, Certificate>;
 
 beforeAll(() => {
 	folder = mkdtempSync(join(tmpdir(), 'etb-wallet-certificates-'));
-	certify('self', 'subjectAltName=DNS:localhost');
-	certify('root', 'subjectKeyIdentifier=hash');
-	certify('intermediate', 'basicConstraints=critical,CA:TRUE', 'root');
-	certify('right', 'subjectAltName=DNS:localhost', 'intermediate');
-	certify('other', 'subjectAltName=DNS:partners.example.com', 'intermediate');
+	const of = (...given: [name: string, extension: string, issuer?: string]) =>
+		[given[0], certify(folder, ...given)] as const;
+	made = new Map([
+		of('self', 'subjectAltName=DNS:localhost'),
+		of('root', 'subjectKeyIdentifier=hash'),
+		of('intermediate', 'basicConstraints=critical,CA:TRUE', 'root'),
+		of('right', 'subjectAltName=DNS:localhost', 'intermediate'),
+		of('other', 'subjectAltName=DNS:partners.example.com', 'intermediate'),
+	]);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(async () => {
@@ -66,12 +44,14 @@ afterEach(async () => {
 	service = undefined;
 });
 
+const pem = (name: string): string => made.get(name)?.cert ?? '';
+
 /** A service with this certificate, which sends these behind it, and an n8n that trusts those. */
 async function open(name: string, sent: string[], trusts: string[]): Promise<string> {
-	tls.setDefaultCACertificates([...trusted, ...trusts.map((each) => pem(`${each}.pem`))]);
+	tls.setDefaultCACertificates([...trusted, ...trusts.map(pem)]);
 	requests = 0;
-	const cert = [name, ...sent].map((each) => pem(`${each}.pem`)).join('');
-	const server = createServer({ key: pem(`${name}.key`), cert }, (_request, response) => {
+	const cert = [name, ...sent].map(pem).join('');
+	const server = createServer({ key: made.get(name)?.key, cert }, (_request, response) => {
 		requests++;
 		response.end('{"success":true,"amountEtb":10,"txHash":"0x1"}');
 	});

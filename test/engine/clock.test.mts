@@ -1,16 +1,10 @@
-/** Every run ends by the clock, whatever the service drips, upgrades to or never sends, and whatever the database does. */
+/** Every run ends by the clock, whatever the service drips, upgrades to or never sends. Whatever the database does: `test/model`. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { withoutPauses } from '../support/engine/calls.mts';
-import {
-	credentialFor,
-	deduplicator,
-	executeNode,
-	runNode,
-	updatePackage,
-} from '../support/engine/engine.mts';
+import { credentialFor, executeNode, runNode } from '../support/engine/engine.mts';
 import type { RunOptions, RunResult } from '../support/engine/engine.mts';
 import { serve, type Served } from '../support/engine/served.mts';
 
@@ -42,8 +36,6 @@ async function serveBy(answer: RequestListener): Promise<void> {
 	service = await serve(server);
 }
 
-const paid = '{"success":true,"amountEtb":10,"txHash":"0x1"}';
-
 /** Sends headers, and then a byte of white space now and then. */
 const drip: RequestListener = (_request, response) => {
 	response.writeHead(200, { 'content-type': 'application/json' });
@@ -56,7 +48,6 @@ const upgrade: RequestListener = (request) => {
 	);
 };
 const never: RequestListener = () => undefined;
-const noAnswer = new Promise<never>(() => undefined);
 
 const credential = (): RunOptions['credential'] =>
 	credentialFor({ url: service.url, apiKey, webhookSecret: '' });
@@ -145,103 +136,5 @@ describe('a claim', () => {
 		const { error } = await pay({ timeout: 2000 });
 		expect(error?.message).toMatch(/too many requests \(429\)/);
 		expect(requests).toHaveLength(1);
-	});
-
-	test('that got too old before it was sent is told notPaid, and is free', async () => {
-		await serveBy((_request, response) => response.end(paid));
-		const { now } = Date;
-		let passedMs = 0;
-		jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
-		const record = deduplicator.checkProcessedAndRecord;
-		const standStill = jest
-			.spyOn(deduplicator, 'checkProcessedAndRecord')
-			.mockImplementation(async (items, scope, ...more) => {
-				const recorded = await record(items, scope, ...more);
-				// Below the time after which the lock may be lost.
-				if (scope === 'node') passedMs = 10_000;
-				return recorded;
-			});
-		const { error } = await pay({ timeout: 5000 });
-		expect(error?.context?.data).toMatchObject({ code: 'tooLate' });
-		expect(error?.description).toMatch(/^Nobody was paid/);
-		expect(requests).toHaveLength(0);
-		standStill.mockRestore();
-		const { output } = await pay({ timeout: 5000 });
-		expect(output[0]?.json.outcome).toBe('paid');
-	});
-});
-
-describe('a database call that never answers', () => {
-	/** Each time that a run asks for the lock, the monotonic clock moves on. */
-	function timePassesForEachLook(ms: number): void {
-		const now = performance.now.bind(performance);
-		const count = deduplicator.getProcessedDataCount;
-		let passedMs = 0;
-		jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-		jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(async (asked, ...more) => {
-			if (asked === 'workflow') passedMs += ms;
-			return await count(asked, ...more);
-		});
-	}
-
-	/** The limits of the clock run a hundred times as fast. */
-	function hurry(): void {
-		const timeout = AbortSignal.timeout.bind(AbortSignal);
-		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
-	}
-
-	test.each([
-		'checkProcessedAndRecord',
-		'clearAllProcessedItems',
-		'getProcessedDataCount',
-	] as const)(
-		'(%s) ends its run, and does not hold up the next',
-		async (method) => {
-			hurry();
-			await serveBy((_request, response) => response.end(paid));
-			const hung = jest.spyOn(deduplicator, method).mockImplementationOnce(() => noAnswer);
-			const first = await executeNode({
-				credential: credential(),
-				parameters: { ...payment, options: {} },
-				items: [{ ref: 'r1' }],
-				nodeId,
-				onError: 'continueErrorOutput',
-			});
-			hung.mockRestore();
-			// What the dead call left behind is taken over like that of a crashed process, when enough time went by.
-			timePassesForEachLook(1_000);
-			const next = await pay({}, {}, [{ ref: 'r2' }]);
-			expect([...first.output, ...first.errorOutput]).toHaveLength(1);
-			expect(next.output[0]?.json.outcome).toBe('paid');
-		},
-		30_000,
-	);
-});
-
-describe.each([
-	['a dry run', 'dryRun'],
-	['a run that settles', 'settle'],
-	['a run', 'pay'],
-])('%s that is stopped while the database does not answer', (_what, mode) => {
-	test('ends at its timeout', async () => {
-		await serveBy((_request, response) => response.end(paid));
-		const node = await updatePackage();
-		let stop = (): void => undefined;
-		const hang = (): Promise<never> => {
-			setImmediate(() => stop());
-			return noAnswer;
-		};
-		jest.spyOn(deduplicator, 'checkProcessedAndRecord').mockImplementation(hang);
-		jest.spyOn(deduplicator, 'getProcessedDataCount').mockImplementation(hang);
-		await executeNode({
-			credential: credential(),
-			parameters: { ...payment, mode, options: { timeout: 500 } },
-			items: [{ ref: 'r1' }],
-			nodeId,
-			started: (engine) => (stop = () => engine.cancel()),
-			// With modules of its own: what hangs in one holds up the next payment of a process for a while.
-			currentNode: () => node,
-		});
-		expect(requests).toHaveLength(0);
 	});
 });

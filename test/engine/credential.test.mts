@@ -51,36 +51,14 @@ test('shows the reason of the service for a wrong key', async () => {
 });
 
 test.each([
-	[
-		'403',
-		'{"error":"Scope missing"}',
-		/^The API key is not allowed .*\(403\)\. The service said: "Scope missing"/,
-	],
-	[
-		'404',
-		'Not here',
-		/^The service did not find .*\(404\)\. The service said: "Not here".*Base URL/,
-	],
-	['429', '', /^The service is receiving too many requests \(429\)/],
-	[
-		'500',
-		'<html><title>Oops</title></html>',
-		/^The service failed \(500\)\. The service said: "Oops"/,
-	],
-	['302', '', /redirect, which is not followed .* \(302\).*Check the Base URL/],
-])('tells of %s', async (status, body, message) => {
-	const answer = { status: Number(status), body };
-	sandbox.faults.next('GET /balance', { process: 'never', answer });
-	const result = await press();
-	expect(result.status).toBe('Error');
-	expect(result.message).toMatch(message);
-});
-
-test('tells of a reset connection', async () => {
-	sandbox.faults.next('GET /balance', 'resetBeforePaying');
-	const { status, message } = await press();
-	expect(status).toBe('Error');
-	expect(message).toMatch(/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: /);
+	[404, 'Not here', /^The service did not find .*The service said: "Not here".*Base URL/],
+	[500, '<html><title>Oops</title></html>', /^The service failed \(500\)\. .* said: "Oops"/],
+])('tells of %i', async (status, body, message) => {
+	sandbox.faults.next('GET /balance', { process: 'never', answer: { status, body } });
+	expect(await press()).toEqual({
+		status: 'Error',
+		message: expect.stringMatching(message) as unknown,
+	});
 });
 
 test('hides secrets that the service repeats', async () => {
@@ -91,7 +69,6 @@ test('hides secrets that the service repeats', async () => {
 
 test.each([
 	['200 with a web page', { status: 200, body: '<html><title>Welcome</title></html>' }],
-	['200 without a body', { status: 200, body: '' }],
 	['200 with a list', { status: 200, body: '[]' }],
 	['200 with a body cut in the middle', 'cut'],
 ] satisfies [string, Fault['answer']][])(
@@ -118,20 +95,12 @@ describe('a redirect to another host', () => {
 	});
 	afterEach(async () => await other.close());
 
-	test.each([301, 302, 303, 307, 308])('with %i is not followed', async (status) => {
+	test('is not followed', async () => {
 		const headers = { location: `${other.url}/` };
-		sandbox.faults.next('GET /balance', { process: 'never', answer: { status, headers } });
+		sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 307, headers } });
 		expect((await press()).status).toBe('Error');
 		expect(arrived).toBe(0);
 	});
-});
-
-test('tells when nothing listens', async () => {
-	const gone = await startSandbox();
-	await gone.stop();
-	expect((await press({ baseUrl: gone.url })).message).toMatch(
-		/^The service at .* cannot be reached: nothing answers at that address\. Check the Base URL/,
-	);
 });
 
 test('tells when the host name is unknown', async () => {
@@ -142,9 +111,6 @@ test('tells when the host name is unknown', async () => {
 
 const unusable: [CredentialData, RegExp][] = [
 	[{ baseUrl: '' }, /^Base URL is empty\. Enter the full address/],
-	[{ baseUrl: 'ak-live-pasted' }, /^Base URL is not a web address\. Enter/],
-	[{ baseUrl: 'http://partners.example.com' }, /^Base URL is .* not encrypted\. Use an https/],
-	[{ baseUrl: 'https://u:p@example.com' }, /^Base URL has a user name.*\. Enter only the address/],
 	[{ apiKey: '' }, /^API Key is empty\. Enter the API key in the ETB Wallet API credential\.$/],
 	[{ apiKey: 'two\r\nX-Injected: lines' }, /^API Key contains a space, a line break .*\. Paste/],
 ];

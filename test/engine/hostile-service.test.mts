@@ -107,35 +107,17 @@ const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
 		'unknown',
 	],
 	['gzip that is none', reply('200 OK', ok, 'Content-Encoding: gzip\r\n'), 'unknown'],
-	[
-		'gzip that is none with 422',
-		reply('422 No', '{"success":false}', 'Content-Encoding: gzip\r\n'),
-		'unknown',
-	],
 	['a packing that nobody knows', reply('200 OK', ok, 'Content-Encoding: rot13\r\n'), 'paid'],
 	['204', raw('HTTP/1.1 204 No Content\r\n\r\n'), 'unknown'],
-	['205', reply('205 Reset', ok), 'paid'],
 	['206 with half a body', reply('206 Partial', ok.slice(0, 15)), 'unknown'],
-	['299', reply('299 x', ok), 'paid'],
 	['304', raw('HTTP/1.1 304 Not Modified\r\n\r\n'), 'notPaid'],
-	['300 that says yes', reply('300 x', ok), 'unknown'],
-	[
-		'308 to another host',
-		reply('308 x', '{}', 'Location: https://other.example.com/\r\n'),
-		'notPaid',
-	],
-	['600', reply('600 x', ok), 'unknown'],
 	['999', reply('999 x', ok), 'unknown'],
-	['a web page with 200', reply('200 OK', '<html><title>Sign in</title></html>'), 'unknown'],
-	['a web page with 404', reply('404 No', '<html><title>Not found</title></html>'), 'notPaid'],
 	[
 		'401 with a digest',
 		reply('401 No', '{}', 'WWW-Authenticate: Digest realm="x", nonce="y", qop="auth"\r\n'),
 		'notPaid',
 	],
 	['a very deep body that says yes', reply('200 OK', deep('"success":true}')), 'unknown'],
-	['a very deep body that says no', reply('422 No', deep('"success":false}')), 'notPaid'],
-	['a name from the prototype', reply('200 OK', '{"__proto__":{"success":true}}'), 'unknown'],
 	[
 		'an amount beyond numbers',
 		reply('200 OK', '{"success":true,"amountEtb":1e400,"txHash":"0x"}'),
@@ -147,13 +129,10 @@ const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
 		reply('429 x', '{}', `Retry-After: ${'9'.repeat(20)}\r\n`),
 		'notPaid',
 	],
-	['502 that says no', reply('502 x', '{"success":false}'), 'unknown'],
-	['403 that says both', reply('403 x', '{"success":false,"success":true}'), 'unknown'],
-	['a reset', raw(''), 'unknown'],
 ];
 
 test.each(cases)('%s', async (_what, bytes, outcome) => {
-	answer = (socket) => (bytes.length === 0 ? socket.resetAndDestroy() : socket.end(bytes));
+	answer = (socket) => socket.end(bytes);
 	const { output, errorOutput } = await executeNode({
 		credential: credentialFor({ url: service.url, apiKey: 'key-of-the-test', webhookSecret: '' }),
 		parameters: {

@@ -1,12 +1,11 @@
 /** A proxy in n8n's environment: what it gets to see, and what its refusal means. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { promisify } from 'node:util';
+import { certify } from '../support/certificate.mts';
 import type { CallName } from '../support/engine/calls.mts';
 import { calls } from '../support/engine/calls.mts';
 import type { CredentialData, RunResult } from '../support/engine/engine.mts';
@@ -94,23 +93,10 @@ describe('a proxy that connects', () => {
 
 	beforeEach(async () => {
 		folder = await mkdtemp(join(tmpdir(), 'etb-wallet-proxy-'));
-		const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-		const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-		const name = ['-subj', '/CN=partners.example.com'];
-		const alternative = ['-addext', 'subjectAltName=DNS:partners.example.com'];
-		const files = ['-keyout', keyFile, '-out', certFile, '-days', '2'];
-		await promisify(execFile)('openssl', [
-			'req',
-			'-x509',
-			...kind,
-			...files,
-			...name,
-			...alternative,
-		]);
-		const cert = await readFile(certFile, 'utf8');
+		const { key, cert } = certify(folder, 'proxied', 'subjectAltName=DNS:partners.example.com');
 		tls.setDefaultCACertificates([...trusted, cert]);
 		requests = [];
-		const server = createTlsServer({ key: await readFile(keyFile), cert }, (request, response) => {
+		const server = createTlsServer({ key, cert }, (request, response) => {
 			requests.push(`${request.method} ${request.url}`);
 			if (request.url?.endsWith('/fee') === true) response.writeHead(503).end();
 			else response.end('{"success":true,"amountEtb":5,"txHash":"0x1"}');

@@ -40,6 +40,15 @@ test('a payment that was refused says that nobody was paid', async () => {
 	]);
 });
 
+test('a list that was paid in part says that another run does not pay the paid ones again', async () => {
+	failFor(['b'], rejection);
+	const { error } = await pay(itemsFor('a', 'b'));
+	expect(error?.message).toMatch(/ This run: 1 paid, 1 not paid, total 10 ETB \[item 1\]$/);
+	expect(error?.description).toMatch(
+		/<br\/>Paid, and not again in another run: item 0 pay-a \(etbw_a, 10 ETB, 0x[0-9a-f]+\)<br\/>Not paid: item 1 pay-b /,
+	);
+});
+
 test('an item without a reference says what to write', async () => {
 	const [item] = itemsFor('a').map((each): IDataObject => ({ ...each, reference: '' }));
 	const { error } = await pay([item ?? {}]);
@@ -56,8 +65,8 @@ test('a mode that was left on Settle Unknown says what to set', async () => {
 		{ mode: 'trigger' },
 	);
 	expect([error?.message, error?.description]).toEqual([
-		'Mode is on Settle Unknown',
-		'Nobody was paid. Set Mode of the node "ETB Wallet" to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.',
+		'Mode is on Settle Unknown, which pays nobody. Nobody was paid',
+		'Set Mode of the node "ETB Wallet" to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.',
 	]);
 });
 
@@ -67,12 +76,17 @@ test('a run beside its output says what it did, and what the next step is', asyn
 		'2 paid, total 20 ETB',
 	]);
 	await leaveUnknown(itemsFor('c'), ['c']);
-	const settled = await pay([{}], { mode: 'settle', wasNotPaid: 'pay-c', wasPaid: 'pay-a' });
+	const settled = await pay([{}], {
+		mode: 'settle',
+		wasNotPaid: 'pay-c\npay-d',
+		wasPaid: 'pay-a',
+	});
 	expect(settled.hints).toEqual([
-		'Settle Unknown, nothing was sent: 1 settled as not paid, 1 as before. Now set Mode back to what it was, if you set it by hand',
+		'Settle Unknown, nothing was sent: 1 settled as not paid, 2 as before. Now set Mode back to what it was, if you set it by hand',
 	]);
 	expect(settled.output.map(({ json }) => json.message)).toEqual([
 		'It was paid before, and stays paid',
 		'Settled as not paid: the next run with Mode on Pay sends it',
+		'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
 	]);
 });

@@ -20,12 +20,6 @@ export interface NodeRun {
 	tries: number;
 	continues: boolean;
 	mode: string;
-	/** `payroll`, unless the world has copies of the workflow. */
-	workflowId?: string;
-	/** The run's own number, unless its execution has several runs. */
-	executionId?: string;
-	/** Whether the credential is gone. */
-	lacksCredential?: boolean;
 	signal: AbortSignal;
 	random: () => number;
 }
@@ -45,8 +39,6 @@ export interface Outside {
 	tried(result: TryResult, tryIndex: number): void;
 }
 
-const usualWorkflow = 'payroll';
-
 /** Between two tries, in ms: n8n's usual. */
 const betweenTries = 1_000;
 
@@ -55,7 +47,6 @@ export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
 	const input = run.items.map((json) => ({ json }));
 	// The tries of a run share these objects.
 	const executeData = { data: { main: [input] }, node: nodeOf(run), source: null };
-	const operation = run.parameters.operation === 'payClaims' ? 'payClaims' : 'create';
 	for (let tryIndex = 0; tryIndex < run.tries; tryIndex++) {
 		if (tryIndex > 0)
 			await new Promise<void>((done) => {
@@ -63,7 +54,7 @@ export async function runNode(run: NodeRun, outside: Outside): Promise<void> {
 			});
 		const context = contextOf(run, input, executeData, outside);
 		try {
-			const output = itemsOf(await run.process.execute(operation, context));
+			const output = itemsOf(await run.process.execute(context));
 			outside.tried({ output }, tryIndex);
 			// n8n takes an error in the first item for a failure.
 			if (fieldsOf(output[0]?.json).error === undefined) return;
@@ -109,9 +100,7 @@ function contextOf(
 	};
 	const call = async (access: Access): Promise<unknown> =>
 		await outside.database.call(process, random, name, access);
-	const workflowId = run.workflowId ?? usualWorkflow;
-	const place = workflowId === usualWorkflow ? '' : `${workflowId}|`;
-	const scopeOf = (scope: string): string => place + (scope === 'node' ? `n:${run.nodeId}` : '');
+	const scopeOf = (scope: string): string => (scope === 'node' ? `n:${run.nodeId}` : '');
 	const helpers = {
 		checkProcessedAndRecord: async (
 			marks: string[],
@@ -192,18 +181,15 @@ function contextOf(
 		getChildNodes: () => [],
 		getExecuteData: () => executeData,
 		getNodeParameter: value,
-		getCredentials: async () => {
-			if (run.lacksCredential === true) throw new Error('The credential is gone');
-			return await Promise.resolve({ ...credential });
-		},
+		getCredentials: async () => await Promise.resolve({ ...credential }),
 		continueOnFail: () => run.continues,
 		getExecutionCancelSignal: () => signal,
 		onExecutionCancellation: (handler: () => void) => {
 			signal.addEventListener('abort', handler, { once: true });
 		},
-		getWorkflow: () => ({ id: workflowId, name: 'Payroll', active: true }),
+		getWorkflow: () => ({ id: 'payroll', name: 'Payroll', active: true }),
 		getMode: () => run.mode,
-		getExecutionId: () => run.executionId ?? String(number),
+		getExecutionId: () => String(number),
 		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json }),
 		getTimezone: () => 'Africa/Addis_Ababa',
 		getContext: () => ({}),

@@ -89,10 +89,10 @@ export class N8nProcess implements Owner {
 	}
 
 	/**
-	 * What `EtbWallet.execute` runs for an operation, without the descriptions of all fields, which take longer to load than a
+	 * What `EtbWallet.execute` runs to pay, without the descriptions of all fields, which take longer to load than a
 	 * world to play. The code is loaded when it runs first.
 	 */
-	async execute(operation: 'create' | 'payClaims', context: unknown): Promise<unknown> {
+	async execute(context: unknown): Promise<unknown> {
 		this.module ??= this.build.opened(this.surroundings());
 		const { module } = this;
 		const exported = (path: string, name: string): ((...given: unknown[]) => unknown) => {
@@ -101,12 +101,7 @@ export class N8nProcess implements Owner {
 			return (...given): unknown => Reflect.apply(value, undefined, given);
 		};
 		const read = exported('actions/parameters', 'parameterReader')(context);
-		const name = operation === 'create' ? 'disburse' : operation;
-		return await exported(`disbursement/${name}`, name)(context, read);
-	}
-
-	get isFrozen(): boolean {
-		return this.held !== undefined;
+		return await exported('disbursement/disburse', 'disburse')(context, read);
 	}
 
 	/** Its clock on the wall, in ms. */

@@ -185,19 +185,11 @@ export const mistakes: Mutation[] = [
 			'true',
 		],
 	),
-	...inFile(
-		`${paying}/questions.js`,
-		[
-			'What a question added stays',
-			'if (!before.has(mark))\n                this.toRemove.add(mark);',
-			'',
-		],
-		[
-			'What an earlier question of the access added counts as there',
-			'new Set([...all].filter((mark) => !asked.has(mark)))',
-			'new Set(all)',
-		],
-	),
+	...inFile(`${paying}/questions.js`, [
+		'What a question added stays',
+		'if (!before.has(mark))\n                this.toRemove.add(mark);',
+		'',
+	]),
 	...inFile(
 		`${paying}/settle.js`,
 		[
@@ -273,11 +265,6 @@ export const mistakes: Mutation[] = [
 		],
 		['409 means that it was not paid', 'undecided: [409, 423, 425]', 'undecided: []'],
 	),
-	...inFile(`${paying}/rows.js`, [
-		'Stop ends nothing',
-		'isStopping: () => stop?.aborted === true || (',
-		'isStopping: () => (',
-	]),
 	...inFile(
 		`${shared}/service/answer.js`,
 		[
@@ -330,48 +317,5 @@ export const mistakes: Mutation[] = [
 			'if (heldForMs() > safeForMs)',
 			'if (false)',
 		],
-	),
-	...inFile(
-		`${paying}/claims.js`,
-		['The pay gate: a claim is used again in its execution', 'if (use.by !== tries)', 'if (false)'],
-		[
-			'The pay gate: Retry On Fail cannot go on with its own claims',
-			'if (use.by !== tries)',
-			'if (uses.get(claim) === use && use.msLeft.size > 0)',
-		],
-		[
-			'The pay gate: what another execution claimed is sent',
-			'if (execution !== own)',
-			'if (false)',
-		],
-		[
-			'The pay gate: nobody looks at Not After',
-			'passedMs() < msAtFirst ? msAtFirst : 0',
-			'Infinity',
-		],
-		[
-			'The pay gate: a payment may take longer than its lease',
-			'passedMs() < msAtFirst ? msAtFirst : 0',
-			'passedMs() < msAtFirst ? Infinity : 0',
-		],
-	),
-	...inFile(
-		`${paying}/payClaims.js`,
-		[
-			'The pay gate: Not After is only looked at before the first payment',
-			'const msLeft = ({ itemIndex }) => claims[itemIndex]?.msLeft?.() ?? 0;',
-			'const first = claims.map((claim) => claim.msLeft?.() ?? 0); const msLeft = ({ itemIndex }) => first[itemIndex];',
-		],
-		[
-			'The pay gate: a run that is refused as a whole says not paid of all',
-			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), (0, rows_1.readRows)(run, readRow));",
-			"return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), context.getInputData().map((_, itemIndex) => ({ itemIndex })));",
-		],
-		[
-			'The pay gate: a claim is used up after the credential was loaded',
-			'const claims = context\n',
-			"let claims = []; try { await (0, account_1.loadAccount)(context); } catch (error) { return (0, rows_1.refuseRun)(run, (0, rows_1.refusedAs)('settings', error), context.getInputData().map((_, itemIndex) => ({ itemIndex }))); } claims = context\n",
-		],
-		['The pay gate: an evaluation pays', 'if ((0, n8n_1.isSimulation)(context)) {', 'if (false) {'],
 	),
 ];

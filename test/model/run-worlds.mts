@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { Build, readBuild } from './build.mts';
 import { globalNames } from './n8n-process.mts';
-import { kindOf, planOf, playAny, smallestStory, tryWorld } from './search.mts';
+import { kindOf, planOf, smallestStory, tryWorld } from './search.mts';
 import type { Found } from './search.mts';
 import { play } from './play.mts';
 import { stories } from './stories.mts';
@@ -65,8 +65,7 @@ async function main(): Promise<void> {
 		const found = await tryWorld(Number(values.seed), newBuild());
 		const isBroken = found !== undefined;
 		if (isBroken && !values['as-it-is']) console.log(await smallestStory(found, newBuild()));
-		else
-			console.log((await playAny(planOf(Number(values.seed)), newBuild(), true)).story.join('\n'));
+		else console.log((await play(planOf(Number(values.seed)), newBuild(), true)).story.join('\n'));
 		console.log(isBroken ? 'A rule is broken.' : 'No rule is broken.');
 		process.exitCode = isBroken ? 1 : 0;
 		return;

@@ -1,13 +1,9 @@
 // Plays worlds by number, and makes those that break a rule small.
 import * as fc from 'fast-check';
 import type { Build } from './build.mts';
-import { anyGatePlan } from './gate-plan.mts';
-import type { GatePlan } from './gate-plan.mts';
-import { playGate } from './gate-world.mts';
 import { anyPlan } from './plan.mts';
 import type { Plan } from './plan.mts';
 import { play } from './play.mts';
-import type { Played } from './play.mts';
 import { randomFrom } from './virtual-time.mts';
 
 export interface Found {
@@ -15,23 +11,12 @@ export interface Found {
 	violation: string;
 }
 
-/** A world whose record n8n keeps, or the pay gate. */
-export type AnyPlan = Plan | GatePlan;
-
-/** Each fourth world has a pay gate. */
-export const isGate = (seed: number): boolean => seed % 4 === 0;
-const worldsOf = (seed: number): fc.Arbitrary<AnyPlan> => (isGate(seed) ? anyGatePlan : anyPlan);
-
 /** The world of a seed, always the same. */
-export function planOf(seed: number): AnyPlan {
-	const [plan] = fc.sample(worldsOf(seed), { seed: scattered(seed), numRuns: 1 });
+export function planOf(seed: number): Plan {
+	const [plan] = fc.sample(anyPlan, { seed: scattered(seed), numRuns: 1 });
 	if (plan === undefined) throw new Error('fast-check made no world');
 	return plan;
 }
-
-/** Plays a world of either kind. */
-export const playAny = async (plan: AnyPlan, build: Build, withStory = false): Promise<Played> =>
-	'kind' in plan ? await playGate(plan, build, withStory) : await play(plan, build, withStory);
 
 /** Neighbouring seeds of fast-check make similar worlds. */
 const scattered = (seed: number): number => Math.floor(randomFrom(seed)() * 2 ** 31);
@@ -42,7 +27,7 @@ export async function tryWorld(
 	build: Build,
 	counts?: Map<string, number>,
 ): Promise<Found | undefined> {
-	const played = await playAny(planOf(seed), build);
+	const played = await play(planOf(seed), build);
 	for (const [name, count] of played.counts) counts?.set(name, (counts.get(name) ?? 0) + count);
 	const [violation] = played.violations;
 	return violation === undefined ? undefined : { seed, violation };
@@ -57,16 +42,16 @@ const longestShrinking = 60_000;
  */
 export async function smallestStory({ seed, violation }: Found, build: Build): Promise<string> {
 	const kind = kindOf(violation);
-	const breaks = async (plan: AnyPlan): Promise<boolean> =>
-		(await playAny(plan, build)).violations.some((each) => kindOf(each) === kind);
-	const property = fc.asyncProperty(worldsOf(seed), async (plan) => !(await breaks(plan)));
+	const breaks = async (plan: Plan): Promise<boolean> =>
+		(await play(plan, build)).violations.some((each) => kindOf(each) === kind);
+	const property = fc.asyncProperty(anyPlan, async (plan) => !(await breaks(plan)));
 	const result = await fc.check(property, {
 		seed: scattered(seed),
 		numRuns: 1,
 		interruptAfterTimeLimit: longestShrinking,
 	});
 	const plan = result.counterexample?.[0] ?? planOf(seed);
-	const { story, violations } = await playAny(plan, build, true);
+	const { story, violations } = await play(plan, build, true);
 	return [
 		`World ${seed} breaks a rule: ${violations[0] ?? violation}`,
 		`The smallest such world found (${result.numShrinks} steps of shrinking):`,

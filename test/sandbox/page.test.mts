@@ -21,7 +21,7 @@ test('the page shows balance, fee, webhook URL, payout destination, users, payme
 		'employee-1',
 		'one@example.com',
 		'1,234.5',
-		'A payment was made</b>: 1,234.5 ETB to etbw_employee-1',
+		'Payment completed</b>: 1,234.5 ETB to etbw_employee-1',
 		'disburse.completed',
 		'ECONNREFUSED',
 	]) {

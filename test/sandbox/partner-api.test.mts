@@ -17,15 +17,7 @@ const ENDPOINTS = routeNames.map((name): [string, string] => {
 describe('authentication (service document §5)', () => {
 	test.each(ENDPOINTS)('%s %s answers 401 without the right bearer key', async (method, path) => {
 		const { url, books, apiKey } = await sandboxForTest();
-		const keys = [
-			undefined,
-			'Bearer',
-			'Bearer ',
-			'Bearer wrong',
-			apiKey,
-			`Basic ${apiKey}`,
-			`Bearer ${apiKey}x`,
-		];
+		const keys = [undefined, 'Bearer wrong', apiKey, `Basic ${apiKey}`];
 		for (const authorization of keys) {
 			const answer = await send(
 				`${url}/api/v1/partners${path}`,
@@ -49,20 +41,6 @@ describe('authentication (service document §5)', () => {
 });
 
 describe('endpoints (service document §4)', () => {
-	test('1: the balance, in a data wrapper', async () => {
-		const sandbox = await sandboxForTest({ treasuryBalance: 2500.75 });
-		const answer = await call(sandbox, 'GET', '/balance');
-		expect(answer.status).toBe(200);
-		expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-		expect(answer.json).toEqual({
-			data: {
-				treasuryBalance: 2500.75,
-				ethBalance: expect.any(Number) as unknown,
-				treasuryAddress: expect.stringMatching(ADDRESS) as unknown,
-			},
-		});
-	});
-
 	test('2 and 3: the fee is 0.25 until set, and then what was set', async () => {
 		const sandbox = await sandboxForTest();
 		expect((await call(sandbox, 'GET', '/fee')).json).toEqual({ data: { feePercent: 0.25 } });
@@ -74,11 +52,22 @@ describe('endpoints (service document §4)', () => {
 		}
 	});
 
-	test.each([-0.01, 100.01, '5', null, undefined])('3: refuses the fee %p', async (feePercent) => {
+	test.each([
+		['PUT', '/fee', { feePercent: 100.01 }],
+		['PUT', '/fee', { feePercent: '5' }],
+		['PUT', '/webhook', { webhookUrl: 'example.com' }],
+		['PUT', '/treasury/payout-destination', { type: 'mobile', phone: '0911223344' }],
+		['PUT', '/treasury/payout-destination', { type: 'cash' }],
+		['POST', '/users', { externalId: ' ' }],
+		['POST', '/users', { externalId: 'a', email: 'a' }],
+	])('%s %s refuses %j', async (method, path, body) => {
 		const sandbox = await sandboxForTest();
-		const answer = await call(sandbox, 'PUT', '/fee', { feePercent });
+		const answer = await call(sandbox, method, path, body);
 		expect([answer.status, answer.json]).toEqual([422, refusal('invalid_body')]);
 		expect(sandbox.books.fee()).toBe(0.25);
+		expect(sandbox.books.webhookUrlHistory()).toEqual([]);
+		expect(sandbox.books.payoutDestination()).toBeUndefined();
+		expect(sandbox.books.users()).toEqual([]);
 	});
 
 	test('4: registers the webhook URL and remembers all of them', async () => {
@@ -93,15 +82,6 @@ describe('endpoints (service document §4)', () => {
 		expect(sandbox.books.webhookUrlHistory()).toEqual(urls);
 	});
 
-	test.each(['', 'example.com', 'ftp://a.example', 5])(
-		'4: refuses the URL %p',
-		async (webhookUrl) => {
-			const sandbox = await sandboxForTest();
-			expect((await call(sandbox, 'PUT', '/webhook', { webhookUrl })).status).toBe(422);
-			expect(sandbox.books.webhookUrlHistory()).toEqual([]);
-		},
-	);
-
 	test.each([
 		{ type: 'mobile', phone: '+251911223344' },
 		{ type: 'bank', accountNumber: '1000123', bankCode: 'CBE' },
@@ -110,19 +90,6 @@ describe('endpoints (service document §4)', () => {
 		const answer = await call(sandbox, 'PUT', '/treasury/payout-destination', destination);
 		expect([answer.status, answer.json]).toEqual([200, { data: destination }]);
 		expect(sandbox.books.payoutDestination()).toEqual(destination);
-	});
-
-	test.each([
-		{ type: 'mobile' },
-		{ type: 'mobile', phone: '0911223344' },
-		{ type: 'mobile', phone: '+12' },
-		{ type: 'cash' },
-		{},
-	])('5: refuses the payout destination %j', async (destination) => {
-		const sandbox = await sandboxForTest();
-		const answer = await call(sandbox, 'PUT', '/treasury/payout-destination', destination);
-		expect([answer.status, answer.json]).toEqual([422, refusal('invalid_body')]);
-		expect(sandbox.books.payoutDestination()).toBeUndefined();
 	});
 
 	test('6: provisions a user, without a data wrapper and without the email', async () => {
@@ -138,17 +105,8 @@ describe('endpoints (service document §4)', () => {
 		expect(sandbox.books.users()).toEqual([{ ...Object(answer.json), email: user.email }]);
 	});
 
-	test('6: refuses bad users and an externalId that is taken', async () => {
+	test('6: refuses an externalId that is taken', async () => {
 		const sandbox = await sandboxForTest();
-		for (const body of [
-			{},
-			{ externalId: '' },
-			{ externalId: ' ' },
-			{ externalId: 'a', email: 'a' },
-		]) {
-			const answer = await call(sandbox, 'POST', '/users', body);
-			expect([answer.status, answer.json]).toEqual([422, refusal('invalid_body')]);
-		}
 		await call(sandbox, 'POST', '/users', { externalId: 'a' });
 		const again = await call(sandbox, 'POST', '/users', { externalId: 'a' });
 		expect([again.status, again.json]).toEqual([409, refusal('duplicate_external_id')]);
@@ -219,58 +177,14 @@ describe('endpoints (service document §4)', () => {
 	});
 });
 
-describe('money', () => {
-	test('the treasury never drifts', async () => {
-		const sandbox = await sandboxForTest({ treasuryBalance: 1000 });
-		const { id: toUserId } = sandbox.books.addUser({ externalId: 'a' });
-		for (let paid = 0; paid < 100; paid += 1) {
-			await call(sandbox, 'POST', '/disburse', { toUserId, amountEtb: 0.1 });
-		}
-		expect(sandbox.books.treasuryBalanceText()).toBe('990');
-	});
-
-	test.each([
-		['0.1', '0.1'],
-		['1e3', '1000'],
-		['12.50', '12.5'],
-		['1.5E-7', '0.00000015'],
-		['-3', '-3'],
-		['1e-18', '0.000000000000000001'],
-		['10e-19', '0.000000000000000001'],
-		['123456789012345678901234567890', '123456789012345678901234567890'],
-	])('%s ETB is kept exactly', (sent, kept) => {
-		expect(formatEtb(parseEtb(sent))).toBe(kept);
-	});
-
-	test.each(['1e-19', 'NaN', '', '1,000', '0x1'])('%p is no amount', (sent) => {
-		expect(() => parseEtb(sent)).toThrow(RangeError);
-	});
-});
-
-test('requests are kept as they arrived', async () => {
-	const sandbox = await sandboxForTest();
-	await call(sandbox, 'GET', '/balance');
-	await call(sandbox, 'PUT', '/fee', '{ "feePercent": 1.0 }');
-	await call(sandbox, 'POST', '/nowhere', 'not json');
-	expect(
-		sandbox.requests.map(({ method, path, headers, bodyText, body }) => [
-			method,
-			path,
-			headers.authorization,
-			bodyText,
-			body,
-		]),
-	).toEqual([
-		['GET', '/api/v1/partners/balance', 'Bearer sandbox-api-key', '', undefined],
-		[
-			'PUT',
-			'/api/v1/partners/fee',
-			'Bearer sandbox-api-key',
-			'{ "feePercent": 1.0 }',
-			{ feePercent: 1 },
-		],
-		['POST', '/api/v1/partners/nowhere', 'Bearer sandbox-api-key', 'not json', undefined],
-	]);
+test('the treasury never drifts', async () => {
+	const sandbox = await sandboxForTest({ treasuryBalance: 1000 });
+	const { id: toUserId } = sandbox.books.addUser({ externalId: 'a' });
+	for (let paid = 0; paid < 100; paid += 1)
+		await call(sandbox, 'POST', '/disburse', { toUserId, amountEtb: 0.1 });
+	expect(sandbox.books.treasuryBalanceText()).toBe('990');
+	expect(formatEtb(parseEtb('1.5E-7'))).toBe('0.00000015');
+	expect(() => parseEtb('1e-19')).toThrow(RangeError);
 });
 
 test('a taken port is told by its code', async () => {

@@ -5,54 +5,27 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { WorkflowFile } from '../../demo/api.mts';
+import { code, node, workflow, type NodeFile } from '../../demo/workflow.mts';
 import { eventually } from './lab.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';
 
 let created = 0;
 
-interface NodeFile {
-	name: string;
-	type: string;
-	typeVersion?: number;
-	parameters?: object;
-	webhookId?: string;
-}
-
 /** A trigger, and these nodes behind it, one after the other. */
-export function eventWorkflow(parameters: object = {}, ...behind: NodeFile[]): WorkflowFile {
-	const number = ++created;
-	const trigger: NodeFile = {
-		name: TRIGGER,
-		type: 'n8n-nodes-etb-wallet.etbWalletTrigger',
-		typeVersion: 2,
-		parameters,
-		webhookId: randomUUID(),
-	};
-	const nodes = [trigger, ...behind].map((node, index) => ({
-		typeVersion: 1,
-		parameters: {},
-		...node,
-		id: randomUUID(),
-		position: [220 * index, 0],
-	}));
-	const pairs = nodes.slice(1).map((node, index) => [nodes[index]?.name ?? '', node.name]);
-	return {
-		name: `Received ${number}`,
-		nodes,
-		connections: Object.fromEntries(
-			pairs.map(([from = '', to]) => [from, { main: [[{ node: to, type: 'main', index: 0 }]] }]),
-		),
-		settings: { executionOrder: 'v1' },
-	};
-}
+export const eventWorkflow = (
+	parameters: object = {},
+	...behind: Array<Omit<NodeFile, 'id' | 'position'>>
+): WorkflowFile =>
+	workflow(`Received ${++created}`, [
+		node(TRIGGER, 'n8n-nodes-etb-wallet.etbWalletTrigger', parameters, {
+			...{ typeVersion: 2, webhookId: randomUUID() },
+		}),
+		...behind.map((each): NodeFile => ({ id: randomUUID(), position: [0, 0], ...each })),
+	]);
 
-export const codeNode = (name: string, ...lines: string[]): NodeFile => ({
-	name,
-	type: 'n8n-nodes-base.code',
-	typeVersion: 2,
-	parameters: { jsCode: lines.join('\n') },
-});
+export const codeNode = (name: string, ...lines: string[]): NodeFile =>
+	code(name, lines.join('\n'));
 
 /** A workflow with another credential chosen. */
 export const withCredential = (
@@ -100,12 +73,12 @@ export async function startCounter(): Promise<Counter> {
 		asked: new Set(),
 		until: Promise.resolve(),
 		waiting: new Set(),
-		node: {
-			name: 'Count',
-			type: 'n8n-nodes-base.httpRequest',
-			typeVersion: 4.2,
-			parameters: { url: `=http://127.0.0.1:${port}/{{ $json.data.id }}`, options: {} },
-		},
+		node: node(
+			'Count',
+			'httpRequest',
+			{ url: `=http://127.0.0.1:${port}/{{ $json.data.id }}`, options: {} },
+			{ typeVersion: 4.2 },
+		),
 		async stop() {
 			server.closeAllConnections();
 			server.close();

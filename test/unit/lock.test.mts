@@ -95,6 +95,15 @@ test('a database that fails is not waited for', async () => {
 	expect(access).not.toHaveBeenCalled();
 });
 
+test('a mark of a process that waits, put there as the lock is taken, brings no others of its kind', async () => {
+	called = (name) => {
+		if (name === 'getProcessedDataCount' && entries()?.length === 1)
+			database.rows.set(row, [lockMark, 'etb-wallet-waiting-7']);
+	};
+	const exclusively = await startProcess();
+	expect(await exclusively(() => Promise.resolve(entries()))).toEqual([lockMark]);
+});
+
 describe('entries of another node with Scope "Workflow"', () => {
 	const foreign = 'seen by Remove Duplicates';
 
@@ -197,6 +206,26 @@ describe('with time', () => {
 		await pass(1);
 		expect(await ended).toBe(true);
 		expect(entries()).toBeUndefined();
+	});
+
+	test('a lock that goes from process to process is waited for, also if another that waits has the same mark', async () => {
+		database.rows.set(row, [lockMark]);
+		let isRemoved = false;
+		called = (name) => {
+			if (name === 'clearAllProcessedItems') isRemoved = true;
+		};
+		const access = (await startProcess())(() => Promise.resolve());
+		await pass(5);
+		const [shared] = (entries() ?? []).filter((mark) => mark !== lockMark);
+		expect(shared).toBeDefined();
+		for (let holder = 0; holder < 8; holder++) {
+			database.rows.set(row, [lockMark, shared ?? '']);
+			await pass(8);
+		}
+		expect(isRemoved).toBe(false);
+		database.rows.delete(row);
+		await pass(1);
+		await access;
 	});
 
 	test('never two are inside, also when many wait for long, and after a process ended', async () => {

@@ -19,7 +19,9 @@ export interface Operation {
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 	const failure = invalidValueFailure(error);
-	return context.getInputData().map((_, itemIndex) => errorItem({ ...failure }, itemIndex));
+	return context
+		.getInputData()
+		.map((_, itemIndex) => errorItem({ code: 'invalid', ...failure }, itemIndex));
 }
 
 /** @throws {InvalidValueError} for a field that cannot be used */

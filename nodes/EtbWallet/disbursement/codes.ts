@@ -13,7 +13,7 @@ const ofCalls = {
 	unclear: 'unknown',
 } as const satisfies Record<FailureCode, Outcome>;
 
-/** What each means stands in docs/operations.md, whose table a test compares with this one. */
+/** What each means stands in docs/operations.md, whose lists a test compares with this one. */
 export const codes = {
 	paid: 'paid',
 	otherAmount: 'paid',

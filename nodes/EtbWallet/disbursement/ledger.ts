@@ -74,7 +74,7 @@ const freedMark = ({ key }: Keyed): string => `freed:${key}`;
 /** Written in one call. The claim too: a person may have settled it as not paid meanwhile. */
 const paidMarks = (keyed: Keyed): string[] => [sentMark(keyed), paidMark(keyed), sureMark(keyed)];
 
-/** The references that n8n keeps for this node. Each function throws whatever the database does. */
+/** The references that n8n keeps for this node. Each function throws what a call of the database throws. */
 export class Ledger {
 	private readonly context: IExecuteFunctions;
 	private readonly stop: AbortSignal | undefined;
@@ -245,7 +245,7 @@ async function statesOf<Each extends Keyed>(
 	const asked = await questions.ask(used.map(paidMark));
 	const { paid, payees } = await paidOf(questions, used, asked, payeeOf);
 	const unpaid = used.filter((each) => !paid.has(each));
-	// Together: a crash that leaves them is as if this run had met the claim.
+	// In one call, so a crash leaves all of them: that is as if this run had met the claim.
 	const doubts = await questions.ask(
 		unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]),
 	);
@@ -280,7 +280,10 @@ async function paidOf<Each extends Keyed>(
 	return { paid: new Set(candidates.filter(isSure)), payees: known };
 }
 
-/** Frees references that were refused, unless a run that claimed one before a person freed it, and ended late, has paid it. */
+/**
+ * Makes references unused that the service refused. One that is paid stays: a run whose answer came late may have recorded
+ * that, after a person freed the reference and this run claimed it.
+ */
 async function free(
 	questions: Questions,
 	refused: Payment[],

@@ -13,7 +13,7 @@ import { resultOfInvalid, runError, tell } from './tell';
 export interface Run {
 	context: IExecuteFunctions;
 	options: RunOptions;
-	/** By item, rows that earlier tries of "Retry On Fail" ended, and not as not paid, as they were read then. */
+	/** By item, the rows of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
 	endedBefore: Map<number, EndedRow>;
 }
 
@@ -57,7 +57,7 @@ export function readRows({ context, endedBefore }: Run, read: (row: Row) => void
 				refuseSameReference(row);
 			}
 		} catch (thrown) {
-			// Also an item with fields that cannot be used keeps its result: its claim may have been sent.
+			// The result that `read` gave stays, also if a field cannot be used: the claim of this item may have been sent before.
 			row.result ??= refusedAs('invalid', thrown);
 		}
 		return row;
@@ -80,7 +80,7 @@ export function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result
 
 /**
  * Tells why a whole run is refused, such as its credential, an option or a limit, and what earlier tries of
- * "Retry On Fail" sent. @param rows those without a result end as refused
+ * "Retry On Fail" sent. @param rows those without a result end as refused; if a setting is wrong, those with a wrong field too
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function refuseRun(
@@ -91,7 +91,12 @@ export function refuseRun(
 	if (!context.continueOnFail()) throw runError(context, options, refused, rows);
 	// Each item may tell what is known of it, so the reason is told beside them.
 	addHint(context, refused.message ?? '');
-	for (const row of rows) row.result ??= refused;
+	for (const row of rows) {
+		const isOfField = row.result !== undefined && codesOfFields.has(row.result.code);
+		// A run that settles needs no items, so what is wrong with them is no reason.
+		if (row.result === undefined || (refused.code === 'settings' && isOfField))
+			row.result = refused;
+	}
 	return tell(context, options, rows);
 }
 

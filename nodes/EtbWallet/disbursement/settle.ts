@@ -24,6 +24,9 @@ interface Named {
 	key: string;
 }
 
+/** Where the tries of a run keep that it failed: apart from its items, which a later try may pay. */
+const ofNoItem = -1;
+
 const inMinutes = `in ${Math.ceil(inFlightForMs / 60_000)} minutes`;
 
 const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
@@ -45,7 +48,8 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
 		code: 'neverSent',
-		message: 'It was not unknown: the next run with Mode on Pay sends it',
+		message:
+			'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
 	},
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
@@ -63,9 +67,9 @@ export async function settle(
 	context: IExecuteFunctions,
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
-	// A later try of Retry On Fail tells the same: it could free what was sent since the first one.
+	// A later try of Retry On Fail settles nothing: it could free what was sent since the first try. It tells the failure of that.
 	const failures = triesOf<Failed>(context);
-	const before = failures.get(0);
+	const before = failures.get(ofNoItem);
 	if (before !== undefined) return notSettled(context, before);
 	let wasPaid: Named[];
 	let wasNotPaid: Named[];
@@ -90,7 +94,7 @@ export async function settle(
 			message: 'It is not certain that this was recorded in the database of n8n',
 			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
-		failures.set(0, failed);
+		failures.set(ofNoItem, failed);
 		return notSettled(context, failed);
 	}
 	addHint(context, summaryOf([...settled.values()]));
@@ -101,7 +105,7 @@ export async function settle(
 	});
 }
 
-/** A run that settles and fails passes on none of its items, which nobody settled. @throws {NodeOperationError} unless the node continues on fail */
+/** Tells why nothing is settled, in one item instead of the items that came. @throws {NodeOperationError} unless the node continues on fail */
 function notSettled(context: IExecuteFunctions, { message, remedy }: Failed): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw operationError(context.getNode(), message, remedy);
 	const code = 'notSettled';

@@ -18,8 +18,8 @@ import {
 } from './payment';
 
 /**
- * What to do about an unknown payment; docs/if-something-happens.md explains the same. A Mode that an expression gives loses it
- * when a person chooses another one.
+ * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its
+ * expression, so the steps say to keep it.
  */
 export function settleSteps(
 	{ reference = '' }: Row,
@@ -81,7 +81,7 @@ export const notRecorded = (error: unknown): Result => ({
 
 /** The words for each outcome, in this order: in the summary, and above a list. */
 const words = [
-	{ outcome: 'paid', counted: 'paid', title: 'Paid' },
+	{ outcome: 'paid', counted: 'paid', title: 'Paid, and not again in another run' },
 	{ outcome: 'ready', counted: 'ready', title: 'Ready' },
 	{ outcome: 'alreadyPaid', counted: 'already paid', title: 'Already paid' },
 	{ outcome: 'notPaid', counted: 'not paid', title: 'Not paid' },
@@ -176,10 +176,13 @@ export function runError(
 	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
 	const outcome = errorRow && outcomeOfRow(errorRow);
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
-	const nobody = mayBePaid ? '' : 'Nobody was paid. ';
-	const description = [nobody + remedy, ...(tells ? listTexts(lists) : [])];
+	const nobody = mayBePaid ? [] : ['Nobody was paid'];
+	// Of a whole run it stands in the message: n8n shows nothing else of the error before a person opens it.
+	const isOfRun = errorRow === undefined;
+	const advice = [...(isOfRun ? [] : nobody), remedy].join('. ');
+	const description = [advice, ...(tells ? listTexts(lists) : [])];
 	// All of it in the message, because n8n tells an AI agent nothing else.
-	const texts = [message];
+	const texts = [message, ...(isOfRun ? nobody : [])];
 	if (errorRow !== undefined && outcome === 'unknown')
 		texts.unshift(unknownIn(errorRow, lists.get('unknown') ?? []));
 	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);

@@ -11,10 +11,20 @@ import { entriesOf, type Entries } from './entries';
  */
 const lockMark = 'etb-wallet-lock';
 
-/** A waiting process puts one of these beside the lock's mark. While it finds it there, the same process has the lock. */
-const waitingMarks = Array.from({ length: 100 }, (_, index) => `etb-wallet-waiting-${index}`);
+/**
+ * A waiting process puts some of these beside the lock's mark. While it finds all of them there, the same process has the lock:
+ * the others that wait put theirs there too, but seldom the very same.
+ */
+const waitingMarks = Array.from({ length: 200 }, (_, index) => `etb-wallet-waiting-${index}`);
+const marksOfOne = 5;
 
-/** How often a waiting process looks for its own mark. */
+const anyMarks = (): string[] =>
+	Array.from(
+		{ length: marksOfOne },
+		() => waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark,
+	);
+
+/** How often a waiting process looks for its own marks. */
 const lookEveryMs = 2_000;
 
 /** The lock is held for a few database accesses; one that is held for longer belongs to a process that ended. */
@@ -87,20 +97,20 @@ async function whileLocked<Result>(
 /** @returns how long this process has had the lock, counted from when it asked for it */
 async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
-	const ownMark = waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark;
+	const ownMarks = new Set(anyMarks());
 	let sameProcessForMs = monotonicStopwatch();
 	let failures = 0;
 	let hasWaited = false;
 	for (;;) {
 		if (stop?.aborted === true) throw new Error('The execution was stopped');
 		const heldForMs = stopwatch();
-		const found = await askForLock(row, hasWaited ? ownMark : undefined);
+		const found = await askForLock(row, hasWaited ? ownMarks : undefined);
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
 		if (found !== 'heldBySame') sameProcessForMs = monotonicStopwatch();
 		else if (sameProcessForMs() > takeOverAfterMs) {
-			await removeAbandoned(row, ownMark);
+			await removeAbandoned(row, ownMarks);
 			// If a row is there now, another process holds the lock.
 			sameProcessForMs = monotonicStopwatch();
 		}
@@ -109,8 +119,8 @@ async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => numb
 }
 
 /**
- * Waits until no process holds the lock, at most until it is time to look at the own mark. It only reads: a write could
- * put the own mark into the row of the next process that holds the lock.
+ * Waits until no process holds the lock, at most until it is time to look at the own marks. It only reads: a write could
+ * put them into the row of the next process that holds the lock.
  */
 async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
 	const waitedMs = monotonicStopwatch();
@@ -127,40 +137,41 @@ async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
  */
 async function askForLock(
 	row: Entries,
-	ownMark?: string,
+	ownMarks?: ReadonlySet<string>,
 ): Promise<'free' | 'held' | 'heldBySame' | Error> {
-	const marks = ownMark === undefined ? [lockMark] : [lockMark, ownMark];
+	const marks = [lockMark, ...(ownMarks ?? [])];
 	let before: ReadonlySet<string>;
 	try {
 		before = await row.add(marks);
 	} catch (error) {
 		// Most likely another process inserted the row at the same instant.
-		if (ownMark === undefined && (await row.count()) > 0) return 'held';
+		if (ownMarks === undefined && (await row.count()) > 0) return 'held';
 		return asError(error);
 	}
 	if (before.has(lockMark))
-		return ownMark !== undefined && before.has(ownMark) ? 'heldBySame' : 'held';
+		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
 	await throwIfForeign(row, marks);
 	return 'free';
 }
 
-/** Removes the lock of a process that ended. If another process has just taken it over, the row lacks this process's own mark. */
-async function removeAbandoned(row: Entries, ownMark: string): Promise<void> {
+/** Removes the lock of a process that ended. If another process has just taken it over, the row lacks marks of this one. */
+async function removeAbandoned(row: Entries, ownMarks: ReadonlySet<string>): Promise<void> {
+	const marks = [lockMark, ...ownMarks];
 	// So other processes that waited as long do not find their own marks, and begin to wait anew.
-	await row.remove(waitingMarks.filter((mark) => mark !== ownMark));
-	if ((await row.count()) > 2) {
+	await row.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
+	if ((await row.count()) > marks.length) {
 		await throwIfForeign(row, [lockMark]);
 		return;
 	}
 	let before: ReadonlySet<string>;
 	try {
-		before = await row.add([lockMark, ownMark]);
+		before = await row.add(marks);
 	} catch {
 		// Most likely another process inserted the row at the same instant.
 		return;
 	}
-	// Both marks: the abandoned row. No mark: this call made the row. The lock's mark alone: another process holds it.
-	if (before.size !== 1) await row.clear();
+	// All marks: the abandoned row. No mark: this call made the row. The lock's mark and not all of them: another process holds it.
+	if (before.size === marks.length || before.size === 0) await row.clear();
 }
 
 async function release(row: Entries): Promise<void> {
@@ -174,8 +185,10 @@ async function throwIfForeign(row: Entries, expected: string[]): Promise<void> {
 	// n8n tells only how many entries there are: once all marks are among them, more than that are others.
 	const marks = [lockMark, ...waitingMarks];
 	await row.add(marks);
-	if ((await row.count()) <= marks.length) return;
-	await row.remove(marks);
+	const isForeign = (await row.count()) > marks.length;
+	// Or each process that waits would find its own there, whoever has the lock.
+	await row.remove(isForeign ? marks : waitingMarks);
+	if (!isForeign) return;
 	throw new Error(
 		'Another node of this workflow, such as Remove Duplicates, has or had its Scope set to Workflow. Set it to Node, and clear its history of the workflow',
 	);

@@ -48,13 +48,9 @@ interface Reply {
 }
 
 /** @param signatures one header line for each */
-function deliver(
-	body: string,
-	signatures: string[],
-	header = 'X-Webhook-Signature',
-): Promise<Reply> {
+function deliver(body: string, signatures: string[]): Promise<Reply> {
 	return new Promise((resolve, reject) => {
-		const headers = { 'Content-Type': 'application/json', [header]: signatures };
+		const headers = { 'Content-Type': 'application/json', 'X-Webhook-Signature': signatures };
 		const sending = request(trigger.url, { method: 'POST', headers }, (response) => {
 			let text = '';
 			response.setEncoding('utf8');
@@ -68,40 +64,16 @@ function deliver(
 
 type Signatures = (body: string) => string[];
 
+/** Signatures as HTTP can bring them; what a header may hold: `test/unit/signed-delivery.test.mts`. */
 const refused: [what: string, signatures: Signatures][] = [
 	['no signature', () => []],
 	['an empty signature', () => ['']],
-	['the prefix alone', () => ['sha256=']],
-	['no prefix', (body) => [sign(body).slice('sha256='.length)]],
-	['the prefix of another hash', (body) => [sign(body).replace('sha256', 'sha512')]],
-	['the prefix twice', (body) => [`sha256=${sign(body)}`]],
-	['a digit less', (body) => [sign(body).slice(0, -1)]],
-	['a digit more', (body) => [`${sign(body)}0`]],
-	['half of it', (body) => [sign(body).slice(0, 'sha256='.length + 32)]],
-	['something that is not hex', (body) => [`${sign(body).slice(0, -1)}g`]],
-	['base64', (body) => [`sha256=${createHmac('sha256', secret).update(body).digest('base64')}`]],
-	['only zeros', () => [`sha256=${'0'.repeat(64)}`]],
 	['the signature of another secret', (body) => [sign(body, `${secret}x`)]],
-	['the signature of an empty secret', (body) => [sign(body, '')]],
 	['the signature of the API key', (body) => [sign(body, credential.apiKey)]],
-	['the signature of another body', () => [sign(JSON.stringify(events[0]))]],
-	[
-		'the signature of the same JSON, spelled otherwise',
-		(body) => [sign(JSON.stringify(JSON.parse(body)))],
-	],
-	[
-		'a plain hash of the body and the secret',
-		(body) => [
-			`sha256=${createHmac('sha256', '')
-				.update(secret + body)
-				.digest('hex')}`,
-		],
-	],
+	['that of the same JSON, spelled otherwise', (body) => [sign(JSON.stringify(JSON.parse(body)))]],
 	['the right signature doubled', (body) => [sign(body), sign(body)]],
 	['the right signature behind a wrong one', (body) => [sign('x'), sign(body)]],
-	['the right signature before a wrong one', (body) => [sign(body), sign('x')]],
 	['the right signature before an empty one', (body) => [sign(body), '']],
-	['two signatures in one line', (body) => [`${sign(body)}, ${sign('x')}`]],
 ];
 
 describe.each(events)('$event', (event) => {
@@ -112,13 +84,6 @@ describe.each(events)('$event', (event) => {
 		expect(Object.keys(trigger.started[0]?.[0]?.[0]?.json ?? {})).toEqual(Object.keys(event));
 	});
 
-	test('may carry its signature in capital digits', async () => {
-		const body = spelled(event);
-		const digits = sign(body).slice('sha256='.length).toUpperCase();
-		expect((await deliver(body, [`sha256=${digits}`])).status).toBe(200);
-		expect(trigger.started).toHaveLength(1);
-	});
-
 	test.each(refused)('with %s is answered 401 and starts nothing', async (_what, signatures) => {
 		const body = spelled(event);
 		const reply = await deliver(body, signatures(body));
@@ -126,12 +91,6 @@ describe.each(events)('$event', (event) => {
 		expect(trigger.started).toEqual([]);
 		expect(reply.body).not.toContain(secret);
 		expect(reply.body).not.toContain(sign(body).slice('sha256='.length));
-	});
-
-	test('with the right signature in another header is answered 401', async () => {
-		const body = spelled(event);
-		expect((await deliver(body, [sign(body)], 'X-Signature')).status).toBe(401);
-		expect(trigger.started).toEqual([]);
 	});
 
 	test('still starts the workflow after forged deliveries of it', async () => {
@@ -204,13 +163,6 @@ describe('an event of the sandbox', () => {
 	};
 	const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
 
-	test('activation registered a URL with the service', () => {
-		expect(sandbox.requests).toMatchObject([{ method: 'PUT', path: '/api/v1/partners/webhook' }]);
-		expect(sandbox.requests[0]?.body).toEqual({
-			webhookUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:5678\/webhook\//) as unknown,
-		});
-	});
-
 	test('transfer.completed', async () => {
 		const { deliveryId, id, txHash } = sandbox.transfer({ amountEtb: 12.5 });
 		expect(await arrived(deliveryId)).toEqual([
@@ -237,11 +189,5 @@ describe('an event of the sandbox', () => {
 		expect(trigger.started.flat(2).map(({ json }) => json)).toMatchObject([
 			{ event: 'disburse.completed', timestamp: isoTime, data: { toUserId, amountEtb: 5 } },
 		]);
-	});
-
-	test('of a name that nobody knows yet, with a body spelled otherwise', async () => {
-		const event = { event: 'wallet.closed', timestamp, data: { id: 'wal_9' } };
-		const { deliveryId } = sandbox.emit(event.event, event.data, { body: spelled(event) });
-		expect(await arrived(deliveryId)).toEqual([event]);
 	});
 });

@@ -43,11 +43,10 @@ after(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-const picture = async (name: string) =>
-	await editor.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: 'disabled' });
-
 afterEach(async (context) => {
-	if ('passed' in context && !context.passed) await picture(`failed ${context.name}`);
+	if (!('passed' in context) || context.passed) return;
+	const path = join(SCREENSHOTS, `failed ${context.name}.png`);
+	await editor.page.screenshot({ path, animations: 'disabled' });
 });
 
 /** Waits until the page, or a part of it, shows the text. */
@@ -57,7 +56,6 @@ const seen = async (text: string | RegExp, part: Pick<Editor['page'], 'getByText
 void describe('the credential', () => {
 	test('says why it does not work, and then that it does', async () => {
 		await editor.newCredential('ETB Wallet API');
-		await picture('credential-empty');
 		await editor.fill('baseUrl', stack.sandbox.url);
 		await editor.fill('apiKey', 'a-key-of-last-year');
 		await editor.fill('webhookSecret', stack.sandbox.webhookSecret);
@@ -65,42 +63,29 @@ void describe('the credential', () => {
 		await seen('Couldn’t connect with these settings', editor.credential);
 		await editor.credential.getByText('More details').click();
 		await seen(/does not accept the API key/, editor.credential);
-		await picture('credential-refused');
 		assert.doesNotMatch(await editor.credential.innerText(), /a-key-of-last-year/);
 
 		await editor.fill('apiKey', stack.sandbox.apiKey);
 		await editor.saveCredential();
 		await seen('Connection tested successfully', editor.credential);
-		await picture('credential-accepted');
 		await editor.closeCredential();
 	});
 });
 
 void describe('the list of nodes', () => {
-	const words = [
-		'ETB Wallet',
-		'birr',
-		'payroll',
-		'payout',
-		'salary',
-		'treasury',
-		'deposit',
-		'event',
-	];
 	before(async () => await editor.newWorkflow());
 
-	for (const word of words) {
-		test(`finds both nodes with "${word}"`, async () => {
+	test('finds both nodes with a word of the trade', async () => {
+		for (const word of ['ETB Wallet', 'salary']) {
 			await editor.search('a word that finds nothing');
 			await editor.listed(ENTRY).waitFor({ state: 'hidden' });
 			await editor.search(word);
 			await editor.openEntry(ENTRY);
 			await editor.listed('Pay a user').waitFor();
 			await editor.listed('On all events').waitFor();
-			await picture(`search-${word}`);
 			await editor.leaveEntry();
-		});
-	}
+		}
+	});
 
 	test('shows every action and every event by name', async () => {
 		await editor.search('birr');
@@ -113,7 +98,6 @@ void describe('the list of nodes', () => {
 			'Set the webhook URL',
 		];
 		for (const entry of expected) await editor.listed(entry).waitFor();
-		await picture('actions');
 	});
 });
 
@@ -138,7 +122,6 @@ void describe('payments', () => {
 	test('balance, user wallet and payment, built by hand', async () => {
 		await editor.newWorkflow();
 		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
-		await picture('balance');
 		await editor.closeNode();
 
 		await editor.addAfterLast();
@@ -149,7 +132,6 @@ void describe('payments', () => {
 			'{{ "employee-" + ($json.treasuryBalance > 1000 ? 7 : 0) }}',
 		);
 		await editor.fill('email', 'abebe@example.com');
-		await picture('user-with-preview');
 		await editor.closeNode();
 
 		await editor.addAfterLast();
@@ -157,24 +139,20 @@ void describe('payments', () => {
 		await assertPreview(['id', 'externalId', 'walletAddress']);
 		await editor.closeNode();
 		await assertIssue('Pay a user', /Parameter .Reference. is required/);
-		await picture('disbursement-incomplete');
 		await editor.openNode('Pay a user');
 		await editor.fillExpression('reference', '{{ "payroll-" + $json.externalId }}');
 		await editor.fillExpression('toUserId', '{{ $json.id }}');
 		await editor.fillExpression('amountEtb', '{{ 50 * 25.01 }}');
-		await picture('disbursement-with-preview');
 		await editor.closeNode();
 		await editor.canvasIssues('Pay a user').waitFor({ state: 'hidden' });
 
 		await editor.addAfterLast();
 		await editor.chooseNode('treasury', ENTRY, 'Get the treasury balance');
 		await assertPreview(['outcome', 'code', 'reference', 'toUserId', 'amountEtb', 'txHash']);
-		await picture('balance-with-preview');
 		await editor.closeNode();
 
 		await editor.executeWorkflow();
 		await seen('Workflow executed successfully');
-		await picture('canvas-executed');
 
 		await editor.openNode('Pay a user');
 		const [paid] = stack.sandbox.books.disbursements();
@@ -189,14 +167,11 @@ void describe('payments', () => {
 			txHash: paid.txHash,
 			success: true,
 		});
-		await picture('payment-json');
 		const asText = Object.fromEntries(
 			Object.entries({ ...told, paidAt }).map(([name, value]) => [name, String(value)]),
 		);
 		assert.deepEqual(await editor.table(), [asText]);
-		await picture('payment-table');
 		assert.deepEqual(await editor.schema(), asText);
-		await picture('payment-schema');
 	});
 
 	test('a reference that was used is shown as already paid, and not sent again', async () => {
@@ -205,7 +180,6 @@ void describe('payments', () => {
 		const [row] = await editor.table();
 		assert.equal(row?.['reference'], 'payroll-employee-7');
 		assert.equal(row?.['code'], 'paidBefore');
-		await picture('payment-already-paid');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 	});
 
@@ -215,11 +189,9 @@ void describe('payments', () => {
 		await editor.executeStep();
 		await seen(/Amount \(ETB\) is "12,400", which can mean 12400 or 12\.4/, editor.output);
 		await seen(/Write it with two decimals: 12400\.00/, editor.output);
-		await picture('amount-with-a-comma');
 		assert.equal(stack.sandbox.books.disbursements().length, 1);
 		await editor.closeNode();
 		await assertIssue('Pay a user', /which can mean 12400 or 12\.4/);
-		await picture('canvas-amount-with-a-comma');
 		await editor.openNode('Pay a user');
 	});
 
@@ -230,26 +202,8 @@ void describe('payments', () => {
 		await editor.openBranch('Error Branch (1 item)');
 		await seen('notPaid', editor.output);
 		await seen('invalid', editor.output);
-		await picture('error-branch');
 		await editor.closeNode();
 		await editor.canvasNode('Pay a user').getByText('Error').waitFor();
-		await picture('canvas-error-branch');
-	});
-
-	test('a telephone number without a plus is refused with the format to use', async () => {
-		await editor.newWorkflow();
-		await editor.chooseNode('payout', ENTRY, 'Set where treasury payouts go');
-		await editor.fill('phone', '0911234567');
-		await editor.executeStep();
-		await seen(/Phone is "0911234567", which is not an international telephone number/);
-		await seen(/for example \+251911234567/, editor.output);
-		await picture('phone-without-plus');
-
-		await editor.fill('phone', '+251911234567');
-		await editor.executeStep();
-		await editor.output.getByText('+251911234567').first().waitFor();
-		assert.deepEqual(await editor.table(), [{ type: 'mobile', phone: '+251911234567' }]);
-		await picture('payout-destination');
 	});
 });
 
@@ -258,10 +212,8 @@ void describe('events', () => {
 		await editor.newWorkflow();
 		await editor.chooseNode('deposit', ENTRY, 'On all events');
 		await seen('All Events', editor.field('events'));
-		await picture('trigger');
 		await editor.executeStep();
 		await editor.page.getByTestId('trigger-listening').waitFor();
-		await picture('trigger-listening');
 
 		const { id } = stack.sandbox.transfer({ amountEtb: 75 });
 		await editor.output.getByText('transfer.completed').first().waitFor();
@@ -271,7 +223,6 @@ void describe('events', () => {
 		assert.equal(Reflect.get(Object(event?.['data']), 'amountEtb'), 75);
 		await seen(/^The test has ended\./, editor.output);
 		await editor.show('table');
-		await picture('trigger-event');
 	});
 
 	test('a published workflow runs for each event, as the executions tab shows', async () => {
@@ -280,7 +231,6 @@ void describe('events', () => {
 		await editor.closeNode();
 		await editor.publish();
 		await seen('Workflow published');
-		await picture('published');
 		await editor.confirmPublished();
 		stack.sandbox.deposit({ amountEtb: 20 });
 		await editor.openExecutions();
@@ -288,11 +238,9 @@ void describe('events', () => {
 		stack.sandbox.transfer({ amountEtb: 30 });
 		await editor.succeeded.nth(1).waitFor();
 		assert.equal(await editor.succeeded.count(), 2);
-		await picture('executions');
 		await editor.succeeded.last().click();
 		await editor.canvasNode(TRIGGER).dblclick();
 		await seen('deposit.mint_queued', editor.output);
 		assert.equal(await editor.output.getByText(/^The test has ended/).count(), 0);
-		await picture('execution');
 	});
 });

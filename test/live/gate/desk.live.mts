@@ -52,7 +52,9 @@ void describe('gate-set-up.json', () => {
 		const again = await installed.setUpAgain();
 		assert.deepEqual(
 			again.map((login) => [login.User, login.Password]),
-			loginNames().map((user) => [user, 'as before: this login was there']),
+			loginNames()
+				.toReversed()
+				.map((user) => [user, 'as before: this login was there']),
 		);
 		assert.deepEqual(await everything(), before);
 	});
@@ -466,6 +468,16 @@ void describe('gate-desk.json', () => {
 				['handed out', 'paid'],
 			);
 		}
+		// One that begins so too hides nothing of it.
+		await sent([{ reference: 'find-10', toUserId: 'etbw_10', amountEtb: 1 }], { outcome: 'paid' });
+		await desk.open('Find a payment');
+		await desk.fill('Reference, To User ID', 'find-1');
+		await desk.send('Find');
+		assert.equal((await desk.table()).length, 2);
+		assert.deepEqual(
+			(await desk.table('Its history')).map((row) => row.Detail),
+			['', '0xf00d'],
+		);
 		await desk.open('Find a payment');
 		await desk.fill('Reference, To User ID', 'nothing');
 		await desk.send('Find');

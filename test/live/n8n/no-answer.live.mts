@@ -1,37 +1,23 @@
-/** A service that cannot be reached, or says no: what each n8n makes of it, a payment ends in the same way. */
+/** A service that cannot be reached: whatever each n8n makes of it, nobody was paid, and the node says so. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { CREDENTIAL_TYPE } from '../../../demo/examples.mts';
 import { lacks } from '../../../demo/differences.mts';
 import { freePort } from '../../../demo/ports.mts';
+import { certify } from '../../support/certificate.mts';
 import { startLab, timesPaid, type Lab } from '../../support/lab.mts';
 import { PAY, START, payNode, start, workflow } from '../../../demo/workflow.mts';
-import type { Fault } from '../../../sandbox/faults.mts';
-
-const run = promisify(execFile);
 
 let lab: Lab;
 let folder: string;
 const servers: Server[] = [];
-
-/** A certificate that signed itself. */
-async function certificateFor(name: string) {
-	const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
-	const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-	const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
-	const files = ['-keyout', keyFile, '-out', certFile];
-	await run('openssl', ['req', '-x509', ...key, ...files, '-days', '2', ...subject]);
-	return { key: await readFile(keyFile), cert: await readFile(certFile), certFile };
-}
 
 /** Resolves to its address. */
 async function listening(server: Server): Promise<string> {
@@ -54,8 +40,8 @@ const addresses = { closed: '', unsigned: '', otherName: '' };
 
 before(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'no-answer-'));
-	const unsigned = await certificateFor('localhost');
-	const otherName = await certificateFor('other.example.com');
+	const unsigned = certify(folder, 'localhost', 'subjectAltName=DNS:localhost');
+	const otherName = certify(folder, 'other', 'subjectAltName=DNS:other.example.com');
 	addresses.closed = `http://localhost:${await freePort()}`;
 	addresses.unsigned = `https://${await listening(createTlsServer(unsigned))}`;
 	addresses.otherName = `https://${await listening(createTlsServer(otherName))}`;
@@ -132,24 +118,3 @@ test('a proxy that wants a login: not paid', async (context) => {
 	context.diagnostic(String(message));
 	assert.deepEqual(told, { outcome: 'notPaid', code: 'refused', times: [0] });
 });
-
-const answering = (status: number, process: Fault['process']): Fault => ({
-	process,
-	answer: { status, body: '{"message":"No"}' },
-});
-
-for (const [what, fault, outcome, code] of [
-	['403', answering(403, 'never'), 'notPaid', 'refused'],
-	['407', answering(407, 'never'), 'notPaid', 'refused'],
-	['500', answering(500, 'before-answer'), 'unknown', 'unclear'],
-	['502', answering(502, 'before-answer'), 'unknown', 'unclear'],
-	['a closed connection', 'resetAfterPaying', 'unknown', 'noAnswer'],
-	['nothing in time', 'timeoutAfterPaying', 'unknown', 'noAnswer'],
-] as const) {
-	test(`an answer of ${what}: ${outcome}, ${code}`, async (context) => {
-		lab.sandbox.faults.next('POST /disburse', fault);
-		const { message, ...told } = await payAt(lab.sandbox.url);
-		context.diagnostic(String(message));
-		assert.deepEqual(told, { outcome, code, times: [outcome === 'unknown' ? 1 : 0] });
-	});
-}

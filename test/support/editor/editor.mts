@@ -209,10 +209,6 @@ export class Editor {
 		}
 	}
 
-	async toggle(name: string): Promise<void> {
-		await this.field(name).locator('.el-switch').click();
-	}
-
 	/** Runs the node, and those before it that have no data yet; a trigger listens. */
 	async executeStep(): Promise<void> {
 		await this.page.getByTestId('node-execute-button').click();

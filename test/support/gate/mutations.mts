@@ -62,7 +62,8 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 	},
 	{
 		breaks: 'nobody is told that a payment was made twice',
-		finds: "exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
+		finds:
+			"exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
 		puts: "false then 'paidTwice'",
 	},
 	{
@@ -111,6 +112,7 @@ const inSchema: Array<Omit<GateMutation, 'file'>> = [
 		finds:
 			"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state::text), p.attempt desc",
 		puts: 'order by p.attempt desc',
+		noticedBy: 'decisions',
 	},
 	{
 		breaks: 'a person can settle an attempt after which it was sent again',

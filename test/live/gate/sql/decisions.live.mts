@@ -354,6 +354,18 @@ test('an earlier attempt that is in doubt again may be a second payment, and is 
 	assert.equal(await spentToday(name), 10);
 });
 
+test('an earlier attempt that is paid after all counts for ever, also when a later one was not paid', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	const first = await claim(client, name, [item('a')]);
+	await move('11 minutes');
+	await settle(client, name, 'a', false);
+	const second = await claim(client, name, [item('a')]);
+	await record(client, name, first, [paidAs('0x1')]);
+	await record(client, name, second, [notPaid]);
+	const [again] = (await claim(client, name, [item('a')])).items;
+	assert.deepEqual([again?.outcome, again?.txHash], ['alreadyPaid', '0x1']);
+});
+
 test('a claim that this record does not have is an error, and nothing is recorded or told as paid', async () => {
 	const name = await newBudget();
 	const window = await claim(client, name, [item('a'), item('b')]);

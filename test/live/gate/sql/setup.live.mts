@@ -91,7 +91,7 @@ test('npm start sets up a database that GATE_DATABASE_URL names, once', async ()
 	const url = `postgres://${logins.superuser}@${host}:${port}/${database.database}`;
 	const limits = { most_per_day: 1000, most_per_payment: 100 };
 	const credentials = await setUpGateDatabase(url, limits);
-	assert.deepEqual(Object.keys(credentials), ['Pay gate', 'Pay gate desk']);
+	assert.deepEqual(Object.keys(credentials), ['Pay gate desk', 'Pay gate']);
 	for (const { user, password } of Object.values(credentials)) {
 		const client = new pg.Client({ host, port, database: database.database, user, password });
 		await client.connect();
@@ -108,7 +108,7 @@ test('npm start sets up a database that GATE_DATABASE_URL names, once', async ()
 	);
 	await assert.rejects(
 		setUpGateDatabase(url, limits),
-		/has the logins pay_gate_gate_\d+ and pay_desk_gate_\d+ already/,
+		/has the logins pay_desk_gate_\d+ and pay_gate_gate_\d+ already/,
 	);
 });
 
