@@ -107,7 +107,7 @@ else
 			: `<h2>${paid.length > 0 ? `${sum(paid)} ETB paid to ${count(paid)}` : 'Nobody was paid'}</h2>`,
 		`<p>Period ${text(period)}, ${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}. Only the first sheet counts, and in it hidden rows too.</p>`,
 		asks
-			? '<p>Somebody else approves it than who uploaded it: send them the address of this page.</p>'
+			? '<p>Whoever uploaded it cannot approve it: send the address of this page to somebody else.</p>'
 			: '',
 		answer && !asks
 			? `<p>${isApproved ? 'Approved' : answer.decision ? 'Declined' : 'Not decided in time'} by ${nameOf(answer.user)}.</p>`
