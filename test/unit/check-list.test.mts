@@ -42,8 +42,8 @@ describe('a row', () => {
 				NAME: 'Tsion  Abate',
 				'Amount (ETB)': '12,400.50',
 				'User ID': 'etbw_1',
-				Email: 'T@b.et',
-				phone: '‪+251911000701‬',
+				'E-mail': 'T@b.et',
+				Phone: '‪+251911000701‬',
 				Department: 'Sales',
 			},
 		]);
@@ -61,7 +61,7 @@ describe('a row', () => {
 				problem: '',
 				remark: '',
 			},
-			others: { Email: 'T@b.et', phone: '‪+251911000701‬', Department: 'Sales' },
+			others: { email: 'T@b.et', phone: '‪+251911000701‬', Department: 'Sales' },
 		});
 	});
 

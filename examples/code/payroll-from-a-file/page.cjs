@@ -22,6 +22,8 @@ const money = (amount) =>
 const sum = (list) =>
 	money(list.reduce((total, { amountEtb }) => total + Math.round(amountEtb * 100), 0) / 100);
 const count = (list) => `${list.length} ${list.length === 1 ? 'person' : 'people'}`;
+const timeOf = (time) =>
+	time ? DateTime.fromISO(time).setZone('Africa/Addis_Ababa').toFormat('yyyy-LL-dd HH:mm') : '';
 const nameOf = (user) =>
 	text(user ? `${user.firstName} ${user.lastName} (${user.email})` : 'somebody');
 const section = (title, list, about = () => '', more = '') => {
@@ -78,7 +80,7 @@ function paidBefore({ reference }) {
 	const { amountEtb, name, paidAt, txHash } = paidAs.get(reference) ?? {};
 	return amountEtb === undefined
 		? ''
-		: text(`${money(amountEtb)} ETB to ${name} ${paidAt ?? ''} ${txHash ?? ''}`);
+		: text(`${money(amountEtb)} ETB to ${name} ${timeOf(paidAt)} ${txHash ?? ''}`);
 }
 
 const [ready, paid, unknown] = ['ready', 'paid', 'unknown'].map((name) => rows.filter(is(name)));
@@ -93,6 +95,7 @@ if (first.error !== undefined)
 else if (first.mode === 'settle')
 	page = rows
 		.map(({ reference, message }) => `<p><b>${text(reference)}</b> ${text(message)}</p>`)
+		.concat('<p>Then upload the list again: it pays who was not paid.</p>')
 		.join('');
 else
 	page = [
@@ -103,6 +106,9 @@ else
 			? `<h2>${sum(ready)} ETB for ${count(ready)}</h2>`
 			: `<h2>${paid.length > 0 ? `${sum(paid)} ETB paid to ${count(paid)}` : 'Nobody was paid'}</h2>`,
 		`<p>Period ${text(period)}, ${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}. Only the first sheet counts, and in it hidden rows too.</p>`,
+		asks
+			? '<p>Whoever uploaded it cannot approve it: send the address of this page to somebody else.</p>'
+			: '',
 		answer && !asks
 			? `<p>${isApproved ? 'Approved' : answer.decision ? 'Declined' : 'Not decided in time'} by ${nameOf(answer.user)}.</p>`
 			: '',
@@ -117,7 +123,7 @@ else
 			'It is unknown whether they were paid',
 			unknown,
 			(row) => `${text(row.message)}<br>${links([row])}`,
-			`<p>Ask the partner service. ${unknown.length > 1 ? `All of them: ${links(unknown)}` : ''} Who is recorded as not paid before the approval is paid with it.</p>`,
+			`<p>Ask the partner service. ${unknown.length > 1 ? `All of them: ${links(unknown)}` : ''} ${asks ? 'Who is recorded as not paid before the approval is paid with it.' : 'Then upload the list again: it pays who was not paid.'}</p>`,
 		),
 		section(
 			'The service paid another amount',
@@ -137,6 +143,6 @@ else
 		),
 		section('Paid before, not again', rows.filter(is('alreadyPaid')), paidBefore),
 		section(asks ? 'All who will be paid' : 'Not paid, because nobody approved it', ready),
-		section('Paid', paid, (row) => text(`${row.paidAt ?? ''} ${row.txHash ?? ''}`)),
+		section('Paid', paid, (row) => text(`${timeOf(row.paidAt)} ${row.txHash ?? ''}`)),
 	].join('');
 return [{ json: { asks, approve: `Approve: pay ${sum(ready)} ETB to ${count(ready)}`, page } }];

@@ -4,7 +4,7 @@ import { messageOf } from '../../shared/unknown';
 import { decoded, textOf } from './cells';
 
 /** The columns that are read. */
-export type Column = 'employee' | 'name' | 'amountEtb' | 'userId' | 'email' | 'period';
+export type Column = 'employee' | 'name' | 'amountEtb' | 'userId' | 'email' | 'phone' | 'period';
 
 /** The names of each column. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
 const names: Record<Column, readonly string[]> = {
@@ -14,9 +14,13 @@ const names: Record<Column, readonly string[]> = {
 	// Create gives the wallet of a payment as toUserId, so its output can be checked as a list again.
 	userId: ['userid', 'touserid'],
 	email: ['email'],
+	phone: ['phone'],
 	period: ['period'],
 };
 const required: readonly Column[] = ['employee', 'name', 'amountEtb'];
+
+/** Whatever their headings look like, what comes next finds them by their names. */
+const isPassedOn = (column: Column): boolean => column === 'email' || column === 'phone';
 
 /** A row that has something in it. */
 export interface SourceRow {
@@ -26,7 +30,7 @@ export interface SourceRow {
 	line: number;
 	/** What is in the columns that are read; undefined without such a column. */
 	cells: Partial<Record<Column, unknown>>;
-	/** The other columns, and that of the email address, by their headings, as they came. */
+	/** The other columns by their headings, as they came; those that are passed on by the name that others read. */
 	others: Map<string, unknown>;
 	/** Whether something stands beyond the last heading: a value with a comma moved the others. */
 	isTooLong: boolean;
@@ -75,8 +79,8 @@ export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow
 			const [column, heading = ''] = [columns[index], headings[index]];
 			if (column !== undefined) row.cells[column] = cell;
 			if (heading === '') row.isTooLong ||= index > last && textOf(cell) !== '';
-			else if (column === undefined || column === 'email')
-				row.others.set(heading, typeof cell === 'string' ? decoded(cell) : cell);
+			else if (column === undefined || isPassedOn(column))
+				row.others.set(column ?? heading, typeof cell === 'string' ? decoded(cell) : cell);
 		}
 		return row;
 	});

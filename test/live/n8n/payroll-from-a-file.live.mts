@@ -27,7 +27,7 @@ before(async () => {
 });
 after(async () => await lab.stop());
 
-const HEADINGS = 'employee,name,phone,amountEtb';
+const HEADINGS = 'Employee,Name,Phone,Amount (ETB)';
 const csv = (...rows: string[]): Upload => ({
 	name: 'october.csv',
 	content: [HEADINGS, ...rows].join('\n'),
@@ -371,11 +371,19 @@ void describe('a list of 500 people with 20 kinds of mistakes', () => {
 		assert.equal(cells.length, 500);
 		const outcomes = cells.map((row) => row[headings.indexOf('outcome')]);
 		assert.equal(outcomes.filter((outcome) => outcome === 'paid').length, right.length);
-		// Put in again, as LibreOffice saves it, it pays nobody twice.
+		// Put in again, it pays nobody twice.
 		const again = await payroll.upload({ name: 'result.xlsx', content: fileOn(end) });
 		const rows = await payroll.rows(again);
 		assert.equal(rows.filter(({ outcome }) => outcome === 'alreadyPaid').length, right.length);
 		assert.deepEqual(payroll.paid(already), right);
+		// The list with one row corrected, as LibreOffice saves it, pays exactly that row.
+		const list = await openInOffice(await readFile(join(folder, 'libreoffice.xlsx')));
+		const corrected = list.map((row) =>
+			row.map((cell) => `"${cell === '25000' ? '15000' : cell}"`),
+		);
+		const content = corrected.map((row) => row.join(',')).join('\n');
+		await payroll.pay({ name: 'corrected.csv', content });
+		assert.deepEqual(payroll.paid(already), [...right, 'L-0052 15000'].sort());
 	});
 
 	// Payments do not depend on the kind of file: these lists go as far as the page that asks for the approval.
