@@ -16,7 +16,7 @@ import {
 	writeSection,
 } from './measure.mts';
 
-const ROUNDS = isQuick ? 1 : 5;
+const ROUNDS = isQuick ? 1 : 3;
 const EVENTS = isQuick ? 10 : 100;
 const AT_ONCE = [1, 10, 50];
 /** Deliveries of each kind that start nothing, and how many of them a second. */

@@ -25,7 +25,7 @@ import {
 	writeSection,
 } from './measure.mts';
 
-const ROUNDS = isQuick ? 1 : 5;
+const ROUNDS = isQuick ? 1 : 3;
 /** Payments in an execution: against the HTTP Request node, and by what is kept. */
 const ITEMS = isQuick ? 50 : 2_000;
 const FEW = isQuick ? 20 : 200;

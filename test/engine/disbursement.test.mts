@@ -317,24 +317,6 @@ describe('a reference', () => {
 		expect(paidNames()).toEqual(['a', 'a']);
 	});
 
-	test('is paid once by executions at the same time', async () => {
-		for (let round = 0; round < 40; round++) {
-			const run = { nodeId: `${nodeId}-race-${round}`, onError } as const;
-			const fields = { options: { concurrency: 3 } };
-			const results = await Promise.all(
-				[0, 2].map(async (from) => await pay(people(8, round * 100 + from), fields, run)),
-			);
-			const told = results.flatMap(codesOf);
-			expect(told).toHaveLength(16);
-			expect(told.filter((code) => code === 'paid')).toHaveLength(10);
-			expect(told.every((code) => ['paid', 'paidBefore', 'inFlight'].includes(String(code)))).toBe(
-				true,
-			);
-		}
-		expect(new Set(paidNames()).size).toBe(400);
-		expect(paidNames()).toHaveLength(400);
-	});
-
 	test('that cannot be recorded is not sent', async () => {
 		const broken = jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')

@@ -214,6 +214,24 @@ describe('in time', () => {
 	});
 });
 
+test('stopping the execution stops sending within those in flight', async () => {
+	let stop = (): void => undefined;
+	sandbox.faults.plan('POST /disburse', () => {
+		stop();
+		return { process: 'before-answer', answer: 'normal', delayMs: 5 };
+	});
+	const names = Array.from({ length: 20 }, (_, index) => `u${index}`);
+	await pay(
+		handedOut(names),
+		{ started: (engine) => (stop = () => engine.cancel()) },
+		{ options: { concurrency: 2 } },
+	);
+	expect(sandbox.requests.length).toBeLessThanOrEqual(2);
+	// What was in flight ends after the execution has, and nothing follows it.
+	expect(codesOf(await pay(handedOut(['last'])))).toEqual(['paid']);
+	expect(sandbox.requests.length).toBeLessThanOrEqual(3);
+});
+
 test('Retry On Fail goes on with the claims of its own run, and sends only what was refused', async () => {
 	const refusal = { process: 'never', answer: { status: 400, body: '{}' } } as const;
 	sandbox.faults.next('POST /disburse', refusal);

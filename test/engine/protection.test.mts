@@ -1,8 +1,13 @@
 /** What protects a payment holds whatever it is given: options, answers, n8n itself. */
+import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
+import type { RunOptions } from '../support/engine/engine.mts';
+import { updatePackage } from '../support/engine/engine.mts';
 import {
+	answerOf,
 	codesOf,
 	failFor,
 	itemsFor,
+	paidNames,
 	pay,
 	payInEachTest,
 	payments,
@@ -87,4 +92,52 @@ describe('no secret is shown', () => {
 		expect(codesOf(result)).toEqual(['unclear']);
 		expect(result.everything).not.toContain(key);
 	});
+
+	test('of what n8n or the network says of a failed connection', async () => {
+		const key = sandbox.apiKey;
+		const node = await nodeWith((context) => ({
+			helpers: {
+				value: {
+					...context.helpers,
+					httpRequestWithAuthentication: () =>
+						Promise.reject(new Error(`header "Authorization: Bearer ${key}" is not valid`)),
+				},
+			},
+		}));
+		const result = await pay(itemsFor('a'), {}, { currentNode: () => node, onError });
+		expect(codesOf(result)).toEqual(['noAnswer']);
+		expect(answerOf(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
+		expect(result.everything).not.toContain(key);
+	});
+});
+
+/** The node in an n8n that differs. */
+async function nodeWith(
+	differences: (context: IExecuteFunctions) => PropertyDescriptorMap,
+): Promise<INodeType> {
+	const original = await updatePackage();
+	const node = Object.create(original) as INodeType;
+	node.execute = async function (this) {
+		const context = Object.create(this, differences(this)) as IExecuteFunctions;
+		const output = await original.execute?.bind(context)();
+		return Array.isArray(output) ? output : [];
+	};
+	return node;
+}
+
+test('answers that n8n invents, as for the tools of an agent that it evaluates, make a dry run', async () => {
+	const node = await nodeWith((context) => ({
+		additionalData: {
+			value: {
+				...(Reflect.get(context, 'additionalData') as object),
+				evalLlmMockHandler: () => ({ body: { success: true, txHash: '0xinvented' } }),
+			},
+		},
+	}));
+	const run: Partial<RunOptions> = { currentNode: () => node };
+	const { output } = await pay(itemsFor('a'), {}, run);
+	expect(output.map(({ json }) => [json.code, json.mode])).toEqual([['ready', 'dryRun']]);
+	expect(payments()).toEqual([]);
+	expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
+	expect(paidNames()).toEqual(['a']);
 });

@@ -1,7 +1,6 @@
 /** Mode: a dry run and a run that settles send nothing, and what a person found out counts once. */
 import type { INodeParameters } from 'n8n-workflow';
 import type { RunOptions, RunResult } from '../support/engine/engine.mts';
-import { presets } from '../../sandbox/faults.mts';
 import { deduplicator } from '../support/engine/engine.mts';
 import {
 	answerOf,
@@ -264,6 +263,7 @@ describe('who may settle', () => {
 	});
 });
 
+/** What ends late, and what is claimed anew meanwhile: the stories of `test/model`. */
 describe('what another execution is sending', () => {
 	/** In ms. The shortest and the longest that the node takes. */
 	const timeouts = [1_000, 120_000];
@@ -305,56 +305,6 @@ describe('what another execution is sending', () => {
 		expect(await known('a')).toEqual(['inDoubt']);
 		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['settledNotPaid']);
 		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
-	});
-
-	test('and ended as unknown can be settled at once, also after a run had met it', async () => {
-		sandbox.faults.plan('POST /disburse', () => ({ ...presets.error500AfterPaying, delayMs: 400 }));
-		const paying = pay(itemsFor('a'), {}, { onError });
-		await untilSent(1);
-		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['inFlight']);
-		expect(codesOf(await paying)).toEqual(['unclear']);
-		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
-	});
-
-	test.each([
-		['paid', undefined, 'paid', 'paidBefore'],
-		['refused', rejection, 'refused', 'inFlight'],
-		['unknown', 'error500BeforePaying', 'unclear', 'inFlight'],
-	] as const)(
-		'and ends late as %s records paid, and nothing else',
-		async (_how, fault, told, then) => {
-			sandbox.faults.plan('POST /disburse', () => {
-				// While the service works, the claim gets old, and another run takes it for one that was cut off.
-				timePasses(200_000);
-				return fault;
-			});
-			const result = await pay(itemsFor('a'), {}, { onError });
-			expect(codesOf(result)).toEqual([told]);
-			sandbox.faults.clear();
-			expect(await known('a')).toEqual([then]);
-			expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual([then]);
-		},
-	);
-
-	test('and was settled and claimed anew meanwhile: its late refusal does not free the new claim', async () => {
-		let refuse = (): void => undefined;
-		const isRefused = new Promise<void>((resolve) => (refuse = resolve));
-		let first = true;
-		sandbox.faults.plan('POST /disburse', () => {
-			if (!first) return 'error500AfterPaying';
-			first = false;
-			return { ...rejection, delayMs: 700 };
-		});
-		const late = pay(itemsFor('a'), {}, { onError }).then(refuse);
-		await untilSent(1);
-		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['inFlight']);
-		timePasses(isOverAfterMs);
-		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['settledNotPaid']);
-		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['unclear']);
-		await isRefused;
-		await late;
-		expect(await known('a')).toEqual(['inDoubt']);
-		expect(paidNames()).toEqual(['a']);
 	});
 });
 

@@ -185,19 +185,11 @@ export const mistakes: Mutation[] = [
 			'true',
 		],
 	),
-	...inFile(
-		`${paying}/questions.js`,
-		[
-			'What a question added stays',
-			'if (!before.has(mark))\n                this.toRemove.add(mark);',
-			'',
-		],
-		[
-			'What an earlier question of the access added counts as there',
-			'new Set([...all].filter((mark) => !asked.has(mark)))',
-			'new Set(all)',
-		],
-	),
+	...inFile(`${paying}/questions.js`, [
+		'What a question added stays',
+		'if (!before.has(mark))\n                this.toRemove.add(mark);',
+		'',
+	]),
 	...inFile(
 		`${paying}/settle.js`,
 		[
@@ -273,11 +265,6 @@ export const mistakes: Mutation[] = [
 		],
 		['409 means that it was not paid', 'undecided: [409, 423, 425]', 'undecided: []'],
 	),
-	...inFile(`${paying}/rows.js`, [
-		'Stop ends nothing',
-		'isStopping: () => stop?.aborted === true || (',
-		'isStopping: () => (',
-	]),
 	...inFile(
 		`${shared}/service/answer.js`,
 		[

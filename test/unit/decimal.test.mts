@@ -7,35 +7,12 @@ const money = fc
 	.tuple(fc.integer({ min: 0, max: 999_999_999_999 }), fc.integer({ min: 0, max: 99 }))
 	.map(([whole, cents]) => `${whole}.${String(cents).padStart(2, '0')}`);
 
-test.each([
-	['1,000'],
-	['1e3'],
-	['0x10'],
-	['١٢'],
-	['１２'],
-	['+5'],
-	['.5'],
-	['5.'],
-	['1 000'],
-	['1_000'],
-	['--1'],
-	['- 1'],
-	['12\u0000'],
-	['1\n2'],
-	['Infinity'],
-	['NaN'],
-	[''],
-	[NaN],
-	[Infinity],
-	[true],
-	[null],
-	[undefined],
-	[[5]],
-	[{ valueOf: () => 5 }],
-	[10n],
-])('%p is no decimal', (value) => {
-	expect(decimalText(value)).toBeUndefined();
-});
+test.each(['1,000', '1e3', '+5', '.5', '5.', '12\u0000', '', NaN, true, null, [5], 10n])(
+	'%p is no decimal',
+	(value) => {
+		expect(decimalText(value)).toBeUndefined();
+	},
+);
 
 test.each([
 	['-0', '0'],

@@ -1,22 +1,8 @@
 /** The record of events in n8n's database, asked by several processes that crash, over a database that races and fails. */
 import * as workflowPackage from 'n8n-workflow';
+import type * as DuplicatesModule from '../../nodes/EtbWalletTrigger/duplicates.ts';
 import { MemoryDeduplicator } from '../support/engine/deduplicator.mts';
-import { Code } from '../support/loaded-code.mts';
 
-interface DuplicatesCode {
-	isToBeHandled(
-		context: object,
-		item: object,
-		key: string,
-		untilItSucceeds: boolean,
-	): Promise<boolean>;
-	beginDelivery(
-		context: object,
-		key: string,
-	): ((isHandled: boolean) => void) | 'running' | 'handled';
-}
-
-const code = new Code();
 /** Which the processes of a test share. */
 let database: MemoryDeduplicator;
 beforeEach(() => {
@@ -26,8 +12,11 @@ const sleep = async (): Promise<void> => await new Promise(setImmediate);
 
 /** A process of n8n, with a memory of its own. */
 function startProcess() {
-	const load = code.start({ 'n8n-workflow': { ...workflowPackage, sleep } });
-	const duplicates = load('nodes/EtbWalletTrigger/duplicates.ts') as DuplicatesCode;
+	jest.resetModules();
+	jest.doMock('n8n-workflow', () => ({ ...workflowPackage, sleep }));
+	const duplicates = jest.requireActual<typeof DuplicatesModule>(
+		'../../nodes/EtbWalletTrigger/duplicates.ts',
+	);
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
 		async run(key: string, options: RunOptions = {}): Promise<boolean> {
@@ -70,7 +59,12 @@ function startProcess() {
 				},
 			};
 			const item = options.item ?? {};
-			const isGiven = await duplicates.isToBeHandled(context, item, key, untilItSucceeds);
+			const isGiven = await duplicates.isToBeHandled(
+				context as never,
+				item as never,
+				key,
+				untilItSucceeds,
+			);
 			options.during?.();
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
 			return isGiven;
@@ -78,7 +72,7 @@ function startProcess() {
 		/** Receives an event and answers it; resolves to what was known of it. */
 		receive(key: string): 'new' | 'running' | 'handled' {
 			const context = { getWorkflow: () => ({ id: 'w' }), getNode: () => ({ id: 'n' }) };
-			const delivery = duplicates.beginDelivery(context, key);
+			const delivery = duplicates.beginDelivery(context as never, key);
 			if (typeof delivery === 'string') return delivery;
 			delivery(true);
 			return 'new';

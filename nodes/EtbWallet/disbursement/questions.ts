@@ -13,14 +13,13 @@ export class Questions {
 
 	/**
 	 * @param staying are written in the same call, and stay
-	 * @returns which of the marks were there; those that an earlier question of this access added were not
+	 * @param marks no earlier question of this access asked for them
+	 * @returns which of the marks were there
 	 */
 	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
-		const asked = new Set(this.toRemove);
 		// Not taken back if the call fails: it may be written, and *paid* without *sent* would be taken for unused.
 		for (const mark of staying) this.toRemove.delete(mark);
-		const all = await this.entries.add([...staying, ...marks]);
-		const before = new Set([...all].filter((mark) => !asked.has(mark)));
+		const before = await this.entries.add([...staying, ...marks]);
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
 		for (const mark of staying) this.toRemove.delete(mark);
 		return before;
