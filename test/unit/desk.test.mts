@@ -49,6 +49,7 @@ const found = {
 	has_budget: true,
 	open: [{ n: 1, reference: 'a', attempt: 2, amount_etb: '5', to_user_id: 'u' }],
 	limits: { most_per_day: '10000', most_per_payment: '5000', most_per_month: null },
+	callers: [{ by_caller: 'mcp', most_per_day: '2000' }],
 };
 const readOf = async (todo: string, answer: object) =>
 	await run('Read the Answer', answer, {
@@ -166,6 +167,12 @@ describe('what was chosen', () => {
 		expect(await changes(caller, { ...answer, answer: 'Allow it, with the limits below' })).toEqual(
 			{ paused: false, most_per_day: '5' },
 		);
+		expect(
+			await changes(caller, {
+				...{ who: 'mcp', most_per_day: 'no limit', most_per_month: 'no limit' },
+				answer: 'Allow it, with the limits below',
+			}),
+		).toEqual({ paused: false, most_per_day: null });
 	});
 });
 

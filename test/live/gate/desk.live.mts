@@ -23,7 +23,7 @@ after(async () => await installed.stop());
 
 /** The logins that the set-up makes for this database. */
 const loginNames = (): string[] =>
-	['pay_gate_', 'pay_desk_'].map((prefix) => `${prefix}${installed.database.database}`);
+	['pay_desk_', 'pay_gate_'].map((prefix) => `${prefix}${installed.database.database}`);
 
 /** The rows of a query, as they are. */
 const found = async (sql: string, values: unknown[] = []): Promise<unknown[]> =>
@@ -52,9 +52,7 @@ void describe('gate-set-up.json', () => {
 		const again = await installed.setUpAgain();
 		assert.deepEqual(
 			again.map((login) => [login.User, login.Password]),
-			loginNames()
-				.toReversed()
-				.map((user) => [user, 'as before: this login was there']),
+			loginNames().map((user) => [user, 'as before: this login was there']),
 		);
 		assert.deepEqual(await everything(), before);
 	});
@@ -115,7 +113,7 @@ void describe('gate-set-up.json', () => {
 			await rows(
 				installed.superuser,
 				z.object({ rolname: z.string(), rolpassword: z.string() }),
-				'select rolname, rolpassword from pg_authid where rolname = any ($1) order by 1 desc',
+				'select rolname, rolpassword from pg_authid where rolname = any ($1) order by 1',
 				[loginNames()],
 			);
 		t.after(async () => await write({ newPasswords: 'no' }));
@@ -585,7 +583,7 @@ void describe('gate-desk.json', () => {
 		const { host, port } = database;
 		const reached = {
 			...{ host, port, database: database.database, ssl: 'disable' },
-			...{ user: loginNames()[1], password: 'not-checked' },
+			...{ user: loginNames()[0], password: 'not-checked' },
 		};
 		const use = async (data: object) =>
 			await lab.api.updateCredential(z.string().parse(credentials[name]), name, 'postgres', data);
