@@ -148,11 +148,11 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	},
 	error: async (scene) => {
 		const people = threePeople.map(
-			([id, salary], index): Person => (index === 1 ? [id, '9,500.50'] : [id, salary]),
+			([id, salary], index): Person => (index === 1 ? [id, '9,500'] : [id, salary]),
 		);
 		await openNode(scene, await payroll(scene, people), PAY);
 		await scene.editor.executeStep();
-		await scene.editor.output.getByText('Amount').first().waitFor();
+		await scene.editor.output.getByText('can mean').first().waitFor();
 		return await boxOf(scene.page.getByTestId('ndv'));
 	},
 	'safe-payments-outcomes': async (scene) => {
