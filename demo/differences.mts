@@ -38,7 +38,7 @@ const differences = {
 		what: 'A workflow that settles, and is called, settles also when *Retry execution* repeats its caller; *was not paid* counts once all the same',
 	},
 	emptyFields: {
-		since: '2.12.0',
+		since: '2.30.8',
 		what: 'The editor does not begin an execution while a node has an empty required field, and does not say which',
 	},
 } satisfies Record<string, Difference>;
