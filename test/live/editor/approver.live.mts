@@ -36,7 +36,7 @@ test('who approves a list that was approved meanwhile reads what to do, and then
 		const address = await uploader.fillIn(FORM, [list, '']);
 
 		await late.goto(address);
-		await late.getByText(/^Approve: pay/).click();
+		await late.getByLabel(/^Approve: pay/).check();
 		const wide = await late.evaluate(() => document.documentElement.scrollWidth);
 		assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
 		await first.choose(address, 'Approve');
