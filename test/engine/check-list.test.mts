@@ -101,6 +101,7 @@ test('a list that cannot be used is one error, or one item', async () => {
 	expect(error?.message).toContain('"Salary"');
 	const { errorOutput } = await checkList({}, wrong, { onError: 'continueErrorOutput' });
 	expect(errorOutput).toHaveLength(1);
+	expect(errorOutput[0]?.json.error).toMatchObject({ code: 'invalid' });
 });
 
 test.each<[INodeParameters, string]>([

@@ -65,7 +65,7 @@ test('a mode that was left on Settle Unknown says what to set', async () => {
 		{ mode: 'trigger' },
 	);
 	expect([error?.message, error?.description]).toEqual([
-		'Mode is on Settle Unknown, which pays nobody. Nobody was paid',
+		'Mode is on Settle Unknown. Nobody was paid',
 		'Set Mode of the node "ETB Wallet" to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.',
 	]);
 });

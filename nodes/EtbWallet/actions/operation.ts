@@ -19,9 +19,7 @@ export interface Operation {
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 	const failure = invalidValueFailure(error);
-	return context
-		.getInputData()
-		.map((_, itemIndex) => errorItem({ code: 'invalid', ...failure }, itemIndex));
+	return context.getInputData().map((_, itemIndex) => errorItem({ ...failure }, itemIndex));
 }
 
 /** @throws {InvalidValueError} for a field that cannot be used */
@@ -44,10 +42,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				return requestFor(read, itemIndex, account);
 			} catch (error) {
 				if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-				return {
-					ok: false,
-					failure: { outcome: 'notDone', code: 'invalid', ...invalidValueFailure(error) },
-				};
+				return { ok: false, failure: { outcome: 'notDone', ...invalidValueFailure(error) } };
 			}
 		});
 		const stop = context.getExecutionCancelSignal();

@@ -154,7 +154,7 @@ function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): vo
 	}
 	if (isByExpression || isRunByPerson(context)) return;
 	throw new InvalidValueError(
-		'Mode is on Settle Unknown, which pays nobody',
+		'Mode is on Settle Unknown',
 		`Set Mode of the node ${show(context.getNode().name)} to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.`,
 	);
 }

@@ -188,9 +188,10 @@ export function failureError(node: INode, failure: ServiceFailure, itemIndex?: n
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
 
-export function invalidValueFailure(error: unknown): Failure {
+/** A value that cannot be used, as an item tells it. */
+export function invalidValueFailure(error: unknown): Failure & { code: 'invalid' } {
 	const { message, remedy: description } = asInvalidValue(error);
-	return { message, description };
+	return { code: 'invalid', message, description };
 }
 
 /** The n8n error for a value that cannot be used. An error that n8n threw, such as that of an expression, stays as it is. */
