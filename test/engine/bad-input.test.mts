@@ -236,8 +236,7 @@ describe('a credential that cannot be used', () => {
 				...{ credential, parameters, items: [{ row: 1 }, { row: 2 }] },
 				onError: 'continueErrorOutput',
 			});
-			const code = parameters.resource === 'disbursement' ? 'settings' : 'invalid';
-			const error = { code, message: expect.stringContaining(message) as unknown };
+			const error = { code: 'settings', message: expect.stringContaining(message) as unknown };
 			expect(continued.errorOutput.map(({ json }) => json)).toMatchObject(
 				[1, 2].map((row) => ({ row, error })),
 			);
@@ -257,7 +256,7 @@ test('an operation that there is not fails each item alike', async () => {
 		...{ credential: credentialFor(sandbox), parameters, items: [{}, {}] },
 		onError: 'continueErrorOutput',
 	});
-	const error = { code: 'invalid', message: 'There is no operation pay of disbursement' };
+	const error = { code: 'settings', message: 'There is no operation pay of disbursement' };
 	expect(errorOutput).toMatchObject([{ json: { error } }, { json: { error } }]);
 	expect(sandbox.requests).toEqual([]);
 });

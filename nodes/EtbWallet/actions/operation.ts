@@ -18,8 +18,8 @@ export interface Operation {
 /** Fails each item alike, for example because of the credential. @throws {NodeOperationError} unless the node continues on fail */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
-	const failure = invalidValueFailure(error);
-	return context.getInputData().map((_, itemIndex) => errorItem({ ...failure }, itemIndex));
+	const failure = { ...invalidValueFailure(error), code: 'settings' };
+	return context.getInputData().map((_, itemIndex) => errorItem(failure, itemIndex));
 }
 
 /** @throws {InvalidValueError} for a field that cannot be used */
