@@ -1,4 +1,4 @@
-/** Ways to break the gate's SQL, one rule each. Each has to be noticed: mutations.live.mts. */
+/** Ways to break the gate's SQL, one rule each. Each has to be noticed: test/live/gate/mutations.mts. */
 import type { Mutation } from '../mutation.mts';
 
 /** A test file of test/live/gate/sql that has to fail; without it the random lives have to notice. */

@@ -8,7 +8,7 @@ import { projectFolder } from '../../../demo/folders.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startPostgres } from '../services.mts';
 
-/** GATE_SCHEMA is another one, such as one that mutations.live.mts broke. */
+/** GATE_SCHEMA is another one, such as one that test/live/gate/mutations.mts broke. */
 export const schemaFile = process.env.GATE_SCHEMA ?? join(projectFolder, 'gate', 'schema.sql');
 
 /** The SQL that sets a database up. */
