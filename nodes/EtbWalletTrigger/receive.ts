@@ -58,10 +58,11 @@ function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IW
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
-function refuse(context: IWebhookFunctions, { status, message }: Refusal): IWebhookResponseData {
+function refuse(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
+	const { status, message } = refusal;
 	// So n8n does not wait for the rest of the body.
-	if (status === refusals.incomplete.status) response.setHeader('Connection', 'close');
+	if (refusal === refusals.incomplete) response.setHeader('Connection', 'close');
 	response.status(status).json({ message });
 	return { noWebhookResponse: true };
 }

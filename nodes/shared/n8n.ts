@@ -95,28 +95,36 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 /** A symbol: an update of this package between two tries finds it again, and n8n does not store it. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
+/** What the tries of a node run did; what is added is there for the next try. */
+export interface Tries<Done> {
+	/** By item index, what must not be done again. */
+	done: Map<number, Done>;
+	/** Why a run failed that does nothing for its items. */
+	failure?: { message: string; remedy: string };
+}
+
 /**
- * What the tries of a node run did, by item index; what is added is there for the next try. n8n's "Retry On Fail" runs
+ * What the earlier tries of this node run did. n8n's "Retry On Fail" runs
  * the node again with the same execute data and item objects (all versions). Both are needed: the calls of an AI tool
  * share the execute data alone. Should n8n copy them, a retry tells what an earlier
  * try paid as paid before, without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
-export function triesOf<Done>(context: IExecuteFunctions): Map<number, Done> {
+export function triesOf<Done>(context: IExecuteFunctions): Tries<Done> {
 	const items = context.getInputData();
-	const runs = ownTries<Done>(context.getExecuteData());
+	const runs = runsOf<Done>(context.getExecuteData());
 	const key: object = items[0]?.json ?? items;
-	const tries = runs.get(key) ?? new Map<number, Done>();
+	const tries = runs.get(key) ?? { done: new Map<number, Done>() };
 	runs.set(key, tries);
 	return tries;
 }
 
-type Tries<Done> = WeakMap<object, Map<number, Done>>;
+type Runs<Done> = WeakMap<object, Tries<Done>>;
 
-function ownTries<Done>(executeData: object): Tries<Done> {
-	const { [triesSymbol]: known }: { [triesSymbol]?: Tries<Done> } = executeData;
+function runsOf<Done>(executeData: object): Runs<Done> {
+	const { [triesSymbol]: known }: { [triesSymbol]?: Runs<Done> } = executeData;
 	if (known !== undefined) return known;
-	const value: Tries<Done> = new WeakMap();
+	const value: Runs<Done> = new WeakMap();
 	Object.defineProperty(executeData, triesSymbol, { value });
 	return value;
 }

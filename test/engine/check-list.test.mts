@@ -108,10 +108,11 @@ test.each<[INodeParameters, string]>([
 	[{ purpose: "={{ '' }}" }, 'Purpose is empty'],
 	[{ purpose: 'a/b' }, 'Purpose is "a/b"'],
 	[{ purpose: 'x'.repeat(51) }, 'Purpose is "xxx'],
-	[{ purpose: '={{ $json.employee }}' }, 'Purpose is "E-1" for one row and "E-2" for another'],
+	[{ purpose: '={{ $json.employee }}' }, 'Purpose is "E-1" for item 0, and "E-2" for item 1'],
+	[{ purpose: '={{ $itemIndex === 0 ? "bonus" : undefined }}' }, 'Purpose is "bonus" for item 0'],
 	[{ payDay: 0 }, 'Pay Day is 0'],
 	[{ period: 'October' }, 'Period is "October"'],
-	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for one row'],
+	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for item 0'],
 ])('%p is refused', async (fields, message) => {
 	expect((await checkList(fields)).error?.message).toContain(message);
 });

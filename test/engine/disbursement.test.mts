@@ -329,6 +329,25 @@ describe('a reference', () => {
 		expect(codesOf(await pay(people(3)))).toEqual(all(3, 'paid'));
 	});
 
+	test('that the service refused, in an access that failed, is told: a later run may find it unknown', async () => {
+		failFor(['u0'], rejection);
+		const ask = deduplicator.checkProcessedAndRecord;
+		const broken = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (items, ...more) => {
+				if (items.includes('sent:pay-u1')) throw new Error('gone');
+				return await ask(items, ...more);
+			});
+		const { errorOutput, hints } = await pay(
+			people(2),
+			{ options: { concurrency: 1 } },
+			{ onError },
+		);
+		expect(codes(errorOutput)).toEqual(['refused', 'noRecord']);
+		broken.mockRestore();
+		expect(hints.join()).toMatch(/How 1 payments ended may not be recorded/);
+	});
+
 	test('whose payment cannot be recorded afterwards is told as paid, and unknown from then on', async () => {
 		const ask = deduplicator.checkProcessedAndRecord;
 		const broken = jest
@@ -339,7 +358,7 @@ describe('a reference', () => {
 			});
 		const { output, hints } = await pay(people(2));
 		expect(codes(output)).toEqual(['paid', 'paid']);
-		expect(hints.join()).toMatch(/How 2 payments ended could not be recorded/);
+		expect(hints.join()).toMatch(/How 2 payments ended may not be recorded/);
 		broken.mockRestore();
 		const again = await pay(people(2), {}, { onError });
 		expect(codesOf(again).every((code) => ['inDoubt', 'inFlight'].includes(String(code)))).toBe(

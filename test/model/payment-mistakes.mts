@@ -35,8 +35,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A refusal frees what a late answer paid',
-			'const unpaid = refused.filter((payment) => !paid.has(payment));',
-			'const unpaid = refused;',
+			'const unpaid = notMade.filter((payment) => !paid.has(payment));',
+			'const unpaid = notMade;',
 		],
 		[
 			'A sender that gives up late doubts what another run claimed since',
@@ -51,8 +51,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A claim that was met counts on after its sender gave up',
-			'questions.remove(this.unknownOf(ended).flatMap(seenMarks));\n        }, true);',
-			'}, true);',
+			'questions.remove(this.unknownOf(ended).flatMap(seenMarks));',
+			'',
 		],
 		[
 			'A run that pays does not write what it met',
@@ -202,7 +202,7 @@ export const mistakes: Mutation[] = [
 			'(isTyped && (0, n8n_1.isRunByPerson)(context))',
 			'(true)',
 		],
-		['Settling: Retry On Fail settles again', 'if (before !== undefined)', 'if (false)'],
+		['Settling: Retry On Fail settles again', 'if (tries.failure !== undefined)', 'if (false)'],
 	),
 	...inFile(
 		`${paying}/options.js`,
@@ -238,11 +238,7 @@ export const mistakes: Mutation[] = [
 	),
 	...inFile(
 		`${paying}/sending.js`,
-		[
-			'How the last window ended is not recorded',
-			'await recordLast(batch, ledger, unrecorded);',
-			'',
-		],
+		['How the last window ended is not recorded', 'await ledger.record(unrecorded);', ''],
 		[
 			'What was refused is freed once more after an access that failed',
 			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) === 'paid');",
@@ -298,12 +294,12 @@ export const mistakes: Mutation[] = [
 		`${shared}/record/lock.js`,
 		[
 			'No lock between processes',
-			'const heldForMs = await waitForLock(row, stop);',
+			'const heldForMs = await waitForLock(lockRow, stop);',
 			'const heldForMs = (0, elapsed_1.stopwatch)();',
 		],
 		[
 			'The lock is not given back',
-			'if (heldForMs() < abandonedAfterMs)\n            await release(row);',
+			'if (heldForMs() < abandonedAfterMs)\n            await release(lockRow);',
 			'',
 		],
 		[

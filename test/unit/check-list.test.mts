@@ -286,6 +286,19 @@ describe('a list', () => {
 		expect(refusalOf(() => sheet(...titles(20), headings, ['E-1', 'A', 5]))).toMatch(/no column/);
 	});
 
+	test('of two sheets, whose rows have the same numbers, names who is in both', () => {
+		const items = check([
+			{ row_number: 2, employee: 'E-1', name: 'A', amountEtb: 5 },
+			{ row_number: 2, employee: 'E 1', name: 'A', amountEtb: 6 },
+			{ row_number: 3, employee: 'E-2', name: 'B', amountEtb: 7 },
+		]);
+		expect(items.map(({ row: { problem } }) => problem.slice(0, 30))).toEqual([
+			'Row 2 has the same employee. D',
+			'Row 2 has the same employee. D',
+			'',
+		]);
+	});
+
 	test('may have a sheet with a million empty rows', () => {
 		const blank = Array.from({ length: 5_000 }, () => []);
 		expect(sheet(headings, ['E-1', 'A', 5], ...blank)).toHaveLength(1);

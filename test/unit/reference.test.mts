@@ -38,6 +38,9 @@ test.each([
 	...["'", '\u2018', '\u2019', '\u201c', '\u201d', '\u201e', '\u2033', '\uff02', '`'].map(
 		(quote) => ['"A"-1', `${quote}A"-1`],
 	),
+	['"A"-1', "''A\u2033-1"],
+	['\u2033', '\u2032\u2032'],
+	['\u2057', '"'],
 	...[
 		'\u00a0',
 		'\u3000',
@@ -71,7 +74,7 @@ test.each([
 describe('the key of any text', () => {
 	const anyText = fc.string({
 		unit: fc.oneof(
-			fc.constantFrom(...' -\u2011\u200b\u0301\u00df\u0130'),
+			fc.constantFrom(...' -\u2011\u200b\u0301\u00df\u0130\'\u2033'),
 			fc.nat(0x10ffff).map((code) => String.fromCodePoint(code)),
 		),
 	});

@@ -47,7 +47,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 		});
 		const stop = context.getExecutionCancelSignal();
 		// What "Retry On Fail" must not repeat: it was or may have been carried out.
-		const doneBefore = triesOf<ServiceResult>(context);
+		const { done: doneBefore } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of prepared.entries()) {
 			if (stop?.aborted === true) break;

@@ -1,5 +1,6 @@
 /** Reads the node's parameters for its items. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { InvalidValueError, show } from '../../shared/invalidValue';
 import { hasExpression, isItemInExpressions, savedParameter } from '../../shared/n8n';
 
 /** Reads a parameter for an item; undefined when n8n saved none. @throws {Error} whatever an expression throws */
@@ -40,4 +41,28 @@ export function parameterReader(context: IExecuteFunctions): ParameterReader {
 		readers.set(name, reader);
 		return reader(itemIndex);
 	};
+}
+
+/**
+ * The value of a field that holds for the whole run.
+ * @throws {InvalidValueError} if an expression gives another one for some item, also none
+ */
+export function sameForAll<Value>(
+	context: IExecuteFunctions,
+	name: string,
+	displayName: string,
+	valueOf: (itemIndex: number) => Value,
+): Value {
+	const first = valueOf(0);
+	if (!hasExpression(savedParameter(context, name))) return first;
+	const text = JSON.stringify(first);
+	for (const itemIndex of context.getInputData().keys()) {
+		const value = valueOf(itemIndex);
+		if (JSON.stringify(value) === text) continue;
+		throw new InvalidValueError(
+			`${displayName} is ${show(first)} for item 0, and ${show(value)} for item ${itemIndex}`,
+			'It holds for the whole run: let its expression give the same for all items.',
+		);
+	}
+	return first;
 }

@@ -1,11 +1,10 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { loadAccount, type Account } from '../../shared/account';
 import { addHint } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
 import { aboveRunLimit, notCovered, readTreasury } from './checks';
 import { afterStopMs, Ledger, marksOfPaid } from './ledger';
-import { readOptions, usualOptions } from './options';
+import { readOptions } from './options';
 import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
 import {
 	batchOf,
@@ -13,8 +12,8 @@ import {
 	readRows,
 	refuseInvalid,
 	refuseRun,
-	refusedAs,
 	runOf,
+	settingsOf,
 	type Batch,
 	type Run,
 } from './rows';
@@ -28,19 +27,13 @@ import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, tell } from
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
-	const run = runOf(context, usualOptions);
-	const readRow = (row: Row): void => readPayment(read, row, run.options.maxAmount);
-	let account: Account;
-	try {
-		account = await loadAccount(context);
-		run.options = readOptions(context, read);
-	} catch (error) {
-		const refused = refusedAs('settings', error);
-		return await refuse(run, new Ledger(context, afterStopMs), refused, readRows(run, readRow));
-	}
-	const { options } = run;
+	const settings = await settingsOf(context, () => readOptions(context, read));
+	const { account, options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const rows = readRows(run, readRow);
+	const run = runOf(context, options);
+	const rows = readRows(run, (row) => readPayment(read, row, options.maxAmount));
+	if (account === undefined)
+		return await refuse(run, new Ledger(context, afterStopMs), settings.refused, rows);
 	refuseInvalid(run, rows);
 	const pending = rows.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);

@@ -109,12 +109,7 @@ export class Ledger {
 	 * @param ended were claimed before; one without a result was not sent
 	 */
 	async record(ended: Payment[]): Promise<void> {
-		await this.inAccess(async (questions) => {
-			const refused = this.refusedOf(ended);
-			const before = await questions.ask(refused.map(paidMark), this.marksOf(ended));
-			await free(questions, refused, before);
-			questions.remove(this.unknownOf(ended).flatMap(seenMarks));
-		}, true);
+		await this.inAccess(async (questions) => void (await this.recordEnded(questions, ended)), true);
 	}
 
 	/**
@@ -127,14 +122,8 @@ export class Ledger {
 	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.inAccess(async (questions) => {
 			const ageMs = stopwatch();
-			const refused = this.refusedOf(ended);
 			// One call of the database does for a window of unused references.
-			const before = await questions.ask(
-				[...refused.map(paidMark), ...wanted.map(sentMark)],
-				this.marksOf(ended),
-			);
-			await free(questions, refused, before);
-			questions.remove(this.unknownOf(ended).flatMap(seenMarks));
+			const before = await this.recordEnded(questions, ended, wanted.map(sentMark));
 			const { states, met, payees } = await statesOf(questions, wanted, before, payeeMark);
 			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
 			questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
@@ -178,6 +167,19 @@ export class Ledger {
 		});
 	}
 
+	/** @param alsoAsk marks that are asked for in the same call of the database. @returns which of them were there */
+	private async recordEnded(
+		questions: Questions,
+		ended: Payment[],
+		alsoAsk: string[] = [],
+	): Promise<ReadonlySet<string>> {
+		const notMade = this.notMadeOf(ended);
+		const before = await questions.ask([...notMade.map(paidMark), ...alsoAsk], this.marksOf(ended));
+		await free(questions, notMade, before);
+		questions.remove(this.unknownOf(ended).flatMap(seenMarks));
+		return before;
+	}
+
 	/** What is written of payments that ended: that they were paid, or that nobody knows. */
 	private marksOf(ended: Payment[]): string[] {
 		return [
@@ -194,7 +196,7 @@ export class Ledger {
 	}
 
 	/** Those that were not made, unless another run may have claimed them since. */
-	private refusedOf(ended: Payment[]): Payment[] {
+	private notMadeOf(ended: Payment[]): Payment[] {
 		return ended.filter(
 			(each) => !outcomeIs('paid', each) && !outcomeIs('unknown', each) && this.isInTime(each),
 		);
@@ -281,16 +283,16 @@ async function paidOf<Each extends Keyed>(
 }
 
 /**
- * Makes references unused that the service refused. One that is paid stays: a run whose answer came late may have recorded
+ * Makes references unused whose payments were not made. One that is paid stays: a run whose answer came late may have recorded
  * that, after a person freed the reference and this run claimed it.
  */
 async function free(
 	questions: Questions,
-	refused: Payment[],
+	notMade: Payment[],
 	before: ReadonlySet<string>,
 ): Promise<void> {
-	const { paid } = await paidOf(questions, refused, before);
-	const unpaid = refused.filter((payment) => !paid.has(payment));
+	const { paid } = await paidOf(questions, notMade, before);
+	const unpaid = notMade.filter((payment) => !paid.has(payment));
 	questions.remove(unpaid.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));
 }
 

@@ -17,7 +17,7 @@ import {
 	isTool,
 	savedParameter,
 } from '../../shared/n8n';
-import type { ParameterReader } from '../actions/parameters';
+import { sameForAll, type ParameterReader } from '../actions/parameters';
 import { longestTimeoutMs } from './ledger';
 
 /** What a run does. Only `pay` sends. */
@@ -38,6 +38,9 @@ export interface RunOptions {
 	/** Whether each output item carries the fields of its input item. */
 	includeInput: boolean;
 }
+
+/** So many payments may be under way at once. */
+export const mostConcurrency = 100;
 
 /** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
 export const usualOptions: RunOptions = {
@@ -90,34 +93,14 @@ function sendOptionsOf({
 }: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
 		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', longestTimeoutMs),
-		concurrency: wholeNumber(concurrency, 'Concurrency', 100),
+		concurrency: wholeNumber(concurrency, 'Concurrency', mostConcurrency),
 	};
 }
 
 function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
-	const saved = savedParameter(context, 'options');
 	const optionsOf = (itemIndex: number): object =>
 		Object(context.getNodeParameter('options', itemIndex, {})) as object;
-	return { ...(hasExpression(saved) ? sameForAll(context, 'Options', optionsOf) : optionsOf(0)) };
-}
-
-/** @throws {InvalidValueError} when an expression gives different values for the items of a run */
-function sameForAll<Value>(
-	context: IExecuteFunctions,
-	field: 'Mode' | 'Options',
-	valueOf: (itemIndex: number) => Value,
-): Value {
-	const first = valueOf(0);
-	const text = JSON.stringify(first);
-	for (const itemIndex of context.getInputData().keys()) {
-		const value = valueOf(itemIndex);
-		if (JSON.stringify(value) === text) continue;
-		throw new InvalidValueError(
-			`${field} is ${show(first)} for item 0, and ${show(value)} for item ${itemIndex}`,
-			'This holds for the whole run: let its expression give the same for all items.',
-		);
-	}
-	return first;
+	return { ...sameForAll(context, 'options', 'Options', optionsOf) };
 }
 
 /**
@@ -128,7 +111,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
 	if (isSimulation(context)) return 'dryRun';
 	if (saved === undefined) return 'pay';
-	const mode = sameForAll(context, 'Mode', (itemIndex) =>
+	const mode = sameForAll(context, 'mode', 'Mode', (itemIndex) =>
 		requiredChoice('Mode', read('mode', itemIndex), modes),
 	);
 	if (mode === 'settle') refuseSettling(context, hasExpression(saved));

@@ -1,48 +1,45 @@
 /** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { loadAccount, type Account } from '../../shared/account';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
-import { isSimulation } from '../../shared/n8n';
+import { isSimulation, triesOf } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
 import { useClaim } from './claims';
 import { readClaimOptions, usualOptions } from './options';
-import { isPayable, readPayee, type Row } from './payment';
+import { isPayable, readPayee, type EndedRow, type Row } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { batchOf, isStopped, readRows, refuseInvalid, refuseRun, refusedAs, runOf } from './rows';
+import { batchOf, isStopped, readRows, refuseInvalid, refuseRun, runOf, settingsOf } from './rows';
 import { sendConcurrently } from './sending';
 import { resultOfState, tell } from './tell';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
-	const run = runOf(context, usualOptions);
 	if (isSimulation(context)) {
-		run.options = { ...usualOptions, mode: 'dryRun' };
-		const rows = readRows(run, (row) => readPayee(read, row));
-		refuseInvalid(run, rows);
-		for (const row of rows) row.result ??= resultOfState(row, 'unused', run.options);
-		return tell(context, run.options, rows);
+		const tried = runOf(context, { ...usualOptions, mode: 'dryRun' });
+		const rows = readRows(tried, (row) => readPayee(read, row));
+		refuseInvalid(tried, rows);
+		for (const row of rows) row.result ??= resultOfState(row, 'unused', tried.options);
+		return tell(context, tried.options, rows);
 	}
+	const { done } = triesOf<EndedRow>(context);
 	const claims = context
 		.getInputData()
-		.map((_, itemIndex) => useClaim(context, read, itemIndex, run.endedBefore));
+		.map((_, itemIndex) => useClaim(context, read, itemIndex, done));
+	const settings = await settingsOf(context, () => {
+		requireEachOnce(context);
+		return readClaimOptions(context);
+	});
+	const run = runOf(context, settings.options);
 	const readRow = (row: Row): void => {
 		const { objection, problem } = claims[row.itemIndex] ?? {};
 		row.result = objection;
 		if (problem !== undefined) throw problem;
 		readPayee(read, row);
 	};
-	let account: Account;
-	try {
-		requireEachOnce(context);
-		account = await loadAccount(context);
-		run.options = readClaimOptions(context);
-	} catch (error) {
-		return refuseRun(run, refusedAs('settings', error), readRows(run, readRow));
-	}
 	const rows = readRows(run, readRow);
+	if (settings.account === undefined) return refuseRun(run, settings.refused, rows);
 	refuseInvalid(run, rows);
 	if (!isStopped(context)) {
-		const batch = batchOf(run, account, () => stepsAtGate);
+		const batch = batchOf(run, settings.account, () => stepsAtGate);
 		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);
 		const msLeft = ({ itemIndex }: Row): number => claims[itemIndex]?.msLeft?.() ?? 0;
 		await sendConcurrently(batch, pending, msLeft);

@@ -1,10 +1,10 @@
 /** The rows of a run, for both operations that pay: reading them, and keeping how they end. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { Account } from '../../shared/account';
+import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
-import type { RunOptions } from './options';
+import { usualOptions, type RunOptions } from './options';
 import { RefusedValueError, isFailed, outcomeOfRow, refusesSameReference } from './payment';
 import type { EndedRow, Payable, Result, Row } from './payment';
 import { resultOfInvalid, runError, tell } from './tell';
@@ -20,8 +20,28 @@ export interface Run {
 export const runOf = (context: IExecuteFunctions, options: RunOptions): Run => ({
 	context,
 	options,
-	endedBefore: triesOf(context),
+	endedBefore: triesOf<EndedRow>(context).done,
 });
+
+/**
+ * What a run needs before its items: the credential, and its options.
+ * @param readOptions throws if they cannot be used
+ * @returns without an account: why the run has to be refused
+ */
+export async function settingsOf(
+	context: IExecuteFunctions,
+	readOptions: () => RunOptions,
+): Promise<
+	| { account: Account; options: RunOptions }
+	| { account: undefined; options: RunOptions; refused: Result }
+> {
+	try {
+		return { account: await loadAccount(context), options: readOptions() };
+	} catch (error) {
+		const refused = refusedAs('settings', error);
+		return { account: undefined, options: usualOptions, refused };
+	}
+}
 
 /** A run that sends. */
 export interface Batch extends Run {
@@ -73,7 +93,7 @@ export function refuseInvalid({ context, options }: Run, rows: Row[]): void {
 }
 
 /** The result of what was refused before it was sent. */
-export function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
+function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
 	const { message, remedy } = asInvalidValue(thrown);
 	return { code: thrown instanceof RefusedValueError ? thrown.code : code, message, remedy };
 }

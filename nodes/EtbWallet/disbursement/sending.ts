@@ -42,6 +42,9 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 	const { concurrency, timeoutMs } = batch.options;
 	// Payments that were claimed, until an access records how they ended.
 	let unrecorded: Payment[] = [];
+	/** Those of an access that failed. */
+	const uncertain: Payment[] = [];
+	let failure: unknown;
 	for (const window of windowsOf(concurrency, payments)) {
 		if (batch.isStopping()) break;
 		const ended = unrecorded;
@@ -52,6 +55,8 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 		try {
 			claimed = await ledger.recordAndClaim(ended, window);
 		} catch (error) {
+			failure = error;
+			uncertain.push(...ended.filter((payment) => outcomeOfRow(payment) === 'notPaid'));
 			if (batch.isStopping()) break;
 			for (const payment of window) batch.end(payment, notRecorded(error));
 			continue;
@@ -62,25 +67,26 @@ export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]):
 		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
 		await sendConcurrently(batch, unrecorded, () => timeoutMs - ageMs());
 	}
-	if (unrecorded.length > 0) await recordLast(batch, ledger, unrecorded);
+	try {
+		if (unrecorded.length > 0) await ledger.record(unrecorded);
+	} catch (error) {
+		failure = error;
+		uncertain.push(...unrecorded);
+	}
+	if (uncertain.length > 0) tellUncertain(batch, uncertain, failure);
 }
 
-async function recordLast(
-	{ context }: Batch,
-	ledger: Ledger,
-	unrecorded: Payment[],
-): Promise<void> {
-	await ledger.record(unrecorded).catch((error: unknown) => {
-		// Their claims stay, which is safe, and this run tells how they ended.
-		const references = unrecorded.map(({ reference }) => reference).join(', ');
-		addHint(
-			context,
-			`How ${unrecorded.length} payments ended could not be recorded, so a later run tells them as unknown. Settle them then by what this run tells.`,
-		);
-		context.logger.warn(
-			`How payments ended could not be recorded: ${messageOf(error)}. References: ${references}. ${placeOf(context)}`,
-		);
-	});
+/** Says whose claims may have stayed in the record, although this run knows how they ended: which is safe. */
+function tellUncertain({ context }: Batch, payments: Payment[], failure: unknown): void {
+	const references = payments.map(({ reference }) => reference).join(', ');
+	const what = `How ${payments.length} payments ended may not be recorded`;
+	addHint(
+		context,
+		`${what}, so a later run may tell them as unknown. Settle them then by what this run tells.`,
+	);
+	context.logger.warn(
+		`${what}: ${messageOf(failure)}. References: ${references}. ${placeOf(context)}`,
+	);
 }
 
 /** Sends as many at once as the options allow, until the run stops. @param msLeft for how many more ms a payment may begin or go on */

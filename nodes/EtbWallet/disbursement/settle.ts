@@ -17,15 +17,10 @@ import { Ledger, inFlightForMs, type Settled } from './ledger';
 import type { RunOptions } from './options';
 import { keyOf, requiredReference } from './reference';
 
-type Failed = Pick<InvalidValueError, 'message' | 'remedy'>;
-
 interface Named {
 	reference: string;
 	key: string;
 }
-
-/** Where the tries of a run keep that it failed: apart from its items, which a later try may pay. */
-const ofNoItem = -1;
 
 const inMinutes = `in ${Math.ceil(inFlightForMs / 60_000)} minutes`;
 
@@ -68,9 +63,8 @@ export async function settle(
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
 	// A later try of Retry On Fail settles nothing: it could free what was sent since the first try. It tells the failure of that.
-	const failures = triesOf<Failed>(context);
-	const before = failures.get(ofNoItem);
-	if (before !== undefined) return notSettled(context, before);
+	const tries = triesOf(context);
+	if (tries.failure !== undefined) return notSettled(context, tries.failure);
 	let wasPaid: Named[];
 	let wasNotPaid: Named[];
 	try {
@@ -90,12 +84,11 @@ export async function settle(
 	try {
 		settled = await ledger.settle(wasPaid, wasNotPaid, once);
 	} catch (error) {
-		const failed = {
+		tries.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
 			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
-		failures.set(ofNoItem, failed);
-		return notSettled(context, failed);
+		return notSettled(context, tries.failure);
 	}
 	addHint(context, summaryOf([...settled.values()]));
 	return [...settled].map(([{ reference }, state]) => {
@@ -106,7 +99,10 @@ export async function settle(
 }
 
 /** Tells why nothing is settled, in one item instead of the items that came. @throws {NodeOperationError} unless the node continues on fail */
-function notSettled(context: IExecuteFunctions, { message, remedy }: Failed): INodeExecutionData[] {
+function notSettled(
+	context: IExecuteFunctions,
+	{ message, remedy }: { message: string; remedy: string },
+): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw operationError(context.getNode(), message, remedy);
 	const code = 'notSettled';
 	const json = { outcome: outcomeOf(code), code, message, remedy, mode: 'settle' };

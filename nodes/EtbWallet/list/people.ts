@@ -1,4 +1,5 @@
 /** Who the people of a list are. */
+import { grouped } from '../../shared/grouped';
 import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
 import { folded, hasInvisible, textOf } from './cells';
 
@@ -41,7 +42,7 @@ export function employeeIn(cell: unknown, now: Date): Employee {
 		throw invalid(field, written, 'is what a spreadsheet made of another number', asText);
 	if (typeof cell === 'number' && isDayNear(cell, now))
 		throw invalid(field, cell, `is also the number of the date ${dayOf(cell)}`, asText);
-	const key = keyOf(shown);
+	const key = employeeKeyOf(shown);
 	if (key === '') {
 		throw new InvalidValueError(
 			`employee is ${show(written)}`,
@@ -53,7 +54,7 @@ export function employeeIn(cell: unknown, now: Date): Employee {
 	return { shown, key };
 }
 
-function keyOf(shown: string): string {
+function employeeKeyOf(shown: string): string {
 	const isPhone = /^[+\d\s().-]{9,}$/.test(shown);
 	const plain = folded(isPhone ? shown.replace(/[().]/g, '') : shown)
 		.replace(/[\p{Pd}\u2212\u02d7]/gu, '')
@@ -100,19 +101,23 @@ export interface Identity {
 
 /** For each row the problem that another one has the same employee number, user ID or email address; empty for none. */
 export function doubleProblems(rows: readonly Identity[]): string[] {
-	const linesBy = new Map<string, number[]>();
-	for (const { line, values } of rows)
-		for (const key of keysOf(values)) linesBy.set(key, [...(linesBy.get(key) ?? []), line]);
-	return rows.map(({ line, values }) => {
-		for (const key of keysOf(values)) {
-			const others = (linesBy.get(key) ?? []).filter((other) => other !== line);
+	const rowsBy = grouped(
+		rows.flatMap((row) => valuesOf(row).map((key) => ({ key, row }))),
+		({ key }) => key,
+	);
+	return rows.map((row) => {
+		for (const key of valuesOf(row)) {
+			// Two rows can have the same line: two sheets may come in one list.
+			const others = (rowsBy.get(key) ?? []).filter((other) => other.row !== row);
 			if (others.length === 0) continue;
+			const lines = others.slice(0, 3).map(({ row: { line } }) => line);
 			const [column = ''] = key.split(' ');
-			return `Row ${others.slice(0, 3).join(', ')} has the same ${column}. Delete or correct one of them.`;
+			return `Row ${lines.join(', ')} has the same ${column}. Delete or correct one of them.`;
 		}
 		return '';
 	});
 }
 
-const keysOf = (values: Identity['values']): string[] =>
+/** Such as `employee E0701`: the name of a column has no blank. */
+const valuesOf = ({ values }: Identity): string[] =>
 	Object.entries(values).flatMap(([column, value]) => (value === '' ? [] : [`${column} ${value}`]));

@@ -1,20 +1,26 @@
-/** Lets one access at a time to the record of a workflow's nodes, among all processes of n8n. */
+/**
+ * Lets one access at a time to the record of a workflow's nodes, among all processes of n8n: it first reads and then writes
+ * the entries of a node, so two processes at once would undo each other's changes. The lock is a row of n8n's database,
+ * that of the entries of the workflow as a whole:
+ *
+ * The row | What that means | What a process does that wants the lock
+ * --- | --- | ---
+ * is not there | nobody has the lock | adds *lock*: the database lets one process insert the row, and that one has the lock
+ * has *lock* | somebody has it, or ended while they had it | reads, until it is gone; every 2 s adds five marks of its own
+ * has *lock* and all marks of this process | the same process as at its last look has it | after 30 to 40 s of this: removes the marks of the others, then the row, and asks anew
+ * has *lock* and not all of them | another process has it since | begins to count anew
+ * has other entries | a node such as Remove Duplicates uses the row | takes its own marks out, and fails
+ *
+ * Who has the lock works for at most 15 s, and then neither writes nor believes what it read; in the end it removes the row.
+ */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { monotonicStopwatch, pause, stopwatch } from '../elapsed';
 import { asError } from '../unknown';
 import { entriesOf, type Entries } from './entries';
 
-/**
- * n8n first reads and then writes the entries of a node: two processes at once would undo each other's changes. But the
- * first write of a row is an insert, which the database lets only one of them do. So the row of the workflow's own
- * entries is the lock: it exists exactly while a process holds the lock.
- */
 const lockMark = 'etb-wallet-lock';
 
-/**
- * A waiting process puts some of these beside the lock's mark. While it finds all of them there, the same process has the lock:
- * the others that wait put theirs there too, but seldom the very same.
- */
+/** Each process that waits takes a few of these, by chance: others seldom take the very same. */
 const waitingMarks = Array.from({ length: 200 }, (_, index) => `etb-wallet-waiting-${index}`);
 const marksOfOne = 5;
 
@@ -79,8 +85,8 @@ async function whileLocked<Result>(
 	access: (entries: Entries) => Promise<Result>,
 	stop?: AbortSignal,
 ): Promise<Result> {
-	const row = entriesOf(context, 'workflow');
-	const heldForMs = await waitForLock(row, stop);
+	const lockRow = entriesOf(context, 'workflow');
+	const heldForMs = await waitForLock(lockRow, stop);
 	const throwIfLate = (): void => {
 		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
 	};
@@ -90,12 +96,12 @@ async function whileLocked<Result>(
 		return result;
 	} finally {
 		// After that time another process may have taken the lock over.
-		if (heldForMs() < abandonedAfterMs) await release(row);
+		if (heldForMs() < abandonedAfterMs) await release(lockRow);
 	}
 }
 
 /** @returns how long this process has had the lock, counted from when it asked for it */
-async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => number> {
+async function waitForLock(lockRow: Entries, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMarks = new Set(anyMarks());
 	let sameProcessForMs = monotonicStopwatch();
@@ -104,17 +110,17 @@ async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => numb
 	for (;;) {
 		if (stop?.aborted === true) throw new Error('The execution was stopped');
 		const heldForMs = stopwatch();
-		const found = await askForLock(row, hasWaited ? ownMarks : undefined);
+		const found = await askForLock(lockRow, hasWaited ? ownMarks : undefined);
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
 		if (found instanceof Error && failures === failuresToBelieve) throw found;
 		if (found !== 'heldBySame') sameProcessForMs = monotonicStopwatch();
 		else if (sameProcessForMs() > takeOverAfterMs) {
-			await removeAbandoned(row, ownMarks);
+			await removeAbandoned(lockRow, ownMarks);
 			// If a row is there now, another process holds the lock.
 			sameProcessForMs = monotonicStopwatch();
 		}
-		hasWaited = !(await becomesFree(row, stop));
+		hasWaited = !(await becomesFree(lockRow, stop));
 	}
 }
 
@@ -122,11 +128,11 @@ async function waitForLock(row: Entries, stop?: AbortSignal): Promise<() => numb
  * Waits until no process holds the lock, at most until it is time to look at the own marks. It only reads: a write could
  * put them into the row of the next process that holds the lock.
  */
-async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
+async function becomesFree(lockRow: Entries, stop?: AbortSignal): Promise<boolean> {
 	const waitedMs = monotonicStopwatch();
 	do {
 		await pause(shortPauseMs(), stop);
-		if ((await row.count()) === 0) return true;
+		if ((await lockRow.count()) === 0) return true;
 	} while (waitedMs() < lookEveryMs && stop?.aborted !== true);
 	return false;
 }
@@ -136,58 +142,58 @@ async function becomesFree(row: Entries, stop?: AbortSignal): Promise<boolean> {
  * has it; an error if no process has it and this one could not get it either, or the database failed
  */
 async function askForLock(
-	row: Entries,
+	lockRow: Entries,
 	ownMarks?: ReadonlySet<string>,
 ): Promise<'free' | 'held' | 'heldBySame' | Error> {
 	const marks = [lockMark, ...(ownMarks ?? [])];
 	let before: ReadonlySet<string>;
 	try {
-		before = await row.add(marks);
+		before = await lockRow.add(marks);
 	} catch (error) {
 		// Most likely another process inserted the row at the same instant.
-		if (ownMarks === undefined && (await row.count()) > 0) return 'held';
+		if (ownMarks === undefined && (await lockRow.count()) > 0) return 'held';
 		return asError(error);
 	}
 	if (before.has(lockMark))
 		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
-	await throwIfForeign(row, marks);
+	await throwIfForeign(lockRow, marks);
 	return 'free';
 }
 
 /** Removes the lock of a process that ended. If another process has just taken it over, the row lacks marks of this one. */
-async function removeAbandoned(row: Entries, ownMarks: ReadonlySet<string>): Promise<void> {
+async function removeAbandoned(lockRow: Entries, ownMarks: ReadonlySet<string>): Promise<void> {
 	const marks = [lockMark, ...ownMarks];
 	// So other processes that waited as long do not find their own marks, and begin to wait anew.
-	await row.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
-	if ((await row.count()) > marks.length) {
-		await throwIfForeign(row, [lockMark]);
+	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
+	if ((await lockRow.count()) > marks.length) {
+		await throwIfForeign(lockRow, [lockMark]);
 		return;
 	}
 	let before: ReadonlySet<string>;
 	try {
-		before = await row.add(marks);
+		before = await lockRow.add(marks);
 	} catch {
 		// Most likely another process inserted the row at the same instant.
 		return;
 	}
 	// All marks: the abandoned row. No mark: this call made the row. The lock's mark and not all of them: another process holds it.
-	if (before.size === marks.length || before.size === 0) await row.clear();
+	if (before.size === marks.length || before.size === 0) await lockRow.clear();
 }
 
-async function release(row: Entries): Promise<void> {
-	await throwIfForeign(row, [lockMark]);
-	await row.clear();
+async function release(lockRow: Entries): Promise<void> {
+	await throwIfForeign(lockRow, [lockMark]);
+	await lockRow.clear();
 }
 
 /** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
-async function throwIfForeign(row: Entries, expected: string[]): Promise<void> {
-	if ((await row.count()) <= expected.length) return;
+async function throwIfForeign(lockRow: Entries, expected: string[]): Promise<void> {
+	if ((await lockRow.count()) <= expected.length) return;
 	// n8n tells only how many entries there are: once all marks are among them, more than that are others.
 	const marks = [lockMark, ...waitingMarks];
-	await row.add(marks);
-	const isForeign = (await row.count()) > marks.length;
+	await lockRow.add(marks);
+	const isForeign = (await lockRow.count()) > marks.length;
 	// Or each process that waits would find its own there, whoever has the lock.
-	await row.remove(isForeign ? marks : waitingMarks);
+	await lockRow.remove(isForeign ? marks : waitingMarks);
 	if (!isForeign) return;
 	throw new Error(
 		'Another node of this workflow, such as Remove Duplicates, has or had its Scope set to Workflow. Set it to Node, and clear its history of the workflow',

@@ -32,7 +32,7 @@ const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
  * Client errors and redirects that can also follow a POST that was carried out: by 408 and 499 a proxy says that it gave up
  * waiting, by 302 and 303 a service says where to see what it did.
  */
-const undecided: ReadonlySet<number> = new Set([302, 303, 408, 499]);
+const undecidedStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /**
  * Decides what an attempt means. What the service would do twice (service document §4 endpoints 6 and 7) is never sent
@@ -48,7 +48,7 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (tellsOfSuccess(attempt)) return { verdict: 'unknown', code: 'unclear' };
 	if (status === 429) return { verdict: 'retry', ...refused };
 	if (status < 300 || status >= 500) return { verdict: 'unknown', code: 'unclear' };
-	if (undecided.has(status) || asked.undecided?.includes(status) === true)
+	if (undecidedStatuses.has(status) || asked.undecided?.includes(status) === true)
 		return { verdict: 'unknown', code: 'unclear' };
 	return { verdict: 'notDone', ...refused };
 }

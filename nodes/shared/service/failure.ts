@@ -4,7 +4,7 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
-import * as codes from './attempt';
+import { notBegun, stopped, tooLarge, tooLate, unreadableAnswer } from './attempt';
 import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
 import { hideSecrets } from './secrets';
@@ -105,15 +105,15 @@ const silences: Readonly<Record<string, [why: string, remedy?: string]>> = {
 		'Check the Base URL in the ETB Wallet API credential: it needs the name that is in the certificate, not an IP address or another name of the same machine.',
 	],
 	ECONNABORTED: ['the service took too long to answer'],
-	[codes.tooLate]: ['the service took too long to answer'],
+	[tooLate]: ['the service took too long to answer'],
 	ECONNRESET: ['the connection was closed before the answer was complete'],
 	ERR_BAD_RESPONSE: ['the connection was closed before the answer was complete'],
-	[codes.stopped]: ['the execution was stopped'],
-	[codes.unreadableAnswer]: ['what it sent cannot be read'],
-	[codes.tooLarge]: ['its answer is larger than 1 MB'],
+	[stopped]: ['the execution was stopped'],
+	[unreadableAnswer]: ['what it sent cannot be read'],
+	[tooLarge]: ['its answer is larger than 1 MB'],
 };
 
-/** The same problem under other codes. */
+/** The same problem under other  */
 const sameSilence: Readonly<Record<string, string>> = {
 	CERT_NOT_YET_VALID: 'CERT_HAS_EXPIRED',
 	UNABLE_TO_GET_ISSUER_CERT: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -161,7 +161,7 @@ function describeSilence(
 	{ code, sent }: NoAnswer,
 	account: Account,
 ): { message: string; remedy: string } {
-	if (code === codes.notBegun) {
+	if (code === notBegun) {
 		return {
 			message: 'Nothing was sent: its time was over before it could be sent',
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',

@@ -3,13 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { checkList as check, type ListSettings } from '../../list/checkList';
 import { readPeriod } from '../../list/period';
 import { KnownPeople } from '../../list/wallets';
-import {
-	InvalidValueError,
-	invalid,
-	isAbsent,
-	requiredText,
-	show,
-} from '../../../shared/invalidValue';
+import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import {
 	errorItem,
 	hasExpression,
@@ -19,7 +13,7 @@ import {
 	savedParameter,
 } from '../../../shared/n8n';
 import { invalidValueError, invalidValueFailure } from '../../../shared/service/failure';
-import type { ParameterReader } from '../parameters';
+import { sameForAll, type ParameterReader } from '../parameters';
 import type { Operation } from '../operation';
 
 /** In letters. With the period and the longest employee number it stays below the 200 of a reference. */
@@ -100,9 +94,11 @@ function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExe
 
 function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSettings {
 	const now = new Date();
+	const ofList = (name: string, displayName: string): unknown =>
+		sameForAll(context, name, displayName, (itemIndex) => read(name, itemIndex));
 	const purpose = requiredText(
 		'Purpose',
-		sameForAll(context, read, 'purpose', 'Purpose'),
+		ofList('purpose', 'Purpose'),
 		'Enter a word for what the list is for, such as salary.',
 	);
 	if (purpose.length > longestPurpose || !/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(purpose)) {
@@ -113,35 +109,16 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 			'Use letters, digits, blanks and dashes.',
 		);
 	}
-	const isTaken = hasExpression(savedParameter(context, 'period')) && !isStartedByClock(context);
+	const isChosenByExpression =
+		hasExpression(savedParameter(context, 'period')) && !isStartedByClock(context);
 	const period = readPeriod({
-		payDay: sameForAll(context, read, 'payDay', 'Pay Day'),
-		period: sameForAll(context, read, 'period', 'Period'),
+		payDay: ofList('payDay', 'Pay Day'),
+		period: ofList('period', 'Period'),
 		now,
-		isChosen: isRunByPerson(context) || isTaken,
+		isChosen: isRunByPerson(context) || isChosenByExpression,
 		isRepeated: isRepeated(context),
 	});
 	// Of all rows the same, and perhaps long.
 	const known = read('knownPeople', 0);
 	return { purpose, period, now, ...(!isAbsent(known) && { people: new KnownPeople(known, now) }) };
-}
-
-/** A field that holds for the whole list. @throws {InvalidValueError} if an expression gives different values */
-function sameForAll(
-	context: IExecuteFunctions,
-	read: ParameterReader,
-	name: string,
-	displayName: string,
-): unknown {
-	const first = read(name, 0);
-	if (!hasExpression(savedParameter(context, name))) return first;
-	const other = context
-		.getInputData()
-		.map((_, itemIndex) => read(name, itemIndex))
-		.find((value) => value !== first);
-	if (other === undefined) return first;
-	throw new InvalidValueError(
-		`${displayName} is ${show(first)} for one row and ${show(other)} for another`,
-		'Give one value for the whole list.',
-	);
 }

@@ -1,13 +1,15 @@
 /** Disbursement → Create: the fields of a payment in the editor. What it does with them stands in `disbursement/`. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
+import { longestTimeoutMs } from '../../disbursement/ledger';
+import { mostConcurrency } from '../../disbursement/options';
 import type { Operation } from '../operation';
 
 export const concurrency: INodeProperties = {
 	displayName: 'Concurrency',
 	name: 'concurrency',
 	type: 'number',
-	typeOptions: { minValue: 1, maxValue: 100 },
+	typeOptions: { minValue: 1, maxValue: mostConcurrency },
 	default: 10,
 	description:
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
@@ -17,7 +19,7 @@ export const timeout: INodeProperties = {
 	displayName: 'Timeout (Ms)',
 	name: 'timeout',
 	type: 'number',
-	typeOptions: { minValue: 1000, maxValue: 120000 },
+	typeOptions: { minValue: 1000, maxValue: longestTimeoutMs },
 	default: 60000,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
