@@ -245,6 +245,21 @@ test('each table has the same columns in every workflow that makes it', async ()
 	expect(columns.size).toBeGreaterThan(3);
 });
 
+test('what is written into the register, and what its file reads from it, is a column of it', async () => {
+	const own = tablesOf(await readExample('payroll.json')).get('ETB payments') ?? [];
+	const columns = own.map(({ name }) => name);
+	const fields = (await Promise.all(files.map(placedNodes))).flat().flatMap((node) => {
+		const text = String(node.parameters['jsonOutput']);
+		if (node.name === 'Row of the register')
+			return [...text.matchAll(/^\t(\w+): /gm)].map(([, field]) => field);
+		if (node.name === 'Columns')
+			return [...text.matchAll(/\$json\.(\w+)/g)].map(([, field]) => field);
+		return [];
+	});
+	expect(fields.filter((field) => field === 'amountEtb')).toHaveLength(4);
+	expect(columns).toEqual(expect.arrayContaining(fields));
+});
+
 test.each([
 	['docs/examples.md', 700],
 	['docs/if-something-happens.md', 600],

@@ -147,7 +147,8 @@ function columnNamed(heading: string): Column | undefined {
 		.replace(/[^\p{L}\p{N}]/gu, '');
 	return columnNames.find((column) => names[column].includes(plain));
 }
-const columnNames = Object.keys(names) as Column[];
+/** All columns that are read. A test finds each of them in the document and beside the fields. */
+export const columnNames = Object.keys(names) as Column[];
 
 function requireColumns(
 	headings: string[],

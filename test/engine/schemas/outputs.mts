@@ -101,7 +101,7 @@ const runs: Run[] = [
 	{
 		...run('disbursement', 'checkList', { purpose: 'salary', payDay: 1 }),
 		items: ['1', 'x'].map((amountEtb, index) => ({
-			...{ employee: `E-${index}`, name: 'Abebe', amountEtb, userId },
+			...{ employee: `E-${index}`, name: 'Abebe', amountEtb, userId: `${userId}-${index}` },
 		})),
 	},
 	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),

@@ -30,7 +30,7 @@ export const checkList: Operation = {
 	fields: [
 		{
 			displayName:
-				'Reads the columns <b>employee</b>, <b>name</b> and <b>amountEtb</b>, and if there are, <b>userId</b> and <b>email</b>. A row with a problem leaves without an amount and a reference, so it cannot be paid.',
+				'Reads the columns <b>employee</b>, <b>name</b> and <b>amountEtb</b>, and if there are, <b>userId</b>, <b>email</b> and <b>phone</b>. A row with a problem leaves without an amount and a reference, so it cannot be paid.',
 			name: 'columnsNotice',
 			type: 'notice',
 			default: '',
