@@ -15,7 +15,8 @@ test('each code stands in the document below its outcome, with what it means', (
 });
 
 test('each column of a list that is read stands in the document, and beside the fields', () => {
-	const [line = ''] = /^- \*\*Columns\*\*.*$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+	const [line = ''] =
+		/^- \*\*Columns\*\*.*$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
 	const [notice] = checkList.fields;
 	for (const column of columnNames.filter((name) => name !== 'period')) {
 		expect(line).toContain(`\`${column}\``);
