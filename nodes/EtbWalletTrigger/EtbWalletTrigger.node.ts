@@ -21,7 +21,7 @@ import {
 import { isToBeHandled } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { receive } from './receive';
-import { forget, isRegistered, register, unregister } from './register';
+import { close, isRegistered, register, unregister } from './register';
 import { settingsOf } from './settings';
 
 /** Starts a workflow for each verified event of the partner service. */
@@ -141,12 +141,12 @@ export class EtbWalletTrigger implements INodeType {
 
 	/**
 	 * Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts, and the
-	 * close function when another process of n8n takes over, which may publish another workflow of the account.
+	 * close function when it ends, or another of its processes takes the lead.
 	 */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		const key = triggerKey(this);
 		return await Promise.resolve({
-			closeFunction: async () => await Promise.resolve(forget(key)),
+			closeFunction: async () => await Promise.resolve(close(key)),
 		});
 	}
 

@@ -38,6 +38,8 @@ export function beginDelivery(
 	const [oldest] = deliveries.keys();
 	if (deliveries.size > rememberedInProcess && oldest !== undefined) deliveries.delete(oldest);
 	return (isHandled) => {
+		// n8n does not say that an execution ended that it could not save.
+		executing.delete(delivery);
 		if (isHandled) deliveries.set(delivery, 'handled');
 		else deliveries.delete(delivery);
 	};

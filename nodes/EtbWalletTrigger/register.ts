@@ -16,6 +16,12 @@ import { settingsOf } from './settings';
 const registrationMs = 10_000;
 const attemptMs = 8_000;
 
+/**
+ * For so many ms a trigger that n8n closed still keeps others from its account. n8n closes all when it ends, and goes on
+ * to publish until then; a process that goes on, while another one takes the lead, knows nothing of the account after it.
+ */
+const closedForMs = 60_000;
+
 /** The published trigger that receives an account's events. */
 interface Holder {
 	/** Which node of which workflow. */
@@ -25,6 +31,10 @@ interface Holder {
 	workflow: { id: string; name: string };
 	/** The project of n8n that the workflow belongs to. */
 	project: string | undefined;
+	/** When it was published, in ms. The node's static data keeps it. */
+	since: number;
+	/** By the monotonic clock, in ms. */
+	closedAt?: number;
 }
 
 /** What this process knows of the one URL that an account has at the service, where it can be set and not read. */
@@ -57,14 +67,18 @@ function accountUrlOf(key: string): AccountUrl {
  */
 export async function isRegistered(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
+	dropClosed();
 	const { url, account } = context.getWorkflowStaticData('node');
 	const own = ownUrl(context);
 	if (typeof account !== 'string' || url !== own) return false;
 	// If the credential was deleted, the trigger listens and refuses events until there is one again.
 	const present = await loadAccount(context).then(accountKey, () => account);
 	if (present !== account) return false;
-	const holder = holderFor(context, own);
+	const holder = holderFor(context, own, account);
 	if (holdersOf(account, holder).some(({ trigger }) => trigger !== holder.trigger)) return false;
+	// A test, or a trigger that n8n started first, may have given the service its URL since.
+	const known = accounts.get(account);
+	if (known !== undefined && known.taken !== own) return false;
 	Object.assign(accountUrlOf(account), { holder, taken: own });
 	return true;
 }
@@ -76,6 +90,7 @@ export async function isRegistered(context: IHookFunctions): Promise<boolean> {
  */
 export async function register(context: IHookFunctions): Promise<void> {
 	try {
+		dropClosed();
 		const account = await accountFor(context);
 		if (context.getMode() === 'manual') await beginTest(context, account);
 		else await publish(context, account);
@@ -101,21 +116,33 @@ async function accountFor(context: IHookFunctions): Promise<Account> {
 
 async function publish(context: IHookFunctions, account: Account): Promise<void> {
 	const key = accountKey(account);
-	const holder = holderFor(context, publicUrl(context, account));
-	const other = holdersOf(key, holder).find(({ trigger }) => trigger !== holder.trigger);
-	if (other !== undefined) throw alreadyHeld(context, other);
+	const holder = holderFor(context, publicUrl(context, account), key);
+	const rival = rivalOf(context, key, holder);
+	if (rival !== undefined) throw alreadyHeld(context, rival);
 	const known = accountUrlOf(key);
+	for (const { trigger, workflow } of holdersOf(key, holder)) {
+		if (trigger === holder.trigger) continue;
+		forget(trigger);
+		context.logger.warn(
+			`The workflow "${workflow.name}" gets no events of the partner service: "${holder.workflow.name}" was published before it for the same account`,
+		);
+	}
 	known.holder = holder;
 	const failure = await setUrl(context, account, holder.url, () => known.holder === holder);
+	// It was unpublished meanwhile, or yielded to another one.
+	if (known.holder !== holder) return;
 	if (failure !== undefined) {
-		if (known.holder === holder) known.holder = undefined;
+		known.holder = undefined;
 		throw failureError(context.getNode(), failure);
 	}
-	Object.assign(context.getWorkflowStaticData('node'), { url: holder.url, account: key });
+	const { url, since } = holder;
+	// One that comes after all others stays there.
+	if (since < Infinity)
+		Object.assign(context.getWorkflowStaticData('node'), { url, account: key, since });
 }
 
 async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
-	const tested = holderFor(context, ownUrl(context));
+	const tested = holderFor(context, ownUrl(context), accountKey(account));
 	const isFree = (): boolean => holdersOf(accountKey(account), tested).length === 0;
 	const failure = await setUrl(context, account, publicUrl(context, account), isFree);
 	if (failure !== undefined) throw failureError(context.getNode(), failure);
@@ -168,10 +195,24 @@ export function unregister(context: IHookFunctions): void {
 	const data = context.getWorkflowStaticData('node');
 	delete data.url;
 	delete data.account;
+	delete data.since;
+}
+
+/** Called by n8n when it ends, or another of its processes takes the lead. */
+export function close(trigger: string): void {
+	for (const { holder } of accounts.values())
+		if (holder?.trigger === trigger) holder.closedAt = performance.now();
+}
+
+function dropClosed(): void {
+	for (const [key, { holder }] of accounts) {
+		const { closedAt } = holder ?? {};
+		if (closedAt !== undefined && performance.now() - closedAt > closedForMs) accounts.delete(key);
+	}
 }
 
 /** Nobody holds an account for this trigger any more: at this URL, or without one at any. */
-export function forget(trigger: string, url?: string): void {
+function forget(trigger: string, url?: string): void {
 	for (const known of accounts.values()) {
 		const { holder } = known;
 		if (holder?.trigger === trigger && (url === undefined || holder.url === url))
@@ -194,11 +235,40 @@ const publicUrl = (context: IHookFunctions, account: Account): string =>
 		'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
 	);
 
-function holderFor(context: IHookFunctions, url: string): Holder {
+function holderFor(context: IHookFunctions, url: string, account: string): Holder {
 	const { id = '', name = '' } = context.getWorkflow();
 	const credentialId = context.getNode().credentials?.etbWalletApi?.id ?? '';
 	const project = projectOf(context);
-	return { trigger: triggerKey(context), url, credentialId, workflow: { id, name }, project };
+	const since = publishedAt(context, account);
+	return {
+		trigger: triggerKey(context),
+		url,
+		credentialId,
+		workflow: { id, name },
+		project,
+		since,
+	};
+}
+
+/** Since when, in ms, a trigger has this account. One that n8n starts, and that had none before, comes after all others. */
+function publishedAt(context: IHookFunctions, account: string): number {
+	const before = context.getWorkflowStaticData('node');
+	if (before.account === account) return Number(before.since);
+	return before.account === undefined && isStarting(context) ? Infinity : Date.now();
+}
+
+/**
+ * Who keeps a trigger from its account. n8n starts published triggers in any order, also those that were refused when
+ * they were published: the one that was published first has the account, and those after it yield.
+ */
+function rivalOf(
+	context: IHookFunctions,
+	key: string,
+	{ since, ...own }: Holder,
+): Holder | undefined {
+	return holdersOf(key, { since, ...own }).find(
+		(other) => other.trigger !== own.trigger && !(isStarting(context) && since < other.since),
+	);
 }
 
 /** Who holds the account, or one with the same credential, whose API key a person may have replaced since. */

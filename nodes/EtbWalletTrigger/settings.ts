@@ -1,6 +1,6 @@
 /** What a person chose in the trigger's fields. */
 import type { INodeParameters } from 'n8n-workflow';
-import { InvalidValueError } from '../shared/invalidValue';
+import { InvalidValueError, show } from '../shared/invalidValue';
 
 export interface Settings {
 	/** Names of events, or `*` for all. */
@@ -12,7 +12,7 @@ export interface Settings {
 /**
  * Reads the fields as they are saved. None takes an expression: n8n would have to evaluate it for each delivery, which
  * costs as much as an execution.
- * @throws {InvalidValueError} for an expression, which the editor does not let through and an imported workflow may have
+ * @throws {InvalidValueError} for what the editor does not let through, and an imported workflow may have
  */
 export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 	const [name] =
@@ -21,6 +21,18 @@ export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 		throw new InvalidValueError(
 			`The field "${name}" of the trigger holds an expression`,
 			'The fields of this trigger take no expressions. Open the trigger and choose a fixed value.',
+		);
+	}
+	if ([events].flat().length === 0) {
+		throw new InvalidValueError(
+			'The field "events" of the trigger is empty',
+			'Open the trigger and choose the events that start the workflow.',
+		);
+	}
+	if (!['onReceived', 'lastNode', undefined].includes(acknowledge as string | undefined)) {
+		throw new InvalidValueError(
+			`The field "acknowledge" of the trigger is ${show(acknowledge)}`,
+			'Open the trigger and choose when it tells the service.',
 		);
 	}
 	return {

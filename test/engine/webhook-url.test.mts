@@ -7,7 +7,10 @@ let sandbox: Sandbox;
 beforeEach(async () => {
 	sandbox = await startSandbox();
 });
-afterEach(async () => await sandbox.stop());
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.stop();
+});
 
 /** A workflow with a trigger, as n8n's database has it. */
 interface Workflow {
@@ -75,7 +78,15 @@ class N8n {
 			for (const [name, { isPublished }] of this.#workflows)
 				if (isPublished) await this.#publish(name, 'init');
 		},
-		/** Another main process of n8n took the lead. */
+		/** A new process that has not published anything yet. */
+		boot: async () => void (this.#process = await loadAnew('EtbWalletTrigger')),
+		init: async (name) => await this.#publish(name, 'init'),
+		/** A minute passes. */
+		minute: () => {
+			const now = performance.now() + 60_000;
+			jest.spyOn(performance, 'now').mockImplementation(() => now);
+		},
+		/** n8n ends, or another main process of it took the lead. */
 		close: async (name) => {
 			const context = {
 				getWorkflow: () => ({ id: name }),
@@ -176,7 +187,11 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 	['busy, publish a…, unpublish a, publish b', 'a, b'],
 	['busy, publish a…, unpublish a, publish b~, unpublish b', 'a'],
 	['down, publish a, up, publish b', 'b', [`publish a: ${no}`]],
-	['publish a, close a, publish b', 'a, b'],
+	// n8n closes its triggers when it ends, and goes on to publish until then.
+	['publish a, close a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	['publish a, close a, test b', 'a'],
+	['publish a, close a, minute, publish b', 'a, b'],
+	['publish a, close a, init a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, replaceKey, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, replaceCredential, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	// A test takes nothing from a published workflow.
@@ -200,6 +215,16 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 	['publish a, restart, test a, test b', 'a'],
 	['publish a, deleteCredential, restart', 'a'],
 	['publish a, change a, restart, unpublish a, publish b', 'a, a, b'],
+	// A trigger that was refused, or a test, is first: the one that was published first has the account all the same.
+	['publish a, boot, init b, init a, restart', 'a, b, a', [`restart: ${heldBy('a')}`]],
+	['publish a, boot, init b, init a, init b', 'a, b, a', [`init b: ${heldBy('a')}`]],
+	['publish a, boot, init b, init a, boot, init b, init a', 'a, b, a, b, a'],
+	['publish a, boot, init b + init a', 'a', [`init b: ${heldBy('a')}`]],
+	['publish a, boot, init b, init a, unpublish a, boot, init b', 'a, b, a, b'],
+	['publish a, boot, publish b, init a', 'a, b, a'],
+	['publish a, boot, test b, init a', 'a, b test, a'],
+	['publish a, boot, busy, test b…, init a', 'a, b test, a'],
+	['publish a, boot, test b, init a, restart', 'a, b test, a'],
 	// Unless what the service has is no longer right, or not certain.
 	['publish a, move, restart', 'a, a moved'],
 	['publish a, replaceKey, restart', 'a', ['restart: The service does not accept the API key']],
@@ -210,11 +235,7 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 		'a, b, a',
 		[`publish a: ${no}`],
 	],
-	[
-		'otherAccount b, publish b, publish a, sameAccount b, restart',
-		'b, a, b',
-		[`restart: ${heldBy('b')}`],
-	],
+	['otherAccount b, publish b, publish a, sameAccount b, restart', 'b, a, b, a'],
 	['publish a, publish b, restart', 'a', [`publish b: ${heldBy('a')}`, `restart: ${heldBy('a')}`]],
 	// A refusal of the URL that the service has already is none.
 	['publish a, down, change a', 'a'],
