@@ -14,6 +14,7 @@ import { eventually, executionsOf, startLab, type Lab } from '../../support/lab.
 import { refusedBy } from '../../../demo/differences.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import { freePort } from '../../../demo/ports.mts';
+import { node } from '../../../demo/workflow.mts';
 
 const env: Record<string, string> = {};
 let lab: Lab;
@@ -167,5 +168,48 @@ void describe('n8n starts with another address', () => {
 		}
 		await lab.api.activate(id);
 		await arrives(`published-again-${id}`);
+	});
+});
+
+void describe('who was published first has the account', () => {
+	const schedule = node('Schedule', 'scheduleTrigger', {
+		rule: { interval: [{ field: 'hours' }] },
+	});
+
+	void test('after n8n ended in the middle of refusing another one, which it publishes in part', async () => {
+		await publish();
+		const url = registeredUrl();
+		const { nodes, ...workflow } = eventWorkflow();
+		const second = await lab.add({ ...workflow, nodes: [...nodes, { ...schedule }] });
+		const refused = lab.api.activate(second).catch(() => undefined);
+		await restart();
+		await refused;
+		await listensAgain(url);
+		await arrives('ended-while-refusing');
+		await assert.rejects(lab.api.activate(second), refusedBy('Received \\d+'));
+		await restart();
+		await eventually('the URL', () => (registeredUrl() === url ? true : undefined));
+		await listensAgain(url);
+		await arrives('published-in-part');
+	});
+
+	void test('when a test begins while n8n starts', async () => {
+		await publish();
+		const url = registeredUrl();
+		const tested = await lab.add(eventWorkflow());
+		await lab.n8n.stop();
+		const started = lab.restartN8n();
+		await eventually('a test', async () => {
+			const began = lab.api.listenForTestEvent(tested, 'ETB Wallet Trigger');
+			return await began.then(
+				() => true,
+				() => undefined,
+			);
+		});
+		await started;
+		await listensAgain(url);
+		await eventually('the URL', () => (registeredUrl() === url ? true : undefined));
+		await arrives('test-while-starting');
+		await lab.api.stopListening(tested);
 	});
 });
