@@ -35,7 +35,7 @@ const differences = {
 	},
 	firstMode: {
 		since: '2.12.0',
-		what: 'A workflow that settles, and is called, settles also when *Retry execution* repeats its caller; *was not paid* counts once all the same',
+		what: 'A workflow that settles, and is called, settles also when *Retry execution* repeats its caller (*was not paid* counts once all the same), and pays in an evaluation',
 	},
 	emptyFields: {
 		since: '2.30.8',

@@ -31,8 +31,8 @@ interface Holder {
 	workflow: { id: string; name: string };
 	/** The project of n8n that the workflow belongs to. */
 	project: string | undefined;
-	/** When it was published, in ms. The node's static data keeps it. */
-	since: number;
+	/** When it was published, in ms. The node's static data keeps it. Undefined: n8n started it, and nobody could publish it before. */
+	since?: number;
 	/** By the monotonic clock, in ms. */
 	closedAt?: number;
 }
@@ -136,8 +136,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 		throw failureError(context.getNode(), failure);
 	}
 	const { url, since } = holder;
-	// One that comes after all others stays there.
-	if (since < Infinity)
+	if (since !== undefined)
 		Object.assign(context.getWorkflowStaticData('node'), { url, account: key, since });
 }
 
@@ -250,25 +249,21 @@ function holderFor(context: IHookFunctions, url: string, account: string): Holde
 	};
 }
 
-/** Since when, in ms, a trigger has this account. One that n8n starts, and that had none before, comes after all others. */
-function publishedAt(context: IHookFunctions, account: string): number {
+/** When a trigger was published for this account, in ms. */
+function publishedAt(context: IHookFunctions, account: string): number | undefined {
 	const before = context.getWorkflowStaticData('node');
 	if (before.account === account) return Number(before.since);
-	return before.account === undefined && isStarting(context) ? Infinity : Date.now();
+	return before.account === undefined && isStarting(context) ? undefined : Date.now();
 }
 
 /**
  * Who keeps a trigger from its account. n8n starts published triggers in any order, also those that were refused when
  * they were published: the one that was published first has the account, and those after it yield.
  */
-function rivalOf(
-	context: IHookFunctions,
-	key: string,
-	{ since, ...own }: Holder,
-): Holder | undefined {
-	return holdersOf(key, { since, ...own }).find(
-		(other) => other.trigger !== own.trigger && !(isStarting(context) && since < other.since),
-	);
+function rivalOf(context: IHookFunctions, key: string, holder: Holder): Holder | undefined {
+	const yields = ({ since = Infinity }: Holder): boolean =>
+		isStarting(context) && (holder.since ?? Infinity) < since;
+	return holdersOf(key, holder).find((other) => other.trigger !== holder.trigger && !yields(other));
 }
 
 /** Who holds the account, or one with the same credential, whose API key a person may have replaced since. */

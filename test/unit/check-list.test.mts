@@ -276,6 +276,13 @@ describe('a list', () => {
 			[{ employee: 'E-1', name: 'A', amountEtb: 5, Period: '2026-09' }],
 			/Row 1 of the list is for "2026-09", and this run is for 2026-10/,
 		],
+		...[new Date('2026-09-01'), 46_266, 'Sep-26', 'September 2026', '09/2026', '\u200b2026-09'].map(
+			(period): [string, Fields[], RegExp] => [
+				`the period ${String(period)}`,
+				[{ employee: 'E-1', name: 'A', amountEtb: 5, period }],
+				/Row 1 of the list is for the period .*, which cannot be read|for "2026-09"/,
+			],
+		),
 	])('with %s is refused as a whole', (_, items, refusal) => {
 		expect(refusalOf(() => check(items))).toMatch(refusal);
 	});
@@ -347,6 +354,8 @@ describe('with known people, a row', () => {
 		{ employee: '703', name: 'Twice', userId: 'etbw_3' },
 		{ employee: '0703', name: 'Twice', userId: 'etbw_4' },
 		{ employee: 'E-705', name: 'No wallet', userId: '' },
+		{ employee: 'E-706', name: 'Sara', userId: 'etbw_6' },
+		{ employee: 'E-707', name: 'Liya', userId: 'ETBW_6' },
 		{},
 		null,
 	];
@@ -374,6 +383,8 @@ describe('with known people, a row', () => {
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],
 		[{ employee: 'E0701', userId: 'etbw_2' }, /that of e 702 \(Henok Lemma\)/],
 		[{ employee: 'E-9', userId: 'etbw_1' }, /that of E-0701 \(Tsion Abate\)/],
+		[{ employee: 'E-706' }, /that of E-707 \(Liya\)/],
+		[{ employee: 'E-707', userId: 'etbw_6' }, /that of E-706 \(Sara\)/],
 	])('%p is refused', (row, problem) => {
 		expect(wallet(row).problem).toMatch(problem);
 	});

@@ -13,7 +13,7 @@ import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility
 import type { TriedVersion } from './compatibility.mts';
 import { exactVersion, installedN8n } from './other-n8n.mts';
 
-/** What is run in each n8n after the demo, which calls all seven operations and receives an event, unless it lacks `needs`. */
+/** What is run in each n8n after the demo, which calls all seven endpoints and receives an event, unless it lacks `needs`. */
 const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lacks>[0] }> = [
 	{ name: 'install and operations', file: 'test/live/n8n/install.live.mts' },
 	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },

@@ -32,12 +32,17 @@ export interface Keyed {
 }
 
 /** What is known of a reference, whomever it was for. */
-type Use = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
+type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
-export type PaymentState = Use | 'paidToAnother';
+export type PaymentState = ReferenceState | 'paidToAnother';
 
 /** What became of a reference that a person named; a state: it stays in it. `recordedPaid`: this node never sent it. */
-export type Settled = Use | 'settledPaid' | 'recordedPaid' | 'settledNotPaid' | 'onceOnly';
+export type Settled =
+	| ReferenceState
+	| 'settledPaid'
+	| 'recordedPaid'
+	| 'settledNotPaid'
+	| 'onceOnly';
 
 /** How many marks a paid reference has. */
 export const marksOfPaid = 4;
@@ -147,7 +152,7 @@ export class Ledger {
 			const { states, met } = await statesOf(questions, named, sent);
 			questions.keep(marksOfMet(met));
 			const settled = new Map<Each, Settled>(states);
-			const areIn = (these: Each[], state: Use): Each[] =>
+			const areIn = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
 			const [doubted, unused] = [areIn(wasPaid, 'inDoubt'), areIn(wasPaid, 'unused')];
 			for (const each of doubted) settled.set(each, 'settledPaid');
@@ -242,7 +247,7 @@ async function statesOf<Each extends Keyed>(
 	references: Each[],
 	before: ReadonlySet<string>,
 	payeeOf?: (each: Each) => string,
-): Promise<{ states: Map<Each, Use>; met: Each[]; payees: ReadonlySet<string> }> {
+): Promise<{ states: Map<Each, ReferenceState>; met: Each[]; payees: ReadonlySet<string> }> {
 	const used = references.filter((each) => before.has(sentMark(each)));
 	const asked = await questions.ask(used.map(paidMark));
 	const { paid, payees } = await paidOf(questions, used, asked, payeeOf);
@@ -251,7 +256,7 @@ async function statesOf<Each extends Keyed>(
 	const doubts = await questions.ask(
 		unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]),
 	);
-	const stateOf = (each: Each): Use => {
+	const stateOf = (each: Each): ReferenceState => {
 		if (!before.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
 		const isSeen = seenMarks(each).some((mark) => doubts.has(mark));
@@ -299,7 +304,7 @@ async function free(
 /** Says of paid references whether it was this person and amount. */
 async function withPayees(
 	questions: Questions,
-	states: ReadonlyMap<Payment, Use>,
+	states: ReadonlyMap<Payment, ReferenceState>,
 	payees: ReadonlySet<string>,
 ): Promise<Map<Payment, PaymentState>> {
 	const toOthers = [...states.keys()].filter(

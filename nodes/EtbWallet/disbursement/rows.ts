@@ -66,8 +66,8 @@ export function readRows({ context, endedBefore }: Run, read: (row: Row) => void
 	const refuseSameReference = refusesSameReference();
 	for (const row of endedBefore.values()) refuseSameReference(row);
 	return context.getInputData().map((_, itemIndex): Row => {
-		const sent = endedBefore.get(itemIndex);
-		if (sent !== undefined) return { ...sent };
+		const earlier = endedBefore.get(itemIndex);
+		if (earlier !== undefined) return { ...earlier };
 		const row: Row = { itemIndex };
 		try {
 			try {

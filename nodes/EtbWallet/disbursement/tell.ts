@@ -1,4 +1,4 @@
-/** All words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
+/** The words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { grouped } from '../../shared/grouped';

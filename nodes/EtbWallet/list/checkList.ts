@@ -1,5 +1,5 @@
 /** Makes payments of the rows of a list: who is paid how much, for which period, under which reference. */
-import { asInvalidValue, InvalidValueError, show } from '../../shared/invalidValue';
+import { asInvalidValue, InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { amountInCell, sumsOfOthers, type ListAmount } from './amounts';
 import { folded, textOf } from './cells';
 import { rowsOf, type SourceRow } from './headings';
@@ -188,8 +188,15 @@ const shapeProblem = (column: string, cell: unknown): string =>
 /** A list of another period, such as the result of the last one, must not be paid for this one. @throws {InvalidValueError} */
 function requirePeriod(rows: readonly SourceRow[], period: Period): void {
 	for (const { cells, line } of rows) {
+		if (isAbsent(cells.period) || textOf(cells.period) === '') continue;
 		const other = periodIn(textOf(cells.period));
-		if (other === undefined || other === period) continue;
+		if (other === period) continue;
+		if (other === undefined) {
+			throw new InvalidValueError(
+				`Row ${line} of the list is for the period ${show(cells.period)}, which cannot be read`,
+				`Write it like ${period}, in a column that is formatted as Text. If it is no period, rename or delete the column.`,
+			);
+		}
 		throw new InvalidValueError(
 			`Row ${line} of the list is for ${show(other)}, and this run is for ${period}`,
 			`To pay ${other}, name it as Period. To pay ${period}, delete the column period.`,

@@ -24,7 +24,7 @@ export interface Wallet {
 /** The people who have a wallet, by employee number and by user ID. */
 export class KnownPeople {
 	private readonly byPerson: Map<string, Known[]>;
-	private readonly byWallet: Map<string, Known>;
+	private readonly byWallet: Map<string, Known[]>;
 
 	/**
 	 * @param given rows with `employee`, `name` and `userId`, or n8n's items of them; rows without a number are left out
@@ -39,16 +39,18 @@ export class KnownPeople {
 		}
 		const known = given.flatMap((item: unknown) => knownIn(property(item, 'json') ?? item, now));
 		this.byPerson = grouped(known, ({ key }) => key);
-		this.byWallet = new Map(known.map((each) => [folded(each.userId), each]));
+		this.byWallet = grouped(known, ({ userId }) => folded(userId));
 	}
 
 	/** The wallet of a row: the one of the table, which the list may repeat, but not change. */
 	walletOf({ key }: Employee, name: string, inList: string): Wallet {
 		const [known, ...others] = this.byPerson.get(key) ?? [];
-		const owner = inList === '' ? undefined : this.byWallet.get(folded(inList));
+		const wallet = inList === '' ? (known?.userId ?? '') : inList;
+		const owners = wallet === '' ? [] : (this.byWallet.get(folded(wallet)) ?? []);
+		const owner = owners.find((each) => each !== known);
 		const refused = (problem: string): Wallet => ({ userId: inList, problem, remark: '' });
 		if (others.length > 0) return refused('The table of people has this employee number twice.');
-		if (owner !== undefined && owner !== known) {
+		if (owner !== undefined) {
 			return refused(
 				`The wallet is that of ${owner.employee} (${owner.name}) in the table of people. Correct the list or the table.`,
 			);
@@ -57,7 +59,7 @@ export class KnownPeople {
 			return { userId: inList, problem: '', remark: 'The wallet stands in this list alone.' };
 		if (known === undefined || known.userId === '')
 			return refused('The known people have no wallet for this person: set them up first.');
-		if (inList !== '' && owner === undefined)
+		if (inList !== '' && owners.length === 0)
 			return refused(`The table of people has another wallet, ${known.userId}.`);
 		const isOther = known.name !== '' && folded(known.name) !== folded(name);
 		const remark = isOther ? `The wallet was made for ${known.name}.` : '';

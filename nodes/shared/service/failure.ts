@@ -113,7 +113,7 @@ const silences: Readonly<Record<string, [why: string, remedy?: string]>> = {
 	[tooLarge]: ['its answer is larger than 1 MB'],
 };
 
-/** The same problem under other  */
+/** The same problem under other codes. */
 const sameSilence: Readonly<Record<string, string>> = {
 	CERT_NOT_YET_VALID: 'CERT_HAS_EXPIRED',
 	UNABLE_TO_GET_ISSUER_CERT: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
