@@ -457,7 +457,9 @@ export class Judge {
 			const isMet = after.has(`doubt:${key}`) && seen.length > 0;
 			if (maySettle(run) && code === 'inFlight' && !isMet)
 				this.broken(`${run.name} meets ${key} in flight, and does not record it`);
-			if (after.has(`paid:${key}`) && !after.has(`sure:${key}`))
+			// One that was stopped before it had the lock could not remove what another left.
+			const hadAccess = code !== 'noRecord';
+			if (hadAccess && after.has(`paid:${key}`) && !after.has(`sure:${key}`))
 				this.broken(`${run.name} leaves half of the fact that ${key} is paid`);
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
 			if (code === 'settledNotPaid') added.delete(`freed:${key}`);
