@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
 import { callsPayGate, readGateWorkflow, SET_UP_NODE } from '../../demo/gate.mts';
-import { mutations } from '../support/gate/mutations.mts';
+import { mutations } from '../support/gate/gate-mistakes.mts';
 import { mutated } from '../support/mutation.mts';
 import { expectConnected } from './connected.mts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { schemaText, startGateServer, type GateServer } from '../../support/gate/server.mts';
-import { mutations } from '../../support/gate/mutations.mts';
+import { mutations } from '../../support/gate/gate-mistakes.mts';
 import { mutated } from '../../support/mutation.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './sql/lives.mts';
 import { stage } from './sql/budget-life.mts';
