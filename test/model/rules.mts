@@ -457,8 +457,8 @@ export class Judge {
 			const isMet = after.has(`doubt:${key}`) && seen.length > 0;
 			if (maySettle(run) && code === 'inFlight' && !isMet)
 				this.broken(`${run.name} meets ${key} in flight, and does not record it`);
-			// One that was stopped before it had the lock could not remove what another left.
-			const hadAccess = code !== 'noRecord';
+			// One that never asked, such as one that was stopped before it had the lock, could not remove what another left.
+			const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
 			if (hadAccess && after.has(`paid:${key}`) && !after.has(`sure:${key}`))
 				this.broken(`${run.name} leaves half of the fact that ${key} is paid`);
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
