@@ -92,8 +92,9 @@ describe('the key of any text', () => {
 		});
 	});
 
-	test('is the same in each Unicode form', () => {
+	test('is the same in each Unicode form, but for ´, which is a quote, and in another form a blank with an accent', () => {
 		holds((text) => {
+			fc.pre(!/[\u00b4\u1ffd]/.test(text));
 			for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD'])
 				expect(keyOf(text.normalize(form))).toBe(keyOf(text));
 		});
