@@ -507,6 +507,8 @@ describe('what n8n has to offer against the trigger', () => {
 			{ acknowledge: '={{ $json.how }}' },
 			'The field "acknowledge" of the trigger holds an expression',
 		],
+		[{ events: [] }, 'The field "events" of the trigger is empty'],
+		[{ acknowledge: 'lastnode' }, 'The field "acknowledge" of the trigger is "lastnode"'],
 	])(
 		'an imported workflow with %j is refused when it is published',
 		async (parameters, message) => {
