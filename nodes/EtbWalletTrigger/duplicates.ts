@@ -1,7 +1,7 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { triggerKey, whenEnded } from '../shared/n8nTrigger';
-import { entriesOf, inTime } from '../shared/record/entries';
+import { inTime, marksOf } from '../shared/record/marks';
 import { exclusively } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknown';
 
@@ -199,8 +199,8 @@ async function carefully(context: IExecuteFunctions, changes: Waiting[]): Promis
 }
 
 async function write(context: IExecuteFunctions, changes: Change[]): Promise<Set<string>> {
-	const entries = entriesOf(context, 'node');
-	await entries.remove(changes.flatMap(({ remove = [] }) => remove));
+	const record = marksOf(context, 'node');
+	await record.remove(changes.flatMap(({ remove = [] }) => remove));
 	const marks = changes.flatMap(({ add = [] }) => add);
-	return new Set(await entries.add(marks, keptMarks));
+	return new Set(await record.add(marks, keptMarks));
 }

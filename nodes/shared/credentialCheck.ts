@@ -45,6 +45,6 @@ export async function testCredential(
 	const judgement = judge(balanceRequest, last);
 	const result = resultOf(account, balanceRequest, { last, judgement, attempts: 1 });
 	if (result.ok) return { status: 'OK', message: 'Connection successful' };
-	const { message, description } = result.failure;
-	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${description}` };
+	const { message, remedy } = result.failure;
+	return { status: 'Error', message: `${message.replace(/\.$/, '')}. ${remedy}` };
 }

@@ -1,7 +1,7 @@
 /**
  * What is relied on in n8n beyond its documented types, one function each: what n8n does, what happens should it stop, and
  * which test notices. It is so in each n8n that was tried (docs/compatibility.md), unless a version is named. What the
- * trigger relies on stands in `n8nTrigger.ts`, and what is relied on in n8n's record in `record/entries.ts`.
+ * trigger relies on stands in `n8nTrigger.ts`, and what is relied on in n8n's record in `record/marks.ts`.
  */
 import {
 	NodeApiError,
@@ -226,17 +226,17 @@ export function addHint(context: IExecuteFunctions, message: string): void {
  * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error
  * code is anywhere in it, such as "EPERM" in "housePermit".
  * Noticed by: `test/engine/disbursement.test.mts`.
- * @param description what to do about it
+ * @param remedy what to do about it, which n8n calls the description
  * @param data what else a workflow that handles the error can read
  */
 export function operationError(
 	node: INode,
 	message: string,
-	description: string,
+	remedy: string,
 	itemIndex?: number,
 	data?: Record<string, unknown>,
 ): NodeOperationError {
-	const error = new NodeOperationError(node, message, { description, itemIndex });
+	const error = new NodeOperationError(node, message, { description: remedy, itemIndex });
 	error.message = message;
 	if (data !== undefined) error.context.data = data;
 	return error;
@@ -246,7 +246,7 @@ export function operationError(
 export function apiError(
 	node: INode,
 	message: string,
-	{ description, httpCode }: { description: string; httpCode?: string },
+	{ remedy: description, httpCode }: { remedy: string; httpCode?: string },
 	itemIndex?: number,
 ): NodeApiError {
 	const error = new NodeApiError(node, { message }, { message, description, httpCode, itemIndex });

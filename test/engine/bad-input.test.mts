@@ -154,7 +154,7 @@ describe.each(cases)('%s', (_title, row, value, shown, why) => {
 	/** How the problem with a value reads, whatever follows it. */
 	const message = expect.stringContaining(`${row.field} is ${shown}`) as unknown;
 	const isPayment = row.parameters.resource === 'disbursement';
-	const told = isPayment ? { code: 'invalid', message, remedy } : { message, description: remedy };
+	const told = { code: 'invalid', message, remedy };
 
 	test('stops the workflow before good items are sent, and names item, field, value and remedy', async () => {
 		const { error } = await run(row, [row.good, value, row.good]);

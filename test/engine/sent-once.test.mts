@@ -69,7 +69,7 @@ function expectUnknown(route: string, result: RunResult, { onError }: Partial<Ru
 		return;
 	}
 	const isPayment = route === 'POST /disburse';
-	const told = { outcome: 'unknown', [isPayment ? 'remedy' : 'description']: remedy };
+	const told = { outcome: 'unknown', remedy };
 	const isRow = isPayment && onError === 'continueRegularOutput';
 	const items = onError === 'continueErrorOutput' ? result.errorOutput : result.output;
 	expect(items).toMatchObject([{ json: isRow ? told : { error: told } }]);

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
+import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
 import { mutated, type Mutation } from '../support/mutation.mts';
 
 const dist = resolve(import.meta.dirname, '../../dist');
@@ -24,14 +25,18 @@ export function readBuild(): Map<string, string> {
 	);
 }
 
-/** The build with the mistake in it. */
+/** The build with a mistake in one file of the code. @throws {Error} when the file does not have exactly one place for it */
 export function brokenBuild(
 	sources: ReadonlyMap<string, string>,
 	mutation: Mutation,
 ): Map<string, string> {
-	const { file } = mutation;
-	return new Map(sources).set(file, mutated(sources.get(file) ?? '', mutation));
+	const code = mutated(readFileSync(mutation.file, 'utf8'), mutation);
+	const { outputText } = transpileModule(code, { compilerOptions });
+	return new Map(sources).set(mutation.file.replace(/\.ts$/, '.js'), outputText);
 }
+
+/** As `npm run build` compiles a file. */
+const compilerOptions = { target: ScriptTarget.ES2022, module: ModuleKind.CommonJS };
 
 export class Build {
 	private readonly compiled = new Map<string, ModuleCode>();

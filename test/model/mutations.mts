@@ -1,4 +1,4 @@
-// Breaks the built code in one place after the other, and tells how many worlds notice it. One that none notices is a hole in the model.
+// Breaks the code in one place after the other, and tells how many worlds notice it. One that none notices is a hole in the model.
 // `--only=TEXT` those with it in their name, `--cores=N` instead of all.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Deliberate mistakes in the built code of payments, each of which a world has to show: `npm run test:mutations`. */
+/** Deliberate mistakes in the code of payments, each of which a world has to show: `npm run test:mutations`. */
 import type { Mutation } from '../support/mutation.mts';
 
 const paying = 'nodes/EtbWallet/disbursement';
@@ -12,15 +12,15 @@ const inFile = (
 
 export const mistakes: Mutation[] = [
 	...inFile(
-		`${paying}/ledger.js`,
+		`${paying}/paymentRecord.ts`,
 		[
 			'A claim is not written before it is sent',
-			'questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);',
-			'questions.keep(marksOfMet(met));',
+			'access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);',
+			'access.keep(marksOfMet(met));',
 		],
 		[
 			'A refusal frees nothing',
-			'questions.remove(unpaid.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));',
+			'access.remove(unpaid.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));',
 			'',
 		],
 		[
@@ -51,15 +51,15 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A claim that was met counts on after its sender gave up',
-			'questions.remove(this.unknownOf(ended).flatMap(seenMarks));',
+			'access.remove(this.unknownOf(ended).flatMap(seenMarks));',
 			'',
 		],
 		[
 			'A run that pays does not write what it met',
-			'questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);',
-			'questions.keep(claimed.map(sentMark));',
+			'access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);',
+			'access.keep(claimed.map(sentMark));',
 		],
-		['Settling: it does not write what it met', 'questions.keep(marksOfMet(met));', ''],
+		['Settling: it does not write what it met', 'access.keep(marksOfMet(met));', ''],
 		[
 			'A run that meets a claim writes no mark seen',
 			'[doubtMark(each), seenMark(each)]);',
@@ -84,13 +84,13 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A dry run writes what it met',
-			'const { states, payees } = await statesOf(questions, payments, sent, payeeMark);',
-			'const { states, met, payees } = await statesOf(questions, payments, sent, payeeMark);\n            questions.keep(marksOfMet(met));',
+			'const { states, payees } = await statesOf(access, payments, sent, payeeMark);',
+			'const { states, met, payees } = await statesOf(access, payments, sent, payeeMark);\n            access.keep(marksOfMet(met));',
 		],
 		[
 			'A dry run claims',
-			'const sent = await questions.ask(payments.map(sentMark));',
-			'const sent = await questions.ask(payments.map(sentMark));\n            questions.keep(payments.map(sentMark));',
+			'const sent = await access.ask(payments.map(sentMark));',
+			'const sent = await access.ask(payments.map(sentMark));\n            access.keep(payments.map(sentMark));',
 		],
 		[
 			'Paid is not recorded',
@@ -114,17 +114,17 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Paid counts without the mark sure',
-			'const isSure = (each) => known.has(sureMark(each));',
+			'const isSure = (each: Each): boolean => known.has(sureMark(each));',
 			'const isSure = () => true;',
 		],
 		[
 			'Sure is asked for together with paid',
-			'const asked = await questions.ask(used.map(paidMark));',
-			'const asked = await questions.ask(used.flatMap((each) => [paidMark(each), sureMark(each)]));',
+			'const asked = await access.ask(used.map(paidMark));',
+			'const asked = await access.ask(used.flatMap((each) => [paidMark(each), sureMark(each)]));',
 		],
 		[
 			'Half of the fact that it was paid stays',
-			'questions.remove(candidates.filter((each) => !isSure(each)).map(paidMark));',
+			'access.remove(candidates.filter((each) => !isSure(each)).map(paidMark));',
 			'',
 		],
 		[
@@ -140,7 +140,7 @@ export const mistakes: Mutation[] = [
 		['The payee is not asked for', '&& !payees.has(payeeMark(payment))', '&& false'],
 		[
 			'Settling: not paid leaves the claim',
-			'questions.remove(freed.flatMap((each) => [sentMark(each), doubtMark(each)]));',
+			'access.remove(freed.flatMap((each) => [sentMark(each), doubtMark(each)]));',
 			'',
 		],
 		[
@@ -169,15 +169,11 @@ export const mistakes: Mutation[] = [
 			'[...paidMarks(each), anybodyMark(each)]',
 			'paidMarks(each)',
 		],
-		[
-			'Settling: no mark stays of what was freed',
-			'await questions.write(freed.map(freedMark));',
-			'',
-		],
+		['Settling: no mark stays of what was freed', 'await access.write(freed.map(freedMark));', ''],
 		[
 			'Settling: no mark stays of what was freed by an access that failed',
-			'await questions.write(freed.map(freedMark));',
-			'questions.keep(freed.map(freedMark));',
+			'await access.write(freed.map(freedMark));',
+			'access.keep(freed.map(freedMark));',
 		],
 		[
 			'Settling: by an expression it frees again and again',
@@ -185,13 +181,13 @@ export const mistakes: Mutation[] = [
 			'true',
 		],
 	),
-	...inFile(`${paying}/questions.js`, [
+	...inFile(`${paying}/access.ts`, [
 		'What a question added stays',
-		'if (!before.has(mark))\n                this.toRemove.add(mark);',
+		'if (!before.has(mark)) this.toRemove.add(mark);',
 		'',
 	]),
 	...inFile(
-		`${paying}/settle.js`,
+		`${paying}/settle.ts`,
 		[
 			'Settling: a person in the editor settles only once',
 			'const once = !(',
@@ -199,60 +195,60 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Settling: a typed word counts again on a schedule',
-			'(isTyped && (0, n8n_1.isRunByPerson)(context))',
+			'(isTyped && isRunByPerson(context))',
 			'(true)',
 		],
 		['Settling: Retry On Fail settles again', 'if (tries.failure !== undefined)', 'if (false)'],
 	),
 	...inFile(
-		`${paying}/options.js`,
-		['Settling: Retry execution settles', 'if ((0, n8n_1.isRepeated)(context)) {', 'if (false) {'],
+		`${paying}/options.ts`,
+		['Settling: Retry execution settles', 'if (isRepeated(context)) {', 'if (false) {'],
 		[
 			'Settling: a Mode left on Settle Unknown settles on a schedule',
-			'if (isByExpression || (0, n8n_1.isRunByPerson)(context))',
+			'if (isByExpression || isRunByPerson(context))',
 			'if (true)',
 		],
 	),
 	...inFile(
-		`${paying}/disburse.js`,
+		`${paying}/disburse.ts`,
 		['Settling: a run that settles also pays', "if (options.mode === 'settle')", 'if (false)'],
 		['A dry run pays', "if (options.mode === 'pay')", "if (options.mode !== 'settle')"],
 	),
-	...inFile(`${paying}/reference.js`, [
+	...inFile(`${paying}/reference.ts`, [
 		'References that look the same are others',
-		'const keyOf = (reference) => withoutCase(',
-		'const keyOf = (reference) => true ? reference : withoutCase(',
+		'(reference: string): string =>\n\twithoutCase(',
+		'(reference: string): string =>\n\ttrue ? reference : withoutCase(',
 	]),
 	...inFile(
-		`${paying}/payment.js`,
+		`${paying}/payment.ts`,
 		[
 			'A payment without a reference is sent',
-			"(0, reference_1.requiredReference)(read('reference', row.itemIndex))",
-			"(0, reference_1.requiredReference)(read('reference', row.itemIndex) || `item ${row.itemIndex}`)",
+			"requiredReference(read('reference', row.itemIndex))",
+			"requiredReference(read('reference', row.itemIndex) || `item ${row.itemIndex}`)",
 		],
 		[
 			'Two payments of a run have the same reference',
-			"throw new RefusedValueError('sameReference'",
-			"if (false) throw new RefusedValueError('sameReference'",
+			"throw new RefusedValueError(\n\t\t\t'sameReference'",
+			"if (false) throw new RefusedValueError(\n\t\t\t'sameReference'",
 		],
 	),
 	...inFile(
-		`${paying}/sending.js`,
-		['How the last window ended is not recorded', 'await ledger.record(unrecorded);', ''],
+		`${paying}/sending.ts`,
+		['How the last window ended is not recorded', 'await record.end(unrecorded);', ''],
 		[
 			'What was refused is freed once more after an access that failed',
-			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) === 'paid');",
-			"unrecorded = ended.filter((payment) => (0, payment_1.outcomeOfRow)(payment) !== 'unknown');",
+			"unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');",
+			"unrecorded = ended.filter((payment) => outcomeOfRow(payment) !== 'unknown');",
 		],
 		[
 			'What is unknown is doubted once more after an access that failed',
-			"(0, payment_1.outcomeOfRow)(payment) === 'paid'",
-			"(0, payment_1.outcomeOfRow)(payment) !== 'notPaid'",
+			"outcomeOfRow(payment) === 'paid'",
+			"outcomeOfRow(payment) !== 'notPaid'",
 		],
 		[
 			'A failing database does not keep a payment from being sent',
-			'batch.end(payment, (0, tell_1.notRecorded)(error));',
-			'await sendConcurrently(batch, [payment], () => timeoutMs);',
+			'run.end(payment, notRecorded(error));',
+			'await sendConcurrently(run, [payment], () => timeoutMs);',
 		],
 		[
 			'A claim lasts for ever: a process that stood still sends',
@@ -262,7 +258,7 @@ export const mistakes: Mutation[] = [
 		['409 means that it was not paid', 'undecided: [409, 423, 425]', 'undecided: []'],
 	),
 	...inFile(
-		`${shared}/service/answer.js`,
+		`${shared}/service/answer.ts`,
 		[
 			'A payment without an answer is sent again',
 			"verdict: mayRepeat ? 'retry' : 'unknown', code: 'noAnswer'",
@@ -270,36 +266,36 @@ export const mistakes: Mutation[] = [
 		],
 		['A body that contradicts itself counts', 'said.size === 1 && typeof only', 'typeof only'],
 	),
-	...inFile(`${shared}/service/attempt.js`, [
+	...inFile(`${shared}/service/attempt.ts`, [
 		'An attempt does not end by the clock: dripping answers never do',
 		'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
 		'const signal = stop ?? new AbortController().signal;',
 	]),
-	...inFile(`${shared}/n8n.js`, [
+	...inFile(`${shared}/n8n.ts`, [
 		'Retry On Fail forgets what an earlier try sent',
-		'if (known !== undefined)\n        return known;\n    const value = new WeakMap();',
-		'const value = new WeakMap();\n    return value;',
+		'if (known !== undefined) return known;',
+		'if (known !== undefined) return new WeakMap();',
 	]),
-	...inFile(`${shared}/elapsed.js`, [
+	...inFile(`${shared}/elapsed.ts`, [
 		'Clocks that stand still while a machine sleeps',
 		'Math.max(Date.now() - wall, performance.now() - monotonic)',
 		'performance.now() - monotonic',
 	]),
-	...inFile(`${shared}/record/entries.js`, [
+	...inFile(`${shared}/record/marks.ts`, [
 		'A database call may take for ever',
 		'AbortSignal.timeout(timeoutMs)',
 		'new AbortController().signal',
 	]),
 	...inFile(
-		`${shared}/record/lock.js`,
+		`${shared}/record/lock.ts`,
 		[
 			'No lock between processes',
 			'const heldForMs = await waitForLock(lockRow, stop);',
-			'const heldForMs = (0, elapsed_1.stopwatch)();',
+			'const heldForMs = stopwatch();',
 		],
 		[
 			'The lock is not given back',
-			'if (heldForMs() < abandonedAfterMs)\n            await release(lockRow);',
+			'if (heldForMs() < abandonedAfterMs) await release(lockRow);',
 			'',
 		],
 		[

@@ -91,7 +91,7 @@ const asks = isDryRun && ready.length > 0 && (answer === undefined || isUploader
 const [first = {}] = rows;
 let page;
 if (first.error !== undefined)
-	page = `<h2>Nobody was paid</h2><p>${text(first.error.message ?? first.error)}. ${text(first.error.description)}</p>`;
+	page = `<h2>Nobody was paid</h2><p>${text(first.error.message ?? first.error)}. ${text(first.error.remedy)}</p>`;
 else if (first.mode === 'settle')
 	page = rows
 		.map(({ reference, message }) => `<p><b>${text(reference)}</b> ${text(message)}</p>`)

@@ -42,7 +42,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				return requestFor(read, itemIndex, account);
 			} catch (error) {
 				if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-				return { ok: false, failure: { outcome: 'notDone', ...invalidValueFailure(error) } };
+				return { ok: false, failure: { verdict: 'notDone', ...invalidValueFailure(error) } };
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
@@ -58,8 +58,9 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 			if (result.ok) {
 				output.push({ json: result.output, pairedItem: { item: itemIndex } });
 			} else if (context.continueOnFail()) {
-				const { outcome, ...error } = result.failure;
-				output.push(errorItem(outcome === 'unknown' ? { ...error, outcome } : error, itemIndex));
+				const { verdict, ...error } = result.failure;
+				const isUnknown = verdict === 'unknown';
+				output.push(errorItem({ ...error, ...(isUnknown && { outcome: 'unknown' }) }, itemIndex));
 			} else {
 				throw failureError(context.getNode(), result.failure, itemIndex);
 			}
@@ -73,5 +74,5 @@ type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
 	if ('ok' in request || request.mayRepeat) return false;
-	return result.ok || result.failure.outcome === 'unknown';
+	return result.ok || result.failure.verdict === 'unknown';
 }

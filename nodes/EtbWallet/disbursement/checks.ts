@@ -2,7 +2,7 @@
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { balanceRequest, callService } from '../../shared/service/call';
 import type { Payable, Result } from './payment';
-import type { Batch } from './rows';
+import type { Run } from './run';
 
 const totalOf = (payments: Payable[]): Decimal => sum(payments.map(({ amount }) => amount));
 
@@ -18,13 +18,13 @@ export function aboveRunLimit(payments: Payable[], limit?: Decimal): Result | un
 }
 
 /** What the treasury holds in ETB, or why that cannot be read. */
-export async function readTreasury(batch: Batch): Promise<Decimal | Result> {
-	const { context, account, options } = batch;
+export async function readTreasury(run: Run): Promise<Decimal | Result> {
+	const { context, account, options } = run;
 	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
 	const result = await callService(context, account, balanceRequest, limits);
 	const unread = { code: 'noBalance' } as const;
 	if (!result.ok) {
-		const { message, description: remedy, httpCode } = result.failure;
+		const { message, remedy, httpCode } = result.failure;
 		return {
 			...unread,
 			message: `The treasury balance could not be read: ${message}`,

@@ -3,21 +3,19 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { addHint } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
 import { aboveRunLimit, notCovered, readTreasury } from './checks';
-import { afterStopMs, Ledger, marksOfPaid } from './ledger';
-import { readOptions } from './options';
+import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
+import { afterStopMs, marksOfPaid, PaymentRecord } from './paymentRecord';
 import {
-	batchOf,
 	isStopped,
+	loadSettings,
 	readRows,
-	refuseInvalid,
-	refuseRun,
 	runOf,
-	settingsOf,
-	type Batch,
+	tellRefused,
+	throwIfInvalid,
 	type Run,
-} from './rows';
-import { lookAtAll, payAll } from './sending';
+} from './run';
+import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, tell } from './tell';
 
@@ -27,30 +25,33 @@ import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, tell } from
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
-	const settings = await settingsOf(context, () => readOptions(context, read));
-	const { account, options } = settings;
+	const settings = await loadSettings(context, () => readOptions(context, read));
+	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const run = runOf(context, options);
-	const rows = readRows(run, (row) => readPayment(read, row, options.maxAmount));
-	if (account === undefined)
-		return await refuse(run, new Ledger(context, afterStopMs), settings.refused, rows);
-	refuseInvalid(run, rows);
+	const rows = readRows(context, (row) => readPayment(read, row, options.maxAmount));
+	const refuse = async (refused: Result, record: PaymentRecord): Promise<INodeExecutionData[]> => {
+		if (context.continueOnFail()) await fillFromRecord(record, rows.filter(isPending), options);
+		return tellRefused(context, options, refused, rows);
+	};
+	if (settings.refused !== undefined)
+		return await refuse(settings.refused, new PaymentRecord(context, afterStopMs));
+	throwIfInvalid(context, options, rows);
 	const pending = rows.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);
-	const batch = batchOf(
-		run,
-		account,
+	const run = runOf(
+		context,
+		settings,
 		(row) => `It may have been paid. ${settleSteps(row, options)}`,
 	);
-	const ledger = new Ledger(context, options.timeoutMs);
+	const record = new PaymentRecord(context, options.timeoutMs);
 	const payable = rows.filter(isPayment).filter((row) => !isFailed(row));
 	const refused =
-		aboveRunLimit(payable, options.maxTotal) ?? (await uncovered(batch, ledger, pending));
-	if (refused !== undefined) return await refuse(run, ledger, refused, rows);
+		aboveRunLimit(payable, options.maxTotal) ?? (await uncovered(run, record, pending));
+	if (refused !== undefined) return await refuse(refused, record);
 	hintAtPeopleTwice(context, payable);
-	await hintAtRecord(context, options.concurrency, ledger);
-	if (options.mode === 'pay') await payAll(batch, ledger, pending);
-	else await lookUp(batch, ledger, pending);
+	await hintAtRecord(context, options.concurrency, record);
+	if (options.mode === 'pay') await payAll(run, record, pending);
+	else await dryRun(run, record, pending);
 	return tell(context, options, rows);
 };
 
@@ -58,18 +59,18 @@ const isPending = (row: Row): row is Payment => isPayment(row) && row.result ===
 
 /** Why nothing may be sent, if the treasury does not hold what is still to be paid. */
 async function uncovered(
-	batch: Batch,
-	ledger: Ledger,
+	run: Run,
+	record: PaymentRecord,
 	pending: Payment[],
 ): Promise<Result | undefined> {
-	if (!batch.options.checkBalance) return undefined;
-	const balance = await readTreasury(batch);
+	if (!run.options.checkBalance) return undefined;
+	const balance = await readTreasury(run);
 	if (typeof balance !== 'string') return balance;
 	const failure = notCovered(balance, pending);
 	if (failure === undefined) return undefined;
 	// A run that is done again after a crash needs only what is still to be paid.
 	try {
-		const states = await lookAtAll(ledger, pending, batch.options);
+		const states = await statesOfAll(record, pending, run.options);
 		return notCovered(
 			balance,
 			pending.filter((payment) => states.get(payment) === 'unused'),
@@ -79,31 +80,27 @@ async function uncovered(
 	}
 }
 
-/** Refuses the whole run. If the node continues on fail, each payment ends as the record says, if it knows it. */
-async function refuse(
-	run: Run,
-	ledger: Ledger,
-	refused: Result,
-	rows: Row[],
-): Promise<INodeExecutionData[]> {
-	const pending = run.context.continueOnFail() ? rows.filter(isPending) : [];
+/** Ends each payment of a refused run as the record says, if it knows the payment. */
+async function fillFromRecord(
+	record: PaymentRecord,
+	pending: Payment[],
+	options: RunOptions,
+): Promise<void> {
 	try {
-		for (const [payment, state] of await lookAtAll(ledger, pending, run.options))
-			if (state !== 'unused') payment.result = resultOfState(payment, state, run.options);
+		for (const [payment, state] of await statesOfAll(record, pending, options))
+			if (state !== 'unused') payment.result = resultOfState(payment, state, options);
 	} catch {
 		// The database failed: each is told as refused.
 	}
-	return refuseRun(run, refused, rows);
 }
 
 /** Says what would become of each payment. Nothing is sent, and nothing is recorded. */
-async function lookUp(batch: Batch, ledger: Ledger, payments: Payment[]): Promise<void> {
+async function dryRun(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	try {
-		const states = await lookAtAll(ledger, payments, batch.options);
-		for (const payment of payments)
-			batch.end(payment, resultOfState(payment, states.get(payment) ?? 'unused', batch.options));
+		for (const [payment, state] of await statesOfAll(record, payments, run.options))
+			run.end(payment, resultOfState(payment, state, run.options));
 	} catch (error) {
-		for (const payment of payments) batch.end(payment, notRecorded(error));
+		for (const payment of payments) run.end(payment, notRecorded(error));
 	}
 }
 
@@ -117,10 +114,10 @@ const windowMsPerReference = 0.003;
 async function hintAtRecord(
 	context: IExecuteFunctions,
 	concurrency: number,
-	ledger: Ledger,
+	record: PaymentRecord,
 ): Promise<void> {
 	// Should the database fail, the payments tell it.
-	const marks = await ledger.count().catch(() => undefined);
+	const marks = await record.count().catch(() => undefined);
 	if (marks === undefined) return;
 	if (marks === 0) {
 		addHint(

@@ -18,7 +18,7 @@ import {
 	savedParameter,
 } from '../../shared/n8n';
 import { sameForAll, type ParameterReader } from '../actions/parameters';
-import { longestTimeoutMs } from './ledger';
+import { longestTimeoutMs } from './paymentRecord';
 
 /** What a run does. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;

@@ -7,44 +7,44 @@ import { useClaim } from './claims';
 import { readClaimOptions, usualOptions } from './options';
 import { isPayable, readPayee, type EndedRow, type Row } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { batchOf, isStopped, readRows, refuseInvalid, refuseRun, runOf, settingsOf } from './rows';
+import { isStopped, loadSettings, readRows, runOf, tellRefused, throwIfInvalid } from './run';
 import { sendConcurrently } from './sending';
 import { resultOfState, tell } from './tell';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
 	if (isSimulation(context)) {
-		const tried = runOf(context, { ...usualOptions, mode: 'dryRun' });
-		const rows = readRows(tried, (row) => readPayee(read, row));
-		refuseInvalid(tried, rows);
-		for (const row of rows) row.result ??= resultOfState(row, 'unused', tried.options);
-		return tell(context, tried.options, rows);
+		const options = { ...usualOptions, mode: 'dryRun' } as const;
+		const rows = readRows(context, (row) => readPayee(read, row));
+		throwIfInvalid(context, options, rows);
+		for (const row of rows) row.result ??= resultOfState(row, 'unused', options);
+		return tell(context, options, rows);
 	}
 	const { done } = triesOf<EndedRow>(context);
 	const claims = context
 		.getInputData()
 		.map((_, itemIndex) => useClaim(context, read, itemIndex, done));
-	const settings = await settingsOf(context, () => {
+	const settings = await loadSettings(context, () => {
 		requireEachOnce(context);
 		return readClaimOptions(context);
 	});
-	const run = runOf(context, settings.options);
+	const { options } = settings;
 	const readRow = (row: Row): void => {
 		const { objection, problem } = claims[row.itemIndex] ?? {};
 		row.result = objection;
 		if (problem !== undefined) throw problem;
 		readPayee(read, row);
 	};
-	const rows = readRows(run, readRow);
-	if (settings.account === undefined) return refuseRun(run, settings.refused, rows);
-	refuseInvalid(run, rows);
+	const rows = readRows(context, readRow);
+	if (settings.refused !== undefined) return tellRefused(context, options, settings.refused, rows);
+	throwIfInvalid(context, options, rows);
 	if (!isStopped(context)) {
-		const batch = batchOf(run, settings.account, () => stepsAtGate);
+		const run = runOf(context, settings, () => stepsAtGate);
 		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);
 		const msLeft = ({ itemIndex }: Row): number => claims[itemIndex]?.msLeft?.() ?? 0;
-		await sendConcurrently(batch, pending, msLeft);
+		await sendConcurrently(run, pending, msLeft);
 	}
-	return tell(context, run.options, rows);
+	return tell(context, options, rows);
 };
 
 const stepsAtGate =

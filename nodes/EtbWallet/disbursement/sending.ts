@@ -6,10 +6,10 @@ import { callService, type ServiceRequest } from '../../shared/service/call';
 import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknown';
 import { outcomeOf } from './codes';
-import type { Ledger, PaymentState } from './ledger';
 import type { RunOptions } from './options';
 import { outcomeOfRow, type Payable, type Payment, type Result } from './payment';
-import type { Batch } from './rows';
+import type { PaymentRecord, PaymentState } from './paymentRecord';
+import type { Run } from './run';
 import { notRecorded, placeOf, resultOfState } from './tell';
 
 /**
@@ -26,58 +26,62 @@ function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
  * What is known of the payments. Asked in windows, because a crash in the middle of a question leaves the marks that it
  * asked for. @throws {Error} when n8n's database fails
  */
-export async function lookAtAll(
-	ledger: Ledger,
+export async function statesOfAll(
+	record: PaymentRecord,
 	payments: Payment[],
 	{ concurrency }: RunOptions,
 ): Promise<ReadonlyMap<Payment, PaymentState>> {
 	const states = new Map<Payment, PaymentState>();
 	for (const window of windowsOf(concurrency, payments))
-		for (const [payment, state] of await ledger.look(window)) states.set(payment, state);
+		for (const [payment, state] of await record.states(window)) states.set(payment, state);
 	return states;
 }
 
 /** Sends what the record allows, and tells how all ended. */
-export async function payAll(batch: Batch, ledger: Ledger, payments: Payment[]): Promise<void> {
-	const { concurrency, timeoutMs } = batch.options;
+export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
+	const { concurrency, timeoutMs } = run.options;
 	// Payments that were claimed, until an access records how they ended.
 	let unrecorded: Payment[] = [];
-	/** Those of an access that failed. */
-	const uncertain: Payment[] = [];
-	let failure: unknown;
+	const failed: FailedAccess[] = [];
 	for (const window of windowsOf(concurrency, payments)) {
-		if (batch.isStopping()) break;
+		if (run.isStopping()) break;
 		const ended = unrecorded;
 		// An access that fails may be done all the same, and somebody has settled or claimed a reference since: what the next
 		// one records once more is only what is for ever.
 		unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');
-		let claimed: Awaited<ReturnType<Ledger['recordAndClaim']>>;
+		let claimed: Awaited<ReturnType<PaymentRecord['endAndClaim']>>;
 		try {
-			claimed = await ledger.recordAndClaim(ended, window);
+			claimed = await record.endAndClaim(ended, window);
 		} catch (error) {
-			failure = error;
-			uncertain.push(...ended.filter((payment) => outcomeOfRow(payment) === 'notPaid'));
-			if (batch.isStopping()) break;
-			for (const payment of window) batch.end(payment, notRecorded(error));
+			failed.push({ error, ended: ended.filter((each) => outcomeOfRow(each) === 'notPaid') });
+			if (run.isStopping()) break;
+			for (const payment of window) run.end(payment, notRecorded(error));
 			continue;
 		}
 		const { states, ageMs } = claimed;
 		for (const [payment, state] of states)
-			if (state !== 'unused') batch.end(payment, resultOfState(payment, state, batch.options));
+			if (state !== 'unused') run.end(payment, resultOfState(payment, state, run.options));
 		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
-		await sendConcurrently(batch, unrecorded, () => timeoutMs - ageMs());
+		await sendConcurrently(run, unrecorded, () => timeoutMs - ageMs());
 	}
 	try {
-		if (unrecorded.length > 0) await ledger.record(unrecorded);
+		if (unrecorded.length > 0) await record.end(unrecorded);
 	} catch (error) {
-		failure = error;
-		uncertain.push(...unrecorded);
+		failed.push({ error, ended: unrecorded });
 	}
-	if (uncertain.length > 0) tellUncertain(batch, uncertain, failure);
+	tellUnrecorded(run, failed);
+}
+
+/** An access to the record that failed, and whose results it may not have recorded. */
+interface FailedAccess {
+	error: unknown;
+	ended: Payment[];
 }
 
 /** Says whose claims may have stayed in the record, although this run knows how they ended: which is safe. */
-function tellUncertain({ context }: Batch, payments: Payment[], failure: unknown): void {
+function tellUnrecorded({ context }: Run, failed: FailedAccess[]): void {
+	const payments = failed.flatMap(({ ended }) => ended);
+	if (payments.length === 0) return;
 	const references = payments.map(({ reference }) => reference).join(', ');
 	const what = `How ${payments.length} payments ended may not be recorded`;
 	addHint(
@@ -85,13 +89,13 @@ function tellUncertain({ context }: Batch, payments: Payment[], failure: unknown
 		`${what}, so a later run may tell them as unknown. Settle them then by what this run tells.`,
 	);
 	context.logger.warn(
-		`${what}: ${messageOf(failure)}. References: ${references}. ${placeOf(context)}`,
+		`${what}: ${messageOf(failed.at(-1)?.error)}. References: ${references}. ${placeOf(context)}`,
 	);
 }
 
 /** Sends as many at once as the options allow, until the run stops. @param msLeft for how many more ms a payment may begin or go on */
 export async function sendConcurrently<Sent extends Payable>(
-	batch: Batch,
+	run: Run,
 	payments: Sent[],
 	msLeft: (payment: Sent) => number,
 ): Promise<void> {
@@ -101,16 +105,16 @@ export async function sendConcurrently<Sent extends Payable>(
 	const sendQueued = async (): Promise<void> => {
 		for (;;) {
 			await nextStart();
-			if (batch.isStopping()) return;
+			if (run.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
-			const result = await send(batch, payment, () => msLeft(payment));
+			const result = await send(run, payment, () => msLeft(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
-			const remedy = isUnknown ? batch.remedyOfUnknown(payment) : result.remedy;
-			batch.end(payment, { ...result, remedy });
+			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;
+			run.end(payment, { ...result, remedy });
 		}
 	};
-	const senders = Math.min(batch.options.concurrency, payments.length);
+	const senders = Math.min(run.options.concurrency, payments.length);
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
@@ -159,7 +163,7 @@ const disburseRequest = {
 
 /** Sends a payment, and reads how it ended. Whatever is thrown, it may be under way. */
 async function send(
-	{ context, account, options }: Batch,
+	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
 	msLeft: () => number,
 ): Promise<Result> {
@@ -170,7 +174,7 @@ async function send(
 	try {
 		const called = await callService(context, account, request, limits);
 		if (!called.ok) {
-			const { code, message, description: remedy, httpCode } = called.failure;
+			const { code, message, remedy, httpCode } = called.failure;
 			return { code, message, remedy, httpCode };
 		}
 		const answered = decimalText(called.output.amountEtb);

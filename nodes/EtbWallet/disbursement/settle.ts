@@ -13,8 +13,8 @@ import {
 } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknown';
 import { outcomeOf, type Code } from './codes';
-import { Ledger, inFlightForMs, type Settled } from './ledger';
 import type { RunOptions } from './options';
+import { inFlightForMs, PaymentRecord, type Settled } from './paymentRecord';
 import { keyOf, requiredReference } from './reference';
 
 interface Named {
@@ -79,10 +79,9 @@ export async function settle(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
 	const once = !(isTyped && isRunByPerson(context));
-	const ledger = new Ledger(context, options.timeoutMs);
 	let settled: ReadonlyMap<Named, Settled>;
 	try {
-		settled = await ledger.settle(wasPaid, wasNotPaid, once);
+		settled = await new PaymentRecord(context, options.timeoutMs).settle(wasPaid, wasNotPaid, once);
 	} catch (error) {
 		tries.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
@@ -90,7 +89,7 @@ export async function settle(
 		};
 		return notSettled(context, tries.failure);
 	}
-	addHint(context, summaryOf([...settled.values()]));
+	addHint(context, settledSummary([...settled.values()]));
 	return [...settled].map(([{ reference }, state]) => {
 		const { code, message } = wordsOf[state];
 		const json = { outcome: outcomeOf(code), code, message, mode: 'settle', reference };
@@ -109,7 +108,7 @@ function notSettled(
 	return [hasErrorOutput(context) ? errorItem(json, 0) : { json, pairedItem: { item: 0 } }];
 }
 
-function summaryOf(settled: Settled[]): string {
+function settledSummary(settled: Settled[]): string {
 	const count = (...which: Settled[]): number =>
 		settled.filter((each) => which.includes(each)).length;
 	const counts = [

@@ -6,7 +6,6 @@ import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknown';
 import { codesOfFields } from './codes';
-import { inFlightForMs, type PaymentState } from './ledger';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -16,6 +15,7 @@ import {
 	type Result,
 	type Row,
 } from './payment';
+import { inFlightForMs, type PaymentState } from './paymentRecord';
 
 /**
  * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its

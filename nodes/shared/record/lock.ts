@@ -16,7 +16,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { monotonicStopwatch, pause, stopwatch } from '../elapsed';
 import { asError } from '../unknown';
-import { entriesOf, type Entries } from './entries';
+import { marksOf, type Marks } from './marks';
 
 const lockMark = 'etb-wallet-lock';
 
@@ -53,13 +53,13 @@ const lastAccesses = new Map<string, Promise<unknown>>();
 
 /**
  * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow. It gets
- * the node's own entries, which throw when the lock may have been lost, because the process stood still.
+ * the node's own marks, whose calls throw when the lock may have been lost, because the process stood still.
  * @param stop gives up waiting for the lock
  * @throws {Error} when the lock cannot be had, or was held for too long: then nobody may rely on what `access` did
  */
 export async function exclusively<Result>(
 	context: IExecuteFunctions,
-	access: (entries: Entries) => Promise<Result>,
+	access: (marks: Marks) => Promise<Result>,
 	stop?: AbortSignal,
 ): Promise<Result> {
 	const key = context.getWorkflow().id ?? '';
@@ -82,16 +82,16 @@ export async function exclusively<Result>(
 
 async function whileLocked<Result>(
 	context: IExecuteFunctions,
-	access: (entries: Entries) => Promise<Result>,
+	access: (marks: Marks) => Promise<Result>,
 	stop?: AbortSignal,
 ): Promise<Result> {
-	const lockRow = entriesOf(context, 'workflow');
+	const lockRow = marksOf(context, 'workflow');
 	const heldForMs = await waitForLock(lockRow, stop);
 	const throwIfLate = (): void => {
 		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
 	};
 	try {
-		const result = await access(entriesOf(context, 'node', throwIfLate));
+		const result = await access(marksOf(context, 'node', throwIfLate));
 		throwIfLate();
 		return result;
 	} finally {
@@ -101,7 +101,7 @@ async function whileLocked<Result>(
 }
 
 /** @returns how long this process has had the lock, counted from when it asked for it */
-async function waitForLock(lockRow: Entries, stop?: AbortSignal): Promise<() => number> {
+async function waitForLock(lockRow: Marks, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMarks = new Set(anyMarks());
 	let sameProcessForMs = monotonicStopwatch();
@@ -128,7 +128,7 @@ async function waitForLock(lockRow: Entries, stop?: AbortSignal): Promise<() => 
  * Waits until no process holds the lock, at most until it is time to look at the own marks. It only reads: a write could
  * put them into the row of the next process that holds the lock.
  */
-async function becomesFree(lockRow: Entries, stop?: AbortSignal): Promise<boolean> {
+async function becomesFree(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
 	const waitedMs = monotonicStopwatch();
 	do {
 		await pause(shortPauseMs(), stop);
@@ -142,7 +142,7 @@ async function becomesFree(lockRow: Entries, stop?: AbortSignal): Promise<boolea
  * has it; an error if no process has it and this one could not get it either, or the database failed
  */
 async function askForLock(
-	lockRow: Entries,
+	lockRow: Marks,
 	ownMarks?: ReadonlySet<string>,
 ): Promise<'free' | 'held' | 'heldBySame' | Error> {
 	const marks = [lockMark, ...(ownMarks ?? [])];
@@ -161,7 +161,7 @@ async function askForLock(
 }
 
 /** Removes the lock of a process that ended. If another process has just taken it over, the row lacks marks of this one. */
-async function removeAbandoned(lockRow: Entries, ownMarks: ReadonlySet<string>): Promise<void> {
+async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): Promise<void> {
 	const marks = [lockMark, ...ownMarks];
 	// So other processes that waited as long do not find their own marks, and begin to wait anew.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
@@ -180,13 +180,13 @@ async function removeAbandoned(lockRow: Entries, ownMarks: ReadonlySet<string>):
 	if (before.size === marks.length || before.size === 0) await lockRow.clear();
 }
 
-async function release(lockRow: Entries): Promise<void> {
+async function release(lockRow: Marks): Promise<void> {
 	await throwIfForeign(lockRow, [lockMark]);
 	await lockRow.clear();
 }
 
 /** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
-async function throwIfForeign(lockRow: Entries, expected: string[]): Promise<void> {
+async function throwIfForeign(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
 	// n8n tells only how many entries there are: once all marks are among them, more than that are others.
 	const marks = [lockMark, ...waitingMarks];

@@ -13,13 +13,13 @@ import { hideSecrets } from './secrets';
 export interface Failure {
 	message: string;
 	/** What to do about it. */
-	description: string;
+	remedy: string;
 	httpCode?: string;
 }
 
 export interface ServiceFailure extends Failure {
-	/** `notDone`: the service did not do it. `unknown`: it may have done it. */
-	outcome: 'notDone' | 'unknown';
+	/** Of the last attempt, after which there was no other one. */
+	verdict: 'notDone' | 'unknown';
 	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
 	code: FailureCode | 'invalid';
 }
@@ -127,18 +127,18 @@ export const unknownRemedy =
 /** Words for a call that was not done. @param ownRemedies of the endpoint; they come before the general ones */
 export function describeFailure(
 	attempt: Attempt,
-	{ verdict, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
+	{ verdict: judged, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
 	attempts: number,
 	ownRemedies: Remedies = {},
 ): ServiceFailure {
-	const outcome = verdict === 'unknown' ? 'unknown' : 'notDone';
+	const verdict = judged === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
 	const remedyOf = (remedy: string): string =>
-		outcome === 'unknown' ? unknownRemedy : remedy + tried;
+		verdict === 'unknown' ? unknownRemedy : remedy + tried;
 	if (attempt.kind === 'noAnswer') {
 		const { message, remedy } = describeSilence(attempt, account);
-		return { outcome, code, message, description: remedyOf(remedy) };
+		return { verdict, code, message, remedy: remedyOf(remedy) };
 	}
 	const { status } = attempt;
 	const explanation = explanationOf(status);
@@ -146,11 +146,11 @@ export function describeFailure(
 	const shown = words ?? hideSecrets(`The service answered ${status} ${problem}`, account);
 	const remedy = ownRemedies[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
 	return {
-		outcome,
+		verdict,
 		code,
 		httpCode: String(status),
 		message: shown + quoted(reasonIn(attempt, (text) => hideSecrets(text, account))),
-		description: remedyOf(remedy),
+		remedy: remedyOf(remedy),
 	};
 }
 
@@ -190,8 +190,8 @@ export function failureError(node: INode, failure: ServiceFailure, itemIndex?: n
 
 /** A value that cannot be used, as an item tells it. */
 export function invalidValueFailure(error: unknown): Failure & { code: 'invalid' } {
-	const { message, remedy: description } = asInvalidValue(error);
-	return { code: 'invalid', message, description };
+	const { message, remedy } = asInvalidValue(error);
+	return { code: 'invalid', message, remedy };
 }
 
 /** The n8n error for a value that cannot be used. An error that n8n threw, such as that of an expression, stays as it is. */

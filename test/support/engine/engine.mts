@@ -253,7 +253,7 @@ function checkOutcome(json: IDataObject): void {
 }
 
 const text = z.string().min(1);
-/** What is wrong, and what to do about it: n8n's errors call that the description, a payment's row calls it the remedy. */
+/** What is wrong, and what to do about it: n8n's errors call that the description, an item calls it the remedy. */
 const explained = z
 	.object({ message: text })
 	.and(z.object({ description: text }).or(z.object({ remedy: text })));

@@ -1,7 +1,7 @@
 /** Disbursement → Create: the fields of a payment in the editor. What it does with them stands in `disbursement/`. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
-import { longestTimeoutMs } from '../../disbursement/ledger';
+import { longestTimeoutMs } from '../../disbursement/paymentRecord';
 import { mostConcurrency } from '../../disbursement/options';
 import type { Operation } from '../operation';
 

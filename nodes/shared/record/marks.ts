@@ -1,8 +1,9 @@
-/** The record that n8n keeps for a node in its database: marks, by the deduplication helper, which nothing else calls. */
+/** The marks of a record in n8n's database: by its deduplication helper, which nothing else calls. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { unlessAborted } from '../elapsed';
 
-export interface Entries {
+/** The texts that n8n keeps for a node, or for a workflow. n8n calls them entries. */
+export interface Marks {
 	/**
 	 * Adds the marks that are not there yet, and tells which were there. n8n has no way to ask without adding.
 	 * @param most how many are kept in all, the newest; without it all are
@@ -35,11 +36,11 @@ const keepingAll = { mode: 'entries' } as const;
  * @param checkFirst throws when nothing may be written or believed any more
  * @returns calls that throw what the database throws, or that it did not answer in time
  */
-export function entriesOf(
+export function marksOf(
 	{ helpers }: IExecuteFunctions,
 	scope: 'node' | 'workflow',
 	checkFirst: () => void = () => undefined,
-): Entries {
+): Marks {
 	return {
 		async add(marks, most) {
 			if (marks.length === 0) return new Set();

@@ -1,4 +1,4 @@
-/** The rows of a run, for both operations that pay: reading them, and keeping how they end. */
+/** A run of a node that pays, for both operations that do: its settings, its rows, and keeping how they end. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
@@ -9,64 +9,55 @@ import { RefusedValueError, isFailed, outcomeOfRow, refusesSameReference } from 
 import type { EndedRow, Payable, Result, Row } from './payment';
 import { resultOfInvalid, runError, tell } from './tell';
 
-/** A run of a node that pays. */
+/** What sends the payments of a run works with it. */
 export interface Run {
 	context: IExecuteFunctions;
-	options: RunOptions;
-	/** By item, the rows of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
-	endedBefore: Map<number, EndedRow>;
-}
-
-export const runOf = (context: IExecuteFunctions, options: RunOptions): Run => ({
-	context,
-	options,
-	endedBefore: triesOf<EndedRow>(context).done,
-});
-
-/**
- * What a run needs before its items: the credential, and its options.
- * @param readOptions throws if they cannot be used
- * @returns without an account: why the run has to be refused
- */
-export async function settingsOf(
-	context: IExecuteFunctions,
-	readOptions: () => RunOptions,
-): Promise<
-	| { account: Account; options: RunOptions }
-	| { account: undefined; options: RunOptions; refused: Result }
-> {
-	try {
-		return { account: await loadAccount(context), options: readOptions() };
-	} catch (error) {
-		const refused = refusedAs('settings', error);
-		return { account: undefined, options: usualOptions, refused };
-	}
-}
-
-/** A run that sends. */
-export interface Batch extends Run {
 	account: Account;
+	options: RunOptions;
 	/** What to do about a payment that was sent, if how it ended is unknown. */
 	remedyOfUnknown: (row: Row) => string;
-	/** Called once for each payment that ended. */
+	/** Keeps how a payment ended, in its row and for the next try. Called once for each. */
 	end: (payment: Payable, result: Result) => void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
+}
+
+/** What holds for a whole run; or why it has to be refused, when these cannot be used. */
+type Settings = { options: RunOptions } & (
+	| { account: Account; refused?: undefined }
+	| { account?: undefined; refused: Result }
+);
+
+/** @param readOptions throws if they cannot be used */
+export async function loadSettings(
+	context: IExecuteFunctions,
+	readOptions: () => RunOptions,
+): Promise<Settings> {
+	try {
+		return { account: await loadAccount(context), options: readOptions() };
+	} catch (error) {
+		return { options: usualOptions, refused: refusedAs('settings', error) };
+	}
 }
 
 /** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
 export const isStopped = (context: IExecuteFunctions): boolean =>
 	context.getExecutionCancelSignal()?.aborted === true;
 
+/** By item, the rows of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
+const endedBefore = (context: IExecuteFunctions): Map<number, EndedRow> =>
+	triesOf<EndedRow>(context).done;
+
 /**
  * Reads and checks the payments of all items; what cannot be used ends as that.
  * @param read fills in a row; with a result, the row is not sent, whatever else it holds
  */
-export function readRows({ context, endedBefore }: Run, read: (row: Row) => void): Row[] {
+export function readRows(context: IExecuteFunctions, read: (row: Row) => void): Row[] {
 	const refuseSameReference = refusesSameReference();
-	for (const row of endedBefore.values()) refuseSameReference(row);
+	const before = endedBefore(context);
+	for (const row of before.values()) refuseSameReference(row);
 	return context.getInputData().map((_, itemIndex): Row => {
-		const earlier = endedBefore.get(itemIndex);
+		const earlier = before.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const row: Row = { itemIndex };
 		try {
@@ -84,18 +75,18 @@ export function readRows({ context, endedBefore }: Run, read: (row: Row) => void
 	});
 }
 
-/** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
-export function refuseInvalid({ context, options }: Run, rows: Row[]): void {
-	const invalid = rows.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
-	if (invalid.length === 0 || context.continueOnFail()) return;
-	const [only] = invalid.length === 1 ? invalid : [];
-	throw runError(context, options, resultOfInvalid(invalid), rows, only);
-}
-
 /** The result of what was refused before it was sent. */
 function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
 	const { message, remedy } = asInvalidValue(thrown);
 	return { code: thrown instanceof RefusedValueError ? thrown.code : code, message, remedy };
+}
+
+/** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
+export function throwIfInvalid(context: IExecuteFunctions, options: RunOptions, rows: Row[]): void {
+	const invalid = rows.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
+	if (invalid.length === 0 || context.continueOnFail()) return;
+	const [only] = invalid.length === 1 ? invalid : [];
+	throw runError(context, options, resultOfInvalid(invalid), rows, only);
 }
 
 /**
@@ -103,8 +94,9 @@ function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
  * "Retry On Fail" sent. @param rows those without a result end as refused; if a setting is wrong, those with a wrong field too
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function refuseRun(
-	{ context, options }: Run,
+export function tellRefused(
+	context: IExecuteFunctions,
+	options: RunOptions,
 	refused: Result,
 	rows: Row[],
 ): INodeExecutionData[] {
@@ -120,18 +112,17 @@ export function refuseRun(
 	return tell(context, options, rows);
 }
 
-/** What sends payments works with it: it keeps how they end, in the rows and for the next try, and says when to stop. */
-export function batchOf(
-	run: Run,
-	account: Account,
-	remedyOfUnknown: Batch['remedyOfUnknown'],
-): Batch {
-	const { context, endedBefore } = run;
-	const stop = context.getExecutionCancelSignal();
+export function runOf(
+	context: IExecuteFunctions,
+	{ account, options }: Pick<Run, 'account' | 'options'>,
+	remedyOfUnknown: Run['remedyOfUnknown'],
+): Run {
+	const before = endedBefore(context);
 	let hasFailure = false;
 	return {
-		...run,
+		context,
 		account,
+		options,
 		remedyOfUnknown,
 		end(payment, result) {
 			payment.result = result;
@@ -139,8 +130,8 @@ export function batchOf(
 			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;
 			// "Retry On Fail" may send again what was not paid, and nothing else.
 			if (outcomeOfRow(payment) !== 'notPaid')
-				endedBefore.set(payment.itemIndex, { ...payment, result });
+				before.set(payment.itemIndex, { ...payment, result });
 		},
-		isStopping: () => stop?.aborted === true || (hasFailure && !context.continueOnFail()),
+		isStopping: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
 	};
 }

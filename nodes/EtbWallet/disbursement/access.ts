@@ -1,14 +1,14 @@
-/** Questions to n8n's record. Asking for a mark also adds it, so what was not there is removed again. */
-import type { Entries } from '../../shared/record/entries';
+/** Access to n8n's record. Asking for a mark also adds it, so what was not there is removed again. */
+import type { Marks } from '../../shared/record/marks';
 
 /** The questions of one access to the record. What they added is removed in one call at its end. */
-export class Questions {
-	private readonly entries: Entries;
+export class Access {
+	private readonly record: Marks;
 	private readonly toRemove = new Set<string>();
 	private readonly kept = new Set<string>();
 
-	constructor(entries: Entries) {
-		this.entries = entries;
+	constructor(record: Marks) {
+		this.record = record;
 	}
 
 	/**
@@ -19,7 +19,7 @@ export class Questions {
 	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
 		// Not taken back if the call fails: it may be written, and *paid* without *sent* would be taken for unused.
 		for (const mark of staying) this.toRemove.delete(mark);
-		const before = await this.entries.add([...staying, ...marks]);
+		const before = await this.record.add([...staying, ...marks]);
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
 		for (const mark of staying) this.toRemove.delete(mark);
 		return before;
@@ -41,20 +41,19 @@ export class Questions {
 
 	/** Runs an access. One that fails keeps nothing that it asked for. */
 	static async in<Result>(
-		entries: Entries,
-		access: (questions: Questions) => Promise<Result>,
+		record: Marks,
+		work: (access: Access) => Promise<Result>,
 	): Promise<Result> {
-		const questions = new Questions(entries);
+		const access = new Access(record);
 		let isDone = false;
 		try {
-			const result = await access(questions);
-			await entries.remove([...questions.toRemove]);
+			const result = await work(access);
+			await record.remove([...access.toRemove]);
 			isDone = true;
 			return result;
 		} finally {
 			// What cannot be removed looks like payments that are under way, which is safe.
-			if (!isDone)
-				await entries.remove([...questions.toRemove, ...questions.kept]).catch(() => undefined);
+			if (!isDone) await record.remove([...access.toRemove, ...access.kept]).catch(() => undefined);
 		}
 	}
 }

@@ -13,18 +13,18 @@
  * period: once that period and the next one are over, nobody can be sending it any more. A sender whose answer comes when the
  * claim is not its own any more records *paid*, and nothing else: another run may have claimed the reference since.
  *
- * To ask n8n for a mark also writes it, and what was not there is removed at the end (`Questions`); a crash leaves it there.
+ * To ask n8n for a mark also writes it, and what was not there is removed at the end (`Access`); a crash leaves it there.
  * What is believed for ever is therefore two marks, *paid* and *sure*: the second one is asked for only where the first one
  * is, so one crash leaves one of them, which counts for nothing. The mark *freed* says that a person settled a reference as
  * not paid: by an expression, that counts once for each reference.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
-import { entriesOf } from '../../shared/record/entries';
+import { marksOf } from '../../shared/record/marks';
 import { exclusively } from '../../shared/record/lock';
 import { outcomeOf } from './codes';
 import type { Payment } from './payment';
-import { Questions } from './questions';
+import { Access } from './access';
 
 /** What the record keeps is by the key of a reference. */
 export interface Keyed {
@@ -80,11 +80,11 @@ const freedMark = ({ key }: Keyed): string => `freed:${key}`;
 const paidMarks = (keyed: Keyed): string[] => [sentMark(keyed), paidMark(keyed), sureMark(keyed)];
 
 /** The references that n8n keeps for this node. Each function throws what a call of the database throws. */
-export class Ledger {
+export class PaymentRecord {
 	private readonly context: IExecuteFunctions;
 	private readonly stop: AbortSignal | undefined;
 	/** A while after `stop`. */
-	private readonly end: AbortSignal;
+	private readonly giveUp: AbortSignal;
 	/** For how many ms this run has had each claim. */
 	private readonly claims = new Map<Payment, () => number>();
 
@@ -92,20 +92,20 @@ export class Ledger {
 	constructor(context: IExecuteFunctions, afterStop: number) {
 		this.context = context;
 		this.stop = context.getExecutionCancelSignal();
-		this.end = abortedAfter(this.stop, afterStop);
+		this.giveUp = abortedAfter(this.stop, afterStop);
 	}
 
 	/** How many marks there are. */
 	async count(): Promise<number> {
-		return await this.untilEnd(entriesOf(this.context, 'node').count());
+		return await this.untilGivenUp(marksOf(this.context, 'node').count());
 	}
 
 	/** What is known of each. It leaves no mark, unless it is interrupted. */
-	async look(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
-		return await this.inAccess(async (questions) => {
-			const sent = await questions.ask(payments.map(sentMark));
-			const { states, payees } = await statesOf(questions, payments, sent, payeeMark);
-			return await withPayees(questions, states, payees);
+	async states(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
+		return await this.inAccess(async (access) => {
+			const sent = await access.ask(payments.map(sentMark));
+			const { states, payees } = await statesOf(access, payments, sent, payeeMark);
+			return await withPayees(access, states, payees);
 		});
 	}
 
@@ -113,27 +113,27 @@ export class Ledger {
 	 * Records how payments ended, in one access, also when the run was stopped.
 	 * @param ended were claimed before; one without a result was not sent
 	 */
-	async record(ended: Payment[]): Promise<void> {
-		await this.inAccess(async (questions) => void (await this.recordEnded(questions, ended)), true);
+	async end(ended: Payment[]): Promise<void> {
+		await this.inAccess(async (access) => void (await this.recordEnded(access, ended)), true);
 	}
 
 	/**
 	 * Records how payments ended and claims others, in one access. When it throws, nothing wanted may be sent.
 	 * @returns what is known of those wanted: what was `unused` is claimed now; and how old the claims are, in ms
 	 */
-	async recordAndClaim(
+	async endAndClaim(
 		ended: Payment[],
 		wanted: Payment[],
 	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
-		return await this.inAccess(async (questions) => {
+		return await this.inAccess(async (access) => {
 			const ageMs = stopwatch();
 			// One call of the database does for a window of unused references.
-			const before = await this.recordEnded(questions, ended, wanted.map(sentMark));
-			const { states, met, payees } = await statesOf(questions, wanted, before, payeeMark);
+			const before = await this.recordEnded(access, ended, wanted.map(sentMark));
+			const { states, met, payees } = await statesOf(access, wanted, before, payeeMark);
 			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
-			questions.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
+			access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
 			for (const payment of claimed) this.claims.set(payment, ageMs);
-			return { states: await withPayees(questions, states, payees), ageMs };
+			return { states: await withPayees(access, states, payees), ageMs };
 		});
 	}
 
@@ -146,47 +146,50 @@ export class Ledger {
 		wasNotPaid: Each[],
 		once: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
-		return await this.inAccess(async (questions) => {
+		return await this.inAccess(async (access) => {
 			const named = [...wasPaid, ...wasNotPaid];
-			const sent = await questions.ask(named.map(sentMark));
-			const { states, met } = await statesOf(questions, named, sent);
-			questions.keep(marksOfMet(met));
+			const sent = await access.ask(named.map(sentMark));
+			const { states, met } = await statesOf(access, named, sent);
+			access.keep(marksOfMet(met));
 			const settled = new Map<Each, Settled>(states);
 			const areIn = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
 			const [doubted, unused] = [areIn(wasPaid, 'inDoubt'), areIn(wasPaid, 'unused')];
 			for (const each of doubted) settled.set(each, 'settledPaid');
 			for (const each of unused) settled.set(each, 'recordedPaid');
-			await questions.write(
+			await access.write(
 				[...doubted, ...unused].flatMap((each) => [...paidMarks(each), anybodyMark(each)]),
 			);
 			const inDoubt = areIn(wasNotPaid, 'inDoubt');
-			const before = await questions.ask(inDoubt.map(freedMark));
+			const before = await access.ask(inDoubt.map(freedMark));
 			const freed = inDoubt.filter((each) => !(once && before.has(freedMark(each))));
 			for (const each of inDoubt)
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
 			// Before the claims are removed: that must count once, also if this access fails in the middle.
-			await questions.write(freed.map(freedMark));
-			questions.remove(freed.flatMap((each) => [sentMark(each), doubtMark(each)]));
+			await access.write(freed.map(freedMark));
+			access.remove(freed.flatMap((each) => [sentMark(each), doubtMark(each)]));
 			return settled;
 		});
 	}
 
 	/** @param alsoAsk marks that are asked for in the same call of the database. @returns which of them were there */
 	private async recordEnded(
-		questions: Questions,
+		access: Access,
 		ended: Payment[],
 		alsoAsk: string[] = [],
 	): Promise<ReadonlySet<string>> {
 		const notMade = this.notMadeOf(ended);
-		const before = await questions.ask([...notMade.map(paidMark), ...alsoAsk], this.marksOf(ended));
-		await free(questions, notMade, before);
-		questions.remove(this.unknownOf(ended).flatMap(seenMarks));
+		const before = await access.ask(
+			[...notMade.map(paidMark), ...alsoAsk],
+			this.marksOfEnded(ended),
+		);
+		await free(access, notMade, before);
+		access.remove(this.unknownOf(ended).flatMap(seenMarks));
 		return before;
 	}
 
 	/** What is written of payments that ended: that they were paid, or that nobody knows. */
-	private marksOf(ended: Payment[]): string[] {
+	private marksOfEnded(ended: Payment[]): string[] {
 		return [
 			...ended
 				.filter((payment) => outcomeIs('paid', payment))
@@ -215,17 +218,17 @@ export class Ledger {
 
 	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
 	private async inAccess<Result>(
-		work: (questions: Questions) => Promise<Result>,
+		work: (access: Access) => Promise<Result>,
 		isAlwaysDone = false,
 	): Promise<Result> {
 		const stop = isAlwaysDone ? undefined : this.stop;
-		return await this.untilEnd(
-			exclusively(this.context, async (entries) => await Questions.in(entries, work), stop),
+		return await this.untilGivenUp(
+			exclusively(this.context, async (marks) => await Access.in(marks, work), stop),
 		);
 	}
 
-	private async untilEnd<Result>(work: Promise<Result>): Promise<Result> {
-		return await unlessAborted(this.end, work, () => new Error('The execution was stopped'));
+	private async untilGivenUp<Result>(work: Promise<Result>): Promise<Result> {
+		return await unlessAborted(this.giveUp, work, () => new Error('The execution was stopped'));
 	}
 }
 
@@ -243,19 +246,17 @@ const marksOfMet = (met: Keyed[]): string[] =>
  * @returns `met`: those in flight that no run has met before; `payees`: which of the payees were there
  */
 async function statesOf<Each extends Keyed>(
-	questions: Questions,
+	access: Access,
 	references: Each[],
 	before: ReadonlySet<string>,
 	payeeOf?: (each: Each) => string,
 ): Promise<{ states: Map<Each, ReferenceState>; met: Each[]; payees: ReadonlySet<string> }> {
 	const used = references.filter((each) => before.has(sentMark(each)));
-	const asked = await questions.ask(used.map(paidMark));
-	const { paid, payees } = await paidOf(questions, used, asked, payeeOf);
+	const asked = await access.ask(used.map(paidMark));
+	const { paid, payees } = await paidOf(access, used, asked, payeeOf);
 	const unpaid = used.filter((each) => !paid.has(each));
 	// In one call, so a crash leaves all of them: that is as if this run had met the claim.
-	const doubts = await questions.ask(
-		unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]),
-	);
+	const doubts = await access.ask(unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]));
 	const stateOf = (each: Each): ReferenceState => {
 		if (!before.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
@@ -274,16 +275,16 @@ async function statesOf<Each extends Keyed>(
  * @param before the marks *paid* that were there
  */
 async function paidOf<Each extends Keyed>(
-	questions: Questions,
+	access: Access,
 	references: Each[],
 	before: ReadonlySet<string>,
 	payeeOf?: (each: Each) => string,
 ): Promise<{ paid: Set<Each>; payees: ReadonlySet<string> }> {
 	const candidates = references.filter((each) => before.has(paidMark(each)));
 	const wanted = payeeOf === undefined ? [] : candidates.map(payeeOf);
-	const known = await questions.ask([...candidates.map(sureMark), ...wanted]);
+	const known = await access.ask([...candidates.map(sureMark), ...wanted]);
 	const isSure = (each: Each): boolean => known.has(sureMark(each));
-	questions.remove(candidates.filter((each) => !isSure(each)).map(paidMark));
+	access.remove(candidates.filter((each) => !isSure(each)).map(paidMark));
 	return { paid: new Set(candidates.filter(isSure)), payees: known };
 }
 
@@ -292,25 +293,25 @@ async function paidOf<Each extends Keyed>(
  * that, after a person freed the reference and this run claimed it.
  */
 async function free(
-	questions: Questions,
+	access: Access,
 	notMade: Payment[],
 	before: ReadonlySet<string>,
 ): Promise<void> {
-	const { paid } = await paidOf(questions, notMade, before);
+	const { paid } = await paidOf(access, notMade, before);
 	const unpaid = notMade.filter((payment) => !paid.has(payment));
-	questions.remove(unpaid.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));
+	access.remove(unpaid.flatMap((payment) => [sentMark(payment), doubtMark(payment)]));
 }
 
 /** Says of paid references whether it was this person and amount. */
 async function withPayees(
-	questions: Questions,
+	access: Access,
 	states: ReadonlyMap<Payment, ReferenceState>,
 	payees: ReadonlySet<string>,
 ): Promise<Map<Payment, PaymentState>> {
 	const toOthers = [...states.keys()].filter(
 		(payment) => states.get(payment) === 'paid' && !payees.has(payeeMark(payment)),
 	);
-	const anybody = await questions.ask(toOthers.map(anybodyMark));
+	const anybody = await access.ask(toOthers.map(anybodyMark));
 	const known = new Map<Payment, PaymentState>(states);
 	for (const payment of toOthers)
 		if (!anybody.has(anybodyMark(payment))) known.set(payment, 'paidToAnother');
