@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { operationError } from '../shared/n8n';
-import { isStarting, listeningError, projectOf, triggerKey } from '../shared/n8nTrigger';
+import {
+	isStarting,
+	isTakingLead,
+	listeningError,
+	projectOf,
+	triggerKey,
+} from '../shared/n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
@@ -16,12 +22,6 @@ import { settingsOf } from './settings';
 const registrationMs = 10_000;
 const attemptMs = 8_000;
 
-/**
- * For so many ms a trigger that n8n closed still keeps others from its account. n8n closes all when it ends, and goes on
- * to publish until then; a process that goes on, while another one takes the lead, knows nothing of the account after it.
- */
-const closedForMs = 60_000;
-
 /** The published trigger that receives an account's events. */
 interface Holder {
 	/** Which node of which workflow. */
@@ -33,8 +33,8 @@ interface Holder {
 	project: string | undefined;
 	/** When it was published, in ms. The node's static data keeps it. Undefined: n8n started it, and nobody could publish it before. */
 	since?: number;
-	/** By the monotonic clock, in ms. */
-	closedAt?: number;
+	/** Whether n8n closed it, without unpublishing its workflow. */
+	isClosed?: true;
 }
 
 /** What this process knows of the one URL that an account has at the service, where it can be set and not read. */
@@ -67,7 +67,7 @@ function accountUrlOf(key: string): AccountUrl {
  */
 export async function isRegistered(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
-	dropClosed();
+	if (isTakingLead(context)) dropClosed();
 	const { url, account } = context.getWorkflowStaticData('node');
 	const own = ownUrl(context);
 	if (typeof account !== 'string' || url !== own) return false;
@@ -75,7 +75,7 @@ export async function isRegistered(context: IHookFunctions): Promise<boolean> {
 	const present = await loadAccount(context).then(accountKey, () => account);
 	if (present !== account) return false;
 	const holder = holderFor(context, own, account);
-	if (holdersOf(account, holder).some(({ trigger }) => trigger !== holder.trigger)) return false;
+	if (othersOf(account, holder).length > 0) return false;
 	// A test, or a trigger that n8n started first, may have given the service its URL since.
 	const known = accounts.get(account);
 	if (known !== undefined && known.taken !== own) return false;
@@ -90,7 +90,6 @@ export async function isRegistered(context: IHookFunctions): Promise<boolean> {
  */
 export async function register(context: IHookFunctions): Promise<void> {
 	try {
-		dropClosed();
 		const account = await accountFor(context);
 		if (context.getMode() === 'manual') await beginTest(context, account);
 		else await publish(context, account);
@@ -120,8 +119,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 	const rival = rivalOf(context, key, holder);
 	if (rival !== undefined) throw alreadyHeld(context, rival);
 	const known = accountUrlOf(key);
-	for (const { trigger, workflow } of holdersOf(key, holder)) {
-		if (trigger === holder.trigger) continue;
+	for (const { trigger, workflow } of othersOf(key, holder)) {
 		forget(trigger);
 		context.logger.warn(
 			`The workflow "${workflow.name}" gets no events of the partner service: "${holder.workflow.name}" was published before it for the same account`,
@@ -197,17 +195,18 @@ export function unregister(context: IHookFunctions): void {
 	delete data.since;
 }
 
-/** Called by n8n when it ends, or another of its processes takes the lead. */
+/**
+ * Called by n8n when it ends, or another of its processes takes the lead. The workflow stays published, so this process still
+ * keeps others from the account: n8n goes on to publish until it has ended.
+ */
 export function close(trigger: string): void {
 	for (const { holder } of accounts.values())
-		if (holder?.trigger === trigger) holder.closedAt = performance.now();
+		if (holder?.trigger === trigger) holder.isClosed = true;
 }
 
+/** While another process had the lead, it may have published and unpublished others. */
 function dropClosed(): void {
-	for (const [key, { holder }] of accounts) {
-		const { closedAt } = holder ?? {};
-		if (closedAt !== undefined && performance.now() - closedAt > closedForMs) accounts.delete(key);
-	}
+	for (const [key, { holder }] of accounts) if (holder?.isClosed === true) accounts.delete(key);
 }
 
 /** Nobody holds an account for this trigger any more: at this URL, or without one at any. */
@@ -263,7 +262,7 @@ function publishedAt(context: IHookFunctions, account: string): number | undefin
 function rivalOf(context: IHookFunctions, key: string, holder: Holder): Holder | undefined {
 	const yields = ({ since = Infinity }: Holder): boolean =>
 		isStarting(context) && (holder.since ?? Infinity) < since;
-	return holdersOf(key, holder).find((other) => other.trigger !== holder.trigger && !yields(other));
+	return othersOf(key, holder).find((other) => !yields(other));
 }
 
 /** Who holds the account, or one with the same credential, whose API key a person may have replaced since. */
@@ -273,6 +272,9 @@ const holdersOf = (key: string, { credentialId }: Holder): Holder[] =>
 			? [holder]
 			: [],
 	);
+
+const othersOf = (key: string, holder: Holder): Holder[] =>
+	holdersOf(key, holder).filter(({ trigger }) => trigger !== holder.trigger);
 
 const isSameCredential = (holder: Holder, credentialId: string): boolean =>
 	credentialId !== '' && holder.credentialId === credentialId;

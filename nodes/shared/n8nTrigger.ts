@@ -57,6 +57,14 @@ export function listeningError(node: INode, error: Error): Error {
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
+/**
+ * Whether another process of n8n had the lead before, and published and unpublished. By the mode. Should it be renamed: a
+ * workflow that was unpublished meanwhile keeps others from its account until this process starts again.
+ * Noticed by: `test/engine/webhook-url.test.mts`.
+ */
+export const isTakingLead = (context: IHookFunctions): boolean =>
+	context.getActivationMode() === 'leadershipChange';
+
 /** Identifies a trigger: by the ids of its workflow and node, which stay when either is renamed. */
 export function triggerKey(
 	context: IExecuteFunctions | IHookFunctions | ITriggerFunctions | IWebhookFunctions,

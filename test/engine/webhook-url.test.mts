@@ -81,11 +81,8 @@ class N8n {
 		/** A new process that has not published anything yet. */
 		boot: async () => void (this.#process = await loadAnew('EtbWalletTrigger')),
 		init: async (name) => await this.#publish(name, 'init'),
-		/** A minute passes. */
-		minute: () => {
-			const now = performance.now() + 60_000;
-			jest.spyOn(performance, 'now').mockImplementation(() => now);
-		},
+		/** This process takes the lead, and starts what is published. */
+		lead: async (name) => await this.#publish(name, 'leadershipChange'),
 		/** n8n ends, or another main process of it took the lead. */
 		close: async (name) => {
 			const context = {
@@ -190,7 +187,10 @@ test.each<[steps: string, taken: string, refused?: string[]]>([
 	// n8n closes its triggers when it ends, and goes on to publish until then.
 	['publish a, close a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, close a, test b', 'a'],
-	['publish a, close a, minute, publish b', 'a, b'],
+	['publish a, close a, init b', 'a', [`init b: ${heldBy('a')}`]],
+	// Another process, which had the lead meanwhile, may have unpublished it.
+	['publish a, close a, lead b', 'a, b'],
+	['publish a, close a, lead a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, close a, init a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, replaceKey, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, replaceCredential, publish b', 'a', [`publish b: ${heldBy('a')}`]],
