@@ -280,7 +280,7 @@ describe('a list', () => {
 			(period): [string, Fields[], RegExp] => [
 				`the period ${String(period)}`,
 				[{ employee: 'E-1', name: 'A', amountEtb: 5, period }],
-				/Row 1 of the list is for the period .*, which cannot be read|for "2026-09"/,
+				/Row 1 of the list is for .* (The node cannot read it|To pay 2026-09)/,
 			],
 		),
 	])('with %s is refused as a whole', (_, items, refusal) => {

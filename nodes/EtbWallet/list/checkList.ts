@@ -1,5 +1,5 @@
 /** Makes payments of the rows of a list: who is paid how much, for which period, under which reference. */
-import { asInvalidValue, InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
+import { asInvalidValue, InvalidValueError, show } from '../../shared/invalidValue';
 import { amountInCell, sumsOfOthers, type ListAmount } from './amounts';
 import { folded, textOf } from './cells';
 import { rowsOf, type SourceRow } from './headings';
@@ -88,12 +88,10 @@ export function checkList(
 	const doubles = doubleProblems(
 		rows.map(({ source: { line }, written, employee }) => ({
 			line,
-			values: {
-				employee: employee?.key ?? '',
-				userId: folded(written.toUserId),
-				// N/A and other signs for nothing are nobody's.
-				email: written.email.includes('@') ? folded(written.email) : '',
-			},
+			employee: employee?.key ?? '',
+			userId: folded(written.toUserId),
+			// N/A and other signs for nothing are nobody's.
+			email: written.email.includes('@') ? folded(written.email) : '',
 		})),
 	);
 	const isNobody = ({ written: { employee, name } }: ReadRow): boolean => isTotal(employee, name);
@@ -101,16 +99,12 @@ export function checkList(
 		row.amount === undefined || isNobody(row) ? [] : [row.amount.amount],
 	);
 	const sums = sumsOfOthers(amounts);
+	const isSumOfOthers = ({ amount }: ReadRow): boolean =>
+		amount !== undefined && sums.has(amount.amount);
 	return rows.map((row, index) => {
 		const { source, written, employee, amount } = row;
-		const total = isNobody(row)
-			? 'This row is a total. Delete it.'
-			: amount !== undefined && sums.has(amount.amount)
-				? 'The amount is the sum of all others. If the row is a total, delete it. If it is a person, give them a list of their own.'
-				: '';
-		const problem = (total === '' ? [...row.problems, doubles[index] ?? ''] : [total])
-			.filter((text) => text !== '')
-			.join(' ');
+		const total = isNobody(row) ? wordTotal : isSumOfOthers(row) ? sumTotal : undefined;
+		const problem = total ?? [...row.problems, doubles[index] ?? ''].filter(Boolean).join(' ');
 		const isGood = problem === '' && employee !== undefined && amount !== undefined;
 		return {
 			itemIndex: source.itemIndex,
@@ -132,6 +126,10 @@ export function checkList(
 		};
 	});
 }
+
+const wordTotal = 'This row is a total. Delete it.';
+const sumTotal =
+	'The amount is the sum of all others. If the row is a total, delete it. If it is a person, give them a list of their own.';
 
 function readRow(source: SourceRow, { now, people }: ListSettings): ReadRow {
 	const { cells, isTooLong } = source;
@@ -188,18 +186,14 @@ const shapeProblem = (column: string, cell: unknown): string =>
 /** A list of another period, such as the result of the last one, must not be paid for this one. @throws {InvalidValueError} */
 function requirePeriod(rows: readonly SourceRow[], period: Period): void {
 	for (const { cells, line } of rows) {
-		if (isAbsent(cells.period) || textOf(cells.period) === '') continue;
-		const other = periodIn(textOf(cells.period));
-		if (other === period) continue;
-		if (other === undefined) {
-			throw new InvalidValueError(
-				`Row ${line} of the list is for the period ${show(cells.period)}, which cannot be read`,
-				`Write it like ${period}, in a column that is formatted as Text. If it is no period, rename or delete the column.`,
-			);
-		}
+		const written = textOf(cells.period);
+		const other = periodIn(written);
+		if (written === '' || other === period) continue;
 		throw new InvalidValueError(
-			`Row ${line} of the list is for ${show(other)}, and this run is for ${period}`,
-			`To pay ${other}, name it as Period. To pay ${period}, delete the column period.`,
+			`Row ${line} of the list is for ${show(written)}, and this run is for ${period}`,
+			other === undefined
+				? `The node cannot read it. Write it like ${period}, in a column that is formatted as Text. If it is no period, rename or delete the column.`
+				: `To pay ${other}, name it as Period. To pay ${period}, delete the column period.`,
 		);
 	}
 }

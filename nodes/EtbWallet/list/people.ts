@@ -92,32 +92,28 @@ export const invisibleProblem = (texts: Record<string, string>): string => {
 		: `${found[0]} has a letter that nobody can see. Write it again by hand.`;
 };
 
-/** A row with what nobody else in the list may have. */
-export interface Identity {
+/** What nobody else in a list may have, in the form that is compared; empty texts do not count. */
+const ownColumns = ['employee', 'userId', 'email'] as const;
+
+export interface Identity extends Record<(typeof ownColumns)[number], string> {
 	line: number;
-	/** By column, in the form that is compared; empty texts do not count. */
-	values: Readonly<Record<'employee' | 'userId' | 'email', string>>;
 }
 
 /** For each row the problem that another one has the same employee number, user ID or email address; empty for none. */
 export function doubleProblems(rows: readonly Identity[]): string[] {
-	const rowsBy = grouped(
-		rows.flatMap((row) => valuesOf(row).map((key) => ({ key, row }))),
-		({ key }) => key,
-	);
+	const columns = ownColumns.map((column) => ({
+		column,
+		rowsBy: grouped(rows, (row) => row[column]),
+	}));
 	return rows.map((row) => {
-		for (const key of valuesOf(row)) {
+		for (const { column, rowsBy } of columns) {
+			if (row[column] === '') continue;
 			// Two rows can have the same line: two sheets may come in one list.
-			const others = (rowsBy.get(key) ?? []).filter((other) => other.row !== row);
+			const others = (rowsBy.get(row[column]) ?? []).filter((other) => other !== row);
 			if (others.length === 0) continue;
-			const lines = others.slice(0, 3).map(({ row: { line } }) => line);
-			const [column = ''] = key.split(' ');
+			const lines = others.slice(0, 3).map(({ line }) => line);
 			return `Row ${lines.join(', ')} has the same ${column}. Delete or correct one of them.`;
 		}
 		return '';
 	});
 }
-
-/** Such as `employee E0701`: the name of a column has no blank. */
-const valuesOf = ({ values }: Identity): string[] =>
-	Object.entries(values).flatMap(([column, value]) => (value === '' ? [] : [`${column} ${value}`]));
