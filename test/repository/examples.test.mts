@@ -251,7 +251,7 @@ test('what is written into the register, and what its file reads from it, is a c
 	const fields = (await Promise.all(files.map(placedNodes))).flat().flatMap((node) => {
 		const text = String(node.parameters['jsonOutput']);
 		if (node.name === 'Row of the register')
-			return [...text.matchAll(/^\t(\w+): /gm)].map(([, field]) => field);
+			return [...text.matchAll(/^\t\t(\w+): /gm)].map(([, field]) => field);
 		if (node.name === 'Columns')
 			return [...text.matchAll(/\$json\.(\w+)/g)].map(([, field]) => field);
 		return [];
