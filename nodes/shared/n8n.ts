@@ -17,9 +17,9 @@ import { credentialType, type Account } from './account';
 import { isObject, property } from './unknown';
 
 /**
- * Sends a request with the credential, until `signal` is aborted. n8n aborts it by the signal of the
- * execution: Stop would cut off a payment in flight, and nobody would know how it ended. So the context says that its
- * signal is ours. Should that stop, an attempt ends by the clock, but its connection stays open.
+ * Sends a request with the credential, until `signal` is aborted. n8n aborts it by the signal of the execution: Stop would
+ * cut off a payment in flight, and nobody would know how it ended. So the context says that its signal is ours. Should
+ * that stop, an attempt ends by the clock, but its connection stays open.
  * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
@@ -43,8 +43,8 @@ export async function requestUntil(
 }
 
 /**
- * An error of a request and its causes, outermost first: n8n wraps errors, and the code stands somewhere in the chain
- *. Should that stop, each request without an answer counts as sent.
+ * An error of a request and its causes, outermost first: n8n wraps errors, and the code stands somewhere in the chain.
+ * Should that stop, each request without an answer counts as sent.
  * Noticed by: `test/engine/service-answers.test.mts`, "is sent again when it was never sent".
  */
 export function errorsIn(error: unknown): unknown[] {
@@ -104,10 +104,9 @@ export interface Tries<Done> {
 }
 
 /**
- * What the earlier tries of this node run did. n8n's "Retry On Fail" runs
- * the node again with the same execute data and item objects. Both are needed: the calls of an AI tool
- * share the execute data alone. Should n8n copy them, a retry tells what an earlier
- * try paid as paid before, without its transaction.
+ * What the earlier tries of this node run did. n8n's "Retry On Fail" runs the node again with the same execute data and
+ * item objects. Both are needed: the calls of an AI tool share the execute data alone. Should n8n copy them, a retry tells
+ * what an earlier try paid as paid before, without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Tries<Done> {
@@ -130,18 +129,18 @@ function runsOf<Done>(executeData: object): Runs<Done> {
 }
 
 /**
- * A parameter as it is saved, with its expression. Should n8n hand out evaluated values, an expression is
- * evaluated once for all items.
+ * A parameter as it is saved, with its expression. Should n8n hand out evaluated values, an expression is evaluated once
+ * for all items.
  * Noticed by: `test/engine/items.test.mts`.
  */
 export const savedParameter = (context: IExecuteFunctions, name: string): unknown =>
 	property(context.getNode().parameters, name);
 
 /**
- * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form). By its mode
- *: sub-workflows, schedules, webhooks, "Retry execution" and evaluations have others. An execution that goes
- * on after it waited carries the id with which n8n started it again. Should these be renamed: what a person said before the
- * wait counts, or nothing can be settled from the editor any more.
+ * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form). By its mode:
+ * sub-workflows, schedules, webhooks, "Retry execution" and evaluations have others. An execution that goes on after it
+ * waited carries the id with which n8n started it again. Should these be renamed: what a person said before the wait
+ * counts, or nothing can be settled from the editor any more.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRunByPerson = (context: IExecuteFunctions): boolean =>
@@ -149,8 +148,8 @@ export const isRunByPerson = (context: IExecuteFunctions): boolean =>
 	property(property(context, 'additionalData'), 'restartExecutionId') === undefined;
 
 /**
- * Whether the node is a tool of an AI agent: n8n makes a node type of its own for it, named so. Should that change: a model may
- * settle. Noticed by: `test/engine/tool.test.mts`.
+ * Whether the node is a tool of an AI agent: n8n makes a node type of its own for it, named so. Should that change: a
+ * model may settle. Noticed by: `test/engine/tool.test.mts`.
  */
 export const isTool = (context: IExecuteFunctions): boolean =>
 	context.getNode().type.endsWith('Tool');
@@ -164,32 +163,32 @@ const firstMode = (context: IExecuteFunctions): unknown =>
 	property(property(context, 'additionalData'), 'rootExecutionMode') ?? context.getMode();
 
 /**
- * Whether n8n's "Retry execution" repeats this execution, or the one that called it: it begins with the
- * items of the node that failed. Should the mode be renamed: it may settle what a person said before.
+ * Whether n8n's "Retry execution" repeats this execution, or the one that called it: it begins with the items of the node
+ * that failed. Should the mode be renamed: it may settle what a person said before.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRepeated = (context: IExecuteFunctions): boolean => firstMode(context) === 'retry';
 
 /**
- * Whether a failed item leaves on the error output, and not as a row among the others ("On Error"). Should the name change: it
- * leaves among the others. Noticed by: `test/live/n8n/payments.live.mts`.
+ * Whether a failed item leaves on the error output, and not as a row among the others ("On Error"). Should the name
+ * change: it leaves among the others. Noticed by: `test/live/n8n/payments.live.mts`.
  */
 export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
 	context.getNode().onError === 'continueErrorOutput';
 
 /**
  * Whether a schedule or another trigger that asks by itself started this execution, or the one that called it, so that no
- * person is there: a form or a webhook has another mode. Should the mode be renamed: a month that somebody
- * left in a schedule is taken.
+ * person is there: a form or a webhook has another mode. Should the mode be renamed: a month that somebody left in a
+ * schedule is taken.
  * Noticed by: `test/live/n8n/payroll.live.mts`.
  */
 export const isStartedByClock = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
- * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.17 and
- * newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as paid,
- * and that person is never paid.
+ * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.17
+ * and newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as
+ * paid, and that person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isSimulation = (context: IExecuteFunctions): boolean =>
@@ -197,7 +196,8 @@ export const isSimulation = (context: IExecuteFunctions): boolean =>
 	property(property(context, 'additionalData'), 'evalLlmMockHandler') !== undefined;
 
 /**
- * Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text. Should that change, an expression is evaluated once for all items. Noticed by: `test/engine/items.test.mts`.
+ * Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text. Should
+ * that change, an expression is evaluated once for all items. Noticed by: `test/engine/items.test.mts`.
  */
 export function hasExpression(saved: unknown): boolean {
 	if (typeof saved === 'string') return saved.startsWith('=');
@@ -223,8 +223,8 @@ export function addHint(context: IExecuteFunctions, message: string): void {
 }
 
 /**
- * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error
- * code is anywhere in it, such as "EPERM" in "housePermit".
+ * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error code is anywhere in
+ * it, such as "EPERM" in "housePermit".
  * Noticed by: `test/engine/disbursement.test.mts`.
  * @param remedy what to do about it, which n8n calls the description
  * @param data what else a workflow that handles the error can read
@@ -255,8 +255,8 @@ export function apiError(
 }
 
 /**
- * An item for the error output. By its single key n8n sends it there, and by the object form of
- * `pairedItem` n8n adds the fields of the input item. Should that stop, it leaves as a normal item, with its `error`.
+ * An item for the error output. By its single key n8n sends it there, and by the object form of `pairedItem` n8n adds the
+ * fields of the input item. Should that stop, it leaves as a normal item, with its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
 export function errorItem(error: IDataObject, itemIndex: number): INodeExecutionData {

@@ -18,8 +18,8 @@ import { operationError } from './n8n';
 import { isObject, property } from './unknown';
 
 /**
- * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression
- * engine. Before, or should it stop: an expression, which costs as much as an execution.
+ * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression engine.
+ * Before, or should it stop: an expression, which costs as much as an execution.
  * Noticed by: `bench/events.mts`.
  */
 export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'> =
@@ -49,9 +49,9 @@ export function listeningError(node: INode, error: Error): Error {
 }
 
 /**
- * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By
- * the mode, for triggers that n8n keeps in memory because they have a method `trigger`. Should it be renamed: the
- * URL is set at each start, and a service that does not answer then leaves the workflow unpublished, with the reason.
+ * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By the
+ * mode, for triggers that n8n keeps in memory because they have a method `trigger`. Should it be renamed: the URL is set
+ * at each start, and a service that does not answer then leaves the workflow unpublished, with the reason.
  * Noticed by: `test/live/n8n/starting.live.mts`.
  */
 export const isStarting = (context: IHookFunctions): boolean =>
@@ -76,9 +76,9 @@ export function triggerKey(
 const bodyTimeoutMs = 10_000;
 
 /**
- * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called, keeps the
- * bytes in `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off.
- * Should `rawBody` stop: each delivery is answered with 400, and the service sends it again.
+ * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called, keeps the bytes in
+ * `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off. Should
+ * `rawBody` stop: each delivery is answered with 400, and the service sends it again.
  * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
  */
 export async function rawBodyOf(
@@ -106,8 +106,8 @@ type WebhookResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
 /**
  * Calls back with the status of n8n's answer: only by it a node learns in `webhook` how its execution went. n8n answers by
- * `response.end`, also when the service has hung up and no event `finish` comes. Should `end` be missing:
- * called at once with a failure, so that only the record in n8n's database tells duplicates.
+ * `response.end`, also when the service has hung up and no event `finish` comes. Should `end` be missing: called at once
+ * with a failure, so that only the record in n8n's database tells duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
 export function whenAnswered(response: WebhookResponse, answered: (status: number) => void): void {
@@ -126,9 +126,9 @@ export function whenAnswered(response: WebhookResponse, answered: (status: numbe
 const keyField = 'etbWalletEvent';
 
 /**
- * An item that carries the key of its event. n8n keeps fields of an item that it does not know, also
- * through its database in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned.
- * Should either stop: duplicates are told by the memory of a process only.
+ * An item that carries the key of its event. n8n keeps fields of an item that it does not know, also through its database
+ * in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned. Should either stop: duplicates
+ * are told by the memory of a process only.
  * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
 export const withEventKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
@@ -146,10 +146,10 @@ export function withoutEventKey(item: INodeExecutionData): {
 }
 
 /**
- * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle
- * hooks). One that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should
- * the hooks change: never called, and with "When the Workflow Finishes" what was handled by another process, or before a
- * restart, runs again when it is sent again.
+ * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks). One
+ * that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should the hooks change:
+ * never called, and with "When the Workflow Finishes" what was handled by another process, or before a restart, runs again
+ * when it is sent again.
  * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
  * @returns whether it will be called
  */
@@ -174,8 +174,8 @@ export function whenEnded(
 
 /**
  * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first output, and
- * run the workflow. n8n reads the setting after the node has run, from the node of this execution. Should
- * that stop: with that setting on, a duplicate runs the workflow with an empty item.
+ * run the workflow. n8n reads the setting after the node has run, from the node of this execution. Should that stop: with
+ * that setting on, a duplicate runs the workflow with an empty item.
  * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
  */
 export function neverOutputEmptyItem(context: IExecuteFunctions): void {

@@ -58,7 +58,7 @@ async function answerFrom(
 	{ status, headers, body }: RawAnswer,
 	signal: AbortSignal,
 ): Promise<Attempt> {
-	const text = await textOf(body, signal);
+	const text = await bodyText(body, signal);
 	if (text === undefined) return { kind: 'noAnswer', code: tooLarge, sent: true };
 	const known = Object(headers) as Record<string, unknown>;
 	return { kind: 'answer', status, headers: known, text, body: parsed(text) };
@@ -87,7 +87,7 @@ const isStream = (body: unknown): body is Stream =>
  * The text of a body, undefined when it is longer than 1 MB. If it comes as a stream, that is closed at the end, or when
  * `signal` is aborted. @throws {Error} when the connection ends before the body does
  */
-async function textOf(body: unknown, signal: AbortSignal): Promise<string | undefined> {
+async function bodyText(body: unknown, signal: AbortSignal): Promise<string | undefined> {
 	if (!isStream(body)) return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
 	const close = (): void => body.destroy();
 	signal.addEventListener('abort', close, { once: true });
