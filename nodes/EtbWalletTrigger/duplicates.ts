@@ -2,7 +2,7 @@
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { triggerKey, whenEnded } from '../shared/n8nTrigger';
 import { inTime, marksOf } from '../shared/record/marks';
-import { exclusively } from '../shared/record/lock';
+import { exclusively, inTurn } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknown';
 
 /** How many events this process remembers, those of all triggers. */
@@ -71,7 +71,7 @@ export async function isToBeHandled(
 	const isShared = !deliveries.has(delivery);
 	const change = async (wanted: Change): Promise<ReadonlySet<string>> => {
 		try {
-			return await changeRecord(context, { ...wanted, isShared });
+			return await changeRecord(context, wanted, isShared);
 		} catch (error) {
 			context.logger.warn(
 				`An event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
@@ -112,95 +112,51 @@ const pausesMs = [0, 50, 250];
 const answerTimeoutMs = 10_000;
 
 interface Change {
-	add?: readonly string[];
-	remove?: readonly string[];
+	add?: string[];
+	remove?: string[];
 }
-
-/** A change that waits for its turn, with the functions that answer who asked for it. */
-interface Waiting extends Change {
-	/** Whether another process may change the same record, so that the lock is needed. */
-	isShared: boolean;
-	resolve: (found: ReadonlySet<string>) => void;
-	reject: (reason: unknown) => void;
-}
-
-/** The changes that wait, by trigger; one that has none of them under way is not there. */
-const turns = new Map<string, Waiting[]>();
 
 /**
- * Changes the record of a trigger. n8n reads it as a whole and then writes it as a whole, so two changes at once would
- * undo each other: those of this process take turns, and all that wait go in one turn.
- * @returns which of the marks to add were there before
+ * Changes the record of a trigger. n8n reads it as a whole and then writes it as a whole, so two changes at once would undo
+ * each other: those of this process take turns, and if other processes may change it too, it takes the workflow's lock. If
+ * the lock cannot be had, for example because of a Remove Duplicates node whose Scope is the workflow, it goes without.
+ * @returns the marks to add that were there before. None if a call failed first: it may have added them itself, and an event
+ * is rather handled twice than not at all
+ * @throws what the database throws, or that it did not answer in time
  */
 async function changeRecord(
 	context: IExecuteFunctions,
-	change: Change & { isShared: boolean },
+	change: Change,
+	isShared: boolean,
 ): Promise<ReadonlySet<string>> {
-	const trigger = triggerKey(context);
-	const underWay = turns.get(trigger);
-	const waiting = underWay ?? [];
-	const found = new Promise<ReadonlySet<string>>((resolve, reject) => {
-		waiting.push({ ...change, resolve, reject });
-	});
-	if (underWay === undefined) {
-		turns.set(trigger, waiting);
-		void takeTurns(context, trigger, waiting);
-	}
-	return await found;
-}
-
-async function takeTurns(
-	context: IExecuteFunctions,
-	trigger: string,
-	waiting: Waiting[],
-): Promise<void> {
-	while (waiting.length > 0) {
-		const changes = waiting.splice(0);
-		try {
-			const found = await carefully(context, changes);
-			for (const { add = [], resolve } of changes) {
-				resolve(new Set(add.filter((mark) => found.has(mark))));
-				for (const mark of add) found.add(mark);
-			}
-		} catch (error) {
-			for (const { reject } of changes) reject(error);
-		}
-	}
-	turns.delete(trigger);
-}
-
-/**
- * Changes the record, with the workflow's lock if other processes may change it too. If the lock cannot
- * be had, for example because of a Remove Duplicates node whose Scope is the workflow, without it.
- * @returns the marks that were there before. None if a call failed first: it may have added them itself, and an event is
- * rather handled twice than not at all
- */
-async function carefully(context: IExecuteFunctions, changes: Waiting[]): Promise<Set<string>> {
-	let found: Set<string> | undefined;
+	let found: ReadonlySet<string> | undefined;
 	let failure: Error | undefined;
 	const call = async (): Promise<void> => {
 		try {
-			found = await inTime(write(context, changes), answerTimeoutMs);
+			found = await inTime(write(context, change), answerTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}
 	};
-	// The lock may also fail after the call: then `found` has what the call found.
-	if (changes.some(({ isShared }) => isShared))
-		await exclusively(context, call).catch(() => undefined);
-	for (const pauseMs of pausesMs) {
-		if (found !== undefined) break;
-		if (pauseMs > 0) await sleep(pauseMs);
-		await call();
-	}
+	await inTurn(triggerKey(context), async () => {
+		// The lock may also fail after the call: then `found` has what the call found.
+		if (isShared) await exclusively(context, call).catch(() => undefined);
+		for (const pauseMs of pausesMs) {
+			if (found !== undefined) break;
+			if (pauseMs > 0) await sleep(pauseMs);
+			await call();
+		}
+	});
 	if (failure === undefined) return found ?? new Set();
 	if (found === undefined) throw failure;
 	return new Set();
 }
 
-async function write(context: IExecuteFunctions, changes: Change[]): Promise<Set<string>> {
+async function write(
+	context: IExecuteFunctions,
+	{ add = [], remove = [] }: Change,
+): Promise<ReadonlySet<string>> {
 	const record = marksOf(context, 'node');
-	await record.remove(changes.flatMap(({ remove = [] }) => remove));
-	const marks = changes.flatMap(({ add = [] }) => add);
-	return new Set(await record.add(marks, keptMarks));
+	await record.remove(remove);
+	return await record.add(add, keptMarks);
 }

@@ -48,8 +48,26 @@ const failuresToBelieve = 5;
 /** Random, so that waiting processes do not look at the same moments. */
 const shortPauseMs = (): number => 5 + Math.random() * 20;
 
-/** The last access to each workflow's record in this process, where accesses take turns without the database. */
-const lastAccesses = new Map<string, Promise<unknown>>();
+/** What this process did last, by key. */
+const lastTurns = new Map<string, Promise<unknown>>();
+
+/** Runs `work` after all that this process does for the same key. @param isFirst whether it did not have to wait */
+export async function inTurn<Result>(
+	key: string,
+	work: (isFirst: boolean) => Promise<Result>,
+): Promise<Result> {
+	const previous = lastTurns.get(key);
+	const current = (async () => {
+		await previous?.catch(() => undefined);
+		return await work(previous === undefined);
+	})();
+	lastTurns.set(key, current);
+	try {
+		return await current;
+	} finally {
+		if (lastTurns.get(key) === current) lastTurns.delete(key);
+	}
+}
 
 /**
  * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow. It gets
@@ -62,22 +80,11 @@ export async function exclusively<Result>(
 	access: (marks: Marks) => Promise<Result>,
 	stop?: AbortSignal,
 ): Promise<Result> {
-	const key = context.getWorkflow().id ?? '';
-	const previous = lastAccesses.get(key);
-	const current = (async () => {
-		if (previous !== undefined) {
-			await previous.catch(() => undefined);
-			// The pause lets other processes get the lock.
-			await pause(shortPauseMs(), stop);
-		}
+	return await inTurn(context.getWorkflow().id ?? '', async (isFirst) => {
+		// The pause lets other processes get the lock.
+		if (!isFirst) await pause(shortPauseMs(), stop);
 		return await whileLocked(context, access, stop);
-	})();
-	lastAccesses.set(key, current);
-	try {
-		return await current;
-	} finally {
-		if (lastAccesses.get(key) === current) lastAccesses.delete(key);
-	}
+	});
 }
 
 async function whileLocked<Result>(
