@@ -1,18 +1,57 @@
 /**
- * `npm run gate`: writes the plain files of `gate/` into the workflows that people import, and the version of the record into the
- * workflow that pays. Run it after each change of such a file, and commit both. With `--check` it writes nothing, and exits 1 when
- * a workflow is not what the files make of it.
+ * `npm run gate`: joins `gate/schema/` to `gate/schema.sql`, and writes the plain files of `gate/` into the workflows that people
+ * import, and the version of the record into the workflow that pays. Run it after each change of such a file, and commit all.
+ * With `--check` it writes nothing, and exits 1 when a file is not what the others make of it.
  */
+import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
+import { Characters, charactersOfNodes } from './characters.mts';
 
 const read = async (file: string): Promise<string> =>
 	(await readFile(join(import.meta.dirname, file), 'utf8')).trimEnd();
 
-const schema = await read('schema.sql');
+/** JSON as prettier writes it. */
+async function formatted(value: unknown): Promise<string> {
+	const options = { ...(await resolveConfig(import.meta.filename)), parser: 'json' };
+	// Without line breaks prettier writes what fits into one line.
+	return await format(JSON.stringify(value), options);
+}
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+
+/** Writes a file, or sees that this is what it has. */
+async function make(file: string, text: string): Promise<void> {
+	const path = join(import.meta.dirname, file);
+	if (!values.check) return await writeFile(path, text);
+	if ((await readFile(path, 'utf8')) === text) return;
+	console.error(`gate/${file} is not what the other files make of it: npm run gate`);
+	process.exitCode = 1;
+}
+
+const charactersFile = 'schema/characters.json';
+let characters = Characters.parse(JSON.parse(await read(charactersFile)));
+// Keys are in people's records: a Node.js with another Unicode leaves the characters as they are, until somebody writes its version
+// into the file.
+if (characters.unicode === process.versions.unicode) characters = charactersOfNodes();
+await make(charactersFile, await formatted(characters));
+
+/** The files in order. They write :'quotes' for the characters with this name. */
+const sources = globSync('schema/*.sql', { cwd: import.meta.dirname }).sort();
+const parts = await Promise.all(
+	sources.map(async (file) => `---------- gate/${file}\n\n${await read(file)}`),
+);
+const named = new RegExp(`:'(${Object.keys(characters).join('|')})'`, 'g');
+const schema = [
+	'-- Made by `npm run gate` of the files in gate/schema: change those, and not this.',
+	...parts.map((part) =>
+		part.replace(named, (_, name: keyof Characters) => `E'${characters[name]}'`),
+	),
+].join('\n\n');
+await make('schema.sql', `${schema}\n`);
 const version = /c_version constant integer := (\d+);/.exec(schema)?.[1];
 
 /** The code of a node of the desk: the file, and what this node does with it. */
@@ -53,24 +92,13 @@ const Node = z.object({
 	parameters: z.object({ options: z.object({}).passthrough().optional() }).passthrough(),
 });
 
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 for (const [file, parametersOf] of Object.entries(filled)) {
-	const path = join(import.meta.dirname, file);
-	const text = await readFile(path, 'utf8');
-	const workflow: unknown = JSON.parse(text, (_, value: unknown) => {
+	const workflow: unknown = JSON.parse(await read(file), (_, value: unknown) => {
 		const { data: node } = Node.safeParse(value);
 		const own = parametersOf[node?.name ?? ''];
 		if (node === undefined || own === undefined || typeof value !== 'object') return value;
 		const options = own.options && { options: { ...node.parameters.options, ...own.options } };
 		return { ...value, parameters: { ...node.parameters, ...own, ...options } };
 	});
-	// Without line breaks prettier writes what fits into one line.
-	const options = { ...(await resolveConfig(path)), filepath: path };
-	const made = await format(JSON.stringify(workflow), options);
-	if (!values.check) {
-		await writeFile(path, made);
-	} else if (made !== text) {
-		console.error(`gate/${file} is not what its files make: npm run gate`);
-		process.exitCode = 1;
-	}
+	await make(file, await formatted(workflow));
 }

@@ -1,3 +1,7 @@
+-- Made by `npm run gate` of the files in gate/schema: change those, and not this.
+
+---------- gate/schema/10-begin.sql
+
 -- The pay gate's record in PostgreSQL 13 or newer: which payment was handed out for sending, how it ended, and what may be spent.
 --
 -- Run it as a role that may create roles and schemas (it need not be a superuser), with psql -f, or as one query of n8n's Postgres node.
@@ -13,10 +17,10 @@
 -- They run with enable_seqscan = off: a connection keeps the plan that it made while a table was empty, also when the table has grown; and
 -- without jit, which can take longer to compile a plan than the plan takes to run a thousand times.
 --
--- No text here has a backslash in it, which would mean something else where standard_conforming_strings is off.
+-- A backslash stands in E'...' only: in other text it means something else where standard_conforming_strings is off.
 do $setup$
 declare
-  c_version constant integer := 1; -- the newest of the tables below. `npm run gate` writes it into pay-gate.json.
+  c_version constant integer := 1; -- the newest of the tables. `npm run gate` writes it into pay-gate.json.
   c_release constant pg_catalog.text := '0.1.0'; -- the first release of n8n-nodes-etb-wallet that has it
   -- (The search path is set below. These types are looked up before: a domain "text" in "public" would be a trap.)
   -- What the workflow Pay gate set-up asks for: {budget, limits, callers: {name: limits}, person, newPasswords}. Null: only the record.
@@ -24,10 +28,10 @@ declare
   v_told pg_catalog.jsonb := '[]';
   v_name pg_catalog.text;
   v_password pg_catalog.text;
+  v_wrong pg_catalog.text;
   v_each record;
   v_role_before pg_catalog.text;
   v_found integer;
-  v_old pg_catalog.text;
 begin
 -- Every name below is one of PostgreSQL's own, or says its schema: what somebody else made, say a function "format" in "public", never runs.
 perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -46,23 +50,25 @@ end if;
 -- Two who set up at once take turns.
 perform pg_advisory_xact_lock(hashtext('etb_wallet: setting up'));
 
----------------------------------------------------------------------------------------------------------------- Roles
+---------- gate/schema/20-roles.sql
 
-for v_old in select r from unnest(array['etb_wallet_owner', 'etb_wallet_gate', 'etb_wallet_desk']) r where to_regrole(r) is null loop
-  execute format('create role %I nologin', v_old);
+-- The three roles of the whole server, the two logins of this database, and who sets up as a member of the owner
+
+for v_name in select r from unnest(array['etb_wallet_owner', 'etb_wallet_gate', 'etb_wallet_desk']) r where to_regrole(r) is null loop
+  execute format('create role %I nologin', v_name);
 end loop;
 if exists (select from pg_roles where rolname = 'etb_wallet_owner' and (rolcanlogin or rolsuper or rolbypassrls)) then
   raise exception 'The role etb_wallet_owner must neither log in nor be a superuser: alter role etb_wallet_owner nologin nosuperuser nobypassrls';
 end if;
 
--- The two logins of this database: roles are of the whole server, so each database has its own. A login that is there keeps its password unless new ones
+-- Roles are of the whole server, so each database has logins of its own. A login that is there keeps its password unless new ones
 -- are asked for; rights and settings that it lost are given again.
 if v_given is not null then
-  select string_agg(l.value, ' and ') into v_old
+  select string_agg(l.value, ' and ') into v_wrong
   from (select v_given -> 'limits' as limits union all select value from jsonb_each(v_given -> 'callers')) o, jsonb_each_text(o.limits) l
   where l.value !~ '^[0-9]{1,15}([.][0-9]{1,2})?$';
-  if v_old is not null then
-    raise exception 'This is not an amount: %. In Your Budget write for example 10000 or 1250.50, or nothing for no limit', v_old;
+  if v_wrong is not null then
+    raise exception 'This is not an amount: %. In Your Budget write for example 10000 or 1250.50, or nothing for no limit', v_wrong;
   end if;
   -- (The gate's last: n8n fills the credential that was made last into what is imported, and a gate that cannot record must not pay.)
   for v_each in select * from (values ('Pay gate desk', 'pay_desk_', 'etb_wallet_desk'), ('Pay gate', 'pay_gate_', 'etb_wallet_gate')) l (credential, prefix, role) loop
@@ -97,7 +103,9 @@ exception when insufficient_privilege then
     using hint = format('Set up as the role that made it, or a superuser allows it: grant etb_wallet_owner, etb_wallet_gate, etb_wallet_desk to %I with admin option', current_user);
 end;
 
---------------------------------------------------------------------------------------------------------------- Tables
+---------- gate/schema/30-schema.sql
+
+-- The schema, and which version of the tables is in it. From here on all is made by the owner.
 
 -- A schema of somebody else could hold what runs with the rights of who sets up.
 if exists (select from pg_namespace where nspname = 'etb_wallet' and nspowner <> 'etb_wallet_owner'::regrole) then
@@ -124,7 +132,11 @@ end if;
 if v_found < c_version then
   insert into version (version, release) values (c_version, c_release);
 end if;
--- What a version made never changes once it is released: the next one is a block of its own, which alters these tables.
+
+---------- gate/schema/31-version-1.sql
+
+-- The tables of version 1. Once it is released this never changes: the next version is a file of its own, which alters these tables.
+
 if v_found < 1 then
 -- Text that is compared and sorted byte by byte. In the order of a language an index loses rows when that order changes, with another C library
 -- or image of PostgreSQL under the same data: then nobody would know any more who was paid.
@@ -233,18 +245,46 @@ create trigger paid_for_ever before update on payment
   ) execute function refuse_change();
 end if;
 
----------------------------------------------------------------------------------------------------- Reading what comes
+---------- gate/schema/40-reference-key.sql
 
--- The time now. It is the only clock of the gate: a test can put another in its place.
-create or replace function clock() returns timestamptz language sql as $f$
-  select clock_timestamp()
-$f$;
+-- What looks the same is the same: the key of a reference is what keyOf of the ETB Wallet node makes of it. Capital and small letters, kinds of dashes and
+-- quotes, what nobody sees and compatibility forms do not count, nor do blanks, except one between two digits.
+
+-- The characters come from characters.json, by their names there: what the database takes for a letter or a digit depends on the server and its
+-- libraries, and may change under the data. (In the form NFKD an accent is a character of its own, so the letters are few.)
+create or replace function key_of(p_reference text) returns text language plpgsql immutable as $f$
+declare
+  c_invisible constant text := E'\u0001-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff';
+  c_blanks constant text := E'\u0009\u000a\u000b\u000c\u000d\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+  c_quotes constant text := E'\u0022\u0027\u0060\u00b4\u02b9-\u02ba\u02bc\u0374\u1fef\u2018-\u201f\u2032-\u2034\u2057\uff02\uff07\uff40';
+  c_dashes constant text := E'\u002d\u02d7\u058a\u05be\u1400\u1806\u2010\u2012-\u2015\u2212\u2e17\u2e1a\u2e3a-\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\U00010d6e\U00010ead';
+  c_digits constant text := E'\u0030-\u0039\u0660-\u0669\u06f0-\u06f9\u07c0-\u07c9\u0966-\u096f\u09e6-\u09ef\u0a66-\u0a6f\u0ae6-\u0aef\u0b66-\u0b6f\u0be6-\u0bef\u0c66-\u0c6f\u0ce6-\u0cef\u0d66-\u0d6f\u0de6-\u0def\u0e50-\u0e59\u0ed0-\u0ed9\u0f20-\u0f29\u1040-\u1049\u1090-\u1099\u17e0-\u17e9\u1810-\u1819\u1946-\u194f\u19d0-\u19d9\u1a80-\u1a89\u1a90-\u1a99\u1b50-\u1b59\u1bb0-\u1bb9\u1c40-\u1c49\u1c50-\u1c59\ua620-\ua629\ua8d0-\ua8d9\ua900-\ua909\ua9d0-\ua9d9\ua9f0-\ua9f9\uaa50-\uaa59\uabf0-\uabf9\U000104a0-\U000104a9\U00010d30-\U00010d39\U00010d40-\U00010d49\U00011066-\U0001106f\U000110f0-\U000110f9\U00011136-\U0001113f\U000111d0-\U000111d9\U000112f0-\U000112f9\U00011450-\U00011459\U000114d0-\U000114d9\U00011650-\U00011659\U000116c0-\U000116c9\U000116d0-\U000116e3\U00011730-\U00011739\U000118e0-\U000118e9\U00011950-\U00011959\U00011bf0-\U00011bf9\U00011c50-\U00011c59\U00011d50-\U00011d59\U00011da0-\U00011da9\U00011de0-\U00011de9\U00011f50-\U00011f59\U00016130-\U00016139\U00016a60-\U00016a69\U00016ac0-\U00016ac9\U00016b50-\U00016b59\U00016d70-\U00016d79\U0001e140-\U0001e149\U0001e2f0-\U0001e2f9\U0001e4f0-\U0001e4f9\U0001e5f1-\U0001e5fa\U0001e950-\U0001e959';
+  c_capitals constant text := E'ÆÐØÞĐĦıŁŊŒŦƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƢƤƦƧƩƬƮƱƲƳƵƷƸƼǤǶǷȜȠȢȤȺȻȽȾɁɃɄɅɆɈɊɌɎͅͰͲͶͿΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςϏϘϚϜϞϠϢϤϦϨϪϬϮϷϺϽϾϿЂЄЅІЈЉЊЋЏАБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӃӅӇӉӋӍӔӘӠӨӶӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲀᲁᲂᲃᲄᲅᲆᲇᲈᲉᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿỺỼỾℲↃⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟋꟌ꟎Ꟑ꟒꟔ꟖꟘꟚꟜꟵ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𐵐𐵑𐵒𐵓𐵔𐵕𐵖𐵗𐵘𐵙𐵚𐵛𐵜𐵝𐵞𐵟𐵠𐵡𐵢𐵣𐵤𐵥𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𖺠𖺡𖺢𖺣𖺤𖺥𖺦𖺧𖺨𖺩𖺪𖺫𖺬𖺭𖺮𖺯𖺰𖺱𖺲𖺳𖺴𖺵𖺶𖺷𖺸𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡';
+  c_small constant text := E'æðøþđħiłŋœŧɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵƣƥʀƨʃƭʈʊʋƴƶʒƹƽǥƕƿȝƞȣȥⱥȼƚⱦɂƀʉʌɇɉɋɍɏιͱͳͷϳαβγδεζηθικλμνξοπρστυφχψωσϗϙϛϝϟϡϣϥϧϩϫϭϯϸϻͻͼͽђєѕіјљњћџабвгдежзиклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӄӆӈӊӌӎӕәӡөӷӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽвдосттъѣꙋᲊაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿỻỽỿⅎↄⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊɤꟍ꟏ꟑꟓꟕꟗꟙꟛƛꟶ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𐵰𐵱𐵲𐵳𐵴𐵵𐵶𐵷𐵸𐵹𐵺𐵻𐵼𐵽𐵾𐵿𐶀𐶁𐶂𐶃𐶄𐶅𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𖺻𖺼𖺽𖺾𖺿𖻀𖻁𖻂𖻃𖻄𖻅𖻆𖻇𖻈𖻉𖻊𖻋𖻌𖻍𖻎𖻏𖻐𖻑𖻒𖻓𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃';
+  v_key text;
+begin
+  if p_reference ~ '^[!#-&(-_a-~]*$' then
+    return lower(p_reference collate "C");
+  end if;
+  v_key := regexp_replace(p_reference, format('[%s]', c_invisible), '', 'g');
+  v_key := regexp_replace(v_key, format('[%s]+', c_blanks), ' ', 'g');
+  v_key := normalize(regexp_replace(v_key, format('[%s]', c_quotes), '''', 'g'), nfkd);
+  v_key := regexp_replace(v_key, format('[%s]', c_dashes), '-', 'g');
+  v_key := regexp_replace(btrim(v_key), format('(?<![%1$s]) | (?![%1$s])', c_digits), '', 'g');
+  v_key := translate(lower(v_key collate "C"), c_capitals, c_small);
+  v_key := normalize(regexp_replace(v_key, '[ßẞ]', 'ss', 'g'), nfkc);
+  return regexp_replace(v_key, format('[%s]+', c_quotes), '''', 'g'); -- Two single quotes look like a double one
+end $f$;
+
+---------- gate/schema/41-items.sql
+
+-- An item of a list that comes, as values of the record
 
 -- Text without white space around it, or null. Spreadsheets turn identifiers into numbers, so whole numbers are text too.
 create or replace function plain_text(p_value jsonb) returns text language plpgsql immutable as $f$
 begin
   return case jsonb_typeof(p_value)
-    when 'string' then nullif(btrim(p_value #>> '{}', E' \t\n\r\f\u000b\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'), '')
+    when 'string' then nullif(btrim(p_value #>> '{}', E'\u0009\u000a\u000b\u000c\u000d\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'), '')
     when 'number' then case when p_value #>> '{}' ~ '^-?[0-9]{1,15}$' then p_value #>> '{}' end
   end;
 end $f$;
@@ -265,31 +305,6 @@ begin
   end if;
   -- Above that, a number of n8n has no hundredths any more.
   return case when v_amount > 0 and v_amount < 1e13 then trim_scale(v_amount) end;
-end $f$;
-
--- What looks the same is the same: the key of a reference is what keyOf of the ETB Wallet node makes of it. Capital and small letters, kinds of dashes and
--- quotes, what nobody sees and compatibility forms do not count, nor do blanks, except one between two digits. Letters, digits and signs are written
--- down here: what the database takes for them depends on the server and its libraries, and may change under the data. (In the form NFKD an accent
--- is a character of its own, so the letters are few.)
-create or replace function key_of(p_reference text) returns text language plpgsql immutable as $f$
-declare
-  c_quotes constant text := E'"\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4';
-  c_digits constant text := E'\u0030-\u0039\u0660-\u0669\u06f0-\u06f9\u07c0-\u07c9\u0966-\u096f\u09e6-\u09ef\u0a66-\u0a6f\u0ae6-\u0aef\u0b66-\u0b6f\u0be6-\u0bef\u0c66-\u0c6f\u0ce6-\u0cef\u0d66-\u0d6f\u0de6-\u0def\u0e50-\u0e59\u0ed0-\u0ed9\u0f20-\u0f29\u1040-\u1049\u1090-\u1099\u17e0-\u17e9\u1810-\u1819\u1946-\u194f\u19d0-\u19d9\u1a80-\u1a89\u1a90-\u1a99\u1b50-\u1b59\u1bb0-\u1bb9\u1c40-\u1c49\u1c50-\u1c59\ua620-\ua629\ua8d0-\ua8d9\ua900-\ua909\ua9d0-\ua9d9\ua9f0-\ua9f9\uaa50-\uaa59\uabf0-\uabf9\U000104a0-\U000104a9\U00010d30-\U00010d39\U00010d40-\U00010d49\U00011066-\U0001106f\U000110f0-\U000110f9\U00011136-\U0001113f\U000111d0-\U000111d9\U000112f0-\U000112f9\U00011450-\U00011459\U000114d0-\U000114d9\U00011650-\U00011659\U000116c0-\U000116c9\U000116d0-\U000116e3\U00011730-\U00011739\U000118e0-\U000118e9\U00011950-\U00011959\U00011bf0-\U00011bf9\U00011c50-\U00011c59\U00011d50-\U00011d59\U00011da0-\U00011da9\U00011de0-\U00011de9\U00011f50-\U00011f59\U00016130-\U00016139\U00016a60-\U00016a69\U00016ac0-\U00016ac9\U00016b50-\U00016b59\U00016d70-\U00016d79\U0001e140-\U0001e149\U0001e2f0-\U0001e2f9\U0001e4f0-\U0001e4f9\U0001e5f1-\U0001e5fa\U0001e950-\U0001e959';
-  v_key text;
-begin
-  if p_reference ~ '^[!#-&(-_a-~]*$' then
-    return lower(p_reference collate "C");
-  end if;
-  v_key := regexp_replace(p_reference, E'[\u0001-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]', '', 'g');
-  v_key := regexp_replace(v_key, E'[\u0009-\u000d\u0020\u00a0\u1680\u2000-\u200a\u2028-\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g');
-  v_key := normalize(translate(v_key, c_quotes, repeat('''', length(c_quotes))), nfkd);
-  v_key := regexp_replace(v_key, E'[\u002d\u02d7\u058a\u05be\u1400\u1806\u2010-\u2015\u2212\u2e17\u2e1a\u2e3a-\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\ufe31-\ufe32\ufe58\ufe63\uff0d\U00010d6e\U00010ead]', '-', 'g');
-  v_key := regexp_replace(btrim(v_key), format('(?<![%1$s]) | (?![%1$s])', c_digits), '', 'g');
-  v_key := translate(lower(v_key collate "C"),
-    'ÆÐØÞĐĦıŁŊŒŦƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƢƤƦƧƩƬƮƱƲƳƵƷƸƼǤǶǷȜȠȢȤȺȻȽȾɁɃɄɅɆɈɊɌɎͅͰͲͶͿΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςϏϘϚϜϞϠϢϤϦϨϪϬϮϷϺϽϾϿЂЄЅІЈЉЊЋЏАБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӃӅӇӉӋӍӔӘӠӨӶӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲀᲁᲂᲃᲄᲅᲆᲇᲈᲉᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿẞỺỼỾℲↃⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟋꟌ꟎Ꟑ꟒꟔ꟖꟘꟚꟜꟵ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𐵐𐵑𐵒𐵓𐵔𐵕𐵖𐵗𐵘𐵙𐵚𐵛𐵜𐵝𐵞𐵟𐵠𐵡𐵢𐵣𐵤𐵥𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𖺠𖺡𖺢𖺣𖺤𖺥𖺦𖺧𖺨𖺩𖺪𖺫𖺬𖺭𖺮𖺯𖺰𖺱𖺲𖺳𖺴𖺵𖺶𖺷𖺸𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡',
-    'æðøþđħiłŋœŧɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵƣƥʀƨʃƭʈʊʋƴƶʒƹƽǥƕƿȝƞȣȥⱥȼƚⱦɂƀʉʌɇɉɋɍɏιͱͳͷϳαβγδεζηθικλμνξοπρστυφχψωσϗϙϛϝϟϡϣϥϧϩϫϭϯϸϻͻͼͽђєѕіјљњћџабвгдежзиклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӄӆӈӊӌӎӕәӡөӷӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽвдосттъѣꙋᲊაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿßỻỽỿⅎↄⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊɤꟍ꟏ꟑꟓꟕꟗꟙꟛƛꟶ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𐵰𐵱𐵲𐵳𐵴𐵵𐵶𐵷𐵸𐵹𐵺𐵻𐵼𐵽𐵾𐵿𐶀𐶁𐶂𐶃𐶄𐶅𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𖺻𖺼𖺽𖺾𖺿𖻀𖻁𖻂𖻃𖻄𖻅𖻆𖻇𖻈𖻉𖻊𖻋𖻌𖻍𖻎𖻏𖻐𖻑𖻒𖻓𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃');
-  v_key := translate(normalize(replace(v_key, 'ß', 'ss'), nfkc), c_quotes, repeat('''', length(c_quotes)));
-  return regexp_replace(v_key, '''+', '''', 'g'); -- Two single quotes look like a double one
 end $f$;
 
 -- The fields of an item of a list, and why it is not taken, or null
@@ -316,6 +331,10 @@ begin
     when greatest(length(to_user_id), length(requested_by), length(tx_hash)) > 200 then 'Its toUserId, requestedBy or txHash is longer than 200 characters'
   end;
 end $f$;
+
+---------- gate/schema/42-answers.sql
+
+-- The answer of the ETB Wallet node, as values of the record
 
 -- What the ETB Wallet node said of a payment that it was to send: an outcome that is certain, or unknown.
 -- paid: what it told besides, of a payment that was made: amountEtb, requestedAmountEtb, paidAt
@@ -344,7 +363,14 @@ begin
   end if;
 end $f$;
 
-------------------------------------------------------------------------------------------------------- Parts of deciding
+---------- gate/schema/50-lock.sql
+
+-- The clock, and the lock of a budget
+
+-- The time now. It is the only clock of the gate: a test can put another in its place.
+create or replace function clock() returns timestamptz language sql as $f$
+  select clock_timestamp()
+$f$;
 
 -- Lets one transaction at a time decide for a budget, and gives its rules. @throws when there is no such budget, when the transaction would not see
 -- what others wrote, or when somebody holds the lock too long, who is named
@@ -375,6 +401,10 @@ exception when lock_not_available then
     using errcode = 'lock_not_available', hint = 'Somebody forgot a transaction that is open. An administrator ends it: select pg_terminate_backend(number)';
 end $f$;
 
+---------- gate/schema/51-attempts.sql
+
+-- The attempts of a payment, and the history of each
+
 -- The attempt that says what a payment is: a paid one, else one that may be paid, else the last one; null when there is none
 create or replace function deciding_attempt(p_budget text, p_key text) returns payment language plpgsql stable as $f$
 declare
@@ -393,6 +423,20 @@ begin
     select from payment p where p.budget = p_row.budget and p.key = p_row.key and p.settled_by is not null
   ));
 end $f$;
+
+-- Adds a line about an attempt to the history
+create or replace function write_down(
+  p_at timestamptz, p_payment payment, p_event text, p_execution text, p_by_person text, p_detail text
+) returns void language plpgsql as $f$
+begin
+  insert into history (at, budget, event, reference, attempt, to_user_id, amount_etb, requested_by, claim, execution, by_person, detail)
+  values (p_at, p_payment.budget, p_event, p_payment.reference, p_payment.attempt, p_payment.to_user_id, p_payment.amount_etb, p_payment.requested_by,
+    p_payment.claim, p_execution, p_by_person, p_detail);
+end $f$;
+
+---------- gate/schema/52-limits.sql
+
+-- What is spent or reserved, and whether a limit allows more
 
 -- Adds to what is spent or reserved, for the budget, each person and each caller; with amounts below zero money is given back
 create or replace function reserve(p_budget text, p_day date, p_to text[], p_by text[], p_amounts numeric[]) returns void language plpgsql as $f$
@@ -452,17 +496,9 @@ begin
   end loop;
 end $f$;
 
--- Adds a line about an attempt to the history
-create or replace function write_down(
-  p_at timestamptz, p_payment payment, p_event text, p_execution text, p_by_person text, p_detail text
-) returns void language plpgsql as $f$
-begin
-  insert into history (at, budget, event, reference, attempt, to_user_id, amount_etb, requested_by, claim, execution, by_person, detail)
-  values (p_at, p_payment.budget, p_event, p_payment.reference, p_payment.attempt, p_payment.to_user_id, p_payment.amount_etb, p_payment.requested_by,
-    p_payment.claim, p_execution, p_by_person, p_detail);
-end $f$;
+---------- gate/schema/60-claim.sql
 
---------------------------------------------------------------------------------------------------------------- The gate
+-- What the gate calls before it sends
 
 -- For the gate: decides each item of a window, in order, in one transaction, and hands out what is to be sent now.
 -- p_items: [{reference, toUserId, amountEtb, requestedBy}]. p_clock: the caller's time now; without it the database's counts.
@@ -489,7 +525,6 @@ declare
   v_claimed_by numeric[] := v_claimed_to;
   v_item record;
   v_row payment;
-  v_none payment;
   v_code text; v_message text; v_tx_hash text;
   v_told jsonb[] := '{}'; v_send jsonb[] := '{}';
   v_to text[] := '{}'; v_by text[] := '{}'; v_amounts numeric[] := '{}';
@@ -511,7 +546,7 @@ begin
     select r.*, dense_rank() over (order by r.to_user_id) as person, dense_rank() over (order by r.requested_by) as caller
     from unnest(v_items) with ordinality i (item, n), read_item(i.item) r order by i.n
   loop
-    v_row := v_none; v_code := null; v_message := null; v_tx_hash := null;
+    v_row := null; v_code := null; v_message := null; v_tx_hash := null;
     if v_item.problem is not null then
       v_code := 'invalid'; v_message := v_item.problem;
     else
@@ -580,6 +615,10 @@ begin
   items := to_jsonb(v_told); send := to_jsonb(v_send); claim := v_claim; not_after := v_not_after;
 end $f$;
 
+---------- gate/schema/61-record.sql
+
+-- What the gate calls after it has sent
+
 -- For the gate: records how the attempts of a claim ended. p_items: what claim gave as items. p_answers: what the ETB Wallet node gave for send, in
 -- its order: one for each, also for errors. It ends only what this claim handed out, and never changes what is paid. What was not
 -- paid, also in the words of a person, it opens again when a later answer says paid or unknown. It can be repeated. items: each with its outcome, in order.
@@ -599,7 +638,7 @@ declare
   v_said record;
   v_row payment;
   v_event text; v_before text;
-  v_asks boolean; v_is_told boolean;
+  v_asks boolean;
   v_sign integer;
   v_day date; v_to text[] := '{}'; v_by text[] := '{}'; v_amounts numeric[] := '{}';
   v_told jsonb[] := '{}';
@@ -665,11 +704,10 @@ begin
     if v_asks then
       -- What the payment is now: by another claim, which ended while this window was sent, or by another attempt of this one.
       v_row := deciding_attempt(p_budget, v_key);
-      v_is_told := v_row.state = v_item ->> 'outcome' and v_item ->> 'code' <> 'inFlight';
       v_item := v_item || jsonb_build_object('txHash', v_row.tx_hash) || case
         when v_row.state = 'paid' then jsonb_build_object('outcome', 'alreadyPaid', 'code', 'paidBefore', 'message', 'It was paid before, and is not sent again')
         when v_row.state = 'sending' then jsonb_build_object('outcome', 'unknown', 'code', 'inFlight', 'message', 'Another execution is sending it: run this again later')
-        when v_is_told then jsonb_build_object('message', coalesce(v_row.reason, v_item ->> 'message'))
+        when v_row.state = v_item ->> 'outcome' and v_item ->> 'code' <> 'inFlight' then jsonb_build_object('message', coalesce(v_row.reason, v_item ->> 'message'))
         else jsonb_build_object('outcome', v_row.state, 'code', case v_row.state when 'unknown' then 'inDoubt' else 'refused' end, 'message', v_row.reason)
       end;
     end if;
@@ -679,7 +717,9 @@ begin
   items := to_jsonb(v_told);
 end $f$;
 
---------------------------------------------------------------------------------------------------------------- The desk
+---------- gate/schema/70-settle.sql
+
+-- What a person at the desk says of payments: how one ended, and which were paid without the gate
 
 -- Who does it, without blanks around the name. @throws when nobody is named
 create or replace function person(p_by text) returns text language plpgsql immutable as $f$
@@ -775,6 +815,10 @@ begin
   items := to_jsonb(v_told);
 end $f$;
 
+---------- gate/schema/71-set-rules.sql
+
+-- How a person at the desk changes the rules
+
 -- For the desk: changes the rules that are named, of a budget or of one of its callers, and sets a budget up that has none. Null takes a limit away.
 -- @returns all rules of the budget or the caller
 create or replace function set_rules(p_budget text, p_changes jsonb, p_by text, p_requested_by text default '') returns rules language plpgsql security definer as $f$
@@ -810,7 +854,9 @@ begin
   return v_rules;
 end $f$;
 
----------------------------------------------------------------------------------------------------------------- Views
+---------- gate/schema/80-views.sql
+
+-- What the desk reads
 
 -- All attempts, with their state now: an attempt whose lease ended before its end was recorded is unknown
 create or replace view payments as
@@ -833,7 +879,9 @@ create or replace view open_payments as
   from payment p
   where p.state in ('sending', 'unknown') or p.surprise is not null;
 
---------------------------------------------------------------------------------------------------------------- Rights
+---------- gate/schema/90-rights.sql
+
+-- Who may do what
 
 revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
 revoke all on all tables in schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;
@@ -844,24 +892,28 @@ grant execute on function settle, write_down_paid, set_rules to etb_wallet_desk;
 -- (A view reads its tables as its owner, and calls functions as its reader.)
 grant execute on function clock, key_of to etb_wallet_desk;
 -- What runs with the owner's rights, whoever calls it and from where: a name in it, and in what it calls, is one of this schema.
-for v_old in
+for v_name in
   select oid::regprocedure::text from pg_proc where pronamespace = 'etb_wallet'::regnamespace and (prosecdef or prorettype = 'trigger'::regtype)
 loop
-  execute format('alter function %1$s set search_path = etb_wallet, pg_temp; alter function %1$s set enable_seqscan = off; alter function %1$s set jit = off', v_old);
+  execute format('alter function %1$s set search_path = etb_wallet, pg_temp; alter function %1$s set enable_seqscan = off; alter function %1$s set jit = off', v_name);
 end loop;
 -- The sequence too: the desk's login makes the backup.
 grant select on all tables in schema etb_wallet to etb_wallet_desk;
 grant select on all sequences in schema etb_wallet to etb_wallet_desk;
 -- The roles are of the whole server. A login may do what its role may in the databases where it was granted usage of the schema, and in no other:
 -- a copy of another database brings the logins of that along, and they lose it.
-for v_old in
+for v_name in
   select r.rolname from pg_namespace n, aclexplode(n.nspacl) a join pg_roles r on r.oid = a.grantee
   where n.nspname = 'etb_wallet' and r.rolname ~ '^pay_(gate|desk)_' and substring(r.rolname from 10) not in (current_database(), md5(current_database()))
 loop
-  execute format('revoke all on schema etb_wallet from %I', v_old);
+  execute format('revoke all on schema etb_wallet from %I', v_name);
 end loop;
 
--- The first limits: a budget and a caller that are there keep theirs.
+---------- gate/schema/99-end.sql
+
+-- The first limits, and the end: who sets up is who they were before
+
+-- A budget and a caller that are there keep their limits.
 if v_given is not null then
   execute (select format('grant usage on schema etb_wallet to %s', string_agg(quote_ident(l ->> 'user'), ', ')) from jsonb_array_elements(v_told) l);
   for v_each in select '' as who, v_given -> 'limits' as limits union all select * from jsonb_each(v_given -> 'callers') loop

@@ -65,7 +65,7 @@ async function noticedByFile(file: string, changed: string): Promise<string | un
 }
 
 for (const { noticedBy, ...mutation } of mutations) {
-	test(`noticed: ${mutation.breaks}`, async (context) => {
+	test(`noticed: ${mutation.breaks} (${mutation.file})`, async (context) => {
 		const changed = mutated(schema, mutation);
 		const story = await (noticedBy === undefined
 			? noticedByLives(changed)

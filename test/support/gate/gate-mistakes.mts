@@ -1,4 +1,7 @@
-/** Ways to break the gate's SQL, one rule each. Each has to be noticed: test/live/gate/mutations.mts. */
+/**
+ * Ways to break the gate's SQL, one rule each, as text that stands once in a file of `gate/schema/` and once in `gate/schema.sql`.
+ * Each has to be noticed: test/live/gate/mutations.mts.
+ */
 import type { Mutation } from '../mutation.mts';
 
 /** A test file of test/live/gate/sql that has to fail; without it the random lives have to notice. */
@@ -17,346 +20,408 @@ interface GateMutation extends Mutation {
 	noticedBy?: TestFile;
 }
 
-const inSchema: Array<Omit<GateMutation, 'file'>> = [
-	{
-		breaks: 'callers of a budget do not take turns',
-		finds: "r.budget = p_budget and r.requested_by = '' for update;",
-		puts: "r.budget = p_budget and r.requested_by = '';",
-	},
-	{
-		breaks: 'what was claimed longer ago than its lease is free',
-		finds: "elsif v_row.state in ('sending', 'unknown') then",
-		puts: "elsif v_row.state = 'unknown' then",
-	},
-	{
-		breaks: 'what is unknown is free',
-		finds: "elsif v_row.state in ('sending', 'unknown') then",
-		puts: "elsif v_row.state = 'sending' then",
-	},
-	{
-		breaks: 'a window ends what another one holds',
-		finds: 'p.key = v_key and p.claim = p_claim order by p.attempt limit 1;',
-		puts: 'p.key = v_key order by p.attempt desc limit 1;',
-	},
-	{
-		breaks: 'a late answer changes what a person settled',
-		finds:
-			"when v_row.settled_by is null and v_row.state = 'unknown' and v_said.outcome = 'paid' then v_said.outcome",
-		puts: "when v_row.state in ('unknown', 'notPaid') and v_said.outcome = 'paid' then v_said.outcome",
-	},
-	{
-		breaks: 'a late answer that it was paid is forgotten',
-		finds: "and v_said.outcome = 'paid' then 'latePaid'",
-		puts: "and v_said.outcome = 'paid' then 'lateAnswer'",
-	},
-	{
-		breaks: 'a late answer that it may have been paid is forgotten',
-		finds: "and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
-		puts: 'and false then null',
-	},
-	{
-		breaks: 'what was paid late does not count as spent',
-		finds:
-			"when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end",
-		puts: "when v_event = 'notPaid' then -1 end",
-	},
-	{
-		breaks: 'nobody is told that a payment was made twice',
-		finds:
-			"exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
-		puts: "false then 'paidTwice'",
-	},
-	{
-		breaks: 'a second payment of one claim is forgotten',
-		finds:
-			"if v_said.outcome = 'paid' and v_row.state = 'paid' and v_said.tx_hash <> v_row.tx_hash and not exists (",
-		puts: 'if false and not exists (',
-	},
-	{
-		breaks: 'each payment of a claim asks for all before it',
-		finds: 'v_claimed, v_claimed_to[v_item.person], v_claimed_by[v_item.caller])',
-		puts: 'v_claimed, (select coalesce(sum(t.a), 0) from unnest(v_to, v_amounts) t (w, a) where t.w = v_item.to_user_id), (select coalesce(sum(t.a), 0) from unnest(v_by, v_amounts) t (w, a) where t.w = v_item.requested_by))',
-		noticedBy: 'cost',
-	},
-	{
-		breaks: 'a type that somebody made is taken for a text of PostgreSQL in the set-up',
-		finds: 'v_old pg_catalog.text;',
-		puts: 'v_old text;',
-		noticedBy: 'neighbourhood',
-	},
-	{
-		breaks: 'the set-up calls functions that somebody made',
-		finds: "true);\nperform set_config('client_min_messages'",
-		puts: "true); reset search_path;\nperform set_config('client_min_messages'",
-		noticedBy: 'neighbourhood',
-	},
-	{
-		breaks: 'a login may act in every database of the server',
-		finds: 'revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;',
-		puts: 'grant usage on schema etb_wallet to public;',
-		noticedBy: 'neighbourhood',
-	},
-	{
-		breaks: 'nobody is told who forgot a transaction',
-		finds: "), 'it has let go just now')",
-		puts: " where false), 'it has let go just now')",
-		noticedBy: 'neighbourhood',
-	},
-	{
-		breaks: 'what may have been paid is freed by a second answer',
-		finds: 'and v_row.answer is null then v_said.outcome -- only its lease had ended',
-		puts: 'then v_said.outcome',
-	},
-	{
-		breaks: 'an earlier attempt that is paid does not count',
-		finds:
-			"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state::text), p.attempt desc",
-		puts: 'order by p.attempt desc',
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'a person can settle an attempt after which it was sent again',
-		finds: 'and p.attempt > p_attempt) then',
-		puts: 'and false) then',
-	},
-	{
-		breaks: 'a reference can be used for another amount',
-		finds: 'return (p_row.to_user_id <> p_to_user_id or p_row.amount_etb <> p_amount) and (',
-		puts: 'return p_row.to_user_id <> p_to_user_id and (',
-	},
-	{
-		breaks: 'the money of what was not paid is not given back',
-		finds: "then 1 when v_event = 'notPaid' then -1 end",
-		puts: 'then 1 end',
-	},
-	{
-		breaks: 'a window does not count what it hands out itself',
-		finds: 'v_claimed := v_claimed + v_item.amount_etb;',
-		puts: 'null;',
-	},
-	{
-		breaks: 'a window does not count what it hands out to one person',
-		finds: 'v_claimed_to[v_item.person] := v_claimed_to[v_item.person] + v_item.amount_etb;',
-		puts: 'null;',
-	},
-	{
-		breaks: 'a window counts what it hands out for one caller with another',
-		finds: 'dense_rank() over (order by r.requested_by) as caller',
-		puts: '1 as caller',
-	},
-	{
-		breaks: 'a budget is not used up to its last cent',
-		finds: 'if coalesce(v_spent, 0) + p_amount > v_limit.most then',
-		puts: 'if coalesce(v_spent, 0) + p_amount >= v_limit.most then',
-	},
-	{
-		breaks: 'a day is one of UTC',
-		finds: 'v_day := (v_now at time zone v_rules.time_zone)::date;',
-		puts: "v_day := (v_now at time zone 'UTC')::date;",
-	},
-	{
-		breaks: 'pausing does nothing',
-		finds: 'if p_rules.paused then',
-		puts: 'if false then',
-	},
-	{
-		breaks: 'a person can say of what may still be sent that it was not paid',
-		finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
-		puts: "v_row.state = 'sending'",
-	},
-	{
-		breaks: 'a person can record what is being sent',
-		finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
-		puts: "(v_row.state = 'unknown' and not p_was_paid)",
-	},
-	{
-		breaks: 'an answer about another person counts',
-		finds: "and v_answer ->> 'toUserId' = p_item ->> 'toUserId'",
-		puts: '',
-	},
-	{
-		breaks: 'a reference that a list names twice is sent twice',
-		finds: 'elsif v_row.claim = v_claim then',
-		puts: 'elsif v_row.claim = v_claim then null;\n      elsif false then',
-	},
-	{
-		breaks: 'what was refused belongs to another person even after a person settled it',
-		finds:
-			'select from payment p where p.budget = p_row.budget and p.key = p_row.key and p.settled_by is not null',
-		puts: 'select where false',
-	},
-	{
-		breaks: 'an answer that a person knew opens again what they settled',
-		finds:
-			"and v_said.outcome = 'unknown' and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
-		puts: "and v_said.outcome = 'unknown' then 'lateUnknown'",
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'what is opened again is still settled by a person',
-		finds: 'reason = v_said.message, ended_at = v_now, settled_by = null,',
-		puts: 'reason = v_said.message, ended_at = v_now,',
-	},
-	{
-		breaks: 'nobody is told that a payment was made after all',
-		finds: "when v_event = 'latePaid' then 'paidAfterAll'",
-		puts: "when false then 'paidAfterAll'",
-	},
-	{
-		breaks: 'a person writes down what the gate is sending',
-		finds:
-			"elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      v_message := 'The gate is sending it now';",
-		puts: "elsif false then\n      v_message := 'The gate is sending it now';",
-	},
-	{
-		breaks: 'a caller that is paused is paid',
-		finds: 'elsif v_caller.paused then',
-		puts: 'elsif false then',
-	},
-	{
-		breaks: 'an amount that may be a thousand is sent',
-		finds: 'when scale(amount_etb) > 2 or (',
-		puts: 'when false and (',
-	},
-	{
-		breaks: 'a person\'s "paid" does not count as spent again',
-		finds: 'array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]',
-		puts: 'array[-v_row.amount_etb]',
-	},
-	{
-		breaks: 'what was told does not survive a crash',
-		finds: "if current_setting('synchronous_commit') not in ('on', 'remote_apply') then",
-		puts: 'if false then',
-		noticedBy: 'crash',
-	},
-	{
-		breaks: 'a transaction that does not see what others wrote decides',
-		finds: "if current_setting('transaction_isolation') <> 'read committed' then",
-		puts: 'if false then',
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'a workflow of another version pays',
-		finds: 'if p_version <> v_version.version then',
-		puts: 'if false then',
-		noticedBy: 'setup',
-	},
-	{
-		breaks: 'everybody may read the payments',
-		finds: 'grant select on all tables in schema etb_wallet to etb_wallet_desk;',
-		puts: 'grant select on all tables in schema etb_wallet to etb_wallet_desk, etb_wallet_gate;',
-		noticedBy: 'rights',
-	},
-	{
-		breaks: 'the owner of the tables undoes what is paid',
-		finds: "(old.state = 'paid' and new.state <> 'paid')",
-		puts: 'false',
-		noticedBy: 'rights',
-	},
-	{
-		breaks: 'the history can be changed',
-		finds: 'create trigger only_added before update or delete or truncate on history',
-		puts: 'create trigger only_added before truncate on history',
-		noticedBy: 'rights',
-	},
-	{
-		breaks: 'a schema of somebody else is taken over',
-		finds:
-			"if exists (select from pg_namespace where nspname = 'etb_wallet' and nspowner <> 'etb_wallet_owner'::regrole) then",
-		puts: 'if false then',
-		noticedBy: 'setup',
-	},
-	{
-		breaks: 'who set up stays a member of the owner',
-		finds: 'revoke etb_wallet_owner from current_user;\n',
-		puts: '',
-		noticedBy: 'setup',
-	},
-	{
-		breaks: 'a lease is too short for a payment',
-		finds: "if v_rules.lease not between interval '2 minutes' and interval '1 day' then",
-		puts: 'if false then',
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'what looks the same is sent twice',
-		finds: 'return lower(p_reference collate "C");',
-		puts: 'return p_reference;',
-	},
-	{
-		breaks: 'case outside of ASCII is another payment',
-		finds: "replace(v_key, 'ß', 'ss')",
-		puts: 'p_reference',
-		noticedBy: 'keys',
-	},
-	{
-		breaks: 'a blank between two digits does not count',
-		finds: "format('(?<![%1$s]) | (?![%1$s])', c_digits)",
-		puts: "' '",
-		noticedBy: 'keys',
-	},
-	{
-		breaks: 'a key is as the language of the database sorts it',
-		finds: 'create domain exact as text collate "C";',
-		puts: 'create domain exact as text;',
-		noticedBy: 'order',
-	},
-	{
-		breaks: 'a claim that this record does not have is told as paid',
-		finds: "if not found then\n        raise exception 'This record did not hand out",
-		puts: "if false then\n        raise exception 'This record did not hand out",
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'what the gate would pay cannot be written down as paid',
-		finds: 'elsif is_of_another(v_row, v_item.to_user_id, v_item.amount_etb) then\n      v_message',
-		puts: 'elsif v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb then\n      v_message',
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'a person writes down another amount for a reference',
-		finds: 'elsif is_of_another(v_row, v_item.to_user_id, v_item.amount_etb) then\n      v_message',
-		puts: 'elsif false then\n      v_message',
-	},
-	{
-		breaks: 'a long reference hurts the others of its list',
-		finds: "left(coalesce(v_row.reference, v_item.reference, ''), 200) as reference",
-		puts: "coalesce(v_row.reference, v_item.reference, '') as reference",
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'what is refused again and again fills the history',
-		finds: "where h.event = 'refused' and h.at >",
-		puts: 'where false and h.at >',
-		noticedBy: 'decisions',
-	},
-	{
-		breaks: 'somebody is told to forget a restored gate',
-		finds: "if to_regclass('etb_wallet.payment') is not null then",
-		puts: 'if false then',
-		noticedBy: 'backup',
-	},
-	{
-		breaks: 'the login of the desk cannot make a backup',
-		finds: 'grant select on all sequences in schema etb_wallet to etb_wallet_desk;',
-		puts: '',
-		noticedBy: 'backup',
-	},
-	{
-		breaks: 'a name in a function is found wherever somebody put it',
-		finds: 'alter function %1$s set search_path = etb_wallet, pg_temp;',
-		puts: '',
-		noticedBy: 'setup',
-	},
-	{
-		breaks: "a temporary table stands for one of the gate's",
-		finds: 'alter function %1$s set search_path = etb_wallet, pg_temp;',
-		puts: 'alter function %1$s set search_path = pg_temp, etb_wallet;',
-		noticedBy: 'rights',
-	},
-];
+/** By the file in which each stands. */
+const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
+	'gate/schema/10-begin.sql': [
+		{
+			breaks: 'a type that somebody made is taken for a text of PostgreSQL in the set-up',
+			finds: 'v_name pg_catalog.text;',
+			puts: 'v_name text;',
+			noticedBy: 'neighbourhood',
+		},
+		{
+			breaks: 'the set-up calls functions that somebody made',
+			finds: "true);\nperform set_config('client_min_messages'",
+			puts: "true); reset search_path;\nperform set_config('client_min_messages'",
+			noticedBy: 'neighbourhood',
+		},
+	],
+	'gate/schema/20-roles.sql': [
+		{
+			breaks: "a login of the gate has the server's defaults",
+			finds: 'alter role %1$I set default_transaction_isolation = %2$L;',
+			puts: '',
+			noticedBy: 'neighbourhood',
+		},
+	],
+	'gate/schema/30-schema.sql': [
+		{
+			breaks: 'a schema of somebody else is taken over',
+			finds:
+				"if exists (select from pg_namespace where nspname = 'etb_wallet' and nspowner <> 'etb_wallet_owner'::regrole) then",
+			puts: 'if false then',
+			noticedBy: 'setup',
+		},
+		{
+			breaks: 'somebody is told to forget a restored gate',
+			finds: "if to_regclass('etb_wallet.payment') is not null then",
+			puts: 'if false then',
+			noticedBy: 'backup',
+		},
+	],
+	'gate/schema/31-version-1.sql': [
+		{
+			breaks: 'the owner of the tables undoes what is paid',
+			finds: "(old.state = 'paid' and new.state <> 'paid')",
+			puts: 'false',
+			noticedBy: 'rights',
+		},
+		{
+			breaks: 'the history can be changed',
+			finds: 'create trigger only_added before update or delete or truncate on history',
+			puts: 'create trigger only_added before truncate on history',
+			noticedBy: 'rights',
+		},
+		{
+			breaks: 'a key is as the language of the database sorts it',
+			finds: 'create domain exact as text collate "C";',
+			puts: 'create domain exact as text;',
+			noticedBy: 'order',
+		},
+	],
+	'gate/schema/40-reference-key.sql': [
+		{
+			breaks: 'what looks the same is sent twice',
+			finds: 'return lower(p_reference collate "C");',
+			puts: 'return p_reference;',
+		},
+		{
+			breaks: 'case outside of ASCII is another payment',
+			finds: 'translate(lower(v_key collate "C"), c_capitals, c_small)',
+			puts: 'lower(v_key collate "C")',
+			noticedBy: 'keys',
+		},
+		{
+			breaks: 'a blank between two digits does not count',
+			finds: "format('(?<![%1$s]) | (?![%1$s])', c_digits)",
+			puts: "' '",
+			noticedBy: 'keys',
+		},
+	],
+	'gate/schema/41-items.sql': [
+		{
+			breaks: 'an amount that may be a thousand is sent',
+			finds: 'when scale(amount_etb) > 2 or (',
+			puts: 'when false and (',
+		},
+	],
+	'gate/schema/42-answers.sql': [
+		{
+			breaks: 'an answer about another person counts',
+			finds: "and v_answer ->> 'toUserId' = p_item ->> 'toUserId'",
+			puts: '',
+		},
+	],
+	'gate/schema/50-lock.sql': [
+		{
+			breaks: 'callers of a budget do not take turns',
+			finds: "r.budget = p_budget and r.requested_by = '' for update;",
+			puts: "r.budget = p_budget and r.requested_by = '';",
+		},
+		{
+			breaks: 'nobody is told who forgot a transaction',
+			finds: "), 'it has let go just now')",
+			puts: " where false), 'it has let go just now')",
+			noticedBy: 'neighbourhood',
+		},
+		{
+			breaks: 'what was told does not survive a crash',
+			finds: "if current_setting('synchronous_commit') not in ('on', 'remote_apply') then",
+			puts: 'if false then',
+			noticedBy: 'crash',
+		},
+		{
+			breaks: 'a transaction that does not see what others wrote decides',
+			finds: "if current_setting('transaction_isolation') <> 'read committed' then",
+			puts: 'if false then',
+			noticedBy: 'decisions',
+		},
+	],
+	'gate/schema/51-attempts.sql': [
+		{
+			breaks: 'an earlier attempt that is paid does not count',
+			finds:
+				"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state::text), p.attempt desc",
+			puts: 'order by p.attempt desc',
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'a reference can be used for another amount',
+			finds: 'return (p_row.to_user_id <> p_to_user_id or p_row.amount_etb <> p_amount) and (',
+			puts: 'return p_row.to_user_id <> p_to_user_id and (',
+		},
+		{
+			breaks: 'what was refused belongs to another person even after a person settled it',
+			finds:
+				'select from payment p where p.budget = p_row.budget and p.key = p_row.key and p.settled_by is not null',
+			puts: 'select where false',
+		},
+	],
+	'gate/schema/52-limits.sql': [
+		{
+			breaks: 'a budget is not used up to its last cent',
+			finds: 'if coalesce(v_spent, 0) + p_amount > v_limit.most then',
+			puts: 'if coalesce(v_spent, 0) + p_amount >= v_limit.most then',
+		},
+		{
+			breaks: 'pausing does nothing',
+			finds: 'if p_rules.paused then',
+			puts: 'if false then',
+		},
+		{
+			breaks: 'a caller that is paused is paid',
+			finds: 'elsif v_caller.paused then',
+			puts: 'elsif false then',
+		},
+	],
+	'gate/schema/60-claim.sql': [
+		{
+			breaks: 'what was claimed longer ago than its lease is free',
+			finds: "elsif v_row.state in ('sending', 'unknown') then",
+			puts: "elsif v_row.state = 'unknown' then",
+		},
+		{
+			breaks: 'what is unknown is free',
+			finds: "elsif v_row.state in ('sending', 'unknown') then",
+			puts: "elsif v_row.state = 'sending' then",
+		},
+		{
+			breaks: 'each payment of a claim asks for all before it',
+			finds: 'v_claimed, v_claimed_to[v_item.person], v_claimed_by[v_item.caller])',
+			puts: 'v_claimed, (select coalesce(sum(t.a), 0) from unnest(v_to, v_amounts) t (w, a) where t.w = v_item.to_user_id), (select coalesce(sum(t.a), 0) from unnest(v_by, v_amounts) t (w, a) where t.w = v_item.requested_by))',
+			noticedBy: 'cost',
+		},
+		{
+			breaks: 'a window does not count what it hands out itself',
+			finds: 'v_claimed := v_claimed + v_item.amount_etb;',
+			puts: 'null;',
+		},
+		{
+			breaks: 'a window does not count what it hands out to one person',
+			finds: 'v_claimed_to[v_item.person] := v_claimed_to[v_item.person] + v_item.amount_etb;',
+			puts: 'null;',
+		},
+		{
+			breaks: 'a window counts what it hands out for one caller with another',
+			finds: 'dense_rank() over (order by r.requested_by) as caller',
+			puts: '1 as caller',
+		},
+		{
+			breaks: 'a day is one of UTC',
+			finds: 'v_day := (v_now at time zone v_rules.time_zone)::date;',
+			puts: "v_day := (v_now at time zone 'UTC')::date;",
+		},
+		{
+			breaks: 'a reference that a list names twice is sent twice',
+			finds: 'elsif v_row.claim = v_claim then',
+			puts: 'elsif v_row.claim = v_claim then null;\n      elsif false then',
+		},
+		{
+			breaks: 'a workflow of another version pays',
+			finds: 'if p_version <> v_version.version then',
+			puts: 'if false then',
+			noticedBy: 'setup',
+		},
+		{
+			breaks: 'a long reference hurts the others of its list',
+			finds: "left(coalesce(v_row.reference, v_item.reference, ''), 200) as reference",
+			puts: "coalesce(v_row.reference, v_item.reference, '') as reference",
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'what is refused again and again fills the history',
+			finds: "where h.event = 'refused' and h.at >",
+			puts: 'where false and h.at >',
+			noticedBy: 'decisions',
+		},
+	],
+	'gate/schema/61-record.sql': [
+		{
+			breaks: 'a window ends what another one holds',
+			finds: 'p.key = v_key and p.claim = p_claim order by p.attempt limit 1;',
+			puts: 'p.key = v_key order by p.attempt desc limit 1;',
+		},
+		{
+			breaks: 'a late answer changes what a person settled',
+			finds:
+				"when v_row.settled_by is null and v_row.state = 'unknown' and v_said.outcome = 'paid' then v_said.outcome",
+			puts: "when v_row.state in ('unknown', 'notPaid') and v_said.outcome = 'paid' then v_said.outcome",
+		},
+		{
+			breaks: 'a late answer that it was paid is forgotten',
+			finds: "and v_said.outcome = 'paid' then 'latePaid'",
+			puts: "and v_said.outcome = 'paid' then 'lateAnswer'",
+		},
+		{
+			breaks: 'a late answer that it may have been paid is forgotten',
+			finds: "and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
+			puts: 'and false then null',
+		},
+		{
+			breaks: 'what was paid late does not count as spent',
+			finds:
+				"when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end",
+			puts: "when v_event = 'notPaid' then -1 end",
+		},
+		{
+			breaks: 'nobody is told that a payment was made twice',
+			finds:
+				"exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'",
+			puts: "false then 'paidTwice'",
+		},
+		{
+			breaks: 'a second payment of one claim is forgotten',
+			finds:
+				"if v_said.outcome = 'paid' and v_row.state = 'paid' and v_said.tx_hash <> v_row.tx_hash and not exists (",
+			puts: 'if false and not exists (',
+		},
+		{
+			breaks: 'what may have been paid is freed by a second answer',
+			finds: 'and v_row.answer is null then v_said.outcome -- only its lease had ended',
+			puts: 'then v_said.outcome',
+		},
+		{
+			breaks: 'the money of what was not paid is not given back',
+			finds: "then 1 when v_event = 'notPaid' then -1 end",
+			puts: 'then 1 end',
+		},
+		{
+			breaks: 'an answer that a person knew opens again what they settled',
+			finds:
+				"and v_said.outcome = 'unknown' and v_row.answer is distinct from 'unknown' then 'lateUnknown'",
+			puts: "and v_said.outcome = 'unknown' then 'lateUnknown'",
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'what is opened again is still settled by a person',
+			finds: 'reason = v_said.message, ended_at = v_now, settled_by = null,',
+			puts: 'reason = v_said.message, ended_at = v_now,',
+		},
+		{
+			breaks: 'nobody is told that a payment was made after all',
+			finds: "when v_event = 'latePaid' then 'paidAfterAll'",
+			puts: "when false then 'paidAfterAll'",
+		},
+		{
+			breaks: 'a claim that this record does not have is told as paid',
+			finds: "if not found then\n        raise exception 'This record did not hand out",
+			puts: "if false then\n        raise exception 'This record did not hand out",
+			noticedBy: 'decisions',
+		},
+	],
+	'gate/schema/70-settle.sql': [
+		{
+			breaks: 'a person can settle an attempt after which it was sent again',
+			finds: 'and p.attempt > p_attempt) then',
+			puts: 'and false) then',
+		},
+		{
+			breaks: 'a person can say of what may still be sent that it was not paid',
+			finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
+			puts: "v_row.state = 'sending'",
+		},
+		{
+			breaks: 'a person can record what is being sent',
+			finds: "(v_row.state = 'sending' or v_row.state = 'unknown' and not p_was_paid)",
+			puts: "(v_row.state = 'unknown' and not p_was_paid)",
+		},
+		{
+			breaks: 'a person writes down what the gate is sending',
+			finds:
+				"elsif v_row.state = 'sending' and v_row.lease_until > v_now then\n      v_message := 'The gate is sending it now';",
+			puts: "elsif false then\n      v_message := 'The gate is sending it now';",
+		},
+		{
+			breaks: 'a person\'s "paid" does not count as spent again',
+			finds: 'array[case when p_was_paid then v_row.amount_etb else -v_row.amount_etb end]',
+			puts: 'array[-v_row.amount_etb]',
+		},
+		{
+			breaks: 'what the gate would pay cannot be written down as paid',
+			finds:
+				'elsif is_of_another(v_row, v_item.to_user_id, v_item.amount_etb) then\n      v_message',
+			puts: 'elsif v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb then\n      v_message',
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'a person writes down another amount for a reference',
+			finds:
+				'elsif is_of_another(v_row, v_item.to_user_id, v_item.amount_etb) then\n      v_message',
+			puts: 'elsif false then\n      v_message',
+		},
+	],
+	'gate/schema/71-set-rules.sql': [
+		{
+			breaks: 'a lease is too short for a payment',
+			finds: "if v_rules.lease not between interval '2 minutes' and interval '1 day' then",
+			puts: 'if false then',
+			noticedBy: 'decisions',
+		},
+	],
+	'gate/schema/80-views.sql': [
+		{
+			breaks: 'what is handed out and was never recorded is shown as being sent',
+			finds: "when p.state = 'sending' and p.lease_until > clock() then 'inFlight'",
+			puts: "when p.state = 'sending' then 'inFlight'",
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'nobody is told that what is unknown may be paid twice',
+			finds:
+				"when exists (select from payment o where o.budget = p.budget and o.key = p.key and o.state = 'paid') then 'mayBePaidTwice'",
+			puts: "when false then 'mayBePaidTwice'",
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'a payment whose lease ended is found as being sent',
+			finds:
+				"case when p.state = 'sending' and p.lease_until <= clock() then 'unknown' else p.state end",
+			puts: 'p.state',
+			noticedBy: 'decisions',
+		},
+	],
+	'gate/schema/90-rights.sql': [
+		{
+			breaks: 'a login may act in every database of the server',
+			finds: 'revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;',
+			puts: 'grant usage on schema etb_wallet to public;',
+			noticedBy: 'neighbourhood',
+		},
+		{
+			breaks: 'everybody may read the payments',
+			finds: 'grant select on all tables in schema etb_wallet to etb_wallet_desk;',
+			puts: 'grant select on all tables in schema etb_wallet to etb_wallet_desk, etb_wallet_gate;',
+			noticedBy: 'rights',
+		},
+		{
+			breaks: 'the login of the desk cannot make a backup',
+			finds: 'grant select on all sequences in schema etb_wallet to etb_wallet_desk;',
+			puts: '',
+			noticedBy: 'backup',
+		},
+		{
+			breaks: 'a name in a function is found wherever somebody put it',
+			finds: 'alter function %1$s set search_path = etb_wallet, pg_temp;',
+			puts: '',
+			noticedBy: 'setup',
+		},
+		{
+			breaks: "a temporary table stands for one of the gate's",
+			finds: 'alter function %1$s set search_path = etb_wallet, pg_temp;',
+			puts: 'alter function %1$s set search_path = pg_temp, etb_wallet;',
+			noticedBy: 'rights',
+		},
+	],
+	'gate/schema/99-end.sql': [
+		{
+			breaks: 'who set up stays a member of the owner',
+			finds: 'revoke etb_wallet_owner from current_user;\n',
+			puts: '',
+			noticedBy: 'setup',
+		},
+	],
+};
 
-export const mutations: GateMutation[] = inSchema.map((mutation) => ({
-	...mutation,
-	file: 'gate/schema.sql',
-}));
+export const mutations: GateMutation[] = Object.entries(mistakes).flatMap(([file, those]) =>
+	those.map((mutation) => ({ ...mutation, file })),
+);

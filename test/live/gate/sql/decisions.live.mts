@@ -237,6 +237,20 @@ test('what was claimed longer ago than its lease is unknown until its answer or 
 	assert.deepEqual(await story(name, 'b'), ['send', 'leaseEnded', 'saidPaid', 'lateAnswer']);
 });
 
+test('the desk reads as unknown what was handed out and never recorded, also when nobody asks for it again', async () => {
+	const name = await newBudget({ lease: '10 minutes' });
+	await claim(client, name, [item('a')]);
+	const state = async () =>
+		await value(client, z.string(), 'select state from etb_wallet.payments where budget = $1', [
+			name,
+		]);
+	assert.deepEqual(await open(name), [['a', 1, 'inFlight']]);
+	assert.equal(await state(), 'sending');
+	await move('11 minutes');
+	assert.deepEqual(await open(name), [['a', 1, 'unknown']]);
+	assert.equal(await state(), 'unknown');
+});
+
 test('a late answer "unknown" opens again what a person called not paid, once', async () => {
 	const name = await newBudget({ lease: '10 minutes', most_per_day: 15 });
 	const window = await claim(client, name, [item('a')]);

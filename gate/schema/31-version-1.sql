@@ -1,0 +1,109 @@
+-- The tables of version 1. Once it is released this never changes: the next version is a file of its own, which alters these tables.
+
+if v_found < 1 then
+-- Text that is compared and sorted byte by byte. In the order of a language an index loses rows when that order changes, with another C library
+-- or image of PostgreSQL under the same data: then nobody would know any more who was paid.
+create domain exact as text collate "C";
+-- A limit in ETB; null is no limit. (NaN is above all numbers: it would be no limit.)
+create domain most_etb as numeric check (value >= 0 and value < 1e21);
+
+-- What may be spent: one row for each budget, under which workflows pay, and one for each caller that has limits besides. A budget without a row pays
+-- nobody. Changed by set_rules.
+create table rules (
+  budget exact check (length(budget) between 1 and 100), -- The name that workflows give it, such as main
+  requested_by exact default '' check (length(requested_by) <= 200), -- Empty: the budget's own row. Or the name that the caller gives itself, which nothing proves
+  paused boolean not null default false, -- Nothing new is handed out while true; what was handed out ends
+  most_per_payment most_etb,
+  most_per_day most_etb, -- For all payments, of the budget or of the caller, in one calendar day
+  most_per_month most_etb,
+  -- The rest is of the budget's own row.
+  most_per_recipient_per_day most_etb, -- For one person and calendar day
+  most_per_recipient_per_month most_etb,
+  time_zone exact not null default 'Africa/Addis_Ababa', -- Where a day begins and ends
+  -- How long a window has to be sent and recorded. Afterwards what was not recorded is unknown. Nothing is sent after half of it.
+  lease interval not null default '15 minutes' check (lease > interval '0'),
+  primary key (budget, requested_by)
+);
+
+-- Each attempt to make a payment: one row for each time that it was handed out. Never removed; its person and amount stay; paid is for ever.
+create table payment (
+  budget exact not null, -- The budget that pays
+  key exact not null, -- What key_of makes of the reference: references that look the same are the same
+  attempt integer not null check (attempt > 0), -- 1 for the first one. There is a next one only after all before it were not paid.
+  reference exact not null, -- The caller's own name of the payment, as it was written at first
+  to_user_id exact not null, -- Who gets the money
+  amount_etb numeric not null check (amount_etb > 0),
+  state exact not null check (state in ('sending', 'paid', 'notPaid', 'unknown')), -- sending: handed out, its end not recorded yet (after lease_until: unknown). unknown: may have been paid; a person settles it.
+  surprise exact check (surprise in ('paidTwice', 'paidAfterAll')), -- What a person should know. paidTwice: another attempt is paid too. paidAfterAll: the answer came after a person, or an earlier answer, had said that it was not paid.
+  requested_by exact not null, -- The name that the caller gave itself, or empty
+  claim uuid, -- The claim that handed it out. Only who knows it can end it. Null: a person wrote it down as paid.
+  execution exact, -- The execution of n8n that claimed it
+  claimed_at timestamptz not null, -- When it was handed out or written down
+  lease_until timestamptz not null, -- Until when its end has to be recorded
+  spent_on date, -- The day that its money counts for. Null: it was paid without the gate, and counts for none.
+  answer exact check (answer in ('paid', 'notPaid', 'unknown')), -- What the ETB Wallet node answered last, if it did
+  ended_at timestamptz, -- When its end was recorded, or a person settled it
+  tx_hash exact, -- What the service gave for it
+  reason exact, -- Why it is not paid or unknown, or the note of the person who settled it
+  settled_by exact, -- The person who settled it
+  -- (No two indexes begin alike: a plan made for an empty table takes any that begins with what is asked for, and keeps it.)
+  primary key (key, budget, attempt)
+);
+-- What is in flight, to be settled, or to be looked at
+create index payment_open on payment (budget, claimed_at) where state in ('sending', 'unknown') or surprise is not null;
+-- For "Find a payment"
+create index payment_person on payment (to_user_id, budget, claimed_at);
+create index payment_transaction on payment (tx_hash) where tx_hash is not null;
+
+-- What is spent or reserved: the sums of the attempts that are sending, paid or unknown
+create table spent (
+  budget exact,
+  period exact check (period in ('day', 'month')), -- A calendar day or month in the budget's time zone
+  starts_on date, -- The first day of the period
+  scope exact check (scope in ('budget', 'recipient', 'caller')), -- Whose sum it is: of the budget, of one recipient, of one caller
+  who exact, -- The recipient's toUserId or the caller's requestedBy; empty for the budget
+  amount_etb numeric not null,
+  primary key (budget, period, starts_on, scope, who)
+) with (fillfactor = 60);
+
+-- Everything that was decided, told and said. Only added to.
+create table history (
+  id bigint generated always as identity primary key, -- In the order in which it happened, for one budget
+  at timestamptz not null,
+  budget exact not null,
+  event exact not null, -- send, refused; paid, notPaid, unknown; latePaid, lateUnknown, lateAnswer; leaseEnded; saidPaid, saidNotPaid, saidSeen, saidPaidBefore; rules
+  reference exact, -- As the payment has it
+  attempt integer, -- Which attempt it is about
+  to_user_id exact,
+  amount_etb numeric,
+  requested_by exact,
+  claim uuid,
+  execution exact, -- The execution of n8n that did it
+  by_person exact, -- The person who did it
+  detail exact -- The reason, txHash, note or change
+);
+-- The story of one payment
+create index history_of_payment on history (budget, reference, id);
+
+-- Says what a table does not allow
+create function refuse_change() returns trigger language plpgsql as $f$
+begin
+  raise exception 'etb_wallet.% (%) %', tg_table_name, tg_op,
+    case tg_table_name
+      when 'history' then 'is only added to'
+      else 'keeps every payment, with its person and its amount, and what is paid stays paid'
+    end;
+end $f$;
+
+create trigger only_added before update or delete or truncate on history
+  for each statement execute function refuse_change();
+create trigger never_removed before delete or truncate on payment
+  for each statement execute function refuse_change();
+-- What would make a paid payment payable again, or give it another person, amount or claim
+create trigger paid_for_ever before update on payment
+  for each row when (
+    (old.state = 'paid' and new.state <> 'paid')
+    or old.budget <> new.budget or old.key <> new.key or old.attempt <> new.attempt or old.reference <> new.reference
+    or old.to_user_id <> new.to_user_id or old.amount_etb <> new.amount_etb or old.claim is distinct from new.claim
+  ) execute function refuse_change();
+end if;

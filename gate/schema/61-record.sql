@@ -1,0 +1,99 @@
+-- What the gate calls after it has sent
+
+-- For the gate: records how the attempts of a claim ended. p_items: what claim gave as items. p_answers: what the ETB Wallet node gave for send, in
+-- its order: one for each, also for errors. It ends only what this claim handed out, and never changes what is paid. What was not
+-- paid, also in the words of a person, it opens again when a later answer says paid or unknown. It can be repeated. items: each with its outcome, in order.
+-- @throws when this record does not have the claim: then nothing at all is recorded
+create or replace function record(
+  p_budget text, p_claim uuid, p_items json, p_answers json, p_execution text default null, out items jsonb
+) language plpgsql security definer as $f$
+declare
+  v_items jsonb[] := array(select jsonb_array_elements(p_items::jsonb));
+  v_answers jsonb[] := array(select jsonb_array_elements(p_answers::jsonb));
+  v_rules rules := lock_budget(p_budget);
+  v_now timestamptz := clock();
+  v_is_complete boolean := cardinality(v_answers) = (select count(*) from unnest(v_items) i where i ->> 'outcome' is null);
+  v_sent integer := 0;
+  v_item jsonb;
+  v_key text;
+  v_said record;
+  v_row payment;
+  v_event text; v_before text;
+  v_asks boolean;
+  v_sign integer;
+  v_day date; v_to text[] := '{}'; v_by text[] := '{}'; v_amounts numeric[] := '{}';
+  v_told jsonb[] := '{}';
+begin
+  foreach v_item in array v_items loop
+    v_key := key_of(v_item ->> 'reference');
+    v_asks := v_item ->> 'code' = 'inFlight';
+    if v_item ->> 'outcome' is null then
+      v_sent := v_sent + 1;
+      v_said := read_answer(v_item, case when v_is_complete then v_answers[v_sent] end);
+      select * into v_row from payment p where p.budget = p_budget and p.key = v_key and p.claim = p_claim order by p.attempt limit 1;
+      if not found then
+        raise exception 'This record did not hand out the payment "%": it was restored from a backup, or was behind when it took over. Nothing is recorded', v_item ->> 'reference'
+          using hint = 'Write down first what was paid since: docs/gate.md, "After a restore".';
+      end if;
+      v_before := coalesce(v_row.settled_by || ' settled it', 'It was recorded') || ' as not paid';
+      if v_said.outcome = 'paid' and v_row.state = 'paid' and v_said.tx_hash <> v_row.tx_hash and not exists (
+        select from payment p where p.budget = p_budget and p.key = v_key and p.tx_hash = v_said.tx_hash
+      ) then
+        -- Another txHash is another payment. It gets an attempt of its own, which was not paid until now.
+        v_before := 'This claim was paid before, as ' || v_row.tx_hash;
+        v_row.attempt := (select max(p.attempt) + 1 from payment p where p.budget = p_budget and p.key = v_key);
+        v_row.state := 'notPaid';
+        insert into payment values (v_row.*);
+      end if;
+      v_event := case
+        when v_row.state = 'sending' then v_said.outcome
+        when v_row.settled_by is null and v_row.state = 'unknown' and v_said.outcome = 'paid' then v_said.outcome
+        when v_row.settled_by is null and v_row.state = 'unknown' and v_said.outcome = 'notPaid' and v_row.answer is null then v_said.outcome -- only its lease had ended
+        when v_row.state = 'notPaid' and v_said.outcome = 'paid' then 'latePaid'
+        -- (An answer that was recorded before a person settled it is no news.)
+        when v_row.state = 'notPaid' and v_said.outcome = 'unknown' and v_row.answer is distinct from 'unknown' then 'lateUnknown'
+        when v_row.answer is distinct from v_said.outcome then 'lateAnswer'
+      end;
+      if v_event = 'lateAnswer' then
+        -- It changes nothing, but that a txHash is kept.
+        perform write_down(v_now, v_row, v_event, p_execution, null, concat_ws(' ', v_said.outcome, v_said.tx_hash, v_said.message));
+        update payment p set answer = v_said.outcome,
+          tx_hash = case when p.state = 'paid' and v_said.outcome = 'paid' then coalesce(p.tx_hash, v_said.tx_hash) else p.tx_hash end
+        where p.budget = p_budget and p.key = v_key and p.attempt = v_row.attempt;
+      elsif v_event is not null then
+        if v_event in ('latePaid', 'lateUnknown') then
+          v_said.message := concat_ws(' ', format('%s. Later another answer came: %s.', v_before, v_said.outcome), v_said.message);
+        end if;
+        -- What was given back counts as spent again; what was not paid is given back. All of one claim is of one day.
+        v_sign := case when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end;
+        if v_sign is not null then
+          v_day := v_row.spent_on;
+          v_to := array_append(v_to, v_row.to_user_id::text); v_by := array_append(v_by, v_row.requested_by::text); v_amounts := array_append(v_amounts, v_sign * v_row.amount_etb);
+        end if;
+        update payment p set
+          state = v_said.outcome, answer = v_said.outcome, tx_hash = v_said.tx_hash, reason = v_said.message, ended_at = v_now, settled_by = null,
+          surprise = case
+            when v_said.outcome = 'paid' and exists (select from payment o where o.budget = p_budget and o.key = v_key and o.state = 'paid') then 'paidTwice'
+            when v_event = 'latePaid' then 'paidAfterAll'
+          end
+        where p.budget = p_budget and p.key = v_key and p.attempt = v_row.attempt;
+        perform write_down(v_now, v_row, v_event, p_execution, null, coalesce(v_said.tx_hash, v_said.message));
+      end if;
+      v_item := v_item || jsonb_build_object('outcome', v_said.outcome, 'code', v_said.code, 'message', v_said.message, 'txHash', v_said.tx_hash) || coalesce(v_said.paid, '{}');
+      v_asks := v_said.outcome <> 'paid' and (v_event is null or v_event = 'lateAnswer');
+    end if;
+    if v_asks then
+      -- What the payment is now: by another claim, which ended while this window was sent, or by another attempt of this one.
+      v_row := deciding_attempt(p_budget, v_key);
+      v_item := v_item || jsonb_build_object('txHash', v_row.tx_hash) || case
+        when v_row.state = 'paid' then jsonb_build_object('outcome', 'alreadyPaid', 'code', 'paidBefore', 'message', 'It was paid before, and is not sent again')
+        when v_row.state = 'sending' then jsonb_build_object('outcome', 'unknown', 'code', 'inFlight', 'message', 'Another execution is sending it: run this again later')
+        when v_row.state = v_item ->> 'outcome' and v_item ->> 'code' <> 'inFlight' then jsonb_build_object('message', coalesce(v_row.reason, v_item ->> 'message'))
+        else jsonb_build_object('outcome', v_row.state, 'code', case v_row.state when 'unknown' then 'inDoubt' else 'refused' end, 'message', v_row.reason)
+      end;
+    end if;
+    v_told := array_append(v_told, v_item);
+  end loop;
+  perform reserve(p_budget, v_day, v_to, v_by, v_amounts);
+  items := to_jsonb(v_told);
+end $f$;
