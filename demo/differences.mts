@@ -1,25 +1,25 @@
-/** What older n8n lack or do differently, found by running them: for the tests, and for the table in docs/compatibility.md. */
+/** What older n8n lack or do differently, found by running them: for the tests, and for the list in docs/compatibility.md. */
 import { compareVersions, n8nVersion } from './version.mts';
 
 interface Difference {
 	/** The first n8n that is as the newest, of those that were tried. */
 	since: string;
-	/** For the table, in a person's words. */
+	/** In a person's words, to follow "Before 2.40.0: ". */
 	what: string;
 }
 
 const differences = {
 	expressionSettings: {
 		since: '2.40.0',
-		what: 'The two [settings for events](operating.md#settings) have no effect',
+		what: 'the two [settings for events](operating.md#settings) have no effect',
 	},
 	publishing: {
 		since: '2.40.0',
-		what: 'Publishing a trigger that cannot register answers with its reason at once, instead of after 5 attempts',
+		what: 'n8n makes one attempt to publish a trigger, and not 5',
 	},
 	projects: {
 		since: '2.38.0',
-		what: 'A second published trigger for an account is refused without the name of the workflow that has it',
+		what: 'who publishes a second trigger for an account is not told which workflow has the first',
 	},
 	addressProtection: {
 		since: '2.12.0',
@@ -31,15 +31,15 @@ const differences = {
 	},
 	formLogin: {
 		since: '2.27.0',
-		what: 'Forms have no login, so the [examples](examples.md) that need one cannot be published',
+		what: 'forms have no login, so the [examples](examples.md) that need one cannot be published',
 	},
 	firstMode: {
 		since: '2.12.0',
-		what: 'A workflow that settles, and is called, settles also when *Retry execution* repeats its caller (*was not paid* counts once all the same), and pays in an evaluation',
+		what: 'a workflow that another one calls pays in an evaluation, and settles when *Retry execution* repeats the caller (*Was Not Paid* still counts once)',
 	},
 	emptyFields: {
 		since: '2.30.8',
-		what: 'The editor does not begin an execution while a node has an empty required field, and does not say which',
+		what: 'the editor runs nothing while a required field is empty, and does not say which',
 	},
 } satisfies Record<string, Difference>;
 
@@ -53,8 +53,8 @@ export const refusedBy = (name: string): RegExp =>
 		? /Unpublish the other workflow first: /
 		: new RegExp(`Unpublish the workflow "${name}" first: `);
 
-/** What the table says of a version, beside the tests that failed there. */
-export const differencesOf = (version: string): string[] =>
-	Object.values(differences)
-		.filter(({ since }) => compareVersions(version, since) < 0)
-		.map(({ what }) => what);
+/** What older n8n lack, newest first, as lines of a list. */
+export const listedDifferences = (): string[] =>
+	Object.values<Difference>(differences)
+		.toSorted((one, other) => compareVersions(other.since, one.since))
+		.map(({ since, what }) => `- Before ${since}: ${what}.`);

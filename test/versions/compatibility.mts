@@ -1,4 +1,5 @@
-/** What docs/compatibility.md says: a table of n8n versions, written by `npm run test:versions`, and the range in it. */
+/** What `npm run test:versions` writes into docs/compatibility.md: the range of versions, what older ones lack, and a table. */
+import { listedDifferences } from '../../demo/differences.mts';
 import { compareVersions } from '../../demo/version.mts';
 
 export const compatibilityFile = 'docs/compatibility.md';
@@ -10,10 +11,8 @@ export type Result = (typeof results)[number];
 export interface TriedVersion {
 	version: string;
 	result: Result;
-	/** Which tests were run, and how many of them passed. */
+	/** Which tests were run, and how many of them passed; what failed, with its reason. */
 	run: string;
-	/** What is different there from the newest version. */
-	differs: string;
 }
 
 const isResult = (text: string | undefined): text is Result =>
@@ -23,9 +22,9 @@ const isResult = (text: string | undefined): text is Result =>
 export function readTable(document: string): TriedVersion[] {
 	return [...document.matchAll(/^\| (\d+\.\d+\.\d+) \|(.*)\|$/gm)].map(
 		([, version = '', rest = '']) => {
-			const [result, run = '', differs = ''] = rest.split('|').map((cell) => cell.trim());
+			const [result, run = ''] = rest.split('|').map((cell) => cell.trim());
 			if (!isResult(result)) throw new Error(`${compatibilityFile}: ${version} ${result}`);
-			return { version, result, run, differs };
+			return { version, result, run };
 		},
 	);
 }
@@ -49,7 +48,7 @@ export function rangeOf(tried: TriedVersion[]): Range | undefined {
 	return { oldest: passed.at(-1)?.version ?? '', newest: passed[0]?.version ?? '' };
 }
 
-/** The document with these rows in its table, in place of older ones of the same versions. */
+/** The document with these rows in its table, in place of older ones of the same versions, and with all that older ones lack. */
 export function withRows(document: string, rows: TriedVersion[]): string {
 	const others = readTable(document).filter(
 		({ version }) => !rows.some((row) => row.version === version),
@@ -59,15 +58,10 @@ export function withRows(document: string, rows: TriedVersion[]): string {
 	);
 	const range = rangeOf(all);
 	const stated = range === undefined ? 'no version yet' : `${range.oldest} to ${range.newest}`;
-	const lines = all.map(
-		({ version, result, run, differs }) => `| ${version} | ${result} | ${run} | ${differs} |`,
-	);
-	const table = [
-		'| n8n | Result | What was run | What differs |',
-		'| --- | --- | --- | --- |',
-		...lines,
-	];
+	const lines = all.map(({ version, result, run }) => `| ${version} | ${result} | ${run} |`);
+	const table = ['| n8n | Result | What was run |', '| --- | --- | --- |', ...lines];
 	return document
 		.replace(/^\| n8n \|.*(?:\n\|.*)*/m, () => table.join('\n'))
+		.replace(/^- Before .*(?:\n- Before .*)*/m, () => listedDifferences().join('\n'))
 		.replace(/^Runs on n8n .*$/m, () => `Runs on n8n **${stated}**.`);
 }

@@ -1,6 +1,7 @@
 /** What docs/compatibility.md says is what everything else says about versions of n8n. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { listedDifferences } from '../../demo/differences.mts';
 import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility.mts';
 import type { Result, TriedVersion } from './compatibility.mts';
 
@@ -11,7 +12,6 @@ const row = (version: string, result: Result): TriedVersion => ({
 	version,
 	result,
 	run: 'demo',
-	differs: '',
 });
 
 test('the range ends before a version that failed, and what cannot be installed says nothing', () => {
@@ -40,6 +40,10 @@ test('a run replaces the rows of its versions and the range, and leaves the rest
 	expect(again).toContain(`Runs on n8n **${range.oldest} to 2.99.0**.`);
 	const prose = (text: string): string => text.replaceAll(/^(?:\||Runs on).*\n/gm, '');
 	expect(prose(again)).toBe(prose(document));
+});
+
+test('the document lists all that older versions lack', () => {
+	expect(document).toContain(listedDifferences().join('\n'));
 });
 
 test('package.json and README state the range of the table', () => {
