@@ -46,6 +46,7 @@ test('what a mutation changes stands once in its file, and once in gate/schema.s
 	expect(new Set(mutations.map(({ breaks }) => breaks)).size).toBe(mutations.length);
 });
 
+const Note = z.object({ parameters: z.object({ content: z.string() }) });
 const ToBeChosen = z.object({ value: z.literal('') });
 
 test.each([...globSync('gate/*.json'), ...globSync('examples/*.json')])(
@@ -69,6 +70,16 @@ test('gate/README.md names every file', () => {
 describe.each(files)('%s', (file) => {
 	test('connects its own nodes only, and reads only from them', async () => {
 		expectConnected(await readGateWorkflow(file));
+	});
+
+	test('has a note that somebody reads', async () => {
+		const { nodes } = await readGateWorkflow(file);
+		const notes = nodes.flatMap((node) => {
+			const { success, data } = Note.safeParse(node);
+			return success ? data.parameters.content.split(/\s+/) : [];
+		});
+		expect(notes.length).toBeGreaterThan(20);
+		expect(notes.length).toBeLessThanOrEqual(90);
 	});
 
 	test('has a Code node only at the desk, and credentials by name only', async () => {
