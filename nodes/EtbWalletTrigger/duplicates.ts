@@ -1,20 +1,20 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { triggerKey, whenEnded } from '../shared/n8nTrigger';
-import { inTime, marksOf } from '../shared/record/marks';
+import { withTimeout, marksOf } from '../shared/record/marks';
 import { exclusively, inTurn } from '../shared/record/lock';
-import { asError, messageOf } from '../shared/unknown';
+import { asError, messageOf } from '../shared/untyped';
 
 /** How many events this process remembers, those of all triggers. */
 const rememberedInProcess = 20_000;
 
 /** `running`: n8n has not answered its delivery yet. */
-type Delivered = 'running' | 'handled';
+type EventState = 'running' | 'handled';
 
 /** The events that this process received, by trigger and `eventKey`, oldest first. */
-const deliveries = new Map<string, Delivered>();
+const received = new Map<string, EventState>();
 
-const deliveryOf = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
+const eventOfTrigger = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
 	`${triggerKey(context)} ${key}`;
 
 /**
@@ -30,18 +30,20 @@ const executing = new Set<string>();
 export function beginDelivery(
 	context: IWebhookFunctions,
 	key: string,
-): Delivered | ((isHandled: boolean) => void) {
-	const delivery = deliveryOf(context, key);
-	const known = executing.has(delivery) ? 'running' : deliveries.get(delivery);
+): EventState | { end: (isHandled: boolean) => void } {
+	const event = eventOfTrigger(context, key);
+	const known = executing.has(event) ? 'running' : received.get(event);
 	if (known !== undefined) return known;
-	deliveries.set(delivery, 'running');
-	const [oldest] = deliveries.keys();
-	if (deliveries.size > rememberedInProcess && oldest !== undefined) deliveries.delete(oldest);
-	return (isHandled) => {
-		// n8n does not say that an execution ended that it could not save.
-		executing.delete(delivery);
-		if (isHandled) deliveries.set(delivery, 'handled');
-		else deliveries.delete(delivery);
+	received.set(event, 'running');
+	const [oldest] = received.keys();
+	if (received.size > rememberedInProcess && oldest !== undefined) received.delete(oldest);
+	return {
+		end(isHandled) {
+			// When n8n cannot save an execution, `whenEnded` does not call back.
+			executing.delete(event);
+			if (isHandled) received.set(event, 'handled');
+			else received.delete(event);
+		},
 	};
 }
 
@@ -66,9 +68,9 @@ export async function isToBeHandled(
 ): Promise<boolean> {
 	// Retry execution: a person wants it to run.
 	if (context.getMode() === 'retry' || givenOut.has(item)) return true;
-	const delivery = deliveryOf(context, key);
-	// A process that receives deliveries and runs their workflows is the only one of n8n: in queue mode workers run them.
-	const isShared = !deliveries.has(delivery);
+	const event = eventOfTrigger(context, key);
+	// A process that receives received and runs their workflows is the only one of n8n: in queue mode workers run them.
+	const isShared = !received.has(event);
 	const change = async (wanted: Change): Promise<ReadonlySet<string>> => {
 		try {
 			return await changeRecord(context, wanted, isShared);
@@ -91,11 +93,11 @@ export async function isToBeHandled(
 	}
 	givenOut.add(item);
 	if (!untilItSucceeds) return true;
-	const isTold = whenEnded(context, async (hasFailed) => {
+	const callsBack = whenEnded(context, async (hasFailed) => {
 		await change({ remove: hasFailed ? marks : [open] });
-		executing.delete(delivery);
+		executing.delete(event);
 	});
-	if (isTold) executing.add(delivery);
+	if (callsBack) executing.add(event);
 	return true;
 }
 
@@ -133,7 +135,7 @@ async function changeRecord(
 	let failure: Error | undefined;
 	const call = async (): Promise<void> => {
 		try {
-			found = await inTime(write(context, change), answerTimeoutMs);
+			found = await withTimeout(write(context, change), answerTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}

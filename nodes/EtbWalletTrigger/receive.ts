@@ -2,7 +2,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
 import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
-import { messageOf } from '../shared/unknown';
+import { messageOf } from '../shared/untyped';
 import { beginDelivery } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
 import { settingsOf } from './settings';
@@ -52,9 +52,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 /** Starts the workflow, unless it runs or ran for this event before. */
 function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IWebhookResponseData {
 	const response = context.getResponseObject();
-	const delivery = beginDelivery(context, key);
-	if (typeof delivery === 'string') return refuse(context, refusals[delivery]);
-	whenAnswered(response, (status) => delivery(status >= 200 && status < 300));
+	const begun = beginDelivery(context, key);
+	if (typeof begun === 'string') return refuse(context, refusals[begun]);
+	whenAnswered(response, (status) => begun.end(status >= 200 && status < 300));
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 

@@ -1,7 +1,7 @@
 /** Publishing and testing: gives the service the webhook URL of one workflow for each account. */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
-import { loadAccount, type Account } from '../shared/account';
+import { credentialType, loadAccount, type Account } from '../shared/account';
 import { operationError } from '../shared/n8n';
 import {
 	isStarting,
@@ -10,7 +10,7 @@ import {
 	projectOf,
 	triggerKey,
 } from '../shared/n8nTrigger';
-import { callService } from '../shared/service/call';
+import { callService, webhookRequest } from '../shared/service/call';
 import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
@@ -31,7 +31,7 @@ interface Holder {
 	workflow: { id: string; name: string };
 	/** The project of n8n that the workflow belongs to. */
 	project: string | undefined;
-	/** When it was published, in ms. The node's static data keeps it. Undefined: n8n started it, and nobody could publish it before. */
+	/** When it was published, in ms. The node's static data keeps it. Undefined: n8n starts it, and it never had the account. */
 	since?: number;
 	/** Whether n8n closed it, without unpublishing its workflow. */
 	isClosed?: true;
@@ -46,11 +46,11 @@ interface AccountUrl {
 	lastCall: Promise<unknown>;
 }
 
-/** By `accountKey`. */
+/** By `accountKeyOf`. */
 const accounts = new Map<string, AccountUrl>();
 
 /** Recognises an account by its address and API key. A hash: n8n's database keeps it, see `isRegistered`. */
-const accountKey = ({ url, apiKey }: Account): string =>
+const accountKeyOf = ({ url, apiKey }: Account): string =>
 	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
 
 function accountUrlOf(key: string): AccountUrl {
@@ -72,7 +72,7 @@ export async function isRegistered(context: IHookFunctions): Promise<boolean> {
 	const own = ownUrl(context);
 	if (typeof account !== 'string' || url !== own) return false;
 	// If the credential was deleted, the trigger listens and refuses events until there is one again.
-	const present = await loadAccount(context).then(accountKey, () => account);
+	const present = await loadAccount(context).then(accountKeyOf, () => account);
 	if (present !== account) return false;
 	const holder = holderFor(context, own, account);
 	if (othersOf(account, holder).length > 0) return false;
@@ -114,7 +114,7 @@ async function accountFor(context: IHookFunctions): Promise<Account> {
 }
 
 async function publish(context: IHookFunctions, account: Account): Promise<void> {
-	const key = accountKey(account);
+	const key = accountKeyOf(account);
 	const holder = holderFor(context, publicUrl(context, account), key);
 	const rival = rivalOf(context, key, holder);
 	if (rival !== undefined) throw alreadyHeld(context, rival);
@@ -139,8 +139,8 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 }
 
 async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
-	const tested = holderFor(context, ownUrl(context), accountKey(account));
-	const isFree = (): boolean => holdersOf(accountKey(account), tested).length === 0;
+	const isFree = (): boolean =>
+		holdersOf(accountKeyOf(account), credentialIdOf(context)).length === 0;
 	const failure = await setUrl(context, account, publicUrl(context, account), isFree);
 	if (failure !== undefined) throw failureError(context.getNode(), failure);
 }
@@ -156,19 +156,16 @@ async function setUrl(
 	url: string,
 	isWanted: () => boolean,
 ): Promise<ServiceFailure | undefined> {
-	const known = accountUrlOf(accountKey(account));
+	const known = accountUrlOf(accountKeyOf(account));
 	const call = known.lastCall.then(async () => {
 		if (!isWanted()) return undefined;
 		const hadIt = known.taken === url;
 		if (!hadIt) known.taken = undefined;
-		const body = { webhookUrl: url };
 		const endsAt = performance.now() + registrationMs;
-		const result = await callService(
-			context,
-			account,
-			{ method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body },
-			{ timeoutMs: attemptMs, msLeft: () => endsAt - performance.now() },
-		);
+		const result = await callService(context, account, webhookRequest(url), {
+			timeoutMs: attemptMs,
+			msLeft: () => endsAt - performance.now(),
+		});
 		if (result.ok) {
 			known.taken = url;
 			return undefined;
@@ -209,7 +206,7 @@ function dropClosed(): void {
 	for (const [key, { holder }] of accounts) if (holder?.isClosed === true) accounts.delete(key);
 }
 
-/** Nobody holds an account for this trigger any more: at this URL, or without one at any. */
+/** Removes this trigger as a holder. With `url` only if it holds with that one: the end of a test leaves the published one. */
 function forget(trigger: string, url?: string): void {
 	for (const known of accounts.values()) {
 		const { holder } = known;
@@ -235,18 +232,18 @@ const publicUrl = (context: IHookFunctions, account: Account): string =>
 
 function holderFor(context: IHookFunctions, url: string, account: string): Holder {
 	const { id = '', name = '' } = context.getWorkflow();
-	const credentialId = context.getNode().credentials?.etbWalletApi?.id ?? '';
-	const project = projectOf(context);
-	const since = publishedAt(context, account);
 	return {
 		trigger: triggerKey(context),
 		url,
-		credentialId,
+		credentialId: credentialIdOf(context),
 		workflow: { id, name },
-		project,
-		since,
+		project: projectOf(context),
+		since: publishedAt(context, account),
 	};
 }
+
+const credentialIdOf = (context: IHookFunctions): string =>
+	context.getNode().credentials?.[credentialType]?.id ?? '';
 
 /** When a trigger was published for this account, in ms. */
 function publishedAt(context: IHookFunctions, account: string): number | undefined {
@@ -266,18 +263,14 @@ function rivalOf(context: IHookFunctions, key: string, holder: Holder): Holder |
 }
 
 /** Who holds the account, or one with the same credential, whose API key a person may have replaced since. */
-const holdersOf = (key: string, { credentialId }: Holder): Holder[] =>
-	[...accounts].flatMap(([other, { holder }]) =>
-		holder !== undefined && (other === key || isSameCredential(holder, credentialId))
-			? [holder]
-			: [],
-	);
+const holdersOf = (key: string, credentialId: string): Holder[] =>
+	[...accounts].flatMap(([other, { holder }]) => {
+		const isSameCredential = credentialId !== '' && holder?.credentialId === credentialId;
+		return holder !== undefined && (other === key || isSameCredential) ? [holder] : [];
+	});
 
-const othersOf = (key: string, holder: Holder): Holder[] =>
-	holdersOf(key, holder).filter(({ trigger }) => trigger !== holder.trigger);
-
-const isSameCredential = (holder: Holder, credentialId: string): boolean =>
-	credentialId !== '' && holder.credentialId === credentialId;
+const othersOf = (key: string, { trigger, credentialId }: Holder): Holder[] =>
+	holdersOf(key, credentialId).filter((holder) => holder.trigger !== trigger);
 
 /** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
 function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Error {

@@ -21,29 +21,22 @@ export function monotonicStopwatch(): () => number {
 	return () => performance.now() - monotonic;
 }
 
-/** Does something after a while, unless it is stopped before. It does not keep a process alive. */
-export function after(ms: number, work: () => void, stop?: AbortSignal): void {
-	const unlessStopped = (): void => {
-		if (stop?.aborted !== true) work();
-	};
-	AbortSignal.timeout(ms).addEventListener('abort', unlessStopped, { once: true });
-}
-
-/** A signal that is aborted so many ms after `stop` is. */
+/** A signal that is aborted so many ms after `stop` is. It does not keep a process alive. */
 export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSignal {
 	const end = new AbortController();
-	const begin = (): void => after(ms, () => end.abort());
+	const begin = (): void =>
+		AbortSignal.timeout(ms).addEventListener('abort', () => end.abort(), { once: true });
 	if (stop?.aborted === true) begin();
 	else stop?.addEventListener('abort', begin, { once: true });
 	return end.signal;
 }
 
 /** What `work` gives, unless the signal is aborted first: then it throws what `onAbort` gives, and the work may go on. */
-export async function unlessAborted<Result>(
+export async function unlessAborted<Value>(
 	signal: AbortSignal,
-	work: Promise<Result>,
+	work: Promise<Value>,
 	onAbort: () => Error,
-): Promise<Result> {
+): Promise<Value> {
 	let giveUp = (): void => {};
 	const aborted = new Promise<never>((_resolve, reject) => {
 		giveUp = () => reject(onAbort());

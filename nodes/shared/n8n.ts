@@ -14,7 +14,7 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import { credentialType, type Account } from './account';
-import { isObject, property } from './unknown';
+import { isObject, property } from './untyped';
 
 /**
  * Sends a request with the credential, until `signal` is aborted. n8n aborts it by the signal of the execution: Stop would
@@ -85,7 +85,11 @@ export interface RawAnswer {
 	body: unknown;
 }
 
-/** What n8n's request helpers give with a status, if they are told to throw at none. */
+/**
+ * What n8n's request helpers give with a status, if they are told to throw at none. Should `statusCode` stop: each payment
+ * is unknown.
+ * Noticed by: `test/unit/retries.test.mts`.
+ */
 export const rawAnswer = (response: unknown): RawAnswer => ({
 	status: Number(property(response, 'statusCode')),
 	headers: property(response, 'headers'),
@@ -99,7 +103,7 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 export interface Tries<Done> {
 	/** By item index, what must not be done again. */
 	done: Map<number, Done>;
-	/** Why a run failed that does nothing for its items. */
+	/** Why an earlier try failed that settled. */
 	failure?: { message: string; remedy: string };
 }
 
@@ -143,7 +147,7 @@ export const savedParameter = (context: IExecuteFunctions, name: string): unknow
  * counts, or nothing can be settled from the editor any more.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
-export const isRunByPerson = (context: IExecuteFunctions): boolean =>
+export const isStartedInEditor = (context: IExecuteFunctions): boolean =>
 	context.getMode() === 'manual' &&
 	property(property(context, 'additionalData'), 'restartExecutionId') === undefined;
 
@@ -167,7 +171,8 @@ const firstMode = (context: IExecuteFunctions): unknown =>
  * that failed. Should the mode be renamed: it may settle what a person said before.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
-export const isRepeated = (context: IExecuteFunctions): boolean => firstMode(context) === 'retry';
+export const isRetryExecution = (context: IExecuteFunctions): boolean =>
+	firstMode(context) === 'retry';
 
 /**
  * Whether a failed item leaves on the error output, and not as a row among the others ("On Error"). Should the name
@@ -178,11 +183,11 @@ export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether a schedule or another trigger that asks by itself started this execution, or the one that called it, so that no
- * person is there: a form or a webhook has another mode. Should the mode be renamed: a month that somebody left in a
+ * person is there: a form or a webhook has another mode. Should the mode be renamed: a month that somebody named in a
  * schedule is taken.
  * Noticed by: `test/live/n8n/payroll.live.mts`.
  */
-export const isStartedByClock = (context: IExecuteFunctions): boolean =>
+export const isStartedByTrigger = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
@@ -216,6 +221,10 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 		return false;
 	}
 }
+
+/** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
+export const isStopped = (context: IExecuteFunctions): boolean =>
+	context.getExecutionCancelSignal()?.aborted === true;
 
 /** Shows a remark beside the output. */
 export function addHint(context: IExecuteFunctions, message: string): void {

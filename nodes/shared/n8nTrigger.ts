@@ -15,7 +15,7 @@ import {
 } from 'n8n-workflow';
 import { unlessAborted } from './elapsed';
 import { operationError } from './n8n';
-import { isObject, property } from './unknown';
+import { isObject, property } from './untyped';
 
 /**
  * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression engine.

@@ -30,8 +30,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A refusal frees what another run claimed since',
-			"!outcomeIs('unknown', each) && this.isInTime(each)",
-			"!outcomeIs('unknown', each)",
+			"const notMade = own.filter((each) => outcomeOfRow(each) !== 'unknown');",
+			"const notMade = ended.filter((each) => !['paid', 'unknown'].includes(outcomeOfRow(each)));",
 		],
 		[
 			'A refusal frees what a late answer paid',
@@ -40,18 +40,14 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A sender that gives up late doubts what another run claimed since',
-			"=> outcomeIs('unknown', each) && this.isInTime(each)",
-			"=> outcomeIs('unknown', each)",
+			'const unknown = own.filter(',
+			'const unknown = ended.filter(',
 		],
-		['Periods are no longer than a sender has its claim', 'ownForMs + 10_000', 'ownForMs'],
-		[
-			'The doubt of a sender without an answer is not written',
-			'...this.unknownOf(ended).map(doubtMark),',
-			'',
-		],
+		['Slots are no longer than a sender has its claim', 'ownForMs + 10_000', 'ownForMs'],
+		['The doubt of a sender without an answer is not written', '...unknown.map(doubtMark)', ''],
 		[
 			'A claim that was met counts on after its sender gave up',
-			'access.remove(this.unknownOf(ended).flatMap(seenMarks));',
+			'access.remove(unknown.flatMap(metMarks));',
 			'',
 		],
 		[
@@ -61,26 +57,26 @@ export const mistakes: Mutation[] = [
 		],
 		['Settling: it does not write what it met', 'access.keep(marksOfMet(met));', ''],
 		[
-			'A run that meets a claim writes no mark seen',
-			'[doubtMark(each), seenMark(each)]);',
+			'A run that meets a claim writes no mark met',
+			'[doubtMark(each), metMark(each)]);',
 			'[doubtMark(each)]);',
 		],
 		[
-			'The mark seen is not looked at',
-			'const isSeen = seenMarks(each).some((mark) => doubts.has(mark));',
-			'const isSeen = false;',
+			'The mark met is not looked at',
+			'const isMet = metMarks(each).some((mark) => doubts.has(mark));',
+			'const isMet = false;',
 		],
-		['What a clock that is ahead has seen does not count', '[-1, 0, 1].map', '[-1, 0].map'],
-		['What was seen counts until the end of the period', '[-1, 0, 1].map', '[0, 1].map'],
+		['What a clock that is ahead has met does not count', '[-1, 0, 1].map', '[-1, 0].map'],
+		['What was met counts until the end of the slot', '[-1, 0, 1].map', '[0, 1].map'],
 		[
 			'What is in flight is taken for in doubt',
-			"&& !isSeen ? 'inDoubt' : 'inFlight'",
-			"&& !isSeen ? 'inDoubt' : 'inDoubt'",
+			"&& !isMet ? 'inDoubt' : 'inFlight'",
+			"&& !isMet ? 'inDoubt' : 'inDoubt'",
 		],
 		[
 			'What no run has met is taken for in doubt',
-			'doubts.has(doubtMark(each)) && !isSeen',
-			'!isSeen',
+			'doubts.has(doubtMark(each)) && !isMet',
+			'!isMet',
 		],
 		[
 			'A dry run writes what it met',
@@ -94,8 +90,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Paid is not recorded',
-			'.flatMap((payment) => [...paidMarks(payment), payeeMark(payment)])',
-			'.map(sentMark)',
+			'paid.flatMap((each) => [...paidMarks(each), payeeMark(each)])',
+			'paid.map(sentMark)',
 		],
 		[
 			'Paid is recorded without its claim, which a person freed',
@@ -109,8 +105,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Paid is recorded without the payee',
-			'[...paidMarks(payment), payeeMark(payment)]',
-			'paidMarks(payment)',
+			'[...paidMarks(each), payeeMark(each)]',
+			'paidMarks(each)',
 		],
 		[
 			'Paid counts without the mark sure',
@@ -195,17 +191,17 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Settling: a typed word counts again on a schedule',
-			'(isTyped && isRunByPerson(context))',
+			'(isTyped && isStartedInEditor(context))',
 			'(true)',
 		],
 		['Settling: Retry On Fail settles again', 'if (tries.failure !== undefined)', 'if (false)'],
 	),
 	...inFile(
 		`${paying}/options.ts`,
-		['Settling: Retry execution settles', 'if (isRepeated(context)) {', 'if (false) {'],
+		['Settling: Retry execution settles', 'if (isRetryExecution(context)) {', 'if (false) {'],
 		[
 			'Settling: a Mode left on Settle Unknown settles on a schedule',
-			'if (isByExpression || isRunByPerson(context))',
+			'if (isByExpression || isStartedInEditor(context))',
 			'if (true)',
 		],
 	),
@@ -228,8 +224,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Two payments of a run have the same reference',
-			"throw new RefusedValueError(\n\t\t\t'sameReference'",
-			"if (false) throw new RefusedValueError(\n\t\t\t'sameReference'",
+			"return new RefusedValueError(\n\t\t\t'sameReference'",
+			"return undefined && new RefusedValueError(\n\t\t\t'sameReference'",
 		],
 	),
 	...inFile(

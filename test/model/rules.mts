@@ -560,7 +560,7 @@ export class Judge {
 
 /** Whether a mark says that a run met a claim of this reference. */
 const isSeenOf = (key: string, mark: string): boolean =>
-	mark.startsWith('seen:') && mark.endsWith(`:${key}`);
+	mark.startsWith('met:') && mark.endsWith(`:${key}`);
 
 const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
 

@@ -50,7 +50,7 @@ const atSteps = (blow: Omit<Blow, 'atStep'>): Blow[] =>
 	range(3, 32).map((atStep) => ({ ...blow, atStep }));
 
 /** In ms: how long a period of the record is, and a sender has its claim for itself. */
-const periodMs = 145_000;
+const slotMs = 145_000;
 const ownForMs = 135_000;
 
 /** Two processes of which the clock of the second is nearly 10 s ahead. */
@@ -63,10 +63,10 @@ const clocks = range(1, 2_000)
 
 /** In ms: when a period begins for the first of them; also if periods were only as long as a sender has its claim. */
 const beginsAt = (() => {
-	const both = 27 * periodMs;
+	const both = 27 * slotMs;
 	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);
 })();
-if ((27 * periodMs) % ownForMs !== 0) throw new Error('No period begins then');
+if ((27 * slotMs) % ownForMs !== 0) throw new Error('No period begins then');
 
 const usual = { timeout: 60_000 };
 
@@ -273,8 +273,8 @@ export const stories: Story[] = [
 				[
 					{ ...usual, start: at(beginsAt - 300) },
 					{ start: at(beginsAt - 250) },
-					{ ...usual, start: at(beginsAt + 2 * periodMs) },
-					{ ...typed, word: 'notPaid', start: at(beginsAt + 2 * periodMs + 2_000) },
+					{ ...usual, start: at(beginsAt + 2 * slotMs) },
+					{ ...typed, word: 'notPaid', start: at(beginsAt + 2 * slotMs + 2_000) },
 				],
 				['slowRejected', 'silent'],
 				{ noise: clocks.noise },
@@ -296,7 +296,7 @@ export const stories: Story[] = [
 								...typed,
 								process: 2,
 								word: 'notPaid',
-								start: { after: 'previous', ms: 3 * periodMs },
+								start: { after: 'previous', ms: 3 * slotMs },
 							},
 							{ process: 2 },
 							{ variant: 'otherAmount', process: 2 },

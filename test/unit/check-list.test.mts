@@ -105,6 +105,8 @@ describe('a row', () => {
 		[{ employee: 'E-1\u200b' }, /employee has a letter that nobody can see/],
 		[{ name: 'Abebe\u202e' }, /name has a letter that nobody can see/],
 		[{ userId: 'etbw_1\u200b' }, /userId has a letter that nobody can see/],
+		[{ userId: 'etbw_1\ufe0f' }, /userId has a letter that nobody can see/],
+		[{ employee: 'E-1\u2800' }, /employee has a letter that nobody can see/],
 		[{ name: '' }, /name is empty/],
 		[{ name: { first: 'Abebe' } }, /name is \{"first":"Abebe"\}, which is not text/],
 		[{ employee: ['E-1'] }, /employee is \["E-1"\], which is not text/],
@@ -402,6 +404,11 @@ describe('with known people, a row', () => {
 
 	test('cannot be found in what is no list', () => {
 		expect(refusalOf(() => new KnownPeople('etbw_1', now))).toMatch(/Known People is "etbw_1"/);
+		// Else its person would get a second wallet.
+		const spoiled = [{ employee: '12-Jan', name: 'Sara', userId: 'etbw_2' }];
+		expect(refusalOf(() => new KnownPeople(spoiled, now))).toMatch(
+			/Known People .*"12-Jan".* date/,
+		);
 	});
 });
 
@@ -538,7 +545,7 @@ describe('the period', () => {
 	});
 
 	const read = (period: unknown, more: Partial<Parameters<typeof readPeriod>[0]> = {}): string =>
-		readPeriod({ payDay: 25, period, now, isChosen: false, isRepeated: false, ...more });
+		readPeriod({ payDay: 25, period, now, isChosen: false, isRetryExecution: false, ...more });
 
 	test('is the one that is due, or the one that a person chose', () => {
 		expect(read('')).toBe('2026-10');
@@ -546,7 +553,7 @@ describe('the period', () => {
 		expect(read(' 2026-10 ')).toBe('2026-10');
 		expect(read('2026-09', { isChosen: true })).toBe('2026-09');
 		expect(read('2025-10', { isChosen: true })).toBe('2025-10');
-		expect(read('2026-10', { isRepeated: true })).toBe('2026-10');
+		expect(read('2026-10', { isRetryExecution: true })).toBe('2026-10');
 	});
 
 	test.each<[unknown, Partial<Parameters<typeof readPeriod>[0]>, RegExp]>([
@@ -556,7 +563,7 @@ describe('the period', () => {
 		['October', { isChosen: true }, /Write it like 2026-10, which is due/],
 		['2026-13', { isChosen: true }, /Period is "2026-13"/],
 		[202610, { isChosen: true }, /Period is 202610/],
-		['', { isRepeated: true }, /Retry execution/],
+		['', { isRetryExecution: true }, /Retry execution/],
 		['', { payDay: 29 }, /Pay Day is 29/],
 		['', { payDay: 0 }, /Pay Day is 0/],
 		['', { payDay: '25' }, /Pay Day is "25"/],

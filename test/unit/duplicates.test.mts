@@ -74,7 +74,7 @@ function startProcess() {
 			const context = { getWorkflow: () => ({ id: 'w' }), getNode: () => ({ id: 'n' }) };
 			const delivery = duplicates.beginDelivery(context as never, key);
 			if (typeof delivery === 'string') return delivery;
-			delivery(true);
+			delivery.end(true);
 			return 'new';
 		},
 	};

@@ -43,6 +43,7 @@ const table: [what: string, attempts: Attempt[], idempotent: Verdict, post: Verd
 	['another failure of the service', answers(501, ...range(505, 599)), 'notDone', 'unknown'],
 	['a refusal', answers(...refusals), 'notDone', 'notDone'],
 	['a proxy that gave up waiting', answers(408, 499), 'notDone', 'unknown'],
+	['a status that is none', answers(NaN, 0, 199, 600), 'notDone', 'unknown'],
 	['a redirect that keeps the method', answers(301, 307, 308), 'notDone', 'notDone'],
 	['a redirect that may follow a carried out POST', answers(302, 303), 'notDone', 'unknown'],
 ];

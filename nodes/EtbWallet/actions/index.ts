@@ -19,7 +19,7 @@ interface Resource {
 	operations: Operation[];
 }
 
-/** All endpoints of the service by resource: the order is the one in the editor. */
+/** In the order of the editor. */
 export const resources: Resource[] = [
 	{
 		name: 'Balance',

@@ -6,7 +6,7 @@ import { callService, type ServiceRequest, type ServiceResult } from '../../shar
 import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
 import type { ParameterReader } from './parameters';
 
-/** One endpoint of the service, as the editor offers it. */
+/** One operation, as the editor offers it. */
 export interface Operation {
 	option: { name: string; value: string; action: string; description: string };
 	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */

@@ -1,7 +1,7 @@
 /** Access to n8n's record. Asking for a mark also adds it, so what was not there is removed again. */
 import type { Marks } from '../../shared/record/marks';
 
-/** The questions of one access to the record. What they added is removed in one call at its end. */
+/** One access to the record. What its questions added is removed in one call at its end. */
 export class Access {
 	private readonly record: Marks;
 	private readonly toRemove = new Set<string>();
@@ -12,16 +12,16 @@ export class Access {
 	}
 
 	/**
+	 * @param marks no earlier question of this access asked for them, and they are not among `staying`
 	 * @param staying are written in the same call, and stay
-	 * @param marks no earlier question of this access asked for them
 	 * @returns which of the marks were there
 	 */
 	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
-		// Not taken back if the call fails: it may be written, and *paid* without *sent* would be taken for unused.
+		// Before the call: should it fail, n8n may have written *paid* all the same. If *sent* were then removed, the reference
+		// would count as unused.
 		for (const mark of staying) this.toRemove.delete(mark);
 		const before = await this.record.add([...staying, ...marks]);
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
-		for (const mark of staying) this.toRemove.delete(mark);
 		return before;
 	}
 
@@ -40,10 +40,7 @@ export class Access {
 	}
 
 	/** Runs an access. One that fails keeps nothing that it asked for. */
-	static async in<Result>(
-		record: Marks,
-		work: (access: Access) => Promise<Result>,
-	): Promise<Result> {
+	static async in<Value>(record: Marks, work: (access: Access) => Promise<Value>): Promise<Value> {
 		const access = new Access(record);
 		let isDone = false;
 		try {

@@ -22,11 +22,10 @@ export async function readTreasury(run: Run): Promise<Decimal | Result> {
 	const { context, account, options } = run;
 	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
 	const result = await callService(context, account, balanceRequest, limits);
-	const unread = { code: 'noBalance' } as const;
 	if (!result.ok) {
 		const { message, remedy, httpCode } = result.failure;
 		return {
-			...unread,
+			code: 'noBalance',
 			message: `The treasury balance could not be read: ${message}`,
 			remedy,
 			httpCode,
@@ -34,7 +33,7 @@ export async function readTreasury(run: Run): Promise<Decimal | Result> {
 	}
 	return (
 		decimalText(result.output.treasuryBalance) ?? {
-			...unread,
+			code: 'noBalance',
 			message: 'The service answered without a treasury balance',
 			remedy: 'Turn off Check Balance First under Options to pay without this check.',
 		}

@@ -1,20 +1,12 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { addHint } from '../../shared/n8n';
+import { addHint, isStopped } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
 import { aboveRunLimit, notCovered, readTreasury } from './checks';
 import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
-import { afterStopMs, marksOfPaid, PaymentRecord } from './paymentRecord';
-import {
-	isStopped,
-	loadSettings,
-	readRows,
-	runOf,
-	tellRefused,
-	throwIfInvalid,
-	type Run,
-} from './run';
+import { marksOfPaid, PaymentRecord } from './paymentRecord';
+import { loadSettings, readRows, runOf, tellRefused, throwIfInvalid, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, tell } from './tell';
@@ -29,12 +21,12 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
 	const rows = readRows(context, (row) => readPayment(read, row, options.maxAmount));
-	const refuse = async (refused: Result, record: PaymentRecord): Promise<INodeExecutionData[]> => {
+	const record = new PaymentRecord(context, options.timeoutMs);
+	const refuse = async (refused: Result): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail()) await fillFromRecord(record, rows.filter(isPending), options);
 		return tellRefused(context, options, refused, rows);
 	};
-	if (settings.refused !== undefined)
-		return await refuse(settings.refused, new PaymentRecord(context, afterStopMs));
+	if (settings.refused !== undefined) return await refuse(settings.refused);
 	throwIfInvalid(context, options, rows);
 	const pending = rows.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);
@@ -43,11 +35,10 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		settings,
 		(row) => `It may have been paid. ${settleSteps(row, options)}`,
 	);
-	const record = new PaymentRecord(context, options.timeoutMs);
 	const payable = rows.filter(isPayment).filter((row) => !isFailed(row));
 	const refused =
 		aboveRunLimit(payable, options.maxTotal) ?? (await uncovered(run, record, pending));
-	if (refused !== undefined) return await refuse(refused, record);
+	if (refused !== undefined) return await refuse(refused);
 	hintAtPeopleTwice(context, payable);
 	await hintAtRecord(context, options.concurrency, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);

@@ -11,14 +11,14 @@ import {
 } from '../../shared/invalidValue';
 import {
 	hasExpression,
-	isRepeated,
-	isRunByPerson,
+	isRetryExecution,
+	isStartedInEditor,
 	isSimulation,
 	isTool,
 	savedParameter,
 } from '../../shared/n8n';
 import { sameForAll, type ParameterReader } from '../actions/parameters';
-import { longestTimeoutMs } from './paymentRecord';
+import { maxTimeoutMs } from './paymentRecord';
 
 /** What a run does. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
@@ -39,11 +39,11 @@ export interface RunOptions {
 	includeInput: boolean;
 }
 
-/** So many payments may be under way at once. */
-export const mostConcurrency = 100;
+/** At most this many payments are under way at once. */
+export const maxConcurrency = 100;
 
 /** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
-export const usualOptions: RunOptions = {
+export const optionsWhenNoneSaved: RunOptions = {
 	mode: 'pay',
 	isModeByExpression: false,
 	timeoutMs: 60_000,
@@ -54,7 +54,7 @@ export const usualOptions: RunOptions = {
 
 /** The options of Disbursement → Create. @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
-	// What an expression leaves empty must not turn a check off unnoticed.
+	// An option whose expression gives nothing stays undefined here, and is refused below: no check is off unnoticed.
 	const given: Record<string, unknown> = {
 		checkBalance: false,
 		includeInput: false,
@@ -83,17 +83,17 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 
 /** The options of Disbursement → Pay Claims. @throws {InvalidValueError} */
 export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
-	...usualOptions,
+	...optionsWhenNoneSaved,
 	...sendOptionsOf(savedOptions(context)),
 });
 
 function sendOptionsOf({
-	timeout = usualOptions.timeoutMs,
-	concurrency = usualOptions.concurrency,
+	timeout = optionsWhenNoneSaved.timeoutMs,
+	concurrency = optionsWhenNoneSaved.concurrency,
 }: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
-		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', longestTimeoutMs),
-		concurrency: wholeNumber(concurrency, 'Concurrency', mostConcurrency),
+		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', maxTimeoutMs),
+		concurrency: wholeNumber(concurrency, 'Concurrency', maxConcurrency),
 	};
 }
 
@@ -129,13 +129,13 @@ function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): vo
 			'Only a person can say what became of a payment. Set Mode to Pay or Dry Run.',
 		);
 	}
-	if (isRepeated(context)) {
+	if (isRetryExecution(context)) {
 		throw new InvalidValueError(
 			'Retry execution settles nothing',
 			'It would repeat what a person said about an earlier payment. Start a new execution.',
 		);
 	}
-	if (isByExpression || isRunByPerson(context)) return;
+	if (isByExpression || isStartedInEditor(context)) return;
 	throw new InvalidValueError(
 		'Mode is on Settle Unknown',
 		`Set Mode of the node ${show(context.getNode().name)} to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.`,
@@ -146,7 +146,7 @@ function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): vo
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
-	// `invalid` would say of an empty value only that it is empty, and a person who sees the switch off would not know why.
+	// Says the rule also of an empty value, of which `invalid` says only that it is empty.
 	throw new InvalidValueError(
 		`${field} is ${show(value)}, which is neither true nor false`,
 		'Turn the option on or off, give it an expression that is true or false, or remove it.',

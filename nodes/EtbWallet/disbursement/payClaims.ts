@@ -1,29 +1,29 @@
 /** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
-import { isSimulation, triesOf } from '../../shared/n8n';
+import { isSimulation, isStopped, triesOf } from '../../shared/n8n';
 import type { Operation } from '../actions/operation';
 import { useClaim } from './claims';
-import { readClaimOptions, usualOptions } from './options';
-import { isPayable, readPayee, type EndedRow, type Row } from './payment';
+import { readClaimOptions, optionsWhenNoneSaved } from './options';
+import { isPayable, readPayee, type Row } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { isStopped, loadSettings, readRows, runOf, tellRefused, throwIfInvalid } from './run';
+import { loadSettings, readRows, runOf, tellRefused, throwIfInvalid } from './run';
 import { sendConcurrently } from './sending';
 import { resultOfState, tell } from './tell';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
 	if (isSimulation(context)) {
-		const options = { ...usualOptions, mode: 'dryRun' } as const;
+		const options = { ...optionsWhenNoneSaved, mode: 'dryRun' } as const;
 		const rows = readRows(context, (row) => readPayee(read, row));
 		throwIfInvalid(context, options, rows);
 		for (const row of rows) row.result ??= resultOfState(row, 'unused', options);
 		return tell(context, options, rows);
 	}
-	const { done } = triesOf<EndedRow>(context);
+	const tries = triesOf(context);
 	const claims = context
 		.getInputData()
-		.map((_, itemIndex) => useClaim(context, read, itemIndex, done));
+		.map((_, itemIndex) => useClaim(context, read, itemIndex, tries));
 	const settings = await loadSettings(context, () => {
 		requireEachOnce(context);
 		return readClaimOptions(context);

@@ -10,7 +10,7 @@ import { keyOf, requiredReference } from './reference';
 /** How a payment ended. */
 export interface Result {
 	code: Code;
-	/** Why it was not paid. */
+	/** What to say of it; a payment that this run made needs nothing. */
 	message?: string;
 	/** What to do about that. */
 	remedy?: string;
@@ -94,18 +94,18 @@ export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal):
 	}
 }
 
-/** Makes a check for the references of a run, in order. It throws a {RefusedValueError} for one that an earlier item has. */
-export function refusesSameReference(): (row: Row) => void {
+/** Makes a check for the references of a run, in order. It gives a {RefusedValueError} for one that an earlier item has. */
+export function sameReferenceCheck(): (row: Row) => RefusedValueError | undefined {
 	const firstUses = new Map<string, Row>();
 	return (row) => {
 		const { key, reference } = row;
-		if (key === undefined) return;
+		if (key === undefined) return undefined;
 		const first = firstUses.get(key);
 		if (first === undefined) {
 			firstUses.set(key, row);
-			return;
+			return undefined;
 		}
-		throw new RefusedValueError(
+		return new RefusedValueError(
 			'sameReference',
 			first.reference === reference
 				? `Reference is ${show(reference)}, which item ${first.itemIndex} has too`

@@ -4,13 +4,13 @@
  * State | Its marks | Who moves a reference there | What a crash there leaves | What a person is told
  * --- | --- | --- | --- | ---
  * unused | no *sent* | a sender that the service refused, in time; a person: *was not paid* | the same | `ready`, or it is sent
- * in flight | sent; after another run has met it also doubt, and a *seen* that is not old | a run that is about to send it | the same; some minutes after another run has met it: in doubt | `unknown`
- * in doubt | sent, doubt, no *seen* but old ones | a sender without an answer, in time; two periods after a run has met it | the same | `unknown`
+ * in flight | sent; after another run has met it also doubt, and a *met* that is not old | a run that is about to send it | the same; some minutes after another run has met it: in doubt | `unknown`
+ * in doubt | sent, doubt, no *met* but old ones | a sender without an answer, in time; two slots of time after a run has met it | the same | `unknown`
  * paid | sent, paid, sure, payee (or anybody) | a sender with the answer; a person: *was paid* | the same, for ever | `alreadyPaid`; to another person or amount: `notPaid`
  *
  * A run writes the mark *sent* before it sends a payment: that is its claim, which is its own for `ownForMs`. A sender that
- * dies leaves its claim behind. So the first other run that meets a claim writes *doubt*, and *seen* with the number of the
- * period: once that period and the next one are over, nobody can be sending it any more. A sender whose answer comes when the
+ * dies leaves its claim behind. So the first other run that meets a claim writes *doubt*, and *met* with the number of the
+ * slot of time: once that slot and the next one are over, nobody can be sending it any more. A sender whose answer comes when the
  * claim is not its own any more records *paid*, and nothing else: another run may have claimed the reference since.
  *
  * To ask n8n for a mark also writes it, and what was not there is removed at the end (`Access`); a crash leaves it there.
@@ -22,8 +22,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
 import { marksOf } from '../../shared/record/marks';
 import { exclusively } from '../../shared/record/lock';
-import { outcomeOf } from './codes';
-import type { Payment } from './payment';
+import { outcomeOfRow, type Payment } from './payment';
 import { Access } from './access';
 
 /** What the record keeps is by the key of a reference. */
@@ -36,7 +35,7 @@ type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
 export type PaymentState = ReferenceState | 'paidToAnother';
 
-/** What became of a reference that a person named; a state: it stays in it. `recordedPaid`: this node never sent it. */
+/** What became of a reference that a person named; a state: settling changed nothing. `recordedPaid`: this node never sent it. */
 export type Settled =
 	| ReferenceState
 	| 'settledPaid'
@@ -47,27 +46,26 @@ export type Settled =
 /** How many marks a paid reference has. */
 export const marksOfPaid = 4;
 
-/** How long a stopped execution that sent nothing waits for the database, in ms. */
-export const afterStopMs = 5_000;
-
 /** The longest Timeout of a payment, in ms. */
-export const longestTimeoutMs = 120_000;
+export const maxTimeoutMs = 120_000;
 
 /** How long a sender has its claim for itself, in ms: what it may need for an answer, and to record it. */
-const ownForMs = longestTimeoutMs + 15_000;
+const ownForMs = maxTimeoutMs + 15_000;
 
-/** How long a period is, in ms: a bit more, by how much the clocks of two processes may differ. */
-const periodMs = ownForMs + 10_000;
+/** A slot of time in ms: `ownForMs`, and 10 s by which the clocks of two processes may differ. */
+const slotMs = ownForMs + 10_000;
 
-/** After so many ms nobody sends any more what a run has just met in flight. */
-export const inFlightForMs = 2 * periodMs;
+/** How long, in ms, after a run met a claim nobody can be sending it any more. */
+const inFlightForMs = 2 * slotMs;
+
+export const inFlightMinutes = Math.ceil(inFlightForMs / 60_000);
 
 const sentMark = ({ key }: Keyed): string => `sent:${key}`;
 const doubtMark = ({ key }: Keyed): string => `doubt:${key}`;
-const seenMark = ({ key }: Keyed, periodsLater = 0): string =>
-	`seen:${Math.floor(Date.now() / periodMs) + periodsLater}:${key}`;
-/** Of this period, the one before, and the next one: the clock of another process may be ahead. */
-const seenMarks = (keyed: Keyed): string[] => [-1, 0, 1].map((later) => seenMark(keyed, later));
+const metMark = ({ key }: Keyed, slotsLater = 0): string =>
+	`met:${Math.floor(Date.now() / slotMs) + slotsLater}:${key}`;
+/** Of this slot, the one before, and the next one: the clock of another process may be ahead. */
+const metMarks = (keyed: Keyed): string[] => [-1, 0, 1].map((later) => metMark(keyed, later));
 const paidMark = ({ key }: Keyed): string => `paid:${key}`;
 const sureMark = ({ key }: Keyed): string => `sure:${key}`;
 /** Whom it was paid to. `anybody`: a person said that it was paid, and not to whom. */
@@ -86,7 +84,7 @@ export class PaymentRecord {
 	/** A while after `stop`. */
 	private readonly giveUp: AbortSignal;
 	/** For how many ms this run has had each claim. */
-	private readonly claims = new Map<Payment, () => number>();
+	private readonly claimAges = new Map<Payment, () => number>();
 
 	/** @param afterStop how long, in ms, it still waits for the database after the execution was stopped */
 	constructor(context: IExecuteFunctions, afterStop: number) {
@@ -132,7 +130,7 @@ export class PaymentRecord {
 			const { states, met, payees } = await statesOf(access, wanted, before, payeeMark);
 			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
 			access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
-			for (const payment of claimed) this.claims.set(payment, ageMs);
+			for (const payment of claimed) this.claimAges.set(payment, ageMs);
 			return { states: await withPayees(access, states, payees), ageMs };
 		});
 	}
@@ -178,66 +176,45 @@ export class PaymentRecord {
 		ended: Payment[],
 		alsoAsk: string[] = [],
 	): Promise<ReadonlySet<string>> {
-		const notMade = this.notMadeOf(ended);
+		const paid = ended.filter((each) => outcomeOfRow(each) === 'paid');
+		// The others only while their claims are this run's own: another run may have claimed them since.
+		const own = ended.filter((each) => outcomeOfRow(each) !== 'paid' && this.ownsClaim(each));
+		const unknown = own.filter((each) => outcomeOfRow(each) === 'unknown');
+		const notMade = own.filter((each) => outcomeOfRow(each) !== 'unknown');
 		const before = await access.ask(
 			[...notMade.map(paidMark), ...alsoAsk],
-			this.marksOfEnded(ended),
+			[...paid.flatMap((each) => [...paidMarks(each), payeeMark(each)]), ...unknown.map(doubtMark)],
 		);
 		await free(access, notMade, before);
-		access.remove(this.unknownOf(ended).flatMap(seenMarks));
+		access.remove(unknown.flatMap(metMarks));
 		return before;
 	}
 
-	/** What is written of payments that ended: that they were paid, or that nobody knows. */
-	private marksOfEnded(ended: Payment[]): string[] {
-		return [
-			...ended
-				.filter((payment) => outcomeIs('paid', payment))
-				.flatMap((payment) => [...paidMarks(payment), payeeMark(payment)]),
-			...this.unknownOf(ended).map(doubtMark),
-		];
-	}
-
-	/** Those of which nobody knows how they ended, and that nobody sends any more. */
-	private unknownOf(ended: Payment[]): Payment[] {
-		return ended.filter((each) => outcomeIs('unknown', each) && this.isInTime(each));
-	}
-
-	/** Those that were not made, unless another run may have claimed them since. */
-	private notMadeOf(ended: Payment[]): Payment[] {
-		return ended.filter(
-			(each) => !outcomeIs('paid', each) && !outcomeIs('unknown', each) && this.isInTime(each),
-		);
-	}
-
 	/** Whether the claim of a payment is still this run's own. */
-	private isInTime(payment: Payment): boolean {
-		const ageMs = this.claims.get(payment);
+	private ownsClaim(payment: Payment): boolean {
+		const ageMs = this.claimAges.get(payment);
 		return ageMs !== undefined && ageMs() < ownForMs;
 	}
 
 	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
-	private async inAccess<Result>(
-		work: (access: Access) => Promise<Result>,
+	private async inAccess<Value>(
+		work: (access: Access) => Promise<Value>,
 		isAlwaysDone = false,
-	): Promise<Result> {
+	): Promise<Value> {
 		const stop = isAlwaysDone ? undefined : this.stop;
 		return await this.untilGivenUp(
 			exclusively(this.context, async (marks) => await Access.in(marks, work), stop),
 		);
 	}
 
-	private async untilGivenUp<Result>(work: Promise<Result>): Promise<Result> {
+	private async untilGivenUp<Value>(work: Promise<Value>): Promise<Value> {
 		return await unlessAborted(this.giveUp, work, () => new Error('The execution was stopped'));
 	}
 }
 
-const outcomeIs = (outcome: 'paid' | 'unknown', { result }: Payment): boolean =>
-	result !== undefined && outcomeOf(result.code) === outcome;
-
 /** What a run writes of claims that it meets as the first one. */
 const marksOfMet = (met: Keyed[]): string[] =>
-	met.flatMap((each) => [doubtMark(each), seenMark(each)]);
+	met.flatMap((each) => [doubtMark(each), metMark(each)]);
 
 /**
  * What is known of references, whomever they were for.
@@ -256,12 +233,12 @@ async function statesOf<Each extends Keyed>(
 	const { paid, payees } = await paidOf(access, used, asked, payeeOf);
 	const unpaid = used.filter((each) => !paid.has(each));
 	// In one call, so a crash leaves all of them: that is as if this run had met the claim.
-	const doubts = await access.ask(unpaid.flatMap((each) => [doubtMark(each), ...seenMarks(each)]));
+	const doubts = await access.ask(unpaid.flatMap((each) => [doubtMark(each), ...metMarks(each)]));
 	const stateOf = (each: Each): ReferenceState => {
 		if (!before.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
-		const isSeen = seenMarks(each).some((mark) => doubts.has(mark));
-		return doubts.has(doubtMark(each)) && !isSeen ? 'inDoubt' : 'inFlight';
+		const isMet = metMarks(each).some((mark) => doubts.has(mark));
+		return doubts.has(doubtMark(each)) && !isMet ? 'inDoubt' : 'inFlight';
 	};
 	return {
 		states: new Map(references.map((each) => [each, stateOf(each)])),

@@ -1,14 +1,11 @@
 /** The rule for a reference: what looks the same is the same. */
 import { invalid, requiredText } from '../../shared/invalidValue';
+import { dashes, invisible, withoutCase } from '../../shared/sameLook';
 
 /** In characters (code points), as in the pay gate. */
-const longestReference = 200;
+const maxReferenceLength = 200;
 
-/** What nobody sees: controls, format characters, halves of surrogate pairs and fillers. */
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const blanks = /[\p{Z}\s]+/gu;
-/** Every kind of dash, and the minus. */
-const dashes = /[\p{Pd}\u2212\u02d7]/gu;
 /** Quotes of every kind, single or double: a telephone writes others than a keyboard, and two single ones look like a double one. */
 const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
 
@@ -20,6 +17,7 @@ const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
  */
 export const keyOf = (reference: string): string =>
 	withoutCase(withoutBlanks(visible(reference)))
+		// Again, because a small letter can be written as two, and bring back a quote.
 		.normalize('NFKC')
 		.replace(quotes, "'");
 
@@ -37,9 +35,6 @@ const visible = (text: string): string =>
 const withoutBlanks = (text: string): string =>
 	text.trim().replace(/(?<!\p{Nd}) | (?!\p{Nd})/gu, '');
 
-/** Three times: some letters have a capital or a small one that leads to a third one, such as ẞ, ß and SS. */
-const withoutCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
-
 /**
  * Reads a reference. A whole number becomes text; white space around it goes, and inside it is one blank: a line break would
  * make two references of one in a list of them. @throws {InvalidValueError}
@@ -50,9 +45,9 @@ export function requiredReference(value: unknown, field = 'Reference'): string {
 	const reference = requiredText(field, value, remedy).replace(/\s+/g, ' ');
 	if (keyOf(reference) === '')
 		throw invalid(field, reference, 'has no character that can be seen', remedy);
-	if (Array.from(reference).length > longestReference) {
+	if (Array.from(reference).length > maxReferenceLength) {
 		const shorter = 'Write a shorter one, such as an invoice number.';
-		throw invalid(field, reference, `is longer than ${longestReference} characters`, shorter);
+		throw invalid(field, reference, `is longer than ${maxReferenceLength} characters`, shorter);
 	}
 	return reference;
 }

@@ -2,14 +2,14 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
-import { addHint, triesOf } from '../../shared/n8n';
+import { addHint, isStopped, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
-import { usualOptions, type RunOptions } from './options';
-import { RefusedValueError, isFailed, outcomeOfRow, refusesSameReference } from './payment';
+import { optionsWhenNoneSaved, type RunOptions } from './options';
+import { RefusedValueError, isFailed, outcomeOfRow, sameReferenceCheck } from './payment';
 import type { EndedRow, Payable, Result, Row } from './payment';
 import { resultOfInvalid, runError, tell } from './tell';
 
-/** What sends the payments of a run works with it. */
+/** What `sending.ts` needs of a run. */
 export interface Run {
 	context: IExecuteFunctions;
 	account: Account;
@@ -22,7 +22,7 @@ export interface Run {
 	isStopping(): boolean;
 }
 
-/** What holds for a whole run; or why it has to be refused, when these cannot be used. */
+/** The account and the options of a run, or why they cannot be used. */
 type Settings = { options: RunOptions } & (
 	| { account: Account; refused?: undefined }
 	| { account?: undefined; refused: Result }
@@ -36,13 +36,9 @@ export async function loadSettings(
 	try {
 		return { account: await loadAccount(context), options: readOptions() };
 	} catch (error) {
-		return { options: usualOptions, refused: refusedAs('settings', error) };
+		return { options: optionsWhenNoneSaved, refused: refusedAs('settings', error) };
 	}
 }
-
-/** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
-export const isStopped = (context: IExecuteFunctions): boolean =>
-	context.getExecutionCancelSignal()?.aborted === true;
 
 /** By item, the rows of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
 const endedBefore = (context: IExecuteFunctions): Map<number, EndedRow> =>
@@ -53,24 +49,23 @@ const endedBefore = (context: IExecuteFunctions): Map<number, EndedRow> =>
  * @param read fills in a row; with a result, the row is not sent, whatever else it holds
  */
 export function readRows(context: IExecuteFunctions, read: (row: Row) => void): Row[] {
-	const refuseSameReference = refusesSameReference();
+	const sameReference = sameReferenceCheck();
 	const before = endedBefore(context);
-	for (const row of before.values()) refuseSameReference(row);
+	for (const row of before.values()) sameReference(row);
 	return context.getInputData().map((_, itemIndex): Row => {
 		const earlier = before.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const row: Row = { itemIndex };
+		let problem: unknown;
 		try {
-			try {
-				read(row);
-			} finally {
-				// Also of a row without an amount, which may be the double of another one.
-				refuseSameReference(row);
-			}
+			read(row);
 		} catch (thrown) {
-			// The result that `read` gave stays, also if a field cannot be used: the claim of this item may have been sent before.
-			row.result ??= refusedAs('invalid', thrown);
+			problem = thrown;
 		}
+		// Also of a row without an amount, which may be the double of another one.
+		problem = sameReference(row) ?? problem;
+		// The result that `read` gave stays: the claim of this item may have been sent before.
+		if (problem !== undefined) row.result ??= refusedAs('invalid', problem);
 		return row;
 	});
 }
@@ -105,7 +100,7 @@ export function tellRefused(
 	addHint(context, refused.message ?? '');
 	for (const row of rows) {
 		const isOfField = row.result !== undefined && codesOfFields.has(row.result.code);
-		// A run that settles needs no items, so what is wrong with them is no reason.
+		// A wrong setting goes first: Mode may be meant to be Settle Unknown, which ignores the items.
 		if (row.result === undefined || (refused.code === 'settings' && isOfField))
 			row.result = refused;
 	}

@@ -4,7 +4,7 @@ import { decimalText } from '../../shared/decimal';
 import { addHint } from '../../shared/n8n';
 import { callService, type ServiceRequest } from '../../shared/service/call';
 import { hideSecrets } from '../../shared/service/secrets';
-import { messageOf } from '../../shared/unknown';
+import { messageOf } from '../../shared/untyped';
 import { outcomeOf } from './codes';
 import type { RunOptions } from './options';
 import { outcomeOfRow, type Payable, type Payment, type Result } from './payment';
@@ -13,7 +13,7 @@ import type { Run } from './run';
 import { notRecorded, placeOf, resultOfState } from './tell';
 
 /**
- * Windows of the concurrency. A crash leaves the claims of one window; while a window is claimed, also those of the one
+ * Cuts entries into windows of `size`, which is the concurrency. A crash leaves the claims of one window; while a window is claimed, also those of the one
  * before, which is recorded in the same access.
  */
 function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
@@ -46,8 +46,8 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const ended = unrecorded;
-		// An access that fails may be done all the same, and somebody has settled or claimed a reference since: what the next
-		// one records once more is only what is for ever.
+		// Only *paid* is recorded again after an access that failed: it may have been done, and somebody may have settled or
+		// claimed the others since.
 		unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');
 		let claimed: Awaited<ReturnType<PaymentRecord['endAndClaim']>>;
 		try {
@@ -118,7 +118,7 @@ export async function sendConcurrently<Sent extends Payable>(
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
-/** So many payments may begin in one turn of Node's event loop. */
+/** At most this many payments begin in one turn of Node's event loop. */
 const startsPerTurn = 4;
 
 /**

@@ -6,23 +6,21 @@ import {
 	errorItem,
 	hasErrorOutput,
 	hasExpression,
-	isRunByPerson,
+	isStartedInEditor,
 	operationError,
 	savedParameter,
 	triesOf,
 } from '../../shared/n8n';
-import { messageOf } from '../../shared/unknown';
+import { messageOf } from '../../shared/untyped';
 import { outcomeOf, type Code } from './codes';
 import type { RunOptions } from './options';
-import { inFlightForMs, PaymentRecord, type Settled } from './paymentRecord';
+import { inFlightMinutes, PaymentRecord, type Settled } from './paymentRecord';
 import { keyOf, requiredReference } from './reference';
 
 interface Named {
 	reference: string;
 	key: string;
 }
-
-const inMinutes = `in ${Math.ceil(inFlightForMs / 60_000)} minutes`;
 
 const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
@@ -49,7 +47,7 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
 		code: 'inFlight',
-		message: `Not settled: an execution is sending it, or was cut off while it did. If none is running, ask the partner service again, and settle it ${inMinutes}`,
+		message: `Not settled: an execution is sending it, or was cut off while it did. If none is running, ask the partner service again, and settle it in ${inFlightMinutes} minutes`,
 	},
 };
 
@@ -62,7 +60,8 @@ export async function settle(
 	context: IExecuteFunctions,
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
-	// A later try of Retry On Fail settles nothing: it could free what was sent since the first try. It tells the failure of that.
+	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles nothing: it could
+	// free what was sent since.
 	const tries = triesOf(context);
 	if (tries.failure !== undefined) return notSettled(context, tries.failure);
 	let wasPaid: Named[];
@@ -78,7 +77,7 @@ export async function settle(
 	const isTyped = ['mode', 'wasNotPaid'].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
-	const once = !(isTyped && isRunByPerson(context));
+	const once = !(isTyped && isStartedInEditor(context));
 	let settled: ReadonlyMap<Named, Settled>;
 	try {
 		settled = await new PaymentRecord(context, options.timeoutMs).settle(wasPaid, wasNotPaid, once);

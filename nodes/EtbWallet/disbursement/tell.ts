@@ -1,10 +1,10 @@
-/** The words of a run that pays: what each payment ended with, the summary, the error of a run, and the output items. */
+/** What a run that pays gives out: its output items, the summary, the hints, or its one error. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { grouped } from '../../shared/grouped';
 import { cut, show } from '../../shared/invalidValue';
-import { addHint, errorItem, hasErrorOutput, operationError } from '../../shared/n8n';
-import { messageOf } from '../../shared/unknown';
+import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
+import { messageOf } from '../../shared/untyped';
 import { codesOfFields } from './codes';
 import type { RunOptions } from './options';
 import {
@@ -15,7 +15,7 @@ import {
 	type Result,
 	type Row,
 } from './payment';
-import { inFlightForMs, type PaymentState } from './paymentRecord';
+import { inFlightMinutes, type PaymentState } from './paymentRecord';
 
 /**
  * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its
@@ -61,7 +61,7 @@ export function resultOfState(
 			return {
 				code: 'inFlight',
 				message: `Not sent: another execution is sending ${show(reference)}, or was cut off while it did`,
-				remedy: `Look at that execution for how it ended. In ${Math.ceil(inFlightForMs / 60_000)} minutes run this one again: then it says what to do.`,
+				remedy: `Look at that execution for how it ended. In ${inFlightMinutes} minutes run this one again: then it says what to do.`,
 			};
 		case 'inDoubt':
 			return {
@@ -128,7 +128,7 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[
 	addHint(context, `People with more than one payment in this run: ${shortened(texts)}`);
 }
 
-/** A text names at most so many entries, and the number of the others. */
+/** A text names at most this many entries, and the number of the others. */
 const longestList = 20;
 
 function shortened(texts: string[], separator = '; '): string {
@@ -178,14 +178,13 @@ export function runError(
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
 	const nobody = mayBePaid ? [] : ['Nobody was paid'];
 	// Of a whole run it stands in the message: n8n shows nothing else of the error before a person opens it.
-	const isOfRun = errorRow === undefined;
-	const advice = [...(isOfRun ? [] : nobody), remedy].join('. ');
-	const description = [advice, ...(tells ? listTexts(lists) : [])];
+	const [texts, advice] =
+		errorRow === undefined ? [[message, ...nobody], [remedy]] : [[message], [...nobody, remedy]];
 	// All of it in the message, because n8n tells an AI agent nothing else.
-	const texts = [message, ...(isOfRun ? nobody : [])];
 	if (errorRow !== undefined && outcome === 'unknown')
 		texts.unshift(unknownIn(errorRow, lists.get('unknown') ?? []));
 	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);
+	const description = [advice.join('. '), ...(tells ? listTexts(lists) : [])];
 	const item = errorRow === undefined ? '' : ` [item ${errorRow.itemIndex}]`;
 	return operationError(
 		context.getNode(),
@@ -252,7 +251,7 @@ export function tell(
 ): INodeExecutionData[] {
 	const lists = listsOf(rows);
 	const summary = summaryOf(lists, options);
-	if (context.getExecutionCancelSignal()?.aborted === true) {
+	if (isStopped(context)) {
 		// n8n keeps no output of a stopped node.
 		const details = [...listTexts(lists), placeOf(context)].join('. ');
 		context.logger.warn(`The execution was stopped. Payments: ${summary}. ${details}`);

@@ -6,12 +6,12 @@ import { textOf } from './cells';
 
 export interface ListAmount {
 	/** In ETB, with at most two decimals. */
-	amount: Decimal;
+	etb: Decimal;
 	/** What was done with what is written there; empty for nothing. */
 	remark: string;
 }
 
-/** Digits with so many decimals that their point cannot stand between thousands, as calculations leave them. */
+/** So many decimals that the sign can only be a decimal point: a calculated amount. */
 const calculated = /^(?:\d+[.,]\d{4,}|(?:0|\d{4,})[.,]\d{3})$/;
 
 /**
@@ -25,17 +25,17 @@ export function amountInCell(cell: unknown): ListAmount {
 	const isCalculated = typeof written === 'number' || calculated.test(written);
 	const exact = isCalculated ? decimalText(numberOrPoint(written)) : undefined;
 	if (exact === undefined || !/^\d+\.\d{3}/.test(exact))
-		return { amount: amountInEtb(written, field), remark: '' };
+		return { etb: amountInEtb(written, field), remark: '' };
 	const amount = rounded(exact);
 	if (amount === '0') throw invalid(field, written, 'is below 0.01', 'Correct the amount.');
-	return { amount: amountInEtb(amount, field), remark: `${exact} was rounded to ${amount}.` };
+	return { etb: amountInEtb(amount, field), remark: `${exact} was rounded to ${amount}.` };
 }
 
 const numberOrPoint = (written: string | number): string | number =>
 	typeof written === 'number' ? written : written.replace(',', '.');
 
-/** By how much the sum of rounded amounts may differ from a rounded sum, for each of them, in ETB. */
-const differenceOfOne: Decimal = '0.005';
+/** In ETB: by so much each rounded amount can move the sum. */
+const roundingOfEach: Decimal = '0.005';
 
 /**
  * Which amounts are the sum of all others, as in a row with a total. Of two amounts that are the same each is the sum of
@@ -44,7 +44,7 @@ const differenceOfOne: Decimal = '0.005';
 export function sumsOfOthers(amounts: readonly Decimal[]): Set<Decimal> {
 	if (amounts.length < 3) return new Set();
 	const total = sum([...amounts]);
-	const tolerance = sum(amounts.map(() => differenceOfOne));
+	const tolerance = sum(amounts.map(() => roundingOfEach));
 	return new Set(
 		amounts.filter((amount) => {
 			const twice = sum([amount, amount]);

@@ -1,4 +1,5 @@
 /** What is written in a cell of a list, whatever program wrote it. */
+import { invisible, withoutCase } from '../../shared/sameLook';
 
 /**
  * The text of a cell: decoded, with composed letters, one blank where there are several, and without what marks a number
@@ -32,8 +33,8 @@ export function decoded(text: string): string {
 
 /** What is compared to see whether two texts look the same: no case, no blanks, one form of each letter. */
 export const folded = (text: string): string =>
-	text.normalize('NFKC').toUpperCase().toLowerCase().replace(/\s/g, '');
+	withoutCase(text.normalize('NFKC')).replace(/\s/g, '');
 
-/** Control characters, marks of direction, letters of no width: two texts that look the same would be different. */
+/** Whether something in a text cannot be seen, or looks as each program draws it: two texts that look the same would be different. */
 export const hasInvisible = (text: string): boolean =>
-	/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/u.test(text);
+	text.replace(invisible, '') !== text || /[\p{Co}\p{Cn}]/u.test(text);

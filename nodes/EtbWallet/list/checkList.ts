@@ -61,7 +61,9 @@ const ownNames: ReadonlySet<string> = new Set<keyof CheckedRow>([
 /** A row, as far as it can be read. */
 interface ReadRow {
 	source: SourceRow;
-	written: { employee: string; name: string; toUserId: string; email: string };
+	written: { employee: string; name: string; userId: string; email: string };
+	/** The wallet: the one of the table of people, or the one that is written. */
+	toUserId: string;
 	employee?: Employee;
 	amount?: ListAmount;
 	problems: string[];
@@ -86,24 +88,24 @@ export function checkList(
 	requirePeriod(sources, settings.period);
 	const rows = sources.map((source) => readRow(source, settings));
 	const doubles = doubleProblems(
-		rows.map(({ source: { line }, written, employee }) => ({
+		rows.map(({ source: { line }, written, employee, toUserId }) => ({
 			line,
 			employee: employee?.key ?? '',
-			userId: folded(written.toUserId),
+			userId: folded(toUserId),
 			// N/A and other signs for nothing are nobody's.
 			email: written.email.includes('@') ? folded(written.email) : '',
 		})),
 	);
-	const isNobody = ({ written: { employee, name } }: ReadRow): boolean => isTotal(employee, name);
+	const isTotalRow = ({ written: { employee, name } }: ReadRow): boolean => isTotal(employee, name);
 	const amounts = rows.flatMap((row) =>
-		row.amount === undefined || isNobody(row) ? [] : [row.amount.amount],
+		row.amount === undefined || isTotalRow(row) ? [] : [row.amount.etb],
 	);
 	const sums = sumsOfOthers(amounts);
 	const isSumOfOthers = ({ amount }: ReadRow): boolean =>
-		amount !== undefined && sums.has(amount.amount);
+		amount !== undefined && sums.has(amount.etb);
 	return rows.map((row, index) => {
 		const { source, written, employee, amount } = row;
-		const total = isNobody(row) ? wordTotal : isSumOfOthers(row) ? sumTotal : undefined;
+		const total = isTotalRow(row) ? totalByWord : isSumOfOthers(row) ? totalBySum : undefined;
 		const problem = total ?? [...row.problems, doubles[index] ?? ''].filter(Boolean).join(' ');
 		const isGood = problem === '' && employee !== undefined && amount !== undefined;
 		return {
@@ -114,8 +116,8 @@ export function checkList(
 				employee: employee?.shown ?? written.employee,
 				person: employee?.key ?? '',
 				name: written.name,
-				toUserId: written.toUserId,
-				...(isGood && { amountEtb: Number(amount.amount) }),
+				toUserId: row.toUserId,
+				...(isGood && { amountEtb: Number(amount.etb) }),
 				period: settings.period,
 				...(isGood && {
 					reference: `${settings.purpose}-${settings.period}-${employee.key}`,
@@ -127,8 +129,8 @@ export function checkList(
 	});
 }
 
-const wordTotal = 'This row is a total. Delete it.';
-const sumTotal =
+const totalByWord = 'This row is a total. Delete it.';
+const totalBySum =
 	'The amount is the sum of all others. If the row is a total, delete it. If it is a person, give them a list of their own.';
 
 function readRow(source: SourceRow, { now, people }: ListSettings): ReadRow {
@@ -136,7 +138,7 @@ function readRow(source: SourceRow, { now, people }: ListSettings): ReadRow {
 	const written = {
 		employee: textOf(cells.employee),
 		name: textOf(cells.name),
-		toUserId: textOf(cells.userId),
+		userId: textOf(cells.userId),
 		email: textOf(cells.email),
 	};
 	const problems = [
@@ -146,12 +148,12 @@ function readRow(source: SourceRow, { now, people }: ListSettings): ReadRow {
 		invisibleProblem({
 			employee: written.employee,
 			name: written.name,
-			userId: written.toUserId,
+			userId: written.userId,
 		}),
 		...textColumns.map((column) => shapeProblem(column, cells[column])),
 		written.name === '' ? 'name is empty.' : '',
 	].filter((text) => text !== '');
-	const row: ReadRow = { source, written, problems, remarks: [] };
+	const row: ReadRow = { source, written, toUserId: written.userId, problems, remarks: [] };
 	const read = (take: () => void): void => {
 		try {
 			take();
@@ -168,8 +170,8 @@ function readRow(source: SourceRow, { now, people }: ListSettings): ReadRow {
 		if (row.amount.remark !== '') row.remarks.push(row.amount.remark);
 	});
 	if (people === undefined || row.employee === undefined) return row;
-	const wallet = people.walletOf(row.employee, written.name, written.toUserId);
-	written.toUserId = wallet.userId;
+	const wallet = people.walletOf(row.employee, written.name, written.userId);
+	row.toUserId = wallet.userId;
 	if (wallet.problem !== '') problems.push(wallet.problem);
 	if (wallet.remark !== '') row.remarks.push(wallet.remark);
 	return row;

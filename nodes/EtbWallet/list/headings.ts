@@ -1,25 +1,22 @@
 /** Finds the columns of a list, by their exact names, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { messageOf } from '../../shared/unknown';
+import { messageOf } from '../../shared/untyped';
 import { decoded, textOf } from './cells';
 
-/** The columns that are read. */
-export type Column = 'employee' | 'name' | 'amountEtb' | 'userId' | 'email' | 'phone' | 'period';
-
-/** The names of each column. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
-const names: Record<Column, readonly string[]> = {
-	employee: ['employee'],
-	name: ['name'],
-	amountEtb: ['amountetb'],
-	// Create gives the wallet of a payment as toUserId, so its output can be checked as a list again.
-	userId: ['userid', 'touserid'],
-	email: ['email'],
-	phone: ['phone'],
-	period: ['period'],
-};
+/** The columns that are read. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
+export const columnNames = [
+	'employee',
+	'name',
+	'amountEtb',
+	'userId',
+	'email',
+	'phone',
+	'period',
+] as const;
+export type Column = (typeof columnNames)[number];
 const required: readonly Column[] = ['employee', 'name', 'amountEtb'];
 
-/** Whatever their headings look like, what comes next finds them by their names. */
+/** A heading such as `E-Mail` leaves as `email`, so that the next nodes find it. */
 const isPassedOn = (column: Column): boolean => column === 'email' || column === 'phone';
 
 /** A row that has something in it. */
@@ -145,10 +142,10 @@ function columnNamed(heading: string): Column | undefined {
 		.normalize('NFKC')
 		.toLowerCase()
 		.replace(/[^\p{L}\p{N}]/gu, '');
-	return columnNames.find((column) => names[column].includes(plain));
+	// Create gives the wallet of a payment as toUserId, so its output can be checked as a list again.
+	const own = plain === 'touserid' ? 'userid' : plain;
+	return columnNames.find((column) => column.toLowerCase() === own);
 }
-/** All columns that are read. A test finds each of them in the document and beside the fields. */
-export const columnNames = Object.keys(names) as Column[];
 
 function requireColumns(
 	headings: string[],

@@ -1,6 +1,7 @@
 /** Who the people of a list are. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
+import { dashes } from '../../shared/sameLook';
 import { folded, hasInvisible, textOf } from './cells';
 
 export interface Employee {
@@ -11,7 +12,7 @@ export interface Employee {
 }
 
 /** In letters. A reference may have 200. */
-const longest = 100;
+const maxNumberLength = 100;
 
 const asText =
 	'The spreadsheet changed it. Format the column as Text, and write the number again, if need be with an apostrophe before it.';
@@ -33,8 +34,7 @@ const date = new RegExp(
  * @param now a number that a spreadsheet has for a day of this year or the last one is refused, unless it is text
  * @throws {InvalidValueError} if it is empty, or what a spreadsheet made of a number or a date
  */
-export function employeeIn(cell: unknown, now: Date): Employee {
-	const field = 'employee';
+export function employeeIn(cell: unknown, now: Date, field = 'employee'): Employee {
 	const written = textOf(cell);
 	const shown = written.replace(/^(\d+)[.,]0+$/, '$1');
 	if (cell instanceof Date || date.test(written)) throw invalid(field, cell, 'is a date', asText);
@@ -45,19 +45,19 @@ export function employeeIn(cell: unknown, now: Date): Employee {
 	const key = employeeKeyOf(shown);
 	if (key === '') {
 		throw new InvalidValueError(
-			`employee is ${show(written)}`,
+			`${field} is ${show(written)}`,
 			'Write the employee number. If the row is nobody, delete it.',
 		);
 	}
-	if (key.length > longest)
-		throw invalid(field, written, `is longer than ${longest} letters`, 'Shorten it.');
+	if (key.length > maxNumberLength)
+		throw invalid(field, written, `is longer than ${maxNumberLength} letters`, 'Shorten it.');
 	return { shown, key };
 }
 
 function employeeKeyOf(shown: string): string {
 	const isPhone = /^[+\d\s().-]{9,}$/.test(shown);
 	const plain = folded(isPhone ? shown.replace(/[().]/g, '') : shown)
-		.replace(/[\p{Pd}\u2212\u02d7]/gu, '')
+		.replace(dashes, '')
 		.replace(/^0+(?=\d)/, '');
 	const [, mobile] = /^\+?251([79]\d{8})$/.exec(plain) ?? [];
 	return (mobile ?? plain).toUpperCase();
@@ -93,15 +93,15 @@ export const invisibleProblem = (texts: Record<string, string>): string => {
 };
 
 /** What nobody else in a list may have, in the form that is compared; empty texts do not count. */
-const ownColumns = ['employee', 'userId', 'email'] as const;
+const uniqueColumns = ['employee', 'userId', 'email'] as const;
 
-export interface Identity extends Record<(typeof ownColumns)[number], string> {
+export interface Identity extends Record<(typeof uniqueColumns)[number], string> {
 	line: number;
 }
 
 /** For each row the problem that another one has the same employee number, user ID or email address; empty for none. */
 export function doubleProblems(rows: readonly Identity[]): string[] {
-	const columns = ownColumns.map((column) => ({
+	const columns = uniqueColumns.map((column) => ({
 		column,
 		rowsBy: grouped(rows, (row) => row[column]),
 	}));

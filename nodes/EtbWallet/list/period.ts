@@ -8,8 +8,8 @@ export type Period = string;
 const offsetMs = 3 * 60 * 60 * 1000;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** How long ago a period may have begun, in months before the one that is due. */
-const oldest = 12;
+/** How many months before the due period one may have begun. */
+const maxMonthsBack = 12;
 
 /**
  * The period that is due at a time. A period has the name of the month in which its pay day is: with pay day 25, `2026-10`
@@ -38,7 +38,7 @@ export interface PeriodFields {
 	 */
 	isChosen: boolean;
 	/** Whether n8n repeats an execution, of which nobody knows when it was meant: then the period has to be named. */
-	isRepeated: boolean;
+	isRetryExecution: boolean;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface PeriodFields {
  * another one than the due one and nobody chose it
  */
 export function readPeriod(fields: PeriodFields): Period {
-	const { payDay, now, isChosen, isRepeated } = fields;
+	const { payDay, now, isChosen, isRetryExecution } = fields;
 	if (typeof payDay !== 'number' || !Number.isInteger(payDay) || payDay < 1 || payDay > 28) {
 		throw new InvalidValueError(
 			`Pay Day is ${show(payDay)}`,
@@ -57,7 +57,7 @@ export function readPeriod(fields: PeriodFields): Period {
 	const due = duePeriod(now, payDay);
 	const named = typeof fields.period === 'string' ? fields.period.trim() : (fields.period ?? '');
 	if (named === '') {
-		if (!isRepeated) return due;
+		if (!isRetryExecution) return due;
 		throw new InvalidValueError(
 			'Retry execution does not know which period was meant',
 			'Start the workflow again instead. Who was paid is not paid again.',
@@ -72,7 +72,7 @@ export function readPeriod(fields: PeriodFields): Period {
 			`Due is ${due}: leave Period empty for it.`,
 		);
 	}
-	if (named < monthsBefore(due, oldest)) {
+	if (named < monthsBefore(due, maxMonthsBack)) {
 		throw new InvalidValueError(
 			`Period is ${named}, which is more than a year ago`,
 			`Due is ${due}: leave Period empty for it.`,

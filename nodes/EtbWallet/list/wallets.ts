@@ -1,7 +1,7 @@
 /** Whose wallet a row of a list is paid into. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { property } from '../../shared/unknown';
+import { property } from '../../shared/untyped';
 import { folded, textOf } from './cells';
 import { employeeIn, type Employee } from './people';
 
@@ -27,8 +27,8 @@ export class KnownPeople {
 	private readonly byWallet: Map<string, Known[]>;
 
 	/**
-	 * @param given rows with `employee`, `name` and `userId`, or n8n's items of them; rows without a number are left out
-	 * @throws {InvalidValueError} if it is no list
+	 * @param given rows with `employee`, `name` and `userId`, or n8n's items of them; those without an employee number are left out
+	 * @throws {InvalidValueError} if it is no list, or has an employee number that a spreadsheet changed
 	 */
 	constructor(given: unknown, now: Date) {
 		if (!Array.isArray(given)) {
@@ -68,12 +68,10 @@ export class KnownPeople {
 }
 
 function knownIn(row: unknown, now: Date): Array<Known & { key: string }> {
-	try {
-		const { shown: employee, key } = employeeIn(property(row, 'employee'), now);
-		const [name, userId] = ['name', 'userId'].map((field) => textOf(property(row, field)));
-		return [{ employee, key, name: name ?? '', userId: userId ?? '' }];
-	} catch {
-		// Nobody, such as the one item of an empty table.
-		return [];
-	}
+	const textIn = (field: string): string => textOf(property(row, field));
+	// Nobody, such as the one item of an empty table.
+	if (textIn('employee') === '') return [];
+	const cell = property(row, 'employee');
+	const { shown: employee, key } = employeeIn(cell, now, 'An employee of Known People');
+	return [{ employee, key, name: textIn('name'), userId: textIn('userId') }];
 }

@@ -7,7 +7,7 @@
  * --- | --- | ---
  * is not there | nobody has the lock | adds *lock*: the database lets one process insert the row, and that one has the lock
  * has *lock* | somebody has it, or ended while they had it | reads, until it is gone; every 2 s adds five marks of its own
- * has *lock* and all marks of this process | the same process as at its last look has it | after 30 to 40 s of this: removes the marks of the others, then the row, and asks anew
+ * has *lock* and all marks of this process | the same process has it as when it asked last | after 30 to 40 s of this: removes the marks of the others, then the row, and asks anew
  * has *lock* and not all of them | another process has it since | begins to count anew
  * has other entries | a node such as Remove Duplicates uses the row | takes its own marks out, and fails
  *
@@ -15,25 +15,25 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { monotonicStopwatch, pause, stopwatch } from '../elapsed';
-import { asError } from '../unknown';
+import { asError } from '../untyped';
 import { marksOf, type Marks } from './marks';
 
 const lockMark = 'etb-wallet-lock';
 
 /** Each process that waits takes a few of these, by chance: others seldom take the very same. */
 const waitingMarks = Array.from({ length: 200 }, (_, index) => `etb-wallet-waiting-${index}`);
-const marksOfOne = 5;
+const marksPerProcess = 5;
 
 const anyMarks = (): string[] =>
 	Array.from(
-		{ length: marksOfOne },
+		{ length: marksPerProcess },
 		() => waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark,
 	);
 
-/** How often a waiting process looks for its own marks. */
-const lookEveryMs = 2_000;
+/** How often a waiting process asks for its own marks. */
+const askEveryMs = 2_000;
 
-/** The lock is held for a few database accesses; one that is held for longer belongs to a process that ended. */
+/** The lock is held for a few calls of the database; one that is held for longer belongs to a process that ended. */
 const abandonedAfterMs = 30_000;
 
 /** A random time on top, up to this: two waiting processes must not take over an abandoned lock together. */
@@ -43,19 +43,19 @@ const abandonedSpreadMs = 10_000;
 const safeForMs = 15_000;
 
 /** An insert fails if another process inserted the row first. After so many failures in a row the database is broken. */
-const failuresToBelieve = 5;
+const maxFailuresInARow = 5;
 
-/** Random, so that waiting processes do not look at the same moments. */
+/** Random, so that waiting processes do not ask at the same moments. */
 const shortPauseMs = (): number => 5 + Math.random() * 20;
 
 /** What this process did last, by key. */
 const lastTurns = new Map<string, Promise<unknown>>();
 
 /** Runs `work` after all that this process does for the same key. @param isFirst whether it did not have to wait */
-export async function inTurn<Result>(
+export async function inTurn<Value>(
 	key: string,
-	work: (isFirst: boolean) => Promise<Result>,
-): Promise<Result> {
+	work: (isFirst: boolean) => Promise<Value>,
+): Promise<Value> {
 	const previous = lastTurns.get(key);
 	const current = (async () => {
 		await previous?.catch(() => undefined);
@@ -75,11 +75,11 @@ export async function inTurn<Result>(
  * @param stop gives up waiting for the lock
  * @throws {Error} when the lock cannot be had, or was held for too long: then nobody may rely on what `access` did
  */
-export async function exclusively<Result>(
+export async function exclusively<Value>(
 	context: IExecuteFunctions,
-	access: (marks: Marks) => Promise<Result>,
+	access: (marks: Marks) => Promise<Value>,
 	stop?: AbortSignal,
-): Promise<Result> {
+): Promise<Value> {
 	return await inTurn(context.getWorkflow().id ?? '', async (isFirst) => {
 		// The pause lets other processes get the lock.
 		if (!isFirst) await pause(shortPauseMs(), stop);
@@ -87,11 +87,11 @@ export async function exclusively<Result>(
 	});
 }
 
-async function whileLocked<Result>(
+async function whileLocked<Value>(
 	context: IExecuteFunctions,
-	access: (marks: Marks) => Promise<Result>,
+	access: (marks: Marks) => Promise<Value>,
 	stop?: AbortSignal,
-): Promise<Result> {
+): Promise<Value> {
 	const lockRow = marksOf(context, 'workflow');
 	const heldForMs = await waitForLock(lockRow, stop);
 	const throwIfLate = (): void => {
@@ -120,7 +120,7 @@ async function waitForLock(lockRow: Marks, stop?: AbortSignal): Promise<() => nu
 		const found = await askForLock(lockRow, hasWaited ? ownMarks : undefined);
 		if (found === 'free') return heldForMs;
 		failures = found instanceof Error ? failures + 1 : 0;
-		if (found instanceof Error && failures === failuresToBelieve) throw found;
+		if (found instanceof Error && failures === maxFailuresInARow) throw found;
 		if (found !== 'heldBySame') sameProcessForMs = monotonicStopwatch();
 		else if (sameProcessForMs() > takeOverAfterMs) {
 			await removeAbandoned(lockRow, ownMarks);
@@ -132,7 +132,7 @@ async function waitForLock(lockRow: Marks, stop?: AbortSignal): Promise<() => nu
 }
 
 /**
- * Waits until no process holds the lock, at most until it is time to look at the own marks. It only reads: a write could
+ * Waits until no process holds the lock, at most until it is time to ask for the own marks. It only reads: a write could
  * put them into the row of the next process that holds the lock.
  */
 async function becomesFree(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
@@ -140,12 +140,12 @@ async function becomesFree(lockRow: Marks, stop?: AbortSignal): Promise<boolean>
 	do {
 		await pause(shortPauseMs(), stop);
 		if ((await lockRow.count()) === 0) return true;
-	} while (waitedMs() < lookEveryMs && stop?.aborted !== true);
+	} while (waitedMs() < askEveryMs && stop?.aborted !== true);
 	return false;
 }
 
 /**
- * @returns `free` if this process has the lock now; `heldBySame` if the process that had it at the last look still
+ * @returns `free` if this process has the lock now; `heldBySame` if the process that had it at the last time still
  * has it; an error if no process has it and this one could not get it either, or the database failed
  */
 async function askForLock(
@@ -195,11 +195,11 @@ async function release(lockRow: Marks): Promise<void> {
 /** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
 async function throwIfForeign(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
-	// n8n tells only how many entries there are: once all marks are among them, more than that are others.
+	// n8n only counts. With all our marks among them, a higher count means that others are there.
 	const marks = [lockMark, ...waitingMarks];
 	await lockRow.add(marks);
 	const isForeign = (await lockRow.count()) > marks.length;
-	// Or each process that waits would find its own there, whoever has the lock.
+	// Otherwise each waiting process would find its own there, whoever has the lock.
 	await lockRow.remove(isForeign ? marks : waitingMarks);
 	if (!isForeign) return;
 	throw new Error(

@@ -16,7 +16,10 @@ export interface Marks {
 }
 
 /** Waits for the database, but not for ever: over a lost connection no answer comes. */
-export async function inTime<Answer>(call: Promise<Answer>, timeoutMs = 30_000): Promise<Answer> {
+export async function withTimeout<Answer>(
+	call: Promise<Answer>,
+	timeoutMs = 30_000,
+): Promise<Answer> {
 	return await unlessAborted(
 		AbortSignal.timeout(timeoutMs),
 		call,
@@ -24,7 +27,7 @@ export async function inTime<Answer>(call: Promise<Answer>, timeoutMs = 30_000):
 	);
 }
 
-/** n8n keeps all, because there is no `maxEntries`. The reference of a mark that n8n dropped could be paid again. */
+/** Without `maxEntries` n8n keeps all. A reference whose marks it dropped could be paid again. */
 const keepingAll = { mode: 'entries' } as const;
 
 /**
@@ -49,14 +52,14 @@ export function marksOf(
 			// n8n keeps twice what a call names twice, and removes only one of the two.
 			const unique = [...new Set(marks)];
 			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
-			return new Set((await inTime(call)).processed.map(String));
+			return new Set((await withTimeout(call)).processed.map(String));
 		},
 		async remove(marks) {
 			if (marks.length === 0) return;
 			checkFirst();
-			await inTime(helpers.removeProcessed(marks, scope, keepingAll));
+			await withTimeout(helpers.removeProcessed(marks, scope, keepingAll));
 		},
-		count: async () => await inTime(helpers.getProcessedDataCount(scope, keepingAll)),
-		clear: async () => await inTime(helpers.clearAllProcessedItems(scope, keepingAll)),
+		count: async () => await withTimeout(helpers.getProcessedDataCount(scope, keepingAll)),
+		clear: async () => await withTimeout(helpers.clearAllProcessedItems(scope, keepingAll)),
 	};
 }

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../decimal';
 import { isAbsent, show } from '../invalidValue';
-import { isObject, property } from '../unknown';
+import { isObject, property } from '../untyped';
 import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
 import type { ServiceRequest } from './call';
 
@@ -20,10 +20,7 @@ export type Judgement =
 	| { verdict: 'done' }
 	| { verdict: 'retry' | 'notDone' | 'unknown'; code: FailureCode; problem?: string };
 
-type Asked = Pick<
-	ServiceRequest,
-	'method' | 'mayRepeat' | 'body' | 'confirms' | 'answersWith' | 'saysSuccess' | 'undecided'
->;
+type Asked = Omit<ServiceRequest, 'path' | 'remedies'>;
 
 /** Statuses that may be gone at the next attempt. */
 const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
@@ -47,10 +44,10 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	// The status says no, and the body says yes.
 	if (tellsOfSuccess(attempt)) return { verdict: 'unknown', code: 'unclear' };
 	if (status === 429) return { verdict: 'retry', ...refused };
-	if (status < 300 || status >= 500) return { verdict: 'unknown', code: 'unclear' };
-	if (undecidedStatuses.has(status) || asked.undecided?.includes(status) === true)
-		return { verdict: 'unknown', code: 'unclear' };
-	return { verdict: 'notDone', ...refused };
+	const isRefusal = status >= 300 && status < 500 && !undecidedStatuses.has(status);
+	if (isRefusal && asked.undecided?.includes(status) !== true)
+		return { verdict: 'notDone', ...refused };
+	return { verdict: 'unknown', code: 'unclear' };
 }
 
 function judgeSilence({ mayRepeat }: Asked, { code, sent }: NoAnswer): Judgement {
@@ -107,7 +104,7 @@ function successIn(body: unknown): boolean | undefined {
 const tellsOfSuccess = (answer: Answer): boolean =>
 	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer));
 
-/** As JSON that is no part of a text: a gateway may quote the service's answer in its own, and a letter may stand there as its code. */
+/** Undoes quoting (letters as codes, backslashes, other quotes), because a gateway may quote the service's answer in its own. */
 const plainText = ({ text }: Answer): string =>
 	text
 		.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>

@@ -1,7 +1,7 @@
 /** One HTTP request to the service, and what came of it. */
 import { unlessAborted } from '../elapsed';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
-import { property } from '../unknown';
+import { property } from '../untyped';
 
 export type Attempt = Answer | NoAnswer;
 
@@ -22,7 +22,7 @@ export interface NoAnswer {
 }
 
 /** Codes of our own for what ended an attempt: its time was over, or the execution was stopped. */
-export const tooLate = 'ETIMEDOUT';
+export const timedOut = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
 /** Its answer could not be read. */
 export const unreadableAnswer = 'UNREADABLE_ANSWER';
@@ -44,7 +44,7 @@ export async function makeAttempt(
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
-		timeout.aborted ? tooLate : signal.aborted ? stopped : undefined;
+		timeout.aborted ? timedOut : signal.aborted ? stopped : undefined;
 	const attempt = async (): Promise<Attempt> => await answerFrom(await send(signal), signal);
 	try {
 		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));

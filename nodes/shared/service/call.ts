@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from '../account';
 import { requestUntil } from '../n8n';
-import { isObject } from '../unknown';
+import { isObject } from '../untyped';
 import { hasFields } from './answer';
 import { makeAttempt, unreadableAnswer, type Attempt } from './attempt';
 import { describeFailure, type Remedies, type ServiceFailure } from './failure';
@@ -41,6 +41,12 @@ export const balanceRequest: ServiceRequest = {
 	mayRepeat: true,
 	answersWith: 'treasuryBalance',
 };
+
+/** Endpoint 4 of the service document §4. */
+export function webhookRequest(url: string): ServiceRequest {
+	const body = { webhookUrl: url };
+	return { method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body };
+}
 
 export type ServiceResult =
 	| { ok: true; output: IDataObject }
@@ -112,7 +118,7 @@ export function resultOf(
 			return { ok: false, failure };
 		}
 	} catch {
-		// An answer came, and cannot be read: of a payment that means unknown, and not an error that hides it.
+		// The answer came, but cannot be read. A payment is then unknown.
 	}
 	const unreadable: Attempt = { kind: 'noAnswer', code: unreadableAnswer, sent: true };
 	const verdict = request.mayRepeat ? 'notDone' : 'unknown';
@@ -121,11 +127,11 @@ export function resultOf(
 }
 
 /** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
-const deepest = 64;
+const maxDepth = 64;
 
 /** The fields of a body, with those of a `data` object lifted to the top. @throws {Error} for a body that is too deep */
 function flatFields(body: unknown, hide: (text: string) => string): IDataObject {
-	const fields = hidden(body, hide, deepest);
+	const fields = hidden(body, hide, maxDepth);
 	if (!hasFields(fields)) return {};
 	const { data, ...rest } = fields;
 	return hasFields(data) ? { ...rest, ...data } : fields;

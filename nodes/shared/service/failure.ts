@@ -4,7 +4,7 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
-import { notBegun, stopped, tooLarge, tooLate, unreadableAnswer } from './attempt';
+import { notBegun, stopped, timedOut, tooLarge, unreadableAnswer } from './attempt';
 import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
 import { hideSecrets } from './secrets';
@@ -105,7 +105,7 @@ const silences: Readonly<Record<string, [why: string, remedy?: string]>> = {
 		'Check the Base URL in the ETB Wallet API credential: it needs the name that is in the certificate, not an IP address or another name of the same machine.',
 	],
 	ECONNABORTED: ['the service took too long to answer'],
-	[tooLate]: ['the service took too long to answer'],
+	[timedOut]: ['the service took too long to answer'],
 	ECONNRESET: ['the connection was closed before the answer was complete'],
 	ERR_BAD_RESPONSE: ['the connection was closed before the answer was complete'],
 	[stopped]: ['the execution was stopped'],
@@ -121,7 +121,7 @@ const sameSilence: Readonly<Record<string, string>> = {
 };
 
 /** What to do about a request that may have been carried out. */
-export const unknownRemedy =
+const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 
 /** Words for a call that was not done. @param ownRemedies of the endpoint; they come before the general ones */

@@ -1,5 +1,5 @@
 /** The reason that the service gives in an error body, whatever its shape. */
-import { isObject } from '../unknown';
+import { isObject } from '../untyped';
 
 const longestReason = 300;
 

@@ -7,9 +7,9 @@ import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import {
 	errorItem,
 	hasExpression,
-	isRepeated,
-	isRunByPerson,
-	isStartedByClock,
+	isRetryExecution,
+	isStartedInEditor,
+	isStartedByTrigger,
 	savedParameter,
 } from '../../../shared/n8n';
 import { invalidValueError, invalidValueFailure } from '../../../shared/service/failure';
@@ -17,7 +17,7 @@ import { sameForAll, type ParameterReader } from '../parameters';
 import type { Operation } from '../operation';
 
 /** In letters. With the period and the longest employee number it stays below the 200 of a reference. */
-const longestPurpose = 50;
+const maxPurposeLength = 50;
 
 /** Calls nobody, and needs no credential. */
 export const checkList: Operation = {
@@ -101,24 +101,24 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		ofList('purpose', 'Purpose'),
 		'Enter a word for what the list is for, such as salary.',
 	);
-	if (purpose.length > longestPurpose || !/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(purpose)) {
+	if (purpose.length > maxPurposeLength || !/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(purpose)) {
 		throw invalid(
 			'Purpose',
 			purpose,
-			`is not a word of at most ${longestPurpose} letters`,
+			`is not a word of at most ${maxPurposeLength} letters`,
 			'Use letters, digits, blanks and dashes.',
 		);
 	}
 	const isChosenByExpression =
-		hasExpression(savedParameter(context, 'period')) && !isStartedByClock(context);
+		hasExpression(savedParameter(context, 'period')) && !isStartedByTrigger(context);
 	const period = readPeriod({
 		payDay: ofList('payDay', 'Pay Day'),
 		period: ofList('period', 'Period'),
 		now,
-		isChosen: isRunByPerson(context) || isChosenByExpression,
-		isRepeated: isRepeated(context),
+		isChosen: isStartedInEditor(context) || isChosenByExpression,
+		isRetryExecution: isRetryExecution(context),
 	});
-	// Of all rows the same, and perhaps long.
+	// Of item 0 only: it is the same for all, and comparing it would take long.
 	const known = read('knownPeople', 0);
 	return { purpose, period, now, ...(!isAbsent(known) && { people: new KnownPeople(known, now) }) };
 }

@@ -1,15 +1,15 @@
 /** Disbursement → Create: the fields of a payment in the editor. What it does with them stands in `disbursement/`. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
-import { longestTimeoutMs } from '../../disbursement/paymentRecord';
-import { mostConcurrency } from '../../disbursement/options';
+import { maxTimeoutMs } from '../../disbursement/paymentRecord';
+import { maxConcurrency } from '../../disbursement/options';
 import type { Operation } from '../operation';
 
 export const concurrency: INodeProperties = {
 	displayName: 'Concurrency',
 	name: 'concurrency',
 	type: 'number',
-	typeOptions: { minValue: 1, maxValue: mostConcurrency },
+	typeOptions: { minValue: 1, maxValue: maxConcurrency },
 	default: 10,
 	description:
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
@@ -19,7 +19,7 @@ export const timeout: INodeProperties = {
 	displayName: 'Timeout (Ms)',
 	name: 'timeout',
 	type: 'number',
-	typeOptions: { minValue: 1000, maxValue: longestTimeoutMs },
+	typeOptions: { minValue: 1000, maxValue: maxTimeoutMs },
 	default: 60000,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
@@ -37,7 +37,7 @@ export const optionsField = (options: INodeProperties[]): INodeProperties => ({
 
 const ofPeople: IDisplayOptions = { show: { '@tool': [false] } };
 
-/** As a tool of an AI agent: what is fixed here the model cannot choose. */
+/** Shown in a tool of an AI agent. `noDataExpression` keeps the model from filling a field in. */
 const ofTools: IDisplayOptions = { show: { '@tool': [true] } };
 
 const modes = {

@@ -1,4 +1,5 @@
 /** Webhook → Set: where the service sends its events. */
+import { webhookRequest } from '../../../shared/service/call';
 import { webhookUrl } from '../../../shared/url';
 import { eachItem, type Operation } from '../operation';
 
@@ -28,8 +29,7 @@ export const setWebhook: Operation = {
 			description: 'Public https address that receives the events',
 		},
 	],
-	execute: eachItem((read, itemIndex, account) => {
-		const body = { webhookUrl: webhookUrl(read('webhookUrl', itemIndex), account) };
-		return { method: 'PUT', path: '/webhook', mayRepeat: true, body, confirms: body };
-	}),
+	execute: eachItem((read, itemIndex, account) =>
+		webhookRequest(webhookUrl(read('webhookUrl', itemIndex), account)),
+	),
 };
