@@ -3,22 +3,22 @@ import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
 import { invalid } from './invalidValue';
 
 /** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */
-const leastAmount: Decimal = '0.000001';
+const minAmount: Decimal = '0.000001';
 
 /** In characters. Longer text is no amount, and would take long to read. */
-const longestText = 100;
+const maxTextLength = 100;
 
 /** The currency before or behind an amount, as people in Ethiopia write it. */
 const currency = /^(?:ETB|Birr|Br\.?|ብር)\s*(?=[\d-])|(?<=\d)\s*(?:ETB|Birr|Br\.?|ብር)$/giu;
 
 /** Digits without signs between thousands, and perhaps decimals: `12400`, `12400.50`, `12400,50`. */
-const plain = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
+const withoutThousands = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
 
 /**
  * Groups of three digits with the same sign between them, and perhaps another sign with decimals: `12,400.50`,
  * `12.400,50`, `12 400`, `1'234'567`. The blanks are the usual one and those that spreadsheets put between thousands.
  */
-const grouped =
+const withThousands =
 	/^(?<whole>-?[1-9]\d{0,2}(?:(?<sign>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<sign>\d{3})*)(?:(?!\k<sign>)[.,](?<decimals>\d+))?$/;
 
 /**
@@ -37,7 +37,7 @@ export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	if (amount === undefined) throw invalid(field, value, 'is not a plain number', remedy);
 	if (amount === '0' || amount.startsWith('-'))
 		throw invalid(field, value, 'is not above zero', remedy);
-	if (isAbove(leastAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);
+	if (isAbove(minAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);
 	if (fromDecimal(amount) === undefined) {
 		const round = 'Round the amount, for example with {{ $json.amount.toFixed(2) }}.';
 		throw invalid(field, value, 'has more than 15 digits', round);
@@ -52,9 +52,9 @@ interface Reading {
 
 /** The amount that a text means, as plain decimal text; undefined if it is none. @throws {InvalidValueError} for two meanings */
 function onlyReading(value: string, field: string): string | undefined {
-	if (value.length > longestText) return undefined;
+	if (value.length > maxTextLength) return undefined;
 	const text = value.trim().replace(currency, '').trim();
-	const [reading, other] = [grouped, plain].flatMap((form) => readAs(form, text));
+	const [reading, other] = [withThousands, withoutThousands].flatMap((form) => readAs(form, text));
 	if (reading === undefined) return undefined;
 	if (other !== undefined) {
 		const small = decimalText(withDecimals(other)) ?? '';

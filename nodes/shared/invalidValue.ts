@@ -35,7 +35,7 @@ export function asInvalidValue(error: unknown): InvalidValueError {
 	);
 }
 
-const longestShown = 80;
+const maxShownLength = 80;
 
 /** A value as the user would recognise it, shortened. */
 export function show(value: unknown): string {
@@ -46,12 +46,12 @@ export function show(value: unknown): string {
 
 /** A text as errors show it: its beginning, if it is very long. */
 export const cut = (text: string): string =>
-	text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+	text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 
 /** JSON has no text for some values, such as a symbol: then their kind. */
 function jsonOf(value: unknown): string {
 	// Quoting a very long text only to cut it would take long.
-	if (typeof value === 'string') return JSON.stringify(value.slice(0, longestShown + 1));
+	if (typeof value === 'string') return JSON.stringify(value.slice(0, maxShownLength + 1));
 	try {
 		return JSON.stringify(value) ?? typeof value;
 	} catch {

@@ -71,7 +71,7 @@ function readClaim(value: unknown): string {
 }
 
 /** The longest lease of the gate is a day, and nothing begins after half of it. */
-const longestMs = 12 * 3_600_000;
+const maxNotAfterMs = 12 * 3_600_000;
 
 /** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */
 function readNotAfter(value: unknown, use: Use): () => number {
@@ -81,7 +81,7 @@ function readNotAfter(value: unknown, use: Use): () => number {
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
-	if (Number.isNaN(msAtFirst) || msAtFirst > longestMs)
+	if (Number.isNaN(msAtFirst) || msAtFirst > maxNotAfterMs)
 		throw invalid('Not After', value, 'is not a time of the pay gate', remedy);
 	const passedMs = stopwatch();
 	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the gate gives it

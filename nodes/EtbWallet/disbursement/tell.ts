@@ -129,11 +129,11 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[
 }
 
 /** A text names at most this many entries, and the number of the others. */
-const longestList = 20;
+const maxListed = 20;
 
 function shortened(texts: string[], separator = '; '): string {
-	const rest = texts.length - longestList;
-	const shown = texts.slice(0, longestList).join(separator);
+	const rest = texts.length - maxListed;
+	const shown = texts.slice(0, maxListed).join(separator);
 	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
 }
 

@@ -73,7 +73,7 @@ function parsed(text: string): unknown {
 }
 
 /** In bytes, unpacked: n8n itself has no limit. */
-const longestBody = 1_048_576;
+const maxBodyBytes = 1_048_576;
 
 interface Stream extends AsyncIterable<unknown> {
 	destroy(): void;
@@ -97,7 +97,7 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 		for await (const chunk of body) {
 			if (!Buffer.isBuffer(chunk)) continue;
 			length += chunk.length;
-			if (length > longestBody) return undefined;
+			if (length > maxBodyBytes) return undefined;
 			chunks.push(chunk);
 		}
 		return new TextDecoder().decode(Buffer.concat(chunks));

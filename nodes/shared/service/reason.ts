@@ -1,7 +1,7 @@
 /** The reason that the service gives in an error body, whatever its shape. */
 import { isObject } from '../untyped';
 
-const longestReason = 300;
+const maxReasonLength = 300;
 
 /** The reason in one line, or nothing. Secrets are hidden before it is shortened, because half a secret would not be found. */
 export function reasonIn(
@@ -10,7 +10,7 @@ export function reasonIn(
 ): string {
 	const found = body === undefined ? shownBy(text) : reasonOf(body);
 	const reason = hide(found).replace(/\s+/g, ' ').trim();
-	return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
+	return reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength)}…` : reason;
 }
 
 /** The service's words, to be put behind ours, which end without a full stop. Quoted, so that nobody takes them for ours. */
