@@ -11,7 +11,7 @@ import { findOperation, operationProperties, resources } from './actions';
 import { parameterReader } from './actions/parameters';
 import { failEachItem, type Operation } from './actions/operation';
 
-/** Every endpoint of the partner service as an operation. */
+/** The ETB Wallet node as n8n sees it: each endpoint of the partner service as an operation, and Check List. */
 export class EtbWallet implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'ETB Wallet',
@@ -46,7 +46,7 @@ export class EtbWallet implements INodeType {
 			{
 				name: 'etbWalletApi',
 				required: true,
-				// It calls nobody.
+				// Check List calls nobody.
 				displayOptions: { hide: { operation: ['checkList'] } },
 				testedBy: 'etbWalletApiTest',
 			},
