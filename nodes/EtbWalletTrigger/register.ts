@@ -186,10 +186,8 @@ async function setUrl(
  */
 export function unregister(context: IHookFunctions): void {
 	forget(triggerKey(context), ownUrl(context));
-	const data = context.getWorkflowStaticData('node');
-	delete data.url;
-	delete data.account;
-	delete data.since;
+	// Account and time stay: n8n calls this also when it could not start what was published, and starts it again.
+	delete context.getWorkflowStaticData('node').url;
 }
 
 /**
@@ -245,10 +243,14 @@ function holderFor(context: IHookFunctions, url: string, account: string): Holde
 const credentialIdOf = (context: IHookFunctions): string =>
 	context.getNode().credentials?.[credentialType]?.id ?? '';
 
-/** When a trigger was published for this account, in ms. */
+/**
+ * When a trigger was published for this account, in ms: a change of its workflow, or a start of n8n, is no new time.
+ * Undefined for one that n8n starts, and that never had an account.
+ */
 function publishedAt(context: IHookFunctions, account: string): number | undefined {
 	const before = context.getWorkflowStaticData('node');
-	if (before.account === account) return Number(before.since);
+	if (before.account === account && context.getActivationMode() !== 'activate')
+		return Number(before.since);
 	return before.account === undefined && isStarting(context) ? undefined : Date.now();
 }
 

@@ -23,9 +23,10 @@ export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 			'The fields of this trigger take no expressions. Open the trigger and choose a fixed value.',
 		);
 	}
-	if ([events].flat().length === 0) {
+	const names = [events].flat();
+	if (names.length === 0 || names.some((name) => typeof name !== 'string' || name === '')) {
 		throw new InvalidValueError(
-			'The field "events" of the trigger is empty',
+			'The field "events" of the trigger names no event',
 			'Open the trigger and choose the events that start the workflow.',
 		);
 	}
@@ -36,7 +37,7 @@ export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 		);
 	}
 	return {
-		events: [events].flat().map(String),
+		events: names.map(String),
 		answersWhenFinished: acknowledge === 'lastNode',
 	};
 }

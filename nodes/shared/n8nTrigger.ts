@@ -13,7 +13,7 @@ import {
 	type IWebhookFunctions,
 	type WebhookResponseMode,
 } from 'n8n-workflow';
-import { unlessAborted } from './elapsed';
+import { stopwatch, unlessAborted } from './elapsed';
 import { operationError } from './n8n';
 import { isObject, property } from './untyped';
 
@@ -162,10 +162,11 @@ export function whenEnded(
 	const addHandler: unknown = property(hooks, 'addHandler');
 	if (typeof addHandler !== 'function') return false;
 	const deadline: unknown = property(additionalData, 'executionTimeoutTimestamp');
+	const msLeft = typeof deadline === 'number' ? deadline - Date.now() : Infinity;
+	const passedMs = stopwatch();
 	const handler = async (run: unknown): Promise<void> => {
 		const status: unknown = property(run, 'status');
-		const timedOut = typeof deadline === 'number' && Date.now() >= deadline;
-		const wasStopped = status === 'canceled' && !timedOut;
+		const wasStopped = status === 'canceled' && passedMs() < msLeft;
 		await ended(status !== 'success' && status !== 'waiting' && !wasStopped);
 	};
 	Reflect.apply(addHandler, hooks, ['workflowExecuteAfter', handler]);

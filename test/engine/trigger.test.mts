@@ -366,6 +366,41 @@ describe('duplicates', () => {
 		expect(node.started).toHaveLength(2);
 	});
 
+	test('an execution that n8n could not save is not taken for one that still runs', async () => {
+		const save = jest.fn(async () => await Promise.reject(new Error('the disk is full')));
+		// n8n prints why.
+		jest.spyOn(console, 'error').mockReturnValue();
+		const node = await trigger({ acknowledge: 'lastNode' }, { save });
+		expect((await send(node, transfer('1'))).status).toBe(500);
+		save.mockImplementation(async () => await Promise.resolve(undefined as never));
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		expect(node.started).toHaveLength(2);
+	});
+
+	test('what ran into its timeout runs again, also if the clock was set back', async () => {
+		const work = slowWork();
+		let stop = (): void => {};
+		const node = await trigger(
+			{ acknowledge: 'lastNode' },
+			{
+				work: work.run,
+				deadline: Date.now() + 60_000,
+				begun: (execution) => (stop = () => execution.stop()),
+			},
+		);
+		const first = send(node, transfer('1'));
+		await work.begun;
+		const [now, passed] = [Date.now(), performance.now()];
+		jest.spyOn(Date, 'now').mockReturnValue(now - 1_000);
+		jest.spyOn(performance, 'now').mockReturnValue(passed + 60_000);
+		stop();
+		expect((await first).status).toBe(500);
+		work.finish();
+		await send(node, transfer('1'));
+		expect(node.executions()).toBe(2);
+		expect(node.started.length).toBeGreaterThan(0);
+	});
+
 	test('a sender that hangs up does not make a successful workflow run again', async () => {
 		const workflow = slowWork();
 		const node = await trigger({ acknowledge: 'lastNode' }, { work: workflow.run });
@@ -501,13 +536,16 @@ describe('what n8n has to offer against the trigger', () => {
 		expect(node.started).toEqual([[[{ json: body }]]]);
 	});
 
-	test.each([
+	test.each<[INodeParameters, string]>([
 		[{ events: '={{ ["*"] }}' }, 'The field "events" of the trigger holds an expression'],
 		[
 			{ acknowledge: '={{ $json.how }}' },
 			'The field "acknowledge" of the trigger holds an expression',
 		],
-		[{ events: [] }, 'The field "events" of the trigger is empty'],
+		...[[], '', [''], [null], [7], {}].map((events): [INodeParameters, string] => [
+			{ events } as INodeParameters,
+			'The field "events" of the trigger names no event',
+		]),
 		[{ acknowledge: 'lastnode' }, 'The field "acknowledge" of the trigger is "lastnode"'],
 	])(
 		'an imported workflow with %j is refused when it is published',

@@ -364,6 +364,12 @@ export interface TriggerOptions {
 	work?: () => Promise<void>;
 	/** What each execution waits for before it begins, as in n8n's queue. */
 	queue?: () => Promise<void>;
+	/** When n8n ends an execution by itself, in ms. */
+	deadline?: number;
+	/** Gets each execution, to stop it: as n8n does, its delivery is then answered at once. */
+	begun?: (execution: { stop(): void }) => void;
+	/** Saves an execution that ended, before the node is told. */
+	save?: () => Promise<void>;
 	/** Settings of the trigger node beside its parameters. */
 	node?: Partial<INode>;
 	/** The project of n8n that the workflow belongs to; by default the same for all. */
@@ -541,9 +547,18 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		const data = createRunExecutionData({
 			executionData: { nodeExecutionStack: [{ node, data: { main }, source: null }] },
 		});
-		const result = await new WorkflowExecute(additional, mode, data).processRunExecutionData(
-			workflow,
-		);
+		if (options.save) additional.hooks?.addHandler('workflowExecuteAfter', options.save);
+		if (options.deadline !== undefined) additional.executionTimeoutTimestamp = options.deadline;
+		const running = new WorkflowExecute(additional, mode, data).processRunExecutionData(workflow);
+		const stopped = new Promise<undefined>((resolve) => {
+			const stop = (): void => {
+				running.cancel();
+				resolve(undefined);
+			};
+			options.begun?.({ stop });
+		});
+		const result = await Promise.race([running, stopped]);
+		if (result === undefined) return false;
 		const given = result.data.resultData.runData[node.name]?.at(-1)?.data?.main ?? [];
 		const outputs = given.map((items) => (items ?? []).map(({ json }) => ({ json })));
 		if (outputs.flat().length > 0) started.push(outputs);
