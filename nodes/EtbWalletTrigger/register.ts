@@ -46,6 +46,9 @@ interface AccountUrl {
 	lastCall: Promise<unknown>;
 }
 
+/** The triggers that n8n could not start: it calls `unregister` for each, and starts it again later. */
+const failedStarts = new Set<string>();
+
 /** By `accountKeyOf`. */
 const accounts = new Map<string, AccountUrl>();
 
@@ -94,6 +97,7 @@ export async function register(context: IHookFunctions): Promise<void> {
 		if (context.getMode() === 'manual') await beginTest(context, account);
 		else await publish(context, account);
 	} catch (error) {
+		if (isStarting(context)) failedStarts.add(triggerKey(context));
 		const node = context.getNode();
 		throw listeningError(node, invalidValueError(node, error));
 	}
@@ -186,8 +190,11 @@ async function setUrl(
  */
 export function unregister(context: IHookFunctions): void {
 	forget(triggerKey(context), ownUrl(context));
-	// Account and time stay: n8n calls this also when it could not start what was published, and starts it again.
-	delete context.getWorkflowStaticData('node').url;
+	const data = context.getWorkflowStaticData('node');
+	delete data.url;
+	if (failedStarts.delete(triggerKey(context))) return;
+	delete data.account;
+	delete data.since;
 }
 
 /**
@@ -243,14 +250,10 @@ function holderFor(context: IHookFunctions, url: string, account: string): Holde
 const credentialIdOf = (context: IHookFunctions): string =>
 	context.getNode().credentials?.[credentialType]?.id ?? '';
 
-/**
- * When a trigger was published for this account, in ms: a change of its workflow, or a start of n8n, is no new time.
- * Undefined for one that n8n starts, and that never had an account.
- */
+/** When a trigger was published for this account, in ms. Undefined for one that n8n starts, and that never had an account. */
 function publishedAt(context: IHookFunctions, account: string): number | undefined {
 	const before = context.getWorkflowStaticData('node');
-	if (before.account === account && context.getActivationMode() !== 'activate')
-		return Number(before.since);
+	if (before.account === account) return Number(before.since);
 	return before.account === undefined && isStarting(context) ? undefined : Date.now();
 }
 

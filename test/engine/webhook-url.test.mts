@@ -230,6 +230,12 @@ test.each<Case>([
 	['publish a, boot, init b + init a', 'a', [`init b: ${heldBy('a')}`]],
 	['publish a, boot, init b, init a, unpublish a, boot, init b', 'a, b, a, b'],
 	['publish a, boot, publish b, init a', 'a, b, a'],
+	// Who was refused is not first, although it once was.
+	[
+		'publish a, unpublish a, publish b, publish a, boot, init a, init b',
+		'a, b, a, b',
+		[`publish a: ${heldBy('b')}`],
+	],
 	['publish a, boot, test b, init a', 'a, b test, a'],
 	['publish a, boot, busy, test b…, init a', 'a, b test, a'],
 	['publish a, boot, test b, init a, restart', 'a, b test, a'],
