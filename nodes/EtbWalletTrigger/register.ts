@@ -126,7 +126,7 @@ async function publish(context: IHookFunctions, account: Account): Promise<void>
 	for (const { trigger, workflow } of othersOf(key, holder)) {
 		forget(trigger);
 		context.logger.warn(
-			`The workflow "${workflow.name}" gets no events of the partner service: "${holder.workflow.name}" was published before it for the same account`,
+			`The workflow "${workflow.name}" has a trigger that gets no events: another one, of the workflow "${holder.workflow.name}", was published before it for the same account`,
 		);
 	}
 	known.holder = holder;

@@ -1,6 +1,7 @@
 /** What a person chose in the trigger's fields. */
 import type { INodeParameters } from 'n8n-workflow';
 import { InvalidValueError, show } from '../shared/invalidValue';
+import { allEvents, eventOptions } from './event';
 
 export interface Settings {
 	/** Names of events, or `*` for all. */
@@ -24,9 +25,9 @@ export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 		);
 	}
 	const names = [events].flat();
-	if (names.length === 0 || names.some((name) => typeof name !== 'string' || name === '')) {
+	if (names.length === 0 || !names.every(isEvent)) {
 		throw new InvalidValueError(
-			'The field "events" of the trigger names no event',
+			`The field "events" of the trigger is ${show(events)}, which does not name events`,
 			'Open the trigger and choose the events that start the workflow.',
 		);
 	}
@@ -37,10 +38,17 @@ export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 		);
 	}
 	return {
-		events: names.map(String),
+		events: names,
 		answersWhenFinished: acknowledge === 'lastNode',
 	};
 }
+
+const eventNames: ReadonlySet<unknown> = new Set([
+	allEvents,
+	...eventOptions.map(({ value }) => value),
+]);
+
+const isEvent = (name: unknown): name is string => eventNames.has(name);
 
 /** Also without the leading `=`, which n8n removes in fields that take no expression. */
 const mayBeExpression = (value: unknown): boolean =>

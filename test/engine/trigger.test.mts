@@ -542,10 +542,12 @@ describe('what n8n has to offer against the trigger', () => {
 			{ acknowledge: '={{ $json.how }}' },
 			'The field "acknowledge" of the trigger holds an expression',
 		],
-		...[[], '', [''], [null], [7], {}].map((events): [INodeParameters, string] => [
-			{ events } as INodeParameters,
-			'The field "events" of the trigger names no event',
-		]),
+		...[[], '', [''], [null], [7], {}, ['nonsense'], ['*', 'nonsense']].map(
+			(events): [INodeParameters, string] => [
+				{ events } as INodeParameters,
+				'which does not name events',
+			],
+		),
 		[{ acknowledge: 'lastnode' }, 'The field "acknowledge" of the trigger is "lastnode"'],
 	])(
 		'an imported workflow with %j is refused when it is published',
