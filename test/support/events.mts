@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { WorkflowFile } from '../../demo/api.mts';
 import { code, node, workflow, type NodeFile } from '../../demo/workflow.mts';
-import { eventually } from './lab.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { eventually, type Lab } from './lab.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';
 
@@ -27,6 +28,28 @@ export const eventWorkflow = (
 export const codeNode = (name: string, ...lines: string[]): NodeFile =>
 	code(name, lines.join('\n'));
 
+export const registeredUrl = ({ sandbox }: { sandbox: Sandbox }): string =>
+	sandbox.books.webhookUrl() ?? '';
+
+/** Publishes a workflow while `use` runs: an account's events go to one workflow. */
+export async function whilePublished(
+	lab: Pick<Lab, 'add' | 'api' | 'sandbox'>,
+	workflow: WorkflowFile,
+	use: (published: { id: string; url: string }) => Promise<void>,
+): Promise<void> {
+	const id = await lab.add(workflow);
+	try {
+		await lab.api.activate(id);
+		await use({ id, url: registeredUrl(lab) });
+	} finally {
+		await lab.api.deactivate(id);
+	}
+}
+
+/** Ids for so many events. */
+export const idsOf = (prefix: string, count: number): string[] =>
+	Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
 /** A workflow with another credential chosen. */
 export const withCredential = (
 	workflow: WorkflowFile,
@@ -43,8 +66,6 @@ export interface Counter {
 	node: NodeFile;
 	/** Answers each count with this status; with 0 not at all. */
 	answer: (id: string) => number;
-	/** Those that were asked to be counted. */
-	asked: Set<string>;
 	/** Each count waits for it. */
 	until: Promise<void>;
 	/** Those that wait. */
@@ -55,7 +76,6 @@ export interface Counter {
 export async function startCounter(): Promise<Counter> {
 	const server = createServer((request, response) => {
 		const id = decodeURIComponent(request.url?.slice(1) ?? '');
-		counter.asked.add(id);
 		counter.waiting.add(id);
 		void counter.until.then(() => {
 			counter.waiting.delete(id);
@@ -70,7 +90,6 @@ export async function startCounter(): Promise<Counter> {
 	const counter: Counter = {
 		times: new Map(),
 		answer: () => 200,
-		asked: new Set(),
 		until: Promise.resolve(),
 		waiting: new Set(),
 		node: node(
@@ -145,7 +164,7 @@ export async function postEncoded(
 /** n8n answers 503, 200 and 404 itself until it has registered its webhooks: resolves when the trigger answers. */
 export async function listensAgain(url: string): Promise<void> {
 	await eventually('the webhook after the restart', async () =>
-		(await post(url, '{}', 'nobody')) === 401 ? true : undefined,
+		(await post(url, '{}', 'nobody', {}, 3_000)) === 401 ? true : undefined,
 	);
 }
 
