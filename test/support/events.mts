@@ -66,18 +66,19 @@ export interface Counter {
 	node: NodeFile;
 	/** Answers each count with this status; with 0 not at all. */
 	answer: (id: string) => number;
-	/** Each count waits for it. */
-	until: Promise<void>;
-	/** Those that wait. */
+	/** Those that wait to be counted. */
 	waiting: Set<string>;
+	/** Lets each count wait, until what it returns is called. */
+	hold(): () => void;
 	stop(): Promise<void>;
 }
 
 export async function startCounter(): Promise<Counter> {
+	let until = Promise.resolve();
 	const server = createServer((request, response) => {
 		const id = decodeURIComponent(request.url?.slice(1) ?? '');
 		counter.waiting.add(id);
-		void counter.until.then(() => {
+		void until.then(() => {
 			counter.waiting.delete(id);
 			const status = counter.answer(id);
 			if (status === 0) return;
@@ -90,8 +91,12 @@ export async function startCounter(): Promise<Counter> {
 	const counter: Counter = {
 		times: new Map(),
 		answer: () => 200,
-		until: Promise.resolve(),
 		waiting: new Set(),
+		hold() {
+			let release = (): void => undefined;
+			until = new Promise((resolve) => (release = resolve));
+			return release;
+		},
 		node: node(
 			'Count',
 			'httpRequest',
