@@ -451,7 +451,7 @@ void describe('gate-desk.json', () => {
 			'40.00',
 		);
 
-		for (const what of ['find-1', 'FIND\u2013 1', 'find-', 'etbw_find', '0xf00d']) {
+		for (const what of ['FIND\u2013 1', 'etbw_find', '0xf00d']) {
 			await desk.open('Find a payment');
 			await desk.fill('Reference, To User ID', what);
 			await desk.send('Find');
@@ -590,19 +590,24 @@ void describe('gate-desk.json', () => {
 		t.after(async () => await use(reached));
 		// Nothing listens on port 1. n8n treats the two differently: only the first ends in the node's error output.
 		const tunnel = { sshTunnel: true, sshHost: host, sshPort: 1, sshUser: 'nobody' };
-		const unreachable: Array<[object, RegExp]> = [
-			[{ port: 1 }, /Connection refused/],
+		const unreachable: Array<[object, RegExp, string[]]> = [
+			[
+				{ port: 1 },
+				/Connection refused/,
+				[
+					...['See what needs me', 'See what was spent', 'Find', 'Stop or resume'],
+					...['Change limits', 'Limits of one caller', 'See what happened'],
+				],
+			],
 			[
 				{ ...tunnel, sshAuthenticateWith: 'password', sshPassword: 'none' },
 				/The desk could not ask the database/,
+				['See what needs me'],
 			],
 		];
-		for (const [change, why] of unreachable) {
+		for (const [change, why, todos] of unreachable) {
 			await use({ ...reached, ...change });
-			for (const todo of [
-				...['See what needs me', 'See what was spent', 'Find', 'Stop or resume', 'Change limits'],
-				...['Limits of one caller', 'See what happened'],
-			]) {
+			for (const todo of todos) {
 				await desk.open(todo);
 				assert.equal(await desk.title(), 'The desk cannot ask the database', todo);
 				assert.match(await desk.text(), /Nothing was changed\. See that PostgreSQL runs/);

@@ -314,11 +314,6 @@ void describe('agent-with-approval.json', () => {
 		return { questions, execution, answer: String(only(itemsOf(execution, 'Agent')).output) };
 	}
 
-	test('reads the balance without asking', async () => {
-		const { answer } = await ask('What does the treasury hold?');
-		assert.ok(answer.includes(`"treasuryBalance":${lab.sandbox.books.balance().treasuryBalance}`));
-	});
-
 	test('pays only after a person approved', async () => {
 		const already = payments();
 		const declined = await ask(`Pay 50 ETB to ${toUserId}`, 'Decline');
@@ -329,21 +324,6 @@ void describe('agent-with-approval.json', () => {
 		const { answer } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
 		assert.match(answer, /"outcome":"paid"/);
 		assert.deepEqual(paid(already), [`${toUserId} 75`]);
-	});
-
-	test('an approved payment above the limit is not made', async () => {
-		const already = payments();
-		const { answer } = await ask(`Pay 501 ETB to ${toUserId}`, 'Approve');
-		assert.match(answer, /Maximum per Payment of 500/);
-		assert.equal(payments(), already);
-	});
-
-	test('a payment whose answer was lost is told to the agent as unknown', async () => {
-		const already = payments();
-		lab.sandbox.faults.next('POST /disburse', 'error500AfterPaying');
-		const { answer } = await ask(`Pay 65 ETB to ${toUserId}`, 'Approve');
-		assert.match(answer, /"outcome":"unknown"/);
-		assert.deepEqual(paid(already), [`${toUserId} 65`]);
 	});
 
 	test('a second call for the same person in the same message pays nothing more', async () => {

@@ -1,7 +1,6 @@
 /** people-to-pay.json, payroll.json and payments-of-a-period.json in the real n8n. */
 import assert from 'node:assert/strict';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
 import type { Execution } from '../../../demo/api.mts';
@@ -280,15 +279,6 @@ void describe('payroll.json', () => {
 		);
 		assert.deepEqual(paid(already), [...salaries, ...salaries].sort());
 	});
-
-	test('with nobody in the table it pays nobody and says why', async () => {
-		for (const employee of ['E-1041', 'E-1042', 'E-1043'])
-			await setPerson(lab.api, employee, 'payroll', 'gate');
-		const { error } = await run(id);
-		for (const employee of ['E-1041', 'E-1042', 'E-1043'])
-			await setPerson(lab.api, employee, 'payroll', 'monthly');
-		assert.match(error ?? '', /The list has nobody in it/);
-	});
 });
 
 test('payments-of-a-period.json makes a file of the register that opens in LibreOffice', async () => {
@@ -300,7 +290,7 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	const Files = z.array(z.object({ data: z.object({ data: z.array(z.number()) }) }));
 	// Up to 2.30 n8n gives one file by itself, not in a list.
 	const [file] = Files.parse([JSON.parse(decodeURIComponent(encoded))].flat());
-	const [headings = [], ...rows] = await openInOffice(Buffer.from(file?.data.data ?? []));
+	const [headings = [], ...rows] = openInOffice(Buffer.from(file?.data.data ?? []));
 	assert.deepEqual(headings.slice(0, 5), ['period', 'employee', 'name', 'amountEtb', 'outcome']);
 	assert.equal(rows.length, 3);
 	assert.match(textOf(page), /3 payments/);
@@ -311,24 +301,4 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	const stranger = FormVisitor.stranger(lab.n8n.url);
 	const seen = await stranger.read(await stranger.fillIn('etb-payments', [String(period)]));
 	assert.match(textOf(seen), /0 payments/);
-});
-
-test('an update of the package changes what a payroll does that was imported before', async () => {
-	const id = await newPayroll();
-	const already = payments();
-	const file = join(
-		lab.n8n.userFolder,
-		'.n8n/nodes/node_modules/n8n-nodes-etb-wallet/dist/nodes/EtbWallet/list/checkList.js',
-	);
-	const code = await readFile(file, 'utf8');
-	const changed = code.replace(`written.name === ''`, `written.name === 'Abebe Kebede'`);
-	assert.notEqual(changed, code);
-	await lab.n8n.stop();
-	// Anew, because the file may be shared with other tests.
-	await rm(file);
-	await writeFile(file, changed);
-	await lab.restartN8n();
-	const { error } = await run(id);
-	assert.match(error ?? '', /1 of 3 need you: Abebe Kebede/);
-	assert.deepEqual(paid(already), salaries.slice(1));
 });

@@ -102,7 +102,7 @@ void test('a refused workflow, which n8n published in part: who was published fi
 		rule: { interval: [{ field: 'hours' }] },
 	});
 	const { nodes, ...workflow } = eventWorkflow();
-	const second = await lab.add({ ...workflow, nodes: [...nodes, schedule] });
+	const second = await lab.add({ ...workflow, nodes: [...nodes, { ...schedule }] });
 	await assert.rejects(lab.api.activate(second), refusedBy('Received \\d+'));
 	await restart();
 	await eventually('the URL', () => registeredUrl(lab) === url || undefined);
