@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { WorkflowFile } from '../../demo/api.mts';
-import { code, node, workflow, type NodeFile } from '../../demo/workflow.mts';
+import { node, workflow, type NodeFile } from '../../demo/workflow.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { eventually, type Lab } from './lab.mts';
 
@@ -24,9 +24,6 @@ export const eventWorkflow = (
 		}),
 		...behind.map((each): NodeFile => ({ id: randomUUID(), position: [0, 0], ...each })),
 	]);
-
-export const codeNode = (name: string, ...lines: string[]): NodeFile =>
-	code(name, lines.join('\n'));
 
 export const registeredUrl = ({ sandbox }: { sandbox: Sandbox }): string =>
 	sandbox.books.webhookUrl() ?? '';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
-import { owner, startLab, type Lab } from '../../support/lab.mts';
+import { owner, paidSince, startLab, type Lab } from '../../support/lab.mts';
 import { faultFor } from '../../support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../support/people.mts';
 import { missingChromium, openBrowser, type BrowserWindow } from '../../support/editor/browser.mts';
@@ -36,13 +36,7 @@ after(async () => {
 	await lab.stop();
 });
 
-/** Each payment in the books but the first `since`, as "user amount", in order. */
-const paid = (since = 0) =>
-	lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
-		.sort();
+const paid = (since = 0) => paidSince(lab.sandbox, since);
 
 test('who approves a list that was approved meanwhile reads what to do, and then that it was paid', async () => {
 	const late = browser.page;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Execution } from '../../../demo/api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
-import { timesPaid } from '../../support/lab.mts';
+import { paidSince, timesPaid } from '../../support/lab.mts';
+import { itemsOf } from '../../support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../support/people.mts';
 import { openBrowser } from '../../support/editor/browser.mts';
 import {
@@ -25,18 +25,7 @@ after(async () => await installed.stop());
 const limits = { most_per_day: 1_000_000, most_per_payment: 20_000 };
 await setRules(installed.superuser, 'main', limits);
 
-type Item = Record<string, unknown>;
-
-const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
-	execution.nodes[node]?.[0]?.outputs[output] ?? [];
-
-/** Each payment in the books but the first `since`, as "user amount", in order of user. */
-const paid = (since: number): string[] =>
-	installed.lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
-		.sort();
+const paid = (since: number): string[] => paidSince(installed.lab.sandbox, since);
 const payments = (): number => installed.lab.sandbox.books.disbursements().length;
 
 void describe('payroll-through-the-gate.json', () => {

@@ -110,35 +110,6 @@ test('a caller with Retry On Fail, whose call fails after it paid: each person o
 	assert.deepEqual(new Set(times(payments)), new Set([1]));
 });
 
-test('a node that fails and is tried again in the workflow that pays: each person once', async () => {
-	const payments = payrollOf(lab.sandbox, 'again', 10);
-	const file = await readExample('one-workflow-that-pays.json');
-	const nodes = file.nodes.map((node) =>
-		node.name === 'Pay'
-			? {
-					...node,
-					onError: 'stopWorkflow',
-					...{ retryOnFail: true, maxTries: 3, waitBetweenTries: 100 },
-				}
-			: node,
-	);
-	const id = await lab.add({ ...file, nodes });
-	await lab.api.activate(id);
-	let refusals = 0;
-	lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
-		bodyText.includes(payments[4]?.toUserId ?? '?') && refusals++ < 2
-			? { process: 'never', answer: { status: 422, body: '{}' } }
-			: undefined,
-	);
-	const workflow = startedByHand('Caller', rowsNode(payments), callOf('Pay', id, fields));
-	const callerId = await lab.api.createWorkflow(workflow);
-	await lab.api.endedExecution(await lab.api.run(callerId, TRIGGER), 60_000);
-	lab.sandbox.faults.clear();
-	const again = await lab.api.endedExecution(await lab.api.run(callerId, TRIGGER), 60_000);
-	assert.equal(again.status, 'success', again.error);
-	assert.deepEqual(new Set(times(payments)), new Set([1]));
-});
-
 test('n8n is killed while it pays for two callers: nobody is paid twice, and what is not certain is told so', async (context) => {
 	const payments = payrollOf(lab.sandbox, 'killed', 100);
 	lab.sandbox.setLatency(50);

@@ -7,7 +7,8 @@ import { compareVersions, n8nVersion } from '../../../demo/version.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
 import { unfitExamples } from './installed-nodes.mts';
-import { eventually, executionsOf, startLab } from '../../support/lab.mts';
+import { eventually, executionsOf, paidSince, setFields, startLab } from '../../support/lab.mts';
+import { itemsOf, type Item } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
 import { PAYMENTS, addRows } from '../../support/people.mts';
 
@@ -18,17 +19,11 @@ before(async () => {
 });
 after(async () => await lab.stop());
 
-type Item = Record<string, unknown>;
-
 /** n8n's own name for the start by hand. */
 const START = 'When clicking ‘Execute workflow’';
 
 /** n8n's answer to a form that is sent. */
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
-
-/** Items of the first run of a node. */
-const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
-	execution.nodes[node]?.[0]?.outputs[output] ?? [];
 
 const reached = (execution: Execution, node: string): boolean => node in execution.nodes;
 
@@ -53,14 +48,7 @@ async function run(workflowId: string, trigger: string): Promise<Execution> {
 	return await lab.api.endedExecution(await lab.api.run(workflowId, trigger));
 }
 
-/** Each payment in the books but the first `since`, as "user amount", in order of user. */
-const paid = (since: number): string[] =>
-	lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
-		.sort();
-
+const paid = (since: number): string[] => paidSince(lab.sandbox, since);
 const payments = (): number => lab.sandbox.books.disbursements().length;
 
 /** The user's id, as the service assigned it. */
@@ -109,14 +97,7 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 test('pay-a-user.json ends in red if it is unknown, is settled in the editor, and then pays', async () => {
 	const already = payments();
 	const id = await importExample('pay-a-user.json');
-	const settle = async (fields: object) =>
-		await lab.api.changeWorkflow(id, ({ nodes }) => ({
-			nodes: nodes.map((node) =>
-				node.name === 'Pay'
-					? { ...node, parameters: { ...Object(node.parameters), ...fields } }
-					: node,
-			),
-		}));
+	const settle = async (fields: object) => await setFields(lab.api, id, 'Pay', fields);
 	lab.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
 	assert.match((await run(id, START)).error ?? '', /^Pay: It is unknown whether/);
 	assert.match((await run(id, START)).error ?? '', /^Pay: .*Not sent again: .*Settle Unknown/s);

@@ -6,10 +6,11 @@ import { z } from 'zod';
 import type { Execution } from '../../../demo/api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
-import { eventually, owner, startLab, type Lab } from '../../support/lab.mts';
+import { eventually, owner, paidSince, setFields, startLab, type Lab } from '../../support/lab.mts';
+import { itemsOf } from '../../support/payroll.mts';
 import { PAYMENTS, PEOPLE, rowsOf, setPerson } from '../../support/people.mts';
 import type { PresetName } from '../../../sandbox/faults.mts';
-import { openInOffice, textOf, type Item } from './file-payroll.mts';
+import { openInOffice, textOf } from './file-payroll.mts';
 
 const SETTLE = 'etb-payroll-settle';
 
@@ -22,34 +23,15 @@ before(async () => {
 after(async () => await lab.stop());
 
 const payments = (): number => lab.sandbox.books.disbursements().length;
-/** Each payment in the books but the first `since`, as "user amount", in order. */
-const paid = (since: number): string[] =>
-	lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
-		.sort();
+const paid = (since: number): string[] => paidSince(lab.sandbox, since);
 const salaries = ['etbw_E-1041 12400', 'etbw_E-1042 9500.5', 'etbw_E-1043 15250.75'];
-
-const itemsOf = (execution: Execution, node: string): Item[] =>
-	execution.nodes[node]?.[0]?.outputs.flat() ?? [];
 
 async function run(id: string, trigger = 'Every 25th'): Promise<Execution> {
 	return await lab.api.endedExecution(await lab.api.run(id, trigger));
 }
 
-const Parameters = z.object({ parameters: z.record(z.unknown()) });
-
-/** Changes fields of a node, as a person does in the editor. */
-async function change(id: string, name: string, fields: object): Promise<void> {
-	await lab.api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: nodes.map((node) =>
-			node.name === name
-				? { ...node, parameters: { ...Parameters.parse(node).parameters, ...fields } }
-				: node,
-		),
-	}));
-}
+const change = async (id: string, name: string, fields: object): Promise<void> =>
+	await setFields(lab.api, id, name, fields);
 
 /** Publishes the payroll: a new one, which remembers nobody. */
 let published: string | undefined;

@@ -3,10 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { z } from 'zod';
 import { FormVisitor } from '../../support/form-visitor.mts';
 import type { Lab } from '../../support/lab.mts';
-import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
+import {
+	eventually,
+	executionsOf,
+	setFields as saveFields,
+	startLab,
+	timesPaid,
+} from '../../support/lab.mts';
 import type { Execution, WorkflowFile } from '../../../demo/api.mts';
 import { lacks } from '../../../demo/differences.mts';
 import { freePort } from '../../../demo/ports.mts';
@@ -112,18 +117,8 @@ async function withUnknown(name: string, rows: Row[], flow: Flow = {}): Promise<
 	return id;
 }
 
-const Parameters = z.object({ parameters: z.record(z.unknown()) });
-
-/** As a person who opens the node and saves. */
-async function setFields(id: string, fields: object, name = PAY): Promise<void> {
-	await lab.api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: nodes.map((each) =>
-			each.name === name
-				? { ...each, parameters: { ...Parameters.parse(each).parameters, ...fields } }
-				: each,
-		),
-	}));
-}
+const setFields = async (id: string, fields: object, name = PAY): Promise<void> =>
+	await saveFields(lab.api, id, name, fields);
 
 const settling = (wasPaid: string[], wasNotPaid: string[]) => ({
 	mode: 'settle',
