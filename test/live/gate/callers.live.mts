@@ -4,19 +4,21 @@ import { after, describe, test } from 'node:test';
 import { z } from 'zod';
 import { readExample } from '../../../demo/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
+import {
+	START,
+	list,
+	node,
+	payNode,
+	start,
+	workflow,
+	type NodeFile,
+} from '../../../demo/workflow.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
 import { paidSince, timesPaid } from '../../support/lab.mts';
 import { itemsOf } from '../../support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../support/people.mts';
 import { openBrowser } from '../../support/editor/browser.mts';
-import {
-	callOf,
-	callOfGate,
-	node,
-	rowsNode,
-	startedByHand,
-	TRIGGER,
-} from '../../support/gate/gate-lab.mts';
+import { callOf, callOfGate } from '../../support/gate/gate-lab.mts';
 import { rows, setRules } from '../../support/gate/server.mts';
 import { startInstalledGate } from '../../support/gate/installed-gate.mts';
 
@@ -263,37 +265,36 @@ void describe('agents outside of n8n (MCP)', () => {
 });
 
 void describe('moving from references of one node to the gate', () => {
-	const payNode = node('Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {});
-	const fields = {
-		...{ resource: 'disbursement', operation: 'create', options: {} },
-		toUserId: '={{ $json.toUserId }}',
-		amountEtb: '={{ $json.amountEtb }}',
-		reference: '={{ $json.reference }}',
-	};
+	const pays = payNode();
 	const isPaid = {
 		id: 'paid',
 		leftValue: '={{ $json.outcome }}',
 		rightValue: 'alreadyPaid',
 		operator: { type: 'string', operation: 'equals' },
 	};
-	const ifPaid = node('Paid?', 'n8n-nodes-base.if', 2.2, {
-		conditions: {
-			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
-			...{ combinator: 'and', conditions: [isPaid] },
+	const ifPaid = node(
+		'Paid?',
+		'if',
+		{
+			conditions: {
+				options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
+				...{ combinator: 'and', conditions: [isPaid] },
+			},
+			options: {},
 		},
-		options: {},
-	});
+		{ typeVersion: 2.2 },
+	);
 	const writeDown = (workflowId: string) => {
 		const names = ['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'];
 		const value = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
 		return callOf('Write down', workflowId, value);
 	};
 	/** The workflow of before, whose node keeps its id. */
-	const old = (mode: 'pay' | 'dryRun', people: object[], ...behind: Array<typeof ifPaid>) =>
-		startedByHand(
-			'Old payroll',
-			...[rowsNode(people), { ...payNode, parameters: { ...fields, mode } }, ...behind],
-		);
+	const old = (mode: 'pay' | 'dryRun', people: object[], ...behind: NodeFile[]) =>
+		workflow('Old payroll', [
+			...[start(), list(people)],
+			...[{ ...pays, parameters: { ...pays.parameters, mode } }, ...behind],
+		]);
 
 	test('what the old node paid is written down as paid; then the same list through the gate pays nobody of it', async () => {
 		const { sandbox, api } = installed.lab;
@@ -303,7 +304,7 @@ void describe('moving from references of one node to the gate', () => {
 			amountEtb: 10,
 		}));
 		const workflowId = await installed.add(old('pay', people.slice(0, 4)));
-		await installed.run(workflowId, TRIGGER);
+		await installed.run(workflowId, START);
 		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 0, 0]);
 
 		const paidBefore = await readGateWorkflow('gate-paid-before.json');
@@ -337,7 +338,7 @@ void describe('moving from references of one node to the gate', () => {
 					credentials: nodes.find(({ name }) => name === each.name)?.credentials,
 				})),
 			}));
-			return await installed.run(workflowId, TRIGGER);
+			return await installed.run(workflowId, START);
 		}
 		assert.match((await tryOut('Paid?', 'Write down')).error ?? '', /Say who does it/);
 		await changed('yourName', 'Almaz');
@@ -354,8 +355,8 @@ void describe('moving from references of one node to the gate', () => {
 		assert.deepEqual(await outcomes(), Array(4).fill('alreadyPaid'));
 
 		const gate = callOfGate(installed.payGateId);
-		const straight = await installed.add(startedByHand('Straight', rowsNode(people), gate));
-		const execution = await installed.run(straight, TRIGGER);
+		const straight = await installed.add(workflow('Straight', [start(), list(people), gate]));
+		const execution = await installed.run(straight, START);
 		assert.deepEqual(
 			itemsOf(execution, 'Pay').map((item) => item.outcome),
 			[...Array<string>(4).fill('alreadyPaid'), 'paid', 'paid'],

@@ -1,18 +1,16 @@
 /** The pay gate in queue mode: five workflows and a copy of one pay the same references at once, on two workers. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { WorkflowFile } from '../../../demo/api.mts';
+import type { WorkflowFile } from '../../../demo/api.mts';
+import { postedRows, webhook, workflow } from '../../../demo/workflow.mts';
 import { timesPaid } from '../../support/lab.mts';
 import { startQueueLab, type QueueLab } from '../../support/queue/queue-lab.mts';
 import {
 	callOfGate,
 	counts,
 	gateWorkflow,
-	node,
-	oneAfterTheOther,
 	openOf,
 	payrollOf,
 	toldItems,
@@ -55,22 +53,12 @@ after(async () => {
 });
 
 /** A workflow that pays the rows that are posted to `webhook/<path>` through the gate. */
-const webhookWorkflow = (path: string): WorkflowFile => {
-	const webhook = node('Webhook', 'n8n-nodes-base.webhook', 2, {
-		...{ path, httpMethod: 'POST', responseMode: 'onReceived' },
-		options: {},
-	});
-	const split = node('Rows', 'n8n-nodes-base.splitOut', 1, {
-		fieldToSplitOut: 'body.rows',
-		options: {},
-	});
-	return WorkflowFile.parse({
-		name: `Caller ${path}`,
-		nodes: [{ ...webhook, webhookId: randomUUID() }, split, callOfGate(gateId)],
-		connections: oneAfterTheOther('Webhook', 'Rows', 'Pay'),
-		settings: { executionOrder: 'v1' },
-	});
-};
+const webhookWorkflow = (path: string): WorkflowFile =>
+	workflow(`Caller ${path}`, [
+		webhook(path, { responseMode: 'onReceived' }),
+		postedRows(),
+		callOfGate(gateId),
+	]);
 
 async function post(path: string, payments: Payment[]): Promise<void> {
 	const response = await fetch(`${lab.publicUrl}webhook/${path}`, {

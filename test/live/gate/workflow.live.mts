@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import {
-	addPostgresCredential,
-	counts,
-	node,
-	startedByHand,
-	startGateLab,
-	TRIGGER,
-} from '../../support/gate/gate-lab.mts';
+import { START, node, start, workflow } from '../../../demo/workflow.mts';
+import { addPostgresCredential, counts, startGateLab } from '../../support/gate/gate-lab.mts';
 import { logins, rows, schemaFile, setRules } from '../../support/gate/server.mts';
 
 const gateLab = await startGateLab({ isSetUp: false });
@@ -19,17 +13,20 @@ let gateId: string;
 
 test("set up in one query of n8n's Postgres node, by a role that is no superuser, twice", async () => {
 	const { lab, database, superuser } = gateLab;
-	const setUp = startedByHand('Set up', {
-		...node('Set Up', 'n8n-nodes-base.postgres', 2.6, {
-			operation: 'executeQuery',
-			query: await readFile(schemaFile, 'utf8'),
-			options: {},
-		}),
-		credentials: { postgres: await addPostgresCredential(lab.api, database, 'setup') },
-	});
+	const query = await readFile(schemaFile, 'utf8');
+	const credentials = { postgres: await addPostgresCredential(lab.api, database, 'setup') };
+	const setUp = workflow('Set up', [
+		start(),
+		node(
+			'Set Up',
+			'postgres',
+			{ operation: 'executeQuery', query, options: {} },
+			{ typeVersion: 2.6, credentials },
+		),
+	]);
 	const id = await lab.api.createWorkflow(setUp);
 	for (let time = 0; time < 2; time++) {
-		const execution = await lab.api.endedExecution(await lab.api.run(id, TRIGGER), 120_000);
+		const execution = await lab.api.endedExecution(await lab.api.run(id, START), 120_000);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	}
 	await superuser.query(
