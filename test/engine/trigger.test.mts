@@ -7,7 +7,6 @@ import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { postEncoded } from '../support/events.mts';
 import type { ListeningTrigger, TriggerOptions } from '../support/engine/engine.mts';
 import { callTriggerHook, credentialFor, deduplicator, listen } from '../support/engine/engine.mts';
 
@@ -51,6 +50,24 @@ async function send(
 		headers: { 'content-type': 'application/json', 'x-webhook-signature': sign(text), ...headers },
 	});
 	return { status: response.status, text: await response.text() };
+}
+
+/** Sends an event compressed, or in chunks, signed as it was before. */
+async function postEncoded(
+	url: string,
+	body: string,
+	how: 'gzip' | 'chunks',
+	headers: Record<string, string>,
+): Promise<number> {
+	const encoded: RequestInit & { duplex: 'half' } = {
+		method: 'POST',
+		body: how === 'gzip' ? gzipSync(body) : new Blob([body]).stream(),
+		headers: { ...headers, ...(how === 'gzip' && { 'content-encoding': 'gzip' }) },
+		duplex: 'half',
+	};
+	const response = await fetch(url, encoded);
+	await response.arrayBuffer();
+	return response.status;
 }
 
 const transfer = (id: string, more: object = {}): object => ({

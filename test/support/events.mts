@@ -3,7 +3,6 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import type { WorkflowFile } from '../../demo/api.mts';
 import { node, workflow, type NodeFile } from '../../demo/workflow.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
@@ -143,24 +142,6 @@ export async function post(
 	} catch {
 		return undefined;
 	}
-}
-
-/** Sends an event compressed, or in chunks, signed as it was before. */
-export async function postEncoded(
-	url: string,
-	body: string,
-	how: 'gzip' | 'chunks',
-	headers: Record<string, string>,
-): Promise<number> {
-	const encoded: RequestInit & { duplex: 'half' } = {
-		method: 'POST',
-		body: how === 'gzip' ? gzipSync(body) : new Blob([body]).stream(),
-		headers: { ...headers, ...(how === 'gzip' && { 'content-encoding': 'gzip' }) },
-		duplex: 'half',
-	};
-	const response = await fetch(url, encoded);
-	await response.arrayBuffer();
-	return response.status;
 }
 
 /** n8n answers 503, 200 and 404 itself until it has registered its webhooks: resolves when the trigger answers. */
