@@ -7,7 +7,7 @@ import { compareVersions, n8nVersion } from '../../../demo/version.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
 import { unfitExamples } from './installed-nodes.mts';
-import { eventually, executionsOf, paidSince, setFields, startLab } from '../../support/lab.mts';
+import { eventually, executionsOf, paidSince, startLab } from '../../support/lab.mts';
 import { itemsOf, type Item } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
 import { PAYMENTS, addRows } from '../../support/people.mts';
@@ -92,21 +92,6 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	assert.deepEqual(only(itemsOf(event, 'What happened')), {
 		message: 'A payment was completed: 250.5 ETB',
 	});
-});
-
-test('pay-a-user.json ends in red if it is unknown, is settled in the editor, and then pays', async () => {
-	const already = payments();
-	const id = await importExample('pay-a-user.json');
-	const settle = async (fields: object) => await setFields(lab.api, id, 'Pay', fields);
-	lab.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
-	assert.match((await run(id, START)).error ?? '', /^Pay: It is unknown whether/);
-	assert.match((await run(id, START)).error ?? '', /^Pay: .*Not sent again: .*Settle Unknown/s);
-	await settle({ mode: 'settle', wasNotPaid: 'welcome-employee-1042' });
-	assert.equal(only(itemsOf(await run(id, START), 'Pay')).code, 'settledNotPaid');
-	assert.equal(payments(), already);
-	await settle({ mode: 'pay' });
-	assert.equal(only(itemsOf(await run(id, START), 'Pay')).outcome, 'paid');
-	assert.equal(payments(), already + 1);
 });
 
 void describe('wallet-from-a-form.json', () => {
