@@ -2,7 +2,7 @@
  * Thousands of payments through the node in n8n's engine while service and network fail at random. The
  * sandbox's own books tell whether anybody was paid twice, and whether what the node said is true.
  *
- * FAULTS_SEED repeats a run's choices, FAULTS_PAYMENTS sets how many payments are sent (10,000).
+ * FAULTS_SEED repeats a run's choices, FAULTS_PAYMENTS sets how many payments are sent (4,000).
  */
 import { createHash } from 'node:crypto';
 import { connect, createServer } from 'node:net';
@@ -16,7 +16,7 @@ import { credentialFor, deduplicator, runNode } from '../../support/engine/engin
 import { fromItems } from '../../support/engine/paying.mts';
 
 const seed = process.env.FAULTS_SEED ?? String(Date.now() % 1_000_000);
-const wanted = Number(process.env.FAULTS_PAYMENTS ?? 10_000);
+const wanted = Number(process.env.FAULTS_PAYMENTS ?? 4_000);
 
 /** A number from 0 to 1 that depends on the seed and the parts only, not on the order of requests. */
 function chance(...parts: (string | number)[]): number {
