@@ -7,7 +7,6 @@ import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import { postEncoded } from '../support/events.mts';
 import type { ListeningTrigger, TriggerOptions } from '../support/engine/engine.mts';
 import { callTriggerHook, credentialFor, deduplicator, listen } from '../support/engine/engine.mts';
 
@@ -53,6 +52,24 @@ async function send(
 	return { status: response.status, text: await response.text() };
 }
 
+/** Sends an event compressed, or in chunks, signed as it was before. */
+async function postEncoded(
+	url: string,
+	body: string,
+	how: 'gzip' | 'chunks',
+	headers: Record<string, string>,
+): Promise<number> {
+	const encoded: RequestInit & { duplex: 'half' } = {
+		method: 'POST',
+		body: how === 'gzip' ? gzipSync(body) : new Blob([body]).stream(),
+		headers: { ...headers, ...(how === 'gzip' && { 'content-encoding': 'gzip' }) },
+		duplex: 'half',
+	};
+	const response = await fetch(url, encoded);
+	await response.arrayBuffer();
+	return response.status;
+}
+
 const transfer = (id: string, more: object = {}): object => ({
 	event: 'transfer.completed',
 	timestamp: '2026-11-21T10:00:00Z',
@@ -68,13 +85,6 @@ describe('events', () => {
 		expect(node.started).toEqual([
 			[[{ json: { event: 'disburse.completed', data: { id: '1' } } }]],
 		]);
-	});
-
-	test('"All Events" includes events that nobody knows yet', async () => {
-		const node = await trigger();
-		const body = { event: 'wallet.closed', extra: [1, { deep: true }] };
-		await send(node, body);
-		expect(node.started).toEqual([[[{ json: body }]]]);
 	});
 });
 
@@ -120,17 +130,6 @@ describe('bodies', () => {
 		});
 		expect(response.status).toBe(400);
 		expect(node.started).toHaveLength(0);
-	});
-
-	test('the raw bytes are verified, not a re-serialisation', async () => {
-		const node = await trigger();
-		const body =
-			' { "event" : "transfer.completed",\n"data": {"id":"1","amountEtb": 1.0, "big":1e3, "name":"አበበ"}} ';
-		expect((await send(node, body)).status).toBe(200);
-		expect(node.started[0]?.[0]?.[0]?.json).toEqual({
-			event: 'transfer.completed',
-			data: { id: '1', amountEtb: 1, big: 1000, name: 'አበበ' },
-		});
 	});
 
 	test.each(['application/json', 'application/octet-stream'])(
@@ -183,12 +182,6 @@ describe('bodies', () => {
 		expect((await send(node, transfer('1'), headers)).status).toBe(200);
 		expect(signals).not.toHaveLength(0);
 		expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
-	});
-
-	test('the content type does not matter', async () => {
-		const node = await trigger();
-		expect((await send(node, transfer('1'), { 'content-type': 'text/plain' })).status).toBe(200);
-		expect(node.started).toHaveLength(1);
 	});
 });
 

@@ -1,5 +1,5 @@
 // One run of an ETB Wallet node as n8n makes it: the context it gives, and the tries of Retry On Fail.
-import type { Books, Grounds } from './books.mts';
+import type { Books, Grounds } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Access, SimulatedDatabase } from './simulated-database.mts';
 import type { Tell } from './story.mts';

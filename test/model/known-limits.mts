@@ -1,5 +1,5 @@
 // What no code inside of n8n can prevent, each with its story. Worlds do not count these as failures; the documents state them.
-import type { Sent } from './books.mts';
+import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Payee, RunRecord } from './rules.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';

@@ -1,5 +1,5 @@
 // Plays a world: runs of the node in its processes, and after all of it healthy runs that must explain everybody.
-import { Books, keyOf } from './books.mts';
+import { Books, keyOf } from './service-books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';
 import { mayStandStill } from './known-limits.mts';

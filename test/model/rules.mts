@@ -1,5 +1,5 @@
 // The invariants of payments, judged while a world is played: by outcome, code and the service's books.
-import { isUnclear, personOf, type Books, type Sent } from './books.mts';
+import { isUnclear, personOf, type Books, type Sent } from './service-books.mts';
 import { fieldsOf, type TryResult } from './execution.mts';
 import { isOldWord, isPaidOfQuestions, isPayeeOfQuestion, payeeMark } from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';

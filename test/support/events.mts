@@ -3,10 +3,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import type { WorkflowFile } from '../../demo/api.mts';
-import { code, node, workflow, type NodeFile } from '../../demo/workflow.mts';
-import { eventually } from './lab.mts';
+import { node, workflow, type NodeFile } from '../../demo/workflow.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { eventually, type Lab } from './lab.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';
 
@@ -24,8 +24,27 @@ export const eventWorkflow = (
 		...behind.map((each): NodeFile => ({ id: randomUUID(), position: [0, 0], ...each })),
 	]);
 
-export const codeNode = (name: string, ...lines: string[]): NodeFile =>
-	code(name, lines.join('\n'));
+export const registeredUrl = ({ sandbox }: { sandbox: Sandbox }): string =>
+	sandbox.books.webhookUrl() ?? '';
+
+/** Publishes a workflow while `use` runs: an account's events go to one workflow. */
+export async function whilePublished(
+	lab: Pick<Lab, 'add' | 'api' | 'sandbox'>,
+	workflow: WorkflowFile,
+	use: (published: { id: string; url: string }) => Promise<void>,
+): Promise<void> {
+	const id = await lab.add(workflow);
+	try {
+		await lab.api.activate(id);
+		await use({ id, url: registeredUrl(lab) });
+	} finally {
+		await lab.api.deactivate(id);
+	}
+}
+
+/** Ids for so many events. */
+export const idsOf = (prefix: string, count: number): string[] =>
+	Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** A workflow with another credential chosen. */
 export const withCredential = (
@@ -43,21 +62,19 @@ export interface Counter {
 	node: NodeFile;
 	/** Answers each count with this status; with 0 not at all. */
 	answer: (id: string) => number;
-	/** Those that were asked to be counted. */
-	asked: Set<string>;
-	/** Each count waits for it. */
-	until: Promise<void>;
-	/** Those that wait. */
+	/** Those that wait to be counted. */
 	waiting: Set<string>;
+	/** Lets each count wait, until what it returns is called. */
+	hold(): () => void;
 	stop(): Promise<void>;
 }
 
 export async function startCounter(): Promise<Counter> {
+	let until = Promise.resolve();
 	const server = createServer((request, response) => {
 		const id = decodeURIComponent(request.url?.slice(1) ?? '');
-		counter.asked.add(id);
 		counter.waiting.add(id);
-		void counter.until.then(() => {
+		void until.then(() => {
 			counter.waiting.delete(id);
 			const status = counter.answer(id);
 			if (status === 0) return;
@@ -70,9 +87,12 @@ export async function startCounter(): Promise<Counter> {
 	const counter: Counter = {
 		times: new Map(),
 		answer: () => 200,
-		asked: new Set(),
-		until: Promise.resolve(),
 		waiting: new Set(),
+		hold() {
+			let release = (): void => undefined;
+			until = new Promise((resolve) => (release = resolve));
+			return release;
+		},
 		node: node(
 			'Count',
 			'httpRequest',
@@ -124,28 +144,10 @@ export async function post(
 	}
 }
 
-/** Sends an event compressed, or in chunks, signed as it was before. */
-export async function postEncoded(
-	url: string,
-	body: string,
-	how: 'gzip' | 'chunks',
-	headers: Record<string, string>,
-): Promise<number> {
-	const encoded: RequestInit & { duplex: 'half' } = {
-		method: 'POST',
-		body: how === 'gzip' ? gzipSync(body) : new Blob([body]).stream(),
-		headers: { ...headers, ...(how === 'gzip' && { 'content-encoding': 'gzip' }) },
-		duplex: 'half',
-	};
-	const response = await fetch(url, encoded);
-	await response.arrayBuffer();
-	return response.status;
-}
-
 /** n8n answers 503, 200 and 404 itself until it has registered its webhooks: resolves when the trigger answers. */
 export async function listensAgain(url: string): Promise<void> {
 	await eventually('the webhook after the restart', async () =>
-		(await post(url, '{}', 'nobody')) === 401 ? true : undefined,
+		(await post(url, '{}', 'nobody', {}, 3_000)) === 401 ? true : undefined,
 	);
 }
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { N8nApi, type Execution, type WorkflowFile } from '../../demo/api.mts';
 import {
 	CREDENTIAL_NAME,
@@ -133,3 +134,29 @@ export async function executionsOf(
 	for (const id of ids.reverse()) executions.push(await api.endedExecution(id));
 	return executions;
 }
+
+const Parameters = z.object({ parameters: z.record(z.unknown()) });
+
+/** Changes fields of a node and saves, as a person does in the editor. */
+export async function setFields(
+	api: N8nApi,
+	workflowId: string,
+	nodeName: string,
+	fields: object,
+): Promise<void> {
+	await api.changeWorkflow(workflowId, ({ nodes }) => ({
+		nodes: nodes.map((node) =>
+			node.name === nodeName
+				? { ...node, parameters: { ...Parameters.parse(node).parameters, ...fields } }
+				: node,
+		),
+	}));
+}
+
+/** Each payment in the books but the first `since`, as "user amount", in order of user. */
+export const paidSince = (sandbox: Sandbox, since: number): string[] =>
+	sandbox.books
+		.disbursements()
+		.slice(since)
+		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
+		.sort();

@@ -1,9 +1,9 @@
 /** A payment whose answer is lost, settled from the screen alone by what the message says: on the sandbox's page and in the editor. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
 import { eventually, owner, startLab, type Lab } from '../../support/lab.mts';
-import { missingChromium, openBrowser } from '../../support/editor/browser.mts';
+import { missingChromium, openBrowser, type BrowserWindow } from '../../support/editor/browser.mts';
 import { Editor } from '../../support/editor/editor.mts';
 
 const missing = missingChromium();
@@ -14,21 +14,20 @@ if (missing !== undefined) {
 
 const PAY = 'Pay';
 
-/** A person with the editor and the sandbox's page, as after `npm start`. */
-async function walk(work: (person: Person) => Promise<void>): Promise<void> {
-	const browser = await openBrowser();
-	const lab = await startLab({
+let browser: BrowserWindow;
+let lab: Lab;
+before(async () => {
+	browser = await openBrowser();
+	lab = await startLab({
 		signUp: async (url) => await new Editor(browser.page, url).signUp(owner.email, owner.password),
 	});
-	try {
-		const id = await lab.add(await readExample('pay-a-user.json'));
-		await work(new Person(new Editor(browser.page, lab.n8n.url), lab, id));
-	} finally {
-		await browser.close();
-		await lab.stop();
-	}
-}
+});
+after(async () => {
+	await browser.close();
+	await lab.stop();
+});
 
+/** With the editor and the sandbox's page, as after `npm start`. */
 class Person {
 	readonly editor: Editor;
 	private readonly lab: Lab;
@@ -88,44 +87,45 @@ void describe('an answer that is lost, settled in the editor', () => {
 		['Not done, it says that it failed (500)', 'wasNotPaid', 'settledNotPaid', /txHash/],
 	] as const) {
 		test(`${preset}: the message is followed, and nobody is paid twice`, async (context) => {
-			await walk(async (person) => {
-				const { editor } = person;
-				await person.breakIt(preset);
-				const atFirst = preset.startsWith('Done') ? 1 : 0;
-				await person.openWorkflow();
-				await editor.executeWorkflow();
-				await editor.page
-					.getByText('Error in workflow')
-					.or(editor.page.getByText(/Problem in node/))
-					.first()
-					.waitFor();
-				await person.openPay();
-				const message = await person.says(/It is unknown whether .* was paid/);
-				context.diagnostic(message.slice(0, 700));
-				const [, mode, reference] =
-					/set Mode to (.+?), write (\S+) into Was Paid or Was Not Paid, choose Execute step, and set Mode back/.exec(
-						message,
-					) ?? [];
-				assert.ok(mode !== undefined && reference !== undefined, message);
-				assert.equal(person.paid, atFirst);
-				assert.equal(person.wallets, 1);
+			const editor = new Editor(browser.page, lab.n8n.url);
+			const id = await lab.add(await readExample('pay-a-user.json'));
+			const person = new Person(editor, lab, id);
+			const before = person.paid;
+			await person.breakIt(preset);
+			const atFirst = preset.startsWith('Done') ? 1 : 0;
+			await person.openWorkflow();
+			await editor.executeWorkflow();
+			await editor.page
+				.getByText('Error in workflow')
+				.or(editor.page.getByText(/Problem in node/))
+				.first()
+				.waitFor();
+			await person.openPay();
+			const message = await person.says(/It is unknown whether .* was paid/);
+			context.diagnostic(message.slice(0, 700));
+			const [, mode, reference] =
+				/set Mode to (.+?), write (\S+) into Was Paid or Was Not Paid, choose Execute step, and set Mode back/.exec(
+					message,
+				) ?? [];
+			assert.ok(mode !== undefined && reference !== undefined, message);
+			assert.equal(person.paid - before, atFirst);
+			assert.equal(person.wallets, 1);
 
-				await editor.choose('mode', mode);
-				await editor.fill(name, reference);
-				await editor.executeStep();
-				await person.says(new RegExp(settled));
-				assert.equal(person.paid, atFirst);
+			await editor.choose('mode', mode);
+			await editor.fill(name, reference);
+			await editor.executeStep();
+			await person.says(new RegExp(settled));
+			assert.equal(person.paid - before, atFirst);
 
-				await editor.choose('mode', 'Pay');
-				await editor.executeStep();
-				await person.says(after);
-				assert.equal(person.paid, 1);
-				assert.equal(person.wallets, 1);
+			await editor.choose('mode', 'Pay');
+			await editor.executeStep();
+			await person.says(after);
+			assert.equal(person.paid - before, 1);
+			assert.equal(person.wallets, 1);
 
-				// What was typed does not stay for the next time.
-				await editor.choose('mode', mode);
-				assert.equal(await editor.field(name).locator('textarea').inputValue(), '');
-			});
+			// What was typed does not stay for the next time.
+			await editor.choose('mode', mode);
+			assert.equal(await editor.field(name).locator('textarea').inputValue(), '');
 		});
 	}
 });

@@ -2,21 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Execution } from '../../../demo/api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
+import {
+	START,
+	list,
+	node,
+	payNode,
+	start,
+	workflow,
+	type NodeFile,
+} from '../../../demo/workflow.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
-import { timesPaid } from '../../support/lab.mts';
+import { paidSince, timesPaid } from '../../support/lab.mts';
+import { itemsOf } from '../../support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../support/people.mts';
 import { openBrowser } from '../../support/editor/browser.mts';
-import {
-	callOf,
-	callOfGate,
-	node,
-	rowsNode,
-	startedByHand,
-	TRIGGER,
-} from '../../support/gate/gate-lab.mts';
+import { callOf, callOfGate } from '../../support/gate/gate-lab.mts';
 import { rows, setRules } from '../../support/gate/server.mts';
 import { startInstalledGate } from '../../support/gate/installed-gate.mts';
 
@@ -25,18 +27,7 @@ after(async () => await installed.stop());
 const limits = { most_per_day: 1_000_000, most_per_payment: 20_000 };
 await setRules(installed.superuser, 'main', limits);
 
-type Item = Record<string, unknown>;
-
-const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
-	execution.nodes[node]?.[0]?.outputs[output] ?? [];
-
-/** Each payment in the books but the first `since`, as "user amount", in order of user. */
-const paid = (since: number): string[] =>
-	installed.lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
-		.sort();
+const paid = (since: number): string[] => paidSince(installed.lab.sandbox, since);
 const payments = (): number => installed.lab.sandbox.books.disbursements().length;
 
 void describe('payroll-through-the-gate.json', () => {
@@ -274,37 +265,36 @@ void describe('agents outside of n8n (MCP)', () => {
 });
 
 void describe('moving from references of one node to the gate', () => {
-	const payNode = node('Pay', 'n8n-nodes-etb-wallet.etbWallet', 1, {});
-	const fields = {
-		...{ resource: 'disbursement', operation: 'create', options: {} },
-		toUserId: '={{ $json.toUserId }}',
-		amountEtb: '={{ $json.amountEtb }}',
-		reference: '={{ $json.reference }}',
-	};
+	const pays = payNode();
 	const isPaid = {
 		id: 'paid',
 		leftValue: '={{ $json.outcome }}',
 		rightValue: 'alreadyPaid',
 		operator: { type: 'string', operation: 'equals' },
 	};
-	const ifPaid = node('Paid?', 'n8n-nodes-base.if', 2.2, {
-		conditions: {
-			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
-			...{ combinator: 'and', conditions: [isPaid] },
+	const ifPaid = node(
+		'Paid?',
+		'if',
+		{
+			conditions: {
+				options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
+				...{ combinator: 'and', conditions: [isPaid] },
+			},
+			options: {},
 		},
-		options: {},
-	});
+		{ typeVersion: 2.2 },
+	);
 	const writeDown = (workflowId: string) => {
 		const names = ['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'];
 		const value = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
 		return callOf('Write down', workflowId, value);
 	};
 	/** The workflow of before, whose node keeps its id. */
-	const old = (mode: 'pay' | 'dryRun', people: object[], ...behind: Array<typeof ifPaid>) =>
-		startedByHand(
-			'Old payroll',
-			...[rowsNode(people), { ...payNode, parameters: { ...fields, mode } }, ...behind],
-		);
+	const old = (mode: 'pay' | 'dryRun', people: object[], ...behind: NodeFile[]) =>
+		workflow('Old payroll', [
+			...[start(), list(people)],
+			...[{ ...pays, parameters: { ...pays.parameters, mode } }, ...behind],
+		]);
 
 	test('what the old node paid is written down as paid; then the same list through the gate pays nobody of it', async () => {
 		const { sandbox, api } = installed.lab;
@@ -314,7 +304,7 @@ void describe('moving from references of one node to the gate', () => {
 			amountEtb: 10,
 		}));
 		const workflowId = await installed.add(old('pay', people.slice(0, 4)));
-		await installed.run(workflowId, TRIGGER);
+		await installed.run(workflowId, START);
 		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 0, 0]);
 
 		const paidBefore = await readGateWorkflow('gate-paid-before.json');
@@ -348,7 +338,7 @@ void describe('moving from references of one node to the gate', () => {
 					credentials: nodes.find(({ name }) => name === each.name)?.credentials,
 				})),
 			}));
-			return await installed.run(workflowId, TRIGGER);
+			return await installed.run(workflowId, START);
 		}
 		assert.match((await tryOut('Paid?', 'Write down')).error ?? '', /Say who does it/);
 		await changed('yourName', 'Almaz');
@@ -365,8 +355,8 @@ void describe('moving from references of one node to the gate', () => {
 		assert.deepEqual(await outcomes(), Array(4).fill('alreadyPaid'));
 
 		const gate = callOfGate(installed.payGateId);
-		const straight = await installed.add(startedByHand('Straight', rowsNode(people), gate));
-		const execution = await installed.run(straight, TRIGGER);
+		const straight = await installed.add(workflow('Straight', [start(), list(people), gate]));
+		const execution = await installed.run(straight, START);
 		assert.deepEqual(
 			itemsOf(execution, 'Pay').map((item) => item.outcome),
 			[...Array<string>(4).fill('alreadyPaid'), 'paid', 'paid'],

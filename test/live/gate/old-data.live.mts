@@ -26,6 +26,7 @@ import {
 	type Payment,
 } from '../../support/gate/gate-lab.mts';
 import { value } from '../../support/gate/server.mts';
+import { itemsOf } from '../../support/payroll.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());
@@ -33,9 +34,6 @@ const gateId = await gateLab.addGate();
 
 const { times } = gateLab;
 const once = (payments: Payment[]) => payments.map(() => 1);
-
-/** The items of a node's first run. */
-const itemsOf = ({ nodes }: Execution, name: string) => nodes[name]?.[0]?.outputs[0] ?? [];
 
 /** What the ETB Wallet node said of each payment of a window. */
 const nodeOutcomes = (execution: Execution): unknown[] =>
@@ -57,48 +55,45 @@ async function executionOfGate(payments: Payment[]): Promise<Execution> {
 const OTHER_EXECUTION = /^Not sent: it was claimed by another execution/;
 const OTHER_EXECUTION_IN_ERROR = /Not sent: it was claimed by another execution/;
 
-for (const where of ['the gate', 'a copy of the gate'] as const) {
-	test(`the output of Claim, pinned in ${where} and run again, pays nobody, whatever the first run did`, async () => {
-		const { lab, superuser } = gateLab;
-		const payments = gateLab.payroll(`pinned in ${where}`, 5);
-		const first = await executionOfGate(payments);
-		assert.deepEqual(times(payments), once(payments));
-		const pinned = {
-			[GATE_TRIGGER]: payments.map((json) => ({ json })),
-			Claim: itemsOf(first, 'Claim').map((json) => ({ json })),
-		};
-		const id = where === 'the gate' ? gateId : await gateLab.addGate();
-		await lab.api.changeWorkflow(id, () => ({ pinData: pinned }));
-		try {
-			// As if the first run had been cut off in the middle: then nothing but the node knows.
-			for (const isOpen of [false, true]) {
-				if (isOpen) {
-					await superuser.query('set session_replication_role = replica');
-					await superuser.query(
-						`update etb_wallet.payment set state = 'sending', ended_at = null, answer = null, tx_hash = null
+test('the output of Claim, pinned in the gate and run again, pays nobody, whatever the first run did', async () => {
+	const { lab, superuser } = gateLab;
+	const payments = gateLab.payroll('pinned', 5);
+	const first = await executionOfGate(payments);
+	assert.deepEqual(times(payments), once(payments));
+	const pinned = {
+		[GATE_TRIGGER]: payments.map((json) => ({ json })),
+		Claim: itemsOf(first, 'Claim').map((json) => ({ json })),
+	};
+	await lab.api.changeWorkflow(gateId, () => ({ pinData: pinned }));
+	try {
+		// As if the first run had been cut off in the middle: then nothing but the node knows.
+		for (const isOpen of [false, true]) {
+			if (isOpen) {
+				await superuser.query('set session_replication_role = replica');
+				await superuser.query(
+					`update etb_wallet.payment set state = 'sending', ended_at = null, answer = null, tx_hash = null
 						where budget = 'main' and reference = any ($1)`,
-						[payments.map(({ reference }) => reference)],
-					);
-					await superuser.query('set session_replication_role = origin');
-				}
-				const again = await lab.api.endedExecution(await lab.api.run(id, GATE_TRIGGER));
-				assert.equal(again.status, 'success', again.error);
-				assert.deepEqual(nodeOutcomes(again), Array(5).fill('unknown'));
-				assert.match(JSON.stringify(itemsOf(again, 'ETB Wallet')), OTHER_EXECUTION_IN_ERROR);
-				const told = toldItems.parse(itemsOf(again, 'Back in Order'));
-				assert.deepEqual(counts(told), isOpen ? { unknown: 5 } : { alreadyPaid: 5 });
-				if (isOpen) assert.match(told[0]?.message ?? '', OTHER_EXECUTION);
+					[payments.map(({ reference }) => reference)],
+				);
+				await superuser.query('set session_replication_role = origin');
 			}
-		} finally {
-			await lab.api.changeWorkflow(id, () => ({ pinData: {} }));
+			const again = await lab.api.endedExecution(await lab.api.run(gateId, GATE_TRIGGER));
+			assert.equal(again.status, 'success', again.error);
+			assert.deepEqual(nodeOutcomes(again), Array(5).fill('unknown'));
+			assert.match(JSON.stringify(itemsOf(again, 'ETB Wallet')), OTHER_EXECUTION_IN_ERROR);
+			const told = toldItems.parse(itemsOf(again, 'Back in Order'));
+			assert.deepEqual(counts(told), isOpen ? { unknown: 5 } : { alreadyPaid: 5 });
+			if (isOpen) assert.match(told[0]?.message ?? '', OTHER_EXECUTION);
 		}
-		assert.deepEqual(times(payments), once(payments));
-		// And the gate does not hand them out again.
-		const { told } = await gateLab.pay(payments, gateId);
-		assert.deepEqual(counts(told), { unknown: 5 });
-		assert.deepEqual(times(payments), once(payments));
-	});
-}
+	} finally {
+		await lab.api.changeWorkflow(gateId, () => ({ pinData: {} }));
+	}
+	assert.deepEqual(times(payments), once(payments));
+	// And the gate does not hand them out again.
+	const { told } = await gateLab.pay(payments, gateId);
+	assert.deepEqual(counts(told), { unknown: 5 });
+	assert.deepEqual(times(payments), once(payments));
+});
 
 test('Retry execution after a failed Record: what was paid is recorded, and the rest is paid', async () => {
 	const { lab, superuser } = gateLab;
@@ -124,38 +119,6 @@ test('Retry execution after a failed Record: what was paid is recorded, and the 
 		told.map(({ toUserId }) => toUserId),
 		payments.map(({ toUserId }) => toUserId),
 	);
-	assert.deepEqual(times(payments), once(payments));
-});
-
-test('Retry execution of a gate that failed while it paid sends nothing of its window again', async () => {
-	const { lab, superuser } = gateLab;
-	const payments = gateLab.payroll('failed', 60);
-	const id = await gateLab.addGate();
-	// Without On Error, a rejected payment fails the node.
-	await lab.api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: nodes.map((own) =>
-			own.name === 'ETB Wallet' ? { ...own, onError: 'stopWorkflow' } : own,
-		),
-	}));
-	await lab.api.activate(id);
-	lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
-		bodyText.includes(payments[20]?.toUserId ?? '?')
-			? { process: 'never', answer: { status: 400, body: '{}' } }
-			: undefined,
-	);
-	const { execution } = await gateLab.pay(payments, id);
-	lab.sandbox.faults.clear();
-	assert.equal(execution.status, 'error');
-	const paidBefore = times(payments);
-	const [failed] = await lab.api.executionIds(id);
-	assert.ok(failed !== undefined);
-	const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed), 60_000);
-	assert.equal(retried.status, 'error');
-	assert.match(retried.error ?? '', OTHER_EXECUTION_IN_ERROR);
-	assert.deepEqual(times(payments), paidBefore);
-	// After its lease a person says of each what the service says; then the rest is paid.
-	await settleByPerson(superuser, lab.sandbox, payments);
-	assert.equal((await gateLab.pay(payments, gateId)).told.length, 60);
 	assert.deepEqual(times(payments), once(payments));
 });
 

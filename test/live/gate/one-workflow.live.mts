@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
+import { START, list, start, workflow } from '../../../demo/workflow.mts';
 import { eventually, startLab, timesPaid } from '../../support/lab.mts';
 import {
 	callOf,
 	counts,
 	payrollOf,
-	rowsNode,
-	startedByHand,
 	toldByNode,
-	TRIGGER,
 	type NodeTold,
 	type Payment,
 } from '../../support/gate/gate-lab.mts';
@@ -29,12 +27,12 @@ const fields = {
 /** A workflow that calls the one that pays. */
 async function caller(payments: Payment[], settings: object = {}): Promise<string> {
 	const pay = { ...callOf('Pay', payId, fields), ...settings };
-	return await lab.api.createWorkflow(startedByHand('Caller', rowsNode(payments), pay));
+	return await lab.api.createWorkflow(workflow('Caller', [start(), list(payments), pay]));
 }
 
 /** Runs a caller; resolves to what it was told of each payment. */
 async function run(id: string): Promise<NodeTold[]> {
-	const execution = await lab.api.endedExecution(await lab.api.run(id, TRIGGER), 180_000);
+	const execution = await lab.api.endedExecution(await lab.api.run(id, START), 180_000);
 	assert.equal(execution.status, 'success', execution.error);
 	return toldByNode(execution.nodes.Pay?.at(-1)?.outputs[0] ?? []);
 }
@@ -100,9 +98,9 @@ test('a caller with Retry On Fail, whose call fails after it paid: each person o
 		...callOf('Pay', id, fields),
 		...{ retryOnFail: true, maxTries: 3, waitBetweenTries: 100 },
 	};
-	const workflow = startedByHand('Caller that tries again', rowsNode(payments), pay);
-	const callerId = await lab.api.createWorkflow(workflow);
-	const execution = await lab.api.endedExecution(await lab.api.run(callerId, TRIGGER), 60_000);
+	const caller = workflow('Caller that tries again', [start(), list(payments), pay]);
+	const callerId = await lab.api.createWorkflow(caller);
+	const execution = await lab.api.endedExecution(await lab.api.run(callerId, START), 60_000);
 	lab.sandbox.faults.clear();
 	assert.equal(execution.status, 'error');
 	assert.equal((await lab.api.executionIds(id)).length, 3);
@@ -110,40 +108,11 @@ test('a caller with Retry On Fail, whose call fails after it paid: each person o
 	assert.deepEqual(new Set(times(payments)), new Set([1]));
 });
 
-test('a node that fails and is tried again in the workflow that pays: each person once', async () => {
-	const payments = payrollOf(lab.sandbox, 'again', 10);
-	const file = await readExample('one-workflow-that-pays.json');
-	const nodes = file.nodes.map((node) =>
-		node.name === 'Pay'
-			? {
-					...node,
-					onError: 'stopWorkflow',
-					...{ retryOnFail: true, maxTries: 3, waitBetweenTries: 100 },
-				}
-			: node,
-	);
-	const id = await lab.add({ ...file, nodes });
-	await lab.api.activate(id);
-	let refusals = 0;
-	lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
-		bodyText.includes(payments[4]?.toUserId ?? '?') && refusals++ < 2
-			? { process: 'never', answer: { status: 422, body: '{}' } }
-			: undefined,
-	);
-	const workflow = startedByHand('Caller', rowsNode(payments), callOf('Pay', id, fields));
-	const callerId = await lab.api.createWorkflow(workflow);
-	await lab.api.endedExecution(await lab.api.run(callerId, TRIGGER), 60_000);
-	lab.sandbox.faults.clear();
-	const again = await lab.api.endedExecution(await lab.api.run(callerId, TRIGGER), 60_000);
-	assert.equal(again.status, 'success', again.error);
-	assert.deepEqual(new Set(times(payments)), new Set([1]));
-});
-
 test('n8n is killed while it pays for two callers: nobody is paid twice, and what is not certain is told so', async (context) => {
 	const payments = payrollOf(lab.sandbox, 'killed', 100);
 	lab.sandbox.setLatency(50);
 	const callers = [await caller(payments), await caller(payments)];
-	for (const id of callers) await lab.api.run(id, TRIGGER);
+	for (const id of callers) await lab.api.run(id, START);
 	const paid = () => times(payments).filter((count) => count > 0).length;
 	await eventually('30 payments', () => (paid() >= 30 ? true : undefined));
 	lab.n8n.kill();

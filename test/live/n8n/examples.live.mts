@@ -7,7 +7,8 @@ import { compareVersions, n8nVersion } from '../../../demo/version.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
 import { unfitExamples } from './installed-nodes.mts';
-import { eventually, executionsOf, startLab } from '../../support/lab.mts';
+import { eventually, executionsOf, paidSince, startLab } from '../../support/lab.mts';
+import { itemsOf, type Item } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
 import { PAYMENTS, addRows } from '../../support/people.mts';
 
@@ -18,17 +19,11 @@ before(async () => {
 });
 after(async () => await lab.stop());
 
-type Item = Record<string, unknown>;
-
 /** n8n's own name for the start by hand. */
 const START = 'When clicking ‘Execute workflow’';
 
 /** n8n's answer to a form that is sent. */
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
-
-/** Items of the first run of a node. */
-const itemsOf = (execution: Execution, node: string, output = 0): Item[] =>
-	execution.nodes[node]?.[0]?.outputs[output] ?? [];
 
 const reached = (execution: Execution, node: string): boolean => node in execution.nodes;
 
@@ -53,14 +48,7 @@ async function run(workflowId: string, trigger: string): Promise<Execution> {
 	return await lab.api.endedExecution(await lab.api.run(workflowId, trigger));
 }
 
-/** Each payment in the books but the first `since`, as "user amount", in order of user. */
-const paid = (since: number): string[] =>
-	lab.sandbox.books
-		.disbursements()
-		.slice(since)
-		.map(({ toUserId, amountEtb }) => `${toUserId} ${amountEtb}`)
-		.sort();
-
+const paid = (since: number): string[] => paidSince(lab.sandbox, since);
 const payments = (): number => lab.sandbox.books.disbursements().length;
 
 /** The user's id, as the service assigned it. */
@@ -104,28 +92,6 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	assert.deepEqual(only(itemsOf(event, 'What happened')), {
 		message: 'A payment was completed: 250.5 ETB',
 	});
-});
-
-test('pay-a-user.json ends in red if it is unknown, is settled in the editor, and then pays', async () => {
-	const already = payments();
-	const id = await importExample('pay-a-user.json');
-	const settle = async (fields: object) =>
-		await lab.api.changeWorkflow(id, ({ nodes }) => ({
-			nodes: nodes.map((node) =>
-				node.name === 'Pay'
-					? { ...node, parameters: { ...Object(node.parameters), ...fields } }
-					: node,
-			),
-		}));
-	lab.sandbox.faults.next('POST /disburse', 'error500BeforePaying');
-	assert.match((await run(id, START)).error ?? '', /^Pay: It is unknown whether/);
-	assert.match((await run(id, START)).error ?? '', /^Pay: .*Not sent again: .*Settle Unknown/s);
-	await settle({ mode: 'settle', wasNotPaid: 'welcome-employee-1042' });
-	assert.equal(only(itemsOf(await run(id, START), 'Pay')).code, 'settledNotPaid');
-	assert.equal(payments(), already);
-	await settle({ mode: 'pay' });
-	assert.equal(only(itemsOf(await run(id, START), 'Pay')).outcome, 'paid');
-	assert.equal(payments(), already + 1);
 });
 
 void describe('wallet-from-a-form.json', () => {
@@ -314,11 +280,6 @@ void describe('agent-with-approval.json', () => {
 		return { questions, execution, answer: String(only(itemsOf(execution, 'Agent')).output) };
 	}
 
-	test('reads the balance without asking', async () => {
-		const { answer } = await ask('What does the treasury hold?');
-		assert.ok(answer.includes(`"treasuryBalance":${lab.sandbox.books.balance().treasuryBalance}`));
-	});
-
 	test('pays only after a person approved', async () => {
 		const already = payments();
 		const declined = await ask(`Pay 50 ETB to ${toUserId}`, 'Decline');
@@ -329,21 +290,6 @@ void describe('agent-with-approval.json', () => {
 		const { answer } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
 		assert.match(answer, /"outcome":"paid"/);
 		assert.deepEqual(paid(already), [`${toUserId} 75`]);
-	});
-
-	test('an approved payment above the limit is not made', async () => {
-		const already = payments();
-		const { answer } = await ask(`Pay 501 ETB to ${toUserId}`, 'Approve');
-		assert.match(answer, /Maximum per Payment of 500/);
-		assert.equal(payments(), already);
-	});
-
-	test('a payment whose answer was lost is told to the agent as unknown', async () => {
-		const already = payments();
-		lab.sandbox.faults.next('POST /disburse', 'error500AfterPaying');
-		const { answer } = await ask(`Pay 65 ETB to ${toUserId}`, 'Approve');
-		assert.match(answer, /"outcome":"unknown"/);
-		assert.deepEqual(paid(already), [`${toUserId} 65`]);
 	});
 
 	test('a second call for the same person in the same message pays nothing more', async () => {

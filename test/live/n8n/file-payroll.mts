@@ -1,11 +1,11 @@
 /** payroll-from-a-file.json as two people use it: one uploads, another one approves. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WorkflowFile, type Execution } from '../../../demo/api.mts';
+import type { Execution } from '../../../demo/api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
 import { owner, type Lab } from '../../support/lab.mts';
@@ -20,43 +20,27 @@ export type Item = Record<string, unknown>;
 const Result = z.array(
 	z.object({ data: z.object({ data: z.array(z.number()) }), fileName: z.string() }),
 );
-const WithOptions = z.object({ options: z.object({}).passthrough() }).passthrough();
 
 /** The example in a running n8n, and the two people at its pages. */
 export class FilePayroll {
 	readonly lab: Lab;
 	readonly accountant: FormVisitor;
-	approver: FormVisitor;
-	id = '';
+	readonly approver: FormVisitor;
+	private readonly id: string;
 
-	private constructor(lab: Lab, accountant: FormVisitor, approver: FormVisitor) {
+	private constructor(lab: Lab, accountant: FormVisitor, approver: FormVisitor, id: string) {
 		this.lab = lab;
 		this.accountant = accountant;
 		this.approver = approver;
+		this.id = id;
 	}
 
 	static async start(lab: Lab): Promise<FilePayroll> {
 		const accountant = await FormVisitor.logIn(lab.n8n.url, owner);
 		const approver = await accountant.invite(second, 'Hiwot', 'Alemu');
-		const payroll = new FilePayroll(lab, accountant, approver);
-		await payroll.publish();
-		return payroll;
-	}
-
-	/** Publishes the example anew, with these limits. */
-	async publish(limits: object = {}): Promise<void> {
-		if (this.id !== '') await this.lab.api.deactivate(this.id);
-		const workflow = await readExample('payroll-from-a-file.json');
-		const nodes = workflow.nodes.map((node) => {
-			if (node.name !== 'Pay salaries') return node;
-			const parameters = WithOptions.parse(node['parameters']);
-			return {
-				...node,
-				parameters: { ...parameters, options: { ...parameters.options, ...limits } },
-			};
-		});
-		this.id = await this.lab.add(WorkflowFile.parse({ ...workflow, nodes }));
-		await this.lab.api.activate(this.id);
+		const id = await lab.add(await readExample('payroll-from-a-file.json'));
+		await lab.api.activate(id);
+		return new FilePayroll(lab, accountant, approver, id);
 	}
 
 	/** Writes people with wallets into the table, as "Set up people to pay" does. */
@@ -145,22 +129,36 @@ export function fileOn(page: string): Buffer {
 	return Buffer.from(file.data.data);
 }
 
-/** The rows of a workbook, as LibreOffice reads them. */
-export async function openInOffice(workbook: Buffer): Promise<string[][]> {
-	const folder = await mkdtemp(join(tmpdir(), 'office-'));
+/** What LibreOffice makes of a file. @param to as its option --convert-to has it */
+function convert(file: string, content: Buffer | string, to: string, ...options: string[]): Buffer {
+	const folder = mkdtempSync(join(tmpdir(), 'office-'));
 	try {
-		await writeFile(join(folder, 'file.xlsx'), workbook);
-		const convert = ['--headless', '--convert-to', 'csv:Text - txt - csv (StarCalc):9,34,76,1'];
-		const done = spawnSync('soffice', [...convert, '--outdir', folder, join(folder, 'file.xlsx')], {
-			env: { ...process.env, HOME: folder },
-		});
+		const from = join(folder, file);
+		writeFileSync(from, content);
+		const outdir = join(folder, 'converted');
+		const done = spawnSync(
+			'soffice',
+			['--headless', ...options, '--convert-to', to, '--outdir', outdir, from],
+			{ env: { ...process.env, HOME: folder } },
+		);
 		assert.equal(done.status, 0, String(done.stderr));
-		const text = await readFile(join(folder, 'file.csv'), 'utf8');
-		return text
-			.trimEnd()
-			.split('\n')
-			.map((line) => line.split('\t').map((cell) => cell.replace(/^"(.*)"$/, '$1')));
+		const [made = ''] = readdirSync(outdir);
+		return readFileSync(join(outdir, made));
 	} finally {
-		await rm(folder, { recursive: true, force: true });
+		rmSync(folder, { recursive: true, force: true });
 	}
 }
+
+/** A workbook with these rows, as LibreOffice saves it. */
+export const saveInOffice = (csv: string, to: 'ods' | 'xlsx'): Buffer =>
+	convert('list.csv', csv, to, '--infilter=CSV:44,34,76,1');
+
+/** The rows of a workbook, as LibreOffice reads them. */
+export const openInOffice = (workbook: Buffer): string[][] =>
+	convert('file.xlsx', workbook, 'csv:Text - txt - csv (StarCalc):9,34,76,1')
+		.toString()
+		.trimEnd()
+		.split('\n')
+		.map((line) =>
+			line.split('\t').map((cell) => cell.replace(/^"(.*)"$/, '$1').replaceAll('""', '"')),
+		);

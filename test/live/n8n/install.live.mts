@@ -213,14 +213,6 @@ async function nobodyIsPaidAgain(): Promise<void> {
 	assert.deepEqual(codesOf(await runToEnd('payroll')), Array(3).fill('paidBefore'));
 }
 
-test('a test in the editor leaves the URL with the published workflow', async () => {
-	const url = sandbox.books.webhookUrl();
-	await api.listenForTestEvent(ids.events ?? '', TRIGGER);
-	assert.equal(sandbox.books.webhookUrl(), url);
-	await api.stopListening(ids.events ?? '');
-	assert.equal(sandbox.books.webhookUrl(), url);
-});
-
 test('every operation does what it did, with every field', async () => {
 	const { nodes } = await runToEnd('everyOperation');
 	const outputOf = (name: string) => nodes[name]?.[0]?.outputs[0]?.[0];

@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault, PresetName } from '../../../sandbox/faults.mts';
+import type { Fault } from '../../../sandbox/faults.mts';
 import {
 	FAILED,
 	PAID,
 	codesOf,
 	countOf,
-	faultFor,
 	itemsOf,
 	newest,
 	once,
@@ -22,12 +21,9 @@ import {
 	sum,
 	type Row,
 } from '../../support/payroll.mts';
-import { chat, startChatModel } from '../../support/chat-model.mts';
 import type { Lab } from '../../support/lab.mts';
 import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
 import { lacks } from '../../../demo/differences.mts';
-import type { Execution } from '../../../demo/api.mts';
-import { readExample } from '../../../demo/examples.mts';
 import {
 	PAY,
 	START,
@@ -100,8 +96,8 @@ void test('Retry On Fail over 50 items, of which item 30 is rejected twice: ever
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-void test('two executions at once with overlapping references, 40 times: nobody is paid twice', async (context) => {
-	const rounds = 40;
+void test('two executions at once with overlapping references, 12 times: nobody is paid twice', async (context) => {
+	const rounds = 12;
 	const id = await publish(lab, 'together', { onError: 'continueRegularOutput' });
 	const all: Row[] = [];
 	for (let round = 1; round <= rounds; round++) {
@@ -112,14 +108,6 @@ void test('two executions at once with overlapping references, 40 times: nobody 
 			pay(lab, 'together', rows.slice(10)),
 		]);
 	}
-	await eventually(
-		'all executions',
-		async () => {
-			const ids = await lab.api.executionIds(id);
-			return ids.length >= rounds * 2 ? true : undefined;
-		},
-		120_000,
-	);
 	const executions = await executionsOf(lab, id, rounds * 2);
 	const found = countOf(executions.flatMap(codesOf));
 	context.diagnostic(`${rounds} pairs of executions said ${JSON.stringify(found)}`);
@@ -156,65 +144,6 @@ void test('On Error, using error output: what failed is an error there, with the
 	assert.deepEqual(rest, { outcome: 'notPaid', code: 'refused', httpCode: '422', ...whatFailed });
 });
 
-void test('On Error, continue: 50 items are 50 rows in their order, of each kind of failure, with the fields of their items', async () => {
-	const settings = { onError: 'continueRegularOutput' };
-	const options = { timeout: 2_000, maxAmountEtb: '5', includeInput: true };
-	const id = await publish(lab, 'continued', settings, options);
-	const rows = payroll(lab, 'continued', 50).map((row, line) => ({ ...row, line }));
-	const [other] = payroll(lab, 'continued-before', 1);
-	assert.ok(other);
-	await pay(lab, 'continued', [other, ...rows.slice(20, 21)]);
-	const codeAt = new Map<number, string>([
-		[3, 'refused'],
-		[5, 'invalid'],
-		[8, 'aboveMaximum'],
-		[12, 'sameReference'],
-		[15, 'noAnswer'],
-		[17, 'unclear'],
-		[18, 'otherAmount'],
-		[20, 'paidBefore'],
-		[22, 'otherPayment'],
-	]);
-	await newest(lab, id, 1);
-	const asked: object[] = rows.map((row) => ({ ...row }));
-	Object.assign(asked[5] ?? {}, { amountEtb: '12,400' });
-	Object.assign(asked[8] ?? {}, { amountEtb: 6 });
-	Object.assign(asked[12] ?? {}, { reference: rowAt(rows, 11).reference.toUpperCase() });
-	Object.assign(asked[22] ?? {}, { reference: other.reference });
-	const otherAmount = { status: 200, body: '{"success":true,"amountEtb":0.9,"txHash":"0x09"}' };
-	const faults = new Map<string, Fault | PresetName>([
-		[rowAt(rows, 3).toUserId, 'refused'],
-		[rowAt(rows, 15).toUserId, 'timeoutAfterPaying'],
-		[rowAt(rows, 17).toUserId, 'error500AfterPaying'],
-		[rowAt(rows, 18).toUserId, { process: 'before-answer', answer: otherAmount }],
-	]);
-	faultFor(lab, faults);
-	await pay(lab, 'continued', asked);
-	const execution = await newest(lab, id, 2);
-	lab.sandbox.faults.clear();
-	const items = itemsOf(execution, PAID);
-	assert.deepEqual(
-		items.map(({ code }) => code),
-		rows.map((_, index) => codeAt.get(index) ?? 'paid'),
-	);
-	assert.deepEqual(
-		items.map(({ line, source, toUserId, outcome, error }) => [
-			line,
-			source,
-			toUserId,
-			typeof outcome,
-			error,
-		]),
-		rows.map(({ line, toUserId }) => [line, toUserId, toUserId, 'string', undefined]),
-	);
-	for (const [index, { message, remedy, txHash }] of items.entries()) {
-		const isPaid = ['paid', 'otherAmount'].includes(codeAt.get(index) ?? 'paid');
-		assert.equal(typeof txHash, isPaid ? 'string' : 'undefined', `txHash of ${index}`);
-		for (const text of [message, remedy])
-			assert.equal(typeof text, isPaid ? 'undefined' : 'string', `texts of ${index}`);
-	}
-});
-
 void test('On Error: stop. Retry execution pays what was not paid, and nobody twice', async () => {
 	const id = await publish(lab, 'stopped', {}, { concurrency: 1 });
 	const rows = payroll(lab, 'stopped', 12);
@@ -234,27 +163,6 @@ void test('On Error: stop. Retry execution pays what was not paid, and nobody tw
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-void test('what looks the same is one payment, in every run', async () => {
-	const id = await publish(lab, 'alike', { onError: 'continueRegularOutput' });
-	const alike = [
-		'INV-1',
-		'inv-1',
-		' INV - 1',
-		'INV\u20111',
-		'INV-\ufe0f1',
-		'INV-\u31641',
-		'ＩＮＶ－１',
-	];
-	const rows = payroll(lab, 'alike', 1);
-	const executions: Execution[] = [];
-	for (const reference of alike) {
-		await pay(lab, 'alike', [{ ...rowAt(rows, 0), reference }]);
-		executions.push(await newest(lab, id, executions.length + 1));
-	}
-	assert.deepEqual(countOf(executions.flatMap(codesOf)), { paid: 1, paidBefore: alike.length - 1 });
-	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
-});
-
 /** Whatever runs: nothing is asked of the service. */
 async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
 	const requests = lab.sandbox.requestCount();
@@ -265,7 +173,7 @@ async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Resu
 
 const saysWhatToWrite = /Write what this payment is for|Parameter "Reference" is required/;
 
-void test('without a reference nothing is sent: in the editor, on a schedule, and as the tool of an agent', async (context) => {
+void test('without a reference nothing is sent: in the editor and on a schedule', async (context) => {
 	const rows = payroll(lab, 'bare', 2);
 	const everySecond = node(
 		'Every second',
@@ -303,59 +211,6 @@ void test('without a reference nothing is sent: in the editor, on a schedule, an
 			assert.match(scheduled?.error ?? '', saysWhatToWrite);
 		});
 	}
-
-	const model = await startChatModel();
-	try {
-		const example = await model.inWorkflow(lab.api, await readExample('agent-with-approval.json'));
-		const nodes = example.nodes.map((each) =>
-			each.type === 'n8n-nodes-etb-wallet.etbWalletTool' && each.name === 'Pay a user'
-				? { ...each, parameters: { ...Object(each.parameters), reference: '={{ "" }}' } }
-				: each,
-		);
-		const agent = await lab.add({ ...example, nodes });
-		const ask = `Pay 50 ETB to ${rowAt(rows, 0).toUserId}`;
-		const { execution } = await sendingNothing(
-			async () => await chat(lab, agent, ask, ['Approve']),
-		);
-		const answer = String(itemsOf(execution, 'Agent')[0]?.output);
-		context.diagnostic(answer);
-		assert.match(answer, saysWhatToWrite);
-	} finally {
-		await model.close();
-	}
-});
-
-void test('stopping an execution stops sending within those in flight', async (context) => {
-	const concurrency = 4;
-	const id = await publish(lab, 'halted', {}, { concurrency });
-	const rows = payroll(lab, 'halted', 100);
-	lab.sandbox.setLatency(150);
-	await pay(lab, 'halted', rows);
-	await eventually('13 payments', () =>
-		sum(timesPaid(lab.sandbox, rows)) >= 13 ? true : undefined,
-	);
-	const [running] = await lab.api.executionIds(id);
-	assert.ok(running);
-	await lab.api.stopExecution(running);
-	const atStop = sum(timesPaid(lab.sandbox, rows));
-	assert.equal((await lab.api.endedExecution(running)).status, 'canceled');
-
-	// Run again: what was in flight has ended by its own, as paid, and the rest is paid now.
-	lab.sandbox.setLatency(0);
-	const lastOfThem = await eventually('those in flight', async () => {
-		const paid = sum(timesPaid(lab.sandbox, rows));
-		await new Promise((passed) => setTimeout(passed, 500));
-		return sum(timesPaid(lab.sandbox, rows)) === paid ? paid : undefined;
-	});
-	context.diagnostic(`${atStop} were paid when it was stopped, ${lastOfThem} in the end`);
-	assert.ok(lastOfThem < atStop + concurrency);
-	await pay(lab, 'halted', rows);
-	const again = await newest(lab, id, 2);
-	assert.deepEqual(countOf(outcomesOf(again)), {
-		alreadyPaid: lastOfThem,
-		paid: rows.length - lastOfThem,
-	});
-	assert.deepEqual(timesPaid(lab.sandbox, rows), Array(rows.length).fill(1));
 });
 
 /** Stops an execution; resolves to what the node logs once it has ended, which n8n does not wait for. */

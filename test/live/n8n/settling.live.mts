@@ -3,10 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { z } from 'zod';
 import { FormVisitor } from '../../support/form-visitor.mts';
 import type { Lab } from '../../support/lab.mts';
-import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
+import {
+	eventually,
+	executionsOf,
+	setFields as saveFields,
+	startLab,
+	timesPaid,
+} from '../../support/lab.mts';
 import type { Execution, WorkflowFile } from '../../../demo/api.mts';
 import { lacks } from '../../../demo/differences.mts';
 import { freePort } from '../../../demo/ports.mts';
@@ -18,7 +23,6 @@ import {
 	code,
 	list,
 	node,
-	outputs,
 	payNode,
 	start,
 	webhook,
@@ -113,18 +117,8 @@ async function withUnknown(name: string, rows: Row[], flow: Flow = {}): Promise<
 	return id;
 }
 
-const Parameters = z.object({ parameters: z.record(z.unknown()) });
-
-/** As a person who opens the node and saves. */
-async function setFields(id: string, fields: object, name = PAY): Promise<void> {
-	await lab.api.changeWorkflow(id, ({ nodes }) => ({
-		nodes: nodes.map((each) =>
-			each.name === name
-				? { ...each, parameters: { ...Parameters.parse(each).parameters, ...fields } }
-				: each,
-		),
-	}));
-}
+const setFields = async (id: string, fields: object, name = PAY): Promise<void> =>
+	await saveFields(lab.api, id, name, fields);
 
 const settling = (wasPaid: string[], wasNotPaid: string[]) => ({
 	mode: 'settle',
@@ -275,20 +269,6 @@ void test('a form that leads to the node that pays settles: "was not paid" once 
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-void test('wired back to itself, a fixed Settle Unknown settles once and sends nothing', async () => {
-	const rows = payroll(lab, 'loop', 2);
-	const id = await withUnknown('loop', rows, {
-		nodes: [code('Again', 'return $runIndex < 4 ? $input.all() : []')],
-		connections: { ...chain(START, ROWS, PAY, 'Again'), Again: outputs([PAY]) },
-	});
-	const { nodes } = await settle(id, [], [rowAt(rows, 0).reference]);
-	assert.deepEqual(
-		nodes[PAY]?.map((each) => each.outputs[0]?.[0]?.code),
-		['settledNotPaid', ...Array<string>(4).fill('neverSent')],
-	);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), [0, 1]);
-});
-
 const CALLED = 'Called';
 const CALL = 'Call';
 /** The beginning of a workflow that is called with these fields. */
@@ -313,38 +293,6 @@ async function callerOf(id: string, items: object[], settings: object = {}): Pro
 
 const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
 const fieldsOf = (rows: Row[]): string[] => Object.keys(rowAt(rows, 0));
-
-void test('a loop that settles and pays in turn by an expression, in a sub-workflow under Retry On Fail, sends once', async () => {
-	const rows = payroll(lab, 'in-turn', 1);
-	const [{ reference }] = [rowAt(rows, 0)];
-	const again = `if ($runIndex < 3) return $('${CALLED}').all(); throw new Error('It fails');`;
-	const id = await add('in-turn', rows, {
-		nodes: [called(...fieldsOf(rows)), code('Again', again)],
-		connections: { ...chain(CALLED, PAY, 'Again'), Again: outputs([PAY]) },
-	});
-	await lab.api.activate(id);
-	const caller = await callerOf(id, rows, retries);
-	const requests = lab.sandbox.requestCount();
-	lab.sandbox.faults.plan('POST /disburse', () => 'error500BeforePaying');
-	assert.match((await run(caller)).error ?? '', /It fails/);
-	assert.equal(lab.sandbox.requestCount(), requests + 1);
-	const mode = `={{ $runIndex % 2 ? 'pay' : 'settle' }}`;
-	await setFields(id, { mode, wasNotPaid: `={{ "${reference}" }}` });
-	await lab.api.activate(id);
-	assert.match((await run(caller)).error ?? '', /It fails/);
-	lab.sandbox.faults.clear();
-	assert.equal(lab.sandbox.requestCount(), requests + 2);
-	await lab.api.deactivate(id);
-	const executions = await executionsOf(lab, id, 6);
-	assert.deepEqual(
-		executions.slice(3).map(({ nodes }) => nodes[PAY]?.map((each) => each.outputs[0]?.[0]?.code)),
-		[
-			['settledNotPaid', 'unclear', 'onceOnly', 'inDoubt'],
-			['onceOnly', 'inDoubt', 'onceOnly', 'inDoubt'],
-			['onceOnly', 'inDoubt', 'onceOnly', 'inDoubt'],
-		],
-	);
-});
 
 /** What a run says whose node was left on Settle Unknown. */
 const leftOn = /Mode is on Settle Unknown/;

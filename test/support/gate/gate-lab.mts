@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { WorkflowFile, type Execution, type N8nApi } from '../../../demo/api.mts';
 import { projectFolder } from '../../../demo/folders.mts';
 import type { N8nOptions } from '../../../demo/instance.mts';
+import { PAY, START, list, node, start, workflow } from '../../../demo/workflow.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startLab, timesPaid, type Lab } from '../lab.mts';
 import {
@@ -22,8 +23,6 @@ import {
 	type Login,
 } from './server.mts';
 
-/** The trigger of a workflow that a person starts. */
-export const TRIGGER = 'Start';
 /** The trigger of the gate. */
 export const GATE_TRIGGER = 'When Called by Another Workflow';
 
@@ -105,53 +104,26 @@ export function payrollOf(sandbox: Sandbox, name: string, count: number): Paymen
 	}));
 }
 
-export const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-	...{ id: randomUUID(), name, type, typeVersion, parameters },
-	position: [0, 0],
-});
-type Node = ReturnType<typeof node> & { credentials?: object };
-
-/** Connections of nodes that follow each other. */
-export function oneAfterTheOther(...names: string[]): Record<string, unknown> {
-	const connections: Record<string, unknown> = {};
-	let from: string | undefined;
-	for (const to of names) {
-		if (from !== undefined) connections[from] = { main: [[{ node: to, type: 'main', index: 0 }]] };
-		from = to;
-	}
-	return connections;
-}
-
-/** A workflow that a person starts. */
-export const startedByHand = (name: string, ...nodes: Node[]): WorkflowFile =>
-	WorkflowFile.parse({
-		name,
-		nodes: [node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes],
-		connections: oneAfterTheOther(TRIGGER, ...nodes.map((own) => own.name)),
-		settings: { executionOrder: 'v1' },
-	});
-
 /** A node that calls a workflow with each of its items. */
 export const callOf = (name: string, workflowId: string, value: Record<string, string>) =>
-	node(name, 'n8n-nodes-base.executeWorkflow', 1.2, {
-		workflowId: { __rl: true, mode: 'id', value: workflowId },
-		workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
-		options: {},
-	});
+	node(
+		name,
+		'executeWorkflow',
+		{
+			workflowId: { __rl: true, mode: 'id', value: workflowId },
+			workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
+			options: {},
+		},
+		{ typeVersion: 1.2 },
+	);
 
 /** A node that calls the gate with each of its items. */
 export const callOfGate = (gateId: string) =>
-	callOf('Pay', gateId, {
+	callOf(PAY, gateId, {
 		reference: '={{ $json.reference }}',
 		toUserId: '={{ $json.toUserId }}',
 		amountEtb: '={{ $json.amountEtb }}',
 		requestedBy: 'payroll',
-	});
-
-/** A node that gives out these. */
-export const rowsNode = (given: object[]) =>
-	node('Rows', 'n8n-nodes-base.code', 2, {
-		jsCode: `return ${JSON.stringify(given)}.map((json) => ({ json }))`,
 	});
 
 /** Calls the gate as another workflow does; resolves to the execution, which goes on. */
@@ -161,13 +133,13 @@ export async function beginPaying(
 	payments: Payment[],
 ): Promise<string> {
 	const name = `caller ${randomUUID()}`;
-	const caller = startedByHand(name, rowsNode(payments), callOfGate(gateId));
-	return await api.run(await api.createWorkflow(caller), TRIGGER);
+	const caller = workflow(name, [start(), list(payments), callOfGate(gateId)]);
+	return await api.run(await api.createWorkflow(caller), START);
 }
 
 /** What the gate told the caller. */
 export const toldIn = ({ nodes }: Execution): ToldItem[] =>
-	toldItems.parse(nodes.Pay?.[0]?.outputs[0] ?? []);
+	toldItems.parse(nodes[PAY]?.[0]?.outputs[0] ?? []);
 
 interface Credential {
 	id: string;

@@ -58,10 +58,6 @@ export class Process {
 		return `http://127.0.0.1:${this.options.port}/`;
 	}
 
-	async startIfEnded(): Promise<void> {
-		if (this.instance === undefined) await this.start();
-	}
-
 	async stop(): Promise<void> {
 		await this.instance?.stop();
 		this.instance = undefined;
