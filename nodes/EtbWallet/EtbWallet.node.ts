@@ -11,7 +11,7 @@ import { findOperation, operationProperties, resources } from './actions';
 import { parameterReader } from './actions/parameters';
 import { failEachItem, type Operation } from './actions/operation';
 
-/** The ETB Wallet node as n8n sees it: each endpoint of the partner service as an operation, and Check List. */
+/** The ETB Wallet node as n8n sees it: the endpoints of the partner service as operations, Check List and Pay Claims. */
 export class EtbWallet implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'ETB Wallet',

@@ -21,7 +21,7 @@ import {
 import { isToBeHandled } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { receive } from './receive';
-import { close, isRegistered, register, unregister } from './register';
+import { close, listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
 /** Starts a workflow for each verified event of the partner service. */
@@ -126,14 +126,14 @@ export class EtbWalletTrigger implements INodeType {
 	webhookMethods = {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				return await isRegistered(this);
+				return await resume(this);
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				await register(this);
+				await listen(this);
 				return true;
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
-				unregister(this);
+				stopListening(this);
 				return await Promise.resolve(true);
 			},
 		},

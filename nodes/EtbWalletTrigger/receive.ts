@@ -70,7 +70,7 @@ function refuse(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseD
 /** The body of a request that the service signed. */
 async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal> {
 	const { headers } = context.getRequestObject();
-	// Before the body is read, so a flood of requests without any signature costs next to nothing.
+	// Before the body is read, so a request without any signature costs only what n8n needs for it.
 	if (!hasSignature(headers)) return refusals.notSigned;
 	const body = await rawBodyOf(context);
 	if (!Buffer.isBuffer(body)) return refusals[body];

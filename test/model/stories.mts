@@ -49,7 +49,7 @@ const byExpression = { does: 'settle', by: 'expression', mode: 'trigger' } as co
 const atSteps = (blow: Omit<Blow, 'atStep'>): Blow[] =>
 	range(3, 32).map((atStep) => ({ ...blow, atStep }));
 
-/** In ms: how long a period of the record is, and a sender has its claim for itself. */
+/** In ms: how long a slot of the record is, and a sender has its claim for itself. */
 const slotMs = 145_000;
 const ownForMs = 135_000;
 
@@ -61,12 +61,12 @@ const clocks = range(1, 2_000)
 	})
 	.reduce((a, b) => (a.aheadMs > b.aheadMs ? a : b));
 
-/** In ms: when a period begins for the first of them; also if periods were only as long as a sender has its claim. */
+/** In ms: when a slot begins for the first of them; also if slots were only as long as a sender has its claim. */
 const beginsAt = (() => {
 	const both = 27 * slotMs;
 	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);
 })();
-if ((27 * slotMs) % ownForMs !== 0) throw new Error('No period begins then');
+if ((27 * slotMs) % ownForMs !== 0) throw new Error('No slot begins then');
 
 const usual = { timeout: 60_000 };
 
@@ -113,7 +113,7 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'A claim is met as a period ends, settled by a clock that is ahead, and its sender is refused just in time',
+		name: 'A claim is met as a slot ends, settled by a clock that is ahead, and its sender is refused just in time',
 		plans: range(8, 44).map((atStep) =>
 			planOf(
 				[
@@ -132,7 +132,7 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'A run whose clock is ahead meets a claim, in a period that has not begun for others',
+		name: 'A run whose clock is ahead meets a claim, in a slot that has not begun for others',
 		plans: [
 			planOf(
 				[
@@ -146,7 +146,7 @@ export const stories: Story[] = [
 		],
 	},
 	{
-		name: 'A period ends after a run has met a claim, and a person settles what is being sent',
+		name: 'A slot ends after a run has met a claim, and a person settles what is being sent',
 		plans: [
 			planOf(
 				[

@@ -18,16 +18,19 @@ interface Claim {
 	/** Why its fields cannot be used. */
 	problem?: InvalidValueError;
 	/** How long its payment may take if it begins now, in ms; 0 when it is too late to begin. */
-	msLeft?: () => number;
+	mayTakeMs?: () => number;
 }
 
-/** What is known of a claim that was used. `by`: all tries of one node run, which may go on with it. `msLeft`: for each text of Not After, for how long it counts. */
+/** What is known of a claim that was used. `by`: all tries of one node run, which may go on with it. `mayTakeMs`: for each text of Not After, for how long it counts. */
 interface Use {
 	by: object;
-	msLeft: Map<string, () => number>;
+	mayTakeMs: Map<string, () => number>;
 }
 
-/** The claims that were used in this process, the newest. n8n runs no execution twice, nor in two processes. */
+/**
+ * The claims that were used in this process, the newest. n8n runs an execution once, and in one process as long as it does not
+ * wait between the gate and this node.
+ */
 const uses = new Map<string, Use>();
 const rememberedUses = 10_000;
 
@@ -48,12 +51,12 @@ export function useClaim(
 		const execution = requiredText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const use = uses.get(claim) ?? { by: tries, msLeft: new Map<string, () => number>() };
+		const use = uses.get(claim) ?? { by: tries, mayTakeMs: new Map<string, () => number>() };
 		uses.set(claim, use);
 		const [oldest] = uses.keys();
 		if (uses.size > rememberedUses && oldest !== undefined) uses.delete(oldest);
 		if (use.by !== tries) return { objection: claimUsedBefore };
-		return { msLeft: readNotAfter(read('notAfter', itemIndex), use) };
+		return { mayTakeMs: readNotAfter(read('notAfter', itemIndex), use) };
 	} catch (error) {
 		return { problem: asInvalidValue(error) };
 	}
@@ -77,7 +80,7 @@ const maxNotAfterMs = 12 * 3_600_000;
 function readNotAfter(value: unknown, use: Use): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
-	const known = use.msLeft.get(text);
+	const known = use.mayTakeMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
@@ -86,9 +89,9 @@ function readNotAfter(value: unknown, use: Use): () => number {
 	const passedMs = stopwatch();
 	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the gate gives it
 	// to another execution.
-	const msLeft = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
-	use.msLeft.set(text, msLeft);
-	return msLeft;
+	const mayTakeMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
+	use.mayTakeMs.set(text, mayTakeMs);
+	return mayTakeMs;
 }
 
 const callGateAgain =

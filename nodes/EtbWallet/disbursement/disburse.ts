@@ -35,11 +35,11 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		settings,
 		(row) => `It may have been paid. ${settleSteps(row, options)}`,
 	);
-	const payable = rows.filter(isPayment).filter((row) => !isFailed(row));
+	const toBePaid = rows.filter(isPayment).filter((row) => !isFailed(row));
 	const refused =
-		aboveRunLimit(payable, options.maxTotal) ?? (await uncovered(run, record, pending));
+		aboveRunLimit(toBePaid, options.maxTotal) ?? (await uncovered(run, record, pending));
 	if (refused !== undefined) return await refuse(refused);
-	hintAtPeopleTwice(context, payable);
+	hintAtPeopleTwice(context, toBePaid);
 	await hintAtRecord(context, options.concurrency, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else await dryRun(run, record, pending);

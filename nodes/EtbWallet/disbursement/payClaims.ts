@@ -41,8 +41,8 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
 		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);
-		const msLeft = ({ itemIndex }: Row): number => claims[itemIndex]?.msLeft?.() ?? 0;
-		await sendConcurrently(run, pending, msLeft);
+		const mayTakeMs = ({ itemIndex }: Row): number => claims[itemIndex]?.mayTakeMs?.() ?? 0;
+		await sendConcurrently(run, pending, mayTakeMs);
 	}
 	return tell(context, options, rows);
 };

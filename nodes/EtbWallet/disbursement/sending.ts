@@ -12,10 +12,7 @@ import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
 import { notRecorded, placeOf, resultOfState } from './tell';
 
-/**
- * Cuts entries into windows of `size`, which is the concurrency. A crash leaves the claims of one window; while a window is claimed, also those of the one
- * before, which is recorded in the same access.
- */
+/** Cuts entries into windows of `size`. */
 function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
 	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
 		entries.slice(index * size, (index + 1) * size),
@@ -37,7 +34,10 @@ export async function statesOfAll(
 	return states;
 }
 
-/** Sends what the record allows, and tells how all ended. */
+/**
+ * Sends what the record allows, and tells how all ended. A crash leaves the claims of one window; while a window is claimed,
+ * also those of the one before, which is recorded in the same access.
+ */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
 	// Payments that were claimed, until an access records how they ended.
@@ -93,11 +93,11 @@ function tellUnrecorded({ context }: Run, failed: FailedAccess[]): void {
 	);
 }
 
-/** Sends as many at once as the options allow, until the run stops. @param msLeft for how many more ms a payment may begin or go on */
+/** Sends as many at once as the options allow, until the run stops. @param mayTakeMs how long it may take if it begins now; 0 or less: it is too late */
 export async function sendConcurrently<Sent extends Payable>(
 	run: Run,
 	payments: Sent[],
-	msLeft: (payment: Sent) => number,
+	mayTakeMs: (payment: Sent) => number,
 ): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
@@ -108,7 +108,7 @@ export async function sendConcurrently<Sent extends Payable>(
 			if (run.isStopping()) return;
 			const { value: payment, done } = queue.next();
 			if (done === true) return;
-			const result = await send(run, payment, () => msLeft(payment));
+			const result = await send(run, payment, () => mayTakeMs(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
 			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;
 			run.end(payment, { ...result, remedy });
@@ -165,12 +165,12 @@ const disburseRequest = {
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
-	msLeft: () => number,
+	mayTakeMs: () => number,
 ): Promise<Result> {
 	// JSON writes this number as the same text.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
-	const limits = { timeoutMs: options.timeoutMs, msLeft, stop, finishes: true };
+	const limits = { timeoutMs: options.timeoutMs, mayTakeMs, stop, finishes: true };
 	try {
 		const called = await callService(context, account, request, limits);
 		if (!called.ok) {

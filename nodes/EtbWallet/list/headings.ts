@@ -14,7 +14,11 @@ export const columnNames = [
 	'period',
 ] as const;
 export type Column = (typeof columnNames)[number];
-const required: readonly Column[] = ['employee', 'name', 'amountEtb'];
+export const requiredColumns: readonly Column[] = ['employee', 'name', 'amountEtb'];
+/** Those that a list can have besides. Whoever writes a list does not need the period. */
+export const otherColumns = columnNames.filter(
+	(column) => column !== 'period' && !requiredColumns.includes(column),
+);
 
 /** A heading such as `E-Mail` leaves as `email`, so that the next nodes find it. */
 const isPassedOn = (column: Column): boolean => column === 'email' || column === 'phone';
@@ -96,7 +100,9 @@ function requireRead(items: ReadonlyArray<Record<string, unknown>>): void {
 function tableOfSheet(sheet: unknown[][]): Table {
 	const top = sheet.slice(0, rowsWithHeadings);
 	const found = top.map((row) => new Set(Array.from(row, (cell) => columnNamed(textOf(cell)))));
-	const matches = found.map((columns) => required.filter((name) => columns.has(name)).length);
+	const matches = found.map(
+		(columns) => requiredColumns.filter((name) => columns.has(name)).length,
+	);
 	const most = Math.max(...matches);
 	// If no row has any of the names, a person recognises the list by its first row with several texts.
 	const headed = most > 0 ? matches.indexOf(most) : top.findIndex((row) => textsIn(row) > 1);
@@ -152,12 +158,12 @@ function requireColumns(
 	columns: Array<Column | undefined>,
 	place: string,
 ): void {
-	const missing = required.filter((name) => !columns.includes(name));
+	const missing = requiredColumns.filter((name) => !columns.includes(name));
 	if (missing.length > 0) {
 		const there = headings.filter((heading) => heading !== '').map(show);
 		throw new InvalidValueError(
 			`The list has no column ${missing.join(' and no column ')}. Its columns are ${listed(there)}${place}`,
-			`Rename the headings of your list: ${required.join(', ')}, and if you have them userId, email and phone. Nothing is guessed, so that nobody is paid gross for net.`,
+			`Rename the headings of your list: ${requiredColumns.join(', ')}, and if you have them ${otherColumns.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
 		);
 	}
 	for (const column of columnNames) {

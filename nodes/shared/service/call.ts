@@ -55,8 +55,8 @@ export type ServiceResult =
 interface CallLimits {
 	/** Of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
-	/** For how many more ms an attempt may begin or go on. */
-	msLeft?: () => number;
+	/** How many ms an attempt may take if it begins now; 0 or less: it is too late. */
+	mayTakeMs?: () => number;
 	/** Nothing begins after it. It also cuts off what is under way, unless `finishes`. */
 	stop?: AbortSignal;
 	/** Whether a request under way goes on after `stop`, so that it becomes known how it ended. */
@@ -74,7 +74,7 @@ export async function callService(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
 	request: ServiceRequest,
-	{ timeoutMs = 60_000, msLeft = () => Infinity, stop, finishes = false }: CallLimits = {},
+	{ timeoutMs = 60_000, mayTakeMs = () => Infinity, stop, finishes = false }: CallLimits = {},
 ): Promise<ServiceResult> {
 	const httpRequest: IHttpRequestOptions = {
 		method: request.method,
@@ -95,8 +95,8 @@ export async function callService(
 	const cutOff = finishes ? undefined : stop;
 	const judged = await attemptWithRetries(
 		request,
-		async () => await makeAttempt(send, Math.min(timeoutMs, msLeft()), cutOff),
-		msLeft,
+		async () => await makeAttempt(send, Math.min(timeoutMs, mayTakeMs()), cutOff),
+		mayTakeMs,
 		stop,
 	);
 	return resultOf(account, request, judged);

@@ -34,12 +34,12 @@ export interface Judged {
 
 /**
  * Makes attempts until one is not to be repeated, retries are used up, waiting would take too long or the execution is
- * stopped. @param msLeft for how many more ms an attempt may begin
+ * stopped. @param mayTakeMs how many ms an attempt may take if it begins now; 0 or less: it is too late
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,
 	attempt: () => Promise<Attempt>,
-	msLeft: () => number,
+	mayTakeMs: () => number,
 	stop?: AbortSignal,
 ): Promise<Judged> {
 	let waitedMs = 0;
@@ -51,8 +51,8 @@ export async function attemptWithRetries(
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
-		if (waitedMs > retryLimits.totalWaitMs || delayMs >= msLeft()) return judged;
+		if (waitedMs > retryLimits.totalWaitMs || delayMs >= mayTakeMs()) return judged;
 		await pause(delayMs, stop);
-		if (stop?.aborted === true || msLeft() <= 0) return judged;
+		if (stop?.aborted === true || mayTakeMs() <= 0) return judged;
 	}
 }

@@ -113,14 +113,14 @@ const runs: Run[] = [
 /** The name of the file is the key; each entry is the JSON of one item. */
 export type Outputs = Map<string, IDataObject[]>;
 
-let ledgers = 0;
+let records = 0;
 
 /** @returns real output items for every schema file */
 export async function realOutputs(): Promise<Outputs> {
 	const outputs: Outputs = new Map();
 	const sandbox = await startSandbox();
 	try {
-		const nodeId = `schemas-${++ledgers}`;
+		const nodeId = `schemas-${++records}`;
 		for (const { answer, ...options } of runs) {
 			if (answer) sandbox.faults.next(...answer);
 			const { output, error } = await executeNode({
@@ -143,7 +143,7 @@ export async function realOutputs(): Promise<Outputs> {
 async function triggerOutputs(sandbox: Sandbox): Promise<IDataObject[]> {
 	const trigger = await openTrigger({
 		credential: credentialFor(sandbox),
-		workflow: { id: `schemas-${ledgers}`, name: 'Schemas' },
+		workflow: { id: `schemas-${records}`, name: 'Schemas' },
 	});
 	try {
 		sandbox.books.setWebhookUrl(trigger.url);

@@ -46,7 +46,7 @@ import { serve } from './served.mts';
 const actionType = 'n8n-nodes-etb-wallet.etbWallet';
 const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
 
-/** The entries of the ledger, as n8n's database would hold them. */
+/** The entries of the record, as n8n's database would hold them. */
 export const deduplicator = new MemoryDeduplicator();
 
 const manualTrigger: INodeType = {
@@ -196,7 +196,7 @@ export interface RunOptions {
 	onError?: INode['onError'];
 	retryOnFail?: boolean;
 	maxTries?: number;
-	/** Executions with the same ID share the node's ledger. */
+	/** Executions with the same ID share the node's record. */
 	nodeId?: string;
 	/** A new one when left out. */
 	executionId?: string;

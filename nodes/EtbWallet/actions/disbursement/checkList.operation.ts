@@ -1,6 +1,7 @@
 /** Disbursement → Check List: its fields in the editor. The rules stand in `list/`. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
+import { otherColumns, requiredColumns } from '../../list/headings';
 import { readPeriod } from '../../list/period';
 import { KnownPeople } from '../../list/wallets';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
@@ -19,6 +20,9 @@ import type { Operation } from '../operation';
 /** In letters. With the period and the longest employee number it stays below the 200 of a reference. */
 const maxPurposeLength = 50;
 
+const bold = (columns: readonly string[]): string =>
+	columns.map((column) => `<b>${column}</b>`).join(', ');
+
 /** Calls nobody, and needs no credential. */
 export const checkList: Operation = {
 	option: {
@@ -29,8 +33,7 @@ export const checkList: Operation = {
 	},
 	fields: [
 		{
-			displayName:
-				'Reads the columns <b>employee</b>, <b>name</b> and <b>amountEtb</b>, and if there are, <b>userId</b>, <b>email</b> and <b>phone</b>. A row with a problem leaves without an amount and a reference, so it cannot be paid.',
+			displayName: `Reads the columns ${bold(requiredColumns)}, and if there are, ${bold(otherColumns)}. A row with a problem leaves without an amount and a reference, so it cannot be paid.`,
 			name: 'columnsNotice',
 			type: 'notice',
 			default: '',

@@ -1,4 +1,15 @@
-/** Publishing and testing: gives the service the webhook URL of one workflow for each account. */
+/**
+ * Publishing and testing: gives the service the webhook URL of one workflow for each account.
+ *
+ * What happens | What n8n calls | What this does, if nobody else holds the account | If somebody does
+ * --- | --- | --- | ---
+ * a workflow is published or changed | `listen` | becomes the holder, sets the URL, writes URL, account and time into static data | says who; after a change of its own it is the holder anyway
+ * a test begins | `listen` | sets the URL, and holds nothing | only listens
+ * n8n starts, or takes the lead | `resume`, and `listen` if that is false | static data that fit: becomes the holder, and calls nobody; otherwise as when published | who was published first has the account
+ * a start failed | `stopListening` | forgets the URL; account and time stay for the next start | the same
+ * a workflow is unpublished, a test ends, publishing failed | `stopListening` | forgets the holder and the static data; the service keeps the URL | leaves the holder
+ * n8n ends, or loses the lead | `close` | stays the holder in this process, until that takes the lead again | nothing
+ */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 import { credentialType, loadAccount, type Account } from '../shared/account';
@@ -46,13 +57,13 @@ interface AccountUrl {
 	lastCall: Promise<unknown>;
 }
 
-/** The triggers that n8n could not start: it calls `unregister` for each, and starts it again later. */
+/** The triggers that n8n could not start: it calls `stopListening` for each, and starts it again later. */
 const failedStarts = new Set<string>();
 
 /** By `accountKeyOf`. */
 const accounts = new Map<string, AccountUrl>();
 
-/** Recognises an account by its address and API key. A hash: n8n's database keeps it, see `isRegistered`. */
+/** Recognises an account by its address and API key. A hash: n8n's database keeps it, see `resume`. */
 const accountKeyOf = ({ url, apiKey }: Account): string =>
 	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
 
@@ -63,12 +74,12 @@ function accountUrlOf(key: string): AccountUrl {
 }
 
 /**
- * Called by n8n before `register`. When n8n starts, nothing has to be done for a workflow whose URL the service took
+ * Called by n8n before `listen`. When n8n starts, nothing has to be done for a workflow whose URL the service took
  * before: the node's static data has that URL, and the account. So this remembers the holder, and the service, which may
  * not answer at that moment, is not called. It never throws.
- * @returns false when `register` has to set the URL, or to say why it cannot
+ * @returns false when `listen` has to set the URL, or to say why it cannot
  */
-export async function isRegistered(context: IHookFunctions): Promise<boolean> {
+export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
 	if (isTakingLead(context)) dropClosed();
 	const { url, account } = context.getWorkflowStaticData('node');
@@ -91,7 +102,7 @@ export async function isRegistered(context: IHookFunctions): Promise<boolean> {
  * test gets them only while no workflow of the account is published; otherwise it listens for what a person sends.
  * @throws {NodeOperationError} with why the trigger does not listen
  */
-export async function register(context: IHookFunctions): Promise<void> {
+export async function listen(context: IHookFunctions): Promise<void> {
 	try {
 		const account = await accountFor(context);
 		if (context.getMode() === 'manual') await beginTest(context, account);
@@ -168,7 +179,7 @@ async function setUrl(
 		const endsAt = performance.now() + registrationMs;
 		const result = await callService(context, account, webhookRequest(url), {
 			timeoutMs: attemptMs,
-			msLeft: () => endsAt - performance.now(),
+			mayTakeMs: () => endsAt - performance.now(),
 		});
 		if (result.ok) {
 			known.taken = url;
@@ -185,12 +196,13 @@ async function setUrl(
 }
 
 /**
- * Called by n8n when a workflow is unpublished or changed, when a test ends, and after `register` failed. The service
+ * Called by n8n when a workflow is unpublished or changed, when a test ends, and after `listen` failed. The service
  * keeps the URL: it can be replaced, and not removed.
  */
-export function unregister(context: IHookFunctions): void {
+export function stopListening(context: IHookFunctions): void {
 	forget(triggerKey(context), ownUrl(context));
 	const data = context.getWorkflowStaticData('node');
+	// Without it the next start sets the URL again.
 	delete data.url;
 	if (failedStarts.delete(triggerKey(context))) return;
 	delete data.account;
