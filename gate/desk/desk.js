@@ -49,7 +49,7 @@ const openAdvice = {
 	unknown:
 		' UNKNOWN: it may have been made. Until somebody settles it, it is not sent again, and its money counts as spent. Before you say that it was not paid, look in n8n whether the execution that sent it has ended.',
 	mayBePaidTwice:
-		' MAY BE PAID TWICE: it is paid, and another try of it may have been paid too. Ask about that try.',
+		' MAY BE PAID TWICE: it is paid, and another attempt of it may have been paid too. Ask about that attempt.',
 	paidTwice:
 		' PAID TWICE: the service said twice that it paid. Ask for the money back, then settle it as paid to take it off this list.',
 	paidAfterAll:
@@ -90,7 +90,7 @@ const columns = {
 	most: ['Limit', limit],
 	left: ['Left', limit],
 	tx_hash: ['Transaction'],
-	attempt: ['Try'],
+	attempt: ['Attempt'],
 	execution: ['Execution'],
 	detail: ['Detail'],
 	why: ['Why'],
@@ -306,7 +306,7 @@ const todos = {
 			written(answer.what) === ''
 				? missing('Nothing was looked for: the field was empty.')
 				: [written(answer.what)],
-		// At most 50 tries, of a person the newest; of very many that begin so any. And the history of the reference, or of the only one.
+		// At most 50 attempts, of a person the newest; of very many that begin so any. And the history of the reference, or of the only one.
 		save: `with f as (
 			(select * from (select p.* from etb_wallet.payments p where p.budget = $1
 				and p.key >= etb_wallet.key_of($2) collate "C" and p.key < (etb_wallet.key_of($2) || chr(1114109)) collate "C" limit 1000) p

@@ -28,8 +28,9 @@ begin
   elsif p_changes ? 'time_zone' and not exists (select from pg_timezone_names z where z.name = v_rules.time_zone) then
     raise exception 'There is no time zone "%": write one such as Africa/Addis_Ababa', v_rules.time_zone;
   end if;
-  update rules r set (budget, requested_by, paused, most_per_payment, most_per_day, most_per_month, most_per_recipient_per_day, most_per_recipient_per_month,
-    time_zone, lease) = (select v_rules.*)
+  update rules r set paused = v_rules.paused, most_per_payment = v_rules.most_per_payment, most_per_day = v_rules.most_per_day,
+    most_per_month = v_rules.most_per_month, most_per_recipient_per_day = v_rules.most_per_recipient_per_day,
+    most_per_recipient_per_month = v_rules.most_per_recipient_per_month, time_zone = v_rules.time_zone, lease = v_rules.lease
   where r.budget = p_budget and r.requested_by = v_who;
   insert into history (at, budget, event, by_person, detail) values (clock(), p_budget, 'rules', v_by, concat_ws(': ', nullif(v_who, ''), p_changes));
   return v_rules;

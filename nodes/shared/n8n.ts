@@ -45,7 +45,7 @@ export async function requestUntil(
 /**
  * An error of a request and its causes, outermost first: n8n wraps errors, and the code stands somewhere in the chain.
  * Should that stop, each request without an answer counts as sent.
- * Noticed by: `test/engine/service-answers.test.mts`, "is sent again when it was never sent".
+ * Noticed by: `test/live/n8n/no-answer.live.mts`, and `test/engine/certificates.test.mts`.
  */
 export function errorsIn(error: unknown): unknown[] {
 	const errors: unknown[] = [];

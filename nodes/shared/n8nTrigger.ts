@@ -30,7 +30,7 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 /**
  * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node (2.38
  * and newer). Before, or should that stop: undefined, and no workflow is named to whoever publishes another one.
- * Noticed by: `test/live/n8n/trigger.live.mts`, "names the workflow that holds the account".
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason, and by the name".
  */
 export function projectOf(context: IHookFunctions): string | undefined {
 	const id: unknown = property(property(context, 'additionalData'), 'projectId');
@@ -40,7 +40,7 @@ export function projectOf(context: IHookFunctions): string | undefined {
 /**
  * The error that says why a trigger does not listen. n8n shows one text of it: up to 2.16 the description of a
  * `NodeApiError`, and of all else the message. So the message has the reason, and what to do.
- * Noticed by: `test/live/n8n/trigger.live.mts`, "fails with a reason".
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason".
  */
 export function listeningError(node: INode, error: Error): Error {
 	if (!(error instanceof NodeApiError || error instanceof NodeOperationError)) return error;

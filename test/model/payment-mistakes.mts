@@ -15,8 +15,8 @@ export const mistakes: Mutation[] = [
 		`${paying}/paymentRecord.ts`,
 		[
 			'A claim is not written before it is sent',
-			'access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);',
-			'access.keep(marksOfMet(met));',
+			'access.keepIfDone([...claimed.map(sentMark), ...marksOfMet(met)]);',
+			'access.keepIfDone(marksOfMet(met));',
 		],
 		[
 			'A refusal frees nothing',
@@ -52,10 +52,10 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A run that pays does not write what it met',
-			'access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);',
-			'access.keep(claimed.map(sentMark));',
+			'access.keepIfDone([...claimed.map(sentMark), ...marksOfMet(met)]);',
+			'access.keepIfDone(claimed.map(sentMark));',
 		],
-		['Settling: it does not write what it met', 'access.keep(marksOfMet(met));', ''],
+		['Settling: it does not write what it met', 'access.keepIfDone(marksOfMet(met));', ''],
 		[
 			'A run that meets a claim writes no mark met',
 			'[doubtMark(each), metMark(each)]);',
@@ -81,12 +81,12 @@ export const mistakes: Mutation[] = [
 		[
 			'A dry run writes what it met',
 			'const { states, payees } = await statesOf(access, payments, sent, payeeMark);',
-			'const { states, met, payees } = await statesOf(access, payments, sent, payeeMark);\n            access.keep(marksOfMet(met));',
+			'const { states, met, payees } = await statesOf(access, payments, sent, payeeMark);\n            access.keepIfDone(marksOfMet(met));',
 		],
 		[
 			'A dry run claims',
 			'const sent = await access.ask(payments.map(sentMark));',
-			'const sent = await access.ask(payments.map(sentMark));\n            access.keep(payments.map(sentMark));',
+			'const sent = await access.ask(payments.map(sentMark));\n            access.keepIfDone(payments.map(sentMark));',
 		],
 		[
 			'Paid is not recorded',
@@ -169,7 +169,7 @@ export const mistakes: Mutation[] = [
 		[
 			'Settling: no mark stays of what was freed by an access that failed',
 			'await access.write(freed.map(freedMark));',
-			'access.keep(freed.map(freedMark));',
+			'access.keepIfDone(freed.map(freedMark));',
 		],
 		[
 			'Settling: by an expression it frees again and again',

@@ -1,4 +1,9 @@
 // Plays a world: runs of the node in its processes, and after all of it healthy runs that must explain everybody.
+//
+// The way through this folder: `plan.mts` makes a plan from a seed. `n8n-process.mts` runs the built node in it, by a clock that only
+// goes on when all wait (`virtual-time.mts`), with a database that fails and stands still (`simulated-database.mts`) and a service whose
+// books are the truth (`service-books.mts`). `rules.mts` judges what was told and paid; what may happen all the same stands in
+// `known-limits.mts`. `stories.mts` are plans by hand. `npm run test:model -- --seed=N` tells one world.
 import { Books, keyOf } from './service-books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';

@@ -1,6 +1,6 @@
 /** What the documentation refers to exists. */
 import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { resources } from '../../nodes/EtbWallet/actions/index.ts';
 
@@ -109,6 +109,36 @@ describe.each(markdown)('%s', (file) => {
 		);
 		expect(pathsIn(file).filter((path) => !existsSync(path))).toEqual([]);
 	});
+});
+
+const projectFiles = globSync(
+	'{nodes,credentials,test,sandbox,demo,scripts,gate,bench,docs,examples}/**/*.*',
+	{
+		exclude: (name) => String(name) === 'node_modules',
+	},
+);
+
+test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files that exist', (file) => {
+	const named = [...readFileSync(file, 'utf8').matchAll(/`([\w.-]+\.(?:ts|mts|sql|js|css))`/g)];
+	const known = new Set(projectFiles.map((path) => basename(path)));
+	// The next version of the gate is an example.
+	const missing = named.map(([, name = '']) => name).filter((name) => !known.has(name));
+	expect(missing.filter((name) => name !== '32-version-2.sql')).toEqual([]);
+});
+
+test('what notices a change of n8n exists, with what it is called', () => {
+	const comments = globSync('nodes/shared/**/*.ts').flatMap((path) => [
+		...readFileSync(path, 'utf8')
+			.replaceAll('\n * ', ' ')
+			.matchAll(/Noticed by: (`[^@*]*?)(?: @| \*\/|\n)/g),
+	]);
+	expect(comments.length).toBeGreaterThan(20);
+	for (const [, text = ''] of comments) {
+		const files = [...text.matchAll(/`((?:test|bench)\/[^`]+)`/g)].map(([, path = '']) => path);
+		expect(files.filter((path) => !existsSync(path))).toEqual([]);
+		const tests = files.map((path) => readFileSync(path, 'utf8')).join();
+		for (const [, name = ''] of text.matchAll(/"([^"]+)"/g)) expect(tests).toContain(name);
+	}
 });
 
 test('every operation that a document names exists', () => {

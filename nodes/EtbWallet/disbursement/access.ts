@@ -12,15 +12,15 @@ export class Access {
 	}
 
 	/**
-	 * @param marks no earlier question of this access asked for them, and they are not among `staying`
-	 * @param staying are written in the same call, and stay
+	 * @param marks no earlier question of this access asked for them, and they are not among `alsoIfItFails`
+	 * @param alsoIfItFails are written in the same call, and stay
 	 * @returns which of the marks were there
 	 */
-	async ask(marks: string[], staying: string[] = []): Promise<ReadonlySet<string>> {
+	async ask(marks: string[], alsoIfItFails: string[] = []): Promise<ReadonlySet<string>> {
 		// Before the call: should it fail, n8n may have written *paid* all the same. If *sent* were then removed, the reference
 		// would count as unused.
-		for (const mark of staying) this.toRemove.delete(mark);
-		const before = await this.record.add([...staying, ...marks]);
+		for (const mark of alsoIfItFails) this.toRemove.delete(mark);
+		const before = await this.record.add([...alsoIfItFails, ...marks]);
 		for (const mark of marks) if (!before.has(mark)) this.toRemove.add(mark);
 		return before;
 	}
@@ -30,7 +30,7 @@ export class Access {
 	}
 
 	/** These marks were asked for, and stay unless the access fails. */
-	keep(marks: string[]): void {
+	keepIfDone(marks: string[]): void {
 		for (const mark of marks) if (this.toRemove.delete(mark)) this.kept.add(mark);
 	}
 

@@ -129,7 +129,7 @@ export class PaymentRecord {
 			const before = await this.recordEnded(access, ended, wanted.map(sentMark));
 			const { states, met, payees } = await statesOf(access, wanted, before, payeeMark);
 			const claimed = wanted.filter((payment) => states.get(payment) === 'unused');
-			access.keep([...claimed.map(sentMark), ...marksOfMet(met)]);
+			access.keepIfDone([...claimed.map(sentMark), ...marksOfMet(met)]);
 			for (const payment of claimed) this.claimAges.set(payment, ageMs);
 			return { states: await withPayees(access, states, payees), ageMs };
 		});
@@ -148,7 +148,7 @@ export class PaymentRecord {
 			const named = [...wasPaid, ...wasNotPaid];
 			const sent = await access.ask(named.map(sentMark));
 			const { states, met } = await statesOf(access, named, sent);
-			access.keep(marksOfMet(met));
+			access.keepIfDone(marksOfMet(met));
 			const settled = new Map<Each, Settled>(states);
 			const areIn = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);

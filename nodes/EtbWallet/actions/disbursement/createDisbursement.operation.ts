@@ -2,7 +2,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
-import { maxConcurrency, optionsWhenNoneSaved } from '../../disbursement/options';
+import { maxConcurrency } from '../../disbursement/options';
 import type { Operation } from '../operation';
 
 export const concurrency: INodeProperties = {
@@ -10,7 +10,7 @@ export const concurrency: INodeProperties = {
 	name: 'concurrency',
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: maxConcurrency },
-	default: optionsWhenNoneSaved.concurrency,
+	default: 10,
 	description:
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
 };
@@ -20,7 +20,7 @@ export const timeout: INodeProperties = {
 	name: 'timeout',
 	type: 'number',
 	typeOptions: { minValue: 1000, maxValue: maxTimeoutMs },
-	default: optionsWhenNoneSaved.timeoutMs,
+	default: 60000,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
 };
