@@ -1,7 +1,7 @@
 /** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { triggerKey, whenEnded } from '../shared/n8nTrigger';
-import { withTimeout, marksOf } from '../shared/record/marks';
+import { marksOf, withTimeout } from '../shared/record/marks';
 import { exclusively, inTurn } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/untyped';
 

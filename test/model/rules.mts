@@ -453,8 +453,8 @@ export class Judge {
 			const isFree = !claim.some((mark) => after.has(mark));
 			if (code === 'settledNotPaid' && !(isFree && after.has(`freed:${key}`)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
-			const seen = [...after].filter((mark) => isSeenOf(key, mark));
-			const isMet = after.has(`doubt:${key}`) && seen.length > 0;
+			const metMarks = [...after].filter((mark) => isMetMarkOf(key, mark));
+			const isMet = after.has(`doubt:${key}`) && metMarks.length > 0;
 			if (maySettle(run) && code === 'inFlight' && !isMet)
 				this.broken(`${run.name} meets ${key} in flight, and does not record it`);
 			// One that never asked, such as one that was stopped before it had the lock, could not remove what another left.
@@ -465,7 +465,7 @@ export class Judge {
 			if (code === 'settledNotPaid') added.delete(`freed:${key}`);
 			if (code === 'settledNotPaid') for (const mark of claim) removed.delete(mark);
 			if (maySettle(run) && code === 'inFlight')
-				for (const mark of [`doubt:${key}`, ...seen]) added.delete(mark);
+				for (const mark of [`doubt:${key}`, ...metMarks]) added.delete(mark);
 		}
 		// It may clear away what an interrupted question left.
 		const rest = [...added, ...(this.allStruck() > 0 ? [] : removed)];
@@ -559,7 +559,7 @@ export class Judge {
 }
 
 /** Whether a mark says that a run met a claim of this reference. */
-const isSeenOf = (key: string, mark: string): boolean =>
+const isMetMarkOf = (key: string, mark: string): boolean =>
 	mark.startsWith('met:') && mark.endsWith(`:${key}`);
 
 const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
