@@ -8,8 +8,8 @@ import type {
 } from 'n8n-workflow';
 import { testCredential } from '../shared/credentialCheck';
 import { findOperation, operationProperties, resources } from './actions';
-import { parameterReader } from './actions/parameters';
-import { failEachItem, type Operation } from './actions/operation';
+import { parameterReader } from './parameters';
+import { failEachItem, type Operation } from './operation';
 
 /** The ETB Wallet node as n8n sees it: the endpoints of the partner service as operations, Check List and Pay Claims. */
 export class EtbWallet implements INodeType {

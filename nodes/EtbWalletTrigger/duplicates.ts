@@ -3,7 +3,7 @@ import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workf
 import { triggerKey, whenEnded } from '../shared/n8nTrigger';
 import { marksOf, withTimeout } from '../shared/record/marks';
 import { exclusively, inTurn } from '../shared/record/lock';
-import { asError, messageOf } from '../shared/untyped';
+import { asError, messageOf } from '../shared/unknownValues';
 
 /** How many events this process remembers, those of all triggers. */
 const rememberedInProcess = 20_000;

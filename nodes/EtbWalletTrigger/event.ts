@@ -1,7 +1,7 @@
 /** The events of the service: which there are, what a body must be to count as one, and when two are the same. */
 import { createHash } from 'node:crypto';
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
-import { isObject, property } from '../shared/untyped';
+import { isObject, property } from '../shared/unknownValues';
 
 /** The events of the service document §6. */
 export const eventOptions: INodePropertyOptions[] = [

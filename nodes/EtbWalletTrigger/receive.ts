@@ -2,7 +2,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
 import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
-import { messageOf } from '../shared/untyped';
+import { messageOf } from '../shared/unknownValues';
 import { beginDelivery } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
 import { settingsOf } from './settings';

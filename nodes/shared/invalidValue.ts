@@ -1,5 +1,5 @@
 /** Values from the user that cannot be used, and how an error shows them. */
-import { messageOf } from './untyped';
+import { messageOf } from './unknownValues';
 
 /** What the user gave cannot be used. The caller adds which item it belongs to. */
 export class InvalidValueError extends Error {

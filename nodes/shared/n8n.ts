@@ -14,7 +14,7 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import { credentialType, type Account } from './account';
-import { isObject, property } from './untyped';
+import { isObject, property } from './unknownValues';
 
 /**
  * Sends a request with the credential, until `signal` is aborted. n8n aborts it by the signal of the execution: Stop would

@@ -13,9 +13,9 @@ import {
 	type IWebhookFunctions,
 	type WebhookResponseMode,
 } from 'n8n-workflow';
-import { stopwatch, unlessAborted } from './elapsed';
+import { stopwatch, unlessAborted } from './time';
 import { operationError } from './n8n';
-import { isObject, property } from './untyped';
+import { isObject, property } from './unknownValues';
 
 /**
  * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression engine.

@@ -100,7 +100,7 @@ export class N8nProcess implements Owner {
 			if (typeof value !== 'function') throw new Error(`The build has no ${name}`);
 			return (...given): unknown => Reflect.apply(value, undefined, given);
 		};
-		const read = exported('actions/parameters', 'parameterReader')(context);
+		const read = exported('parameters', 'parameterReader')(context);
 		return await exported('disbursement/disburse', 'disburse')(context, read);
 	}
 

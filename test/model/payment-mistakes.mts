@@ -272,7 +272,7 @@ export const mistakes: Mutation[] = [
 		'if (known !== undefined) return known;',
 		'if (known !== undefined) return new WeakMap();',
 	]),
-	...inFile(`${shared}/elapsed.ts`, [
+	...inFile(`${shared}/time.ts`, [
 		'Clocks that stand still while a machine sleeps',
 		'Math.max(Date.now() - wall, performance.now() - monotonic)',
 		'performance.now() - monotonic',

@@ -7,7 +7,7 @@ import { createDisbursement } from './disbursement/createDisbursement.operation'
 import { payClaims } from './disbursement/payClaims.operation';
 import { getFee } from './fee/getFee.operation';
 import { updateFee } from './fee/updateFee.operation';
-import type { Operation } from './operation';
+import type { Operation } from '../operation';
 import { setPayoutDestination } from './payoutDestination/setPayoutDestination.operation';
 import { createUser } from './user/createUser.operation';
 import { setWebhook } from './webhook/setWebhook.operation';

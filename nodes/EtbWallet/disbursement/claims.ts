@@ -1,6 +1,6 @@
 /** Claims of the pay gate: a claim, which holds for a batch of items, is used by one run of a node, of its execution, in time. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { stopwatch } from '../../shared/elapsed';
+import { stopwatch } from '../../shared/time';
 import {
 	asInvalidValue,
 	invalid,
@@ -8,7 +8,7 @@ import {
 	show,
 	type InvalidValueError,
 } from '../../shared/invalidValue';
-import type { ParameterReader } from '../actions/parameters';
+import type { ParameterReader } from '../parameters';
 import type { Result } from './payment';
 
 /** What the claim of an item allows. */

@@ -1,15 +1,15 @@
 /** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { addHint, isStopped } from '../../shared/n8n';
-import type { Operation } from '../actions/operation';
+import type { Operation } from '../operation';
 import { aboveRunLimit, notCovered, readTreasury } from './checks';
 import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
 import { marksOfPaid, PaymentRecord } from './paymentRecord';
-import { loadSettings, readRows, runOf, tellRefused, throwIfInvalid, type Run } from './run';
+import { loadSettings, readRows, runOf, reportRefused, throwIfInvalid, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
-import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, tell } from './tell';
+import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, reportRun } from './report';
 
 /**
  * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a person found out;
@@ -24,12 +24,12 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const refuse = async (refused: Result): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail()) await fillFromRecord(record, rows.filter(isPending), options);
-		return tellRefused(context, options, refused, rows);
+		return reportRefused(context, options, refused, rows);
 	};
 	if (settings.refused !== undefined) return await refuse(settings.refused);
 	throwIfInvalid(context, options, rows);
 	const pending = rows.filter(isPending);
-	if (isStopped(context) || pending.length === 0) return tell(context, options, rows);
+	if (isStopped(context) || pending.length === 0) return reportRun(context, options, rows);
 	const run = runOf(
 		context,
 		settings,
@@ -43,7 +43,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	await hintAtRecord(context, options.concurrency, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else await dryRun(run, record, pending);
-	return tell(context, options, rows);
+	return reportRun(context, options, rows);
 };
 
 const isPending = (row: Row): row is Payment => isPayment(row) && row.result === undefined;

@@ -17,7 +17,7 @@ import {
 	isTool,
 	savedParameter,
 } from '../../shared/n8n';
-import { sameForAll, type ParameterReader } from '../actions/parameters';
+import { sameForAll, type ParameterReader } from '../parameters';
 import { maxTimeoutMs } from './paymentRecord';
 
 /** What a run does. Only `pay` sends. */

@@ -2,14 +2,14 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isSimulation, isStopped, triesOf } from '../../shared/n8n';
-import type { Operation } from '../actions/operation';
+import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions, optionsWhenNoneSaved } from './options';
 import { isPayable, readPayee, type Row } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { loadSettings, readRows, runOf, tellRefused, throwIfInvalid } from './run';
+import { loadSettings, readRows, runOf, reportRefused, throwIfInvalid } from './run';
 import { sendConcurrently } from './sending';
-import { resultOfState, tell } from './tell';
+import { resultOfState, reportRun } from './report';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
@@ -18,7 +18,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		const rows = readRows(context, (row) => readPayee(read, row));
 		throwIfInvalid(context, options, rows);
 		for (const row of rows) row.result ??= resultOfState(row, 'unused', options);
-		return tell(context, options, rows);
+		return reportRun(context, options, rows);
 	}
 	const tries = triesOf(context);
 	const claims = context
@@ -36,7 +36,8 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		readPayee(read, row);
 	};
 	const rows = readRows(context, readRow);
-	if (settings.refused !== undefined) return tellRefused(context, options, settings.refused, rows);
+	if (settings.refused !== undefined)
+		return reportRefused(context, options, settings.refused, rows);
 	throwIfInvalid(context, options, rows);
 	if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
@@ -44,7 +45,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		const mayTakeMs = ({ itemIndex }: Row): number => claims[itemIndex]?.mayTakeMs?.() ?? 0;
 		await sendConcurrently(run, pending, mayTakeMs);
 	}
-	return tell(context, options, rows);
+	return reportRun(context, options, rows);
 };
 
 const stepsAtGate =

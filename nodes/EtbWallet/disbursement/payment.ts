@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import { isAbove, type Decimal } from '../../shared/decimal';
 import { InvalidValueError, invalid, requiredText, show } from '../../shared/invalidValue';
-import type { ParameterReader } from '../actions/parameters';
+import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from './codes';
 import { keyOf, requiredReference } from './reference';
 

@@ -19,7 +19,7 @@
  * not paid: by an expression, that counts once for each reference.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { abortedAfter, stopwatch, unlessAborted } from '../../shared/elapsed';
+import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
 import { exclusively } from '../../shared/record/lock';
 import { outcomeOfRow, type Payment } from './payment';

@@ -1,6 +1,6 @@
 /** The rule for a reference: what looks the same is the same. */
 import { invalid, requiredText } from '../../shared/invalidValue';
-import { dashes, invisible, withoutCase } from '../../shared/sameLook';
+import { dashes, invisible, withoutCase } from '../../shared/lookalikes';
 
 /** In characters (code points), as in the pay gate. */
 const maxReferenceLength = 200;

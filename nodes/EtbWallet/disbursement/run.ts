@@ -7,7 +7,7 @@ import { codesOfFields, codesOfRecord } from './codes';
 import { optionsWhenNoneSaved, type RunOptions } from './options';
 import { RefusedValueError, isFailed, outcomeOfRow, sameReferenceCheck } from './payment';
 import type { EndedRow, Payable, Result, Row } from './payment';
-import { resultOfInvalid, runError, tell } from './tell';
+import { resultOfInvalid, runError, reportRun } from './report';
 
 /** What `sending.ts` needs of a run. */
 export interface Run {
@@ -89,7 +89,7 @@ export function throwIfInvalid(context: IExecuteFunctions, options: RunOptions, 
  * "Retry On Fail" sent. @param rows those without a result end as refused; if a setting is wrong, those with a wrong field too
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function tellRefused(
+export function reportRefused(
 	context: IExecuteFunctions,
 	options: RunOptions,
 	refused: Result,
@@ -104,7 +104,7 @@ export function tellRefused(
 		if (row.result === undefined || (refused.code === 'settings' && isOfField))
 			row.result = refused;
 	}
-	return tell(context, options, rows);
+	return reportRun(context, options, rows);
 }
 
 export function runOf(

@@ -4,13 +4,13 @@ import { decimalText } from '../../shared/decimal';
 import { addHint } from '../../shared/n8n';
 import { callService, type ServiceRequest } from '../../shared/service/call';
 import { hideSecrets } from '../../shared/service/secrets';
-import { messageOf } from '../../shared/untyped';
+import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from './codes';
 import type { RunOptions } from './options';
 import { outcomeOfRow, type Payable, type Payment, type Result } from './payment';
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
-import { notRecorded, placeOf, resultOfState } from './tell';
+import { notRecorded, placeOf, resultOfState } from './report';
 
 /** Cuts entries into windows of `size`. */
 function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {

@@ -11,7 +11,7 @@ import {
 	savedParameter,
 	triesOf,
 } from '../../shared/n8n';
-import { messageOf } from '../../shared/untyped';
+import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from './codes';
 import type { RunOptions } from './options';
 import { inFlightMinutes, PaymentRecord, type Settled } from './paymentRecord';

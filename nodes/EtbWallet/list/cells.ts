@@ -1,5 +1,5 @@
 /** What is written in a cell of a list, whatever program wrote it. */
-import { invisible, withoutCase } from '../../shared/sameLook';
+import { invisible, withoutCase } from '../../shared/lookalikes';
 
 /**
  * The text of a cell: decoded, with composed letters, one blank where there are several, and without what marks a number

@@ -1,6 +1,6 @@
 /** Finds the columns of a list, by their exact names, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { messageOf } from '../../shared/untyped';
+import { messageOf } from '../../shared/unknownValues';
 import { decoded, textOf } from './cells';
 
 /** The columns that are read. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */

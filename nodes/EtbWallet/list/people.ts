@@ -1,7 +1,7 @@
 /** Who the people of a list are. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
-import { dashes } from '../../shared/sameLook';
+import { dashes } from '../../shared/lookalikes';
 import { folded, hasInvisible, textOf } from './cells';
 
 export interface Employee {

@@ -1,7 +1,7 @@
 /** Whose wallet a row of a list is paid into. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { property } from '../../shared/untyped';
+import { property } from '../../shared/unknownValues';
 import { folded, textOf } from './cells';
 import { employeeIn, type Employee } from './people';
 

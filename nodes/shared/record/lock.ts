@@ -14,8 +14,8 @@
  * Who has the lock works for at most 15 s, and then neither writes nor believes what it read; in the end it removes the row.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { monotonicStopwatch, pause, stopwatch } from '../elapsed';
-import { asError } from '../untyped';
+import { monotonicStopwatch, pause, stopwatch } from '../time';
+import { asError } from '../unknownValues';
 import { marksOf, type Marks } from './marks';
 
 const lockMark = 'etb-wallet-lock';

@@ -1,6 +1,6 @@
 /** The marks of a record in n8n's database: by its deduplication helper, which nothing else calls. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { unlessAborted } from '../elapsed';
+import { unlessAborted } from '../time';
 
 /** The texts that n8n keeps for a node, or for a workflow. n8n calls them entries. */
 export interface Marks {

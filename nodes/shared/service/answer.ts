@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText } from '../decimal';
 import { isAbsent, show } from '../invalidValue';
-import { isObject, property } from '../untyped';
+import { isObject, property } from '../unknownValues';
 import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
 import type { ServiceRequest } from './call';
 

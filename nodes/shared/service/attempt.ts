@@ -1,7 +1,7 @@
 /** One HTTP request to the service, and what came of it. */
-import { unlessAborted } from '../elapsed';
+import { unlessAborted } from '../time';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
-import { property } from '../untyped';
+import { property } from '../unknownValues';
 
 export type Attempt = Answer | NoAnswer;
 

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from '../account';
 import { requestUntil } from '../n8n';
-import { isObject } from '../untyped';
+import { isObject } from '../unknownValues';
 import { hasFields } from './answer';
 import { makeAttempt, unreadableAnswer, type Attempt } from './attempt';
 import { describeFailure, type Remedies, type ServiceFailure } from './failure';

@@ -1,5 +1,5 @@
 /** The reason that the service gives in an error body, whatever its shape. */
-import { isObject } from '../untyped';
+import { isObject } from '../unknownValues';
 
 const maxReasonLength = 300;
 

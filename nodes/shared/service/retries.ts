@@ -1,5 +1,5 @@
 /** When a request is made again, and after what pause. */
-import { pause } from '../elapsed';
+import { pause } from '../time';
 import { judge, type Judgement } from './answer';
 import type { Attempt } from './attempt';
 import type { ServiceRequest } from './call';

@@ -1,6 +1,6 @@
 /** Balance → Get: what the treasury holds. */
 import { balanceRequest } from '../../../shared/service/call';
-import { eachItem, type Operation } from '../operation';
+import { eachItem, type Operation } from '../../operation';
 
 /** Endpoint 1 of the service document §4. */
 export const getBalance: Operation = {

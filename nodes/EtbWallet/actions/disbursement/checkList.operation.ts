@@ -14,8 +14,8 @@ import {
 	savedParameter,
 } from '../../../shared/n8n';
 import { invalidValueError, invalidValueFailure } from '../../../shared/service/failure';
-import { sameForAll, type ParameterReader } from '../parameters';
-import type { Operation } from '../operation';
+import { sameForAll, type ParameterReader } from '../../parameters';
+import type { Operation } from '../../operation';
 
 /** In letters. With the period and the longest employee number it stays below the 200 of a reference. */
 const maxPurposeLength = 50;

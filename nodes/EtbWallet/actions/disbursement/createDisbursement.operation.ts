@@ -3,7 +3,7 @@ import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
 import { maxConcurrency } from '../../disbursement/options';
-import type { Operation } from '../operation';
+import type { Operation } from '../../operation';
 
 export const concurrency: INodeProperties = {
 	displayName: 'Concurrency',

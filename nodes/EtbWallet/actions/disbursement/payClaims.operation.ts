@@ -1,7 +1,7 @@
 /** Disbursement → Pay Claims: the fields of what the pay gate hands out. What it does with them stands in `disbursement/`. */
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims as execute } from '../../disbursement/payClaims';
-import type { Operation } from '../operation';
+import type { Operation } from '../../operation';
 import { concurrency, optionsField, timeout } from './createDisbursement.operation';
 
 const field = (displayName: string, name: string, description: string): INodeProperties => ({

@@ -1,5 +1,5 @@
 /** Fee → Get: the platform fee. */
-import { eachItem, type Operation } from '../operation';
+import { eachItem, type Operation } from '../../operation';
 
 /** Endpoint 2 of the service document §4. */
 export const getFee: Operation = {

@@ -1,7 +1,7 @@
 /** Fee → Update: another platform fee. */
 import { decimalText, isAbove } from '../../../shared/decimal';
 import { invalid } from '../../../shared/invalidValue';
-import { eachItem, type Operation } from '../operation';
+import { eachItem, type Operation } from '../../operation';
 
 /** Endpoint 3 of the service document §4. */
 export const updateFee: Operation = {

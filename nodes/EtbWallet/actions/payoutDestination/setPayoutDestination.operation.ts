@@ -1,7 +1,7 @@
 /** Payout Destination → Set: where the treasury is paid out to. */
 import { invalid, requiredChoice, requiredText, show } from '../../../shared/invalidValue';
-import { property } from '../../../shared/untyped';
-import { eachItem, type Operation } from '../operation';
+import { property } from '../../../shared/unknownValues';
+import { eachItem, type Operation } from '../../operation';
 
 /** Endpoint 5 of the service document §4. The fields of a bank destination are not shown there. */
 export const setPayoutDestination: Operation = {

@@ -1,7 +1,7 @@
 /** User → Create: a wallet for a person. */
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/failure';
-import { eachItem, type Operation } from '../operation';
+import { eachItem, type Operation } from '../../operation';
 
 const remedies: Remedies = {
 	409: 'This user may have a wallet already: use the ID that you got when it was created. Another External ID makes another wallet, which counts as another person. While testing, pin the output after a run that worked, so that this node does not run again.',

@@ -1,7 +1,7 @@
 /** Webhook → Set: where the service sends its events. */
 import { webhookRequest } from '../../../shared/service/call';
 import { webhookUrl } from '../../../shared/url';
-import { eachItem, type Operation } from '../operation';
+import { eachItem, type Operation } from '../../operation';
 
 /** Endpoint 4 of the service document §4. */
 export const setWebhook: Operation = {

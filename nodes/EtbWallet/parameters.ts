@@ -1,7 +1,7 @@
 /** Reads the node's parameters for its items. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { InvalidValueError, show } from '../../shared/invalidValue';
-import { hasExpression, isItemInExpressions, savedParameter } from '../../shared/n8n';
+import { InvalidValueError, show } from '../shared/invalidValue';
+import { hasExpression, isItemInExpressions, savedParameter } from '../shared/n8n';
 
 /** Reads a parameter for an item; undefined when n8n saved none. @throws {Error} whatever an expression throws */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;

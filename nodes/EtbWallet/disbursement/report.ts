@@ -4,7 +4,7 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { grouped } from '../../shared/grouped';
 import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
-import { messageOf } from '../../shared/untyped';
+import { messageOf } from '../../shared/unknownValues';
 import { codesOfFields } from './codes';
 import type { RunOptions } from './options';
 import {
@@ -244,7 +244,7 @@ function describeRow(row: Row): string {
 }
 
 /** Tells how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
-export function tell(
+export function reportRun(
 	context: IExecuteFunctions,
 	options: RunOptions,
 	rows: Row[],

@@ -1,9 +1,9 @@
 /** What an operation is, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { loadAccount, type Account } from '../../shared/account';
-import { errorItem, triesOf } from '../../shared/n8n';
-import { callService, type ServiceRequest, type ServiceResult } from '../../shared/service/call';
-import { failureError, invalidValueError, invalidValueFailure } from '../../shared/service/failure';
+import { loadAccount, type Account } from '../shared/account';
+import { errorItem, triesOf } from '../shared/n8n';
+import { callService, type ServiceRequest, type ServiceResult } from '../shared/service/call';
+import { failureError, invalidValueError, invalidValueFailure } from '../shared/service/failure';
 import type { ParameterReader } from './parameters';
 
 /** One operation, as the editor offers it. */
