@@ -4,14 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { exampleNames } from '../demo/examples.mts';
-import { portFromEnvironment } from '../demo/ports.mts';
-import { startStack } from '../demo/stack.mts';
-import { takeGatePictures } from './gate-pictures.mts';
-import { takePictures } from './pictures.mts';
+import { exampleNames } from '../../demo/examples.mts';
+import { portFromEnvironment } from '../../demo/ports.mts';
+import { startStack } from '../../demo/stack.mts';
+import { takeGatePictures } from './gate.mts';
+import { takePictures } from './scenes.mts';
 
 const { positionals: names } = parseArgs({ allowPositionals: true });
-const images = join(import.meta.dirname, 'images');
+const images = join(import.meta.dirname, '../../docs/images');
 const print = (name: string) => console.log(`docs/images/${name}.png`);
 const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-pictures-'));
 // Fixed ports, because some pictures show them.

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { N8nApi, type Login, type WorkflowFile } from '../demo/api.mts';
+import { N8nApi, type Login, type WorkflowFile } from '../../demo/api.mts';
 import {
 	credentialFor,
 	CREDENTIAL_NAME,
@@ -11,12 +11,12 @@ import {
 	exampleFiles,
 	importWorkflow,
 	readExample,
-} from '../demo/examples.mts';
-import type { Fault, PresetName, Sandbox } from '../sandbox/sandbox.mts';
-import { openBrowser } from '../test/support/editor/browser.mts';
-import { Editor } from '../test/support/editor/editor.mts';
-import { FormVisitor } from '../test/support/form-visitor.mts';
-import { PEOPLE, addRows } from '../test/support/people.mts';
+} from '../../demo/examples.mts';
+import type { Fault, PresetName, Sandbox } from '../../sandbox/sandbox.mts';
+import { openBrowser } from '../../test/support/editor/browser.mts';
+import { Editor } from '../../test/support/editor/editor.mts';
+import { FormVisitor } from '../../test/support/form-visitor.mts';
+import { PEOPLE, addRows } from '../../test/support/people.mts';
 import {
 	eventsWorkflow,
 	idOf,

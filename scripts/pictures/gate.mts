@@ -2,13 +2,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { readGateWorkflow, withCredentials } from '../demo/gate.mts';
-import { openBrowser } from '../test/support/editor/browser.mts';
-import { DeskPages, deskLogin } from '../test/support/gate/desk-pages.mts';
-import { claim, record, type Answer } from '../test/support/gate/server.mts';
-import { startInstalledGate, type InstalledGate } from '../test/support/gate/installed-gate.mts';
-import { owner } from '../test/support/lab.mts';
-import { canvasBox, boxOf, settled, type Box } from './pictures.mts';
+import { readGateWorkflow, withCredentials } from '../../demo/gate.mts';
+import { openBrowser } from '../../test/support/editor/browser.mts';
+import { DeskPages, deskLogin } from '../../test/support/gate/desk-pages.mts';
+import { claim, record, type Answer } from '../../test/support/gate/server.mts';
+import { startInstalledGate, type InstalledGate } from '../../test/support/gate/installed-gate.mts';
+import { owner } from '../../test/support/lab.mts';
+import { canvasBox, boxOf, settled, type Box } from './scenes.mts';
 
 interface Scene {
 	installed: InstalledGate;
