@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
+import { requireFreshBuild } from '../support/fresh-build.mts';
 import { mutated, type Mutation } from '../support/mutation.mts';
 
 const dist = resolve(import.meta.dirname, '../../dist');
@@ -18,6 +19,7 @@ type ModuleCode = (...values: unknown[]) => unknown;
 
 /** Sources of the built node by path below dist. */
 export function readBuild(): Map<string, string> {
+	requireFreshBuild();
 	return new Map(
 		readdirSync(dist, { recursive: true, encoding: 'utf8' })
 			.filter((path) => path.endsWith('.js'))

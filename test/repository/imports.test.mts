@@ -9,7 +9,7 @@ function roomOf(file: string): string {
 }
 
 /** Each import of a file of this repository by another one: who, and what. */
-const imports = globSync('{bench,demo,docs,gate,sandbox,scripts,test}/**/*.mts', {
+const imports = globSync('{bench,demo,gate,sandbox,scripts,test}/**/*.mts', {
 	exclude: (name) => name === 'node_modules',
 }).flatMap((file) =>
 	ts
@@ -22,12 +22,12 @@ const imports = globSync('{bench,demo,docs,gate,sandbox,scripts,test}/**/*.mts',
 const beyond = (from: string, to: RegExp): typeof imports =>
 	imports.filter(({ file, imported }) => file.startsWith(from) && !to.test(imported));
 
-test('nothing imports from documents, measurements or a kind of test, but what lies beside it', () => {
+test('nothing imports from measurements or a kind of test, but what lies beside it', () => {
 	expect(imports.length).toBeGreaterThan(100);
 	expect(
 		imports.filter(
 			({ file, imported }) =>
-				/^(bench|docs|test\/(?!support\/))/.test(imported) && roomOf(file) !== roomOf(imported),
+				/^(bench|test\/(?!support\/))/.test(imported) && roomOf(file) !== roomOf(imported),
 		),
 	).toEqual([]);
 });

@@ -16,6 +16,7 @@ import { startN8n } from '../../demo/instance.mts';
 import { freePort } from '../../demo/ports.mts';
 import { startStack } from '../../demo/stack.mts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.mts';
+import { requireFreshBuild } from './fresh-build.mts';
 
 /** The account that the tests set up in n8n. */
 export const owner = { email: 'owner@example.com', password: 'Real-n8n-test-1' };
@@ -43,6 +44,7 @@ export interface LabOptions {
 
 /** Starts sandbox and n8n with an owner account and a credential for the sandbox. */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
+	requireFreshBuild();
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-real-'));
 	const port = await freePort();
 	const stack = await startStack({

@@ -40,6 +40,7 @@ import { z } from 'zod';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { codes } from '../../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
+import { requireFreshBuild } from '../fresh-build.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
 
@@ -75,6 +76,7 @@ let loaded: Promise<Package> | undefined;
 
 /** A node of the built package, loaded anew as n8n does when it starts, or after an update: with modules of its own. */
 export async function loadAnew(name: 'EtbWallet' | 'EtbWalletTrigger'): Promise<INodeType> {
+	requireFreshBuild();
 	let node: INodeType | undefined;
 	await jest.isolateModulesAsync(async () => {
 		const file = resolve(`dist/nodes/${name}/${name}.node.js`);
@@ -89,6 +91,7 @@ export async function loadAnew(name: 'EtbWallet' | 'EtbWalletTrigger'): Promise<
 export const updatePackage = async (): Promise<INodeType> => await loadAnew('EtbWallet');
 
 async function load(): Promise<Package> {
+	requireFreshBuild();
 	await DataDeduplicationService.init(deduplicator);
 	const loader = new PackageDirectoryLoader(resolve('.'));
 	await loader.loadAll();

@@ -18,6 +18,7 @@ import { startN8n, type N8nInstance, type N8nOptions } from '../../../demo/insta
 import { installPackage } from '../../../demo/package-tarball.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
+import { requireFreshBuild } from '../fresh-build.mts';
 import { eventually } from '../lab.mts';
 import {
 	startPostgres,
@@ -138,6 +139,7 @@ export interface QueueLab {
 
 /** Starts everything, with an owner account and a credential for the sandbox. */
 export async function startQueueLab(): Promise<QueueLab> {
+	requireFreshBuild();
 	await ensureN8nInstalled(() => undefined);
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-queue-'));
 	await chmod(folder, 0o711); // the user of PostgreSQL has to reach its own folder in it
