@@ -14,6 +14,7 @@ const Step = z.object({
 	with: z.record(z.unknown()).optional(),
 });
 const Job = z.object({
+	if: z.string().optional(),
 	needs: z.string().optional(),
 	uses: z.string().optional(),
 	permissions: Permissions,
@@ -36,6 +37,19 @@ test('there are workflows for testing, for other versions of n8n, and for publis
 		'.github/workflows/publish.yml',
 		'.github/workflows/test.yml',
 		'.github/workflows/versions.yml',
+	]);
+});
+
+test('a change runs the quick tests, and what is merged or published all of them', () => {
+	const { quick, test: whole } = workflowIn('.github/workflows/test.yml').jobs;
+	const commands = (job: typeof quick) => job?.steps.flatMap(({ run }) => run ?? []);
+	expect([quick?.if, commands(quick)]).toEqual([
+		"github.event_name == 'pull_request'",
+		['npm ci', 'npm test'],
+	]);
+	expect([whole?.if, commands(whole)]).toEqual([
+		"github.event_name != 'pull_request'",
+		['bash .ci/run'],
 	]);
 });
 
@@ -70,7 +84,7 @@ describe.each(files)('%s', (file) => {
 			const [, program] = /^bash (.+)$/.exec(command) ?? [];
 			if (script !== undefined) expect(scripts).toHaveProperty([script]);
 			else if (program !== undefined) expect(existsSync(program)).toBe(true);
-			else expect(command).toMatch(/^(npm ci|npm pack|npm publish .*|test .*)$/);
+			else expect(command).toMatch(/^(npm ci|npm pack|npm test|npm publish .*|test .*)$/);
 		}
 	});
 
