@@ -5,8 +5,8 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'flatted';
 import { z } from 'zod';
-import { decodeFlatted } from '../demo/flatted.mts';
 import { projectFolder } from '../demo/folders.mts';
 import { n8nVersion } from '../demo/version.mts';
 import { startLab, type Lab, type LabOptions } from '../test/support/lab.mts';
@@ -79,7 +79,7 @@ export class Bench {
 		const row = this.database
 			.prepare('SELECT data FROM execution_data WHERE executionId = ?')
 			.get(executionId);
-		const { runData } = RunData.parse(decodeFlatted(Data.parse(row).data)).resultData;
+		const { runData } = RunData.parse(parse(Data.parse(row).data)).resultData;
 		return runData[node]?.[0]?.executionTime ?? NaN;
 	}
 

@@ -1,7 +1,7 @@
 /** A client of n8n's own interface, the one that the editor uses. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'flatted';
 import { z } from 'zod';
-import { decodeFlatted } from './flatted.mts';
 
 export interface Login {
 	email: string;
@@ -135,7 +135,7 @@ const reason = ({ message, description }: z.infer<typeof RunError>) =>
 	description && description !== message ? `${message} (${description})` : message;
 
 function readExecution(row: z.infer<typeof ExecutionWithData>): Execution {
-	const { resultData } = ExecutionData.parse(decodeFlatted(row.data));
+	const { resultData } = ExecutionData.parse(parse(row.data));
 	const nodes: Record<string, NodeRun[]> = {};
 	for (const [name, runs] of Object.entries(resultData.runData)) {
 		nodes[name] = runs.map((run) => ({

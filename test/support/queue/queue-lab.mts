@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'flatted';
 import { z } from 'zod';
 import { N8nApi, type WorkflowFile } from '../../../demo/api.mts';
 import {
@@ -12,7 +13,6 @@ import {
 	credentialFor,
 	importWorkflow,
 } from '../../../demo/examples.mts';
-import { decodeFlatted } from '../../../demo/flatted.mts';
 import { ensureN8nInstalled } from '../../../demo/install.mts';
 import { startN8n, type N8nInstance, type N8nOptions } from '../../../demo/instance.mts';
 import { installPackage } from '../../../demo/package-tarball.mts';
@@ -109,7 +109,7 @@ const RunData = z.object({
 
 function itemsIn(data: string | null, node: string): unknown[] {
 	if (data === null) return [];
-	const { runData } = RunData.parse(decodeFlatted(data)).resultData;
+	const { runData } = RunData.parse(parse(data)).resultData;
 	return (runData[node]?.[0]?.data?.main[0] ?? []).map(({ json }) => json);
 }
 
