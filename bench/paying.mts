@@ -1,4 +1,4 @@
-// What a payment costs: the ETB Wallet node beside the HTTP Request node, and by how many payments are kept, there and in the pay gate.
+// What a payment costs: the ETB Wallet node beside the HTTP Request node, and by how many payments are kept.
 import { randomBytes } from 'node:crypto';
 import { readExample } from '../demo/examples.mts';
 import {
@@ -10,9 +10,7 @@ import {
 	workflow,
 	type NodeFile,
 } from '../demo/workflow.mts';
-import { fillGate } from '../test/support/gate/fill.mts';
-import { callOfGate, gateWorkflow } from '../test/support/gate/gate-lab.mts';
-import { logins, setRules, startGateServer } from '../test/support/gate/server.mts';
+import { callOf } from '../test/support/callers.mts';
 import { pay, payroll } from '../test/support/payroll.mts';
 import {
 	Bench,
@@ -127,81 +125,50 @@ async function measureWays(wallets: Record<'ten' | 'fifty', Way>): Promise<strin
 	return table([`${digits(ITEMS)} payments`, 'payments/s', 'CPU of n8n for one, ms'], rows);
 }
 
-/** A pay gate of its own, which made its plans while its tables were empty, as one that grows. */
-async function publishGate(
-	server: Awaited<ReturnType<typeof startGateServer>>,
-	kept: number,
-): Promise<Way> {
-	const gate = await server.gate();
-	const { host, port, database } = gate;
-	const superuser = await gate.connect('superuser');
-	await setRules(superuser, 'main', {
-		...{ most_per_day: 1e9, most_per_month: 1e9, most_per_payment: 1e6 },
-		...{ most_per_recipient_per_day: 1e8, most_per_recipient_per_month: 1e8 },
-	});
-	const name = `gate ${kept}`;
-	const id = await lab.api.createCredential(name, 'postgres', {
-		...{ host, port, database, user: logins.gate, password: 'not-checked', ssl: 'disable' },
-	});
-	const gateId = await lab.add(await gateWorkflow({ id, name }, { id: '', name: '' }));
-	await lab.api.activate(gateId);
-	const { type, typeVersion, parameters } = callOfGate(gateId);
-	const way = await publish(name, node(PAY, type, parameters, { typeVersion }), 2);
-	await run(way, FEW);
-	await fillGate(superuser, kept);
-	await superuser.query('vacuum analyze');
-	await superuser.end();
-	return way;
-}
-
 /** A workflow that calls one that pays. */
 async function publishShared(): Promise<{ way: Way; recordedIn: string }> {
 	const recordedIn = await lab.add(await readExample('one-workflow-that-pays.json'));
 	await lab.api.activate(recordedIn);
-	const { type, typeVersion, parameters } = callOfGate(recordedIn);
-	const call = node(PAY, type, parameters, { typeVersion });
+	const call = callOf(PAY, recordedIn, {
+		reference: '={{ $json.reference }}',
+		toUserId: '={{ $json.toUserId }}',
+		amountEtb: '={{ $json.amountEtb }}',
+	});
 	return { way: await publish('one workflow that pays', call, 2), recordedIn };
 }
 
 /** Time of one payment by how many are kept. Medians in ms; all alternate within each round. */
 async function measureKept(wallets: Record<'ten' | 'fifty', Way>): Promise<string> {
-	const server = await startGateServer();
-	try {
-		const { ten, fifty } = wallets;
-		const shared = await publishShared();
-		const own = [
-			{ way: ten, recordedIn: ten.workflowId },
-			{ way: fifty, recordedIn: fifty.workflowId },
-			shared,
-		];
-		for (const { way } of own) await run(way, FEW);
-		const cases: Array<{ name: string; kept: number; ms: number[]; run(): Promise<PayRun> }> = [];
-		for (const kept of KEPT) {
-			const marks = Array.from({ length: kept * MARKS_OF_PAID }, () =>
-				randomBytes(16).toString('base64'),
-			);
-			for (const { way, recordedIn } of own)
-				cases.push({
-					...{ name: way.name, kept, ms: [] },
-					async run() {
-						bench.setRecord(recordedIn, marks);
-						return await run(way, FEW);
-					},
-				});
-			const gate = await publishGate(server, kept);
-			cases.push({ name: 'pay gate', kept, ms: [], run: async () => await run(gate, FEW) });
-		}
-		for (let round = 0; round < ROUNDS; round++)
-			for (const each of cases) each.ms.push((await each.run()).nodeMs / FEW);
-		const names = [...new Set(cases.map(({ name }) => name))];
-		const rows = names.map((name) => [
-			name,
-			...cases.filter((each) => each.name === name).map(({ ms }) => digits(quantile(ms, 0.5))),
-		]);
-		return table(['payments that are kept', ...KEPT.map(digits)], rows);
-	} finally {
-		await server.stop();
+	const { ten, fifty } = wallets;
+	const shared = await publishShared();
+	const own = [
+		{ way: ten, recordedIn: ten.workflowId },
+		{ way: fifty, recordedIn: fifty.workflowId },
+		shared,
+	];
+	for (const { way } of own) await run(way, FEW);
+	const cases: Array<{ name: string; kept: number; ms: number[]; run(): Promise<PayRun> }> = [];
+	for (const kept of KEPT) {
+		const marks = Array.from({ length: kept * MARKS_OF_PAID }, () =>
+			randomBytes(16).toString('base64'),
+		);
+		for (const { way, recordedIn } of own)
+			cases.push({
+				...{ name: way.name, kept, ms: [] },
+				async run() {
+					bench.setRecord(recordedIn, marks);
+					return await run(way, FEW);
+				},
+			});
 	}
+	for (let round = 0; round < ROUNDS; round++)
+		for (const each of cases) each.ms.push((await each.run()).nodeMs / FEW);
+	const names = [...new Set(cases.map(({ name }) => name))];
+	const rows = names.map((name) => [
+		name,
+		...cases.filter((each) => each.name === name).map(({ ms }) => digits(quantile(ms, 0.5))),
+	]);
+	return table(['payments that are kept', ...KEPT.map(digits)], rows);
 }
 
 const measured = origin();
@@ -214,7 +181,7 @@ try {
 		'Paying',
 		measured,
 		await measureWays(wallets),
-		`Time of the node for one payment, in ms, in executions of ${FEW}: PostgreSQL is on the same machine, and its commits do not wait for the disk.`,
+		`Time of the node for one payment, in ms, in executions of ${FEW}.`,
 		await measureKept(wallets),
 	);
 } finally {

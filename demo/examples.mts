@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { WorkflowFile, type DataTableColumn, type N8nApi } from './api.mts';
 import { projectFolder } from './folders.mts';
-import { withPayGate } from './gate.mts';
 
 const EXAMPLES = join(projectFolder, 'examples');
 const PACKAGE = 'n8n-nodes-etb-wallet';
@@ -43,24 +42,17 @@ export async function readExample(file: string): Promise<WorkflowFile> {
 	return WorkflowFile.parse(JSON.parse(await readFile(join(EXAMPLES, file), 'utf8')));
 }
 
-/**
- * Creates the workflow with the credential chosen in each of our nodes; resolves to its id.
- * @param payGateId the workflow "Pay gate", for those that call it
- */
+/** Creates the workflow with the credential chosen in each of our nodes; resolves to its id. */
 export async function importWorkflow(
 	api: N8nApi,
 	workflow: WorkflowFile,
 	credentialId: string,
-	payGateId?: string,
 ): Promise<string> {
 	const credentials = { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } };
 	const nodes = workflow.nodes.map((node) =>
 		node.type.startsWith(`${PACKAGE}.`) ? { ...node, credentials } : node,
 	);
-	const chosen = { ...workflow, nodes };
-	return await api.createWorkflow(
-		payGateId === undefined ? chosen : withPayGate(chosen, payGateId),
-	);
+	return await api.createWorkflow({ ...workflow, nodes });
 }
 
 const CreateTable = z.object({

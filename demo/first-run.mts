@@ -4,8 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { N8nApi, N8nApiError, type Login } from './api.mts';
-import { setUpGateDatabase } from './gate-database.mts';
-import { callsPayGate, readGateWorkflow, withCredentials } from './gate.mts';
 import { recordCommunityPackage } from './community-package-record.mts';
 import {
 	CREDENTIAL_NAME,
@@ -27,15 +25,6 @@ const State = z.object({
 	sandboxUrl: z.string().optional(),
 	/** Workflow ids by example file. A deleted example is not imported again. */
 	examples: z.record(z.string()),
-	gate: z
-		.object({
-			/** Ids of the credentials, by their names in the files. */
-			credentials: z.record(z.string()),
-			/** Workflow ids by file of `gate/`. */
-			workflows: z.record(z.string()),
-			deskPassword: z.string(),
-		})
-		.optional(),
 });
 type State = z.infer<typeof State>;
 
@@ -53,82 +42,45 @@ async function readState(file: string): Promise<State> {
 	return text === undefined ? newState() : State.parse(JSON.parse(text));
 }
 
-/** The workflows of the gate, and whether they are published. */
-const GATE_WORKFLOWS = {
-	'pay-gate.json': true,
-	'gate-desk.json': true,
-};
-
-/** The user of the desk's login; the password is in the state. */
-const DESK_USER = 'bookkeeper';
-
-/** The limits of the account in a new gate, in ETB. The examples' salaries fit into them. */
-const LIMITS = { most_per_day: 100_000, most_per_payment: 20_000 };
-
-/**
- * Prepares the pay gate, once: its record in the PostgreSQL at `databaseUrl`, credentials, and workflows.
- * Resolves to the id of the workflow "Pay gate", or to undefined when there is neither gate nor database.
- */
-async function prepareGate(
-	api: N8nApi,
-	state: State,
-	save: () => Promise<void>,
-	databaseUrl: string | undefined,
-	print: (line: string) => void,
-): Promise<string | undefined> {
-	if (state.gate === undefined && databaseUrl !== undefined) {
-		const credentials: Record<string, string> = {};
-		const deskPassword = newPassword();
-		for (const [name, login] of Object.entries(await setUpGateDatabase(databaseUrl, LIMITS))) {
-			credentials[name] = await api.createCredential(name, 'postgres', login);
-		}
-		const name = 'Pay gate desk login';
-		const login = { user: DESK_USER, password: deskPassword };
-		credentials[name] = await api.createCredential(name, 'httpBasicAuth', login);
-		state.gate = { credentials, workflows: {}, deskPassword };
-		await save();
-		print('Made the record of the pay gate in PostgreSQL');
-	}
-	const { gate } = state;
-	if (gate === undefined) return undefined;
-	const credentials = { ...gate.credentials, 'ETB Wallet account': state.credentialId ?? '' };
-	for (const [file, isPublished] of Object.entries(GATE_WORKFLOWS)) {
-		if (gate.workflows[file] !== undefined) continue;
-		const workflow = await readGateWorkflow(file);
-		const id = await api.createWorkflow(withCredentials(workflow, credentials));
-		gate.workflows[file] = id;
-		await save();
-		if (isPublished) await api.activate(id);
-	}
-	return gate.workflows['pay-gate.json'];
-}
-
-const deskLoginOf = ({ gate }: State) => gate && { user: DESK_USER, password: gate.deskPassword };
-
 /** What a person needs to know. */
 export interface Prepared {
 	/** Undefined when the person changed it. */
 	login?: Login;
-	/** The login of the pay gate's desk, if there is a gate. */
-	deskLogin?: { user: string; password: string };
+	/** What was added, in lines to show. */
+	added: string[];
 }
+
+/** What another start than `npm start` prepares besides. */
+export type Addition = (place: {
+	folder: string;
+	/** Logged in. Undefined when the person changed the login. */
+	api: N8nApi | undefined;
+	/** The credential of the sandbox. */
+	credentialId: string | undefined;
+	n8nUrl: string;
+	print: (line: string) => void;
+}) => Promise<string[]>;
 
 /**
  * Prepares a new n8n for a person: owner account, credential for the sandbox, example workflows with
- * their data tables, one of them active; with a PostgreSQL, the pay gate too. Later starts only add what is new.
- * @param gateDatabaseUrl of the PostgreSQL for the pay gate, if there is one
+ * their data tables, one of them active. Later starts only add what is new.
  */
 export async function prepareForPerson(
 	folder: string,
 	{ n8n, sandbox, packageChanged }: Stack,
 	print: (line: string) => void,
-	gateDatabaseUrl?: string,
+	addition: Addition = async () => await Promise.resolve([]),
 ): Promise<Prepared> {
 	const stateFile = join(folder, 'start.json');
 	const state = await readState(stateFile);
 	const save = async () =>
 		await writeFile(stateFile, JSON.stringify(state, null, '\t') + '\n', { mode: 0o600 });
 	const api = new N8nApi(n8n.url);
+	const add = async (loggedIn?: N8nApi): Promise<string[]> =>
+		await addition({
+			...{ folder, print, api: loggedIn },
+			...{ credentialId: state.credentialId, n8nUrl: n8n.url },
+		});
 
 	if (await api.needsOwner()) {
 		await save(); // before the account exists: its password must never be lost
@@ -137,8 +89,7 @@ export async function prepareForPerson(
 		try {
 			await api.logIn(state);
 		} catch (error) {
-			if (error instanceof N8nApiError && error.status === 401)
-				return { deskLogin: deskLoginOf(state) };
+			if (error instanceof N8nApiError && error.status === 401) return { added: await add() };
 			throw error;
 		}
 	}
@@ -158,16 +109,14 @@ export async function prepareForPerson(
 		await save();
 	}
 
-	const payGateId = await prepareGate(api, state, save, gateDatabaseUrl, print);
 	let count = 0;
 	for (const file of await exampleFiles()) {
 		const workflow = await readExample(file);
-		if (callsPayGate(workflow) && payGateId === undefined) continue;
 		let id = state.examples[file];
 		const imported = id === undefined;
 		if (id === undefined) {
 			for (const [name, columns] of tablesOf(workflow)) await api.createDataTable(name, columns);
-			id = await importWorkflow(api, workflow, state.credentialId, payGateId);
+			id = await importWorkflow(api, workflow, state.credentialId);
 			state.examples[file] = id;
 			await save();
 			count += 1;
@@ -178,8 +127,5 @@ export async function prepareForPerson(
 		}
 	}
 	if (count > 0) print(`Imported ${count} example workflows`);
-	return {
-		login: { email: state.email, password: state.password },
-		deskLogin: deskLoginOf(state),
-	};
+	return { login: { email: state.email, password: state.password }, added: await add(api) };
 }

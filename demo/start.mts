@@ -1,9 +1,9 @@
-// `npm start`: the sandbox and the real n8n with this package in it, until Ctrl-C.
+/** What `npm start` runs: the sandbox and the real n8n with this package in it, until Ctrl-C. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { projectFolder } from './folders.mts';
 import { exampleNames } from './examples.mts';
-import { prepareForPerson, type Prepared } from './first-run.mts';
+import { prepareForPerson, type Addition, type Prepared } from './first-run.mts';
 import { portFromEnvironment, requireFreePort } from './ports.mts';
 import { sandboxDatabase, startStack, type Stack } from './stack.mts';
 import { StartError } from './start-error.mts';
@@ -45,19 +45,13 @@ async function claimFolder(folder: string): Promise<() => Promise<void>> {
 	return async () => await rm(pidFile, { force: true });
 }
 
-const gateText = (n8nUrl: string, deskLogin: Prepared['deskLogin']) =>
-	deskLogin
-		? `${n8nUrl}/form/pay-gate-desk   user: ${deskLogin.user}   password: ${deskLogin.password}`
-		: 'not there: give it a PostgreSQL, GATE_DATABASE_URL=postgres://user:password@localhost:5432/database npm start';
-
-const readyText = (folder: string, { n8n, sandbox }: Stack, { login, deskLogin }: Prepared) => `
+const readyText = (folder: string, { n8n, sandbox }: Stack, { login, added }: Prepared) => `
 Ready.
 
   Editor    ${n8n.url}/home/workflows
   Login     ${login ? `${login.email}   password: ${login.password}` : 'the one you chose in n8n'}
   Sandbox   ${sandbox.url}   (a pretend partner service: no real money)
-  Pay gate  ${gateText(n8n.url, deskLogin)}
-  Data      ${relative(projectFolder, folder)}   (n8n's log: ${relative(projectFolder, n8n.logFile)})
+${added.map((line) => `  ${line}\n`).join('')}  Data      ${relative(projectFolder, folder)}   (n8n's log: ${relative(projectFolder, n8n.logFile)})
 
 Try this
   1. Open the editor, log in, open the workflow "Pay a user" and choose "Execute workflow".
@@ -69,7 +63,7 @@ Try this
 Ctrl-C stops everything. "npm start" goes on from there.
 `;
 
-async function start(signal: AbortSignal): Promise<void> {
+async function start(signal: AbortSignal, addition?: Addition): Promise<void> {
 	const n8nPort = portFromEnvironment('N8N_PORT', 5678);
 	const sandboxPort = portFromEnvironment('SANDBOX_PORT', 4400);
 	if (n8nPort === sandboxPort) {
@@ -95,8 +89,7 @@ async function start(signal: AbortSignal): Promise<void> {
 			print,
 			signal,
 		});
-		const gateDatabaseUrl = process.env.GATE_DATABASE_URL || undefined;
-		const prepared = await prepareForPerson(folder, stack, print, gateDatabaseUrl);
+		const prepared = await prepareForPerson(folder, stack, print, addition);
 		signal.throwIfAborted();
 		print(readyText(folder, stack, prepared));
 		const ended = await Promise.race([stack.n8n.exited, aborted(signal)]);
@@ -118,16 +111,19 @@ const aborted = async (signal: AbortSignal) =>
 		signal.addEventListener('abort', () => done(undefined));
 	});
 
-const stopping = stopRequested();
-try {
-	await start(stopping);
-	print('Stopped');
-} catch (error) {
-	if (stopping.aborted) {
+/** Runs until Ctrl-C, or until n8n ends. */
+export async function startForPerson(addition?: Addition): Promise<void> {
+	const stopping = stopRequested();
+	try {
+		await start(stopping, addition);
 		print('Stopped');
-	} else {
-		const reason = error instanceof Error ? error.message : String(error);
-		console.error(error instanceof StartError ? reason : `Could not start: ${reason}`);
-		process.exitCode = 1;
+	} catch (error) {
+		if (stopping.aborted) {
+			print('Stopped');
+		} else {
+			const reason = error instanceof Error ? error.message : String(error);
+			console.error(error instanceof StartError ? reason : `Could not start: ${reason}`);
+			process.exitCode = 1;
+		}
 	}
 }

@@ -1,4 +1,4 @@
--- Made by `npm run gate` of the files in gate/schema: change those, and not this.
+-- Made by `npm run build` of the files in gate/schema: change those, and not this.
 
 ---------- gate/schema/10-begin.sql
 
@@ -20,7 +20,7 @@
 -- A backslash stands in E'...' only: in other text it means something else where standard_conforming_strings is off.
 do $setup$
 declare
-  c_version constant integer := 1; -- the newest of the tables. `npm run gate` writes it into pay-gate.json.
+  c_version constant integer := 1; -- the newest of the tables. `npm run build` writes it into pay-gate.json.
   c_release constant pg_catalog.text := '0.1.0'; -- the first release of n8n-nodes-etb-wallet that has it
   -- (The search path is set below. These types are looked up before: a domain "text" in "public" would be a trap.)
   -- What the workflow Pay gate set-up asks for: {budget, limits, callers: {name: limits}, person, newPasswords}. Null: only the record.
@@ -111,7 +111,7 @@ end;
 if exists (select from pg_namespace where nspname = 'etb_wallet' and nspowner <> 'etb_wallet_owner'::regrole) then
   if to_regclass('etb_wallet.payment') is not null then
     raise exception 'This is a pay gate that was restored before the set-up had made its roles. Keep it: without it nobody knows who was paid'
-      using hint = 'Set the gate up in an empty database of this server, and restore the backup there: docs/gate.md, "Backup". Pay nobody before that.';
+      using hint = 'Set the gate up in an empty database of this server, and restore the backup there: docs/operating.md, "Backup". Pay nobody before that.';
   end if;
   raise exception 'There is a schema etb_wallet that this file did not make' using hint = 'Use another database.';
 end if;
@@ -652,7 +652,7 @@ begin
       select * into v_row from payment p where p.budget = p_budget and p.key = v_key and p.claim = p_claim order by p.attempt limit 1;
       if not found then
         raise exception 'This record did not hand out the payment "%": it was restored from a backup, or was behind when it took over. Nothing is recorded', v_item ->> 'reference'
-          using hint = 'Write down first what was paid since: docs/gate.md, "After a restore".';
+          using hint = 'Write down first what was paid since: docs/operating.md, "After a restore".';
       end if;
       v_before := coalesce(v_row.settled_by || ' settled it', 'It was recorded') || ' as not paid';
       if v_said.outcome = 'paid' and v_row.state = 'paid' and v_said.tx_hash <> v_row.tx_hash and not exists (

@@ -24,13 +24,10 @@ const settledBy =
 const approvedBy =
 	"approvedBy: $json.outcome === 'paid' && $('Ask for approval').isExecuted ? $('Ask for approval').last().json.user?.email : undefined";
 
-/** The columns of the register that not all payrolls write, by example. The pay gate settles, and tells no codes. */
+/** The columns of the register that not all payrolls write, by example. */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
 	'payroll.json': [sentAmount, settledBy],
 	'payroll-from-a-file.json': [sentAmount, approvedBy, settledBy],
-	'payroll-through-the-gate.json': [
-		"amountEtb: $json.outcome === 'alreadyPaid' ? undefined : $json.amountEtb",
-	],
 };
 
 /** The expression of an example's row of the register: `code/row-of-the-register.cjs`, with its own columns. */

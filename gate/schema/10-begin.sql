@@ -16,7 +16,7 @@
 -- A backslash stands in E'...' only: in other text it means something else where standard_conforming_strings is off.
 do $setup$
 declare
-  c_version constant integer := 1; -- the newest of the tables. `npm run gate` writes it into pay-gate.json.
+  c_version constant integer := 1; -- the newest of the tables. `npm run build` writes it into pay-gate.json.
   c_release constant pg_catalog.text := '0.1.0'; -- the first release of n8n-nodes-etb-wallet that has it
   -- (The search path is set below. These types are looked up before: a domain "text" in "public" would be a trap.)
   -- What the workflow Pay gate set-up asks for: {budget, limits, callers: {name: limits}, person, newPasswords}. Null: only the record.

@@ -4,7 +4,7 @@
 if exists (select from pg_namespace where nspname = 'etb_wallet' and nspowner <> 'etb_wallet_owner'::regrole) then
   if to_regclass('etb_wallet.payment') is not null then
     raise exception 'This is a pay gate that was restored before the set-up had made its roles. Keep it: without it nobody knows who was paid'
-      using hint = 'Set the gate up in an empty database of this server, and restore the backup there: docs/gate.md, "Backup". Pay nobody before that.';
+      using hint = 'Set the gate up in an empty database of this server, and restore the backup there: docs/operating.md, "Backup". Pay nobody before that.';
   end if;
   raise exception 'There is a schema etb_wallet that this file did not make' using hint = 'Use another database.';
 end if;

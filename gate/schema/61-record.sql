@@ -33,7 +33,7 @@ begin
       select * into v_row from payment p where p.budget = p_budget and p.key = v_key and p.claim = p_claim order by p.attempt limit 1;
       if not found then
         raise exception 'This record did not hand out the payment "%": it was restored from a backup, or was behind when it took over. Nothing is recorded', v_item ->> 'reference'
-          using hint = 'Write down first what was paid since: docs/gate.md, "After a restore".';
+          using hint = 'Write down first what was paid since: docs/operating.md, "After a restore".';
       end if;
       v_before := coalesce(v_row.settled_by || ' settled it', 'It was recorded') || ' as not paid';
       if v_said.outcome = 'paid' and v_row.state = 'paid' and v_said.tx_hash <> v_row.tx_hash and not exists (

@@ -1,5 +1,5 @@
 /**
- * `npm run gate`: joins `gate/schema/` to `gate/schema.sql`, and writes the plain files of `gate/` into the workflows that people
+ * `npm run build` in `gate/`: joins `gate/schema/` to `gate/schema.sql`, and writes the plain files of `gate/` into the workflows that people
  * import, and the version of the record into the workflow that pays. Run it after each change of such a file, and commit all.
  * With `--check` it writes nothing, and exits 1 when a file is not what the others make of it.
  */
@@ -11,8 +11,10 @@ import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { Characters, charactersOfNodes } from './characters.mts';
 
+/** The folder `gate/`. */
+const folder = join(import.meta.dirname, '..');
 const read = async (file: string): Promise<string> =>
-	(await readFile(join(import.meta.dirname, file), 'utf8')).trimEnd();
+	(await readFile(join(folder, file), 'utf8')).trimEnd();
 
 /** JSON as prettier writes it. */
 async function formatted(value: unknown): Promise<string> {
@@ -25,10 +27,10 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 
 /** Writes a file, or sees that this is what it has. */
 async function make(file: string, text: string): Promise<void> {
-	const path = join(import.meta.dirname, file);
+	const path = join(folder, file);
 	if (!values.check) return await writeFile(path, text);
 	if ((await readFile(path, 'utf8')) === text) return;
-	console.error(`gate/${file} is not what the other files make of it: npm run gate`);
+	console.error(`gate/${file} is not what the other files make of it: npm run build, in gate/`);
 	process.exitCode = 1;
 }
 
@@ -40,13 +42,13 @@ if (characters.unicode === process.versions.unicode) characters = charactersOfNo
 await make(charactersFile, await formatted(characters));
 
 /** The files in order. They write :'quotes' for the characters with this name. */
-const sources = globSync('schema/*.sql', { cwd: import.meta.dirname }).sort();
+const sources = globSync('schema/*.sql', { cwd: folder }).sort();
 const parts = await Promise.all(
 	sources.map(async (file) => `---------- gate/${file}\n\n${await read(file)}`),
 );
 const named = new RegExp(`:'(${Object.keys(characters).join('|')})'`, 'g');
 const schema = [
-	'-- Made by `npm run gate` of the files in gate/schema: change those, and not this.',
+	'-- Made by `npm run build` of the files in gate/schema: change those, and not this.',
 	...parts.map((part) =>
 		part.replace(named, (_, name: keyof Characters) => `E'${characters[name]}'`),
 	),
@@ -65,12 +67,12 @@ const filled: Record<
 	string,
 	Record<string, { query?: string; jsCode?: string; options?: object }>
 > = {
-	'gate-set-up.json': {
+	'workflows/gate-set-up.json': {
 		'Make the Gate': {
 			query: (await read('set-up.sql')).replace('\\ir schema.sql', () => schema),
 		},
 	},
-	'gate-desk.json': {
+	'workflows/gate-desk.json': {
 		Desk: style,
 		'What to Find Out': await desk("return [{ json: ask($('Budget').first().json) }];"),
 		'Draw the Page': await desk(
@@ -82,7 +84,7 @@ const filled: Record<
 		),
 		Result: style,
 	},
-	'pay-gate.json': {
+	'workflows/pay-gate.json': {
 		Claim: { query: `SELECT * FROM etb_wallet.claim($1, $2, $3, $4, ${version})` },
 	},
 };

@@ -1,6 +1,6 @@
 /**
  * The characters on which the key of a reference depends, for the SQL in `gate/schema/`: what the rule of the nodes makes of
- * each character that there is. `npm run gate` keeps them in `gate/schema/characters.json`.
+ * each character that there is. `npm run build` keeps them in `gate/schema/characters.json`.
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const Reference = z.object({ keyOf: z.function().args(z.string()).returns(z.stri
 /** What the nodes, as they are built, make of the characters, by the Unicode of this Node.js. */
 export function charactersOfNodes(): Characters {
 	const { keyOf } = Reference.parse(
-		createRequire(import.meta.url)('../dist/nodes/EtbWallet/disbursement/reference.js'),
+		createRequire(import.meta.url)('../../dist/nodes/EtbWallet/disbursement/reference.js'),
 	);
 	// (Between two digits also a blank stays.)
 	const forms = new Map(everyCharacter().map((each) => [each, keyOf(`1${each}1`).slice(1, -1)]));

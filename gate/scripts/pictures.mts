@@ -1,14 +1,22 @@
-/** The pictures of the pay gate: its workflows in the real editor, and its desk with payments of every kind. */
+// Takes the pictures of the pay gate, or those named on the command line: its workflows in the real editor, and its desk with payments of every kind.
+// Needs PostgreSQL, and Chromium at /usr/bin/chromium or where CHROMIUM says.
+import { globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { readGateWorkflow, withCredentials } from '../../demo/gate.mts';
+import {
+	gateFolder,
+	readGateExample,
+	readGateWorkflow,
+	withCredentials,
+} from '../start/workflows.mts';
 import { openBrowser } from '../../test/support/editor/browser.mts';
-import { DeskPages, deskLogin } from '../../test/support/gate/desk-pages.mts';
-import { claim, record, type Answer } from '../../test/support/gate/server.mts';
-import { startInstalledGate, type InstalledGate } from '../../test/support/gate/installed-gate.mts';
+import { DeskPages, deskLogin } from '../test/support/desk-pages.mts';
+import { claim, record, type Answer } from '../test/support/server.mts';
+import { startInstalledGate, type InstalledGate } from '../test/support/installed-gate.mts';
 import { owner } from '../../test/support/lab.mts';
-import { canvasBox, boxOf, settled, type Box } from './scenes.mts';
+import { canvasBox, boxOf, settled, type Box } from '../../scripts/pictures/scenes.mts';
 
 interface Scene {
 	installed: InstalledGate;
@@ -22,9 +30,20 @@ async function cardBox(page: Page): Promise<Box> {
 	return { x: x - 16, y: Math.max(0, y - 16), width: width + 32, height: height + 32 };
 }
 
+/** A workflow on the canvas. */
+async function canvas(page: Page, { lab }: InstalledGate, id: string): Promise<Box> {
+	await page.setViewportSize({ width: 1900, height: 1050 });
+	await page.goto(`${lab.n8n.url}/workflow/${id}`);
+	await page.getByTestId('canvas-node').first().waitFor();
+	await page.getByTestId('zoom-to-fit').click();
+	await page.mouse.move(0, 0);
+	await settled(page);
+	return await canvasBox(page, 90);
+}
+
 /** Each picture by its file name, and what to show for it. Resolves to the part that is taken. */
 const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
-	'gate-set-up': async ({ installed, page }) => {
+	'set-up': async ({ installed, page }) => {
 		// New logins, so that it shows passwords; they are of no use, as this database is gone when the picture is there.
 		const { database } = installed.database;
 		for (const login of [`pay_gate_${database}`, `pay_desk_${database}`])
@@ -39,27 +58,28 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 		await page.getByTestId('output-panel').locator('table').waitFor();
 		return await boxOf(page.getByTestId('output-panel'));
 	},
-	'gate-workflow': async ({ installed, page }) => {
-		await page.setViewportSize({ width: 1900, height: 900 });
-		await page.goto(`${installed.lab.n8n.url}/workflow/${installed.payGateId}`);
-		await page.getByTestId('canvas-node').first().waitFor();
-		await page.getByTestId('zoom-to-fit').click();
-		await page.mouse.move(0, 0);
-		await settled(page);
-		return await canvasBox(page, 90);
-	},
-	'gate-desk': async ({ page, desk }) => {
+	workflow: async ({ installed, page }) => await canvas(page, installed, installed.payGateId),
+	...Object.fromEntries(
+		globSync('examples/*.json', { cwd: gateFolder })
+			.map((path) => basename(path))
+			.map((file) => [
+				basename(file, '.json'),
+				async ({ installed, page }: Scene) =>
+					await canvas(page, installed, await installed.add(await readGateExample(file))),
+			]),
+	),
+	desk: async ({ page, desk }) => {
 		await desk.openFirst();
 		return await cardBox(page);
 	},
-	'gate-desk-settle': async ({ page, desk }) => {
+	'desk-settle': async ({ page, desk }) => {
 		await desk.open('See what needs me');
 		await desk.choose('1. ');
 		await desk.choose('They were paid');
 		await desk.fill('Who told you', 'Ticket 4711, answered on 22 November');
 		return await cardBox(page);
 	},
-	'gate-desk-spent': async ({ page, desk }) => {
+	'desk-spent': async ({ page, desk }) => {
 		await desk.open('See what was spent');
 		return await cardBox(page);
 	},
@@ -100,31 +120,22 @@ async function setUp(installed: InstalledGate, page: Page): Promise<Scene> {
 	return { installed, page, desk: new DeskPages(page, lab.n8n.url) };
 }
 
-/**
- * Takes these pictures, or all of them when there are no names.
- * @param taken is told each name
- */
-export async function takeGatePictures(
-	folder: string,
-	names: string[],
-	taken: (name: string) => void,
-): Promise<void> {
-	const wanted = Object.entries(pictures).filter(
-		([name]) => names.length === 0 || names.includes(name),
-	);
-	if (wanted.length === 0) return;
-	const installed = await startInstalledGate();
-	const browser = await openBrowser();
-	try {
-		const scene = await setUp(installed, browser.page);
-		for (const [name, prepare] of wanted) {
-			await browser.page.setViewportSize({ width: 1280, height: 1500 });
-			const clip = await prepare(scene);
-			await writeFile(join(folder, `${name}.png`), await settled(browser.page, clip));
-			taken(name);
-		}
-	} finally {
-		await browser.close();
-		await installed.stop();
+const { positionals: names } = parseArgs({ allowPositionals: true });
+const wanted = Object.entries(pictures).filter(
+	([name]) => names.length === 0 || names.includes(name),
+);
+const installed = await startInstalledGate();
+const browser = await openBrowser();
+try {
+	const scene = await setUp(installed, browser.page);
+	for (const [name, prepare] of wanted) {
+		await browser.page.setViewportSize({ width: 1280, height: 1500 });
+		const clip = await prepare(scene);
+		const file = join(gateFolder, 'docs', 'images', `${name}.png`);
+		await writeFile(file, await settled(browser.page, clip));
+		console.log(file);
 	}
+} finally {
+	await browser.close();
+	await installed.stop();
 }

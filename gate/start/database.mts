@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
-import { gateFolder, readGateWorkflow, SET_UP_NODE } from './gate.mts';
-import { StartError } from './start-error.mts';
+import { gateFolder, readGateWorkflow, SET_UP_NODE } from './workflows.mts';
+import { StartError } from '../../demo/start-error.mts';
 
 /** What the set-up shows in the place of a password that it did not make. */
 const WAS_THERE = /^as before/;

@@ -2,18 +2,23 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WorkflowFile } from './api.mts';
-import { projectFolder } from './folders.mts';
+import { WorkflowFile } from '../../demo/api.mts';
 
-export const gateFolder = join(projectFolder, 'gate');
+export const gateFolder = join(import.meta.dirname, '..');
 
 /** The node of `gate-set-up.json` that has `gate/set-up.sql` and the whole of `gate/schema.sql` in it. */
 export const SET_UP_NODE = 'Make the Gate';
 
-/** Reads one file of `gate/`; throws when it is not a workflow. */
-export async function readGateWorkflow(file: string): Promise<WorkflowFile> {
-	return WorkflowFile.parse(JSON.parse(await readFile(join(gateFolder, file), 'utf8')));
-}
+const read = async (...path: string[]): Promise<WorkflowFile> =>
+	WorkflowFile.parse(JSON.parse(await readFile(join(gateFolder, ...path), 'utf8')));
+
+/** Reads one file of `gate/workflows/`; throws when it is not a workflow. */
+export const readGateWorkflow = async (file: string): Promise<WorkflowFile> =>
+	await read('workflows', file);
+
+/** Reads one file of `gate/examples/`; throws when it is not a workflow. */
+export const readGateExample = async (file: string): Promise<WorkflowFile> =>
+	await read('examples', file);
 
 interface Credential {
 	id: string;

@@ -2,7 +2,7 @@
  * Ways to break the gate's SQL, one rule each, as text that stands once in a file of `gate/schema/` and once in `gate/schema.sql`.
  * Each has to be noticed: test/live/gate/mutations.mts.
  */
-import type { Mutation } from '../mutation.mts';
+import type { Mutation } from '../../test/support/mutation.mts';
 
 /** A test file of test/live/gate/sql that has to fail; without it the random lives have to notice. */
 type TestFile =

@@ -6,9 +6,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { schemaText, startGateServer, type GateServer } from '../../support/gate/server.mts';
-import { mutations } from '../../support/gate/gate-mistakes.mts';
-import { mutated } from '../../support/mutation.mts';
+import { schemaText, startGateServer, type GateServer } from './support/server.mts';
+import { mutations } from './mistakes.mts';
+import { mutated } from '../../test/support/mutation.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './sql/lives.mts';
 import { stage } from './sql/budget-life.mts';
 

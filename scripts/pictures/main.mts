@@ -1,5 +1,5 @@
 // Takes the pictures of the documentation: all of them, or those named on the command line.
-// Needs a build, PostgreSQL for those of the pay gate, and Chromium at /usr/bin/chromium or where CHROMIUM says.
+// Needs a build, and Chromium at /usr/bin/chromium or where CHROMIUM says.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { exampleNames } from '../../demo/examples.mts';
 import { portFromEnvironment } from '../../demo/ports.mts';
 import { startStack } from '../../demo/stack.mts';
-import { takeGatePictures } from './gate.mts';
 import { takePictures } from './scenes.mts';
 
 const { positionals: names } = parseArgs({ allowPositionals: true });
@@ -28,4 +27,3 @@ try {
 	await stack.stop();
 	await rm(folder, { recursive: true, force: true });
 }
-await takeGatePictures(images, names, print);

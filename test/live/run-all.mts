@@ -9,7 +9,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { projectFolder } from '../../demo/folders.mts';
 
-const files = globSync('test/live/{editor,gate,gate/sql,n8n,queue}/*.live.mts', {
+const files = globSync('test/live/{editor,n8n,queue}/*.live.mts', {
 	cwd: projectFolder,
 })
 	.toSorted()

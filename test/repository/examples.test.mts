@@ -3,7 +3,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { withCode } from '../../scripts/example-code.mts';
-import { callsPayGate } from '../../demo/gate.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
 import { expectConnected } from './connected.mts';
 
@@ -61,7 +60,6 @@ const MOST_NODES = 14;
 const MOST_OF: Record<string, number> = {
 	'people-to-pay.json': 8,
 	'payroll.json': 12,
-	'payroll-through-the-gate.json': 12,
 	'payroll-from-a-file.json': 16,
 };
 
@@ -115,9 +113,8 @@ describe.each(files)('%s', (file) => {
 				parameters['resource'] === 'disbursement' &&
 				parameters['operation'] === 'create',
 		);
-		const callsGate = callsPayGate(await readExample(file));
 		const says = nodes.some(({ name, type }) => type === NOTE && name.startsWith('A copy '));
-		expect(says).toBe(pays || callsGate);
+		expect(says).toBe(pays);
 	});
 
 	test('has no Code before a node that pays: what is paid is decided by the package', async () => {
@@ -155,7 +152,7 @@ describe.each(files)('%s', (file) => {
 		expect(types.filter((type) => !OWN_NODES.test(type))).toEqual([]);
 		const isOurs = types.some((type) => type.startsWith('n8n-nodes-etb-wallet.'));
 		const isOfRegister = tablesOf(await readExample(file)).has('ETB payments');
-		expect(isOurs || isOfRegister || callsPayGate(await readExample(file))).toBe(true);
+		expect(isOurs || isOfRegister).toBe(true);
 	});
 
 	test('holds no credential, no secret and nothing of the n8n that it was made in', async () => {
@@ -256,7 +253,7 @@ test('what is written into the register, and what its file reads from it, is a c
 			return [...text.matchAll(/\$json\.(\w+)/g)].map(([, field]) => field);
 		return [];
 	});
-	expect(fields.filter((field) => field === 'amountEtb')).toHaveLength(4);
+	expect(fields.filter((field) => field === 'amountEtb')).toHaveLength(3);
 	expect(columns).toEqual(expect.arrayContaining(fields));
 });
 

@@ -3,13 +3,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
-/** A kind of test (`test/engine`, `test/live/gate`), or the top folder. */
+/** A kind of test (`test/engine`, `test/live/n8n`), or the top folder. */
 function roomOf(file: string): string {
 	return /^(test\/live\/\w+|test\/\w+|\w+)\//.exec(file)?.[1] ?? '';
 }
 
 /** Each import of a file of this repository by another one: who, and what. */
-const imports = globSync('{bench,demo,gate,sandbox,scripts,test}/**/*.mts', {
+const imports = globSync('{bench,demo,sandbox,scripts,test}/**/*.mts', {
 	exclude: (name) => name === 'node_modules',
 }).flatMap((file) =>
 	ts
@@ -32,12 +32,10 @@ test('nothing imports from measurements or a kind of test, but what lies beside 
 	).toEqual([]);
 });
 
-test('the demo stands on the gate and the sandbox alone', () => {
-	expect(beyond('demo/', /^(demo|gate|sandbox)\//)).toEqual([]);
+test('the demo stands on the sandbox alone', () => {
+	expect(beyond('demo/', /^(demo|sandbox)\//)).toEqual([]);
 });
 
-test('what drives real things stands on the demo, the nodes, the gate and the sandbox alone', () => {
-	expect(beyond('test/support/', /^(test\/support|demo|nodes|credentials|gate|sandbox)\//)).toEqual(
-		[],
-	);
+test('what drives real things stands on the demo, the nodes and the sandbox alone', () => {
+	expect(beyond('test/support/', /^(test\/support|demo|nodes|credentials|sandbox)\//)).toEqual([]);
 });

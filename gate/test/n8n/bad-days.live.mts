@@ -4,20 +4,19 @@ import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
 import { freePort } from '../../../demo/ports.mts';
-import { eventually } from '../../support/lab.mts';
+import { eventually } from '../../../test/support/lab.mts';
+import { counts, type Payment } from '../../../test/support/callers.mts';
 import {
 	beginPaying,
-	counts,
 	gateWorkflow,
 	openOf,
 	settleByPerson,
 	startGateLab,
 	toldIn,
 	unpaid,
-	type Payment,
-} from '../../support/gate/gate-lab.mts';
-import { connect, logins, value } from '../../support/gate/server.mts';
-import { startWire } from '../../support/wire.mts';
+} from '../support/gate-lab.mts';
+import { connect, logins, value } from '../support/server.mts';
+import { startWire } from '../../../test/support/wire.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());

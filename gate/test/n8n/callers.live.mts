@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import { readExample } from '../../../demo/examples.mts';
-import { readGateWorkflow, withCredentials, withPayGate } from '../../../demo/gate.mts';
+import {
+	readGateExample,
+	readGateWorkflow,
+	withCredentials,
+	withPayGate,
+} from '../../start/workflows.mts';
 import {
 	START,
 	list,
@@ -13,14 +17,15 @@ import {
 	workflow,
 	type NodeFile,
 } from '../../../demo/workflow.mts';
-import { chat, startChatModel } from '../../support/chat-model.mts';
-import { paidSince, timesPaid } from '../../support/lab.mts';
-import { itemsOf } from '../../support/payroll.mts';
-import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../support/people.mts';
-import { openBrowser } from '../../support/editor/browser.mts';
-import { callOf, callOfGate } from '../../support/gate/gate-lab.mts';
-import { rows, setRules } from '../../support/gate/server.mts';
-import { startInstalledGate } from '../../support/gate/installed-gate.mts';
+import { chat, startChatModel } from '../../../test/support/chat-model.mts';
+import { paidSince, timesPaid } from '../../../test/support/lab.mts';
+import { itemsOf } from '../../../test/support/payroll.mts';
+import { PAYMENTS, PEOPLE, addRows, rowsOf } from '../../../test/support/people.mts';
+import { openBrowser } from '../../../test/support/editor/browser.mts';
+import { callOf } from '../../../test/support/callers.mts';
+import { callOfGate } from '../support/gate-lab.mts';
+import { rows, setRules } from '../support/server.mts';
+import { startInstalledGate } from '../support/installed-gate.mts';
 
 const installed = await startInstalledGate();
 after(async () => await installed.stop());
@@ -46,7 +51,7 @@ void describe('payroll-through-the-gate.json', () => {
 		/** What the register says of each person. */
 		const registered = async (column: string) =>
 			(await rowsOf(api, PAYMENTS)).map((row) => `${String(row.name)} ${String(row[column])}`);
-		const id = await installed.add(await readExample('payroll-through-the-gate.json'));
+		const id = await installed.add(await readGateExample('payroll-through-the-gate.json'));
 		const already = payments();
 		await setRules(installed.superuser, 'main', { most_per_payment: 12_000 });
 		assert.match(
@@ -58,7 +63,7 @@ void describe('payroll-through-the-gate.json', () => {
 
 		assert.equal(await pay(id), undefined);
 		// A copy of the workflow pays nobody again, and keeps the hash that each payment had.
-		const copy = await installed.add(await readExample('payroll-through-the-gate.json'));
+		const copy = await installed.add(await readGateExample('payroll-through-the-gate.json'));
 		assert.equal(await pay(copy), undefined);
 		const books = sandbox.books.disbursements().slice(already);
 		assert.deepEqual(
@@ -82,7 +87,7 @@ void describe('agent-through-the-gate.json', () => {
 		const { lab } = installed;
 		const model = await startChatModel();
 		t.after(async () => await model.close());
-		const example = await readExample('agent-through-the-gate.json');
+		const example = await readGateExample('agent-through-the-gate.json');
 		const workflowId = await installed.add(await model.inWorkflow(lab.api, example));
 		await lab.api.activate(workflowId);
 		t.after(async () => await lab.api.deactivate(workflowId));

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
-import { readGateWorkflow, withCredentials } from '../../../demo/gate.mts';
-import { openBrowser, type BrowserWindow } from '../../support/editor/browser.mts';
-import { DeskPages, deskLogin } from '../../support/gate/desk-pages.mts';
+import { readGateWorkflow, withCredentials } from '../../start/workflows.mts';
+import { openBrowser, type BrowserWindow } from '../../../test/support/editor/browser.mts';
+import { DeskPages, deskLogin } from '../support/desk-pages.mts';
 import {
 	claim,
 	endLeases,
@@ -14,8 +14,8 @@ import {
 	settle,
 	value,
 	type Answer,
-} from '../../support/gate/server.mts';
-import { startInstalledGate } from '../../support/gate/installed-gate.mts';
+} from '../support/server.mts';
+import { startInstalledGate } from '../support/installed-gate.mts';
 
 const installed = await startInstalledGate();
 after(async () => await installed.stop());

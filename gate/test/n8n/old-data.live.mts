@@ -10,11 +10,11 @@ import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import { startN8n } from '../../../demo/instance.mts';
 import { installPackage } from '../../../demo/package-tarball.mts';
 import { freePort } from '../../../demo/ports.mts';
-import { eventually, owner } from '../../support/lab.mts';
+import { eventually, owner } from '../../../test/support/lab.mts';
+import { counts, type Payment } from '../../../test/support/callers.mts';
 import {
 	addPostgresCredential,
 	beginPaying,
-	counts,
 	GATE_TRIGGER,
 	gateWorkflow,
 	payThrough,
@@ -23,10 +23,9 @@ import {
 	toldIn,
 	toldItems,
 	unpaid,
-	type Payment,
-} from '../../support/gate/gate-lab.mts';
-import { value } from '../../support/gate/server.mts';
-import { itemsOf } from '../../support/payroll.mts';
+} from '../support/gate-lab.mts';
+import { value } from '../support/server.mts';
+import { itemsOf } from '../../../test/support/payroll.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());

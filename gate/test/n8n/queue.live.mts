@@ -5,20 +5,18 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import type { WorkflowFile } from '../../../demo/api.mts';
 import { postedRows, webhook, workflow } from '../../../demo/workflow.mts';
-import { timesPaid } from '../../support/lab.mts';
-import { startQueueLab, type QueueLab } from '../../support/queue/queue-lab.mts';
+import { timesPaid } from '../../../test/support/lab.mts';
+import { startQueueLab, type QueueLab } from '../../../test/support/queue/queue-lab.mts';
+import { counts, payrollOf, type Payment } from '../../../test/support/callers.mts';
 import {
 	callOfGate,
-	counts,
 	gateWorkflow,
 	openOf,
-	payrollOf,
 	toldItems,
 	unpaid,
-	type Payment,
 	type ToldItem,
-} from '../../support/gate/gate-lab.mts';
-import { logins, schemaFile, setRules } from '../../support/gate/server.mts';
+} from '../support/gate-lab.mts';
+import { logins, schemaFile, setRules } from '../support/server.mts';
 
 let lab: QueueLab;
 let superuser: pg.Client;

@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { z } from 'zod';
 import { START, node, start, workflow } from '../../../demo/workflow.mts';
-import { addPostgresCredential, counts, startGateLab } from '../../support/gate/gate-lab.mts';
-import { logins, rows, schemaFile, setRules } from '../../support/gate/server.mts';
+import { counts } from '../../../test/support/callers.mts';
+import { addPostgresCredential, startGateLab } from '../support/gate-lab.mts';
+import { logins, rows, schemaFile, setRules } from '../support/server.mts';
 
 const gateLab = await startGateLab({ isSetUp: false });
 after(async () => await gateLab.stop());

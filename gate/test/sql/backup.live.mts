@@ -8,9 +8,9 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
-import { projectFolder } from '../../../../demo/folders.mts';
-import { setUpGate, setUpGateDatabase } from '../../../../demo/gate-database.mts';
-import { postgresPrograms } from '../../../support/services.mts';
+import { projectFolder } from '../../../demo/folders.mts';
+import { setUpGate, setUpGateDatabase } from '../../start/database.mts';
+import { postgresPrograms } from '../../../test/support/services.mts';
 import {
 	claim,
 	logins,
@@ -20,7 +20,7 @@ import {
 	startGateServer,
 	type GateDatabase,
 	type GateServer,
-} from '../../../support/gate/server.mts';
+} from '../support/server.mts';
 
 const run = promisify(execFile);
 const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
@@ -42,7 +42,7 @@ async function asDocumented(
 	{ host, port }: GateDatabase,
 	user: string,
 ): Promise<void> {
-	const text = await readFile(join(projectFolder, 'docs', 'gate.md'), 'utf8');
+	const text = await readFile(join(projectFolder, 'gate', 'docs', 'operating.md'), 'utf8');
 	const [commands] = text.match(/(?<=```\n).*?(?=```)/gs)?.filter((each) => block.test(each)) ?? [];
 	assert.ok(commands, `docs/gate.md has no such commands: ${block.source}`);
 	const filled = Object.entries(names).reduce(
@@ -163,7 +163,7 @@ test('a gate that was restored before the set-up had made its roles is known as 
 	const person = await other.connect('superuser');
 	await assert.rejects(person.query(await schemaText()), (error: pg.DatabaseError) => {
 		assert.match(error.message, /This is a pay gate that was restored before .* Keep it/);
-		assert.match(error.hint ?? '', /docs\/gate\.md, "Backup"/);
+		assert.match(error.hint ?? '', /docs\/operating\.md, "Backup"/);
 		assert.doesNotMatch(`${error.message} ${error.hint}`, /rename|drop/i);
 		return true;
 	});

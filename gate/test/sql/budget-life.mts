@@ -15,7 +15,7 @@ import {
 	type GateDatabase,
 	type Item,
 	type Told,
-} from '../../../support/gate/server.mts';
+} from '../support/server.mts';
 import {
 	keyOf,
 	LEASE_MS,

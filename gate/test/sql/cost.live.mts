@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type pg from 'pg';
-import { fillGate } from '../../../support/gate/fill.mts';
-import { setRules, startGateServer } from '../../../support/gate/server.mts';
-import { rowsOf, workOf, type Work } from '../../../support/gate/work.mts';
+import { fillGate } from '../support/fill.mts';
+import { setRules, startGateServer } from '../support/server.mts';
+import { rowsOf, workOf, type Work } from '../support/work.mts';
 
 const PAYMENTS = Number(process.env.GATE_PAYMENTS ?? 100_000);
 

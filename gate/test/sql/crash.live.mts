@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type pg from 'pg';
 import { z } from 'zod';
-import { claim, record, rows, setRules, startGateServer } from '../../../support/gate/server.mts';
+import { claim, record, rows, setRules, startGateServer } from '../support/server.mts';
 import { faultsInHistory } from './invariants.mts';
 
 const ROUNDS = 8;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import type pg from 'pg';
 import { z } from 'zod';
-import { paid } from '../../../support/gate/work.mts';
+import { paid } from '../support/work.mts';
 import {
 	claim,
 	moveClock,
@@ -17,7 +17,7 @@ import {
 	value,
 	type Answer,
 	type Item,
-} from '../../../support/gate/server.mts';
+} from '../support/server.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

@@ -1,7 +1,7 @@
 /** What must hold in a budget, judged by its history and its payments alone: no model, no knowledge of how the SQL works. */
 import { z } from 'zod';
 import type pg from 'pg';
-import { rows } from '../../../support/gate/server.mts';
+import { rows } from '../support/server.mts';
 
 /** The most that may be spent, in hundredths of ETB. */
 export interface Limits {

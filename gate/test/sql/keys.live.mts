@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { rows, startGateServer, value } from '../../../support/gate/server.mts';
+import { rows, startGateServer, value } from '../support/server.mts';
 
 const built = z
 	.object({ keyOf: z.function().args(z.string()).returns(z.string()) })

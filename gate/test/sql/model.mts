@@ -1,5 +1,5 @@
 /** The rules of the pay gate written once more, as plainly as possible: what each call must answer after those before it. */
-import type { Answer, Item, Told } from '../../../support/gate/server.mts';
+import type { Answer, Item, Told } from '../support/server.mts';
 
 /** What the rules can say; amounts in hundredths of ETB, undefined is no limit. */
 export interface Rules {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import pg from 'pg';
 import { z } from 'zod';
-import { setUpGate, setUpGateDatabase } from '../../../../demo/gate-database.mts';
+import { setUpGate, setUpGateDatabase } from '../../start/database.mts';
 import {
 	claim,
 	logins,
@@ -14,7 +14,7 @@ import {
 	startGateServer,
 	value,
 	type GateDatabase,
-} from '../../../support/gate/server.mts';
+} from '../support/server.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

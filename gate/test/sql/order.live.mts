@@ -10,8 +10,8 @@ import {
 	startGateServer,
 	schemaText,
 	value,
-} from '../../../support/gate/server.mts';
-import { paid } from '../../../support/gate/work.mts';
+} from '../support/server.mts';
+import { paid } from '../support/work.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

@@ -3,7 +3,7 @@
  * connections, in a real PostgreSQL. GATE_SEED repeats a run's choices, GATE_LIVES sets how many lives are tried.
  */
 import { after, test } from 'node:test';
-import { startGateServer } from '../../../support/gate/server.mts';
+import { startGateServer } from '../support/server.mts';
 import { allAtOnce, CONNECTIONS, oneAfterTheOther } from './lives.mts';
 import { stage } from './budget-life.mts';
 

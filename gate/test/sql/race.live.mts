@@ -7,14 +7,7 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { z } from 'zod';
-import {
-	claim,
-	record,
-	rows,
-	setRules,
-	settle,
-	startGateServer,
-} from '../../../support/gate/server.mts';
+import { claim, record, rows, setRules, settle, startGateServer } from '../support/server.mts';
 import { faultsInHistory } from './invariants.mts';
 
 const SECONDS = Number(process.env.GATE_RACE_SECONDS ?? 20);

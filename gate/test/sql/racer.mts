@@ -1,6 +1,6 @@
 /** A process of its own that claims and settles as fast as it can, for races.live.mts. Takes its work as JSON in its argument. */
 import { z } from 'zod';
-import { claim, connect, record, type Claimed } from '../../../support/gate/server.mts';
+import { claim, connect, record, type Claimed } from '../support/server.mts';
 
 const work = z
 	.object({

@@ -8,13 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import {
-	moveClock,
-	rows,
-	setRules,
-	startGateServer,
-	value,
-} from '../../../support/gate/server.mts';
+import { moveClock, rows, setRules, startGateServer, value } from '../support/server.mts';
 
 const run = promisify(execFile);
 const CLAIMS = 4_000;

@@ -10,7 +10,7 @@ import {
 	setRules,
 	record,
 	startGateServer,
-} from '../../../support/gate/server.mts';
+} from '../support/server.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());

@@ -7,8 +7,8 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
-import { setUpGateDatabase } from '../../../../demo/gate-database.mts';
-import { postgresPrograms } from '../../../support/services.mts';
+import { setUpGateDatabase } from '../../start/database.mts';
+import { postgresPrograms } from '../../../test/support/services.mts';
 import {
 	claim,
 	logins,
@@ -19,7 +19,7 @@ import {
 	value,
 	type GateDatabase,
 	type Login,
-} from '../../../support/gate/server.mts';
+} from '../support/server.mts';
 
 const run = promisify(execFile);
 const server = await startGateServer();

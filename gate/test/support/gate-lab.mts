@@ -1,15 +1,14 @@
 /** The pay gate's workflow in the real n8n, with its PostgreSQL and the sandbox, for tests that pay through it. */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type pg from 'pg';
 import { z } from 'zod';
-import { WorkflowFile, type Execution, type N8nApi } from '../../../demo/api.mts';
-import { projectFolder } from '../../../demo/folders.mts';
+import type { Execution, N8nApi, WorkflowFile } from '../../../demo/api.mts';
 import type { N8nOptions } from '../../../demo/instance.mts';
-import { PAY, START, list, node, start, workflow } from '../../../demo/workflow.mts';
+import { PAY, START, list, start, workflow } from '../../../demo/workflow.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
-import { startLab, timesPaid, type Lab } from '../lab.mts';
+import { callOf, payrollOf, type Payment } from '../../../test/support/callers.mts';
+import { startLab, timesPaid, type Lab } from '../../../test/support/lab.mts';
+import { readGateWorkflow } from '../../start/workflows.mts';
 import {
 	endLeases,
 	logins,
@@ -26,12 +25,6 @@ import {
 /** The trigger of the gate. */
 export const GATE_TRIGGER = 'When Called by Another Workflow';
 
-export interface Payment {
-	reference?: string;
-	toUserId: string;
-	amountEtb: unknown;
-}
-
 const toldItem = z.object({
 	reference: z.string().nullish(),
 	toUserId: z.string(),
@@ -43,28 +36,6 @@ const toldItem = z.object({
 /** What the gate told about a payment. */
 export type ToldItem = z.infer<typeof toldItem>;
 export const toldItems = z.array(toldItem);
-
-/** What the ETB Wallet node told of a payment. */
-export type NodeTold = Pick<ToldItem, 'outcome' | 'toUserId'> & { code?: string };
-const nodeTold = z.object({
-	outcome: z.string(),
-	toUserId: z.string(),
-	code: z.string().optional(),
-});
-
-/** What the items of an ETB Wallet node tell, also those that failed. */
-export const toldByNode = (items: unknown[]): NodeTold[] =>
-	items.map((item) => {
-		const { error } = z.object({ error: z.unknown() }).passthrough().parse(item);
-		return nodeTold.parse(error ?? item);
-	});
-
-/** How many of each outcome. */
-export function counts(told: Array<{ outcome: string }>): Record<string, number> {
-	const count: Record<string, number> = {};
-	for (const { outcome } of told) count[outcome] = (count[outcome] ?? 0) + 1;
-	return count;
-}
 
 /** Those that are not paid. */
 export const unpaid = (told: ToldItem[]) =>
@@ -94,28 +65,6 @@ export async function settleByPerson(
 	for (const reference of open) await settle(superuser, 'main', reference, paid.has(reference));
 	return open.length;
 }
-
-/** New users of the sandbox with one payment of 1 ETB each. */
-export function payrollOf(sandbox: Sandbox, name: string, count: number): Payment[] {
-	return Array.from({ length: count }, (_, index) => ({
-		reference: `${name}-${index}`,
-		toUserId: sandbox.books.addUser({ externalId: `${name}-${index}` }).id,
-		amountEtb: 1,
-	}));
-}
-
-/** A node that calls a workflow with each of its items. */
-export const callOf = (name: string, workflowId: string, value: Record<string, string>) =>
-	node(
-		name,
-		'executeWorkflow',
-		{
-			workflowId: { __rl: true, mode: 'id', value: workflowId },
-			workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
-			options: {},
-		},
-		{ typeVersion: 1.2 },
-	);
 
 /** A node that calls the gate with each of its items. */
 export const callOfGate = (gateId: string) =>
@@ -155,8 +104,7 @@ export async function gateWorkflow(
 	etbWalletApi: Credential,
 	options: object = { concurrency: 10 },
 ): Promise<WorkflowFile> {
-	const text = await readFile(join(projectFolder, 'gate', 'pay-gate.json'), 'utf8');
-	const gate = WorkflowFile.parse(JSON.parse(text));
+	const gate = await readGateWorkflow('pay-gate.json');
 	const nodes = gate.nodes.map((own) => {
 		if (own.type === 'n8n-nodes-base.postgres') return { ...own, credentials: { postgres } };
 		if (own.type !== 'n8n-nodes-etb-wallet.etbWallet') return own;

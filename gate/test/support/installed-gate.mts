@@ -9,8 +9,8 @@ import {
 	SET_UP_NODE,
 	withCredentials,
 	withPayGate,
-} from '../../../demo/gate.mts';
-import { startLab, type Lab } from '../lab.mts';
+} from '../../start/workflows.mts';
+import { startLab, type Lab } from '../../../test/support/lab.mts';
 import { logins, startGateServer, type GateDatabase, type GateServer } from './server.mts';
 
 const SetUpLogin = z.object({

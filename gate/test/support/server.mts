@@ -6,9 +6,9 @@ import pg from 'pg';
 import { z } from 'zod';
 import { projectFolder } from '../../../demo/folders.mts';
 import { freePort } from '../../../demo/ports.mts';
-import { startPostgres } from '../services.mts';
+import { startPostgres } from '../../../test/support/services.mts';
 
-/** GATE_SCHEMA is another one, such as one that test/live/gate/mutations.mts broke. */
+/** GATE_SCHEMA is another one, such as one that gate/test/mutations.mts broke. */
 export const schemaFile = process.env.GATE_SCHEMA ?? join(projectFolder, 'gate', 'schema.sql');
 
 /** The SQL that sets a database up. */

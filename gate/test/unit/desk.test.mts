@@ -1,14 +1,16 @@
 /** What the desk reads out of a person's answers, and how it shows what the database gave, without n8n and PostgreSQL. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { WorkflowFile } from '../../demo/api.mts';
+import { WorkflowFile } from '../../../demo/api.mts';
 
 type Run = (...globals: unknown[]) => unknown;
 const AsyncFunction = z
 	.custom<new (...code: string[]) => Run>()
 	.parse((async () => {}).constructor);
 
-const { nodes } = WorkflowFile.parse(JSON.parse(readFileSync('gate/gate-desk.json', 'utf8')));
+const { nodes } = WorkflowFile.parse(
+	JSON.parse(readFileSync('gate/workflows/gate-desk.json', 'utf8')),
+);
 const Coded = z.object({ parameters: z.object({ jsCode: z.string() }) });
 const Items = z.array(z.object({ json: z.record(z.unknown()) }));
 

@@ -4,17 +4,19 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
-import { callsPayGate, readGateWorkflow, SET_UP_NODE } from '../../demo/gate.mts';
-import { mutations } from '../support/gate/gate-mistakes.mts';
-import { mutated } from '../support/mutation.mts';
-import { expectConnected } from './connected.mts';
+import { callsPayGate, readGateWorkflow, SET_UP_NODE } from '../../start/workflows.mts';
+import { mutations } from '../mistakes.mts';
+import { mutated } from '../../../test/support/mutation.mts';
+import { expectConnected } from '../../../test/repository/connected.mts';
 
-const files = globSync('gate/*.json').map((path) => basename(path));
+const files = globSync('gate/workflows/*.json').map((path) => basename(path));
 
 const QueryNode = z.object({ parameters: z.object({ query: z.string() }) });
 
-test('gate/schema.sql and the workflows are what the files of gate/ make: npm run gate', () => {
-	const { status, stderr } = spawnSync('node', ['gate/build.mts', '--check'], { encoding: 'utf8' });
+test('gate/schema.sql and the workflows are what the files of gate/ make', () => {
+	const { status, stderr } = spawnSync('node', ['gate/scripts/build.mts', '--check'], {
+		encoding: 'utf8',
+	});
 	expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
@@ -49,7 +51,7 @@ test('what a mutation changes stands once in its file, and once in gate/schema.s
 const Note = z.object({ parameters: z.object({ content: z.string() }) });
 const ToBeChosen = z.object({ value: z.literal('') });
 
-test.each([...globSync('gate/*.json'), ...globSync('examples/*.json')])(
+test.each([...globSync('gate/{workflows,examples}/*.json')])(
 	'%s: choosing the workflow that a node calls loses nothing',
 	(path) => {
 		// n8n empties the fields of a node whose workflow a person chooses, also who asks for a payment: so they stand in a node before it.
@@ -64,7 +66,7 @@ test.each([...globSync('gate/*.json'), ...globSync('examples/*.json')])(
 
 test('gate/README.md names every file', () => {
 	const readme = readFileSync('gate/README.md', 'utf8');
-	for (const file of files) expect(readme).toContain(`(${file})`);
+	for (const file of files) expect(readme).toContain(`(workflows/${file})`);
 });
 
 describe.each(files)('%s', (file) => {

@@ -5,7 +5,6 @@ import type { INode, INodeTypeDescription } from 'n8n-workflow/dist/cjs/index.js
 import { z } from 'zod';
 import type { N8nApi } from '../../../demo/api.mts';
 import { exampleFiles, readExample } from '../../../demo/examples.mts';
-import { withPayGate } from '../../../demo/gate.mts';
 
 const Description = z.custom<INodeTypeDescription>(
 	(value) =>
@@ -48,17 +47,18 @@ function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	return [...unknown, ...Object.values(issues?.parameters ?? {}).flat()];
 }
 
+const problemsIn = (nodes: unknown[], types: INodeTypeDescription[]): string[] =>
+	z
+		.array(ExampleNode)
+		.parse(nodes)
+		.flatMap((node) => problems(node, types).map((problem) => `${node.name}: ${problem}`));
+
 /** The examples with nodes that would show a problem in the editor, and the problems. */
 export async function unfitExamples(api: N8nApi): Promise<Map<string, string[]>> {
 	const types = z.array(Description).parse(await api.nodeTypes());
 	const unfit = new Map<string, string[]>();
 	for (const file of await exampleFiles()) {
-		// A person chooses the gate, like a credential.
-		const { nodes } = withPayGate(await readExample(file), 'chosen by a person');
-		const found = z
-			.array(ExampleNode)
-			.parse(nodes)
-			.flatMap((node) => problems(node, types).map((problem) => `${node.name}: ${problem}`));
+		const found = problemsIn((await readExample(file)).nodes, types);
 		if (found.length > 0) unfit.set(file, found);
 	}
 	return unfit;

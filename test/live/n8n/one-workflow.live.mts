@@ -11,7 +11,7 @@ import {
 	toldByNode,
 	type NodeTold,
 	type Payment,
-} from '../../support/gate/gate-lab.mts';
+} from '../../support/callers.mts';
 
 const lab = await startLab();
 after(async () => await lab.stop());

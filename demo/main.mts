@@ -1,0 +1,4 @@
+// `npm start`
+import { startForPerson } from './start.mts';
+
+await startForPerson();

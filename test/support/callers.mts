@@ -1,0 +1,55 @@
+/** Workflows that call another one to pay, and the payments that they ask for. */
+import { z } from 'zod';
+import { node } from '../../demo/workflow.mts';
+import type { Sandbox } from '../../sandbox/sandbox.mts';
+
+export interface Payment {
+	reference?: string;
+	toUserId: string;
+	amountEtb: unknown;
+}
+
+const nodeTold = z.object({
+	outcome: z.string(),
+	toUserId: z.string(),
+	code: z.string().optional(),
+});
+
+/** What the ETB Wallet node told of a payment. */
+export type NodeTold = z.infer<typeof nodeTold>;
+
+/** What the items of an ETB Wallet node tell, also those that failed. */
+export const toldByNode = (items: unknown[]): NodeTold[] =>
+	items.map((item) => {
+		const { error } = z.object({ error: z.unknown() }).passthrough().parse(item);
+		return nodeTold.parse(error ?? item);
+	});
+
+/** How many of each outcome. */
+export function counts(told: Array<{ outcome: string }>): Record<string, number> {
+	const count: Record<string, number> = {};
+	for (const { outcome } of told) count[outcome] = (count[outcome] ?? 0) + 1;
+	return count;
+}
+
+/** New users of the sandbox with one payment of 1 ETB each. */
+export function payrollOf(sandbox: Sandbox, name: string, count: number): Payment[] {
+	return Array.from({ length: count }, (_, index) => ({
+		reference: `${name}-${index}`,
+		toUserId: sandbox.books.addUser({ externalId: `${name}-${index}` }).id,
+		amountEtb: 1,
+	}));
+}
+
+/** A node that calls a workflow with each of its items. */
+export const callOf = (name: string, workflowId: string, value: Record<string, string>) =>
+	node(
+		name,
+		'executeWorkflow',
+		{
+			workflowId: { __rl: true, mode: 'id', value: workflowId },
+			workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
+			options: {},
+		},
+		{ typeVersion: 1.2 },
+	);
