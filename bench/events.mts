@@ -1,9 +1,16 @@
 // What an event costs: the trigger beside what a builder would wire by hand, and what deliveries cost that start nothing.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expressionEngine } from '../demo/instance.mts';
-import { chain, node, outputs, webhook, workflow, type NodeFile } from '../demo/workflow.mts';
-import type { WorkflowFile } from '../demo/api.mts';
+import { expressionEngine } from '../demo/n8n-process.mts';
+import {
+	chain,
+	node,
+	outputs,
+	webhook,
+	workflow,
+	type NodeFile,
+} from '../test/support/n8n/workflow.mts';
+import type { WorkflowFile } from '../demo/n8n-api.mts';
 import { eventWorkflow, signature, transfer } from '../test/support/events.mts';
 import {
 	Bench,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'flatted';
 import { z } from 'zod';
 import { projectFolder } from '../demo/folders.mts';
-import { n8nVersion } from '../demo/version.mts';
+import { n8nVersion } from '../test/support/n8n/version.mts';
 import { startLab, type Lab, type LabOptions } from '../test/support/lab.mts';
 
 /** Small sizes, to see that it works. */

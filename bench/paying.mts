@@ -9,7 +9,7 @@ import {
 	webhook,
 	workflow,
 	type NodeFile,
-} from '../demo/workflow.mts';
+} from '../test/support/n8n/workflow.mts';
 import { callOf } from '../test/support/callers.mts';
 import { pay, payroll } from '../test/support/payroll.mts';
 import {

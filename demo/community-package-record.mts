@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { NodeType } from './api.mts';
+import type { NodeType } from './n8n-api.mts';
 import { projectFolder } from './folders.mts';
 
 const Manifest = z.object({

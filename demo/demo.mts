@@ -1,10 +1,11 @@
 // `npm run demo`: the main job, unattended, in the real n8n. Ends with an error code when any step fails.
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { N8nApi, type Execution, type WorkflowFile } from './api.mts';
+import { N8nApi, type Execution, type WorkflowFile } from './n8n-api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
@@ -14,8 +15,7 @@ import {
 } from './examples.mts';
 import { freePort } from './ports.mts';
 import { startStack, type Stack } from './stack.mts';
-import { stopRequested } from './stopping.mts';
-import { START, node, paysItems, start, workflow } from './workflow.mts';
+import { stopRequested } from './stop-signal.mts';
 
 /** A step of the demo that did not do what it should; its message says which and why. */
 class DemoFailure extends Error {}
@@ -24,6 +24,7 @@ const EVENT_WITHIN_MS = 30_000;
 const POLL_EVERY_MS = 200;
 const FEE_PERCENT = 1.5;
 const AMOUNT_ETB = 250.5;
+const START = 'Start';
 const TRIGGER = 'ETB Wallet Trigger';
 const PAYMENT_EVENT = 'disburse.completed';
 
@@ -92,7 +93,8 @@ const stepsFor = (webhookUrl: string, externalId: string): Step[] => [
 	{
 		name: 'Disbursement: Create',
 		parameters: {
-			...paysItems,
+			resource: 'disbursement',
+			operation: 'create',
 			reference: '={{ $json.externalId }}',
 			toUserId: '={{ $json.id }}',
 			amountEtb: String(AMOUNT_ETB),
@@ -105,13 +107,28 @@ const stepsFor = (webhookUrl: string, externalId: string): Step[] => [
 ];
 
 /** A manual trigger and the steps behind it, one after the other. */
-const workflowOf = (steps: Step[]): WorkflowFile =>
-	workflow('Demo: every operation', [
-		start(),
-		...steps.map(({ name, parameters }) =>
-			node(name, 'n8n-nodes-etb-wallet.etbWallet', parameters),
-		),
-	]);
+function workflowOf(steps: Step[]): WorkflowFile {
+	const trigger = { name: START, type: 'n8n-nodes-base.manualTrigger', parameters: {} };
+	const nodes = [
+		trigger,
+		...steps.map(({ name, parameters }) => ({
+			...{ name, parameters },
+			type: 'n8n-nodes-etb-wallet.etbWallet',
+		})),
+	].map((node, index) => ({
+		...node,
+		id: randomUUID(),
+		typeVersion: 1,
+		position: [220 * index, 0],
+	}));
+	const connections = Object.fromEntries(
+		steps.map(({ name }, index) => [
+			nodes[index]?.name ?? START,
+			{ main: [[{ node: name, type: 'main', index: 0 }]] },
+		]),
+	);
+	return { name: 'Demo: every operation', nodes, connections, settings: { executionOrder: 'v1' } };
+}
 
 const show = (title: string, value: unknown) =>
 	console.log(`\n${title}\n  ${JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')}`);

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WorkflowFile, type DataTableColumn, type N8nApi } from './api.mts';
+import { WorkflowFile, type DataTableColumn, type N8nApi } from './n8n-api.mts';
 import { projectFolder } from './folders.mts';
 
 const EXAMPLES = join(projectFolder, 'examples');

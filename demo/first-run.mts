@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { N8nApi, N8nApiError, type Login } from './api.mts';
+import { N8nApi, N8nApiError, type Login } from './n8n-api.mts';
 import { recordCommunityPackage } from './community-package-record.mts';
 import {
 	CREDENTIAL_NAME,

@@ -1,8 +1,8 @@
 /** Sandbox and n8n together, as `npm start` and the tests run them. */
 import { join } from 'node:path';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.mts';
-import { ensureN8nInstalled } from './install.mts';
-import { startN8n, type N8nInstance } from './instance.mts';
+import { ensureN8nInstalled } from './n8n-install.mts';
+import { startN8n, type N8nInstance } from './n8n-process.mts';
 import { installPackage } from './package-tarball.mts';
 
 export interface StackOptions {

@@ -7,7 +7,7 @@ import { prepareForPerson, type Addition, type Prepared } from './first-run.mts'
 import { portFromEnvironment, requireFreePort } from './ports.mts';
 import { sandboxDatabase, startStack, type Stack } from './stack.mts';
 import { StartError } from './start-error.mts';
-import { stopRequested } from './stopping.mts';
+import { stopRequested } from './stop-signal.mts';
 
 /** A sandbox that runs for days must not keep every request in memory. */
 const REQUESTS_KEPT = 1_000;

@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { N8nApi } from '../../demo/api.mts';
+import type { N8nApi } from '../../demo/n8n-api.mts';
 import { importWorkflow, tablesOf } from '../../demo/examples.mts';
 import { StartError } from '../../demo/start-error.mts';
 import { startForPerson } from '../../demo/start.mts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WorkflowFile } from '../../demo/api.mts';
+import { WorkflowFile } from '../../demo/n8n-api.mts';
 
 export const gateFolder = join(import.meta.dirname, '..');
 

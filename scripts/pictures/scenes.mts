@@ -3,7 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { N8nApi, type Login, type WorkflowFile } from '../../demo/api.mts';
+import type { Login, WorkflowFile } from '../../demo/n8n-api.mts';
+import { N8nTestApi } from '../../test/support/n8n/n8n-test-api.mts';
 import {
 	credentialFor,
 	CREDENTIAL_NAME,
@@ -38,7 +39,7 @@ export interface Place {
 
 /** What the pictures are taken of. */
 interface Scene extends Place {
-	api: N8nApi;
+	api: N8nTestApi;
 	page: Page;
 	editor: Editor;
 	/** Id of the credential that works. */
@@ -285,7 +286,7 @@ export async function settled(page: Page, clip?: Box): Promise<Buffer> {
 }
 
 async function setUp(place: Place, page: Page): Promise<Scene> {
-	const api = new N8nApi(place.n8nUrl);
+	const api = new N8nTestApi(place.n8nUrl);
 	await api.setUpOwner(login);
 	const credential = await api.createCredential(
 		CREDENTIAL_NAME,

@@ -1,6 +1,6 @@
 /** The workflows that the pictures show. */
-import type { WorkflowFile } from '../../demo/api.mts';
-import { node, start, workflow, type NodeFile } from '../../demo/workflow.mts';
+import type { WorkflowFile } from '../../demo/n8n-api.mts';
+import { node, start, workflow, type NodeFile } from '../../test/support/n8n/workflow.mts';
 
 type Parameters = Record<string, unknown>;
 

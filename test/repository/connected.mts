@@ -1,5 +1,5 @@
 /** Whether a workflow connects its own nodes only, each of a name of its own, and reads only from them. */
-import type { WorkflowFile } from '../../demo/api.mts';
+import type { WorkflowFile } from '../../demo/n8n-api.mts';
 
 export function expectConnected({ nodes, connections }: WorkflowFile): void {
 	const names = nodes.map(({ name }) => name);

@@ -1,6 +1,6 @@
 /** Workflows that call another one to pay, and the payments that they ask for. */
 import { z } from 'zod';
-import { node } from '../../demo/workflow.mts';
+import { node } from './n8n/workflow.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 
 export interface Payment {

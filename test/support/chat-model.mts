@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { z } from 'zod';
-import type { Execution, N8nApi, WorkflowFile } from '../../demo/api.mts';
+import type { Execution, WorkflowFile } from '../../demo/n8n-api.mts';
+import type { N8nTestApi } from './n8n/n8n-test-api.mts';
 
 const Message = z.object({
 	role: z.string(),
@@ -42,7 +43,7 @@ function next(messages: z.infer<typeof Message>[]): ToolCall | string {
 export interface ChatModel {
 	url: string;
 	/** The workflow with this model as its node "Chat model". */
-	inWorkflow(api: N8nApi, workflow: WorkflowFile): Promise<WorkflowFile>;
+	inWorkflow(api: N8nTestApi, workflow: WorkflowFile): Promise<WorkflowFile>;
 	close(): Promise<void>;
 }
 
@@ -105,7 +106,7 @@ const Question = z.object({
  * @returns the questions, and the execution once it has ended
  */
 export async function chat(
-	{ api, n8n }: { api: N8nApi; n8n: { url: string } },
+	{ api, n8n }: { api: N8nTestApi; n8n: { url: string } },
 	workflowId: string,
 	chatInput: string,
 	choices: string[],

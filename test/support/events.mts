@@ -3,8 +3,8 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { WorkflowFile } from '../../demo/api.mts';
-import { node, workflow, type NodeFile } from '../../demo/workflow.mts';
+import type { WorkflowFile } from '../../demo/n8n-api.mts';
+import { node, workflow, type NodeFile } from './n8n/workflow.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { eventually, type Lab } from './lab.mts';
 

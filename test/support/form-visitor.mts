@@ -1,7 +1,7 @@
 /** A person with an n8n login at n8n's form pages: does by HTTP what their browser does. */
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import type { Login } from '../../demo/api.mts';
+import type { Login } from '../../demo/n8n-api.mts';
 import { eventually } from './lab.mts';
 
 const Wrapped = <T extends z.ZodTypeAny>(data: T) => z.object({ data });

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { N8nApi, type Execution, type WorkflowFile } from '../../demo/api.mts';
+import type { Execution, WorkflowFile } from '../../demo/n8n-api.mts';
+import { N8nTestApi } from './n8n/n8n-test-api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	credentialFor,
 	importWorkflow,
 } from '../../demo/examples.mts';
-import type { N8nInstance, N8nOptions } from '../../demo/instance.mts';
-import { startN8n } from '../../demo/instance.mts';
+import type { N8nInstance, N8nOptions } from '../../demo/n8n-process.mts';
+import { startN8n } from '../../demo/n8n-process.mts';
 import { freePort } from '../../demo/ports.mts';
 import { startStack } from '../../demo/stack.mts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.mts';
@@ -24,7 +25,7 @@ export const owner = { email: 'owner@example.com', password: 'Real-n8n-test-1' }
 export interface Lab {
 	sandbox: Sandbox;
 	n8n: N8nInstance;
-	api: N8nApi;
+	api: N8nTestApi;
 	credentialId: string;
 	/** Imports a workflow with the credential chosen; resolves to its id. */
 	add(workflow: WorkflowFile): Promise<string>;
@@ -54,7 +55,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 		env: options.env,
 		print: () => undefined,
 	});
-	const api = new N8nApi(stack.n8n.url);
+	const api = new N8nTestApi(stack.n8n.url);
 	if (options.signUp === undefined) await api.setUpOwner(owner);
 	else {
 		await options.signUp(stack.n8n.url);
@@ -141,7 +142,7 @@ const Parameters = z.object({ parameters: z.record(z.unknown()) });
 
 /** Changes fields of a node and saves, as a person does in the editor. */
 export async function setFields(
-	api: N8nApi,
+	api: N8nTestApi,
 	workflowId: string,
 	nodeName: string,
 	fields: object,

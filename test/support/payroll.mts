@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { Execution } from '../../demo/api.mts';
+import type { Execution } from '../../demo/n8n-api.mts';
 import {
 	PAY,
 	ROWS,
@@ -13,7 +13,7 @@ import {
 	postedRows,
 	webhook,
 	workflow,
-} from '../../demo/workflow.mts';
+} from './n8n/workflow.mts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Lab } from './lab.mts';
 import { eventually, executionsOf } from './lab.mts';

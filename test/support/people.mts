@@ -1,6 +1,6 @@
 /** The data tables of the payroll examples, read and changed as a person does it in the editor. */
 import assert from 'node:assert/strict';
-import type { Execution, N8nApi } from '../../demo/api.mts';
+import type { Execution, N8nApi } from '../../demo/n8n-api.mts';
 import { readExample, tablesOf } from '../../demo/examples.mts';
 
 export const PEOPLE = 'ETB people to pay';

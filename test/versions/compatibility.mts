@@ -1,6 +1,6 @@
 /** What `npm run test:versions` writes into docs/compatibility.md: the range of versions, what older ones lack, and a table. */
-import { listedDifferences } from '../../demo/differences.mts';
-import { compareVersions } from '../../demo/version.mts';
+import { listedDifferences } from '../support/n8n/version-differences.mts';
+import { compareVersions } from '../support/n8n/version.mts';
 
 export const compatibilityFile = 'docs/compatibility.md';
 

@@ -1,7 +1,7 @@
 /** What docs/compatibility.md says is what everything else says about versions of n8n. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { listedDifferences } from '../../demo/differences.mts';
+import { listedDifferences } from '../support/n8n/version-differences.mts';
 import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility.mts';
 import type { Result, TriedVersion } from './compatibility.mts';
 

@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { pinnedN8nFolder, projectFolder } from '../../demo/folders.mts';
-import { installN8n, isInstalled } from '../../demo/install.mts';
+import { installN8n, isInstalled } from '../../demo/n8n-install.mts';
 import { runNpm } from '../../demo/npm.mts';
-import { compareVersions } from '../../demo/version.mts';
+import { compareVersions } from '../support/n8n/version.mts';
 
 const Manifest = z
 	.object({

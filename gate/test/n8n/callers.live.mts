@@ -16,7 +16,7 @@ import {
 	start,
 	workflow,
 	type NodeFile,
-} from '../../../demo/workflow.mts';
+} from '../../../test/support/n8n/workflow.mts';
 import { chat, startChatModel } from '../../../test/support/chat-model.mts';
 import { paidSince, timesPaid } from '../../../test/support/lab.mts';
 import { itemsOf } from '../../../test/support/payroll.mts';

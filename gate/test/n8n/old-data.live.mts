@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { N8nApi, type Execution } from '../../../demo/api.mts';
+import type { Execution } from '../../../demo/n8n-api.mts';
+import { N8nTestApi } from '../../../test/support/n8n/n8n-test-api.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
-import { startN8n } from '../../../demo/instance.mts';
+import { startN8n } from '../../../demo/n8n-process.mts';
 import { installPackage } from '../../../demo/package-tarball.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { eventually, owner } from '../../../test/support/lab.mts';
@@ -132,7 +133,7 @@ test('n8n stands still beyond the lease, a person settles, another n8n pays the 
 		await other.stop();
 		await rm(folder, { recursive: true, force: true });
 	});
-	const api = new N8nApi(other.url);
+	const api = new N8nTestApi(other.url);
 	await api.setUpOwner(owner);
 	const account = {
 		id: await api.createCredential('account', CREDENTIAL_TYPE, credentialFor(lab.sandbox)),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { START, node, start, workflow } from '../../../demo/workflow.mts';
+import { START, node, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import { counts } from '../../../test/support/callers.mts';
 import { addPostgresCredential, startGateLab } from '../support/gate-lab.mts';
 import { logins, rows, schemaFile, setRules } from '../support/server.mts';

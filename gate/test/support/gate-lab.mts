@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Execution, N8nApi, WorkflowFile } from '../../../demo/api.mts';
-import type { N8nOptions } from '../../../demo/instance.mts';
-import { PAY, START, list, start, workflow } from '../../../demo/workflow.mts';
+import type { Execution, N8nApi, WorkflowFile } from '../../../demo/n8n-api.mts';
+import type { N8nOptions } from '../../../demo/n8n-process.mts';
+import { PAY, START, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { callOf, payrollOf, type Payment } from '../../../test/support/callers.mts';
 import { startLab, timesPaid, type Lab } from '../../../test/support/lab.mts';

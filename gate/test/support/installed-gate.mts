@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { z } from 'zod';
-import type { Execution, WorkflowFile } from '../../../demo/api.mts';
+import type { Execution, WorkflowFile } from '../../../demo/n8n-api.mts';
 import { CREDENTIAL_TYPE } from '../../../demo/examples.mts';
 import {
 	readGateWorkflow,

@@ -1,7 +1,7 @@
 /** What the desk reads out of a person's answers, and how it shows what the database gave, without n8n and PostgreSQL. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { WorkflowFile } from '../../../demo/api.mts';
+import { WorkflowFile } from '../../../demo/n8n-api.mts';
 
 type Run = (...globals: unknown[]) => unknown;
 const AsyncFunction = z

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
-import { code } from '../../../demo/workflow.mts';
+import { code } from '../../support/n8n/workflow.mts';
 import type { Counter } from '../../support/events.mts';
 import {
 	bursts,

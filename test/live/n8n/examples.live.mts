@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { z } from 'zod';
-import type { Execution, WorkflowFile } from '../../../demo/api.mts';
-import { compareVersions, n8nVersion } from '../../../demo/version.mts';
+import type { Execution, WorkflowFile } from '../../../demo/n8n-api.mts';
+import { compareVersions, n8nVersion } from '../../support/n8n/version.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
 import { unfitExamples } from './installed-nodes.mts';

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Execution } from '../../../demo/api.mts';
+import type { Execution } from '../../../demo/n8n-api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
 import { owner, type Lab } from '../../support/lab.mts';

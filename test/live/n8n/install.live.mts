@@ -8,7 +8,8 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { eventWorkflow, TRIGGER } from '../../support/events.mts';
-import { N8nApi, type Execution } from '../../../demo/api.mts';
+import type { Execution } from '../../../demo/n8n-api.mts';
+import { N8nTestApi } from '../../support/n8n/n8n-test-api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
@@ -16,9 +17,9 @@ import {
 	importWorkflow,
 } from '../../../demo/examples.mts';
 import { projectFolder } from '../../../demo/folders.mts';
-import { ensureN8nInstalled } from '../../../demo/install.mts';
-import { startN8n } from '../../../demo/instance.mts';
-import type { N8nInstance } from '../../../demo/instance.mts';
+import { ensureN8nInstalled } from '../../../demo/n8n-install.mts';
+import { startN8n } from '../../../demo/n8n-process.mts';
+import type { N8nInstance } from '../../../demo/n8n-process.mts';
 import { runNpm } from '../../../demo/npm.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
@@ -26,7 +27,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startPackageRegistry } from '../../support/package-registry.mts';
 import type { PackageRegistry } from '../../support/package-registry.mts';
 import { eventually, owner } from '../../support/lab.mts';
-import { START, list, payNode, start as startNode, workflow } from '../../../demo/workflow.mts';
+import { START, list, payNode, start as startNode, workflow } from '../../support/n8n/workflow.mts';
 import { everyOperation } from './every-operation.mts';
 import { codesOf, payroll } from '../../support/payroll.mts';
 
@@ -39,7 +40,7 @@ let folder: string;
 let registry: PackageRegistry;
 let sandbox: Sandbox;
 let n8n: N8nInstance;
-let api: N8nApi;
+let api: N8nTestApi;
 let credentialId: string;
 const ids: Record<string, string> = {};
 
@@ -74,7 +75,7 @@ before(async () => {
 	registry = await startPackageRegistry();
 	sandbox = await startSandbox();
 	n8n = await start(await freePort());
-	api = new N8nApi(n8n.url);
+	api = new N8nTestApi(n8n.url);
 	await api.setUpOwner(owner);
 });
 after(async () => {

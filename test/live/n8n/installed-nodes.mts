@@ -3,7 +3,7 @@
 import { NodeHelpers } from 'n8n-workflow/dist/cjs/index.js';
 import type { INode, INodeTypeDescription } from 'n8n-workflow/dist/cjs/index.js';
 import { z } from 'zod';
-import type { N8nApi } from '../../../demo/api.mts';
+import type { N8nApi } from '../../../demo/n8n-api.mts';
 import { exampleFiles, readExample } from '../../../demo/examples.mts';
 
 const Description = z.custom<INodeTypeDescription>(

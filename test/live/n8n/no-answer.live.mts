@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { CREDENTIAL_TYPE } from '../../../demo/examples.mts';
-import { lacks } from '../../../demo/differences.mts';
+import { lacks } from '../../support/n8n/version-differences.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { certify } from '../../support/certificate.mts';
 import { startLab, timesPaid, type Lab } from '../../support/lab.mts';
-import { PAY, START, payNode, start, workflow } from '../../../demo/workflow.mts';
+import { PAY, START, payNode, start, workflow } from '../../support/n8n/workflow.mts';
 
 let lab: Lab;
 let folder: string;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
-import { START, list, start, workflow } from '../../../demo/workflow.mts';
+import { START, list, start, workflow } from '../../support/n8n/workflow.mts';
 import { eventually, startLab, timesPaid } from '../../support/lab.mts';
 import {
 	callOf,

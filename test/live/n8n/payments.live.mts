@@ -23,7 +23,7 @@ import {
 } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
 import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
-import { lacks } from '../../../demo/differences.mts';
+import { lacks } from '../../support/n8n/version-differences.mts';
 import {
 	PAY,
 	START,
@@ -33,7 +33,7 @@ import {
 	payNode,
 	start,
 	workflow,
-} from '../../../demo/workflow.mts';
+} from '../../support/n8n/workflow.mts';
 
 let lab: Lab;
 before(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Execution } from '../../../demo/api.mts';
+import type { Execution } from '../../../demo/n8n-api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
 import { eventually, owner, paidSince, setFields, startLab, type Lab } from '../../support/lab.mts';

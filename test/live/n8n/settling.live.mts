@@ -12,8 +12,8 @@ import {
 	startLab,
 	timesPaid,
 } from '../../support/lab.mts';
-import type { Execution, WorkflowFile } from '../../../demo/api.mts';
-import { lacks } from '../../../demo/differences.mts';
+import type { Execution, WorkflowFile } from '../../../demo/n8n-api.mts';
+import { lacks } from '../../support/n8n/version-differences.mts';
 import { freePort } from '../../../demo/ports.mts';
 import {
 	PAY,
@@ -28,7 +28,7 @@ import {
 	webhook,
 	workflow,
 	type NodeFile,
-} from '../../../demo/workflow.mts';
+} from '../../support/n8n/workflow.mts';
 import { presets, type PresetName } from '../../../sandbox/faults.mts';
 import {
 	codesOf,

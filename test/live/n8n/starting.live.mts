@@ -11,9 +11,9 @@ import {
 	type Counter,
 } from '../../support/events.mts';
 import { eventually, executionsOf, startLab, type Lab } from '../../support/lab.mts';
-import { refusedBy } from '../../../demo/differences.mts';
+import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { freePort } from '../../../demo/ports.mts';
-import { node } from '../../../demo/workflow.mts';
+import { node } from '../../support/n8n/workflow.mts';
 
 const env: Record<string, string> = {};
 let lab: Lab;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkflowFile } from '../../../demo/api.mts';
-import { refusedBy } from '../../../demo/differences.mts';
+import type { WorkflowFile } from '../../../demo/n8n-api.mts';
+import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import {
 	eventWorkflow,

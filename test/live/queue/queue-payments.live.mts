@@ -13,7 +13,7 @@ import {
 	start,
 	webhook,
 	workflow,
-} from '../../../demo/workflow.mts';
+} from '../../support/n8n/workflow.mts';
 import { presets, type PresetName } from '../../../sandbox/faults.mts';
 import { countOf, once, payroll, sum, type Item, type Row } from '../../support/payroll.mts';
 

@@ -6,15 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'flatted';
 import { z } from 'zod';
-import { N8nApi, type WorkflowFile } from '../../../demo/api.mts';
+import type { WorkflowFile } from '../../../demo/n8n-api.mts';
+import { N8nTestApi } from '../n8n/n8n-test-api.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	credentialFor,
 	importWorkflow,
 } from '../../../demo/examples.mts';
-import { ensureN8nInstalled } from '../../../demo/install.mts';
-import { startN8n, type N8nInstance, type N8nOptions } from '../../../demo/instance.mts';
+import { ensureN8nInstalled } from '../../../demo/n8n-install.mts';
+import { startN8n, type N8nInstance, type N8nOptions } from '../../../demo/n8n-process.mts';
 import { installPackage } from '../../../demo/package-tarball.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
@@ -117,7 +118,7 @@ const UNFINISHED = ['new', 'running', 'waiting'];
 
 export interface QueueLab {
 	sandbox: Sandbox;
-	api: N8nApi;
+	api: N8nTestApi;
 	postgres: Postgres;
 	/** The address that all processes have in common, with a slash at the end. */
 	publicUrl: string;
@@ -191,7 +192,7 @@ export async function startQueueLab(): Promise<QueueLab> {
 		await main.start();
 		await Promise.all([...webhooks, ...workers].map(async (process) => await process.start()));
 		process.once('exit', removeFolder); // after what was started above has been ended
-		const api = new N8nApi(proxy.url.slice(0, -1));
+		const api = new N8nTestApi(proxy.url.slice(0, -1));
 		assert.equal(await api.needsOwner(), false);
 		await api.logIn(owner);
 		const credentialId = await api.createCredential(

@@ -1,5 +1,5 @@
 /** n8n's environment in queue mode: the same for a person's containers (deploy/queue) and for the test. */
-import { expressionEngine } from '../../../demo/instance.mts';
+import { expressionEngine } from '../../../demo/n8n-process.mts';
 
 /** Where a process finds what all share. */
 export interface Shared {

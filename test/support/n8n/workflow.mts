@@ -1,6 +1,6 @@
 /** Workflows as the editor saves them, for what drives a real n8n. */
 import { randomUUID } from 'node:crypto';
-import type { WorkflowFile } from './api.mts';
+import type { WorkflowFile } from '../../../demo/n8n-api.mts';
 
 /** A node as a workflow file has it. */
 export interface NodeFile {

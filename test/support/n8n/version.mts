@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { n8nFolder } from './folders.mts';
+import { n8nFolder } from '../../../demo/folders.mts';
 
 /** Of the n8n in `n8nFolder`, such as 2.41.1. @throws when it is not installed */
 export function n8nVersion(): string {

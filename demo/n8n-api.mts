@@ -1,4 +1,4 @@
-/** A client of n8n's own interface, the one that the editor uses. */
+/** A client of n8n's own interface, the one that the editor uses: the requests of `npm start` and `npm run demo`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'flatted';
 import { z } from 'zod';
@@ -62,8 +62,7 @@ export class N8nApiError extends Error {
 	}
 }
 
-const EXECUTION_ENDED = new Set(['success', 'error', 'crashed', 'canceled']);
-const EXECUTION_RESTS = new Set([...EXECUTION_ENDED, 'waiting']);
+export const EXECUTION_ENDED = new Set(['success', 'error', 'crashed', 'canceled']);
 const POLL_EVERY_MS = 200;
 /** How long n8n may be without its database: a busy machine is no failure. */
 const READY_WITHIN_MS = 60_000;
@@ -71,13 +70,8 @@ const READY_WITHIN_MS = 60_000;
 const nodeTypesFile = '/types/nodes.json';
 
 const Settings = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }) });
-const WithId = z.object({ id: z.string() });
+export const WithId = z.object({ id: z.string() });
 const Workflow = WithId.extend({ name: z.string(), versionId: z.string() });
-const SavedWorkflow = Workflow.extend({
-	nodes: z.array(z.object({ name: z.string() }).passthrough()),
-	connections: z.record(z.unknown()),
-});
-type SavedWorkflow = z.infer<typeof SavedWorkflow>;
 const Publication = z.object({
 	status: z.string(),
 	triggers: z.array(z.object({ status: z.string(), errorMessage: z.string().nullable() })),
@@ -97,16 +91,6 @@ const NodeType = z
 	})
 	.passthrough();
 export type NodeType = z.infer<typeof NodeType>;
-const CommunityPackage = z.object({
-	packageName: z.string(),
-	installedVersion: z.string(),
-	installedNodes: z.array(z.object({ type: z.string() })),
-	/** The newer version that the registry has, if it has one. */
-	updateAvailable: z.string().optional(),
-	failedLoading: z.boolean().optional(),
-});
-export type CommunityPackage = z.infer<typeof CommunityPackage>;
-
 const RunError = z
 	.object({
 		message: z.string(),
@@ -188,47 +172,9 @@ export class N8nApi {
 		});
 	}
 
-	/** Invites a member, who accepts with this password; resolves to the interface as that person uses it. */
-	async addMember({ email, password }: Login): Promise<N8nApi> {
-		const invitees = [{ email, role: 'global:member' }];
-		const Invited = z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) }));
-		const [invited] = await this.request('POST', '/rest/invitations', Invited, invitees);
-		const invitation = new URL(invited?.user.inviteAcceptUrl ?? this.url).searchParams;
-		// Older n8n name both people instead of a token.
-		const [invitee] = invitation.has('token') ? [] : invitation.getAll('inviteeId');
-		const path = ['/rest/invitations', invitee, 'accept'].filter((part) => part !== undefined);
-		const member = new N8nApi(this.url);
-		await member.request('POST', path.join('/'), z.unknown(), {
-			firstName: 'Workflow',
-			lastName: 'Member',
-			password,
-			...Object.fromEntries(invitation),
-		});
-		return member;
-	}
-
 	/** Every node type that this n8n offers. */
 	async nodeTypes(): Promise<NodeType[]> {
 		return await this.request('GET', nodeTypesFile, z.array(NodeType));
-	}
-
-	/** "Install" under Settings > Community nodes: from the package registry, the newest unless `name` ends in a version. */
-	async installCommunityPackage(name: string): Promise<CommunityPackage> {
-		return await this.request('POST', '/rest/community-packages', CommunityPackage, { name });
-	}
-
-	/** "Update" there, while n8n runs. */
-	async updateCommunityPackage(name: string): Promise<CommunityPackage> {
-		return await this.request('PATCH', '/rest/community-packages', CommunityPackage, { name });
-	}
-
-	async uninstallCommunityPackage(name: string): Promise<void> {
-		await this.request('DELETE', `/rest/community-packages?name=${name}`, z.unknown());
-	}
-
-	/** The packages that are listed there. */
-	async communityPackages(): Promise<CommunityPackage[]> {
-		return await this.request('GET', '/rest/community-packages', z.array(CommunityPackage));
 	}
 
 	/** Resolves to the new credential's id. */
@@ -239,10 +185,6 @@ export class N8nApi {
 
 	async updateCredential(id: string, name: string, type: string, data: object): Promise<void> {
 		await this.request('PATCH', `/rest/credentials/${id}`, WithId, { name, type, data });
-	}
-
-	async deleteCredential(id: string): Promise<void> {
-		await this.request('DELETE', `/rest/credentials/${id}`, z.unknown());
 	}
 
 	/** The editor's "Retry" in a credential: resolves to what it shows. */
@@ -275,28 +217,6 @@ export class N8nApi {
 		// Without pinned data, n8n fails when a person executes a step of it for the second time; 2.20 wants `active` as well.
 		const complete = { pinData: {}, active: false, ...workflow };
 		return (await this.request('POST', '/rest/workflows', Workflow, complete)).id;
-	}
-
-	/** Saves a workflow with these changes; published is what was before, until it is activated again. */
-	async changeWorkflow(id: string, change: (saved: SavedWorkflow) => object): Promise<void> {
-		const saved = await this.request('GET', `/rest/workflows/${id}`, SavedWorkflow);
-		const body = { ...change(saved), versionId: saved.versionId };
-		await this.request('PATCH', `/rest/workflows/${id}`, WithId, body);
-	}
-
-	/** "Archive" and then "Delete" in the editor; archiving unpublishes. */
-	async deleteWorkflow(id: string): Promise<void> {
-		await this.request('POST', `/rest/workflows/${id}/archive`, WithId, {});
-		for (;;) {
-			try {
-				await this.request('DELETE', `/rest/workflows/${id}`, z.unknown());
-				return;
-			} catch (error) {
-				// n8n unpublishes it in the background first.
-				if (!(error instanceof N8nApiError && error.status === 409)) throw error;
-				await sleep(POLL_EVERY_MS);
-			}
-		}
 	}
 
 	/** False when the workflow was deleted. */
@@ -341,17 +261,6 @@ export class N8nApi {
 		}
 	}
 
-	async deactivate(id: string): Promise<void> {
-		await this.request('POST', `/rest/workflows/${id}/deactivate`, WithId, {});
-	}
-
-	/** Also of tests that failed: what they left published would get the events of the next one. */
-	async unpublishAll(): Promise<void> {
-		const filter = encodeURIComponent(JSON.stringify({ active: true }));
-		const active = await this.request('GET', `/rest/workflows?filter=${filter}`, z.array(WithId));
-		for (const { id } of active) await this.deactivate(id);
-	}
-
 	/** Runs a workflow from the named trigger as a click in the editor does; resolves to the execution's id. */
 	async run(workflowId: string, trigger: string): Promise<string> {
 		const Started = z.object({ executionId: z.string() });
@@ -361,67 +270,9 @@ export class N8nApi {
 			.executionId;
 	}
 
-	/** Sends a message in the editor's chat; resolves to the execution's id. */
-	async chat(
-		workflowId: string,
-		trigger: string,
-		message: { sessionId: string; chatInput: string },
-	): Promise<string> {
-		const Started = z.object({ executionId: z.string() });
-		const item = { json: { ...message, action: 'sendMessage' } };
-		const data = {
-			startTime: Date.now(),
-			executionTime: 0,
-			executionIndex: 0,
-			executionStatus: 'success',
-			source: [],
-			data: { main: [[item]] },
-		};
-		const body = {
-			workflowData: await this.savedWorkflow(workflowId),
-			triggerToStartFrom: { name: trigger, data },
-			chatSessionId: message.sessionId,
-		};
-		return (await this.request('POST', `/rest/workflows/${workflowId}/run`, Started, body))
-			.executionId;
-	}
-
 	/** A workflow with all that n8n has of it: older n8n run what the editor sends. */
-	private async savedWorkflow(id: string): Promise<unknown> {
+	protected async savedWorkflow(id: string): Promise<unknown> {
 		return await this.request('GET', `/rest/workflows/${id}`, z.unknown());
-	}
-
-	/** "Stop execution" in the editor. */
-	async stopExecution(id: string): Promise<void> {
-		await this.request('POST', `/rest/executions/${id}/stop`, z.unknown(), {});
-	}
-
-	/** "Retry with original workflow" in the list of executions; resolves to the new execution's id. */
-	async retryExecution(id: string, loadWorkflow = false): Promise<string> {
-		const path = `/rest/executions/${id}/retry`;
-		return (await this.request('POST', path, WithId, { loadWorkflow })).id;
-	}
-
-	/** Runs a workflow as n8n's evaluations do, whose AI invents the answers; resolves to all that it told, as text. */
-	async runWithInventedAnswers(workflowId: string): Promise<string> {
-		const path = `/rest/instance-ai/eval/execute-with-llm-mock/${workflowId}`;
-		return JSON.stringify(await this.request('POST', path, z.unknown(), {}));
-	}
-
-	/** "Listen for test event" in the editor, which waits for 2 minutes; with `upTo`, "Execute step" of that node. */
-	async listenForTestEvent(workflowId: string, trigger: string, upTo?: string): Promise<void> {
-		const Waiting = z.object({ waitingForWebhook: z.literal(true) });
-		const body = {
-			workflowData: await this.savedWorkflow(workflowId),
-			triggerToStartFrom: { name: trigger },
-			...(upTo !== undefined && { destinationNode: { nodeName: upTo, mode: 'inclusive' } }),
-		};
-		await this.request('POST', `/rest/workflows/${workflowId}/run`, Waiting, body);
-	}
-
-	/** "Stop listening" in the editor. */
-	async stopListening(workflowId: string): Promise<void> {
-		await this.request('DELETE', `/rest/test-webhook/${workflowId}`, z.unknown());
 	}
 
 	/** The execution once it has ended; rejects when that takes longer than `withinMs`. */
@@ -429,19 +280,7 @@ export class N8nApi {
 		return await this.executionThat(EXECUTION_ENDED, id, withinMs);
 	}
 
-	/** The execution once it has ended, or waits for a person or for a time. */
-	async restingExecution(id: string, withinMs = 60_000): Promise<Execution> {
-		return await this.executionThat(EXECUTION_RESTS, id, withinMs);
-	}
-
-	/** The execution once it waits for a person or for a time; rejects when it ends instead, or does neither. */
-	async waitingExecution(id: string, withinMs = 60_000): Promise<Execution> {
-		const execution = await this.executionThat(EXECUTION_RESTS, id, withinMs);
-		if (execution.status === 'waiting') return execution;
-		throw new Error(`Execution ${id} ended as "${execution.status}": ${execution.error ?? ''}`);
-	}
-
-	private async executionThat(
+	protected async executionThat(
 		is: ReadonlySet<string>,
 		id: string,
 		withinMs: number,
@@ -465,7 +304,7 @@ export class N8nApi {
 		return [...new Set(page.results.map(({ id }) => id))];
 	}
 
-	private async request<T>(
+	protected async request<T>(
 		method: string,
 		path: string,
 		answer: z.ZodType<T, z.ZodTypeDef, unknown>,
