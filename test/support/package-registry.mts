@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { certify } from './certificate.mts';
 
 const run = promisify(execFile);
 
@@ -25,15 +26,6 @@ export interface PackageRegistry {
 	stop(): Promise<void>;
 }
 
-async function certificate(folder: string) {
-	const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-	const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-	const files = ['-keyout', keyFile, '-out', certFile];
-	const name = ['-subj', '/CN=registry', '-addext', 'subjectAltName=DNS:registry.npmjs.org'];
-	await run('openssl', ['req', '-x509', ...key, ...files, '-days', '2', ...name]);
-	return { key: await readFile(keyFile), cert: await readFile(certFile), certFile };
-}
-
 /** Starts without a package in it. */
 export async function startPackageRegistry(): Promise<PackageRegistry> {
 	const folder = await mkdtemp(join(tmpdir(), 'package-registry-'));
@@ -41,7 +33,11 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 	const packages = new Map<string, { latest: string; versions: Record<string, unknown> }>();
 	const requests: string[] = [];
 
-	const { certFile, ...identity } = await certificate(folder);
+	const { certFile, ...identity } = certify(
+		folder,
+		'registry',
+		'subjectAltName=DNS:registry.npmjs.org',
+	);
 	const registry = createTlsServer(identity, (request, response) => {
 		const path = decodeURIComponent(request.url ?? '/');
 		requests.push(path);

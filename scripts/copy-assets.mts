@@ -1,0 +1,8 @@
+/** The last step of the build: copies what TypeScript does not, to the paths where n8n looks for it. */
+import { cpSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Icons, codex files and output schemas. */
+const assets = ['nodes/**/*.svg', 'nodes/**/*.node.json', 'nodes/**/__schema__/**/*.json'];
+
+for (const file of globSync(assets)) cpSync(file, join('dist', file));
