@@ -32,14 +32,6 @@ const jobsIn = (file: string) => Object.values(workflowIn(file).jobs);
 const stepsIn = (file: string) => jobsIn(file).flatMap(({ steps }) => steps);
 const commandsIn = (file: string): string[] => stepsIn(file).flatMap(({ run }) => run ?? []);
 
-test('there are workflows for testing, for other versions of n8n, and for publishing', () => {
-	expect(files).toEqual([
-		'.github/workflows/publish.yml',
-		'.github/workflows/test.yml',
-		'.github/workflows/versions.yml',
-	]);
-});
-
 test('a change runs the quick tests, and what is merged or published all of them', () => {
 	const { quick, test: whole } = workflowIn('.github/workflows/test.yml').jobs;
 	const commands = (job: typeof quick) => job?.steps.flatMap(({ run }) => run ?? []);
@@ -51,14 +43,6 @@ test('a change runs the quick tests, and what is merged or published all of them
 		"github.event_name != 'pull_request'",
 		['bash .ci/run'],
 	]);
-});
-
-test('every night the versions of the table and the newest n8n are tried', () => {
-	const { on } = workflowIn('.github/workflows/versions.yml');
-	expect(on.schedule).toEqual([{ cron: expect.any(String) as string }]);
-	expect(commandsIn('.github/workflows/versions.yml')).toEqual(
-		expect.arrayContaining(['npm run test:versions', 'npm run test:versions -- latest']),
-	);
 });
 
 describe.each(files)('%s', (file) => {

@@ -52,9 +52,3 @@ test('a taken port ends in one clear line and code 1', async () => {
 		`Port ${new URL(url).port} is taken. Choose another one, for example SANDBOX_PORT=4401.`,
 	]);
 }, 30_000);
-
-test('a wrong setting ends in one clear line and code 1', async () => {
-	const main = run({ SANDBOX_PORT: 'x' });
-	expect(await main.exit).toBe(1);
-	expect(main.output()).toMatch(/^Wrong setting: port: .+\n$/);
-});

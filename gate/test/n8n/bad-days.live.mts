@@ -16,7 +16,7 @@ import {
 	unpaid,
 } from '../support/gate-lab.mts';
 import { connect, logins, value } from '../support/server.mts';
-import { startWire } from '../../../test/support/wire.mts';
+import { startWire } from '../support/wire.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());

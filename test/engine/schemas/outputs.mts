@@ -128,8 +128,12 @@ export async function realOutputs(): Promise<Outputs> {
 				nodeId,
 				...options,
 			});
+			// jest prints the message of an error in `beforeAll`, and not its cause.
 			if (error)
-				throw new Error(`No output of ${JSON.stringify(options.parameters)}`, { cause: error });
+				throw new Error(
+					`No output of ${JSON.stringify(options.parameters)}: ${error.message} (${error.description})`,
+					{ cause: error },
+				);
 			const file = actionSchemaFile(options.parameters);
 			outputs.set(file, [...(outputs.get(file) ?? []), ...output.map(({ json }) => json)]);
 		}

@@ -77,25 +77,6 @@ void test('killed in the middle of 200 payments, started and run again: nobody i
 	assert.ok(unknown > 0 && unknown <= window, `${unknown} are unknown`);
 });
 
-void test('Retry On Fail over 50 items, of which item 30 is rejected twice: everybody is paid once', async () => {
-	const id = await publish(lab, 'retried', {
-		retryOnFail: true,
-		maxTries: 3,
-		waitBetweenTries: 100,
-	});
-	const rows = payroll(lab, 'retried', 50);
-	rejectFor(lab, rowAt(rows, 30), 2);
-	await pay(lab, 'retried', rows);
-	const execution = await newest(lab, id, 1);
-	lab.sandbox.faults.clear();
-	assert.equal(execution.status, 'success', execution.error);
-	assert.deepEqual(
-		itemsOf(execution).map(({ toUserId, code, txHash }) => [toUserId, code, typeof txHash]),
-		rows.map(({ toUserId }) => [toUserId, 'paid', 'string']),
-	);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
-
 void test('two executions at once with overlapping references, 12 times: nobody is paid twice', async (context) => {
 	const rounds = 12;
 	const id = await publish(lab, 'together', { onError: 'continueRegularOutput' });

@@ -29,10 +29,9 @@ import {
 	workflow,
 	type NodeFile,
 } from '../../support/n8n/workflow.mts';
-import { presets, type PresetName } from '../../../sandbox/faults.mts';
+import { type PresetName } from '../../../sandbox/faults.mts';
 import {
 	codesOf,
-	countOf,
 	faultFor,
 	itemsOf,
 	newest,
@@ -143,65 +142,6 @@ async function settle(id: string, wasPaid: string[], wasNotPaid: string[]): Prom
 	await setFields(id, { mode: 'pay' });
 	return settled;
 }
-
-/** The reference that the remedy says to write into one of the fields. */
-const namedIn = ({ remedy }: Record<string, unknown>): string => {
-	const [, reference] = /write (.+) into Was Paid or Was Not Paid/.exec(String(remedy)) ?? [];
-	assert.ok(reference, String(remedy));
-	return reference;
-};
-
-void test('of 200, two are unknown: one was paid, one was not, and both are settled in one run by what their messages say', async () => {
-	const rows = payroll(lab, 'both', 200);
-	const id = await add('both', rows);
-	const unknown = await runWith(id, [
-		[rowAt(rows, 17), 'timeoutAfterPaying'],
-		[rowAt(rows, 120), 'error500BeforePaying'],
-	]);
-	assert.deepEqual(countOf(codesOf(unknown)), { paid: 198, noAnswer: 1, unclear: 1 });
-	const [paid = '', notPaid = ''] = itemsOf(unknown)
-		.filter(({ outcome }) => outcome === 'unknown')
-		.map(namedIn);
-	assert.deepEqual(
-		itemsOf(await settle(id, [paid], [notPaid])).map(({ outcome, code: why, mode, reference }) => [
-			outcome,
-			why,
-			mode,
-			reference,
-		]),
-		[
-			['alreadyPaid', 'settledPaid', 'settle', rowAt(rows, 17).reference],
-			['ready', 'settledNotPaid', 'settle', rowAt(rows, 120).reference],
-		],
-	);
-	assert.deepEqual(countOf(codesOf(await run(id))), { paidBefore: 199, paid: 1 });
-	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
-
-void test('what another execution is sending is not settled, and says when to try again', async (context) => {
-	const rows = payroll(lab, 'in-flight', 2);
-	const id = await add('in-flight', rows, { parameters: { options: { timeout: 60_000 } } });
-	const slow = { ...presets.error500AfterPaying, delayMs: 10_000 };
-	lab.sandbox.faults.plan('POST /disburse', () => slow);
-	const requests = lab.sandbox.requestCount();
-	const paying = await lab.api.run(id, START);
-	await eventually(
-		'both to be sent',
-		() => lab.sandbox.requestCount() === requests + 2 || undefined,
-	);
-	const references = rows.map(({ reference }) => reference);
-	await setFields(id, settling(references.slice(0, 1), references.slice(1)));
-	const early = await run(id);
-	assert.deepEqual(codesOf(early), ['inFlight', 'inFlight']);
-	for (const { message } of itemsOf(early)) {
-		context.diagnostic(String(message));
-		assert.match(String(message), /in \d+ minutes/);
-	}
-	assert.deepEqual(codesOf(await lab.api.endedExecution(paying)), ['unclear', 'unclear']);
-	lab.sandbox.faults.clear();
-	assert.deepEqual(codesOf(await settle(id, references, [])), ['settledPaid', 'settledPaid']);
-	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
 
 /** A form with both fields. */
 const FORM = 'Form';
@@ -403,22 +343,6 @@ void test('Retry execution of what called the workflow that settled by an expres
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0]);
 });
 
-void test('a copy says that it remembers nobody; settling sends nothing there, and gives it the record', async () => {
-	const rows = payroll(lab, 'copy', 3);
-	await run(await add('copied', rows));
-	const copy = await add('copy', rows, { parameters: { mode: 'dryRun' } });
-	const references = rows.map(({ reference }) => reference);
-	const [tried] = (await sendingNothing(async () => await run(copy))).nodes[PAY] ?? [];
-	assert.match(tried?.hints.join('\n') ?? '', /^This node remembers no payments yet/);
-	const codes = async (wasPaid: string[], wasNotPaid: string[]) =>
-		codesOf(await settle(copy, wasPaid, wasNotPaid));
-	assert.deepEqual(await codes([], references), Array(3).fill('neverSent'));
-	assert.deepEqual(await codes(references, []), Array(3).fill('recordedPaid'));
-	assert.deepEqual(await codes([], references), Array(3).fill('paidBefore'));
-	assert.deepEqual(codesOf(await run(copy)), Array(3).fill('paidBefore'));
-	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
-
 void test('an evaluation with invented answers pays nobody and records nothing, also in a workflow that is called', async (context) => {
 	if (lacks('inventedAnswers')) return context.skip();
 	const rows = payroll(lab, 'invented', 1);
@@ -438,21 +362,4 @@ void test('an evaluation with invented answers pays nobody and records nothing, 
 	await lab.api.deactivate(id);
 	assert.deepEqual(codesOf(await run(id)), ['paidBefore']);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
-});
-
-void test('a dry run of 200 items leaves no trace, and then a run pays all 200', async () => {
-	const before = payroll(lab, 'dry-before', 3);
-	const all = [...before, ...payroll(lab, 'dry', 200)];
-	const id = await add('dry', before);
-	await run(id);
-	await setFields(id, list(all).parameters, ROWS);
-	const record = recordOf(lab, id);
-	assert.ok(record);
-	await setFields(id, { mode: 'dryRun' });
-	const tried = await sendingNothing(async () => await run(id));
-	assert.deepEqual(countOf(codesOf(tried)), { paidBefore: 3, ready: 200 });
-	assert.ok(recordOf(lab, id) === record, 'the dry run left a trace in the record');
-	await setFields(id, { mode: 'pay' });
-	assert.deepEqual(countOf(codesOf(await run(id))), { paidBefore: 3, paid: 200 });
-	assert.deepEqual(timesPaid(lab.sandbox, all), once(all));
 });

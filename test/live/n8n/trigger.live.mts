@@ -8,14 +8,12 @@ import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import {
 	eventWorkflow,
-	idsOf,
 	post,
 	registeredUrl,
 	signature,
 	startCounter,
 	transfer,
 	TRIGGER,
-	whilePublished,
 	withCredential,
 	type Counter,
 } from '../../support/events.mts';
@@ -203,60 +201,6 @@ void describe('a test in the editor', () => {
 		assert.deepEqual(new Set(urls), new Set([url]));
 		context.diagnostic(`${ids.length} events; the URL was set ${urls.length} times`);
 	});
-});
-
-test('the same event three times in the same instant starts one execution', async () => {
-	const { id, url } = await publish(eventWorkflow());
-	const body = transfer('same');
-	const send = async () => await post(url, body, lab.sandbox.webhookSecret);
-	const statuses = new Set(await Promise.all([send(), send(), send()]));
-	assert.ok(statuses.has(200) && [...statuses].every((status) => [200, 503].includes(status ?? 0)));
-	assert.equal(await send(), 200);
-	await deliver('other');
-	assert.deepEqual(await seen(id, 2), ['webhook other', 'webhook same']);
-});
-
-for (const [acknowledge, ends] of [
-	['lastNode', ['error', 'error', 'success']],
-	['onReceived', ['error']],
-] as const) {
-	test(`Acknowledge ${acknowledge}, and the workflow fails twice: ${ends.join(', ')}`, async () => {
-		let fails = 2;
-		counter.answer = () => (fails-- > 0 ? 422 : 200);
-		await whilePublished(lab, eventWorkflow({ acknowledge }, counter.node), async ({ id }) => {
-			await deliver(`fails-${acknowledge}`);
-			const executions = await executionsOf(lab, id, ends.length);
-			assert.deepEqual(
-				executions.map(({ status }) => status),
-				ends,
-			);
-		});
-		counter.answer = () => 200;
-	});
-}
-
-test('events that are sent while n8n is down arrive when it is back, once each', async () => {
-	const { id } = await publish(eventWorkflow());
-	await lab.n8n.stop();
-	// The service tries again after 15 s.
-	lab.sandbox.setTimeFactor(0.5);
-	const sent = idsOf('down', 3);
-	const deliveries = sent.map(
-		(eventId) => lab.sandbox.emit('transfer.completed', { id: eventId }).deliveryId,
-	);
-	await lab.restartN8n();
-	const settled = await Promise.all(
-		deliveries.map(async (delivery) => await lab.sandbox.deliverySettled(delivery)),
-	);
-	lab.sandbox.setTimeFactor(0.02);
-	for (const { state, attempts } of settled) {
-		assert.equal(state, 'delivered');
-		assert.ok(attempts.length > 1, 'no attempt while n8n is down');
-	}
-	assert.deepEqual(
-		await seen(id, 3),
-		sent.map((eventId) => `webhook ${eventId}`),
-	);
 });
 
 test('forged and harmful requests are refused, start nothing and are all answered', async () => {

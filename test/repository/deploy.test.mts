@@ -1,17 +1,15 @@
 /** The containers of deploy/queue get the environment, commands and routes with which n8n is tested here. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { projectFolder } from '../../../demo/folders.mts';
-import { WEBHOOK_PATHS } from '../../support/services.mts';
+import { projectFolder } from '../../demo/folders.mts';
+import { WEBHOOK_PATHS } from '../support/services.mts';
 import {
 	mainEnvironment,
 	sharedEnvironment,
 	workerEnvironment,
-} from '../../support/queue/settings.mts';
+} from '../support/queue/settings.mts';
 
 const folder = join(projectFolder, 'deploy', 'queue');
 
@@ -42,53 +40,49 @@ const shared = sharedEnvironment({
 	encryptionKey: 'key',
 });
 
-void test('compose.yaml starts the processes of the queue test with the same environment', async () => {
+test('compose.yaml starts the processes of the queue test with the same environment', async () => {
 	const text = await readFile(join(folder, 'compose.yaml'), 'utf8');
 	const filledIn = text.replace(/\$\{(\w+)(:\?[^}]*)?\}/g, (_, name: string) => {
 		const value = variables[name];
-		assert.ok(value !== undefined, `${name} is not in .env.example`);
+		if (value === undefined) throw new Error(`${name} is not in .env.example`);
 		return value;
 	});
 	const { services } = Compose.parse(parse(filledIn, { merge: true }));
 	const n8n = Object.entries(services).filter(([, service]) => service.build !== undefined);
-	assert.deepEqual(
+	expect(
 		Object.fromEntries(
 			n8n.map(([name, { command, environment }]) => [name, { command, environment }]),
 		),
-		{
-			main: { command: 'start', environment: { ...shared, ...mainEnvironment(owner) } },
-			webhook: { command: 'webhook', environment: shared },
-			'worker-1': { command: 'worker', environment: { ...shared, ...workerEnvironment } },
-			'worker-2': { command: 'worker', environment: { ...shared, ...workerEnvironment } },
-		},
-	);
+	).toEqual({
+		main: { command: 'start', environment: { ...shared, ...mainEnvironment(owner) } },
+		webhook: { command: 'webhook', environment: shared },
+		'worker-1': { command: 'worker', environment: { ...shared, ...workerEnvironment } },
+		'worker-2': { command: 'worker', environment: { ...shared, ...workerEnvironment } },
+	});
 });
 
-void test('.env.example names the variables of compose.yaml', async () => {
+test('.env.example names the variables of compose.yaml', async () => {
 	const text = await readFile(join(folder, '.env.example'), 'utf8');
 	const names = [...text.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
-	assert.deepEqual(names.toSorted(), Object.keys(variables).toSorted());
+	expect(names.toSorted()).toEqual(Object.keys(variables).toSorted());
 });
 
-void test('Caddyfile limits how large a body may be, and how long a sender may take for it', async () => {
+test('Caddyfile limits how large a body may be, and how long a sender may take for it', async () => {
 	const text = await readFile(join(folder, 'Caddyfile'), 'utf8');
-	assert.match(text, /^\t\t\tmax_size 1MB$/m);
-	assert.match(text, /^\t\t\tread_body 30s$/m);
+	expect(text).toMatch(/^\t\t\tmax_size 1MB$/m);
+	expect(text).toMatch(/^\t\t\tread_body 30s$/m);
 });
 
-void test('Caddyfile passes nothing on to an n8n that is not ready', async () => {
+test('Caddyfile passes nothing on to an n8n that is not ready', async () => {
 	const text = await readFile(join(folder, 'Caddyfile'), 'utf8');
-	assert.match(text, /^\(only_when_ready\) \{\n(?:\t.*\n)*\thealth_uri \/healthz\/readiness$/m);
+	expect(text).toMatch(/^\(only_when_ready\) \{\n(?:\t.*\n)*\thealth_uri \/healthz\/readiness$/m);
 	const proxies = text.match(/^\t+reverse_proxy .*\n.*$/gm) ?? [];
-	assert.equal(proxies.length, 2);
-	for (const proxy of proxies) assert.match(proxy, /\{\n\t+import only_when_ready$/);
+	expect(proxies).toHaveLength(2);
+	for (const proxy of proxies) expect(proxy).toMatch(/\{\n\t+import only_when_ready$/);
 });
 
-void test('Caddyfile routes to the webhook process what the test routes to it', async () => {
+test('Caddyfile routes to the webhook process what the test routes to it', async () => {
 	const text = await readFile(join(folder, 'Caddyfile'), 'utf8');
 	const paths = /@webhooks path (.*)/.exec(text)?.[1]?.split(' ');
-	assert.deepEqual(
-		paths,
-		WEBHOOK_PATHS.map((first) => `/${first}/*`),
-	);
+	expect(paths).toEqual(WEBHOOK_PATHS.map((first) => `/${first}/*`));
 });
