@@ -1,4 +1,4 @@
-// What an event costs: the trigger beside what a builder would wire by hand, and what deliveries cost that start nothing.
+// The cost of an event: the trigger beside nodes wired by hand, and deliveries that start nothing.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expressionEngine } from '../demo/n8n-process.mts';
@@ -26,11 +26,11 @@ import {
 const ROUNDS = isQuick ? 1 : 3;
 const EVENTS = isQuick ? 10 : 100;
 const AT_ONCE = [1, 10, 50];
-/** Deliveries of each kind that start nothing, and how many of them a second. */
+/** The number of deliveries of each kind that start nothing, and their rate per second. */
 const REFUSED = isQuick ? 20 : 400;
 const PER_SECOND = 200;
 
-/** Something that receives events. */
+/** A receiver of events. */
 interface Receiver {
 	name: string;
 	url: string;
@@ -47,7 +47,7 @@ const done = () => node('Done', 'noOp');
 const rawWebhook = (path: string): NodeFile =>
 	webhook(path, { responseMode: 'onReceived', options: { rawBody: true } });
 
-/** What a builder wires to verify a signature. */
+/** The nodes that a builder wires to verify a signature. */
 function handWired(secret: { id: string; name: string }): WorkflowFile {
 	const received = rawWebhook('hand-wired');
 	const crypto = node(
@@ -132,7 +132,7 @@ interface EventRun {
 	cpu: number;
 }
 
-/** Sends events, so many at once, until the last execution has ended. */
+/** Sends events, this number at once, until the last execution has ended. */
 async function receive(bench: Bench, receiver: Receiver, atOnce: number): Promise<EventRun> {
 	const { sandbox } = bench.lab;
 	const executions = bench.executions() + EVENTS;

@@ -1,4 +1,4 @@
-/** What both programs measure with: a real n8n, what its database says of executions, and the page of results. */
+/** The tools of both benchmarks: a real n8n, the executions in its database, and the page of results. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
@@ -11,7 +11,7 @@ import { projectFolder } from '../demo/folders.mts';
 import { n8nVersion } from '../test/support/n8n/version.mts';
 import { startLab, type Lab, type LabOptions } from '../test/support/lab.mts';
 
-/** Small sizes, to see that it works. */
+/** Small sizes, for a test of the benchmarks themselves. */
 export const isQuick = process.argv.includes('--quick');
 
 const POLL_EVERY_MS = 50;
@@ -49,14 +49,14 @@ export class Bench {
 		return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 	}
 
-	/** How many executions there are, of all workflows. */
+	/** The number of executions of all workflows. */
 	executions(): number {
 		return Count.parse(this.database.prepare('SELECT count(*) count FROM execution_entity').get())
 			.count;
 	}
 
 	/**
-	 * Resolves to the newest execution of a workflow once all executions, so many in all, have ended.
+	 * Resolves to the newest execution of a workflow once this number of executions has ended.
 	 * Rejects when one did not succeed, or when that takes longer than 10 minutes.
 	 */
 	async ended(workflowId: string, count: number): Promise<number> {
@@ -74,7 +74,7 @@ export class Bench {
 		throw new Error(`${this.executions()} of ${count} executions ended in time`);
 	}
 
-	/** How long a node of an execution took, in ms. */
+	/** The duration of a node of an execution, in ms. */
 	nodeMs(executionId: number, node: string): number {
 		const row = this.database
 			.prepare('SELECT data FROM execution_data WHERE executionId = ?')
@@ -83,7 +83,7 @@ export class Bench {
 		return runData[node]?.[0]?.executionTime ?? NaN;
 	}
 
-	/** Replaces what n8n keeps for the only node of a workflow that has a record. */
+	/** Replaces the record of the only node of a workflow that has one. */
 	setRecord(workflowId: string, entries: string[]): void {
 		this.database
 			.prepare("UPDATE processed_data SET value = ? WHERE workflowId = ? AND context <> ''")
@@ -120,7 +120,7 @@ export function table(header: string[], rows: string[][]): string {
 	return [line(header), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** What was measured, of which commit and where, as it is now. */
+/** The date, commit, versions, machine and load at this moment, as a sentence of the page of results. */
 export function origin(): string {
 	const git = (...args: string[]) =>
 		execFileSync('git', args, { cwd: projectFolder, encoding: 'utf8' }).trim();
@@ -142,7 +142,7 @@ export function writeSection(title: string, ...paragraphs: string[]): void {
 	writeFileSync(file, `${[...sections, section].join('\n\n')}\n`);
 }
 
-// Only an orderly exit ends n8n too.
+// n8n ends with an orderly exit of this process, and not with a signal.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 	process.once(signal, () => process.exit(1));
 }

@@ -1,4 +1,4 @@
-// What a payment costs: the ETB Wallet node beside the HTTP Request node, and by how many payments are kept.
+// The cost of a payment: the ETB Wallet node beside the HTTP Request node, and by the size of the record.
 import { randomBytes } from 'node:crypto';
 import { readExample } from '../demo/examples.mts';
 import {
@@ -24,14 +24,14 @@ import {
 } from './measure.mts';
 
 const ROUNDS = isQuick ? 1 : 3;
-/** Payments in an execution: against the HTTP Request node, and by what is kept. */
+/** The number of payments in an execution: against the HTTP Request node, and by the size of the record. */
 const ITEMS = isQuick ? 50 : 2_000;
 const FEW = isQuick ? 20 : 200;
-/** Payments that are kept already. */
+/** The number of payments in the record. */
 const KEPT = isQuick ? [0, 500] : [0, 10_000, 100_000];
-/** In ms: how long the service takes. */
+/** The latency of the service, in ms. */
 const SLOW = 50;
-/** What a paid reference leaves in the record. */
+/** The marks of a paid reference in the record. */
 const MARKS_OF_PAID = 4;
 
 /** A published workflow that pays. */
@@ -39,7 +39,7 @@ interface Way {
 	name: string;
 	path: string;
 	workflowId: string;
-	/** How many executions one run makes. */
+	/** The number of executions of one run. */
 	executions: number;
 }
 
@@ -66,7 +66,7 @@ async function publish(name: string, pays: NodeFile, executions = 1): Promise<Wa
 	return { name, path, workflowId, executions };
 }
 
-/** As a builder sets it up: the service's two fields by expression, the key in a header credential. */
+/** The HTTP Request node with the service's two fields by expression and the key in a header credential. */
 async function httpRequest(): Promise<NodeFile> {
 	const id = await lab.api.createCredential('Service key', 'httpHeaderAuth', {
 		...{ name: 'Authorization', value: `Bearer ${lab.sandbox.apiKey}` },
@@ -102,7 +102,7 @@ async function run(way: Way, items: number, latencyMs = 0): Promise<PayRun> {
 	return { nodeMs: bench.nodeMs(executionId, PAY), cpuMs: used };
 }
 
-/** Against the HTTP Request node, which sends up to 50 at once. */
+/** Compares with the HTTP Request node, which sends up to 50 at once. */
 async function measureWays(wallets: Record<'ten' | 'fifty', Way>): Promise<string> {
 	const http = await publish('HTTP Request', await httpRequest());
 	const { ten, fifty } = wallets;
@@ -113,7 +113,7 @@ async function measureWays(wallets: Record<'ten' | 'fifty', Way>): Promise<strin
 		{ way: http, latencyMs: SLOW, runs: [] as PayRun[] },
 		{ way: fifty, latencyMs: SLOW, runs: [] as PayRun[] },
 	];
-	// What runs for the first time is compiled first.
+	// The first run compiles the code.
 	for (const { way } of cases) await run(way, Math.min(ITEMS, 500));
 	for (let round = 0; round < ROUNDS; round++)
 		for (const each of cases) each.runs.push(await run(each.way, ITEMS, each.latencyMs));
@@ -137,7 +137,7 @@ async function publishShared(): Promise<{ way: Way; recordedIn: string }> {
 	return { way: await publish('one workflow that pays', call, 2), recordedIn };
 }
 
-/** Time of one payment by how many are kept. Medians in ms; all alternate within each round. */
+/** The time of one payment by the size of the record. Medians in ms; all alternate within each round. */
 async function measureKept(wallets: Record<'ten' | 'fifty', Way>): Promise<string> {
 	const { ten, fifty } = wallets;
 	const shared = await publishShared();

@@ -17,7 +17,7 @@ import { freePort } from './ports.mts';
 import { startStack, type Stack } from './stack.mts';
 import { stopRequested } from './stop-signal.mts';
 
-/** A step of the demo that did not do what it should; its message says which and why. */
+/** The failure of a step of the demo; the message says which step and why. */
 class DemoFailure extends Error {}
 
 const EVENT_WITHIN_MS = 30_000;
@@ -34,7 +34,7 @@ interface Step {
 	/** The node's name in the workflow, and in what is printed. */
 	name: string;
 	parameters: Record<string, unknown>;
-	/** What is wrong with the node's output, or undefined. */
+	/** The difference between the node's output and the expected one; undefined when there is none. */
 	problem: (output: Item) => string | undefined;
 }
 
@@ -64,7 +64,7 @@ const stepsFor = (webhookUrl: string, externalId: string): Step[] => [
 		problem: (output) => differs(output, 'feePercent', FEE_PERCENT),
 	},
 	{
-		// The service keeps one URL, so what is set here must be the URL of the active trigger.
+		// The service keeps one URL, so this step sets that of the active trigger again.
 		name: 'Webhook: Set',
 		parameters: { resource: 'webhook', operation: 'set', webhookUrl },
 		problem: (output) => differs(output, 'webhookUrl', webhookUrl),

@@ -16,7 +16,7 @@ export const CREDENTIAL_NAME = 'ETB Wallet sandbox';
 /** The credential's type. */
 export const CREDENTIAL_TYPE = 'etbWalletApi';
 
-/** What the credential holds for a sandbox. */
+/** The data of a credential for a sandbox. */
 export const credentialFor = (sandbox: { url: string; apiKey: string; webhookSecret: string }) => ({
 	baseUrl: sandbox.url,
 	apiKey: sandbox.apiKey,

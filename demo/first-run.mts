@@ -1,4 +1,4 @@
-/** What `npm start` sets up in n8n when it runs for the first time. */
+/** The first run of `npm start`: sets up n8n for a person. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import {
 } from './examples.mts';
 import type { Stack } from './stack.mts';
 
-/** What was set up in this data folder; saved after each step, so that an interrupted first run goes on. */
+/** The steps that were done in this data folder; saved after each one, so that an interrupted first run goes on. */
 const State = z.object({
 	email: z.string(),
 	password: z.string(),
@@ -42,15 +42,15 @@ async function readState(file: string): Promise<State> {
 	return text === undefined ? newState() : State.parse(JSON.parse(text));
 }
 
-/** What a person needs to know. */
+/** The facts that `npm start` prints for the person. */
 export interface Prepared {
 	/** Undefined when the person changed it. */
 	login?: Login;
-	/** What was added, in lines to show. */
+	/** Further lines to print. */
 	added: string[];
 }
 
-/** What another start than `npm start` prepares besides. */
+/** A further step of preparation, for a program that starts more than `npm start`; resolves to lines to print. */
 export type Addition = (place: {
 	folder: string;
 	/** Logged in. Undefined when the person changed the login. */
@@ -83,7 +83,7 @@ export async function prepareForPerson(
 		});
 
 	if (await api.needsOwner()) {
-		await save(); // before the account exists: its password must never be lost
+		await save(); // before the account exists, so that its password cannot be lost
 		await api.setUpOwner(state);
 	} else {
 		try {

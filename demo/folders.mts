@@ -1,4 +1,4 @@
-/** Where the project is, and the n8n that it runs. */
+/** The folders of the project and of the n8n that it runs. */
 import { join } from 'node:path';
 
 /** The checkout: where `npm pack` makes the package and where `examples/` are. */
@@ -7,5 +7,5 @@ export const projectFolder = join(import.meta.dirname, '..');
 /** The private package that pins the real n8n. */
 export const pinnedN8nFolder = import.meta.dirname;
 
-/** The installed n8n that everything runs: the pinned one, or what `npm run test:versions` put into a folder of its own. */
+/** The installed n8n that all programs run: the pinned one, or another version that `npm run test:versions` installed. */
 export const n8nFolder = process.env.N8N_FOLDER ?? pinnedN8nFolder;

@@ -8,7 +8,7 @@ export interface Login {
 	password: string;
 }
 
-/** A workflow as the editor exports it; what is not named here passes through untouched. */
+/** A workflow as the editor exports it; other fields pass through unchanged. */
 export const WorkflowFile = z
 	.object({
 		name: z.string(),
@@ -29,9 +29,9 @@ export type WorkflowFile = z.infer<typeof WorkflowFile>;
 export interface NodeRun {
 	/** The json of each item of each output. */
 	outputs: Array<Array<Record<string, unknown>>>;
-	/** What is shown beside them. */
+	/** The hints that the editor shows beside them. */
 	hints: string[];
-	/** Why the node failed, in the words the editor shows. */
+	/** The reason why the node failed, as the editor shows it. */
 	error?: string;
 }
 
@@ -42,7 +42,7 @@ export interface Execution {
 	mode: string;
 	/** Each node's runs, by the node's name. */
 	nodes: Record<string, NodeRun[]>;
-	/** Why the execution failed, with the node's name when one is known. */
+	/** The reason why the execution failed, with the node's name where it is known. */
 	error?: string;
 }
 
@@ -52,7 +52,7 @@ export interface DataTableColumn {
 	type: string;
 }
 
-/** What n8n answered when it did not do what was asked. */
+/** An answer of n8n with an error status. */
 export class N8nApiError extends Error {
 	readonly status: number;
 
@@ -64,7 +64,7 @@ export class N8nApiError extends Error {
 
 export const EXECUTION_ENDED = new Set(['success', 'error', 'crashed', 'canceled']);
 const POLL_EVERY_MS = 200;
-/** How long n8n may be without its database: a busy machine is no failure. */
+/** The time that n8n may be without its database on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 
 const nodeTypesFile = '/types/nodes.json';
@@ -250,7 +250,7 @@ export class N8nApi {
 		}
 	}
 
-	/** How far n8n is with publishing; `atOnce` where it has no such state. */
+	/** The state of publishing; `atOnce` before n8n 2.40, which has no such state. */
 	private async publication(id: string): Promise<z.infer<typeof Publication> | 'atOnce'> {
 		try {
 			const path = `/rest/workflows/${id}/publication-status`;
@@ -270,7 +270,7 @@ export class N8nApi {
 			.executionId;
 	}
 
-	/** A workflow with all that n8n has of it: older n8n run what the editor sends. */
+	/** The whole saved workflow: older n8n run the workflow that the request contains. */
 	protected async savedWorkflow(id: string): Promise<unknown> {
 		return await this.request('GET', `/rest/workflows/${id}`, z.unknown());
 	}
@@ -300,7 +300,7 @@ export class N8nApi {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 		const Page = z.object({ results: z.array(ExecutionRow) });
 		const page = await this.request('GET', `/rest/executions?filter=${filter}&limit=100`, Page);
-		// One that ends while n8n looks is in both of the lists that it puts together.
+		// n8n joins two lists, and an execution that ends meanwhile is in both.
 		return [...new Set(page.results.map(({ id }) => id))];
 	}
 
@@ -316,17 +316,17 @@ export class N8nApi {
 		for (;;) {
 			response = await fetch(this.url + path, {
 				method,
-				// n8n closes an idle connection just when it may be used again.
+				// n8n may close an idle connection at the moment when it is used again.
 				headers: { 'content-type': 'application/json', cookie: this.cookie, connection: 'close' },
 				body: body && JSON.stringify(body),
 			});
 			text = await response.text();
-			// n8n says this before it looks at a request, for as long as its database was too busy for a sign of life.
+			// n8n answers this, and does not handle the request, while its database is too busy.
 			const isTooEarly = response.status === 503 && messageOf(text) === 'Database is not ready!';
-			// n8n 2.20 does so for an execution that has only just begun.
+			// n8n 2.20 answers this for an execution that has just begun.
 			const isUnwritten =
 				response.status === 500 && method === 'GET' && text.includes("'resultData'");
-			// After an update of a package, n8n 2.8 answers while it writes this file.
+			// After an update of a package, n8n 2.8 serves this file while it writes it.
 			const isCutOff = path === nodeTypesFile && !isWhole(text);
 			if (!(isTooEarly || isUnwritten || isCutOff) || Date.now() > deadline) break;
 			await sleep(POLL_EVERY_MS);

@@ -1,4 +1,4 @@
-/** Installs the pinned n8n when something needs it. */
+/** Installs the pinned n8n on first use. */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { runNpm } from './npm.mts';
 /** Written inside node_modules after a complete install: npm removes it when it starts over. */
 const markerIn = (folder: string) => join(folder, 'node_modules', '.installed-lock-hash');
 const PROGRESS_EVERY_MS = 1_000;
-/** Where lines cannot be written over, one a minute is enough. */
+/** The interval of lines where the output is no terminal, and a line cannot be overwritten. */
 const LINE_EVERY_MS = 60_000;
 
 const clockText = (seconds: number) =>

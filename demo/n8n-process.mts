@@ -12,7 +12,7 @@ export interface N8nOptions {
 	userFolder: string;
 	/** Port of the editor and the webhooks; of the health check when `command` is `worker`. */
 	port: number;
-	/** Which of n8n's processes to run. Default `start`, the whole of it. */
+	/** The kind of process. Default `start`, the main process. */
 	command?: 'start' | 'worker' | 'webhook';
 	/** Overrides and additions to n8n's environment; an undefined value removes a variable. */
 	env?: Record<string, string | undefined>;
@@ -39,11 +39,11 @@ const POLL_EVERY_MS = 200;
 /** n8n itself gives its running executions 30 s. */
 const STOP_WITHIN_MS = 40_000;
 
-/** Settings of some other n8n in the person's shell must not reach this one. */
+/** Variables of another n8n in the person's shell, which must not reach this one. */
 const OF_ANOTHER_N8N = /^(N8N|DB|QUEUE|EXECUTIONS|WEBHOOK|CREDENTIALS)_/;
 
 /**
- * n8n sets its expression engine up only for what evaluates something, and does not compile the same code again. From
+ * n8n acquires its expression engine only for executions that evaluate something, and compiles each code once. From
  * n8n 2.40 on; docs/operating.md says what they do.
  */
 export const expressionEngine = {
@@ -54,12 +54,12 @@ export const expressionEngine = {
 /** A module that calls a service; n8n has it from 2.2x on. */
 const mcpRegistry = join(n8nFolder, 'node_modules/n8n/dist/modules/mcp-registry');
 
-/** An n8n for one machine that asks nothing, announces nothing and calls no outside service. */
+/** The environment of an n8n on one machine that calls no outside service. */
 async function environmentFor({ userFolder, port, env }: N8nOptions) {
 	const inherited = Object.entries(process.env).filter(([name]) => !OF_ANOTHER_N8N.test(name));
 	const url = `http://127.0.0.1:${port}/`;
 	return {
-		// n8n runs schedules by the time of New York unless it is told another zone.
+		// n8n's default time zone is that of New York.
 		GENERIC_TIMEZONE: 'Africa/Addis_Ababa',
 		...Object.fromEntries(inherited),
 		N8N_USER_FOLDER: userFolder,
@@ -73,7 +73,7 @@ async function environmentFor({ userFolder, port, env }: N8nOptions) {
 		N8N_SECURE_COOKIE: 'false',
 		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
 		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
-		// n8n does not start when it is told of a module that it does not have.
+		// n8n does not start when this names a module that it does not have.
 		...(existsSync(mcpRegistry) && { N8N_DISABLED_MODULES: 'mcp-registry' }),
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
@@ -126,7 +126,7 @@ export async function startN8n(options: N8nOptions): Promise<N8nInstance> {
 	await log.close();
 	const { pid } = child;
 	if (pid === undefined) {
-		await exited; // rejects with why it could not be started
+		await exited; // rejects with the reason
 		throw new Error('n8n could not be started');
 	}
 
@@ -140,9 +140,9 @@ export async function startN8n(options: N8nOptions): Promise<N8nInstance> {
 	process.once('exit', kill);
 	const stop = async () => {
 		child.kill('SIGTERM');
-		const impatience = setTimeout(kill, STOP_WITHIN_MS);
+		const killTimer = setTimeout(kill, STOP_WITHIN_MS);
 		await exited;
-		clearTimeout(impatience);
+		clearTimeout(killTimer);
 		kill();
 		process.off('exit', kill);
 	};

@@ -1,7 +1,7 @@
 /** Runs npm. */
 import { spawn } from 'node:child_process';
 
-/** How many of npm's last lines an error repeats: enough for its reason, short enough to read. */
+/** The number of npm's last lines in an error. */
 const LINES_IN_ERROR = 20;
 
 /**
@@ -9,7 +9,7 @@ const LINES_IN_ERROR = 20;
  * Rejects with npm's last lines when it fails; `signal` ends it early.
  */
 export async function runNpm(args: string[], cwd: string, signal?: AbortSignal): Promise<string> {
-	// Inside an npm script this is the npm that the person started, whatever the platform calls it.
+	// Inside an npm script this is the npm that the person started, on each platform.
 	const npmProgram = process.env.npm_execpath;
 	const [command, commandArgs] = npmProgram?.endsWith('.js')
 		? [process.execPath, [npmProgram, ...args]]

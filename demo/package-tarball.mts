@@ -22,7 +22,7 @@ import { runNpm } from './npm.mts';
 const run = promisify(execFile);
 
 const Manifest = z.object({ name: z.string(), version: z.string() }).passthrough();
-const Ledger = z.object({ dependencies: z.record(z.string()) }).passthrough();
+const DependencyFile = z.object({ dependencies: z.record(z.string()) }).passthrough();
 const PackResult = z.array(z.object({ filename: z.string() })).nonempty();
 
 async function readJson(path: string): Promise<unknown> {
@@ -41,7 +41,7 @@ async function withTarball<T>(use: (tarball: string) => Promise<T>): Promise<T> 
 	}
 }
 
-/** Node would else find the checkout's n8n-workflow above a data folder inside it, and n8n would run with two. */
+/** Keeps n8n from loading a second n8n-workflow: Node would find the checkout's above a data folder inside it. */
 async function useN8nsOwnWorkflowLibrary(nodesFolder: string, packageFolder: string) {
 	const own = dirname(
 		createRequire(join(n8nFolder, 'package.json')).resolve('n8n-workflow/package.json'),
@@ -83,7 +83,7 @@ export async function installPackage(
 		await mkdir(packageFolder, { recursive: true });
 		await run('tar', ['-xzf', tarball, '-C', packageFolder, '--strip-components=1']);
 
-		// n8n drops these three and installs the rest without scripts: a runtime dependency would show here.
+		// As n8n does: it drops these three and installs the rest without scripts.
 		const manifestFile = join(packageFolder, 'package.json');
 		const manifest = Manifest.parse(await readJson(manifestFile));
 		for (const kind of ['devDependencies', 'peerDependencies', 'optionalDependencies']) {
@@ -103,14 +103,15 @@ export async function installPackage(
 			packageFolder,
 		);
 
-		const ledgerFile = join(nodesFolder, 'package.json');
-		const ledger = Ledger.safeParse(await readJson(ledgerFile).catch(() => undefined)).data ?? {
+		const installedFile = join(nodesFolder, 'package.json');
+		const installed = DependencyFile.safeParse(await readJson(installedFile).catch(() => undefined))
+			.data ?? {
 			name: 'installed-nodes',
 			private: true,
 			dependencies: {},
 		};
-		ledger.dependencies[name] = version;
-		await writeFile(ledgerFile, JSON.stringify(ledger, null, 2));
+		installed.dependencies[name] = version;
+		await writeFile(installedFile, JSON.stringify(installed, null, 2));
 		await useN8nsOwnWorkflowLibrary(nodesFolder, packageFolder);
 		await writeFile(hashFile, hash);
 		return { name, version, changed: true };

@@ -1,4 +1,4 @@
-/** Ports: read from settings, free ones, and whether one is taken. */
+/** Ports: from the environment, free ones, and a check that one is free. */
 import { createServer } from 'node:net';
 import { StartError } from './start-error.mts';
 

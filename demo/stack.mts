@@ -13,7 +13,7 @@ export interface StackOptions {
 	/** Environment of n8n beyond the usual. */
 	env?: Record<string, string | undefined>;
 	print: (line: string) => void;
-	/** Gives up while starting, and leaves nothing running. */
+	/** Ends the start, and every process of it. */
 	signal?: AbortSignal;
 }
 
@@ -25,7 +25,7 @@ export interface Stack {
 	stop(): Promise<void>;
 }
 
-/** Sandbox and real n8n with the packed project installed in it: everything but the person. */
+/** Starts the sandbox and a real n8n with the packed project installed in it. */
 export async function startStack(options: StackOptions): Promise<Stack> {
 	const { folder, n8nPort, print, signal } = options;
 	await ensureN8nInstalled(print, signal);

@@ -1,2 +1,2 @@
-/** A reason to stop that a person can understand and remove: shown as it is, without a stack trace. */
+/** An error that the person can remove: its message is printed without a stack trace. */
 export class StartError extends Error {}

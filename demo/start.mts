@@ -1,4 +1,4 @@
-/** What `npm start` runs: the sandbox and the real n8n with this package in it, until Ctrl-C. */
+/** `npm start`: runs the sandbox and the real n8n with this package in it, until Ctrl-C. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { projectFolder } from './folders.mts';
@@ -9,7 +9,7 @@ import { sandboxDatabase, startStack, type Stack } from './stack.mts';
 import { StartError } from './start-error.mts';
 import { stopRequested } from './stop-signal.mts';
 
-/** A sandbox that runs for days must not keep every request in memory. */
+/** The number of requests in memory, because a sandbox may run for days. */
 const REQUESTS_KEPT = 1_000;
 
 const print = (line: string) => console.log(line);
@@ -23,8 +23,8 @@ const isRunning = (pid: number) => {
 	}
 };
 
-/** Two n8n on one database would spoil it, so a data folder belongs to one start at a time. */
-async function claimFolder(folder: string): Promise<() => Promise<void>> {
+/** Reserves the data folder for this process: two n8n would damage one database. Resolves to a function that releases it. */
+async function reserveFolder(folder: string): Promise<() => Promise<void>> {
 	const pidFile = join(folder, 'start.pid');
 	const shown = relative(projectFolder, folder);
 	try {
@@ -74,7 +74,7 @@ async function start(signal: AbortSignal, addition?: Addition): Promise<void> {
 	await requireFreePort(n8nPort, 'N8N_PORT', 'the n8n editor');
 	await requireFreePort(sandboxPort, 'SANDBOX_PORT', 'the sandbox');
 	const folder = resolve(projectFolder, process.env.DATA_FOLDER || '.data');
-	const releaseFolder = await claimFolder(folder);
+	const releaseFolder = await reserveFolder(folder);
 	let stack: Stack | undefined;
 	try {
 		stack = await startStack({

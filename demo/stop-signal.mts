@@ -1,4 +1,4 @@
-/** When a program was asked to end. */
+/** The signal to end a program. */
 const PARENT_CHECK_EVERY_MS = 500;
 
 /**

@@ -43,7 +43,7 @@ export interface Attempt {
 	at: number;
 	/** HTTP status, when the receiver answered. */
 	status?: number;
-	/** Why there was no answer. */
+	/** The reason why there was no answer. */
 	error?: string;
 }
 
@@ -363,7 +363,7 @@ export class Books {
 		return String(result.lastInsertRowid);
 	}
 
-	/** Records one attempt and what follows from it. */
+	/** Records one attempt, and the delivery's new state and due time. */
 	addAttempt(
 		id: string,
 		attempt: Attempt,
@@ -397,7 +397,7 @@ export class Books {
 		}));
 	}
 
-	/** How many rows each table holds. */
+	/** The number of rows in each table. */
 	totals(): { users: number; disbursements: number; deliveries: number } {
 		const row = this.one(
 			`SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM disbursements)

@@ -1,4 +1,4 @@
-/** Time as the sandbox sees it: what retries and timestamps are measured with. */
+/** The sandbox's clock: retries and timestamps are measured with it. */
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;
@@ -44,7 +44,7 @@ export class ManualClock implements Clock {
 		return () => void this.timers.delete(timer);
 	}
 
-	/** How many timers wait. */
+	/** The number of timers that wait. */
 	get pending(): number {
 		return this.timers.size;
 	}

@@ -1,4 +1,4 @@
-/** What the page and the tests ask of the sandbox, beside the service itself. */
+/** The control interface of the sandbox, for its page and for tests. It is no part of the service. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { USER_ID_PREFIX, type Delivery, type Disbursement, type User } from './books.mts';
@@ -9,7 +9,7 @@ import { routeNames } from './partner-api.mts';
 import { parseBody, parseJson, Refusal } from './refusal.mts';
 import type { Sandbox } from './sandbox.mts';
 
-/** How many rows of each kind the state shows. */
+/** The number of rows of each kind in the state. */
 const NEWEST_ROWS = 200;
 const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]', '::1']);
 
@@ -17,7 +17,7 @@ const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]', '::1']);
 export const isLoopback = (host: string): boolean =>
 	LOOPBACK_NAMES.has(host) || host.startsWith('127.');
 
-/** Whose it is, if that is known; the service itself knows no names. */
+/** The owner's name, where it is known; the service itself knows no names. */
 interface Named {
 	name: string | undefined;
 }
@@ -43,7 +43,7 @@ export interface SandboxState {
 const faultName = (fault: Fault | PresetName): string =>
 	typeof fault === 'string' ? fault : JSON.stringify(fault);
 
-/** What is shown of a running sandbox. */
+/** The state of a running sandbox. */
 export function stateOf(sandbox: Sandbox): SandboxState {
 	const { books, faults, names } = sandbox;
 	const nameOf = (userId: string) => names.get(userId.slice(USER_ID_PREFIX.length));
@@ -102,7 +102,7 @@ const bodies = {
 	}),
 };
 
-/** What a person should know of examples that nobody took; undefined for nothing. */
+/** A message about examples that no receiver accepted; undefined when each was accepted. */
 function problemOf(deliveries: Delivery[]): string | undefined {
 	const [failed, ...others] = deliveries.filter(({ state }) => state === 'failed');
 	if (failed === undefined) return undefined;

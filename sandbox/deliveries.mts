@@ -56,7 +56,7 @@ export class Deliveries {
 		this.options = options;
 	}
 
-	/** Schedules what an earlier run left pending, each at its own due time. */
+	/** Schedules each delivery that an earlier run left pending, at its own due time. */
 	resume(): void {
 		const { books, clock } = this.options;
 		for (const { id, nextAttemptAt } of books.pendingDeliveries()) {
@@ -144,7 +144,7 @@ export class Deliveries {
 	private enqueue(id: string): void {
 		if (this.stopped) return;
 		this.due.push(id);
-		// Only after the current work: the transaction that queued the event must be complete.
+		// The transaction that queued the event must be complete before the first attempt.
 		queueMicrotask(() => this.startDue());
 	}
 

@@ -1,4 +1,4 @@
-/** What can be made to go wrong with the next request. */
+/** Faults: the ways in which a request to the partner API can be made to fail. */
 import type { ReceivedRequest, RouteName } from './partner-api.mts';
 import { errorBody } from './refusal.mts';
 
@@ -9,7 +9,7 @@ export interface CannedAnswer {
 	body?: string;
 }
 
-/** What goes wrong with one request. */
+/** The fault of one request. */
 export interface Fault {
 	/** Whether the service does the work (pays, provisions, ...) before it answers. */
 	process: 'before-answer' | 'never';
@@ -17,7 +17,7 @@ export interface Fault {
 	 * `normal`: the service's own answer; `none`: no answer, the connection stays open;
 	 * `reset`: TCP reset; `cut`: half of the body under the full Content-Length, then closed;
 	 * `drip`: a body without an end, a byte at a time; `switch`: 101 Switching Protocols, the connection stays open.
-	 * Work that is never done has no answer of its own: `normal` and `cut` then use a 503.
+	 * With `process: 'never'` the service has no answer of its own: `normal` and `cut` then use a 503.
 	 */
 	answer: 'normal' | 'none' | 'reset' | 'cut' | 'drip' | 'switch' | CannedAnswer;
 	/** Wait before the answer, in ms. */
@@ -107,7 +107,7 @@ export class Faults {
 		this.plans.set(route, plan);
 	}
 
-	/** Forgets queued faults, plans, and what was hit. */
+	/** Forgets queued faults, plans and the last hit. */
 	clear(): void {
 		this.queue = [];
 		this.lastHit = undefined;

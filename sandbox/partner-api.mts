@@ -20,15 +20,15 @@ export interface ReceivedRequest {
 	bodyText: string;
 	/** The body parsed as JSON; undefined when it is none. */
 	body: unknown;
-	/** What the path has in the places of the route that begin with a colon, such as `:id`. */
+	/** The values of the route's parameters, such as `:id`. */
 	params: Readonly<Record<string, string | undefined>>;
-	/** What stands behind the question mark. */
+	/** The query. */
 	query: URLSearchParams;
 	/** ms since the Unix epoch */
 	receivedAt: number;
 }
 
-/** What the partner API needs from the rest of the service. */
+/** The parts of the service that the partner API needs. */
 export interface PartnerApiOptions {
 	books: Books;
 	faults: Faults;
@@ -106,7 +106,7 @@ function disburse(request: ReceivedRequest, { books, onDisbursed }: PartnerApiOp
 }
 
 interface Endpoint {
-	/** For the page: what n8n asks to. */
+	/** The label of the route on the page. */
 	label: string;
 	answer: (request: ReceivedRequest, options: PartnerApiOptions) => Answer;
 }
@@ -161,7 +161,7 @@ const isRouteName = (name: string): name is RouteName => Object.hasOwn(endpoints
 /** The routes of the partner API, as faults name them. */
 export const routeNames: readonly RouteName[] = Object.keys(endpoints).filter(isRouteName);
 
-/** What each route is for, in a person's words. */
+/** The label of each route on the page. */
 export const labelOfRoute = (route: RouteName): string => endpoints[route].label;
 
 const isJson = (contentType = '') => /^application\/json\s*(;|$)/i.test(contentType);
@@ -192,7 +192,7 @@ const canned = ({ status, headers, body = '' }: CannedAnswer) => ({
 
 const DRIP_EVERY_MS = 300;
 
-/** Sends a head and then a space every so many ms, until the client or the service closes the connection. */
+/** Sends a head and then a space at this interval (ms), until the client or the service closes the connection. */
 function drip({ raw }: FastifyReply, everyMs: number): void {
 	raw.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
 	raw.write(' ');

@@ -1,4 +1,4 @@
-/** Requests that the service does not carry out, and how it says so. */
+/** Refusals: the answers to requests that the service does not carry out. */
 import type { z } from 'zod';
 import { BooksError } from './books.mts';
 

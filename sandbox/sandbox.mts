@@ -86,7 +86,7 @@ export interface Sandbox {
 	/** Factor on the retry delays from now on. */
 	setTimeFactor(timeFactor: number): void;
 	settings(): { refuseApiKey: boolean; latencyMs: number };
-	/** How many partner requests arrived since the start, those no longer kept included. */
+	/** The number of partner requests since the start, including those that are no longer kept. */
 	requestCount(): number;
 	/** Closes at once, hung connections included; pending deliveries stay in the database. */
 	stop(): Promise<void>;
@@ -151,7 +151,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		stopping: stopping.signal,
 	});
 
-	/** Of nothing that is in the books. */
+	/** The data of an example event; no deposit, transfer or payment in the books belongs to it. */
 	const exampleOf = (event: ExampleEvent): object => {
 		const amountEtb = 100;
 		const toUserId = books.users(1)[0]?.id ?? 'etbw_example';

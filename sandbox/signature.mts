@@ -1,4 +1,4 @@
-/** How the service signs what it sends. */
+/** The signature of the service's deliveries. */
 import { createHmac } from 'node:crypto';
 
 /**

@@ -1,4 +1,4 @@
-/** The last step of the build: copies what TypeScript does not, to the paths where n8n looks for it. */
+/** The last step of the build: copies the files that TypeScript does not, to the paths where n8n looks for them. */
 import { cpSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -10,13 +10,13 @@ const read = (...path: string[]): string => readFileSync(join(codeFolder, ...pat
 const CodeNode = z
 	.object({ name: z.string(), parameters: z.object({ jsCode: z.string() }).passthrough() })
 	.passthrough();
-/** The node of a payroll that writes into the table of what was paid. */
+/** The node of a payroll that writes into the register. */
 const RegisterNode = z
 	.object({ name: z.literal('Row of the register'), parameters: z.object({}).passthrough() })
 	.passthrough();
 const Styled = z.object({ customCss: z.string() }).passthrough();
 
-// Only of what this run sent: what was paid before may have had another amount.
+// Only of payments of this run: an earlier payment may have had another amount.
 const sentAmount =
 	"amountEtb: ['paid', 'otherAmount', 'noAnswer', 'unclear'].includes($json.code) ? $json.amountEtb : undefined";
 const settledBy =

@@ -1,7 +1,7 @@
 /**
  * `npm run release`: checks that the version in package.json can be released and pushes its tag, which makes
  * the publish workflow test and publish it. With `--dry-run` it does everything but the tag.
- * Exits 1 when something stands in the way.
+ * Exits 1 when a check fails.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -31,7 +31,7 @@ const typeScriptParser = z
 
 const { community, credentials, nodes } = basePlugin.configs;
 
-/** Of the rules for n8n's own nodes, those that do not hold for community nodes are off. */
+/** Rules for n8n's own nodes that do not hold for community nodes are off. */
 const rules = defineConfig(
 	n8nCommunityNodesPlugin.configs.recommended,
 	{ plugins: { 'n8n-nodes-base': { rules: basePlugin.rules } }, rules: { 'no-console': 'error' } },

@@ -73,7 +73,7 @@ async function send(method, path, body, done) {
 	await refresh();
 }
 
-/** Of all fields, and of the button that was clicked. */
+/** The values of all fields and of the button that was clicked. */
 function valuesOf(form, button) {
 	const fields = [...form.elements].filter(
 		(field) => field.name && (field.type !== 'submit' || field === button),

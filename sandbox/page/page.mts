@@ -1,4 +1,4 @@
-/** The page that shows what happens in the sandbox. */
+/** The sandbox's page: its state, and forms that change it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -17,7 +17,7 @@ const POLICY =
 	"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/** Payments first: the page is opened to see what becomes of them. */
+/** The routes in the order of the page. Payments stand first, because most faults are tried with them. */
 const ROUTE_LABELS: Record<string, string> = Object.fromEntries([
 	...routeNames.toReversed().map((route): [string, string] => [route, labelOfRoute(route)]),
 	['*', 'Any request'],
@@ -42,7 +42,7 @@ const PRESET_LABELS: Record<PresetName, string> = {
 	htmlError: 'Not done, a web page comes instead (500)',
 };
 
-/** What each of them means for a payment. */
+/** The meaning of each fault for a payment. */
 const PRESET_GROUPS: Record<string, PresetName[]> = {
 	'A payment is not paid': ['refused'],
 	'It is unknown whether it was paid': [
@@ -63,7 +63,7 @@ const PRESET_GROUPS: Record<string, PresetName[]> = {
 	'It is paid, later': ['slow', 'tooManyRequests'],
 };
 
-/** Of an event that may be anything. */
+/** The fields of an event that the page shows; an event may have any other shape. */
 const EventBody = z
 	.object({ data: z.object({ amountEtb: z.number(), toUserId: z.string() }).partial() })
 	.catch({ data: {} });
@@ -172,7 +172,7 @@ const deliveryState = (delivery: Delivery): Html => {
 	>`;
 };
 
-/** The amount of an event, and to whom it went. */
+/** The amount of an event, and its recipient. */
 const about = ({ body }: Delivery): string => {
 	const { data } = EventBody.parse(parseJson(body));
 	const amount = data.amountEtb === undefined ? '' : `: ${thousands(data.amountEtb)} ETB`;
@@ -229,7 +229,7 @@ const table = (title: string, total: number, rows: Html[], head: Html, none: str
 			: ''}
 	</section>`;
 
-/** An id, with the name of the person above it, if that is known. */
+/** An id, with the name of the person above it where it is known. */
 const named = (name: string | undefined, id: Html): Html =>
 	name === undefined ? id : html`<b>${name}</b><br />${id}`;
 

@@ -29,7 +29,7 @@ import {
 	TRIGGER_NAME,
 } from './workflows.mts';
 
-/** Where a new n8n and a new sandbox are. */
+/** The addresses of a new n8n and a new sandbox. */
 export interface Place {
 	n8nUrl: string;
 	sandbox: Sandbox;
@@ -37,7 +37,7 @@ export interface Place {
 	folder: string;
 }
 
-/** What the pictures are taken of. */
+/** The n8n, sandbox and browser of the pictures. */
 interface Scene extends Place {
 	api: N8nTestApi;
 	page: Page;
@@ -56,10 +56,10 @@ export interface Box {
 	height: number;
 }
 
-/** Of the window, in pixels; single pictures need more. */
+/** The size of the window in pixels; some pictures need a larger one. */
 const width = 1280;
 const height = 800;
-/** For a table with the hash of a transaction in one line. */
+/** A width in which the hash of a transaction fits into one line of a table. */
 const wide = 2100;
 
 const login: Login = { email: 'owner@example.com', password: 'Pictures-1' };
@@ -81,8 +81,8 @@ const sixPeople: Person[] = [
 	['eden', 14_300],
 ];
 
-/** What goes wrong with two of the six. */
-const troubles: Record<string, Fault | PresetName> = {
+/** The faults of two of the six payments. */
+const faultsByPayee: Record<string, Fault | PresetName> = {
 	bekele: {
 		process: 'never',
 		answer: { status: 422, body: JSON.stringify({ message: 'The wallet is closed' }) },
@@ -90,7 +90,7 @@ const troubles: Record<string, Fault | PresetName> = {
 	dawit: 'error500AfterPaying',
 };
 
-/** Each picture by its file name below the folder, and what to show for it. Resolves to the part that is taken, or to nothing for all. */
+/** The steps to each picture, by its file name. They resolve to the part of the window to take, or to nothing for the whole. */
 const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	nodes: async (scene) => {
 		const { page } = scene;
@@ -256,7 +256,7 @@ export async function takePictures(
 		);
 		for (const [name, prepare] of wanted) {
 			await page.setViewportSize({ width, height });
-			// What an earlier picture ran or changed must be gone.
+			// The page and the faults of an earlier picture must be gone.
 			await page.goto('about:blank');
 			scene.sandbox.faults.clear();
 			const clip = await prepare(scene).catch(async (error: unknown) => {
@@ -274,7 +274,7 @@ export async function takePictures(
 	}
 }
 
-/** A picture as soon as two in a row are the same: fonts and transitions announce nothing. */
+/** Takes a picture once two in a row are the same, because fonts and transitions emit no event. */
 export async function settled(page: Page, clip?: Box): Promise<Buffer> {
 	const shoot = async () => await page.screenshot({ clip, animations: 'disabled' });
 	let [before, now] = [await shoot(), await shoot()];
@@ -326,8 +326,8 @@ async function payroll(
 
 function breakTwo({ sandbox }: Scene): void {
 	sandbox.faults.plan('POST /disburse', ({ bodyText }) => {
-		const person = Object.keys(troubles).find((name) => bodyText.includes(`"etbw_${name}"`));
-		return person === undefined ? undefined : troubles[person];
+		const person = Object.keys(faultsByPayee).find((name) => bodyText.includes(`"etbw_${name}"`));
+		return person === undefined ? undefined : faultsByPayee[person];
 	});
 }
 
@@ -364,7 +364,7 @@ async function closeMessages(page: Page): Promise<void> {
 	}
 }
 
-/** Where an element is. */
+/** The box of an element. */
 export async function boxOf(element: Locator): Promise<Box> {
 	const box = await element.boundingBox();
 	if (box === null) throw new Error(`not visible: ${element.toString()}`);
@@ -377,7 +377,7 @@ async function parametersBox(page: Page): Promise<Box> {
 	const panel = await boxOf(page.getByTestId('node-parameters'));
 	let bottom = y;
 	for (const item of await page.getByTestId('parameter-item').all()) {
-		// What is hidden for now has no box.
+		// A hidden element has no box.
 		const box = await item.boundingBox();
 		if (box !== null) bottom = Math.max(bottom, box.y + box.height);
 	}

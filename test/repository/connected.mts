@@ -1,4 +1,4 @@
-/** Whether a workflow connects its own nodes only, each of a name of its own, and reads only from them. */
+/** A check of a workflow: names are unique, and connections and expressions refer to its own nodes only. */
 import type { WorkflowFile } from '../../demo/n8n-api.mts';
 
 export function expectConnected({ nodes, connections }: WorkflowFile): void {

@@ -1,4 +1,4 @@
-/** What the documentation refers to exists. */
+/** The files, headings, scripts, commands and operations that documents refer to exist. */
 import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -62,7 +62,7 @@ function broken(file: string): string[] {
 		.filter((target) => {
 			const [path = '', anchor] = target.split('#');
 			const linked = path === '' ? file : join(dirname(file), path);
-			// The rest passes without the folder.
+			// All tests outside of `gate/` pass without the folder.
 			if (isGate(linked) && !existsSync('gate')) return !LINKS_TO_THE_GATE.includes(file);
 			if (!existsSync(linked)) return true;
 			return anchor !== undefined && !anchorsIn(linked).includes(anchor);
@@ -80,7 +80,7 @@ function pathsIn(file: string): string[] {
 	return code.filter((part) => !/[<…*{]/.test(part)).flatMap((part) => part.match(path) ?? []);
 }
 
-/** Whether `npx` finds it here; those with a scope it fetches. */
+/** Whether `npx` finds the command here; packages with a scope are fetched. */
 const isInstalled = (command: string): boolean =>
 	command.startsWith('@') || existsSync(join('node_modules/.bin', command));
 

@@ -1,4 +1,4 @@
-/** What can be seen in the files of the examples, without n8n. */
+/** Rules for the files of the examples that need no n8n. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -74,7 +74,7 @@ const Connected = z.record(
 	z.record(z.array(z.array(z.object({ node: z.string() })).nullable())).optional(),
 );
 
-/** The nodes that get what a node gives. What leaves a form is what a person sent, and not what it was given. */
+/** The nodes behind a node, up to the next form: a form outputs the person's answers, and not its input. */
 async function nodesAfter(file: string, name: string): Promise<Set<string>> {
 	const { nodes, connections } = await readExample(file);
 	const isForm = new Set(

@@ -1,4 +1,4 @@
-/** GitHub runs what this project has, with as few rights and as little foreign code as possible. */
+/** The workflows of GitHub run existing scripts, with as few rights and as little foreign code as possible. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -99,7 +99,7 @@ test('only publishing may sign, and it publishes a tested commit with provenance
 		'npm run build',
 		'npm pack',
 	]);
-	// Nothing is installed or built where it may sign.
+	// The job that may sign installs and builds nothing.
 	expect(publish?.steps.flatMap(({ run }) => run ?? [])).toEqual([
 		'npm publish ./*.tgz --ignore-scripts --provenance --access public',
 	]);

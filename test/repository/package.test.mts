@@ -1,4 +1,4 @@
-/** What would be published: `npm run build` comes first. */
+/** The package as it would be published. It needs `npm run build`. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { z } from 'zod';

@@ -42,11 +42,11 @@ const shows = (property: INodeProperties, field: string, value: string): boolean
 
 interface OfferedOperation extends Choice {
 	resource: Choice;
-	/** Shown for it in the editor. */
+	/** The fields that the editor shows for the operation. */
 	fields: INodeProperties[];
 }
 
-/** What a person can choose in the editor, from the description that n8n loads. */
+/** The operations that a person can choose in the editor, from the description that n8n loads. */
 async function offered(): Promise<OfferedOperation[]> {
 	const { properties } = await described('etbWallet');
 	const resources = properties.filter(({ name }) => name === 'resource').flatMap(choices);
@@ -194,7 +194,7 @@ const categories = [
 
 describe.each([
 	['etbWallet', 1],
-	// Of a trigger of version 1, n8n evaluates an expression for each request.
+	// For a trigger of version 1, n8n evaluates an expression at each request.
 	['etbWalletTrigger', 2],
 ])('the node %s', (name, version) => {
 	test('has a codex with valid categories and other words to find it by', async () => {

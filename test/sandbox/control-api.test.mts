@@ -1,4 +1,4 @@
-/** What the sandbox shows and lets people change. */
+/** The sandbox's control interface. */
 import { request } from 'node:http';
 import { exampleEvents } from '../../sandbox/deliveries.mts';
 import { presetNames } from '../../sandbox/faults.mts';
@@ -61,7 +61,7 @@ test('deposits, transfers and events of any name can be sent', async () => {
 	}
 });
 
-/** What a receiver answers to all examples but the last one. */
+/** The answer of a receiver to all examples but the last one. */
 const allButLast = exampleEvents.slice(1).map(() => 200);
 
 test('an example of each event goes to the registered URL, or once to another one', async () => {
@@ -102,7 +102,7 @@ test('one of each goes to a test URL at once, and what nobody took is told', asy
 	expect(taken.json).toEqual({ deliveryIds: exampleEvents.map((_, index) => String(index + 1)) });
 	const names = all.received.map(({ body }) => JSON.parse(String(body)) as { event: string });
 	expect(names.map(({ event }) => event)).toEqual(exampleEvents);
-	// As n8n answers: a test is over after one event.
+	// In n8n a test ends with one event.
 	const { json } = await send(examples, 'POST', { event: '*', url: one.url });
 	const refused = exampleEvents.slice(1).join(', ');
 	expect(json).toMatchObject({
@@ -142,7 +142,7 @@ test('settings change the treasury, the key check and the latency', async () => 
 	});
 	expect((await call(sandbox, 'GET', '/balance')).status).toBe(401);
 	await send(settings, 'PUT', { refuseApiKey: false, latencyMs: 60_000 });
-	// With this latency only stop() ends the call.
+	// The latency is so long that only stop() ends the call.
 	const slow = call(sandbox, 'GET', '/balance').catch(() => 'cut off');
 	while (sandbox.requests.length < 2) await state(sandbox);
 	expect(await Promise.race([slow, state(sandbox)])).toMatchObject({

@@ -1,4 +1,4 @@
-/** The sandbox's deliveries: retries, restarts and what is sent. */
+/** The sandbox's deliveries: retries, restarts and the registered URL. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Each thing that can be made to go wrong, as a client sees it. */
+/** Each fault, as a client sees it. */
 import { connect } from 'node:net';
 import { presetNames, type PresetName } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
@@ -6,7 +6,7 @@ import { call, sandboxForTest, send, stopAll } from './start.mts';
 
 afterEach(stopAll);
 
-/** What a client sees on the wire. */
+/** The answer on the wire. */
 interface Seen {
 	text: string;
 	end: 'open' | 'closed' | 'ECONNRESET';
@@ -55,7 +55,7 @@ const faultNextPayment = (sandbox: Sandbox, preset: PresetName): Promise<void> =
 
 const paid = ({ books }: Sandbox): number => books.disbursements().length;
 
-// Which presets pay, and what the client then sees.
+// The answer of each preset, and the number of payments.
 const ANSWERED: Partial<Record<PresetName, { paid: boolean; status: number; body: RegExp }>> = {
 	refused: { paid: false, status: 422, body: /^\{"error"/ },
 	error500AfterPaying: { paid: true, status: 500, body: /^\{"error"/ },

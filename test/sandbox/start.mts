@@ -5,7 +5,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/s
 
 const closing: (() => Promise<void>)[] = [];
 
-/** Stops whatever the test started; for afterEach. */
+/** Stops all sandboxes and receivers of the test; for afterEach. */
 export async function stopAll(): Promise<void> {
 	for (const close of closing.splice(0).reverse()) await close();
 }

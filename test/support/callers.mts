@@ -9,23 +9,23 @@ export interface Payment {
 	amountEtb: unknown;
 }
 
-const nodeTold = z.object({
+const nodeResult = z.object({
 	outcome: z.string(),
 	toUserId: z.string(),
 	code: z.string().optional(),
 });
 
-/** What the ETB Wallet node told of a payment. */
-export type NodeTold = z.infer<typeof nodeTold>;
+/** The result of a payment, as the ETB Wallet node reports it. */
+export type NodeResult = z.infer<typeof nodeResult>;
 
-/** What the items of an ETB Wallet node tell, also those that failed. */
-export const toldByNode = (items: unknown[]): NodeTold[] =>
+/** The results in the items of an ETB Wallet node, those in errors included. */
+export const nodeResults = (items: unknown[]): NodeResult[] =>
 	items.map((item) => {
 		const { error } = z.object({ error: z.unknown() }).passthrough().parse(item);
-		return nodeTold.parse(error ?? item);
+		return nodeResult.parse(error ?? item);
 	});
 
-/** How many of each outcome. */
+/** The number of results of each outcome. */
 export function counts(told: Array<{ outcome: string }>): Record<string, number> {
 	const count: Record<string, number> = {};
 	for (const { outcome } of told) count[outcome] = (count[outcome] ?? 0) + 1;

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What an HTTPS server needs, and the file with the certificate. */
+/** The key and certificate of an HTTPS server, and the file with the certificate. */
 export interface Certificate {
 	key: string;
 	cert: string;
@@ -11,7 +11,7 @@ export interface Certificate {
 }
 
 /**
- * Makes `<name>.key` and `<name>.pem` in a folder, signed by `issuer`, which was made there before, or by itself.
+ * Makes `<name>.key` and `<name>.pem` in a folder, signed by `issuer`, which was made there before, or self-signed.
  * @param extension such as `subjectAltName=DNS:localhost`
  */
 export function certify(

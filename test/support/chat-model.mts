@@ -15,7 +15,7 @@ const Completion = z.object({ messages: z.array(Message) });
 
 const PAYMENT = /Pay (?<amountEtb>\d+) ETB to (?<toUserId>[\w-]+)(?<twice> twice)?/;
 
-/** How long the model takes to call a tool again. */
+/** The delay of the model before it calls a tool again. */
 const THINKING_MS = 4_000;
 
 /** A tool that the model calls. */
@@ -25,7 +25,7 @@ interface ToolCall {
 }
 
 /**
- * What the model does next: reads the balance, or pays what the person's last message asks for, and then repeats
+ * The next step of the model: it reads the balance, or pays as the person's last message asks, and then repeats
  * the tool's answer. Told to pay twice, it calls the tool a second time.
  */
 function next(messages: z.infer<typeof Message>[]): ToolCall | string {
@@ -54,7 +54,7 @@ export async function startChatModel(): Promise<ChatModel> {
 	server.post('/v1/chat/completions', async ({ body }) => {
 		const { messages } = Completion.parse(body);
 		const step = next(messages);
-		// As a real model: n8n's chat, which looks every 3 s, misses a question that follows the one before at once.
+		// n8n's chat polls every 3 s, and misses a question that follows another one at once. A real model is as slow.
 		if (messages.at(-1)?.role === 'tool' && typeof step !== 'string') await sleep(THINKING_MS);
 		const isText = typeof step === 'string';
 		const message = isText
@@ -120,7 +120,7 @@ export async function chat(
 		const link = buttons.find((button) => button.text === choices[questions.length])?.link;
 		questions.push(text);
 		if (link === undefined) throw new Error(`unexpected question: ${text}`);
-		// n8n answers nothing to what looks like a robot.
+		// n8n does not answer clients that look like robots.
 		await fetch(link, { headers: { 'user-agent': 'Mozilla/5.0 Chrome/140.0 Safari/537' } });
 	}
 

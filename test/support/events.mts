@@ -1,4 +1,4 @@
-/** Events for the tests in the real n8n: workflows that receive them, deliveries, and a count of what ran. */
+/** Events for the tests in the real n8n: workflows that receive them, deliveries, and a count of executions. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -42,7 +42,7 @@ export async function whilePublished(
 	}
 }
 
-/** Ids for so many events. */
+/** Ids for this number of events. */
 export const idsOf = (prefix: string, count: number): string[] =>
 	Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
@@ -55,16 +55,16 @@ export const withCredential = (
 	nodes: workflow.nodes.map((node) => ({ ...node, credentials: { etbWalletApi: credential } })),
 });
 
-/** What workflows did, by the id of their event. */
+/** A count of executions by the id of their event. */
 export interface Counter {
 	times: Map<string, number>;
 	/** A node that counts the event. */
 	node: NodeFile;
-	/** Answers each count with this status; with 0 not at all. */
+	/** The status of the answer to each count; 0 for no answer. */
 	answer: (id: string) => number;
-	/** Those that wait to be counted. */
+	/** The ids of the events that wait to be counted. */
 	waiting: Set<string>;
-	/** Lets each count wait, until what it returns is called. */
+	/** Makes each count wait until the returned function is called. */
 	hold(): () => void;
 	stop(): Promise<void>;
 }
@@ -151,7 +151,7 @@ export async function listensAgain(url: string): Promise<void> {
 	);
 }
 
-/** In groups of so many. */
+/** Splits a list into groups of this size. */
 export function bursts<Item>(items: Item[], size: number): Item[][] {
 	const count = Math.ceil(items.length / size);
 	return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));

@@ -1,4 +1,4 @@
-/** A person with an n8n login at n8n's form pages: does by HTTP what their browser does. */
+/** A person at n8n's form pages: sends the HTTP requests of their browser. */
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import type { Login } from '../../demo/n8n-api.mts';
@@ -9,7 +9,7 @@ const Invited = Wrapped(z.array(z.object({ user: z.object({ inviteAcceptUrl: z.s
 const Approved = Wrapped(z.object({ redirectUrl: z.string() }));
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
-/** ms. n8n never answers who sends or opens a form while its execution runs. */
+/** ms. n8n never answers a request for a form whose execution runs. */
 const ANSWERS_WITHIN = 20_000;
 const REDIRECTS = 10;
 
@@ -27,7 +27,7 @@ export class FormVisitor {
 		this.url = url;
 	}
 
-	/** Nobody in particular: somebody without a login, or a program that opens links. */
+	/** A visitor without a login, such as a program that opens links. */
 	static stranger(url: string): FormVisitor {
 		return new FormVisitor(url);
 	}
@@ -61,7 +61,7 @@ export class FormVisitor {
 				return await this.follow(address, signal);
 			} catch (error) {
 				if (!signal.aborted) throw error;
-				// The execution went on just then. A person loads the page again.
+				// The execution went on meanwhile. A person loads the page again.
 				return undefined;
 			}
 		});
@@ -128,10 +128,10 @@ export class FormVisitor {
 		}
 	}
 
-	/** What the page's script does after sending: waits until there is a page again, opens it, and ends the execution with it. */
+	/** Does the same as the page's script after sending: waits for the next page, opens it, and ends the execution with it. */
 	async read(address: string): Promise<string> {
 		const page = await this.open(address);
-		// A page at the end goes on by itself.
+		// The last page is sent by its script.
 		if (!page.includes("id='n8n-form'"))
 			await this.request(address, { method: 'POST', headers: tokenOf(page) });
 		return page;
@@ -154,7 +154,7 @@ export class FormVisitor {
 		);
 	}
 
-	/** Sends as it is; redirects are not followed. */
+	/** Sends a request with the visitor's cookies, without following redirects. */
 	async request(address: string, init: RequestInit = {}): Promise<Response> {
 		const cookie = [...this.cookies]
 			.filter(([name]) => !isOfAnotherPage(name, address))
@@ -190,14 +190,14 @@ export class FormVisitor {
 
 /**
  * Whether a cookie is for the pages of another execution. n8n gives out one of 560 bytes for each, for an hour, and refuses
- * (431) who sends more than 16 KB of them: nobody opens as many pages in an hour as a test does.
+ * (431) requests with more than 16 KB of them. A test opens more pages in an hour than a person.
  */
 const isOfAnotherPage = (cookie: string, address: string): boolean => {
 	const [, id] = /^n8n-form-auth-ex-(.*)$/.exec(cookie) ?? [];
 	return id !== undefined && !new URL(address).pathname.includes(`/form-waiting/${id}`);
 };
 
-/** What a browser says of a file, by the end of its name. */
+/** The media type that a browser sends for a file, by the extension of its name. */
 const mediaTypes: Record<string, string> = {
 	csv: 'text/csv',
 	ods: 'application/vnd.oasis.opendocument.spreadsheet',

@@ -6,7 +6,7 @@ const root = resolve(import.meta.dirname ?? __dirname, '../..');
 
 const sources = globSync(['{nodes,credentials}/**/*.ts', 'nodes/**/*.{svg,json}'], { cwd: root });
 
-/** Code is compiled, so its time tells. Assets are copied with the time of their source, so their content tells. */
+/** Compiled code is compared by time. Copied assets are compared by content. */
 function isStale(source: string): boolean {
 	const from = join(root, source);
 	const built = join(root, 'dist', source.replace(/\.ts$/, '.js'));

@@ -108,7 +108,7 @@ export async function eventually<Answer>(
 	}
 }
 
-/** How often the user of each row was paid, by the sandbox's books. */
+/** The number of payments to the user of each row, by the sandbox's books. */
 export function timesPaid(sandbox: Sandbox, rows: Array<{ toUserId: string }>): number[] {
 	const times = new Map(rows.map(({ toUserId }) => [toUserId, 0]));
 	for (const { toUserId } of sandbox.books.disbursements()) {
@@ -118,7 +118,7 @@ export function timesPaid(sandbox: Sandbox, rows: Array<{ toUserId: string }>): 
 	return [...times.values()];
 }
 
-/** All executions of a workflow once there are `count`, ended, oldest first. */
+/** All executions of a workflow, oldest first, once `count` of them have ended. */
 export async function executionsOf(
 	{ api }: Lab,
 	workflowId: string,
@@ -156,7 +156,7 @@ export async function setFields(
 	}));
 }
 
-/** Each payment in the books but the first `since`, as "user amount", in order of user. */
+/** The payments in the books after the first `since`, as "user amount", in order of user. */
 export const paidSince = (sandbox: Sandbox, since: number): string[] =>
 	sandbox.books
 		.disbursements()

@@ -27,7 +27,7 @@ export async function clockFrom(file: string): Promise<Record<string, string>> {
 	return { ...clock, PATH: `${dirname(file)}:${process.env.PATH ?? ''}` };
 }
 
-/** Writes how far the clock is moved, in ms; 0 is the true time. */
+/** Writes the offset of the clock in ms; 0 is the true time. */
 export async function moveClock(file: string, byMs: number): Promise<void> {
 	await writeFile(file, `${byMs < 0 ? '' : '+'}${(byMs / 1000).toFixed(3)}\n`);
 }

@@ -1,9 +1,9 @@
 /** A deliberate mistake in the project's own code, which tests have to notice. */
 export interface Mutation {
-	/** What goes wrong by it. */
+	/** The consequence of the mistake. */
 	breaks: string;
 	file: string;
-	/** What stands in the file, once. */
+	/** The text in the file, which occurs once. */
 	finds: string;
 	puts: string;
 }

@@ -1,4 +1,4 @@
-/** A package registry on this machine: whatever https address npm asks for, a proxy setting leads it here. */
+/** A package registry on loopback. A proxy setting leads every https request of npm to it. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const Manifest = z.object({ name: z.string(), version: z.string() }).passthrough();
 
 export interface PackageRegistry {
-	/** What n8n's environment needs for its npm to come here. */
+	/** The variables of n8n's environment that lead its npm to this registry. */
 	env: Record<string, string>;
 	/** Adds a version from its tarball and makes it the latest; resolves to its name and version. */
 	publish(tarball: string): Promise<{ name: string; version: string }>;
@@ -69,7 +69,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 	return {
 		requests,
 		env: {
-			// n8n's own requests end here too: those to the registry are answered, and the others do not accept the certificate.
+			// n8n's own requests end here too: requests to the registry are answered, and other ones reject the certificate.
 			NODE_EXTRA_CA_CERTS: certFile,
 			HTTPS_PROXY: url,
 			https_proxy: url,

@@ -59,7 +59,7 @@ export async function addRows(api: N8nApi, table: string, rows: Row[]): Promise<
 	]);
 }
 
-/** All rows of a data table, without what n8n adds. */
+/** All rows of a data table, without the columns that n8n adds. */
 export async function rowsOf(api: N8nApi, table: string): Promise<Row[]> {
 	const { nodes } = await run(api, [tableNode('get', table, { returnAll: true })]);
 	return (nodes['Table']?.[0]?.outputs[0] ?? []).map((row) =>

@@ -10,7 +10,7 @@ import { eventually } from './lab.mts';
 
 const run = promisify(execFile);
 
-/** Something that runs until it is stopped. */
+/** A process or server that runs until it is stopped. */
 export interface Service {
 	stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Postgres extends Service {
 const DEBIAN_PACKAGES =
 	'These tests need PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
 
-/** Ends a child with `signal`, waits for it, and should this program end first, ends it with `atExit`. */
+/** Returns a function that ends a child with `signal` and waits for it. If this program ends first, the child ends with `atExit`. */
 function stopping(
 	child: ChildProcess,
 	signal: NodeJS.Signals,
@@ -76,7 +76,7 @@ export async function postgresPrograms(): Promise<string> {
 	return join(root, String(versions[0]), 'bin');
 }
 
-/** Where the server's programs are. POSTGRES_PROGRAMS is a folder with those of another version. */
+/** The folder of the server's programs. POSTGRES_PROGRAMS names one of another version. */
 async function serverPrograms(): Promise<string> {
 	const chosen = process.env.POSTGRES_PROGRAMS;
 	return chosen === undefined || chosen === '' ? await postgresPrograms() : chosen;
@@ -89,7 +89,7 @@ async function postgresUser(): Promise<{ uid: number; gid: number } | undefined>
 	return { uid: await id('-u'), gid: await id('-g') };
 }
 
-/** The ids of the processes that a process started, by what Linux says. */
+/** The ids of the child processes of a process, read from /proc. */
 async function childrenOf(pid: number): Promise<number[]> {
 	const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
 	const isChild = async (name: string) => {
@@ -128,13 +128,13 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 	const start = async () => {
 		const child = await logged(
 			join(servers, 'postgres'),
-			// (Without fsync: no test pulls the plug, and a program's crash loses nothing that was written.)
+			// Without fsync: the crash of a program, and no test has another one, loses nothing that was written.
 			['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, '-c', 'fsync=off'],
 			folder,
 			user,
 		);
 		postmaster = child;
-		// Its fast shutdown, which ends open connections, and its immediate one; SIGKILL would leave its children.
+		// SIGINT is PostgreSQL's fast shutdown, which ends open connections, and SIGQUIT the immediate one. SIGKILL would leave its children.
 		stop = stopping(child, 'SIGINT', 'SIGQUIT');
 		await eventually('an answer from PostgreSQL', async () => {
 			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
@@ -161,7 +161,7 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		},
 		async kill() {
 			if (postmaster?.pid === undefined) return;
-			// Stopped, so that it starts no other ones meanwhile.
+			// A stopped postmaster starts no other children meanwhile.
 			process.kill(postmaster.pid, 'SIGSTOP');
 			const children = await childrenOf(postmaster.pid);
 			for (const pid of children) process.kill(pid, 'SIGKILL');
@@ -240,7 +240,7 @@ export async function startProxy(
 			outgoing.writeHead(503).end();
 			return;
 		}
-		// A new connection for each: n8n closes an idle one just when it may be used again.
+		// A new connection for each request: n8n may close an idle one at the moment when it is used again.
 		const options = { host: '127.0.0.1', port: target, path: url, method, headers, agent: false };
 		const upstream = request(options, (answer) => {
 			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -254,7 +254,7 @@ export async function startProxy(
 		});
 		incoming.pipe(upstream);
 	};
-	// 0: it never closes an idle connection, which a test may be using again.
+	// 0: the server never closes an idle connection, which a test may be using again.
 	const server = createServer(
 		{ keepAliveTimeout: 0 },
 		(incoming, outgoing) => void pass(incoming, outgoing),

@@ -1,17 +1,17 @@
-/** What `npm run test:versions` writes into docs/compatibility.md: the range of versions, what older ones lack, and a table. */
+/** The parts of docs/compatibility.md that `npm run test:versions` writes: the range of versions, the differences of older ones, and a table. */
 import { listedDifferences } from '../support/n8n/version-differences.mts';
 import { compareVersions } from '../support/n8n/version.mts';
 
 export const compatibilityFile = 'docs/compatibility.md';
 
-/** `passes`: everything that was run. All else says where it ended. */
+/** `passes`, or the step that failed. */
 const results = ['passes', 'fails', 'does not start', 'does not install'] as const;
 export type Result = (typeof results)[number];
 
 export interface TriedVersion {
 	version: string;
 	result: Result;
-	/** Which tests were run, and how many of them passed; what failed, with its reason. */
+	/** The tests that were run and the number that passed; the failures with their reasons. */
 	run: string;
 }
 
@@ -35,7 +35,7 @@ export interface Range {
 	newest: string;
 }
 
-/** Undefined when none passed. */
+/** Undefined when no version passed. */
 export function rangeOf(tried: TriedVersion[]): Range | undefined {
 	const started = tried
 		.filter(({ result }) => result !== 'does not install')
@@ -48,7 +48,7 @@ export function rangeOf(tried: TriedVersion[]): Range | undefined {
 	return { oldest: passed.at(-1)?.version ?? '', newest: passed[0]?.version ?? '' };
 }
 
-/** The document with these rows in its table, in place of older ones of the same versions, and with all that older ones lack. */
+/** The document with these rows in its table, in place of older rows of the same versions, and with the list of differences. */
 export function withRows(document: string, rows: TriedVersion[]): string {
 	const others = readTable(document).filter(
 		({ version }) => !rows.some((row) => row.version === version),

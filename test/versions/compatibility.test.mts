@@ -1,4 +1,4 @@
-/** What docs/compatibility.md says is what everything else says about versions of n8n. */
+/** docs/compatibility.md agrees with package.json and with the tests about versions of n8n. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { listedDifferences } from '../support/n8n/version-differences.mts';

@@ -1,4 +1,4 @@
-/** Installs other versions of n8n than the pinned one, each into a folder of its own outside the project. */
+/** Installs other versions of n8n, each into a folder of its own outside the project. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const Manifest = z
 	})
 	.passthrough();
 
-/** The manifest of the pinned n8n, which those of other versions are made from. */
+/** The manifest of the pinned n8n; the manifests of other versions are made from it. */
 const pinnedManifest = Manifest.parse(
 	JSON.parse(await readFile(join(pinnedN8nFolder, 'package.json'), 'utf8')),
 );
@@ -30,9 +30,9 @@ export async function exactVersion(wanted: string): Promise<string> {
 }
 
 /**
- * What has to be of the time of an n8n, because it says of a package only "this or newer", or does not name it at all and
- * does not start without it. The first entry that is not older than the version holds; newer ones take what the pinned n8n
- * takes. Before 2.39 n8n takes xlsx from an address outside the registry.
+ * Packages whose version must be as old as the n8n, because it accepts any newer one, or does not name the package and
+ * does not start without it. The first entry that is not older than the version applies; newer n8n use the versions of
+ * the pinned one. Before 2.39 n8n installs xlsx from an address outside the registry.
  */
 const ofTheirTime: Array<{
 	version: string;

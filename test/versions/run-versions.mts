@@ -1,5 +1,5 @@
-// `npm run test:versions -- 2.41.1 2.40.7`: installs each n8n, runs the demo and the real tests in it, and writes what
-// came of it into docs/compatibility.md. `latest` is the newest that the registry has; without a version: all that passed.
+// `npm run test:versions -- 2.41.1 2.40.7`: installs each n8n, runs the demo and the live tests in it, and writes the
+// results into docs/compatibility.md. `latest` is the newest in the registry. The default is all versions that passed before.
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { compatibilityFile, rangeOf, readTable, withRows } from './compatibility
 import type { TriedVersion } from './compatibility.mts';
 import { exactVersion, installedN8n } from './other-n8n.mts';
 
-/** What is run in each n8n after the demo, which calls all seven endpoints and receives an event, unless it lacks `needs`. */
+/** The tests that run in each n8n after the demo, unless it lacks `needs`. */
 const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lacks>[0] }> = [
 	{ name: 'install and operations', file: 'test/live/n8n/install.live.mts' },
 	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },
@@ -28,15 +28,15 @@ const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lack
 
 const print = (line: string) => console.log(line);
 
-/** The first line of a reason, such that it fits into a cell of a table. */
+/** The first line of a reason, shortened to a cell of a table. */
 const inCell = (reason: string) =>
 	(reason.trim().split('\n')[0] ?? '').replaceAll('|', '/').replaceAll(/\s+/g, ' ').slice(0, 200);
 
-/** npm says the reason in the lines that begin with its error code. */
+/** The lines of npm's output with the reason begin with its error code. */
 const reasonOfNpm = (message: string) =>
 	/npm error (?!code)(.+)/.exec(message)?.[1] ?? message.split('\n').at(-1) ?? '';
 
-/** Runs the demo; undefined when it did its job, else its last words. */
+/** Runs the demo; resolves to its last line when it failed. */
 async function failureOfDemo(env: NodeJS.ProcessEnv): Promise<string | undefined> {
 	const child = spawn(process.execPath, ['demo/demo.mts'], {
 		cwd: projectFolder,
@@ -54,9 +54,9 @@ async function failureOfDemo(env: NodeJS.ProcessEnv): Promise<string | undefined
 
 interface Counted {
 	passed: number;
-	/** Because this n8n lacks what they are about. */
+	/** The number of tests about features that this n8n lacks. */
 	skipped: number;
-	/** Each with its reason. */
+	/** The failed tests, each with its reason. */
 	failed: string[];
 }
 
@@ -130,7 +130,7 @@ for (const wanted of wantedVersions) {
 	const row = await tryVersion(version);
 	rows.push(row);
 	print(`n8n ${version} ${row.result}${row.run === '' ? '' : `: ${row.run}`}`);
-	// After each, so that what was found is not lost with the next.
+	// Written after each version, so that a later failure loses no result.
 	const document = await readFile(documentFile, 'utf8');
 	await writeFile(documentFile, withRows(document, [row]));
 }

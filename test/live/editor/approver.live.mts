@@ -1,4 +1,4 @@
-/** The approver's page in a browser, as wide as a phone, where what a person sees is made by n8n's own script. */
+/** The approver's page in a browser as wide as a phone, where n8n's own script draws the page. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';

@@ -1,4 +1,4 @@
-/** What a person sees in the real editor, with the packed package in a real n8n. Only the page is touched. */
+/** The package in the editor of a real n8n, driven by the page alone. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

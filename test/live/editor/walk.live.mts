@@ -1,4 +1,4 @@
-/** A payment whose answer is lost, settled from the screen alone by what the message says: on the sandbox's page and in the editor. */
+/** A payment whose answer is lost is settled as its message says, on the sandbox's page and in the editor alone. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
@@ -39,7 +39,7 @@ class Person {
 		this.workflowId = workflowId;
 	}
 
-	/** On the sandbox's page: the next payment meets this. */
+	/** Chooses a fault for the next payment on the sandbox's page. */
 	async breakIt(preset: string): Promise<void> {
 		const { page } = this.editor;
 		await page.goto(this.lab.sandbox.url, { waitUntil: 'domcontentloaded' });
@@ -57,7 +57,7 @@ class Person {
 		await this.editor.canvasNode(PAY).last().waitFor();
 	}
 
-	/** What the open node's output says. */
+	/** The text of the open node's output. */
 	async says(text: RegExp): Promise<string> {
 		const { output } = this.editor;
 		return await eventually(String(text), async () => {
@@ -123,7 +123,7 @@ void describe('an answer that is lost, settled in the editor', () => {
 			assert.equal(person.paid - before, 1);
 			assert.equal(person.wallets, 1);
 
-			// What was typed does not stay for the next time.
+			// The fields must be empty for the next case.
 			await editor.choose('mode', mode);
 			assert.equal(await editor.field(name).locator('textarea').inputValue(), '');
 		});

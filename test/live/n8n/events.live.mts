@@ -1,4 +1,4 @@
-/** What the trigger remembers when n8n is killed and busy, and what it answers. In the real n8n. */
+/** The trigger's record of events over kills and under load, and its answers. In the real n8n. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -47,7 +47,7 @@ async function restart(url: string, how: 'stop' | 'kill' = 'stop'): Promise<void
 	await listensAgain(url);
 }
 
-/** How often each of these ran, once each has that was to. */
+/** The number of executions of each event, once each event has one. */
 async function ran(ids: string[]): Promise<number[]> {
 	await eventually(
 		`${ids.length} events to run`,
@@ -57,7 +57,7 @@ async function ran(ids: string[]): Promise<number[]> {
 	return ids.map((id) => counter.times.get(id) ?? 0);
 }
 
-/** As n8n has it in its database. */
+/** The workflow's static data in n8n's database. */
 function staticDataOf(workflowId: string): object {
 	const file = join(lab.n8n.userFolder, '.n8n', 'database.sqlite');
 	const database = new DatabaseSync(file, { readOnly: true });
@@ -87,7 +87,7 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 				}
 			})();
 			const kept = idsOf('keep', 10);
-			// One after the other: two executions that write at once undo each other without any trigger.
+			// One after the other: in n8n two executions that write at once undo each other, whatever the trigger.
 			for (const name of kept) {
 				assert.equal(await send(url, transfer(name)), 200);
 				await eventually(`${name} in the static data`, () =>
@@ -122,7 +122,7 @@ void test('160 events in bursts of 40, n8n killed and restarted: each runs once'
 				await eventually('a third of the burst', () =>
 					burst.filter((id) => counter.times.has(id)).length > 12 ? true : undefined,
 				);
-				// Those whose execution began may have been answered, and were cut off in the middle.
+				// Events whose execution began may have been answered, and were cut off in the middle.
 				for (const id of burst) if (!counter.times.has(id)) inFlight.add(id);
 				await restart(url, 'kill');
 			}
@@ -242,7 +242,7 @@ void test('the secret is replaced while events come: none is refused, none runs 
 		};
 		await change({ webhookSecret: oldSecret, previousWebhookSecret: '' });
 		await sendFor(after(500), () => oldSecret);
-		// As the document says: the person saves both, and then the service begins to sign with the new one.
+		// The order of the document: the person saves both secrets, and then the service signs with the new one.
 		let isChanged = false;
 		const changing = change({ webhookSecret: newSecret, previousWebhookSecret: oldSecret }).then(
 			() => (isChanged = true),
@@ -284,7 +284,7 @@ void describe('bodies', () => {
 				if (status === 200) assert.deepEqual(await ran([`type-${index}`]), [1], type);
 				assert.equal(await post(url, body, 'forged', headers), status === 422 ? 422 : 401, type);
 			}
-			// n8n itself answers, also what is signed.
+			// n8n itself answers these, signed or not.
 			for (const type of ['multipart/form-data; boundary=x', 'text/xml']) {
 				const body = transfer('other-type');
 				const status = await post(url, body, lab.sandbox.webhookSecret, { 'content-type': type });

@@ -1,4 +1,4 @@
-/** Installing and updating as an owner does it in the editor, with what was there before still working. */
+/** Installing and updating in the editor, with workflows of the previous version that go on. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -49,7 +49,7 @@ const start = async (port: number) =>
 
 const run = promisify(execFile);
 
-/** Packs what is in a folder as it would be published; resolves to the tarball. */
+/** Packs the package in a folder as it would be published; resolves to the tarball. */
 async function pack(from: string): Promise<string> {
 	const packed = await runNpm(['pack', '--json', '--pack-destination', folder], from);
 	const [{ filename }] = z
@@ -104,7 +104,7 @@ async function runToEnd(name: string): Promise<Execution> {
 	return execution;
 }
 
-/** How many events the trigger gave out: the execution of one that came before ends in the trigger. */
+/** The number of events that the trigger emitted: the execution of a duplicate ends in the trigger. */
 async function givenOut(): Promise<number> {
 	let count = 0;
 	for (const id of await api.executionIds(ids.events ?? '')) {
@@ -114,7 +114,7 @@ async function givenOut(): Promise<number> {
 	return count;
 }
 
-/** Sends an event as the service does; resolves once the trigger has given out so many in all. */
+/** Sends an event as the service does; resolves once the trigger has emitted this number in all. */
 async function deliver(id: string, events: number): Promise<void> {
 	const { deliveryId } = sandbox.emit('transfer.completed', { id, amountEtb: 1, txHash: '0x1' });
 	const { state } = await sandbox.deliverySettled(deliveryId);
@@ -139,7 +139,7 @@ test('workflows of the previous version pay and receive', async () => {
 		events: eventWorkflow({ events: ['*'], acknowledge: 'onReceived' }),
 	}))
 		ids[name] = await importWorkflow(api, file, credentialId);
-	// It sets the URL to where nobody answers: the events of its payments would come later, to the trigger.
+	// The workflow sets a URL that nobody answers. The events of its payments would reach the trigger later.
 	sandbox.setTimeFactor(0.001);
 	await runToEnd('everyOperation');
 	for (const { id } of sandbox.books.pendingDeliveries()) await sandbox.deliverySettled(id);

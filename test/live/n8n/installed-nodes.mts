@@ -27,13 +27,13 @@ function unknownPaths(given: unknown, known: unknown, path = ''): string[] {
 	);
 }
 
-/** What is wrong with the node as the editor would see it. */
+/** The problems of a node as the editor would show them. */
 function problems(node: INode, types: INodeTypeDescription[]): string[] {
 	const type = types.find(
 		({ name, version }) => name === node.type && [version].flat().includes(node.typeVersion),
 	);
 	if (type === undefined) return [`${node.type} ${node.typeVersion} is not installed`];
-	// n8n keeps only those parameters that the node has, with these settings.
+	// n8n keeps only the parameters that the node has with these settings.
 	const known = NodeHelpers.getNodeParameters(
 		type.properties,
 		node.parameters,

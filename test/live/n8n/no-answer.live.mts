@@ -1,4 +1,4 @@
-/** A service that cannot be reached: whatever each n8n makes of it, nobody was paid, and the node says so. */
+/** A service that cannot be reached: in each version of n8n nobody is paid, and the node says so. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ let lab: Lab;
 let folder: string;
 const servers: Server[] = [];
 
-/** Resolves to its address. */
+/** Starts a server; resolves to its address. */
 async function listening(server: Server): Promise<string> {
 	servers.push(server);
 	await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -72,7 +72,7 @@ interface Told {
 	outcome: unknown;
 	code: unknown;
 	message: unknown;
-	/** How often the sandbox paid. */
+	/** The number of payments of the sandbox. */
 	times: number[];
 }
 

@@ -1,4 +1,4 @@
-/** One workflow that pays, called by others at the same time, repeated and cut off, in the real n8n: each person once, and told truly. */
+/** One workflow that pays, with callers at the same time, again and cut off, in the real n8n: each person is paid once, with a true result. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
@@ -8,8 +8,8 @@ import {
 	callOf,
 	counts,
 	payrollOf,
-	toldByNode,
-	type NodeTold,
+	nodeResults,
+	type NodeResult,
 	type Payment,
 } from '../../support/callers.mts';
 
@@ -30,17 +30,17 @@ async function caller(payments: Payment[], settings: object = {}): Promise<strin
 	return await lab.api.createWorkflow(workflow('Caller', [start(), list(payments), pay]));
 }
 
-/** Runs a caller; resolves to what it was told of each payment. */
-async function run(id: string): Promise<NodeTold[]> {
+/** Runs a caller; resolves to the result of each payment. */
+async function run(id: string): Promise<NodeResult[]> {
 	const execution = await lab.api.endedExecution(await lab.api.run(id, START), 180_000);
 	assert.equal(execution.status, 'success', execution.error);
-	return toldByNode(execution.nodes.Pay?.at(-1)?.outputs[0] ?? []);
+	return nodeResults(execution.nodes.Pay?.at(-1)?.outputs[0] ?? []);
 }
 
 const times = (payments: Payment[]) => timesPaid(lab.sandbox, payments);
 
-/** What was told of a payment fits how often it was paid. */
-function isTrue(told: NodeTold[], paid: number[]): void {
+/** Compares the results with the sandbox's books. */
+function isTrue(told: NodeResult[], paid: number[]): void {
 	for (const [index, { outcome }] of told.entries()) {
 		const possible =
 			paid[index] === 1 ? ['paid', 'alreadyPaid', 'unknown'] : ['unknown', 'notPaid'];
@@ -65,7 +65,7 @@ test('two workflows with the same 100 references at once: each person once', asy
 	}
 	const paid = both.flat().filter(({ outcome }) => outcome === 'paid');
 	assert.equal(paid.length, payments.length);
-	// Repeated, in another order, by a third one.
+	// A third caller repeats the payments in another order.
 	for (const id of [callers[0] ?? '', await caller(payments.toReversed())])
 		assert.deepEqual(counts(await run(id)), { alreadyPaid: 100 });
 	assert.deepEqual(new Set(times(payments)), new Set([1]));
@@ -73,7 +73,7 @@ test('two workflows with the same 100 references at once: each person once', asy
 
 test('a caller with Retry On Fail, whose call fails after it paid: each person once', async () => {
 	const payments = payrollOf(lab.sandbox, 'retry', 30);
-	// The one that pays ends in an error behind its last node, the first two times.
+	// The workflow that pays fails behind its last node, the first two times.
 	let calls = 0;
 	lab.sandbox.faults.plan('POST /disburse', () => {
 		calls++;
@@ -126,7 +126,7 @@ test('n8n is killed while it pays for two callers: nobody is paid twice, and wha
 	);
 	assert.ok(times(payments).every((count) => count <= 1));
 	isTrue(told, times(payments));
-	// At most those that were on their way are not certain.
+	// At most the payments that were in flight are unknown.
 	const unknown = told.filter(({ outcome }) => outcome === 'unknown').length;
 	assert.ok(unknown <= 20, `${unknown} unknown`);
 	for (const [index, { outcome }] of told.entries())

@@ -1,4 +1,4 @@
-/** A disbursement is never paid twice, and every item says what happened: crashes, stops and other executions. */
+/** A disbursement is never paid twice, and every item has a true result, over crashes, stops and other executions. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
@@ -144,7 +144,7 @@ void test('On Error: stop. Retry execution pays what was not paid, and nobody tw
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
 });
 
-/** Whatever runs: nothing is asked of the service. */
+/** Fails when the work sends a request to the service. */
 async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
 	const requests = lab.sandbox.requestCount();
 	const result = await work();
@@ -194,7 +194,7 @@ void test('without a reference nothing is sent: in the editor and on a schedule'
 	}
 });
 
-/** Stops an execution; resolves to what the node logs once it has ended, which n8n does not wait for. */
+/** Stops an execution; resolves to the node's line in the log. n8n does not wait for the node. */
 async function stop(executionId: string): Promise<string> {
 	const log = async (): Promise<string> => await readFile(lab.n8n.logFile, 'utf8');
 	const { length } = await log();
@@ -248,7 +248,7 @@ void test('n8n stands still for longer than the Timeout: what was claimed before
 	const id = await publish(lab, 'frozen', settings, { timeout, concurrency: window });
 	const rows = payroll(lab, 'frozen', 200);
 	const stillAt = rows.slice(100, 100 + window);
-	/** Claimed and not sent: the service asks to come back, for which n8n wakes up too late. */
+	/** Reserved and not sent: the service asks for a retry, and n8n resumes too late for it. */
 	const comeBack: Fault = {
 		process: 'never',
 		answer: { status: 429, headers: { 'retry-after': '2' }, body: '{}' },
@@ -267,7 +267,7 @@ void test('n8n stands still for longer than the Timeout: what was claimed before
 	await eventually('the window in which n8n stands still', () =>
 		[...arrivals.values()].every((count) => count > 0) ? true : undefined,
 	);
-	// So that n8n has the answers of those that have to come back.
+	// n8n has to have the answers that ask for a retry.
 	await sleep(500);
 	process.kill(lab.n8n.pid, 'SIGSTOP');
 	await sleep(timeout + 1_000);

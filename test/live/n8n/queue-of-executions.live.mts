@@ -14,13 +14,13 @@ import {
 import type { Lab } from '../../support/lab.mts';
 import { eventually, startLab } from '../../support/lab.mts';
 
-/** So many run at a time. */
+/** The number of executions that run at a time. */
 const limit = 2;
 
 const events = 40;
-/** After so many that ran, n8n is killed. */
+/** The number of executions after which n8n is killed. */
 const ranBeforeKill = 15;
-/** So many are sent at once. */
+/** The number of events that are sent at once. */
 const senders = 20;
 const givesUpAfterMs = 10_000;
 const triesAgainAfterMs = 1_000;
@@ -46,7 +46,7 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 			await lab.restartN8n();
 			await listensAgain(url);
 			const longestMs = await sending;
-			// n8n's queue is first in, first out: what was in it has its turn before this.
+			// n8n's queue is first in, first out: all executions in it run before this one.
 			const last = Array.from({ length: limit }, (_, index) => `after-${names[index]}`);
 			await sendAll(url, last);
 			await eventually('the last', () => timesOf(last).length === limit || undefined);
@@ -57,7 +57,7 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 			assert.deepEqual(new Set(timesOf(settled)), new Set([1]));
 			assert.equal(timesOf(settled).length, settled.length);
 			assert.equal(inFlight.size, limit);
-			// One whose workflow was cut off is told to the service only at its end.
+			// With `lastNode` the service gets its answer at the end, so it sends an event again whose workflow was cut off.
 			const most = acknowledge === 'lastNode' ? 2 : 1;
 			assert.deepEqual(new Set(timesOf([...inFlight])), new Set([most]));
 		});
@@ -108,7 +108,7 @@ const published = async (
 	use: (published: { id: string; url: string }) => Promise<void>,
 ): Promise<void> => await whilePublished(lab, eventWorkflow({ acknowledge }, counter.node), use);
 
-/** Lets n8n run as much as it may. @returns what the senders get */
+/** Starts as many executions as n8n may run. @returns the answers to the senders */
 async function fill(url: string, id: string): Promise<Array<Promise<number | undefined>>> {
 	const names = Array.from({ length: limit }, (_, index) => `fills-${id}-${index}`);
 	const sent = names.map((name) => send(url, transfer(name)));
@@ -116,14 +116,14 @@ async function fill(url: string, id: string): Promise<Array<Promise<number | und
 	return sent;
 }
 
-/** The newest of so many executions. */
+/** The id of the newest execution, once there are `count`. */
 const lastExecution = async (workflowId: string, count: number): Promise<string> =>
 	await eventually(`${count} executions`, async () => {
 		const ids = await lab.api.executionIds(workflowId);
 		return ids.length === count ? String(Math.max(...ids.map(Number))) : undefined;
 	});
 
-/** Kills n8n when it runs as much as it may, and everything else waits. @returns what ran */
+/** Kills n8n when it runs as many executions as it may. @returns the events of these */
 async function killWhileFull(): Promise<string[]> {
 	const release = counter.hold();
 	await eventually('as many to run as may', () => counter.waiting.size === limit || undefined);
@@ -136,14 +136,14 @@ async function killWhileFull(): Promise<string[]> {
 const send = async (url: string, body: string): Promise<number | undefined> =>
 	await post(url, body, lab.sandbox.webhookSecret, {}, givesUpAfterMs);
 
-/** As a proxy asks it: while n8n updates its database at its start, it takes every request with 200, and drops it. */
+/** The check of a proxy: while n8n updates its database at its start, it answers every request with 200 and drops it. */
 async function isReady(url: string): Promise<boolean> {
 	const answer = await fetch(new URL('/healthz/readiness', url)).catch(() => undefined);
 	await answer?.arrayBuffer();
 	return answer?.status === 200;
 }
 
-/** Sends each until it is taken. @returns the longest time from the first try to that */
+/** Sends each event until it is accepted. @returns the longest time from the first attempt to that, in ms */
 async function sendAll(url: string, names: string[]): Promise<number> {
 	const left = [...names];
 	const lasted: number[] = [];

@@ -56,7 +56,7 @@ async function addPayees(): Promise<void> {
 
 const userId = (index: number): string =>
 	lab.sandbox.books.users().find(({ externalId }) => externalId === `R-${index}`)?.id ?? '';
-/** What a payment's event says of it. */
+/** The data of a payment's event. */
 const payment = (index: number) => ({
 	id: `d-${index}`,
 	toUserId: userId(index),

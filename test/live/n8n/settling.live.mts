@@ -1,4 +1,4 @@
-/** Only Pay pays: settling, dry runs and evaluations send nothing, in whatever way n8n runs the node. In the real n8n. */
+/** Only the mode Pay pays: settling and evaluations send nothing, for each way in which n8n runs the node. In the real n8n. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -48,7 +48,7 @@ const inventor = createServer((request, response) => {
 	request.once('end', () => response.writeHead(200, answerHeaders).end(inventedAnswer));
 });
 const answerHeaders = { 'content-type': 'application/json' };
-/** What a model invents for the disburse endpoint, as n8n's evaluation asks it to submit it. */
+/** The invented answer of the disburse endpoint, in the format that n8n's evaluation asks a model for. */
 const inventedAnswer = JSON.stringify({
 	id: 'm',
 	type: 'message',
@@ -81,7 +81,7 @@ const timeout = 2_000;
 interface Flow {
 	parameters?: object;
 	settings?: object;
-	/** Besides those that start, give out the rows and pay. */
+	/** Nodes besides the trigger, the rows and the node that pays. */
 	nodes?: NodeFile[];
 	connections?: WorkflowFile['connections'];
 }
@@ -125,7 +125,7 @@ const settling = (wasPaid: string[], wasNotPaid: string[]) => ({
 	wasNotPaid: wasNotPaid.join('\n'),
 });
 
-/** Whatever n8n does meanwhile: nothing is asked of the service, and its books stay. */
+/** Fails when the work sends a request to the service. */
 async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
 	const requests = lab.sandbox.requestCount();
 	const books = lab.sandbox.books.disbursements();
@@ -135,7 +135,7 @@ async function sendingNothing<Result>(work: () => Promise<Result>): Promise<Resu
 	return result;
 }
 
-/** As a person settles in the editor. */
+/** Settles as a person does in the editor. */
 async function settle(id: string, wasPaid: string[], wasNotPaid: string[]): Promise<Execution> {
 	await setFields(id, settling(wasPaid, wasNotPaid));
 	const settled = await sendingNothing(async () => await run(id));
@@ -156,7 +156,7 @@ const form = (): NodeFile => {
 };
 const fromForm = (then: string, otherwise: string) =>
 	`={{ $('${FORM}').isExecuted ? ${then} : ${otherwise} }}`;
-/** What leads a form to the node that pays. */
+/** The fields of the node that pays, filled in by the form. */
 const byForm = {
 	mode: fromForm("'settle'", "'pay'"),
 	wasPaid: fromForm(`$('${FORM}').first().json.wasPaid`, "''"),
@@ -234,7 +234,7 @@ async function callerOf(id: string, items: object[], settings: object = {}): Pro
 const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
 const fieldsOf = (rows: Row[]): string[] => Object.keys(rowAt(rows, 0));
 
-/** What a run says whose node was left on Settle Unknown. */
+/** The error of a run whose node was left on Settle Unknown. */
 const leftOn = /Mode is on Settle Unknown/;
 
 void test('a fixed Settle Unknown in a sub-workflow, also under Retry On Fail, and after a Wait, is refused, and nothing changes', async () => {
@@ -334,7 +334,7 @@ void test('Retry execution of what called the workflow that settled by an expres
 	const record = recordOf(lab, id);
 	await sendingNothing(async () => {
 		const retried = await lab.api.endedExecution(await lab.api.retryExecution(failed));
-		// Where it cannot know that it is repeated, "was not paid" counts once.
+		// Older n8n do not show the node that the execution is repeated; there "was not paid" counts once.
 		const told = lacks('firstMode') ? /It fails/ : /Retry execution settles nothing/;
 		assert.match(retried.error ?? '', told);
 	});

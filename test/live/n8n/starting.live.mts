@@ -106,7 +106,7 @@ void test('n8n ended in the middle of refusing another workflow: who was publish
 	const refused = lab.api.activate(second).catch(() => undefined);
 	await restart();
 	await refused;
-	// By the time this is refused, n8n has started all that it has.
+	// When this is refused, n8n has started all workflows.
 	await assert.rejects(lab.api.activate(second), refusedBy('Received \\d+'));
 	assert.equal(registeredUrl(lab), url);
 	await arrives('ended-while-refusing');

@@ -1,4 +1,4 @@
-/** The trigger: who may have the account, what a test in the editor gets, and what starts a workflow. In the real n8n. */
+/** The trigger: the holder of an account, tests in the editor, and requests that start a workflow. In the real n8n. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -40,7 +40,7 @@ async function publish(workflow: WorkflowFile): Promise<{ id: string; url: strin
 	return { id, url: registeredUrl(lab) };
 }
 
-/** Changes when a published trigger acknowledges, and publishes it again. */
+/** Changes the field Acknowledge of a published trigger, and publishes it again. */
 async function change(id: string, acknowledge: 'onReceived' | 'lastNode'): Promise<void> {
 	await lab.api.changeWorkflow(id, ({ nodes, connections }) => ({
 		nodes: nodes.map((node) =>
@@ -51,7 +51,7 @@ async function change(id: string, acknowledge: 'onReceived' | 'lastNode'): Promi
 	await lab.api.activate(id);
 }
 
-/** The modes of so many executions, each with the id of its event. */
+/** The modes of this number of executions, each with the id of its event. */
 const seen = async (workflowId: string, count: number): Promise<string[]> =>
 	(await executionsOf(lab, workflowId, count))
 		.map(({ mode, nodes }) => {
@@ -162,7 +162,7 @@ void describe('a test in the editor', () => {
 		const other = await lab.add(eventWorkflow());
 		const broken = await lab.addCredential({ webhookSecret: '' });
 		const failing = await lab.api.createWorkflow(withCredential(eventWorkflow(), broken));
-		// On a busy machine it tries again after 6 s, 24 s and 96 s, so that it gives nothing up.
+		// Retries after 6 s, 24 s and 96 s, so that no event is given up on a busy machine.
 		lab.sandbox.setTimeFactor(0.2);
 		const ids: string[] = [];
 		const delivered: Array<Promise<void>> = [];
@@ -214,7 +214,7 @@ test('forged and harmful requests are refused, start nothing and are all answere
 	const asText = { ...signed('{"event":'), 'content-type': 'text/plain' };
 	const large = JSON.stringify({ event: 'x', data: 'x'.repeat(17 * 1024 * 1024) });
 	const binary = { ...signed(large), 'content-type': 'application/octet-stream' };
-	// What makes a signature right: test/unit/signed-delivery.test.mts.
+	// More cases of signatures are in test/unit/signed-delivery.test.mts.
 	const cases: Array<[string, number, string, Record<string, string>]> = [
 		['not signed', 401, body, json],
 		['signed, then changed', 401, body.replace('1.0', '9.0'), by(good)],

@@ -19,7 +19,7 @@ import {
 	type QueueLab,
 } from '../../support/queue/queue-lab.mts';
 
-/** How long the workers may need for what was delivered, in ms. */
+/** The time that the workers may need for the delivered events, in ms. */
 const ALL_EXECUTED_WITHIN_MS = 180_000;
 
 let lab: QueueLab;
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(async () => await lab?.stop());
 
-/** Undefined when the trigger gave out nothing, because the event came before. */
+/** The id of the event; undefined when the trigger emitted nothing, because it is a duplicate. */
 const eventIdOf = (execution: ExecutionRow): string | undefined => {
 	const [item] = execution.itemsOf(TRIGGER) as Array<{ data: { id: string } }>;
 	return item?.data.id;
@@ -69,7 +69,7 @@ void test('200 events, both webhook processes killed meanwhile: each runs once, 
 			sent.map(async (id) => await lab.sandbox.deliverySettled(id)),
 		);
 		assert.deepEqual(new Set(deliveries.map(({ state }) => state)), new Set(['delivered']));
-		// Not until all have ended: of those that it was starting, n8n never runs some.
+		// The wait is not for all executions: n8n never runs some that it was starting at the kill.
 		await eventually(
 			'an execution of each event',
 			async () => {
@@ -83,7 +83,7 @@ void test('200 events, both webhook processes killed meanwhile: each runs once, 
 			const answers = await Promise.all(burst.map(async ({ body }) => await send(url, body)));
 			assert.deepEqual(new Set(answers), new Set([200]));
 		}
-		// What came before this has ended when this has.
+		// Earlier executions have ended when this one has.
 		assert.equal(await send(url, transfer('last')), 200);
 		await eventually('the last one', async () =>
 			(await lab.executionsNow(workflow, 'success')).some((each) => eventIdOf(each) === 'last')

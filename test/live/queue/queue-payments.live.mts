@@ -39,11 +39,11 @@ async function pay(path: string, rows: Row[]): Promise<void> {
 	assert.equal(response.status, 200, await response.text());
 }
 
-/** What an execution said of each payment. */
+/** The results of an execution. */
 const codesOf = (execution: ExecutionRow | undefined): string[] =>
 	(execution?.itemsOf(PAY) ?? []).map((item) => String((item as Item).code));
 
-/** Each payment meets the fault of its user. */
+/** Plans the fault of each user for their payment. */
 const plan = (faults: Map<string, PresetName>): void =>
 	lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) => {
 		const { toUserId } = JSON.parse(bodyText) as { toUserId: string };
@@ -69,7 +69,7 @@ void test('500 references in two executions at once, one on each worker, while t
 		const pair = (await lab.executions(id, seen)).slice(-2);
 		lab.sandbox.faults.clear();
 		const workers = await Promise.all(pair.map(async (each) => await lab.workerOf(each.id)));
-		// n8n shares the jobs out as it likes; two on one worker are another test's concern.
+		// n8n may give both jobs to one worker. Another test has that case.
 		if (workers[0] === workers[1]) continue;
 		const [one = [], other = []] = pair.map(codesOf);
 		context.diagnostic(`round ${round}: ${JSON.stringify([one, other].map(countOf))}`);

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Why there is no browser to drive, in one line, or undefined when there is one. */
+/** The reason why there is no browser, in one line; undefined when there is one. */
 export function missingChromium(): string | undefined {
 	if (existsSync(executablePath)) return undefined;
 	return (
@@ -19,7 +19,7 @@ export interface BrowserWindow {
 	close(): Promise<void>;
 }
 
-/** How long one step may take on a busy machine, in ms. */
+/** The limit of one step on a busy machine, in ms. */
 const STEP_WITHIN_MS = 60_000;
 
 /** Opens a window, of 1440 × 900 unless told, that reaches nothing outside this machine. */
@@ -39,7 +39,7 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
 			'--disable-sync',
 			// Containers have a small /dev/shm, and the browser stops when it is full.
 			'--disable-dev-shm-usage',
-			// Not by intercepting requests, which would turn the browser's cache off.
+			// Intercepting requests instead would turn the browser's cache off.
 			'--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 		],
 	});

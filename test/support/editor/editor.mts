@@ -1,9 +1,9 @@
-/** n8n's editor by what a person does in it. Whatever takes time is awaited by what appears on the page. */
+/** n8n's editor, driven as a person does. Each method waits for the page to show the result. */
 import type { Locator, Page } from 'playwright-core';
 import { z } from 'zod';
 import { eventually } from '../lab.mts';
 
-/** How the editor can show data. */
+/** The views of data in the editor. */
 export type View = 'schema' | 'table' | 'json';
 
 const Items = z.array(z.record(z.unknown()));
@@ -81,7 +81,7 @@ export class Editor {
 		await this.listed(entry).first().click();
 		const actions = this.actions;
 		await actions.or(this.page.getByTestId('node-creator-item-name')).first().waitFor();
-		// Of an empty canvas, n8n shows triggers first and keeps the actions folded.
+		// On an empty canvas, n8n shows triggers first and folds the actions.
 		const folded = (await this.listed('Get the treasury balance').count()) === 0;
 		if (folded && (await actions.isVisible())) await actions.click();
 	}
@@ -119,7 +119,7 @@ export class Editor {
 		return this.page.getByTestId('canvas-node').filter({ hasText: name });
 	}
 
-	/** The mark on a node that something is wrong with; it says what when the mouse is over it. */
+	/** The mark on a node with an issue, which it names under the mouse. */
 	canvasIssues(name: string): Locator {
 		return this.canvasNode(name).getByTestId('node-issues');
 	}
@@ -190,7 +190,7 @@ export class Editor {
 		const before = await this.page.locator(preview).innerText();
 		const content = this.field(name).locator('.cm-content');
 		await content.click();
-		// By the keyboard, as the field learns of a selection made in any other way only later.
+		// The field notices a selection by the keyboard at once, and any other one later.
 		await this.page.keyboard.press('ControlOrMeta+a');
 		await this.page.keyboard.insertText(expression);
 		await this.leaveField();
@@ -275,7 +275,7 @@ export class Editor {
 			const value = await item.getByTestId('run-data-schema-item-value').first().innerText();
 			found.push({ y: (await item.boundingBox())?.y ?? 0, name, value });
 		}
-		// The page holds them in an order of its own, and above the window those that it does not show now.
+		// The page keeps the fields in another order, and places hidden ones above the window.
 		const shown = found.filter(({ y }) => y > 0);
 		shown.sort((one, other) => one.y - other.y);
 		return Object.fromEntries(shown.map(({ name, value }) => [name, value]));
@@ -292,7 +292,7 @@ export class Editor {
 		await button.click();
 	}
 
-	/** What the editor suggests for a field that is being edited covers its neighbours. */
+	/** Closes the suggestions for the field that is being edited, which cover its neighbours. */
 	private async leaveField(): Promise<void> {
 		await this.openTab('params');
 		await this.page.getByTestId('inline-expression-editor-output').waitFor({ state: 'hidden' });

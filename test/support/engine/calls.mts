@@ -1,11 +1,11 @@
-/** Calls of the node that tests of answers and of repeats have in common. */
+/** Calls of the node for tests of answers and of retries. */
 import { ClientRequest } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import { presets } from '../../../sandbox/faults.mts';
 import type { RouteName } from '../../../sandbox/sandbox.mts';
 
-/** One call of each kind that is treated in its own way. */
+/** One call of each kind of request. */
 export const calls = {
 	read: {
 		route: 'GET /fee',
@@ -24,7 +24,7 @@ export const calls = {
 		parameters: {
 			resource: 'disbursement',
 			operation: 'create',
-			// Each execution pays something of its own.
+			// Each execution has a reference of its own.
 			reference: '=pay-{{ $execution.id }}',
 			toUserId: '={{ $json.userId }}',
 			amountEtb: 5,
@@ -34,15 +34,15 @@ export const calls = {
 
 export type CallName = keyof typeof calls;
 
-/** Makes pauses between attempts as short as their jitter can be. */
+/** Makes the pauses between attempts as short as their jitter allows. */
 export function withoutPauses(): void {
 	jest.spyOn(Math, 'random').mockReturnValue(0);
 }
 
-/** In ms: ample for a request on this machine to arrive, even when it is busy. */
+/** The time in which a request arrives on a busy machine, in ms. */
 const shortTimeout = 500;
 
-/** When a fault leaves a request without an answer, lets n8n wait for it only shortly. */
+/** Shortens n8n's timeout for a fault that leaves a request without an answer. */
 export function withShortTimeoutsFor(fault: Fault | PresetName): void {
 	const answer = typeof fault === 'string' ? presets[fault].answer : fault.answer;
 	if (answer !== 'none') return;

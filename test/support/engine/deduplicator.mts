@@ -1,11 +1,11 @@
-/** What stands for n8n's database of processed entries. */
+/** A replacement of n8n's database of processed entries. */
 import type {
 	DeduplicationScope,
 	ICheckProcessedContextData,
 	IDataDeduplicator,
 } from 'n8n-workflow';
 
-/** Where n8n keeps entries: a row for each node, and one for the workflow. */
+/** The key of a row: n8n keeps one for each node, and one for the workflow. */
 const rowOf = (
 	scope: DeduplicationScope,
 	{ workflow, node }: ICheckProcessedContextData,
@@ -31,7 +31,7 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 		const isKnown = (item: unknown): boolean => known.has(String(item));
 		if (found === undefined && this.rows.has(key)) throw new Error('duplicate key');
 		if (found === undefined || this.rows.has(key)) {
-			// What a call names twice is kept twice.
+			// An entry that a call names twice is kept twice.
 			const all = [...(found ?? []), ...items.filter((item) => !isKnown(item)).map(String)];
 			this.rows.set(key, all.slice(Math.max(0, all.length - maxEntries)));
 		}
@@ -41,7 +41,7 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 	removeProcessed: IDataDeduplicator['removeProcessed'] = async (items, scope, context) => {
 		const key = rowOf(scope, context);
 		const entries = [...(this.rows.get(key) ?? [])];
-		// Of what is kept twice, it removes one.
+		// It removes one of two equal entries.
 		for (const item of items.map(String)) {
 			const index = entries.indexOf(item);
 			if (index !== -1) entries.splice(index, 1);

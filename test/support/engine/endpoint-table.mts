@@ -6,18 +6,18 @@ import type { RouteName } from '../../../sandbox/sandbox.mts';
 export interface EndpointRow {
 	route: RouteName;
 	parameters: INodeParameters;
-	/** Path and query of the request, if the route is not all of it. */
+	/** Path and query of the request, where they differ from the route. */
 	path?: string;
 	sent?: object;
 	/** The service's fields, as it may or may not wrap them in `data`. */
 	answer: object;
-	/** The least that it may answer: only what the node gives then is promised. Without it the answer is all there. */
+	/** The smallest answer: only the output of it is promised. Default: `answer` is always complete. */
 	least?: object;
-	/** What the node adds to them. */
+	/** Fields that the node adds. */
 	added?: object;
-	/** Texts that it adds too, others in each run. */
+	/** Texts that the node adds, other ones in each run. */
 	addedAnew?: string[];
-	/** The items that come out, if they are not the one of `answer` and `added`. */
+	/** The output items, where they are not the one item of `answer` and `added`. */
 	items?: object[];
 }
 
@@ -27,7 +27,7 @@ const bank = { bankCode: 'CBETETAA', accountNumber: '1000123456789' };
 const field = Object.entries(bank).map(([name, value]) => ({ name, value }));
 const user = { externalId: 'employee-1', email: 'abebe@example.com' };
 const payment = { toUserId: 'etb_employee-1', amountEtb: 250.75 };
-/** Each execution pays something of its own. */
+/** A reference of its own for each execution. */
 const reference = '=pay-{{ $execution.id }}';
 const walletAddress = '0xdef';
 

@@ -74,7 +74,7 @@ interface Package {
 
 let loaded: Promise<Package> | undefined;
 
-/** A node of the built package, loaded anew as n8n does when it starts, or after an update: with modules of its own. */
+/** A node of the built package, loaded with new modules, as by a start of n8n or an update. */
 export async function loadAnew(name: 'EtbWallet' | 'EtbWalletTrigger'): Promise<INodeType> {
 	requireFreshBuild();
 	let node: INodeType | undefined;
@@ -112,7 +112,7 @@ export function loadPackage(): Promise<Package> {
 
 export type CredentialData = ICredentialDataDecryptedObject;
 
-/** What the credential holds for a sandbox, or for what stands in its place. */
+/** The data of a credential for a sandbox, or for a server in its place. */
 export function credentialFor(
 	{ url, apiKey, webhookSecret }: Pick<Sandbox, 'url' | 'apiKey' | 'webhookSecret'>,
 	changes: CredentialData = {},
@@ -120,7 +120,7 @@ export function credentialFor(
 	return { baseUrl: url, apiKey, webhookSecret, allowInsecureHttp: false, ...changes };
 }
 
-/** Presses the test button of a credential: runs what the action node names in `testedBy`. */
+/** Tests a credential as its button does: runs the function that the action node names in `testedBy`. */
 export async function testCredential(data: CredentialData): Promise<INodeCredentialTestResult> {
 	const { types } = await loadPackage();
 	const { description, methods } = types.get(actionType) ?? {};
@@ -194,26 +194,26 @@ export function additionalData(
 export interface RunOptions {
 	credential: CredentialData;
 	parameters: INodeParameters;
-	/** One empty item when left out. */
+	/** Default: one empty item. */
 	items?: IDataObject[];
 	onError?: INode['onError'];
 	retryOnFail?: boolean;
 	maxTries?: number;
 	/** Executions with the same ID share the node's record. */
 	nodeId?: string;
-	/** A new one when left out. */
+	/** Default: a new one. */
 	executionId?: string;
-	/** What started the execution; `manual` when left out. */
+	/** The mode of the execution. Default: `manual`. */
 	mode?: WorkflowExecuteMode;
-	/** What started the execution that called this one as a sub-workflow. */
+	/** The mode of the execution that called this one as a sub-workflow. */
 	calledIn?: WorkflowExecuteMode;
-	/** Whether n8n goes on with it after it waited. */
+	/** Whether n8n resumes the execution after a wait. */
 	resumed?: boolean;
-	/** Of a second action node, which gets the output of the first. */
+	/** The parameters of a second action node, which gets the output of the first. */
 	behind?: Partial<INode>;
-	/** Gets the running engine, to stop it. */
+	/** Receives the running engine, to stop it. */
 	started?: (engine: { cancel(): void }) => void;
-	/** The node as it is now: an update can replace it between two tries. */
+	/** The loaded node, read at each try: an update can replace it between two tries. */
 	currentNode?: () => INodeType;
 }
 
@@ -230,7 +230,7 @@ export interface RunResult {
 		httpCode?: string | null;
 	};
 	hints: string[];
-	/** The whole run as text, to search it for what must not be there. */
+	/** The whole run as text, to search it for secrets. */
 	everything: string;
 }
 
@@ -246,7 +246,7 @@ export async function runNode(options: RunOptions): Promise<RunResult> {
 
 const told = z.object({ outcome: z.string(), code: z.string() });
 
-/** What a payment ended with has the code of its outcome. */
+/** The result of a payment: its code belongs to its outcome. */
 function checkOutcome(json: IDataObject): void {
 	const { success, data } = told.safeParse(json.error ?? json);
 	if (!success) return;
@@ -256,12 +256,12 @@ function checkOutcome(json: IDataObject): void {
 }
 
 const text = z.string().min(1);
-/** What is wrong, and what to do about it: n8n's errors call that the description, an item calls it the remedy. */
+/** An error with its message and the remedy, which n8n's errors call the description. */
 const explained = z
 	.object({ message: text })
 	.and(z.object({ description: text }).or(z.object({ remedy: text })));
 
-/** n8n's own, which are as they are. */
+/** n8n's own errors, which have no remedy. */
 const foreignErrors: unknown[] = ['ExpressionError', 'ManualExecutionCancelledError'];
 
 function checkError(error: unknown): void {
@@ -357,21 +357,21 @@ export interface TriggerOptions {
 	/** The base of n8n's webhook URLs. */
 	webhookBaseUrl?: string;
 	workflow?: { id: string; name: string };
-	/** Of the workflow, which n8n saves after each hook. Its own when left out. */
+	/** The static data of the workflow, which n8n saves after each hook. Default: new data. */
 	staticData?: IDataObject;
 	/** The trigger of another process of n8n: see `loadAnew`. */
 	type?: INodeType;
 	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
 	isTest?: boolean;
-	/** What the started workflow does: it fails when this rejects. */
+	/** The work of the started workflow, which fails when this rejects. */
 	work?: () => Promise<void>;
-	/** What each execution waits for before it begins, as in n8n's queue. */
+	/** A promise that each execution waits for before it begins, as in n8n's queue. */
 	queue?: () => Promise<void>;
-	/** When n8n ends an execution by itself, in ms. */
+	/** The time after which n8n ends an execution, in ms. */
 	deadline?: number;
-	/** Gets each execution, to stop it: as n8n does, its delivery is then answered at once. */
+	/** Receives each execution, to stop it: as in n8n, its delivery is then answered at once. */
 	begun?: (execution: { stop(): void }) => void;
-	/** Saves an execution that ended, before the node is told. */
+	/** Saves an execution that ended, before the node's hook runs. */
 	save?: () => Promise<void>;
 	/** Settings of the trigger node beside its parameters. */
 	node?: Partial<INode>;
@@ -390,7 +390,7 @@ interface TriggerParts {
 
 const workType = 'n8n-nodes-base.work';
 
-/** A node behind the trigger that does something which takes its time, or fails. */
+/** A node behind the trigger that waits or fails. */
 function withWork(
 	types: INodeTypes,
 	work: TriggerOptions['work'],
@@ -454,7 +454,7 @@ async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 	};
 }
 
-/** Calls what n8n calls when a workflow is activated or deactivated. */
+/** Calls the hook that n8n calls when a workflow is published or unpublished. */
 export async function callTriggerHook(
 	options: TriggerOptions,
 	method: WebhookSetupMethodNames,
@@ -480,15 +480,15 @@ export async function callTriggerHook(
 /** A trigger that listens on a port of this machine, as n8n does for it. */
 export interface ListeningTrigger {
 	url: string;
-	/** What the trigger gave out in each execution that went on: a list of items for each output. */
+	/** The output of the trigger in each execution that went on: a list of items for each output. */
 	started: INodeExecutionData[][][];
-	/** How many executions began, also those that ended in the trigger. */
+	/** The number of executions that began, including those that ended in the trigger. */
 	executions: () => number;
 	/** Resolves when the trigger has handled its next request. */
 	nextHandled: () => Promise<void>;
 	/** Whether n8n would save the workflow's static data. */
 	hasChangedStaticData: () => boolean;
-	/** What stands in n8n's log. */
+	/** The lines of n8n's log. */
 	log: string[];
 	stop: () => Promise<void>;
 }
@@ -497,7 +497,7 @@ type RawRequest = Request & { rawBody?: Buffer; readRawBody(): Promise<void> };
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
-	// As n8n does it: the end of a request that is cut off never comes through.
+	// As in n8n, a request that is cut off never ends.
 	const isGzip = request.headers['content-encoding'] === 'gzip';
 	const body = isGzip ? request.pipe(createGunzip()) : request;
 	for await (const chunk of body) chunks.push(chunk as Buffer);
@@ -522,7 +522,7 @@ async function wasParsed(request: RawRequest): Promise<boolean> {
 	}
 }
 
-/** The same as `openTrigger`; stopping it fails when it handed over what the output schema does not say. */
+/** The same as `openTrigger`; stopping it fails when an output does not fit the output schema. */
 export async function listen(options: TriggerOptions): Promise<ListeningTrigger> {
 	const trigger = await openTrigger(options);
 	const stop = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 /** The output schemas that n8n reads: JSON Schema, of which it uses types and properties. */
 import { z } from 'zod';
 
-/** What is known of a value. Properties are in the order in which the editor shows them. */
+/** The schema of a value. Properties are in the order in which the editor shows them. */
 export interface Schema {
 	type: string;
 	properties?: Record<string, Schema>;
@@ -57,7 +57,7 @@ export function schemaOf(samples: unknown[], path = 'output'): Schema {
 	};
 }
 
-/** How a value does not fit a schema. Further fields fit: the service may add some. */
+/** The differences between a value and a schema. Further fields fit, because the service may add some. */
 export function misfits(value: unknown, schema: Schema, path = 'output'): string[] {
 	const type = typeOf(value);
 	if (type !== schema.type) return [`${path} is ${type}, not ${schema.type}`];

@@ -1,4 +1,4 @@
-/** What the engine tests that pay have in common: where each of them pays, and what became of its payments. */
+/** Support of engine tests that pay: the sandbox and the node of each test, and the results of its payments. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import { startSandbox, type ReceivedRequest, type Sandbox } from '../../../sandbox/sandbox.mts';
@@ -11,14 +11,14 @@ import {
 	type RunResult,
 } from './engine.mts';
 
-/** Has money; of the test that runs. */
+/** The sandbox of the test that runs, with enough in its treasury. */
 export let sandbox: Sandbox;
-/** A node of the test that runs, so that none finds what another one paid. */
+/** The node of the test that runs: each test has a record of its own. */
 export let nodeId: string;
 
 let nodes = 0;
 
-/** Makes both for each test of a file, without pauses between the attempts of a call. */
+/** Makes both before each test of a file, without pauses between the attempts of a call. */
 export function payInEachTest(): void {
 	beforeEach(async () => {
 		withoutPauses();
@@ -69,25 +69,25 @@ export async function pay(
 export const payments = (): ReceivedRequest[] =>
 	sandbox.requests.filter(({ path }) => path.endsWith('/disburse'));
 
-/** Those who were paid, by the books, sorted. */
+/** The names of the users who were paid, by the sandbox's books, sorted. */
 export const paidNames = (): string[] =>
 	sandbox.books
 		.disbursements()
 		.map(({ toUserId }) => toUserId.replace('etbw_', ''))
 		.sort();
 
-/** What the node says of an item, as an error or not. */
+/** The result in an item, or in its error. */
 export const answerOf = ({ json }: INodeExecutionData): IDataObject =>
 	Object(json.error ?? json) as IDataObject;
 
 export const codes = (items: INodeExecutionData[]): unknown[] =>
 	items.map((item) => answerOf(item).code);
 
-/** Of all items, those of the error output last. Each code has one outcome, which `runNode` compares. */
+/** The codes of all items, those of the error output last. `runNode` compares each code with its outcome. */
 export const codesOf = ({ output, errorOutput }: RunResult): unknown[] =>
 	codes([...output, ...errorOutput]);
 
-/** What the node remembers, sorted. */
+/** The entries of the node's record, sorted. */
 export const record = (): string[] => [...(deduplicator.rows.get(`wf1:${nodeId}`) ?? [])].sort();
 
 export const reply = (
@@ -111,7 +111,7 @@ export function failFor(names: string[], fault: Fault | PresetName, times = Infi
 	});
 }
 
-/** Pays all of them, of whom the named ones end as unknown. */
+/** Pays all of them; the payments of the named ones end as unknown. */
 export async function leaveUnknown(
 	items: IDataObject[],
 	unknown: string[],
@@ -122,18 +122,18 @@ export async function leaveUnknown(
 	sandbox.faults.clear();
 }
 
-/** From now on the clock on the wall is so far ahead, also for what runs already. */
+/** Sets the clock ahead, also for runs that have begun. */
 export function timePasses(ms: number): void {
 	const { now } = Date;
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
 }
 
-/** Resolves when so many requests to pay arrived. */
+/** Resolves once this number of requests to pay has arrived. */
 export async function untilSent(count: number): Promise<void> {
 	while (payments().length < count) await new Promise(setImmediate);
 }
 
-/** Sends payments, and records nothing of how they ended: so n8n leaves them when it dies. */
+/** Sends payments and records no result, as n8n does when it dies. */
 export async function dieSending(
 	items: IDataObject[],
 	fields: INodeParameters = {},

@@ -1,4 +1,4 @@
-/** What a test plays itself in the place of the partner service, of a proxy or of another host. */
+/** Servers of tests, in the place of the partner service, of a proxy or of another host. */
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 

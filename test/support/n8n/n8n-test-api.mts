@@ -66,7 +66,7 @@ export class N8nTestApi extends N8nApi {
 		return await this.request('GET', '/rest/community-packages', z.array(CommunityPackage));
 	}
 
-	/** Saves a workflow with these changes; published is what was before, until it is activated again. */
+	/** Saves a workflow with these changes; the earlier version stays published until it is activated again. */
 	async changeWorkflow(id: string, change: (saved: SavedWorkflow) => object): Promise<void> {
 		const saved = await this.request('GET', `/rest/workflows/${id}`, SavedWorkflow);
 		const body = { ...change(saved), versionId: saved.versionId };
@@ -77,7 +77,7 @@ export class N8nTestApi extends N8nApi {
 		await this.request('POST', `/rest/workflows/${id}/deactivate`, WithId, {});
 	}
 
-	/** Also of tests that failed: what they left published would get the events of the next one. */
+	/** Unpublishes every workflow, so that one of a failed test does not get the events of the next test. */
 	async unpublishAll(): Promise<void> {
 		const filter = encodeURIComponent(JSON.stringify({ active: true }));
 		const active = await this.request('GET', `/rest/workflows?filter=${filter}`, z.array(WithId));
@@ -120,7 +120,7 @@ export class N8nTestApi extends N8nApi {
 		return (await this.request('POST', path, WithId, { loadWorkflow })).id;
 	}
 
-	/** Runs a workflow as n8n's evaluations do, whose AI invents the answers; resolves to all that it told, as text. */
+	/** Runs a workflow as n8n's evaluations do, with answers that an AI invents; resolves to the result as text. */
 	async runWithInventedAnswers(workflowId: string): Promise<string> {
 		const path = `/rest/instance-ai/eval/execute-with-llm-mock/${workflowId}`;
 		return JSON.stringify(await this.request('POST', path, z.unknown(), {}));

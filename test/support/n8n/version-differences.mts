@@ -1,10 +1,10 @@
-/** What older n8n lack or do differently, found by running them: for the tests, and for the list in docs/compatibility.md. */
+/** Differences of older n8n, found by running them: for the tests, and for the list in docs/compatibility.md. */
 import { compareVersions, n8nVersion } from './version.mts';
 
 interface Difference {
-	/** The first n8n that is as the newest, of those that were tried. */
+	/** The first n8n without the difference, of those that were tried. */
 	since: string;
-	/** In a person's words, to follow "Before 2.40.0: ". */
+	/** A sentence for users that follows "Before 2.40.0: ". */
 	what: string;
 }
 
@@ -43,17 +43,17 @@ const differences = {
 	},
 } satisfies Record<string, Difference>;
 
-/** Whether an n8n is older than the first with it. @param version unless told, of the n8n that everything runs */
+/** Whether an n8n is older than the first without the difference. @param version default: of the n8n in `n8nFolder` */
 export const lacks = (difference: keyof typeof differences, version = n8nVersion()): boolean =>
 	compareVersions(version, differences[difference].since) < 0;
 
-/** Why a second published trigger for an account is refused. @param name of the workflow that has it */
+/** The reason why a second published trigger for an account is refused. @param name of the workflow with the first one */
 export const refusedBy = (name: string): RegExp =>
 	lacks('projects')
 		? /Unpublish the other workflow first: /
 		: new RegExp(`Unpublish the workflow "${name}" first: `);
 
-/** What older n8n lack, newest first, as lines of a list. */
+/** The differences, newest first, as lines of a list. */
 export const listedDifferences = (): string[] =>
 	Object.values<Difference>(differences)
 		.toSorted((one, other) => compareVersions(other.since, one.since))

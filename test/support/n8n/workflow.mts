@@ -1,4 +1,4 @@
-/** Workflows as the editor saves them, for what drives a real n8n. */
+/** Workflows in the format of the editor, made by tests, pictures and benchmarks. */
 import { randomUUID } from 'node:crypto';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
 
@@ -13,8 +13,8 @@ export interface NodeFile {
 }
 
 /**
- * @param type of n8n's own nodes without the name of their package
- * @param more such as `typeVersion` (1 unless told) or a setting
+ * @param type for n8n's own nodes without the name of their package
+ * @param more such as `typeVersion` (default 1) or a setting
  */
 export const node = (
 	name: string,
@@ -33,7 +33,7 @@ export const node = (
 
 export const START = 'Start';
 
-/** What a person starts in the editor. */
+/** The trigger that a person starts in the editor. */
 export const start = (): NodeFile => node(START, 'manualTrigger');
 
 export const code = (name: string, jsCode: string): NodeFile =>
@@ -41,7 +41,7 @@ export const code = (name: string, jsCode: string): NodeFile =>
 
 export const ROWS = 'Rows';
 
-/** Gives out these rows, one item each. */
+/** A node that outputs these rows, one item each. */
 export const list = (rows: object[], name = ROWS): NodeFile =>
 	code(name, `return ${JSON.stringify(rows)}.map((json) => ({ json }))`);
 
@@ -54,7 +54,7 @@ export const webhook = (path: string, parameters: object = {}): NodeFile =>
 		{ typeVersion: 2, webhookId: randomUUID() },
 	);
 
-/** One item for each of the rows that were posted to the webhook. */
+/** A node that outputs one item for each row that was posted to the webhook. */
 export const postedRows = (): NodeFile => node(ROWS, 'splitOut', { fieldToSplitOut: 'body.rows' });
 
 /** The fields of a node that pays each item, by the item's fields of the same names. */
@@ -82,7 +82,7 @@ export const chain = (...names: string[]): WorkflowFile['connections'] =>
 		names.slice(1).map((name, index) => [names[index] ?? '', outputs([name])] as const),
 	);
 
-/** @param connections one after the other, unless told */
+/** @param connections default: one after the other */
 export const workflow = (
 	name: string,
 	nodes: NodeFile[],

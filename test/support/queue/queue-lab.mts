@@ -30,10 +30,10 @@ import {
 } from '../services.mts';
 import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
 
-/** How long a webhook process and its worker may need for all that the tests send. */
+/** The time that a webhook process and its worker may need for all requests of the tests. */
 const ALL_ENDED_WITHIN_MS = 180_000;
 
-/** Longer than usual, so that a slow machine does not make retries that a test does not ask for. */
+/** Longer than usual, so that a slow machine causes no retries. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 
 export const owner = {
@@ -55,7 +55,7 @@ export class Process {
 		this.instance = await startN8n(this.options);
 	}
 
-	/** Where it answers by itself. */
+	/** The address of this process alone. */
 	get url(): string {
 		return `http://127.0.0.1:${this.options.port}/`;
 	}
@@ -72,7 +72,7 @@ export class Process {
 		this.instance = undefined;
 	}
 
-	/** What it logged since it was started. */
+	/** The log since the start. */
 	async log(): Promise<string> {
 		return await readFile(join(this.options.userFolder, 'n8n.log'), 'utf8');
 	}
@@ -188,7 +188,7 @@ export async function startQueueLab(): Promise<QueueLab> {
 			await prepare(name, { port: await freePort(), command: 'worker', env: workerEnvironment });
 		const workers: [Process, Process] = [await worker('worker-1'), await worker('worker-2')];
 
-		// The main process creates the tables, so it goes first.
+		// The main process starts first, because it creates the tables.
 		await main.start();
 		await Promise.all([...webhooks, ...workers].map(async (process) => await process.start()));
 		process.once('exit', removeFolder); // after what was started above has been ended

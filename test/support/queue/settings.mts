@@ -1,7 +1,7 @@
 /** n8n's environment in queue mode: the same for a person's containers (deploy/queue) and for the test. */
 import { expressionEngine } from '../../../demo/n8n-process.mts';
 
-/** Where a process finds what all share. */
+/** The addresses and the key that all processes share. */
 export interface Shared {
 	/** Base URL that users, and the partner service, see. */
 	publicUrl: string;
@@ -21,7 +21,7 @@ export const sharedEnvironment = ({ publicUrl, postgres, redis, encryptionKey }:
 	DB_POSTGRESDB_DATABASE: postgres.database,
 	DB_POSTGRESDB_USER: postgres.user,
 	DB_POSTGRESDB_PASSWORD: postgres.password,
-	// n8n's default is 2: too few when many events come at once.
+	// n8n's default of 2 is too low for many events at once.
 	DB_POSTGRESDB_POOL_SIZE: '10',
 	N8N_ENCRYPTION_KEY: encryptionKey,
 	WEBHOOK_URL: publicUrl,
