@@ -11,26 +11,6 @@ afterEach(stopAll);
 const state = async (sandbox: Sandbox): Promise<unknown> =>
 	(await send(`${sandbox.url}/sandbox/state`, 'GET')).json;
 
-test('the state shows balance, settings, users, payments and deliveries', async () => {
-	const receiver = await receiverForTest();
-	const sandbox = await sandboxForTest();
-	await call(sandbox, 'PUT', '/webhook', { webhookUrl: receiver.url });
-	const { id } = sandbox.books.addUser({ externalId: 'a' });
-	await call(sandbox, 'POST', '/disburse', { toUserId: id, amountEtb: 10 });
-	await sandbox.idle();
-	expect(await state(sandbox)).toMatchObject({
-		balance: { treasuryBalance: 999_990 },
-		fee: 0.25,
-		webhookUrl: receiver.url,
-		users: [{ id, externalId: 'a' }],
-		disbursements: [{ toUserId: id, amountEtb: 10, amountText: '10' }],
-		deliveries: [{ event: 'disburse.completed', state: 'delivered', attempts: [{ status: 200 }] }],
-		totals: { users: 1, disbursements: 1, deliveries: 1, requests: 2 },
-		faults: [],
-		settings: { refuseApiKey: false, latencyMs: 0 },
-	});
-});
-
 test('deposits, transfers and events of any name can be sent', async () => {
 	const receiver = await receiverForTest();
 	const sandbox = await sandboxForTest();

@@ -30,14 +30,6 @@ describe('authentication (service document §5)', () => {
 		}
 		expect(books.totals()).toEqual({ users: 0, disbursements: 0, deliveries: 0 });
 	});
-
-	test('every key is refused while told so', async () => {
-		const sandbox = await sandboxForTest();
-		sandbox.refuseApiKey(true);
-		expect((await call(sandbox, 'GET', '/balance')).status).toBe(401);
-		sandbox.refuseApiKey(false);
-		expect((await call(sandbox, 'GET', '/balance')).status).toBe(200);
-	});
 });
 
 describe('endpoints (service document §4)', () => {
@@ -185,11 +177,4 @@ test('the treasury never drifts', async () => {
 	expect(sandbox.books.treasuryBalanceText()).toBe('990');
 	expect(formatEtb(parseEtb('1.5E-7'))).toBe('0.00000015');
 	expect(() => parseEtb('1e-19')).toThrow(RangeError);
-});
-
-test('a taken port is told by its code', async () => {
-	const { url } = await sandboxForTest();
-	await expect(sandboxForTest({ port: Number(new URL(url).port) })).rejects.toMatchObject({
-		code: 'EADDRINUSE',
-	});
 });
