@@ -125,10 +125,10 @@ async function send(url: string, { body, signature: header }: Delivery, status =
 
 interface EventRun {
 	perSecond: number;
-	/** In ms, until the answer. */
+	/** The time until the answer, in ms. */
 	p50: number;
 	p99: number;
-	/** In ms, of n8n, for each event. */
+	/** The CPU time of n8n for each event, in ms. */
 	cpu: number;
 }
 

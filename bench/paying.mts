@@ -44,9 +44,9 @@ interface Way {
 }
 
 interface PayRun {
-	/** In ms, of the node that pays. */
+	/** The time of the node that pays, in ms. */
 	nodeMs: number;
-	/** In ms, of n8n. */
+	/** The CPU time of n8n, in ms. */
 	cpuMs: number;
 }
 

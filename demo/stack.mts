@@ -52,5 +52,5 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 	}
 }
 
-/** Where the sandbox keeps its books beside n8n's data. */
+/** The file of the sandbox's books, beside n8n's data. */
 export const sandboxDatabase = (folder: string) => join(folder, 'sandbox.db');

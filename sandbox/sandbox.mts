@@ -31,9 +31,9 @@ export interface SandboxOptions {
 	timeFactor?: number;
 	/** ETB in the treasury when the database is new; default 1,000,000. */
 	treasuryBalance?: number;
-	/** How long a webhook receiver may take, in real ms; default 10,000. */
+	/** The timeout of a webhook receiver, in real ms; default 10,000. */
 	deliveryTimeoutMs?: number;
-	/** How many of the newest partner requests to keep; default all. */
+	/** The number of partner requests to keep, the newest; default all. */
 	keepRequests?: number;
 	/** Names of people by external ID, for the page. */
 	names?: ReadonlyMap<string, string>;

@@ -154,7 +154,7 @@ test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files that exis
 	expect(named.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('what notices a change of n8n exists, with what it is called', () => {
+test('the tests that notice a change of n8n exist, under the names in nodes/shared', () => {
 	const comments = globSync('nodes/shared/**/*.ts').flatMap((path) => [
 		...readFileSync(path, 'utf8')
 			.replaceAll('\n * ', ' ')

@@ -25,7 +25,7 @@ type Placed = z.infer<typeof Placed>;
 const placedNodes = async (file: string): Promise<Placed[]> =>
 	z.array(Placed).parse((await readExample(file)).nodes);
 
-/** Where a node is on the canvas in pixels, with its label. */
+/** The area of a node with its label on the canvas, in pixels. */
 function areaOf({ type, position: [left, top], parameters }: Placed) {
 	if (type === NOTE) {
 		const { width = 0, height = 0 } = parameters;
@@ -55,7 +55,7 @@ test('docs/examples.md describes every example, by the name of its file and of i
 	}
 });
 
-/** How many nodes fit on a canvas that people understand. */
+/** The number of nodes that fit on one canvas. */
 const MOST_NODES = 14;
 const MOST_OF: Record<string, number> = {
 	'people-to-pay.json': 8,

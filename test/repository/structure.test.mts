@@ -234,7 +234,7 @@ test('the action node is a tool for AI agents and its subtitle names the operati
 	expect(subtitle).toMatch(/\$parameter\["operation"\].*\$parameter\["resource"\]/);
 });
 
-test('what only the workflow of the pay gate needs is asked for by Pay Claims alone', async () => {
+test('Pay Claims alone has the fields for the workflow of the pay gate', async () => {
 	const ofGate = ['claim', 'notAfter', 'execution'];
 	await forEachOffered(({ value, fields }) => {
 		const names = fields

@@ -180,7 +180,7 @@ describe('which request is hit', () => {
 		).toEqual([503, 429, 503, 200, 418, 200]);
 	});
 
-	test('what a plan decides per request, until cleared', async () => {
+	test('the requests that a plan chooses, until it is cleared', async () => {
 		const sandbox = await sandboxForTest();
 		let count = 0;
 		sandbox.faults.plan('GET /fee', (request) => {

@@ -44,7 +44,7 @@ test('the page names people beside their wallets and payments', async () => {
 	expect(text).toContain('<b>E-1042</b><br /><code>etbw_E-1042');
 });
 
-test('the page says what is to go wrong, and what went wrong', async () => {
+test('the page shows queued faults, and the last fault that hit', async () => {
 	const sandbox = await sandboxForTest();
 	const page = async (): Promise<string> => (await send(`${sandbox.url}/sandbox/live`, 'GET')).text;
 	sandbox.faults.next('GET /fee', 'error500BeforePaying');
@@ -60,7 +60,7 @@ test('the page says what is to go wrong, and what went wrong', async () => {
 	expect(await page()).not.toContain('Went wrong');
 });
 
-test('what comes from outside is shown as text, never as HTML', async () => {
+test('values from outside are shown as text, never as HTML', async () => {
 	const sandbox = await sandboxForTest();
 	const evil = `"><img src=x onerror='alert(1)'>&amp;`;
 	await call(sandbox, 'POST', '/users', { externalId: evil });

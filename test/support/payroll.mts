@@ -1,4 +1,4 @@
-/** Payrolls for the real n8n: rows, the workflow that pays them, and what came of it. */
+/** Payrolls for the real n8n: rows, the workflow that pays them, and its results. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -45,7 +45,7 @@ export const rowAt = (rows: Row[], index: number): Row => {
 
 export const once = (rows: Row[]): number[] => Array<number>(rows.length).fill(1);
 
-/** Notes the row that n8n takes for the source of each item. */
+/** A node that writes the source row of each item, as n8n pairs it, into the item. */
 const sourceNode = (name: string) => {
 	const value = `={{ $('${ROWS}').item.json.toUserId }}`;
 	const assignments = [{ id: 'source', name: 'source', type: 'string', value }];
@@ -85,7 +85,7 @@ export async function pay({ n8n }: Lab, path: string, rows: object[]): Promise<v
 	await eventually(`webhook ${path}`, async () => {
 		const response = await fetch(`${n8n.url}/webhook/${path}`, {
 			method: 'POST',
-			// n8n closes an idle connection just when it may be used again.
+			// n8n may close an idle connection at the moment when it is used again.
 			headers: { 'content-type': 'application/json', connection: 'close' },
 			body: JSON.stringify({ rows }),
 		});
@@ -106,7 +106,7 @@ export type Item = Record<string, unknown>;
 export const itemsOf = (execution: Execution, name = PAY, output = 0): Item[] =>
 	execution.nodes[name]?.[0]?.outputs[output] ?? [];
 
-/** A field of each item that the node that pays gave out first. */
+/** A field of each item in the first output of the node that pays. */
 export const valuesOf = (execution: Execution, field: string): unknown[] =>
 	itemsOf(execution).map((item) => item[field]);
 export const outcomesOf = (execution: Execution): unknown[] => valuesOf(execution, 'outcome');
@@ -120,7 +120,7 @@ export const countOf = (values: unknown[]): Record<string, number> => {
 	return counts;
 };
 
-/** The next payment to the user of a row meets a fault. */
+/** Plans a fault for the next payment to the user of a row. */
 export function faultFor(
 	{ sandbox }: Pick<Lab, 'sandbox'>,
 	faults: Map<string, Fault | PresetName>,
@@ -146,7 +146,7 @@ export function rejectFor({ sandbox }: Lab, { toUserId }: Row, times: number): v
 	);
 }
 
-/** What n8n's database holds of the references of a workflow's node; undefined when it never had any. */
+/** The record of a workflow's node in n8n's database; undefined when there is none. */
 export function recordOf({ n8n }: Lab, workflowId: string): string | undefined {
 	const file = join(n8n.userFolder, '.n8n', 'database.sqlite');
 	const database = new DatabaseSync(file, { readOnly: true, timeout: 20_000 });

@@ -38,7 +38,7 @@ after(async () => {
 
 const paid = (since = 0) => paidSince(lab.sandbox, since);
 
-test('who approves a list that was approved meanwhile reads what to do, and then that it was paid', async () => {
+test('the approver of a list that was approved meanwhile reads the next step, and then that it was paid', async () => {
 	const late = browser.page;
 	const { id: userId } = lab.sandbox.books.addUser({ externalId: 'A-1' });
 	await addRows(lab.api, PEOPLE, [

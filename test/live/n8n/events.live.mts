@@ -70,7 +70,7 @@ function staticDataOf(workflowId: string): object {
 }
 
 for (const acknowledge of ['onReceived', 'lastNode']) {
-	void test(`what the workflow keeps in its static data stays, under 25 events a second: ${acknowledge}`, async () => {
+	void test(`static data that the workflow writes stay, under 25 events a second: ${acknowledge}`, async () => {
 		const keep = code(
 			'Keep',
 			`const data = $getWorkflowStaticData('global');

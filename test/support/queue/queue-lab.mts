@@ -65,7 +65,7 @@ export class Process {
 		this.instance = undefined;
 	}
 
-	/** SIGKILL, as a power cut would. */
+	/** Ends the process with SIGKILL. */
 	async kill(): Promise<void> {
 		this.instance?.kill();
 		await this.instance?.exited;
@@ -90,7 +90,7 @@ export interface ExecutionRow {
 	id: string;
 	status: string;
 	mode: string;
-	/** The json of each item that the node with this name gave out first. */
+	/** The json of each item in the first output of the node with this name. */
 	itemsOf(node: string): unknown[];
 }
 
@@ -145,7 +145,7 @@ export async function startQueueLab(): Promise<QueueLab> {
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-queue-'));
 	await chmod(folder, 0o711); // the user of PostgreSQL has to reach its own folder in it
 	const started: Service[] = [];
-	// On a signal Node would end at once; as an exit it also ends every process that was started here.
+	// An exit, unlike a signal, ends every process that was started here.
 	const interrupted = () => process.exit(1);
 	const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 	for (const signal of signals) process.once(signal, interrupted);
