@@ -1,6 +1,7 @@
 /** What references cost: how often ten windows of payments read or write the one row that n8n keeps for the node. */
 import { deduplicator } from '../support/engine/engine.mts';
-import { itemsFor, pay, payInEachTest } from '../support/engine/paying.mts';
+import { marksOfPaid } from '../../nodes/EtbWallet/disbursement/paymentRecord.ts';
+import { itemsFor, pay, payInEachTest, record } from '../support/engine/paying.mts';
 
 payInEachTest();
 
@@ -26,7 +27,19 @@ async function accesses(): Promise<number> {
 	return count;
 }
 
-test('fresh payments cost one access a window, and payments that were made before three', async () => {
-	expect(await accesses()).toBe(23);
-	expect(await accesses()).toBeLessThanOrEqual(61);
+test('fresh payments cost one access a window, and payments that were made before three; the end of a run one', async () => {
+	expect(await accesses()).toBe(25);
+	expect(await accesses()).toBeLessThanOrEqual(63);
+});
+
+test('a paid reference has four marks when a run has ended, also if it was asked for again', async () => {
+	const items = itemsFor('a', 'b', 'c');
+	await pay(items, { options: { concurrency: 2 } });
+	const marks = record();
+	expect(marks).toHaveLength(marksOfPaid * items.length);
+	await pay(items);
+	await pay(items, { mode: 'dryRun' });
+	await pay(items, { amountEtb: 11 }, { onError: 'continueErrorOutput' });
+	await pay(items, { mode: 'settle', wasPaid: 'pay-a', wasNotPaid: 'pay-b' });
+	expect(record()).toEqual(marks);
 });

@@ -22,7 +22,7 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
  * No record knows of which request a person speaks. By an expression a word counts once, so no loop repeats it.
  */
 export const isOldWord = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
-	givenAt < grounds.claimedAt;
+	givenAt < grounds.reservedAt;
 
 export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
 	`payee:${JSON.stringify([key, toUserId, String(amount)])}`;
@@ -39,18 +39,18 @@ export const isPayeeOfQuestion = (
 ): boolean =>
 	[payeeMark(payee), `anybody:${payee.key}`].some(
 		(mark) =>
-			database.isAddedAfter(scope, mark, `sure:${payee.key}`) &&
+			database.isAddedAfter(scope, mark, `paidConfirmed:${payee.key}`) &&
 			database.isAlone(scope, mark, (other) => other === `paid:${payee.key}`),
 	);
 
 /**
  * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that asks for this
- * reference finds that, asks for *sure*, and dies too: together both questions look as if it was paid. Nobody is paid by that.
+ * reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if it was paid. Nobody is paid by that.
  */
 export const isPaidOfQuestions = (
 	database: SimulatedDatabase,
 	scope: string,
 	key: string,
 ): boolean =>
-	database.isAddedAfter(scope, `sure:${key}`, `paid:${key}`) &&
-	database.isAlone(scope, `sure:${key}`, (other) => other === `paid:${key}`);
+	database.isAddedAfter(scope, `paidConfirmed:${key}`, `paid:${key}`) &&
+	database.isAlone(scope, `paidConfirmed:${key}`, (other) => other === `paid:${key}`);

@@ -169,7 +169,7 @@ const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
 
 /** In ms. */
 const longestTimeout = 120_000;
-/** In ms: a claim that a run met is in doubt after less than that. */
+/** In ms: after a crash a reservation is in doubt after less than that. */
 const longestInFlight = 300_000;
 
 const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000), upTo(longestInFlight));
@@ -288,7 +288,7 @@ function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> 
 			...plan,
 			runs: plan.runs.map(({ stopAfterSteps, ...each }) => ({
 				...each,
-				// With a short one, taking turns at a slow lock alone can take as long as a claim lasts.
+				// With a short one, taking turns at a slow lock alone can take as long as a reservation lasts.
 				timeout: plan.latency > 100 ? 60_000 : (sameTimeout ?? each.timeout),
 				...(stops && stopAfterSteps !== undefined && { stopAfterSteps }),
 			})),

@@ -20,7 +20,7 @@ import { messageOf } from './told.mts';
 import { Timeline, randomFrom } from './virtual-time.mts';
 
 /** In ms, eight minutes: after so long a payment is not in flight any more, also where n8n died while it asked. */
-const afterAllClaimsMs = 480_000;
+const afterAllReservationsMs = 480_000;
 
 /** Events of a world; one with more does not end. */
 const mostEvents = 400_000;
@@ -102,7 +102,7 @@ class World {
 		const restarted = this.start(0, 9, []);
 		for (const role of ['last', 'settling', 'final'] as const) {
 			const process = role === 'last' ? (this.slots[0]?.process ?? restarted) : restarted;
-			this.timeline.after(role === 'settling' ? afterAllClaimsMs + this.aheadMs() : 0, () => {
+			this.timeline.after(role === 'settling' ? afterAllReservationsMs + this.aheadMs() : 0, () => {
 				for (const node of ['a', 'b'] as const) this.beginLast(node, role, process);
 			});
 			await this.rest();
@@ -260,7 +260,7 @@ class World {
 					books: this.books,
 					tell: this.story.tell,
 					grounds: (toUserId) => ({
-						claimedAt: record.asked.get(keyOf(toUserId)) ?? record.beganAt,
+						reservedAt: record.asked.get(keyOf(toUserId)) ?? record.beganAt,
 					}),
 					looked: (marks) => {
 						for (const { key } of payees) {

@@ -65,6 +65,9 @@ const longestBalanceMs = 4 * 60_000 + 60_000;
 /** In ms. What the database and its lock may add to a run when nothing goes wrong with them, and when something did. */
 const slack = { healthy: 10_000, struck: 240_000 };
 
+/** In ms. What a mark *busy* counts for: three slots, if a crash left that of the next one, by a clock that is behind. */
+const longestBusyMs = 3 * 145_000 + 10_000 + writeMs;
+
 /** In ms, for a run of six people in an undisturbed world, in which nothing has to be waited for. */
 const longestLastRunMs = (latency: number): number => 4_000 + 200 * latency;
 
@@ -181,7 +184,7 @@ export class Judge {
 		if (run === undefined) return;
 		const { name, plan, stoppedAt = Infinity } = run;
 		if (sent.toUserId.endsWith('-none')) this.broken(`${name} pays an item without a reference`);
-		const lateMs = sent.leftAt - sent.grounds.claimedAt - plan.timeout - longestConnectingMs;
+		const lateMs = sent.leftAt - sent.grounds.reservedAt - plan.timeout - longestConnectingMs;
 		if (lateMs > 0) this.broken(`${name} sends ${sent.key} ${Math.round(lateMs)} ms too late`);
 		// Those that were under way when it was stopped are at most a window.
 		const own = this.books.sent.filter((each) => each.run === sent.run);
@@ -190,7 +193,7 @@ export class Judge {
 			this.broken(`${name} sends ${afterStop.length} payments after Stop`);
 		if (plan.does !== 'pay') this.broken(`the ${plan.does} run ${name} pays ${sent.toUserId}`);
 		const paidAt = this.forEver.get(`${sent.key} ${sent.toUserId} ${sent.amountEtb}`) ?? Infinity;
-		if (sent.grounds.claimedAt > paidAt)
+		if (sent.grounds.reservedAt > paidAt)
 			this.broken(`${sent.key} is paid by ${name}, after it was told to be paid for ever`);
 		const all = [...this.books.paymentsOf(sent.key), sent];
 		if (all.length === 1) return;
@@ -201,22 +204,22 @@ export class Judge {
 	}
 
 	/**
-	 * The promise. Of the payments of a reference, in the order of their claims, each but the first needs a person's word of
-	 * its own: they said *was not paid* of the payment before it, in a run that went on at some time between these two claims,
+	 * The promise. Of the payments of a reference, in the order of their reservations, each but the first needs a person's word of
+	 * its own: they said *was not paid* of the payment before it, in a run that went on at some time between these two reservations,
 	 * when that payment had been made or was under way. By an expression a word counts only as the first.
 	 */
 	private isExplained(
 		payments: readonly Sent[],
 		counts: (word: RunRecord, before: Sent) => boolean,
 	): boolean {
-		const inOrder = [...payments].sort((a, b) => a.grounds.claimedAt - b.grounds.claimedAt);
+		const inOrder = [...payments].sort((a, b) => a.grounds.reservedAt - b.grounds.reservedAt);
 		const used = new Set<RunRecord>();
 		return inOrder.every((payment, index) => {
 			const before = inOrder[index - 1];
 			if (before === undefined) return true;
 			const [first] = this.denials(before)
 				.filter((run) => !used.has(run) && counts(run, before))
-				.filter((run) => run.beganAt <= payment.grounds.claimedAt)
+				.filter((run) => run.beganAt <= payment.grounds.reservedAt)
 				.filter((run) => index === 1 || !countsOnce(run))
 				.sort(
 					(a, b) => Number(countsOnce(b)) - Number(countsOnce(a)) || lastActAt(a) - lastActAt(b),
@@ -226,10 +229,10 @@ export class Judge {
 		});
 	}
 
-	/** The runs in which a person said that this was not paid, since its claim. */
+	/** The runs in which a person said that this was not paid, since its reservation. */
 	private denials({ key, grounds }: Sent): RunRecord[] {
 		return this.runs.filter(
-			(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.claimedAt,
+			(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.reservedAt,
 		);
 	}
 
@@ -335,7 +338,8 @@ export class Judge {
 		'unknown noAnswer': ({ own }) => own.some(mayBeUnclear),
 		'unknown unclear': ({ own }) => own.some(mayBeUnclear),
 		'unknown inDoubt': (told) => this.mayBeInDoubt(told),
-		'unknown inFlight': ({ run, payee, isHealthy }) => !isHealthy || this.overlaps(run, payee.key),
+		'unknown inFlight': ({ run, payee, isHealthy }) =>
+			isHealthy ? this.overlaps(run, payee.key) : this.mayStillBeBusy(run, payee.key),
 		'unknown onceOnly': ({ run, payee, word, isHealthy }) =>
 			word === 'notPaid' &&
 			countsOnce(run) &&
@@ -373,22 +377,22 @@ export class Judge {
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		return this.books
 			.paymentsOf(key)
-			.some((sent) => sent.grounds.claimedAt < askedAt && this.denials(sent).length === 0);
+			.some((sent) => sent.grounds.reservedAt < askedAt && this.denials(sent).length === 0);
 	}
 
 	/**
-	 * Whether another run had claimed it a moment before this one first asked, and was sending it, or had not recorded yet that
-	 * it was paid. A claim lasts 15 s longer than the Timeout, whatever the clocks of two processes say.
+	 * Whether another run had reserved it a moment before this one first asked, and was sending it, or had not recorded yet that
+	 * it was paid. A reservation lasts 15 s longer than the Timeout, whatever the clocks of two processes say.
 	 */
 	private wasBeingSent(run: RunRecord, key: string): boolean {
 		if (this.wasClockSet()) return false;
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		return this.sentUnder(key).some((sent) => {
-			const { claimedAt } = sent.grounds;
+			const { reservedAt } = sent.grounds;
 			const { plan, endedAt = Infinity } = this.runs[sent.run] ?? run;
 			const isSaidPaid = sent.isAnswered && sent.isPaid && !isUnclear(sent.kind);
 			const isSending = (sent.endedAt ?? Infinity) >= askedAt || isSaidPaid;
-			const isTimely = claimedAt < askedAt && askedAt < claimedAt + plan.timeout;
+			const isTimely = reservedAt < askedAt && askedAt < reservedAt + plan.timeout;
 			return isTimely && endedAt > askedAt && isSending;
 		});
 	}
@@ -403,7 +407,7 @@ export class Judge {
 			const { key } = payee;
 			const isRecorded =
 				this.allStruck() === 0 ||
-				[`paid:${key}`, `sure:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
+				[`paid:${key}`, `paidConfirmed:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
 			// To whom a reference was paid that a person only names, nobody said.
 			const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
 			const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);
@@ -445,27 +449,21 @@ export class Judge {
 		const removed = new Set([...before].filter((mark) => !after.has(mark)));
 		for (const [item, { code }] of run.lines) {
 			const key = run.payees[item]?.key ?? '';
-			const paid = [`sent:${key}`, `paid:${key}`, `sure:${key}`, `anybody:${key}`];
+			const paid = [`sent:${key}`, `paid:${key}`, `paidConfirmed:${key}`, `anybody:${key}`];
 			const isNowPaid = code === 'settledPaid' || code === 'recordedPaid';
 			if (isNowPaid && !paid.every((mark) => after.has(mark)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
-			const claim = [`sent:${key}`, `doubt:${key}`];
-			const isFree = !claim.some((mark) => after.has(mark));
-			if (code === 'settledNotPaid' && !(isFree && after.has(`freed:${key}`)))
+			const reservation = [`sent:${key}`];
+			const isFree = !reservation.some((mark) => after.has(mark));
+			if (code === 'settledNotPaid' && !(isFree && after.has(`settledNotPaid:${key}`)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
-			const metMarks = [...after].filter((mark) => isMetMarkOf(key, mark));
-			const isMet = after.has(`doubt:${key}`) && metMarks.length > 0;
-			if (maySettle(run) && code === 'inFlight' && !isMet)
-				this.broken(`${run.name} meets ${key} in flight, and does not record it`);
 			// One that never asked, such as one that was stopped before it had the lock, could not remove what another left.
 			const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
-			if (hadAccess && after.has(`paid:${key}`) && !after.has(`sure:${key}`))
+			if (hadAccess && after.has(`paid:${key}`) && !after.has(`paidConfirmed:${key}`))
 				this.broken(`${run.name} leaves half of the fact that ${key} is paid`);
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
-			if (code === 'settledNotPaid') added.delete(`freed:${key}`);
-			if (code === 'settledNotPaid') for (const mark of claim) removed.delete(mark);
-			if (maySettle(run) && code === 'inFlight')
-				for (const mark of [`doubt:${key}`, ...metMarks]) added.delete(mark);
+			if (code === 'settledNotPaid') added.delete(`settledNotPaid:${key}`);
+			if (code === 'settledNotPaid') for (const mark of reservation) removed.delete(mark);
 		}
 		// It may clear away what an interrupted question left.
 		const rest = [...added, ...(this.allStruck() > 0 ? [] : removed)];
@@ -477,8 +475,14 @@ export class Judge {
 		for (const run of this.runs)
 			if (run.endedAt === undefined && run.diedAt === undefined)
 				this.broken(`${run.name} never ends (${when})`);
-		if (this.allStruck() === 0 && this.database.rows.has(''))
-			this.broken(`the lock is held, and nobody holds it (${when})`);
+		if (this.allStruck() > 0) return;
+		if (this.database.rows.has('')) this.broken(`the lock is held, and nobody holds it (${when})`);
+		for (const row of this.database.rows.values())
+			for (const mark of row) {
+				const [, key] = /^busy:\d+:(.*)$/s.exec(mark) ?? [];
+				if (row.includes(`paid:${key}`))
+					this.broken(`a mark is left of ${key}, which is paid (${when})`);
+			}
 	}
 
 	/** After the healthy runs, everybody must be explained. */
@@ -532,6 +536,16 @@ export class Judge {
 		);
 	}
 
+	/** Whether another run has asked for it so lately that its mark *busy* may still count. */
+	private mayStillBeBusy(run: RunRecord, key: string): boolean {
+		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
+		const wasAskedBy = (other: RunRecord): boolean =>
+			// An earlier try of the same run, too.
+			(other !== run || run.plan.tries > 1) &&
+			askedAt - (other.asked.get(key) ?? -Infinity) < longestBusyMs;
+		return this.wasClockSet() || this.runs.some(wasAskedBy);
+	}
+
 	private isDuring(run: RunRecord, other: RunRecord): boolean {
 		return hasBegun(other) && lastActAt(other) >= run.beganAt;
 	}
@@ -557,10 +571,6 @@ export class Judge {
 		this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 	}
 }
-
-/** Whether a mark says that a run met a claim of this reference. */
-const isMetMarkOf = (key: string, mark: string): boolean =>
-	mark.startsWith('met:') && mark.endsWith(`:${key}`);
 
 const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
 

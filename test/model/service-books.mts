@@ -12,8 +12,8 @@ export interface Wish {
 
 /** On what grounds a run sends. */
 export interface Grounds {
-	/** When the run asked for its claim: the last time that it wrote the mark of the reference before it sent. */
-	claimedAt: number;
+	/** When the run asked for its reservation: the last time that it wrote the mark of the reference before it sent. */
+	reservedAt: number;
 }
 
 /** A request to pay. */

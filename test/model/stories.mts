@@ -49,7 +49,7 @@ const byExpression = { does: 'settle', by: 'expression', mode: 'trigger' } as co
 const atSteps = (blow: Omit<Blow, 'atStep'>): Blow[] =>
 	range(3, 32).map((atStep) => ({ ...blow, atStep }));
 
-/** In ms: how long a slot of the record is, and a sender has its claim for itself. */
+/** In ms: how long a slot of the record is, and a sender has its reservation for itself. */
 const slotMs = 145_000;
 const ownForMs = 135_000;
 
@@ -61,7 +61,7 @@ const clocks = range(1, 2_000)
 	})
 	.reduce((a, b) => (a.aheadMs > b.aheadMs ? a : b));
 
-/** In ms: when a slot begins for the first of them; also if slots were only as long as a sender has its claim. */
+/** In ms: when a slot begins for the first of them; also if slots were only as long as a sender has its reservation. */
 const beginsAt = (() => {
 	const both = 27 * slotMs;
 	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);
@@ -91,8 +91,8 @@ const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 		};
 	});
 
-/** Of a sender that stands still: another run meets its claim, and a person can settle it before the sender goes on. */
-const stands = { lasts: 298_000, metAt: 2_000, settledAt: 293_000, wentOnAt: 299_000 };
+/** Of a sender that stands still: a person can settle its payment before it goes on. */
+const stands = { lasts: 298_000, settledAt: 293_000, wentOnAt: 299_000 };
 
 export const stories: Story[] = [
 	{
@@ -113,12 +113,11 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'A claim is met as a slot ends, settled by a clock that is ahead, and its sender is refused just in time',
+		name: 'A reservation is made as a slot ends, settled by a clock that is ahead, and its sender is refused just in time',
 		plans: range(8, 44).map((atStep) =>
 			planOf(
 				[
 					{ timeout: 120_000, start: at(beginsAt - 600) },
-					{ start: at(beginsAt - 300) },
 					{ ...typed, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 50) },
 					{ timeout: 120_000, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 300) },
 					{ process: 1, start: at(beginsAt + ownForMs) },
@@ -132,11 +131,10 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'A run whose clock is ahead meets a claim, in a slot that has not begun for others',
+		name: 'A run whose clock is ahead reserves in a slot that has not begun for others, and a person settles what it sends',
 		plans: [
 			planOf(
 				[
-					{ ...usual, start: at(beginsAt - clocks.aheadMs + 100) },
 					{ ...usual, process: 1, start: at(beginsAt - clocks.aheadMs + 1_000) },
 					{ ...typed, word: 'notPaid', start: at(beginsAt - clocks.aheadMs + 2_000) },
 				],
@@ -146,12 +144,11 @@ export const stories: Story[] = [
 		],
 	},
 	{
-		name: 'A slot ends after a run has met a claim, and a person settles what is being sent',
+		name: 'A slot ends after a run has reserved, and a person settles what is being sent',
 		plans: [
 			planOf(
 				[
 					{ ...usual, start: at(beginsAt - 600) },
-					{ ...typed, word: 'notPaid', start: at(beginsAt - 300) },
 					{ ...typed, word: 'notPaid', start: at(beginsAt + 300) },
 				],
 				['silent'],
@@ -190,12 +187,26 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'A refusal comes after its claim is over, while another run sends',
+		name: 'A sender dies, and only dry runs ask for what it left',
+		plans: atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					...range(1, 12).map((times): Turn => {
+						return { does: 'dryRun', process: 1, start: at(times * 50_000) };
+					}),
+				],
+				['silent'],
+				{ processes: [[blow], []] },
+			),
+		),
+	},
+	{
+		name: 'A refusal comes after its reservation is over, while another run sends',
 		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ process: 1, start: at(stands.metAt) },
 					{ ...typed, process: 1, start: at(stands.settledAt) },
 					{ ...usual, process: 1 },
 					{ process: 1, start: at(stands.wentOnAt) },
@@ -206,12 +217,11 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'A sender gives up after its claim is over, while another run sends and a person settles',
+		name: 'A sender gives up after its reservation is over, while another run sends and a person settles',
 		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ process: 1, start: at(stands.metAt) },
 					{ ...typed, process: 1, word: 'notPaid', start: at(stands.settledAt) },
 					{ ...usual, process: 1 },
 					{ ...typed, process: 1, word: 'notPaid', start: at(stands.wentOnAt + 1_000) },
@@ -222,12 +232,11 @@ export const stories: Story[] = [
 		),
 	},
 	{
-		name: 'Paid comes after its claim is over, while another run sends and is refused',
+		name: 'Paid comes after its reservation is over, while another run sends and is refused',
 		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ process: 1, start: at(stands.metAt) },
 					{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
 					{ ...usual, process: 1 },
 					{ process: 1 },
@@ -243,7 +252,6 @@ export const stories: Story[] = [
 			planOf(
 				[
 					{ ...usual, start: at(0) },
-					{ process: 1, start: at(stands.metAt) },
 					{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
 					{ process: 1, start: at(stands.wentOnAt + 10_000) },
 				],
@@ -263,21 +271,6 @@ export const stories: Story[] = [
 					{ ...typed, word: 'notPaid', start: at(12_000) },
 				],
 				['error', 'silent'],
-			),
-		],
-	},
-	{
-		name: 'What is refused was met, and the next run, which sends, is settled at once',
-		plans: [
-			planOf(
-				[
-					{ ...usual, start: at(beginsAt - 300) },
-					{ start: at(beginsAt - 250) },
-					{ ...usual, start: at(beginsAt + 2 * slotMs) },
-					{ ...typed, word: 'notPaid', start: at(beginsAt + 2 * slotMs + 2_000) },
-				],
-				['slowRejected', 'silent'],
-				{ noise: clocks.noise },
 			),
 		],
 	},
@@ -351,7 +344,7 @@ export const stories: Story[] = [
 		]),
 	},
 	{
-		name: 'The database fails as a refusal is recorded; another run claims that payment, and a third one asks for it',
+		name: 'The database fails as a refusal is recorded; another run reserves that payment, and a third one asks for it',
 		plans: recordedBy('rejected', [
 			{ ...usual, start: at(10_000) },
 			{ ...usual, start: at(42_000) },

@@ -1,4 +1,4 @@
-/** Disbursement → Create: reads all payments of a run, checks them, claims and sends them, and tells how each ended. */
+/** Disbursement → Create: reads all payments of a run, checks them, reserves and sends them, and reports how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { addHint, isStopped } from '../../shared/n8n';
 import type { Operation } from '../operation';

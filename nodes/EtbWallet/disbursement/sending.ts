@@ -1,4 +1,4 @@
-/** Sends payments: claims them in the record a window at a time, sends a few at once, and reads how each ended. */
+/** Sends payments: reserves them in the record a window at a time, sends a few at once, and reads how each ended. */
 import { sleep } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import { addHint } from '../../shared/n8n';
@@ -35,51 +35,51 @@ export async function statesOfAll(
 }
 
 /**
- * Sends what the record allows, and tells how all ended. A crash leaves the claims of one window; while a window is claimed,
- * also those of the one before, which is recorded in the same access.
+ * Sends the payments that the record allows, and ends all. A crash leaves the reservations of one window; while a window is
+ * reserved, also those of the one before, which is recorded in the same change.
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
-	// Payments that were claimed, until an access records how they ended.
+	// Payments that were reserved, until a change records how they ended.
 	let unrecorded: Payment[] = [];
-	const failed: FailedAccess[] = [];
+	const failed: FailedChange[] = [];
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const ended = unrecorded;
-		// Only *paid* is recorded again after an access that failed: it may have been done, and somebody may have settled or
-		// claimed the others since.
+		// Only *paid* is recorded again after a change that failed: it may have been done, and somebody may have settled or
+		// reserved the others since.
 		unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');
-		let claimed: Awaited<ReturnType<PaymentRecord['endAndClaim']>>;
+		let reserved: Awaited<ReturnType<PaymentRecord['endAndReserve']>>;
 		try {
-			claimed = await record.endAndClaim(ended, window);
+			reserved = await record.endAndReserve(ended, window);
 		} catch (error) {
 			failed.push({ error, ended: ended.filter((each) => outcomeOfRow(each) === 'notPaid') });
 			if (run.isStopping()) break;
 			for (const payment of window) run.end(payment, notRecorded(error));
 			continue;
 		}
-		const { states, ageMs } = claimed;
+		const { states, ageMs } = reserved;
 		for (const [payment, state] of states)
 			if (state !== 'unused') run.end(payment, resultOfState(payment, state, run.options));
 		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
 		await sendConcurrently(run, unrecorded, () => timeoutMs - ageMs());
 	}
 	try {
-		if (unrecorded.length > 0) await record.end(unrecorded);
+		await record.end(unrecorded);
 	} catch (error) {
 		failed.push({ error, ended: unrecorded });
 	}
 	tellUnrecorded(run, failed);
 }
 
-/** An access to the record that failed, and whose results it may not have recorded. */
-interface FailedAccess {
+/** A change of the record that failed, and the payments whose results it may not have recorded. */
+interface FailedChange {
 	error: unknown;
 	ended: Payment[];
 }
 
-/** Says whose claims may have stayed in the record, although this run knows how they ended: which is safe. */
-function tellUnrecorded({ context }: Run, failed: FailedAccess[]): void {
+/** Names the payments whose reservations may have stayed in the record, although this run knows how they ended: which is safe. */
+function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
 	const references = payments.map(({ reference }) => reference).join(', ');

@@ -1,0 +1,65 @@
+/** A change of n8n's record. To ask for a mark also writes it, so a mark that was not there is removed again at the end. */
+import type { Marks } from '../../shared/record/marks';
+
+/** One change of the record, made under its lock. The marks that it wrote only to ask are removed in one call at its end. */
+export class RecordChange {
+	private readonly record: Marks;
+	/** Whether each mark that was asked for was there. */
+	private readonly answers = new Map<string, boolean>();
+	private readonly toRemove = new Set<string>();
+	private readonly toKeep = new Set<string>();
+
+	constructor(record: Marks) {
+		this.record = record;
+	}
+
+	/**
+	 * @param alsoWrite marks that are written in the same call, and stay also if the change fails; none is in `marks`
+	 * @returns those of `marks` that were there before this change
+	 */
+	async ask(marks: string[], alsoWrite: string[] = []): Promise<ReadonlySet<string>> {
+		// Before the call: should it fail, n8n may have written *paid* all the same. If *sent* were then removed, the reference
+		// would count as unused.
+		for (const mark of alsoWrite) this.toRemove.delete(mark);
+		const unasked = marks.filter((mark) => !this.answers.has(mark));
+		const before = await this.record.add([...alsoWrite, ...unasked]);
+		for (const mark of unasked) {
+			this.answers.set(mark, before.has(mark));
+			if (!before.has(mark)) this.toRemove.add(mark);
+		}
+		return new Set(marks.filter((mark) => this.answers.get(mark)));
+	}
+
+	async write(marks: string[]): Promise<void> {
+		await this.ask([], marks);
+	}
+
+	/** These marks, which were asked for, stay unless the change fails. */
+	keep(marks: string[]): void {
+		for (const mark of marks) if (this.toRemove.delete(mark)) this.toKeep.add(mark);
+	}
+
+	/** These marks are removed at the end of the change, whether they were asked for or not. */
+	remove(marks: string[]): void {
+		for (const mark of marks) this.toRemove.add(mark);
+	}
+
+	/** Makes a change. One that fails keeps nothing of what it asked for. */
+	static async in<Value>(
+		record: Marks,
+		work: (change: RecordChange) => Promise<Value>,
+	): Promise<Value> {
+		const change = new RecordChange(record);
+		let isDone = false;
+		try {
+			const result = await work(change);
+			await record.remove([...change.toRemove]);
+			isDone = true;
+			return result;
+		} finally {
+			// A mark that cannot be removed looks like a payment that is under way, which is safe.
+			if (!isDone)
+				await record.remove([...change.toRemove, ...change.toKeep]).catch(() => undefined);
+		}
+	}
+}
