@@ -418,13 +418,13 @@ describe('before anybody is paid', () => {
 	test.each([{}, { treasuryBalance: 'much' }])('a balance of %j pays nobody', async (data) => {
 		sandbox.faults.plan('GET /balance', () => reply(200, { data }));
 		const fields = { options: { checkBalance: true } };
-		expect(codesOf(await pay(people(2), fields, { onError }))).toEqual(all(2, 'noBalance'));
+		expect(codesOf(await pay(people(2), fields, { onError }))).toEqual(all(2, 'notCovered'));
 		expect(payments()).toEqual([]);
 	});
 
 	const refusals: [string, INodeParameters, string][] = [
 		['the treasury does not cover it', { options: { checkBalance: true } }, 'notCovered'],
-		['it is above its maximum', { options: { maxTotalEtb: '15' } }, 'aboveRunMaximum'],
+		['it is above its maximum', { options: { maxTotalEtb: '15' } }, 'aboveMaximum'],
 		['of an option', { options: { concurrency: 0 } }, 'settings'],
 	];
 	test.each(refusals)(
@@ -611,7 +611,7 @@ describe('On Error', () => {
 	const refusals: [string, INodeParameters, Partial<RunOptions>, string][] = [
 		['the credential', {}, { credential: {} }, 'settings'],
 		['the mode', { mode: 'none' }, {}, 'settings'],
-		['the sum', { options: { maxTotalEtb: '1' } }, {}, 'aboveRunMaximum'],
+		['the sum', { options: { maxTotalEtb: '1' } }, {}, 'aboveMaximum'],
 	];
 	test.each(refusals)(
 		'Continue: a run that is refused because of %s gives rows too',

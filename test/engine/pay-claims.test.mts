@@ -140,7 +140,7 @@ describe('a claim of another execution is unknown', () => {
 		const items = handedOut(['a'], { execution: theirs });
 		for (const changes of [{}, { notAfter: inMs(-1) }, { claim: '' }, { amountEtb: '' }]) {
 			const result = await pay(items.map((item) => ({ ...item, ...changes })));
-			expect(codesOf(result)).toEqual(['otherExecution']);
+			expect(codesOf(result)).toEqual(['claimUsed']);
 		}
 		expect(payments()).toBe(0);
 		if (theirs === 'wf1/other') {
@@ -151,14 +151,14 @@ describe('a claim of another execution is unknown', () => {
 	test('also with a credential that is gone', async () => {
 		const credential = credentialFor(sandbox, { apiKey: '' });
 		const items = handedOut(['a'], { execution: 'wf1/other' });
-		expect(codesOf(await pay(items, { credential }))).toEqual(['otherExecution']);
+		expect(codesOf(await pay(items, { credential }))).toEqual(['claimUsed']);
 	});
 });
 
 describe('in time', () => {
 	test('what comes too late is not paid', async () => {
 		const items = [...handedOut(['a'], { notAfter: inMs(-1) }), ...handedOut(['b'])];
-		expect(codesOf(await pay(items))).toEqual(['tooLate', 'paid']);
+		expect(codesOf(await pay(items))).toEqual(['notReached', 'paid']);
 		expect(payments()).toBe(1);
 	});
 
@@ -177,7 +177,7 @@ describe('in time', () => {
 		let passedMs = 0;
 		jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
 		const result = await standingStill(() => (passedMs = HALF_OF_THE_LEASE_MS));
-		expect(codesOf(result)).toEqual(['paid', 'tooLate', 'tooLate', 'tooLate']);
+		expect(codesOf(result)).toEqual(['paid', 'notReached', 'notReached', 'notReached']);
 		expect(payments()).toBe(1);
 	});
 
@@ -188,7 +188,7 @@ describe('in time', () => {
 		jest.spyOn(Date, 'now').mockImplementation(() => now() - 2 * passedMs);
 		jest.spyOn(performance, 'now').mockImplementation(() => monotonic() + passedMs);
 		const result = await standingStill(() => (passedMs = HALF_OF_THE_LEASE_MS));
-		expect(codesOf(result)).toEqual(['paid', 'tooLate', 'tooLate', 'tooLate']);
+		expect(codesOf(result)).toEqual(['paid', 'notReached', 'notReached', 'notReached']);
 	});
 
 	test('the tries of Retry On Fail share the time', async () => {
@@ -203,7 +203,7 @@ describe('in time', () => {
 		});
 		const run = { retryOnFail: true, onError: 'continueErrorOutput' } as const;
 		const result = await pay(handedOut(['a']), run);
-		expect(codesOf(result)).toEqual(['tooLate']);
+		expect(codesOf(result)).toEqual(['notReached']);
 		expect(sandbox.requests).toHaveLength(1);
 	});
 

@@ -74,8 +74,8 @@ describe('naming references', () => {
 	test('that were not paid corrects itself until they are sent', async () => {
 		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
 		await settle({ wasNotPaid: 'pay-a' });
-		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['neverSent']);
-		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['recordedPaid']);
+		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['ready']);
+		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
 		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paidBefore']);
 		expect(paidNames()).toEqual(['a']);
 	});
@@ -83,10 +83,10 @@ describe('naming references', () => {
 	test('that this node never sent records those that were paid, as in a copy, and nothing else', async () => {
 		await pay(itemsFor('a', 'b'));
 		const copy = { nodeId: `${nodeId}-copy` };
-		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }, copy))).toEqual(['neverSent']);
+		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }, copy))).toEqual(['ready']);
 		expect(deduplicator.rows.get(`wf1:${copy.nodeId}`) ?? []).toEqual([]);
 		const { output, hints } = await settle({ wasPaid: 'pay-a\npay-b' }, copy);
-		expect(codes(output)).toEqual(['recordedPaid', 'recordedPaid']);
+		expect(codes(output)).toEqual(['settledPaid', 'settledPaid']);
 		expect(hints.join()).toMatch(/2 recorded as paid that this node never sent/);
 		expect(codesOf(await pay(itemsFor('a', 'b'), {}, copy))).toEqual(['paidBefore', 'paidBefore']);
 		expect(paidNames()).toEqual(['a', 'b']);
@@ -167,21 +167,21 @@ describe('was not paid', () => {
 	test('by an expression counts once for each reference, and a second time only if it is typed in the editor', async () => {
 		const webhook = { mode: 'webhook' } as const;
 		expect(await again(expression, webhook, byExpression)).toEqual(['settledNotPaid']);
-		expect(await again(expression, webhook, byExpression)).toEqual(['onceOnly']);
-		expect(await again({ wasNotPaid: 'pay-a' }, webhook, byExpression)).toEqual(['onceOnly']);
-		expect(await again(expression, {})).toEqual(['onceOnly']);
-		expect(await again({ wasNotPaid: 'pay-a' }, {}, byExpression)).toEqual(['onceOnly']);
+		expect(await again(expression, webhook, byExpression)).toEqual(['notSettled']);
+		expect(await again({ wasNotPaid: 'pay-a' }, webhook, byExpression)).toEqual(['notSettled']);
+		expect(await again(expression, {})).toEqual(['notSettled']);
+		expect(await again({ wasNotPaid: 'pay-a' }, {}, byExpression)).toEqual(['notSettled']);
 		expect(await known('a')).toEqual(['inDoubt']);
 		expect(sent()).toBe(2);
 		expect(await again({ wasNotPaid: 'pay-a' }, {})).toEqual(['settledNotPaid']);
-		expect(await again(expression, webhook, byExpression)).toEqual(['onceOnly']);
+		expect(await again(expression, webhook, byExpression)).toEqual(['notSettled']);
 		expect(await again({ wasNotPaid: 'pay-a' }, {})).toEqual(['settledNotPaid']);
 		expect(paidNames()).toEqual([]);
 	});
 
 	test('counts once also after it was typed, and *was paid* always', async () => {
 		expect(await again({ wasNotPaid: 'pay-a' }, {})).toEqual(['settledNotPaid']);
-		expect(await again(expression, { mode: 'trigger' }, byExpression)).toEqual(['onceOnly']);
+		expect(await again(expression, { mode: 'trigger' }, byExpression)).toEqual(['notSettled']);
 		expect(
 			await again({ wasPaid: '={{ $json.found }}' }, { mode: 'trigger' }, byExpression),
 		).toEqual(['settledPaid']);
@@ -190,7 +190,7 @@ describe('was not paid', () => {
 	test('by an expression counts once in an execution that goes on after it waited', async () => {
 		const resumed = { mode: 'manual', resumed: true } as const;
 		expect(await again(expression, resumed, byExpression)).toEqual(['settledNotPaid']);
-		expect(await again({ wasNotPaid: 'pay-a' }, resumed, byExpression)).toEqual(['onceOnly']);
+		expect(await again({ wasNotPaid: 'pay-a' }, resumed, byExpression)).toEqual(['notSettled']);
 	});
 });
 

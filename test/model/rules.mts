@@ -96,12 +96,13 @@ const isOf =
 
 const idOf = ({ key, toUserId, amount }: Payee): string => `${key} ${toUserId} ${amount}`;
 
-/** Whether it tells in one item that it failed. */
+/** Whether it tells in one item, of no reference, that it failed. */
 const isNotSettled = (result: TryResult): boolean =>
 	'output' in result &&
 	result.output.some(({ json }) => {
 		const fields = fieldsOf(json);
-		return fieldsOf(fields.error ?? fields).code === 'notSettled';
+		const { code, reference } = fieldsOf(fields.error ?? fields);
+		return code === 'notSettled' && reference === undefined;
 	});
 
 /** Whether the words of a run that settles can be used: something is named, and nothing as paid and as not paid. */
@@ -306,33 +307,27 @@ export class Judge {
 	private readonly reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		'paid paid': ({ run, own }) => run.plan.does === 'pay' && own.some(({ isPaid }) => isPaid),
 		'alreadyPaid paidBefore': (told) => this.mayBePaidBefore(told),
-		'alreadyPaid settledPaid': ({ run, word, payee, isHealthy }) =>
-			word === 'paid' &&
-			!this.wasBeingSent(run, payee.key) &&
-			(!isHealthy || this.sentUnder(payee.key).length > 0),
-		'alreadyPaid recordedPaid': ({ run, word, payee }) =>
+		'alreadyPaid settledPaid': ({ run, word, payee }) =>
 			word === 'paid' && !this.wasBeingSent(run, payee.key),
-		'ready ready': ({ run, payee }) =>
-			run.plan.does === 'dryRun' && !this.mayBePaid(run, payee.key),
+		'ready ready': ({ run, payee, word }) =>
+			!this.mayBePaid(run, payee.key) &&
+			(run.plan.does === 'dryRun' || (word === 'notPaid' && !this.wasBeingSent(run, payee.key))),
 		'ready settledNotPaid': ({ word, run, payee }) =>
 			word === 'notPaid' && !this.wasBeingSent(run, payee.key),
-		'ready neverSent': ({ word, run, payee }) =>
-			word === 'notPaid' && !this.mayBePaid(run, payee.key) && !this.wasBeingSent(run, payee.key),
 		'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 		'notPaid notReached': ({ payee }) =>
-			this.plan.answers[personOf(payee.key)]?.includes('refused') === true,
-		'notPaid tooLate': () => this.allStruck() > 0,
+			this.allStruck() > 0 || this.plan.answers[personOf(payee.key)]?.includes('refused') === true,
 		'notPaid otherPayment': ({ run, payee }) =>
 			this.books.paymentsOf(payee.key).some((sent) => !isOf(payee)(sent)) ||
 			this.limit('paid by questions', this.isPaidOfQuestions(run, payee.key)),
 		'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
 		'notPaid sameReference': ({ run, payee }) =>
 			run.payees.some((other) => other !== payee && other.key === payee.key),
-		'notPaid aboveMaximum': ({ run, payee }) => payee.amount > (run.plan.maxAmountEtb ?? Infinity),
-		'notPaid aboveRunMaximum': ({ run }) => run.plan.maxTotalEtb !== undefined,
-		'notPaid notCovered': ({ run }) => run.plan.checkBalance && this.plan.balance < 1_000_000,
-		'notPaid noBalance': ({ run, isHealthy }) =>
-			run.plan.checkBalance && (!isHealthy || this.plan.balanceAnswers.length > 0),
+		'notPaid aboveMaximum': ({ run, payee }) =>
+			run.plan.maxTotalEtb !== undefined || payee.amount > (run.plan.maxAmountEtb ?? Infinity),
+		'notPaid notCovered': ({ run, isHealthy }) =>
+			run.plan.checkBalance &&
+			(!isHealthy || this.plan.balanceAnswers.length > 0 || this.plan.balance < 1_000_000),
 		'notPaid noRecord': ({ isHealthy }) => !isHealthy,
 		'notPaid settings': ({ run }) => run.plan.does === 'settle' && !maySettle(run),
 		'unknown noAnswer': ({ own }) => own.some(mayBeUnclear),
@@ -340,7 +335,7 @@ export class Judge {
 		'unknown inDoubt': (told) => this.mayBeInDoubt(told),
 		'unknown inFlight': ({ run, payee, isHealthy }) =>
 			isHealthy ? this.overlaps(run, payee.key) : this.mayStillBeBusy(run, payee.key),
-		'unknown onceOnly': ({ run, payee, word, isHealthy }) =>
+		'unknown notSettled': ({ run, payee, word, isHealthy }) =>
 			word === 'notPaid' &&
 			countsOnce(run) &&
 			(!isHealthy ||
@@ -450,7 +445,7 @@ export class Judge {
 		for (const [item, { code }] of run.lines) {
 			const key = run.payees[item]?.key ?? '';
 			const paid = [`sent:${key}`, `paid:${key}`, `paidConfirmed:${key}`, `anybody:${key}`];
-			const isNowPaid = code === 'settledPaid' || code === 'recordedPaid';
+			const isNowPaid = code === 'settledPaid';
 			if (isNowPaid && !paid.every((mark) => after.has(mark)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
 			const reservation = [`sent:${key}`];

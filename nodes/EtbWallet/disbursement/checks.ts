@@ -11,7 +11,7 @@ export function aboveRunLimit(payments: Payable[], limit?: Decimal): Result | un
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
-		code: 'aboveRunMaximum',
+		code: 'aboveMaximum',
 		message: `The payments of this run add up to ${formatEtb(total)}, which is ${formatEtb(subtract(total, limit))} above the Maximum per Run of ${formatEtb(limit)}`,
 		remedy: 'Check the amounts, or raise the maximum under Options.',
 	};
@@ -25,7 +25,7 @@ export async function readTreasury(run: Run): Promise<Decimal | Result> {
 	if (!result.ok) {
 		const { message, remedy, httpCode } = result.failure;
 		return {
-			code: 'noBalance',
+			code: 'notCovered',
 			message: `The treasury balance could not be read: ${message}`,
 			remedy,
 			httpCode,
@@ -33,7 +33,7 @@ export async function readTreasury(run: Run): Promise<Decimal | Result> {
 	}
 	return (
 		decimalText(result.output.treasuryBalance) ?? {
-			code: 'noBalance',
+			code: 'notCovered',
 			message: 'The service answered without a treasury balance',
 			remedy: 'Turn off Check Balance First under Options to pay without this check.',
 		}

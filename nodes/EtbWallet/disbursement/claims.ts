@@ -98,7 +98,7 @@ const callGateAgain =
 	'Data of an earlier run pay nobody. Call the pay gate again: it says what was paid, and hands out what may be sent. What stays unknown a person settles there, after asking the partner service.';
 
 const claimedByOther = (execution: string): Result => ({
-	code: 'otherExecution',
+	code: 'claimUsed',
 	message: `Not sent: it was claimed by another execution (${show(execution)}), which may have sent it`,
 	remedy: callGateAgain,
 });

@@ -8,7 +8,6 @@ export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 const ofCalls = {
 	refused: 'notPaid',
 	notReached: 'notPaid',
-	tooLate: 'notPaid',
 	noAnswer: 'unknown',
 	unclear: 'unknown',
 } as const satisfies Record<FailureCode, Outcome>;
@@ -19,26 +18,20 @@ export const codes = {
 	otherAmount: 'paid',
 	paidBefore: 'alreadyPaid',
 	settledPaid: 'alreadyPaid',
-	recordedPaid: 'alreadyPaid',
 	ready: 'ready',
 	settledNotPaid: 'ready',
-	neverSent: 'ready',
 	...ofCalls,
 	otherPayment: 'notPaid',
 	invalid: 'notPaid',
 	sameReference: 'notPaid',
 	aboveMaximum: 'notPaid',
-	aboveRunMaximum: 'notPaid',
 	notCovered: 'notPaid',
-	noBalance: 'notPaid',
 	noRecord: 'notPaid',
 	settings: 'notPaid',
 	inDoubt: 'unknown',
 	inFlight: 'unknown',
-	onceOnly: 'unknown',
 	notSettled: 'unknown',
 	claimUsed: 'unknown',
-	otherExecution: 'unknown',
 } as const satisfies Record<string, Outcome>;
 
 export type Code = keyof typeof codes;

@@ -25,7 +25,7 @@ interface Named {
 const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
 	recordedPaid: {
-		code: 'recordedPaid',
+		code: 'settledPaid',
 		message:
 			'Recorded as paid, although this node never sent it. If that was a slip, only another reference pays it',
 	},
@@ -34,13 +34,13 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 		message: 'Settled as not paid: the next run with Mode on Pay sends it',
 	},
 	onceOnly: {
-		code: 'onceOnly',
+		code: 'notSettled',
 		message:
 			'Not settled: it was settled as not paid before, and sent again since. To settle it as not paid once more, type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
 	},
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
-		code: 'neverSent',
+		code: 'ready',
 		message:
 			'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
 	},

@@ -7,10 +7,10 @@ import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './
 import type { ServiceRequest } from './call';
 
 /**
- * Why a call was not done, or may not have been. `tooLate`: its time was over before it could be sent. `notReached`: the
- * service never got it. `refused`: the service says no. `noAnswer`: none came. `unclear`: one came that does not say.
+ * Why a call was not done, or may not have been. `notReached`: the service never got it, or its time was over before it was
+ * sent. `refused`: the service says no. `noAnswer`: none came. `unclear`: one came that does not say.
  */
-export type FailureCode = 'tooLate' | 'notReached' | 'refused' | 'noAnswer' | 'unclear';
+export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
  * What an attempt means. `notDone`: the service did not do it. `unknown`: it may have done it. `retry`: it did not do it,
@@ -51,7 +51,7 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 }
 
 function judgeSilence({ mayRepeat }: Asked, { code, sent }: NoAnswer): Judgement {
-	if (code === notBegun) return { verdict: 'notDone', code: 'tooLate' };
+	if (code === notBegun) return { verdict: 'notDone', code: 'notReached' };
 	if (!sent) return { verdict: 'retry', code: 'notReached' };
 	if (code === tooLarge) return { verdict: mayRepeat ? 'notDone' : 'unknown', code: 'unclear' };
 	return { verdict: mayRepeat ? 'retry' : 'unknown', code: 'noAnswer' };

@@ -222,7 +222,7 @@ test('every operation does what it did, with every field', async () => {
 	assert.equal(outputOf('Payout Bank')?.accountNumber, '1000123456789');
 	assert.deepEqual(
 		['Payment', 'Settle', 'Claim of another execution'].map((name) => outputOf(name)?.code),
-		['paid', 'paidBefore', 'otherExecution'],
+		['paid', 'paidBefore', 'claimUsed'],
 	);
 	assert.equal(outputOf('Payment')?.amountEtb, 250.5);
 	assert.equal(outputOf('Check List')?.amountEtb, 12_400.5);

@@ -200,7 +200,7 @@ void test('a form that leads to the node that pays settles: "was not paid" once 
 	executions++;
 	assert.deepEqual(codesOf(again), ['paidBefore', 'unclear', 'paidBefore']);
 	const record = recordOf(lab, id);
-	assert.deepEqual(await submit('', notPaid.reference), ['onceOnly']);
+	assert.deepEqual(await submit('', notPaid.reference), ['notSettled']);
 	assert.ok(recordOf(lab, id) === record, 'it left a trace in the record');
 	await lab.api.deactivate(id);
 

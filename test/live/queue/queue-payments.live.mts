@@ -138,7 +138,7 @@ void test('a person settles as not paid what a worker is sending at that moment:
 	assert.deepEqual(countOf(codesOf(paying)), { paid: window, unclear: 2 * window });
 	assert.deepEqual(
 		codesOf(settled),
-		['paidBefore', 'inFlight', 'neverSent'].flatMap((each) => Array<string>(window).fill(each)),
+		['paidBefore', 'inFlight', 'ready'].flatMap((each) => Array<string>(window).fill(each)),
 	);
 	lab.sandbox.faults.clear();
 	await pay(path, rows);
