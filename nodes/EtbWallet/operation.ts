@@ -2,8 +2,9 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { errorItem, triesOf } from '../shared/n8n';
-import { callService, type ServiceRequest, type ServiceResult } from '../shared/service/call';
+import { callService, type ServiceResult } from '../shared/service/call';
 import { failureError, invalidValueError, invalidValueFailure } from '../shared/service/failure';
+import { mayRepeat, type ServiceRequest } from '../shared/service/request';
 import type { ParameterReader } from './parameters';
 
 /** One operation, as the editor offers it. */
@@ -73,6 +74,6 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
-	if ('ok' in request || request.mayRepeat) return false;
+	if ('ok' in request || mayRepeat(request)) return false;
 	return result.ok || result.failure.verdict === 'unknown';
 }

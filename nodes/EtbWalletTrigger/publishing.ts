@@ -21,7 +21,8 @@ import {
 	projectOf,
 	triggerKey,
 } from '../shared/n8nTrigger';
-import { callService, webhookRequest } from '../shared/service/call';
+import { callService } from '../shared/service/call';
+import { webhookRequest } from '../shared/service/request';
 import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
@@ -179,7 +180,7 @@ async function setUrl(
 		const endsAt = performance.now() + registrationMs;
 		const result = await callService(context, account, webhookRequest(url), {
 			timeoutMs: attemptMs,
-			mayTakeMs: () => endsAt - performance.now(),
+			timeLeftMs: () => endsAt - performance.now(),
 		});
 		if (result.ok) {
 			known.taken = url;

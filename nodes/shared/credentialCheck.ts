@@ -9,7 +9,8 @@ import { asInvalidValue } from './invalidValue';
 import { rawAnswer } from './n8n';
 import { judge } from './service/answer';
 import { makeAttempt } from './service/attempt';
-import { balanceRequest, resultOf } from './service/call';
+import { resultOf } from './service/call';
+import { balanceRequest } from './service/request';
 
 const timeoutMs = 20_000;
 

@@ -153,15 +153,12 @@ describe('an item that was paid', () => {
 		expect(output[1]?.json).toMatchObject({ amountEtb: 9.5, requestedAmountEtb: 10 });
 	});
 
-	test.each([null, '', '10.00', 'ten', {}])(
-		'has its own amount when the answer has %j',
-		async (amountEtb) => {
-			failFor(['a'], reply(200, { success: true, amountEtb, txHash: '0x1' }, 'before-answer'));
-			const { output } = await pay(itemsFor('a'));
-			expect(output[0]?.json).toMatchObject({ code: 'paid', amountEtb: 10 });
-			expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
-		},
-	);
+	test.each([null, '', '10.00'])('has its own amount when the answer has %j', async (amountEtb) => {
+		failFor(['a'], reply(200, { success: true, amountEtb, txHash: '0x1' }, 'before-answer'));
+		const { output } = await pay(itemsFor('a'));
+		expect(output[0]?.json).toMatchObject({ code: 'paid', amountEtb: 10 });
+		expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
+	});
 });
 
 /** Fields that workflows, n8n and the pay gate act on. */
@@ -180,7 +177,9 @@ const foreign = {
 
 describe('own fields', () => {
 	test('are never those of an answer, nor of its prototype', async () => {
-		const body = JSON.stringify({ ...foreign, txHash: '0x1', bank: 'b' });
+		// An answer with an error, another user or no amount is not believed.
+		const { error: _error, toUserId: _toUserId, amountEtb: _amountEtb, ...fields } = foreign;
+		const body = JSON.stringify({ ...fields, txHash: '0x1', bank: 'b' });
 		const answer = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
 		failFor(['a'], reply(200, answer, 'before-answer'));
 		const { output } = await pay(itemsFor('a'));

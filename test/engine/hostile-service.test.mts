@@ -78,7 +78,7 @@ const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
 	[
 		'a body longer than its length',
 		raw(
-			'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 16\r\n\r\n{"success":true},"success":false}',
+			`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${ok.length}\r\n\r\n${ok},"success":false}`,
 		),
 		'paid',
 	],
@@ -120,8 +120,8 @@ const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
 	['a very deep body that says yes', reply('200 OK', deep('"success":true}')), 'unknown'],
 	[
 		'an amount beyond numbers',
-		reply('200 OK', '{"success":true,"amountEtb":1e400,"txHash":"0x"}'),
-		'paid',
+		reply('200 OK', '{"success":true,"amountEtb":1e400,"txHash":"0x1"}'),
+		'unknown',
 	],
 	['200 cookies', reply('200 OK', ok, 'Set-Cookie: a=b\r\n'.repeat(200)), 'paid'],
 	[

@@ -221,16 +221,24 @@ export const mistakes: Mutation[] = [
 			'() => timeoutMs - ageMs()',
 			'() => timeoutMs',
 		],
-		['409 means that it was not paid', 'undecided: [409, 423, 425]', 'undecided: []'],
 	),
 	...inFile(
 		`${shared}/service/answer.ts`,
 		[
 			'A payment without an answer is sent again',
-			"verdict: mayRepeat ? 'retry' : 'unknown', code: 'noAnswer'",
+			"verdict: mayRepeat(asked) ? 'retry' : 'unknown', code: 'noAnswer'",
 			"verdict: 'retry', code: 'noAnswer'",
 		],
-		['A body that contradicts itself counts', 'said.size === 1 && typeof only', 'typeof only'],
+		['409 means that it was not paid', '[202, 207, 409, 423, 425]', '[202, 207]'],
+		['202 means that it was paid', '[202, 207, 409, 423, 425]', '[409, 423, 425]'],
+		[
+			'A success without a hash counts',
+			'found.every(isProof) && new Set(found).size === 1',
+			'true',
+		],
+		['A status that waits counts', '\t\t\tmatches(waiting, value),\n', ''],
+		['A success for another user counts', '!isSame(value, each)', 'false'],
+		['A body that says no and yes is a refusal', '!tellsOfSuccess(answer) &&', ''],
 	),
 	...inFile(`${shared}/service/attempt.ts`, [
 		'An attempt does not end by the clock: dripping answers never do',

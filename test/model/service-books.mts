@@ -267,7 +267,7 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 		case 'paid':
 		case 'slowPaid':
 		case 'latePaid':
-			return json(200, { success: true, amountEtb, txHash: `0x${Math.floor(random() * 1e9)}` });
+			return json(200, { success: true, amountEtb, txHash: `0x${1 + Math.floor(random() * 1e9)}` });
 		case 'rejected':
 		case 'slowRejected':
 		case 'lateRejected':
@@ -292,8 +292,17 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 			return { statusCode: 200, headers: {}, body: '{"suc' };
 		case 'contradictory':
 		case 'contradictoryPaid': {
-			const success = random() < 0.5;
-			return json(200, { success, data: { success: !success } });
+			const shown = { success: true, amountEtb, txHash: '0x1' };
+			const bodies: object[] = [
+				{ success: true, data: { success: false } },
+				{ success: false, data: { success: true } },
+				{ ...shown, txHash: null },
+				{ ...shown, status: 'pending' },
+				{ ...shown, toUserId: 'somebody-else' },
+				shown,
+			];
+			const body = bodies[Math.floor(random() * bodies.length)] ?? shown;
+			return json(body === shown ? 202 : 200, body);
 		}
 		case 'silent':
 		case 'silentPaid':

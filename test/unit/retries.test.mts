@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { noAnswerFrom } from '../../nodes/shared/service/attempt.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
-import type { ServiceRequest } from '../../nodes/shared/service/call.ts';
+import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import {
 	attemptWithRetries,
 	retryDelayMs,
@@ -14,7 +14,7 @@ type Verdict = Judgement['verdict'];
 
 /** A read, and what creates something; both take any object for an answer. */
 const request = (mayRepeat: boolean): ServiceRequest => ({
-	...{ method: mayRepeat ? 'GET' : 'POST', path: '/x', mayRepeat },
+	...{ method: mayRepeat ? 'GET' : 'POST', path: '/x' },
 });
 const verdictOf = (mayRepeat: boolean, attempt: Attempt): Verdict =>
 	judge(request(mayRepeat), attempt).verdict;

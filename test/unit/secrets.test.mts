@@ -32,8 +32,7 @@ test('any secret is hidden in any text, and other text stays', () => {
 	);
 });
 
-test('a short secret is hidden in errors, and not looked for in answers', () => {
+test('a short secret is hidden too', () => {
 	const short = { apiKey: 'k7', webhookSecret: '' };
 	expect(hideSecrets('key k7 is wrong', short)).toBe('key [hidden] is wrong');
-	expect(hideSecrets('key k7 is wrong', short, 12)).toBe('key k7 is wrong');
 });

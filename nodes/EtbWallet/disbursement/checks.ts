@@ -1,6 +1,7 @@
 /** What is checked before anybody is paid: the sum of the run, and the treasury. */
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
-import { balanceRequest, callService } from '../../shared/service/call';
+import { callService } from '../../shared/service/call';
+import { balanceRequest } from '../../shared/service/request';
 import type { Payable, Result } from './payment';
 import type { Run } from './run';
 

@@ -18,13 +18,13 @@ interface Claim {
 	/** Why its fields cannot be used. */
 	problem?: InvalidValueError;
 	/** How long its payment may take if it begins now, in ms; 0 when it is too late to begin. */
-	mayTakeMs?: () => number;
+	timeLeftMs?: () => number;
 }
 
-/** What is known of a claim that was used. `by`: all tries of one node run, which may go on with it. `mayTakeMs`: for each text of Not After, for how long it counts. */
+/** What is known of a claim that was used. `by`: all tries of one node run, which may go on with it. `timeLeftMs`: for each text of Not After, for how long it counts. */
 interface Use {
 	by: object;
-	mayTakeMs: Map<string, () => number>;
+	timeLeftMs: Map<string, () => number>;
 }
 
 /**
@@ -51,12 +51,12 @@ export function useClaim(
 		const execution = requiredText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const use = uses.get(claim) ?? { by: tries, mayTakeMs: new Map<string, () => number>() };
+		const use = uses.get(claim) ?? { by: tries, timeLeftMs: new Map<string, () => number>() };
 		uses.set(claim, use);
 		const [oldest] = uses.keys();
 		if (uses.size > rememberedUses && oldest !== undefined) uses.delete(oldest);
 		if (use.by !== tries) return { objection: claimUsedBefore };
-		return { mayTakeMs: readNotAfter(read('notAfter', itemIndex), use) };
+		return { timeLeftMs: readNotAfter(read('notAfter', itemIndex), use) };
 	} catch (error) {
 		return { problem: asInvalidValue(error) };
 	}
@@ -80,7 +80,7 @@ const maxNotAfterMs = 12 * 3_600_000;
 function readNotAfter(value: unknown, use: Use): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
-	const known = use.mayTakeMs.get(text);
+	const known = use.timeLeftMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
@@ -89,9 +89,9 @@ function readNotAfter(value: unknown, use: Use): () => number {
 	const passedMs = stopwatch();
 	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the gate gives it
 	// to another execution.
-	const mayTakeMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
-	use.mayTakeMs.set(text, mayTakeMs);
-	return mayTakeMs;
+	const timeLeftMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
+	use.timeLeftMs.set(text, timeLeftMs);
+	return timeLeftMs;
 }
 
 const callGateAgain =

@@ -42,8 +42,8 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
 		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);
-		const mayTakeMs = ({ itemIndex }: Row): number => claims[itemIndex]?.mayTakeMs?.() ?? 0;
-		await sendConcurrently(run, pending, mayTakeMs);
+		const timeLeftMs = ({ itemIndex }: Row): number => claims[itemIndex]?.timeLeftMs?.() ?? 0;
+		await sendConcurrently(run, pending, timeLeftMs);
 	}
 	return reportRun(context, options, rows);
 };

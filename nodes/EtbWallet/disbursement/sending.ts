@@ -1,8 +1,8 @@
 /** Sends payments: reserves them in the record a window at a time, sends a few at once, and reads how each ended. */
-import { sleep } from 'n8n-workflow';
 import { decimalText } from '../../shared/decimal';
 import { addHint } from '../../shared/n8n';
-import { callService, type ServiceRequest } from '../../shared/service/call';
+import { callService } from '../../shared/service/call';
+import type { ServiceRequest } from '../../shared/service/request';
 import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from './codes';
@@ -93,22 +93,18 @@ function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	);
 }
 
-/** Sends as many at once as the options allow, until the run stops. @param mayTakeMs how long it may take if it begins now; 0 or less: it is too late */
+/** Sends as many at once as the options allow, until the run stops. @param timeLeftMs how long it may take if it begins now; 0 or less: it is too late */
 export async function sendConcurrently<Sent extends Payable>(
 	run: Run,
 	payments: Sent[],
-	mayTakeMs: (payment: Sent) => number,
+	timeLeftMs: (payment: Sent) => number,
 ): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
-	const nextStart = startsInTurns();
 	const sendQueued = async (): Promise<void> => {
-		for (;;) {
-			await nextStart();
+		for (const payment of queue) {
 			if (run.isStopping()) return;
-			const { value: payment, done } = queue.next();
-			if (done === true) return;
-			const result = await send(run, payment, () => mayTakeMs(payment));
+			const result = await send(run, payment, () => timeLeftMs(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
 			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;
 			run.end(payment, { ...result, remedy });
@@ -118,40 +114,14 @@ export async function sendConcurrently<Sent extends Payable>(
 	await Promise.all(Array.from({ length: senders }, sendQueued));
 }
 
-/** At most this many payments begin in one turn of Node's event loop. */
-const startsPerTurn = 4;
-
-/**
- * Makes a wait that lets a few payments begin in each turn of Node's event loop, and the others in the next ones. Node
- * opens their connections only at the end of a turn: if many began in one, all would wait for the last of them.
- */
-function startsInTurns(): () => Promise<void> {
-	let starts = 0;
-	let nextTurn: Promise<void> | undefined;
-	const beginTurn = async (): Promise<void> => {
-		await sleep(0);
-		starts = 0;
-		nextTurn = undefined;
-	};
-	return async () => {
-		while (starts === startsPerTurn) {
-			nextTurn ??= beginTurn();
-			await nextTurn;
-		}
-		starts++;
-	};
-}
-
 const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 
 /** Endpoint 7 of the service document §4. It does not say which status means too little money. */
 const disburseRequest = {
 	method: 'POST',
 	path: '/disburse',
-	mayRepeat: false,
-	saysSuccess: true,
-	// A gateway that sends a payment again gets these for the second one, although the first one was made.
-	undecided: [409, 423, 425],
+	answersWith: 'txHash',
+	movesMoney: true,
 	remedies: {
 		200: whatToCheck,
 		400: whatToCheck,
@@ -165,12 +135,12 @@ const disburseRequest = {
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
-	mayTakeMs: () => number,
+	timeLeftMs: () => number,
 ): Promise<Result> {
 	// JSON writes this number as the same text.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
-	const limits = { timeoutMs: options.timeoutMs, mayTakeMs, stop, finishes: true };
+	const limits = { timeoutMs: options.timeoutMs, timeLeftMs, stop, finishesAfterStop: true };
 	try {
 		const called = await callService(context, account, request, limits);
 		if (!called.ok) {

@@ -1,10 +1,10 @@
-/** What an answer of the service means: done, refused or unknown. This is the one place that decides it. */
+/** The meaning of an answer of the service: done, refused or unknown. No other place decides it. */
 import type { IDataObject } from 'n8n-workflow';
-import { decimalText } from '../decimal';
+import { decimalText, isAbove } from '../decimal';
 import { isAbsent, show } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
-import type { ServiceRequest } from './call';
+import { mayRepeat, type ServiceRequest } from './request';
 
 /**
  * Why a call was not done, or may not have been. `notReached`: the service never got it, or its time was over before it was
@@ -20,7 +20,10 @@ export type Judgement =
 	| { verdict: 'done' }
 	| { verdict: 'retry' | 'notDone' | 'unknown'; code: FailureCode; problem?: string };
 
-type Asked = Omit<ServiceRequest, 'path' | 'remedies'>;
+type Asked = Pick<
+	ServiceRequest,
+	'method' | 'body' | 'answersWith' | 'movesMoney' | 'outputIfAnswerIsSilent'
+>;
 
 /** Statuses that may be gone at the next attempt. */
 const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
@@ -29,61 +32,70 @@ const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
  * Client errors and redirects that can also follow a POST that was carried out: by 408 and 499 a proxy says that it gave up
  * waiting, by 302 and 303 a service says where to see what it did.
  */
-const undecidedStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
+const openRefusals: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /**
- * Decides what an attempt means. What the service would do twice (service document §4 endpoints 6 and 7) is never sent
- * again once it may have been carried out.
+ * Statuses that leave open whether a payment was made. 202 and 207: it was accepted, or done in part. The others are what a
+ * gateway that sends a payment again gets for the second one, although the first one was made.
+ */
+const openForPayments: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
+
+/**
+ * Decides what an attempt means. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
+ * never repeated once it may have been carried out. A payment is done only with a proof: a success status but for those that
+ * leave it open, `success: true` and a `txHash` (§2, Disbursement result), and nothing in the answer that contradicts it.
  */
 export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (attempt.kind === 'noAnswer') return judgeSilence(asked, attempt);
 	const { status } = attempt;
+	if (asked.movesMoney === true && openForPayments.has(status))
+		return { verdict: 'unknown', code: 'unclear' };
 	if (status >= 200 && status < 300) return judgeSuccess(asked, attempt);
 	const refused = { code: 'refused' } as const;
-	if (asked.mayRepeat) return { verdict: passing.has(status) ? 'retry' : 'notDone', ...refused };
+	if (mayRepeat(asked)) return { verdict: passing.has(status) ? 'retry' : 'notDone', ...refused };
 	// The status says no, and the body says yes.
 	if (tellsOfSuccess(attempt)) return { verdict: 'unknown', code: 'unclear' };
 	if (status === 429) return { verdict: 'retry', ...refused };
-	const isRefusal = status >= 300 && status < 500 && !undecidedStatuses.has(status);
-	if (isRefusal && asked.undecided?.includes(status) !== true)
-		return { verdict: 'notDone', ...refused };
-	return { verdict: 'unknown', code: 'unclear' };
+	const isRefusal = status >= 300 && status < 500 && !openRefusals.has(status);
+	return isRefusal ? { verdict: 'notDone', ...refused } : { verdict: 'unknown', code: 'unclear' };
 }
 
-function judgeSilence({ mayRepeat }: Asked, { code, sent }: NoAnswer): Judgement {
+function judgeSilence(asked: Asked, { code, sent }: NoAnswer): Judgement {
 	if (code === notBegun) return { verdict: 'notDone', code: 'notReached' };
 	if (!sent) return { verdict: 'retry', code: 'notReached' };
-	if (code === tooLarge) return { verdict: mayRepeat ? 'notDone' : 'unknown', code: 'unclear' };
-	return { verdict: mayRepeat ? 'retry' : 'unknown', code: 'noAnswer' };
+	if (code === tooLarge)
+		return { verdict: mayRepeat(asked) ? 'notDone' : 'unknown', code: 'unclear' };
+	return { verdict: mayRepeat(asked) ? 'retry' : 'unknown', code: 'noAnswer' };
 }
 
-/** A success status counts only with what the service document (§2, §4) shows in such an answer. */
+/** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
 function judgeSuccess(asked: Asked, answer: Answer): Judgement {
-	const unclear = (problem: string): Judgement => ({
-		verdict: asked.mayRepeat ? 'notDone' : 'unknown',
-		code: 'unclear',
-		problem,
-	});
-	if (asked.saysSuccess === true) {
-		const success = successIn(answer.body);
-		if (success === true) return { verdict: 'done' };
-		if (success === false && !tellsOfSuccess(answer))
-			return { verdict: 'notDone', code: 'refused', problem: 'and says that it did not pay' };
-		return unclear('without saying whether it paid');
-	}
-	const confirms = asked.confirms !== undefined && (answer.body !== undefined || isPlain(answer));
-	if (!hasFields(answer.body) && !confirms)
-		return unclear(
-			answer.text.trim() === '' ? 'with an empty body' : 'with a body that is not a JSON object',
-		);
-	// What was set or made counts as done only if the answer agrees.
-	const sent = asked.method === 'PUT' ? asked.body : {};
-	const disagrees = asked.method === 'GET' ? undefined : disagreement(answer.body, sent);
-	if (disagrees !== undefined) return unclear(disagrees);
+	if (asked.movesMoney === true && saysNotPaid(answer))
+		return { verdict: 'notDone', code: 'refused', problem: 'and says that it did not pay' };
+	const problem = problemOf(asked, answer);
+	if (problem === undefined) return { verdict: 'done' };
+	return { verdict: mayRepeat(asked) ? 'notDone' : 'unknown', code: 'unclear', problem };
+}
+
+/** Why an answer with a success status does not show that it was done, to follow "The service answered 200". */
+function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
-	if (answersWith !== undefined && inPlaces(answer.body, answersWith).every(isAbsent))
-		return unclear(`with no ${answersWith} in its body`);
-	return { verdict: 'done' };
+	const movesMoney = asked.movesMoney === true;
+	const { body } = answer;
+	if (movesMoney && (!says(true, body) || tellsOfFailure(answer)))
+		return 'without saying whether it paid';
+	const maySayNothing = asked.outputIfAnswerIsSilent !== undefined;
+	if (!hasFields(body) && !(maySayNothing && (body !== undefined || isPlain(answer)))) {
+		const isEmpty = answer.text.trim() === '';
+		return isEmpty ? 'with an empty body' : 'with a body that is not a JSON object';
+	}
+	const contradicts = contradictionIn(body, asked);
+	if (contradicts !== undefined || answersWith === undefined) return contradicts;
+	const found = inPlaces(body, answersWith).filter((value) => value !== undefined);
+	const isThere = movesMoney
+		? found.every(isProof) && new Set(found).size === 1
+		: !found.every(isAbsent);
+	return isThere ? undefined : `with no ${answersWith} in its body`;
 }
 
 export const hasFields = (body: unknown): body is IDataObject =>
@@ -93,16 +105,22 @@ export const hasFields = (body: unknown): body is IDataObject =>
 const inPlaces = (body: unknown, ...names: string[]): unknown[] =>
 	names.flatMap((name) => [body, property(body, 'data')].map((place) => property(place, name)));
 
-/** What a body says of its success. Undefined: nothing, or both. */
-function successIn(body: unknown): boolean | undefined {
-	const said = new Set(inPlaces(body, 'success').filter((value) => value !== undefined));
-	const [only] = said;
-	return said.size === 1 && typeof only === 'boolean' ? only : undefined;
-}
+/** Whether a body says of its success that it is this. */
+const says = (success: boolean, body: unknown): boolean =>
+	inPlaces(body, 'success').includes(success);
+
+/** Whether it says no, and nothing in it tells of a payment that was or will be made. */
+const saysNotPaid = (answer: Answer): boolean =>
+	says(false, answer.body) &&
+	!tellsOfSuccess(answer) &&
+	![...entriesIn(answer.body)].some(([name, value]) => isState(name) && matches(waiting, value));
 
 /** Whether an answer tells anywhere in its text that something was done. */
 const tellsOfSuccess = (answer: Answer): boolean =>
 	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer));
+
+/** Whether an answer has a `success` that is not true anywhere in its text: JSON keeps the last one of two. */
+const tellsOfFailure = ({ text }: Answer): boolean => /"success"\s*:(?!\s*true\b)/.test(text);
 
 /** Undoes quoting (letters as codes, backslashes, other quotes), because a gateway may quote the service's answer in its own. */
 const plainText = ({ text }: Answer): string =>
@@ -117,32 +135,98 @@ const plainText = ({ text }: Answer): string =>
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
 
 /**
- * Whether the answer to what was set or made agrees with it. The service document (§4) does not show the answers of endpoints
- * 4 and 5, so a body that says nothing of it is fine.
- * @returns what does not agree, to follow "The service answered 200"
+ * Whether an answer with a success status contradicts itself, or what was sent. The service document (§4) does not show the
+ * answers of endpoints 4 and 5, so a body that says nothing of it is fine. An amount that can be one is no contradiction: the
+ * service may have paid another one.
+ * @returns what contradicts, to follow "The service answered 200"
  */
-function disagreement(body: unknown, sent: IDataObject = {}): string | undefined {
+function contradictionIn(
+	body: unknown,
+	{ body: sent = {}, movesMoney }: Asked,
+): string | undefined {
 	if ([body, ...inPlaces(body, 'success', 'ok', 'status')].some(isNo))
 		return 'and says that it did not do it';
 	if (inPlaces(body, 'error', 'errors').some(isFilled)) return 'with an error';
+	const doubt = movesMoney === true ? [...entriesIn(body)].find(isDoubt) : undefined;
+	if (doubt !== undefined) return `with ${doubt[0]}: ${show(doubt[1])}`;
 	for (const [name, value] of Object.entries(sent)) {
-		const found = inPlaces(body, name).findLast((place) => place !== undefined);
-		if (found !== undefined && !isSame(value, found))
-			return `with another value than was sent: ${name} is ${show(found)}`;
+		const found = inPlaces(body, name).filter((place) => place !== undefined);
+		const isPayment = movesMoney === true && name === 'amountEtb';
+		const other = found.find((each) => (isPayment ? !canBePaid(each) : !isSame(value, each)));
+		if (other !== undefined) return `with another value than was sent: ${name} is ${show(other)}`;
 	}
 	return undefined;
 }
 
-const isNo = (value: unknown): boolean =>
-	value === false || (typeof value === 'string' && /^(?:false|error|fail(?:ed)?)$/i.test(value));
+/** All names in a body and their values, also of what is inside of others. */
+function* entriesIn(body: unknown): Generator<[name: string, value: unknown]> {
+	if (!isObject(body)) return;
+	for (const [name, value] of Object.entries(body)) {
+		yield [name, value];
+		yield* entriesIn(value);
+	}
+}
 
-const isFilled = (value: unknown): boolean =>
-	isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
+const failing =
+	/fail|error|reject|declin|denied|refus|cancel|abort|revert|revers|refund|expir|time.?out|timed.?out|invalid|insufficient|incomplete|blocked|dropped|^un|^not|^no$/i;
+const waiting =
+	/pend|queue|wait|processing|progress|accepted|schedul|submit|broadcast|hold|review|initiat|created|delay|defer|partial|draft|^open|^new$|^start/i;
+
+const isState = (name: string): boolean =>
+	/(?:status|state|outcome|result|status_?code|^code)$/i.test(name);
+
+const matches = (words: RegExp, value: unknown): boolean =>
+	typeof value === 'string' && words.test(value.trim());
+
+/** Whether a field of an answer to a payment says that it failed, or is not made yet. */
+function isDoubt([name, value]: [name: string, value: unknown]): boolean {
+	if (/^(?:is|has)?_?(?:error|failure)/i.test(name)) return isFilled(value);
+	if (isState(name))
+		return [
+			isNo(value),
+			matches(failing, value),
+			matches(waiting, value),
+			isHttpError(value),
+		].includes(true);
+	if (/^(?:is|was)?_?(?:success|ok$|paid|done|complete|confirm|settled|executed)/i.test(name))
+		return isNo(value);
+	const isTrue = value === true || value === 1 || matches(/^true$/i, value);
+	return (
+		isTrue &&
+		/fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting/i.test(name)
+	);
+}
+
+const isHttpError = (value: unknown): boolean => /^[3-5]\d\d$/.test(String(value));
+
+const isNo = (value: unknown): boolean =>
+	value === false || matches(/^(?:false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i, value);
+
+/** Whether an error is said, and not that there is none. */
+const isFilled = (value: unknown): boolean => {
+	if (isObject(value)) return Object.keys(value).length > 0;
+	return Boolean(value) && !matches(/^(?:0|none|null|false|no|n\/a|-)?$/i, value);
+};
+
+/** Whether it can be the hash of a transaction (service document §2): not a word that stands for none. */
+const isProof = (value: unknown): boolean =>
+	matches(/[0-9a-z]/i, value) &&
+	!matches(
+		/^(?:0x)?0*$|^(?:null|none|undefined|false|true|n\/a|pending|queued|failed|error)$/i,
+		value,
+	);
+
+/** Whether it can be the amount of a payment that was made; an answer need not name it. */
+function canBePaid(value: unknown): boolean {
+	const amount = decimalText(value);
+	return isAbsent(value) || (amount !== undefined && isAbove(amount, '0'));
+}
 
 /** Whether it is the same number or text, be it that a number comes as text, or a web address in another spelling. */
 function isSame(sent: unknown, answered: unknown): boolean {
 	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
 	if (typeof answered !== 'string' && typeof answered !== 'number') return false;
 	const text = String(answered).trim();
-	return text === sent || (URL.canParse(text) && new URL(text).href === sent);
+	if (URL.canParse(text)) return new URL(text).href === sent;
+	return typeof sent === 'string' && text.toLowerCase() === sent.toLowerCase();
 }

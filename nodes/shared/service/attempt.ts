@@ -1,7 +1,7 @@
 /** One HTTP request to the service, and what came of it. */
 import { unlessAborted } from '../time';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
-import { property } from '../unknownValues';
+import { isObject, property } from '../unknownValues';
 
 export type Attempt = Answer | NoAnswer;
 
@@ -10,7 +10,7 @@ export interface Answer {
 	status: number;
 	headers: Record<string, unknown>;
 	text: string;
-	/** The text, when it is JSON. */
+	/** The text, when it is JSON that is not too deep. */
 	body: unknown;
 }
 
@@ -24,8 +24,6 @@ export interface NoAnswer {
 /** Codes of our own for what ended an attempt: its time was over, or the execution was stopped. */
 export const timedOut = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
-/** Its answer could not be read. */
-export const unreadableAnswer = 'UNREADABLE_ANSWER';
 /** Its answer was longer than what is read. */
 export const tooLarge = 'ANSWER_TOO_LARGE';
 /** Its time was over before it began. */
@@ -64,13 +62,21 @@ async function answerFrom(
 	return { kind: 'answer', status, headers: known, text, body: parsed(text) };
 }
 
+/** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
+const maxDepth = 64;
+
 function parsed(text: string): unknown {
 	try {
-		return JSON.parse(text);
+		const body: unknown = JSON.parse(text);
+		return isDeeper(body, maxDepth) ? undefined : body;
 	} catch {
 		return undefined;
 	}
 }
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+	isObject(value) &&
+	(levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1)));
 
 /** In bytes, unpacked: n8n itself has no limit. */
 const maxBodyBytes = 1_048_576;

@@ -4,9 +4,10 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
-import { notBegun, stopped, timedOut, tooLarge, unreadableAnswer } from './attempt';
+import { notBegun, stopped, timedOut, tooLarge } from './attempt';
 import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
+import type { Remedies } from './request';
 import { hideSecrets } from './secrets';
 
 /** What went wrong, in words. Holds no secret. */
@@ -23,8 +24,6 @@ export interface ServiceFailure extends Failure {
 	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
 	code: FailureCode | 'invalid';
 }
-
-export type Remedies = Readonly<Record<number, string>>;
 
 interface Explanation {
 	problem: string;
@@ -109,7 +108,6 @@ const silences: Readonly<Record<string, [why: string, remedy?: string]>> = {
 	ECONNRESET: ['the connection was closed before the answer was complete'],
 	ERR_BAD_RESPONSE: ['the connection was closed before the answer was complete'],
 	[stopped]: ['the execution was stopped'],
-	[unreadableAnswer]: ['what it sent cannot be read'],
 	[tooLarge]: ['its answer is larger than 1 MB'],
 };
 

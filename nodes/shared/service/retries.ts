@@ -2,7 +2,7 @@
 import { pause } from '../time';
 import { judge, type Judgement } from './answer';
 import type { Attempt } from './attempt';
-import type { ServiceRequest } from './call';
+import type { ServiceRequest } from './request';
 
 /** For all attempts of a call. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
@@ -34,12 +34,12 @@ export interface Judged {
 
 /**
  * Makes attempts until one is not to be repeated, retries are used up, waiting would take too long or the execution is
- * stopped. @param mayTakeMs how many ms an attempt may take if it begins now; 0 or less: it is too late
+ * stopped. @param timeLeftMs how many ms an attempt may take if it begins now; 0 or less: it is too late
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,
 	attempt: () => Promise<Attempt>,
-	mayTakeMs: () => number,
+	timeLeftMs: () => number,
 	stop?: AbortSignal,
 ): Promise<Judged> {
 	let waitedMs = 0;
@@ -51,8 +51,8 @@ export async function attemptWithRetries(
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
-		if (waitedMs > retryLimits.totalWaitMs || delayMs >= mayTakeMs()) return judged;
+		if (waitedMs > retryLimits.totalWaitMs || delayMs >= timeLeftMs()) return judged;
 		await pause(delayMs, stop);
-		if (stop?.aborted === true || mayTakeMs() <= 0) return judged;
+		if (stop?.aborted === true || timeLeftMs() <= 0) return judged;
 	}
 }

@@ -4,14 +4,11 @@ import type { Account } from '../account';
 type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
-/**
- * Removes the account's secrets from a text, as they are and as a URL writes them.
- * @param shortest secrets with fewer characters stay, so that ordinary text is not damaged
- */
-export function hideSecrets(text: string, account: Secrets, shortest = 1): string {
+/** Removes the account's secrets from a text, as they are and as a URL writes them. */
+export function hideSecrets(text: string, account: Secrets): string {
 	const { apiKey, webhookSecret, previousWebhookSecret = '' } = account;
 	return [apiKey, webhookSecret, previousWebhookSecret]
-		.filter((secret) => secret.length >= shortest)
+		.filter((secret) => secret !== '')
 		.sort((one, other) => other.length - one.length)
 		.flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())])
 		.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);

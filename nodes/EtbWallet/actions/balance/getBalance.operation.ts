@@ -1,5 +1,5 @@
 /** Balance → Get: what the treasury holds. */
-import { balanceRequest } from '../../../shared/service/call';
+import { balanceRequest } from '../../../shared/service/request';
 import { eachItem, type Operation } from '../../operation';
 
 /** Endpoint 1 of the service document §4. */

@@ -13,7 +13,6 @@ export const getFee: Operation = {
 	execute: eachItem(() => ({
 		method: 'GET',
 		path: '/fee',
-		mayRepeat: true,
 		answersWith: 'feePercent',
 	})),
 };

@@ -25,7 +25,6 @@ export const updateFee: Operation = {
 	execute: eachItem((read, itemIndex) => ({
 		method: 'PUT',
 		path: '/fee',
-		mayRepeat: true,
 		body: { feePercent: feeInPercent(read('feePercent', itemIndex)) },
 	})),
 };

@@ -85,9 +85,8 @@ export const setPayoutDestination: Operation = {
 		return {
 			method: 'PUT',
 			path: '/treasury/payout-destination',
-			mayRepeat: true,
 			body,
-			confirms: body,
+			outputIfAnswerIsSilent: body,
 		};
 	}),
 };

@@ -1,6 +1,6 @@
 /** User → Create: a wallet for a person. */
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
-import type { Remedies } from '../../../shared/service/failure';
+import type { Remedies } from '../../../shared/service/request';
 import { eachItem, type Operation } from '../../operation';
 
 const remedies: Remedies = {
@@ -42,7 +42,6 @@ export const createUser: Operation = {
 			method: 'POST',
 			path: '/users',
 			// Done twice, it could make a second wallet, or fail because of the first.
-			mayRepeat: false,
 			answersWith: 'id',
 			body: {
 				externalId: requiredText(

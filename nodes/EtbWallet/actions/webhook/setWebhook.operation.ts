@@ -1,5 +1,5 @@
 /** Webhook → Set: where the service sends its events. */
-import { webhookRequest } from '../../../shared/service/call';
+import { webhookRequest } from '../../../shared/service/request';
 import { webhookUrl } from '../../../shared/url';
 import { eachItem, type Operation } from '../../operation';
 

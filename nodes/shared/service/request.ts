@@ -1,0 +1,37 @@
+/** A request to an endpoint of the service: what is sent, and what its answer has to show. */
+import type { IDataObject } from 'n8n-workflow';
+
+/** One request to an endpoint of the service document §4. A `POST` is never repeated once it may have been carried out. */
+export interface ServiceRequest {
+	method: 'GET' | 'PUT' | 'POST';
+	/** Below the partners prefix, such as `/balance`. */
+	path: string;
+	body?: IDataObject;
+	/** A field that the service document (§4) shows in the answer: without it nobody knows what the endpoint did. */
+	answersWith?: string;
+	/** Whether it pays somebody: then it counts as done only with a proof (`answer.ts`). */
+	movesMoney?: true;
+	/** Output of endpoints 4 and 5, whose answers the service document does not show. The answer's fields are added to it. */
+	outputIfAnswerIsSilent?: IDataObject;
+	/** What to do about statuses that mean something more at this endpoint. */
+	remedies?: Remedies;
+}
+
+/** By status. */
+export type Remedies = Readonly<Record<number, string>>;
+
+/** Endpoint 1 of the service document §4. */
+export const balanceRequest: ServiceRequest = {
+	method: 'GET',
+	path: '/balance',
+	answersWith: 'treasuryBalance',
+};
+
+/** Endpoint 4 of the service document §4. */
+export function webhookRequest(url: string): ServiceRequest {
+	const body = { webhookUrl: url };
+	return { method: 'PUT', path: '/webhook', body, outputIfAnswerIsSilent: body };
+}
+
+/** Whether the service may be asked twice: to read or to set something again changes nothing, to make or pay something does. */
+export const mayRepeat = ({ method }: Pick<ServiceRequest, 'method'>): boolean => method !== 'POST';

@@ -1,0 +1,162 @@
+// Answers to a payment, and what each means: a payment counts as paid only with a proof.
+
+export type Meaning = 'paid' | 'notPaid' | 'unknown';
+
+interface PaymentAnswer {
+	status: number;
+	body: string;
+	meaning: Meaning;
+}
+
+/** What the service document (§4) shows, for a payment of 10 ETB to `etbw_a`. */
+const shown = { success: true, amountEtb: 10, txHash: '0x1' };
+
+const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): PaymentAnswer[] =>
+	bodies.map((body) => ({
+		...{ status, meaning },
+		body: typeof body === 'string' ? body : JSON.stringify(body),
+	}));
+
+const with_ = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
+const { txHash: _txHash, ...withoutHash } = shown;
+
+export const paymentAnswers: PaymentAnswer[] = [
+	...answers(200, 'paid', shown, { data: shown }, { ...shown, data: { bank: 'b' } }),
+	...answers(
+		200,
+		'paid',
+		...with_(
+			...[
+				'success',
+				'ok',
+				'OK',
+				'paid',
+				'completed',
+				'COMPLETED',
+				'confirmed',
+				'sent',
+				'processed',
+			].map((status) => ({ status })),
+			...[200, true, null, ''].map((status) => ({ status })),
+			...[null, '', [], {}, false, 0, 'none'].map((error) => ({ error })),
+			{ errorCode: 0 },
+			{ toUserId: 'etbw_a' },
+			{ amountEtb: '10.00' },
+			{ amountEtb: null },
+			{ amountEtb: '' },
+			{ note: 'The payment before was pending', createdAt: '2026-11-01T00:00:00Z' },
+			{ note: '"success": false' },
+			{ data: shown },
+		),
+	),
+	...answers(201, 'paid', shown),
+	...answers(299, 'paid', shown),
+	...answers(202, 'unknown', shown, {}, '', 'OK', { success: false }),
+	...answers(207, 'unknown', shown, { success: false }),
+	...answers(
+		200,
+		'unknown',
+		...with_(
+			...[
+				...[
+					'failed',
+					'FAILED',
+					'failure',
+					'error',
+					'rejected',
+					'declined',
+					'cancelled',
+					'canceled',
+				],
+				...[
+					'reverted',
+					'reversed',
+					'refunded',
+					'expired',
+					'timeout',
+					'timed_out',
+					'invalid',
+					'unpaid',
+				],
+				...['not_paid', 'unsuccessful', 'unknown', 'aborted', 'denied', 'blocked', 'incomplete'],
+				...['pending', 'PENDING', 'queued', 'processing', 'in_progress', 'in progress', 'waiting'],
+				...[
+					'accepted',
+					'submitted',
+					'scheduled',
+					'on_hold',
+					'created',
+					'initiated',
+					'partial',
+					'new',
+				],
+				...[false, 402, '500', 'unconfirmed', 'broadcast'],
+			].map((status) => ({ status })),
+			...['state', 'result', 'outcome', 'code', 'txStatus', 'payment_status'].map((name) => ({
+				[name]: 'failed',
+			})),
+			...['No money', { code: 17 }, ['No money'], true, 17].map((error) => ({ error })),
+			{ errors: ['No money'] },
+			{ errorMessage: 'No money' },
+			{ failureReason: 'No money' },
+			{ hasError: true },
+			{ failed: true },
+			{ isPending: true },
+			{ ok: false },
+			{ paid: false },
+			{ completed: false },
+			...[
+				undefined,
+				null,
+				'',
+				' ',
+				'0x',
+				'0x0',
+				'null',
+				'none',
+				'pending',
+				false,
+				true,
+				{},
+				[],
+			].map((txHash) => ({ txHash })),
+			{ data: { success: false } },
+			{ data: { status: 'pending' } },
+			{ data: { txHash: null } },
+			{ data: { txHash: '0x2' } },
+			{ transaction: { status: 'failed' } },
+			{ receipts: [{ error: 'No money' }] },
+			{ toUserId: 'etbw_b' },
+			{ toUserId: null },
+			{ data: { toUserId: 'etbw_b' } },
+			...[0, -10, 'much', true, [10], {}].map((amountEtb) => ({ amountEtb })),
+			...['true', 1, null, 'yes'].map((success) => ({ success })),
+		),
+		withoutHash,
+		{ data: withoutHash },
+		[shown],
+		{ result: shown },
+		{ success: false, txHash: '0x1' },
+		{ success: false, data: { success: true } },
+		{ success: false, status: 'pending' },
+		{ success: false, data: { state: 'QUEUED' } },
+		'{"success":false,"success":true,"txHash":"0x1"}',
+		'{"success":true,"txHash":"0x1"',
+		`${JSON.stringify(shown)}${JSON.stringify(shown)}`,
+		'',
+		'OK',
+		'null',
+		'<html>OK</html>',
+		'{}',
+		'{"data":{}}',
+	),
+	...answers(
+		200,
+		'notPaid',
+		{ success: false },
+		{ success: false, message: 'No money' },
+		{ success: false, status: 'failed', error: 'No money' },
+		{ success: false, txHash: null, amountEtb: 0 },
+		{ data: { success: false } },
+	),
+];
