@@ -31,7 +31,6 @@ export const limitsWorkflow = (): WorkflowFile =>
 			options: {
 				checkBalance: true,
 				concurrency: 10,
-				includeInput: true,
 				maxAmountEtb: 20_000,
 				maxTotalEtb: 250_000,
 				timeout: 60_000,

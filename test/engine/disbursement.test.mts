@@ -204,7 +204,7 @@ describe('own fields', () => {
 			toUserId: String(toUserId),
 			amountEtb: String(amountEtb),
 		};
-		const parameters = { ...set, ...fields, options: { includeInput: true } };
+		const parameters = { ...set, ...fields };
 		const items = [{ ...foreign, line: 7 }];
 		for (const result of [await pay(items, parameters), await pay(items, parameters)]) {
 			expect(JSON.stringify(result.output)).not.toMatch(/"x"/);
@@ -588,7 +588,7 @@ describe('On Error', () => {
 			otherPayment: { amountEtb: 11 },
 		};
 		const changed = items.map((item) => ({ ...item, ...changes[item.kind] }));
-		const options = { includeInput: true, maxAmountEtb: '500' };
+		const options = { maxAmountEtb: '500' };
 		const { output, error } = await pay(changed, { options }, { onError: 'continueRegularOutput' });
 		expect(error).toBeUndefined();
 		expect(output.map(({ json }) => [json.line, json.code, json.kind])).toEqual(

@@ -30,11 +30,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	throwIfInvalid(context, options, rows);
 	const pending = rows.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, rows);
-	const run = runOf(
-		context,
-		settings,
-		(row) => `It may have been paid. ${settleSteps(row, options)}`,
-	);
+	const run = runOf(context, settings, (row) => `It may have been paid. ${settleSteps(row)}`);
 	const toBePaid = rows.filter(isPayment).filter((row) => !isFailed(row));
 	const refused =
 		aboveRunLimit(toBePaid, options.maxTotal) ?? (await uncovered(run, record, pending));
@@ -71,7 +67,10 @@ async function uncovered(
 	}
 }
 
-/** Ends each payment of a refused run as the record says, if it knows the payment. */
+/**
+ * Ends each payment of a refused run as the record says, if it knows the payment: a register would otherwise say of a person
+ * who was paid before that nothing was paid.
+ */
 async function fillFromRecord(
 	record: PaymentRecord,
 	pending: Payment[],
@@ -79,9 +78,9 @@ async function fillFromRecord(
 ): Promise<void> {
 	try {
 		for (const [payment, state] of await statesOfAll(record, pending, options))
-			if (state !== 'unused') payment.result = resultOfState(payment, state, options);
+			if (state !== 'unused') payment.result = resultOfState(payment, state);
 	} catch {
-		// The database failed: each is told as refused.
+		// The database failed: each is reported as refused.
 	}
 }
 
@@ -89,7 +88,7 @@ async function fillFromRecord(
 async function dryRun(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	try {
 		for (const [payment, state] of await statesOfAll(record, payments, run.options))
-			run.end(payment, resultOfState(payment, state, run.options));
+			run.end(payment, resultOfState(payment, state));
 	} catch (error) {
 		for (const payment of payments) run.end(payment, notRecorded(error));
 	}

@@ -26,8 +26,6 @@ export type Mode = (typeof modes)[number];
 
 export interface RunOptions {
 	mode: Mode;
-	/** Whether an expression gives the mode, such as one that a form leads to. */
-	isModeByExpression: boolean;
 	timeoutMs: number;
 	concurrency: number;
 	/** In ETB. */
@@ -35,8 +33,6 @@ export interface RunOptions {
 	/** In ETB. */
 	maxTotal?: Decimal;
 	checkBalance: boolean;
-	/** Whether each output item carries the fields of its input item. */
-	includeInput: boolean;
 }
 
 /** At most this many payments are under way at once. */
@@ -45,11 +41,9 @@ export const maxConcurrency = 100;
 /** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
 export const optionsWhenNoneSaved: RunOptions = {
 	mode: 'pay',
-	isModeByExpression: false,
 	timeoutMs: 60_000,
 	concurrency: 10,
 	checkBalance: false,
-	includeInput: false,
 };
 
 /** The options of Disbursement → Create. @throws {InvalidValueError} */
@@ -57,7 +51,6 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 	// An option whose expression gives nothing stays undefined here, and is refused below: no check is off unnoticed.
 	const given: Record<string, unknown> = {
 		checkBalance: false,
-		includeInput: false,
 		...savedOptions(context),
 	};
 	const limit = (name: string, field: string): Decimal | undefined => {
@@ -73,11 +66,9 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 	return {
 		...sendOptionsOf(given),
 		mode: readMode(context, read),
-		isModeByExpression: hasExpression(savedParameter(context, 'mode')),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
-		includeInput: isOn(given.includeInput, 'Include Input Fields'),
 	};
 }
 

@@ -17,7 +17,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		const options = { ...optionsWhenNoneSaved, mode: 'dryRun' } as const;
 		const rows = readRows(context, (row) => readPayee(read, row));
 		throwIfInvalid(context, options, rows);
-		for (const row of rows) row.result ??= resultOfState(row, 'unused', options);
+		for (const row of rows) row.result ??= resultOfState(row, 'unused');
 		return reportRun(context, options, rows);
 	}
 	const tries = triesOf(context);

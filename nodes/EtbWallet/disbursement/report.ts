@@ -17,29 +17,12 @@ import {
 } from './payment';
 import { inFlightMinutes, type PaymentState } from './paymentRecord';
 
-/**
- * What to do about an unknown payment, as *Settling* in docs/safe-payments.md explains. Whoever sets a Mode by hand replaces its
- * expression, so the steps say to keep it.
- */
-export function settleSteps(
-	{ reference = '' }: Row,
-	{ isModeByExpression }: Pick<RunOptions, 'isModeByExpression'>,
-): string {
-	const [form, back] = isModeByExpression
-		? [
-				` If this workflow has a form for the answer, fill it in for ${reference}. Otherwise copy the expression of Mode, and`,
-				'put the expression back',
-			]
-		: [' Then', 'set Mode back to what it was'];
-	return `Ask the partner service whether it was paid.${form} set Mode to Settle Unknown, write ${reference} into Was Paid or Was Not Paid, choose Execute step, and ${back}. Settling sends nothing.`;
-}
+/** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */
+export const settleSteps = ({ reference = '' }: Row): string =>
+	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
 
 /** How a payment ends that is not sent, by what the record knows of it. */
-export function resultOfState(
-	row: Row,
-	state: PaymentState,
-	options: Pick<RunOptions, 'isModeByExpression'>,
-): Result {
+export function resultOfState(row: Row, state: PaymentState): Result {
 	const { reference } = row;
 	switch (state) {
 		case 'unused':
@@ -67,7 +50,7 @@ export function resultOfState(
 			return {
 				code: 'inDoubt',
 				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
-				remedy: settleSteps(row, options),
+				remedy: settleSteps(row),
 			};
 	}
 }
@@ -296,7 +279,7 @@ const withoutOwnFields = (fields: IDataObject): IDataObject =>
 /** The output item of a row. The editor's table shows its fields in this order. */
 function outputItem(
 	context: IExecuteFunctions,
-	{ mode, includeInput }: RunOptions,
+	{ mode }: RunOptions,
 	row: EndedRow,
 ): INodeExecutionData {
 	const { itemIndex, reference, toUserId, amount, result } = row;
@@ -317,7 +300,7 @@ function outputItem(
 	if (isFailed(row) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
 	const { amountEtb, txHash, paidAt, ...others } = answer ?? {};
 	if (code === 'otherAmount') Object.assign(ours, { amountEtb, requestedAmountEtb: requested });
-	const input = includeInput ? (context.getInputData()[itemIndex]?.json ?? {}) : {};
+	const input = context.getInputData()[itemIndex]?.json ?? {};
 	return {
 		json: {
 			...ours,

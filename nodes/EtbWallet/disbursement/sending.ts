@@ -60,7 +60,7 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 		}
 		const { states, ageMs } = reserved;
 		for (const [payment, state] of states)
-			if (state !== 'unused') run.end(payment, resultOfState(payment, state, run.options));
+			if (state !== 'unused') run.end(payment, resultOfState(payment, state));
 		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
 		await sendConcurrently(run, unrecorded, () => timeoutMs - ageMs());
 	}

@@ -88,7 +88,7 @@ const runs: Run[] = [
 	payment('paid'),
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
 	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
-	payment('sparse', { answer: sparse({ success: true }) }),
+	payment('sparse', { answer: sparse({ success: true, txHash: '0x1' }) }),
 	// There is something to list now.
 	...rows.filter(({ items }) => items !== undefined).flatMap(runsOf),
 	{

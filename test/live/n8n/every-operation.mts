@@ -38,7 +38,6 @@ export const everyOperation = (): WorkflowFile =>
 			options: {
 				checkBalance: true,
 				concurrency: 4,
-				includeInput: true,
 				maxAmountEtb: '1000',
 				maxTotalEtb: '5000',
 				timeout: 20_000,

@@ -35,10 +35,10 @@ export const optionsField = (options: INodeProperties[]): INodeProperties => ({
 	options,
 });
 
-const ofPeople: IDisplayOptions = { show: { '@tool': [false] } };
+const inEditor: IDisplayOptions = { show: { '@tool': [false] } };
 
 /** Shown in a tool of an AI agent. `noDataExpression` keeps the model from filling a field in. */
-const ofTools: IDisplayOptions = { show: { '@tool': [true] } };
+const inAgentTool: IDisplayOptions = { show: { '@tool': [true] } };
 
 const modes = {
 	dryRun: {
@@ -78,14 +78,6 @@ const options: INodeProperties[] = [
 			'Whether to read the treasury balance before the first payment, and pay nobody if it does not cover what is still to be paid',
 	},
 	concurrency,
-	{
-		displayName: 'Include Input Fields',
-		name: 'includeInput',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether each output item also has the other fields of its input item, so that the output is a whole report',
-	},
 	{
 		displayName: 'Maximum per Payment',
 		name: 'maxAmountEtb',
@@ -155,7 +147,7 @@ export const createDisbursement: Operation = {
 			displayName: 'Mode',
 			name: 'mode',
 			type: 'options',
-			displayOptions: ofPeople,
+			displayOptions: inEditor,
 			options: [modes.dryRun, modes.pay, modes.settle],
 			default: 'pay',
 			description: 'What this node does: only Pay sends anything',
@@ -165,7 +157,7 @@ export const createDisbursement: Operation = {
 			name: 'mode',
 			type: 'options',
 			noDataExpression: true,
-			displayOptions: ofTools,
+			displayOptions: inAgentTool,
 			options: [modes.dryRun, modes.pay],
 			default: 'pay',
 			description: 'What this tool does: only Pay sends anything',
@@ -182,11 +174,11 @@ export const createDisbursement: Operation = {
 				propertyHint:
 					'Set maxAmountEtb and maxTotalEtb to fixed values, and checkBalance to true. Beside the options, set mode to dryRun until a person has tried the list, and never to settle: only a person who asked the partner service can say what became of a payment.',
 			},
-			displayOptions: ofPeople,
+			displayOptions: inEditor,
 		},
 		{
 			...optionsField(options.map((option) => ({ ...option, noDataExpression: true }))),
-			displayOptions: ofTools,
+			displayOptions: inAgentTool,
 		},
 	],
 	execute: disburse,
