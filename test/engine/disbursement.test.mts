@@ -347,6 +347,32 @@ describe('a reference', () => {
 		expect(hints.join()).toMatch(/How 1 payments ended may not be recorded/);
 	});
 
+	test('whose payment could not be recorded at once is recorded as paid at the end of the run', async () => {
+		const ask = deduplicator.checkProcessedAndRecord;
+		const broken = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (items, ...more) => {
+				if (items.includes('sent:pay-u1')) throw new Error('gone');
+				return await ask(items, ...more);
+			});
+		const { output, errorOutput } = await pay(
+			people(3),
+			{ options: { concurrency: 1 } },
+			{ onError },
+		);
+		expect(codes([...output, ...errorOutput])).toEqual(['paid', 'paid', 'noRecord']);
+		broken.mockRestore();
+		expect(codesOf(await pay(people(3)))).toEqual(['paidBefore', 'paid', 'paidBefore']);
+	});
+
+	test('whose reservation failed at its end is free, because nothing was sent', async () => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		jest.spyOn(deduplicator, 'removeProcessed').mockRejectedValueOnce(new Error('gone'));
+		const items = itemsFor('a', 'b');
+		expect(codesOf(await pay(items, {}, { onError }))).toEqual(['noRecord', 'noRecord']);
+		expect(codesOf(await pay(items, {}, { onError }))).toEqual(['paid', 'inDoubt']);
+	});
+
 	test('whose payment cannot be recorded afterwards is told as paid, and unknown from then on', async () => {
 		const ask = deduplicator.checkProcessedAndRecord;
 		const broken = jest
@@ -412,6 +438,15 @@ describe('before anybody is paid', () => {
 		sandbox.books.setTreasuryBalance(20);
 		expect(codesOf(await pay(people(8), { options })).slice(6)).toEqual(['paid', 'paid']);
 		expect(paidNames()).toEqual(names(8));
+	});
+
+	test('the treasury need not cover what is unknown', async () => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		sandbox.books.setTreasuryBalance(20);
+		const fields = { options: { checkBalance: true } };
+		const { output, errorOutput } = await pay(itemsFor('a', 'b', 'c'), fields, { onError });
+		expect(codes(output)).toEqual(['paid', 'paid']);
+		expect(codes(errorOutput)).toEqual(['inDoubt']);
 	});
 
 	test.each([{}, { treasuryBalance: 'much' }])('a balance of %j pays nobody', async (data) => {

@@ -1,5 +1,6 @@
 /** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { inTurn } from '../../nodes/shared/record/lock.ts';
 import { MemoryDeduplicator } from '../support/engine/deduplicator.mts';
 
 const workflow = { id: 'payroll', active: true };
@@ -102,6 +103,29 @@ test('a mark of a process that waits, put there as the lock is taken, brings no 
 	};
 	const exclusively = await startProcess();
 	expect(await exclusively(() => Promise.resolve(entries()))).toEqual([lockMark]);
+});
+
+test('four inserts in a row that others were first with are no broken database', async () => {
+	const exclusively = await startProcess();
+	const insert = jest.spyOn(database, 'checkProcessedAndRecord');
+	for (let failure = 0; failure < 4; failure++)
+		insert.mockRejectedValueOnce(new Error('duplicate key'));
+	await expect(exclusively(() => Promise.resolve('done'))).resolves.toBe('done');
+});
+
+test('turns of one key come one after the other, also after one that failed', async () => {
+	const steps: string[] = [];
+	const turn = (name: string, fails = false) =>
+		inTurn('key', async () => {
+			steps.push(`${name} begins`);
+			await new Promise(setImmediate);
+			steps.push(`${name} ends`);
+			if (fails) throw new Error(name);
+		});
+	await Promise.allSettled([turn('first', true), turn('second'), turn('third')]);
+	expect(steps).toEqual(
+		['first', 'second', 'third'].flatMap((name) => [`${name} begins`, `${name} ends`]),
+	);
 });
 
 describe('entries of another node with Scope "Workflow"', () => {
@@ -256,6 +280,72 @@ describe('with time', () => {
 		expect(done).toBeGreaterThan(20);
 		expect(entries()).toBeUndefined();
 	}, 30_000);
+
+	test('the time that the database took to give the lock counts as held', async () => {
+		const exclusively = await startProcess();
+		called = (name) => {
+			if (name === 'checkProcessedAndRecord') jest.setSystemTime(Date.now() + 15_001);
+		};
+		await expect(exclusively(() => Promise.resolve('done'))).rejects.toThrow('too long');
+	});
+
+	test('a holder that may have lost the lock leaves it to the process that took it over', async () => {
+		const exclusively = await startProcess();
+		const late = exclusively(async () => {
+			jest.setSystemTime(Date.now() + 30_001);
+			database.rows.set(row, [lockMark, 'etb-wallet-waiting-7']);
+			return await Promise.resolve('done');
+		});
+		await expect(late).rejects.toThrow('too long');
+		expect(entries()).toEqual([lockMark, 'etb-wallet-waiting-7']);
+	});
+
+	/** A process that waits for the lock of another one. @returns whether it has had it */
+	const waitForHeldLock = async (): Promise<() => boolean> => {
+		database.rows.set(row, [lockMark]);
+		let hadLock = false;
+		void (await startProcess())(async () => {
+			hadLock = true;
+			await Promise.resolve();
+		});
+		return () => hadLock;
+	};
+
+	test('a clock that is set forward takes over no lock', async () => {
+		const hadLock = await waitForHeldLock();
+		await pass(10);
+		jest.setSystemTime(Date.now() + 3_600_000);
+		await pass(10);
+		expect(entries()).toContain(lockMark);
+		expect(hadLock()).toBe(false);
+		await pass(30);
+		expect(hadLock()).toBe(true);
+	});
+
+	test('each process waits for a time of its own, of 30 to 40 s', async () => {
+		jest.spyOn(Math, 'random').mockReturnValue(0.9);
+		const hadLock = await waitForHeldLock();
+		await pass(36);
+		expect(hadLock()).toBe(false);
+		await pass(8);
+		expect(hadLock()).toBe(true);
+	});
+
+	test('a row that a take-over makes, because the holder has just ended, does not stay', async () => {
+		let removesMarks = false;
+		let isGone = false;
+		called = (name) => {
+			if (name === 'removeProcessed') removesMarks = true;
+			if (name !== 'checkProcessedAndRecord' || !removesMarks || isGone) return;
+			isGone = true;
+			database.rows.delete(row);
+		};
+		const hadLock = await waitForHeldLock();
+		for (let second = 0; second < 45 && !isGone; second++) await pass(1);
+		expect(isGone).toBe(true);
+		await pass(5);
+		expect(hadLock()).toBe(true);
+	});
 
 	test('what took longer than 15 s does not count', async () => {
 		const exclusively = await startProcess();
