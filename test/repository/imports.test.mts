@@ -1,7 +1,16 @@
 /** Import rules: each folder names the folders that it may import from, so that it can be read and moved alone. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
+
+/** The relative imports of the files that match a pattern. */
+const importsIn = (pattern: string): { file: string; imported: string }[] =>
+	globSync(pattern, { exclude: (name) => name === 'node_modules' }).flatMap((file) =>
+		ts
+			.preProcessFile(readFileSync(file, 'utf8'))
+			.importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
+			.map(({ fileName }) => ({ file, imported: join(dirname(file), fileName) })),
+	);
 
 /** A kind of test (`test/engine`, `test/live/n8n`), or the top folder. */
 const folderOf = (file: string): string =>
@@ -18,21 +27,55 @@ const exceptions: Record<string, string[]> = {
 	'test/repository': [...shared, 'scripts'],
 };
 
-const files = globSync('{bench,demo,sandbox,scripts,test}/**/*.mts', {
-	exclude: (name) => name === 'node_modules',
+test('each folder imports from itself and from what it may', () => {
+	const imports = importsIn('{bench,demo,sandbox,scripts,test}/**/*.mts');
+	expect(imports.length).toBeGreaterThan(100);
+	const isForbidden = ({ file, imported }: (typeof imports)[number]): boolean => {
+		const folder = folderOf(file);
+		return ![folder, ...(exceptions[folder] ?? shared)].includes(folderOf(imported));
+	};
+	expect(imports.filter(isForbidden)).toEqual([]);
 });
 
-test('each folder imports from itself and from what it may', () => {
-	expect(files.length).toBeGreaterThan(100);
-	const forbidden = files.flatMap((file) => {
-		const folder = folderOf(file);
-		const allowed = [folder, ...(exceptions[folder] ?? shared)];
-		return ts
-			.preProcessFile(readFileSync(file, 'utf8'))
-			.importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
-			.map(({ fileName }) => join(dirname(file), fileName))
-			.filter((imported) => !allowed.includes(folderOf(imported)))
-			.map((imported) => `${file} imports ${imported}`);
+describe('the code of the package', () => {
+	/** The floors of the house, lowest first. A file imports from lower floors, and from its own folder. */
+	const floors = [
+		/^nodes\/shared\/(?!credentialCheck)[^/]+$/,
+		/^nodes\/shared\/(record|service)\//,
+		/^nodes\/shared\/credentialCheck/,
+		/^nodes\/EtbWallet\/(operation|parameters)\.ts/,
+		/^nodes\/EtbWallet\/(disbursement|list)\//,
+		/^nodes\/EtbWallet\/actions\/\w+\//,
+		/^nodes\/EtbWallet\/actions\/index\.ts/,
+		/^(nodes\/EtbWallet\/EtbWallet\.node\.ts|nodes\/EtbWalletTrigger\/|credentials\/)/,
+	];
+	const floorOf = (file: string): number => floors.findIndex((floor) => floor.test(file));
+
+	const code = importsIn('{nodes,credentials}/**/*.ts').map(({ file, imported }) => ({
+		file,
+		imported:
+			[`${imported}.ts`, `${imported}/index.ts`].find((each) => existsSync(each)) ?? imported,
+	}));
+
+	test('imports nothing that runs back up', () => {
+		expect(code.length).toBeGreaterThan(100);
+		const files = code.flatMap(({ file, imported }) => [file, imported]);
+		expect(files.filter((file) => floorOf(file) === -1)).toEqual([]);
+		const isUp = ({ file, imported }: (typeof code)[number]): boolean =>
+			dirname(file) !== dirname(imported) && floorOf(imported) >= floorOf(file);
+		expect(code.filter(isUp)).toEqual([]);
 	});
-	expect(forbidden).toEqual([]);
+
+	test('imports nothing in a circle', () => {
+		const isDone = new Set<string>();
+		const circles: string[][] = [];
+		const follow = (file: string, way: string[]): void => {
+			if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file]);
+			if (way.includes(file) || isDone.has(file)) return;
+			for (const each of code) if (each.file === file) follow(each.imported, [...way, file]);
+			isDone.add(file);
+		};
+		for (const { file } of code) follow(file, []);
+		expect(circles).toEqual([]);
+	});
 });
