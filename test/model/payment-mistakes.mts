@@ -194,8 +194,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Two payments of a run have the same reference',
-			"return new RefusedValueError(\n\t\t\t'sameReference'",
-			"return undefined && new RefusedValueError(\n\t\t\t'sameReference'",
+			'if (first === row) return undefined;',
+			'return undefined;',
 		],
 	),
 	...inFile(

@@ -1,8 +1,10 @@
 /** Disbursement → Create: reads all payments of a run, checks them, reserves and sends them, and reports how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { addHint, isStopped } from '../../shared/n8n';
+import { callService } from '../../shared/service/call';
+import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
-import { aboveRunLimit, notCovered, readTreasury } from './checks';
 import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
 import { marksOfPaid, PaymentRecord } from './paymentRecord';
@@ -44,28 +46,59 @@ export const disburse: Operation['execute'] = async (context, read) => {
 
 const isPending = (row: Row): row is Payment => isPayment(row) && row.result === undefined;
 
+/** Why the run may not start, if its sum is above the Maximum per Run in ETB. */
+function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined {
+	const total = totalOf(payments);
+	if (limit === undefined || !isAbove(total, limit)) return undefined;
+	return {
+		code: 'aboveMaximum',
+		message: `The payments of this run add up to ${formatEtb(total)}, which is ${formatEtb(subtract(total, limit))} above the Maximum per Run of ${formatEtb(limit)}`,
+		remedy: 'Check the amounts, or raise the maximum under Options.',
+	};
+}
+
 /** Why nothing may be sent, if the treasury does not hold what is still to be paid. */
 async function uncovered(
-	run: Run,
+	{ context, account, options }: Run,
 	record: PaymentRecord,
 	pending: Payment[],
 ): Promise<Result | undefined> {
-	if (!run.options.checkBalance) return undefined;
-	const balance = await readTreasury(run);
-	if (typeof balance !== 'string') return balance;
-	const failure = notCovered(balance, pending);
-	if (failure === undefined) return undefined;
-	// A run that is done again after a crash needs only what is still to be paid.
-	try {
-		const states = await statesOfAll(record, pending, run.options);
+	if (!options.checkBalance) return undefined;
+	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
+	const read = await callService(context, account, balanceRequest, limits);
+	if (!read.ok) {
+		const { message, remedy, httpCode } = read.failure;
+		return notCovered(`The treasury balance could not be read: ${message}`, remedy, httpCode);
+	}
+	const balance = decimalText(read.output.treasuryBalance);
+	if (balance === undefined) {
 		return notCovered(
-			balance,
-			pending.filter((payment) => states.get(payment) === 'unused'),
+			'The service answered without a treasury balance',
+			'Turn off Check Balance First under Options to pay without this check.',
+		);
+	}
+	if (!isAbove(totalOf(pending), balance)) return undefined;
+	try {
+		// A run that is done again after a crash needs only what is still to be paid.
+		const states = await statesOfAll(record, pending, options);
+		const unused = pending.filter((payment) => states.get(payment) === 'unused');
+		const total = totalOf(unused);
+		if (!isAbove(total, balance)) return undefined;
+		return notCovered(
+			`The treasury holds ${formatEtb(balance)}, but this run needs ${formatEtb(total)}: ${formatEtb(subtract(total, balance))} are missing`,
+			'Top up the treasury, or pay fewer items.',
 		);
 	} catch (error) {
 		return notRecorded(error);
 	}
 }
+
+const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
+
+const notCovered = (message: string, remedy: string, httpCode?: string): Result => ({
+	...{ code: 'notCovered', message, remedy },
+	...(httpCode !== undefined && { httpCode }),
+});
 
 /**
  * Ends each payment of a refused run as the record says, if it knows the payment: a register would otherwise say of a person

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import { isAbove, type Decimal } from '../../shared/decimal';
-import { InvalidValueError, invalid, requiredText, show } from '../../shared/invalidValue';
+import { requiredText, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from './codes';
 import { keyOf, requiredReference } from './reference';
@@ -57,16 +57,6 @@ export const outcomeOfRow = ({ result }: Row): Outcome | undefined =>
 export const isFailed = (row: Row): row is EndedRow =>
 	['notPaid', 'unknown'].includes(outcomeOfRow(row) ?? '');
 
-/** A field that cannot be used, with a code of its own. */
-export class RefusedValueError extends InvalidValueError {
-	readonly code: Code;
-
-	constructor(code: Code, problem: string, remedy: string) {
-		super(problem, remedy);
-		this.code = code;
-	}
-}
-
 /** Reads a payment. The row gets each value as soon as it is read. @throws {InvalidValueError} */
 export function readPayment(read: ParameterReader, row: Row, maxAmount?: Decimal): void {
 	row.reference = requiredReference(read('reference', row.itemIndex));
@@ -74,7 +64,7 @@ export function readPayment(read: ParameterReader, row: Row, maxAmount?: Decimal
 	readPayee(read, row, maxAmount);
 }
 
-/** Reads a person and an amount. @throws {InvalidValueError} */
+/** Reads a person and an amount. An amount above the maximum ends the row. @throws {InvalidValueError} */
 export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal): void {
 	row.toUserId = requiredText(
 		'To User ID',
@@ -83,34 +73,31 @@ export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal):
 	);
 	const amount = amountInEtb(read('amountEtb', row.itemIndex));
 	row.amount = amount;
-	if (maxAmount !== undefined && isAbove(amount, maxAmount)) {
-		const { message, remedy } = invalid(
-			'Amount (ETB)',
-			Number(amount),
-			`is above the Maximum per Payment of ${show(Number(maxAmount))}`,
-			'Check the amount, or raise the maximum under Options.',
-		);
-		throw new RefusedValueError('aboveMaximum', message, remedy);
-	}
+	if (maxAmount === undefined || !isAbove(amount, maxAmount)) return;
+	row.result ??= {
+		code: 'aboveMaximum',
+		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmount}`,
+		remedy: 'Check the amount, or raise the maximum under Options.',
+	};
 }
 
-/** Makes a check for the references of a run, in order. It gives a {RefusedValueError} for one that an earlier item has. */
-export function sameReferenceCheck(): (row: Row) => RefusedValueError | undefined {
+/** Makes a check for the references of a run, in order. It gives a result for one that an earlier item has. */
+export function sameReferenceCheck(): (row: Row) => Result | undefined {
 	const firstUses = new Map<string, Row>();
 	return (row) => {
 		const { key, reference } = row;
-		if (key === undefined) return undefined;
-		const first = firstUses.get(key);
-		if (first === undefined) {
-			firstUses.set(key, row);
-			return undefined;
-		}
-		return new RefusedValueError(
-			'sameReference',
+		const first = key === undefined ? row : (firstUses.get(key) ?? row);
+		if (key !== undefined) firstUses.set(key, first);
+		if (first === row) return undefined;
+		const likeness =
 			first.reference === reference
-				? `Reference is ${show(reference)}, which item ${first.itemIndex} has too`
-				: `Reference is ${show(reference)}, which looks like ${show(first.reference)} of item ${first.itemIndex}`,
-			'The same payment? Then remove this row. Another one? Then give it a reference of its own.',
-		);
+				? `which item ${first.itemIndex} has too`
+				: `which looks like ${show(first.reference)} of item ${first.itemIndex}`;
+		return {
+			code: 'sameReference',
+			message: `Reference is ${show(reference)}, ${likeness}`,
+			remedy:
+				'The same payment? Then remove this row. Another one? Then give it a reference of its own.',
+		};
 	};
 }

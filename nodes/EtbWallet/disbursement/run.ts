@@ -5,7 +5,7 @@ import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, isStopped, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
 import { optionsWhenNoneSaved, type RunOptions } from './options';
-import { RefusedValueError, isFailed, outcomeOfRow, sameReferenceCheck } from './payment';
+import { isFailed, outcomeOfRow, sameReferenceCheck } from './payment';
 import type { EndedRow, Payable, Result, Row } from './payment';
 import { resultOfInvalid, runError, reportRun } from './report';
 
@@ -56,24 +56,24 @@ export function readRows(context: IExecuteFunctions, read: (row: Row) => void): 
 		const earlier = before.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const row: Row = { itemIndex };
-		let problem: unknown;
+		let invalid: Result | undefined;
 		try {
 			read(row);
-		} catch (thrown) {
-			problem = thrown;
+		} catch (error) {
+			invalid = refusedAs('invalid', error);
 		}
 		// Also of a row without an amount, which may be the double of another one.
-		problem = sameReference(row) ?? problem;
+		const same = sameReference(row);
 		// The result that `read` gave stays: the claim of this item may have been sent before.
-		if (problem !== undefined) row.result ??= refusedAs('invalid', problem);
+		row.result ??= same ?? invalid;
 		return row;
 	});
 }
 
-/** The result of what was refused before it was sent. */
+/** The result of a payment that was refused before it was sent. */
 function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
 	const { message, remedy } = asInvalidValue(thrown);
-	return { code: thrown instanceof RefusedValueError ? thrown.code : code, message, remedy };
+	return { code, message, remedy };
 }
 
 /** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
