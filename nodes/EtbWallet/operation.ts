@@ -1,4 +1,4 @@
-/** What an operation is, and the plain kind: an endpoint that is called once for each item. */
+/** The interface of an operation, and the plain kind: an endpoint that is called once for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { errorItem, triesOf } from '../shared/n8n';
@@ -47,7 +47,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
-		// What "Retry On Fail" must not repeat: it was or may have been carried out.
+		// "Retry On Fail" must not repeat these: they were or may have been carried out.
 		const { done: doneBefore } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of prepared.entries()) {

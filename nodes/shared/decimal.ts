@@ -9,7 +9,7 @@ const longestText = 1_000;
 /** Digits that a number carries faithfully. */
 const faithfulDigits = 15;
 
-/** What calculations with numbers leave behind, relative to the number: 0.1 + 0.2 is off by less. */
+/** The noise that calculations with numbers leave, relative to the number: 0.1 + 0.2 is off by less. */
 const binaryNoise = 2 * Number.EPSILON;
 
 /** Adding up to 500 amounts is off by less. */
@@ -83,13 +83,12 @@ export function isAbove(left: Decimal, right: Decimal): boolean {
 	return subtract(right, left).startsWith('-');
 }
 
-/** To two decimals, half away from zero, as spreadsheets show it. */
+/** An amount above zero to two decimals, half up, as spreadsheets show it. */
 export function rounded(text: Decimal): Decimal {
 	const places = Math.max(placesOf(text), 2);
 	const unit = 10n ** BigInt(places - 2);
 	const value = scaled(text, places);
-	const half = value < 0n ? -unit / 2n : unit / 2n;
-	return unscaled((value + half) / unit, 2);
+	return unscaled((value + unit / 2n) / unit, 2);
 }
 
 /** For people: `96,000.5 ETB`. */

@@ -1,7 +1,7 @@
 /** Values from the user that cannot be used, and how an error shows them. */
 import { messageOf } from './unknownValues';
 
-/** What the user gave cannot be used. The caller adds which item it belongs to. */
+/** A value of the user that cannot be used. The caller adds which item it belongs to. */
 export class InvalidValueError extends Error {
 	readonly remedy: string;
 

@@ -1,7 +1,7 @@
 /**
- * What is relied on in n8n beyond its documented types, one function each: what n8n does, what happens should it stop, and
- * which test notices. It is so in each n8n that was tried (docs/compatibility.md), unless a version is named. What the
- * trigger relies on stands in `n8nTrigger.ts`, and what is relied on in n8n's record in `record/marks.ts`.
+ * The behaviour of n8n that is relied on beyond its documented types, one function each: how n8n behaves, the consequence
+ * should it stop, and the test that notices. It is so in each n8n that was tried (docs/compatibility.md), unless a version is
+ * named. `n8nTrigger.ts` has that of the trigger, and `record/marks.ts` that of n8n's record.
  */
 import {
 	NodeApiError,
@@ -78,7 +78,7 @@ export function isBlockedByN8n(error: unknown): boolean {
 	return typeof message === 'string' && message.startsWith('The request was blocked because ');
 }
 
-/** What n8n hands over of an answer. */
+/** An answer as n8n hands it over. */
 export interface RawAnswer {
 	status: number;
 	headers: unknown;
@@ -86,7 +86,7 @@ export interface RawAnswer {
 }
 
 /**
- * What n8n's request helpers give with a status, if they are told to throw at none. Should `statusCode` stop: each payment
+ * The answer that n8n's request helpers give, if they are told to throw at no status. Should `statusCode` stop: each payment
  * is unknown.
  * Noticed by: `test/unit/retries.test.mts`.
  */
@@ -99,7 +99,7 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 /** A symbol: an update of this package between two tries finds it again, and n8n does not store it. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
-/** What the tries of a node run did; what is added is there for the next try. */
+/** The work of the tries of a node run; an entry that is added is there for the next try. */
 export interface Tries<Done> {
 	/** By item index, what must not be done again. */
 	done: Map<number, Done>;
@@ -108,7 +108,7 @@ export interface Tries<Done> {
 }
 
 /**
- * What the earlier tries of this node run did. n8n's "Retry On Fail" runs the node again with the same execute data and
+ * The work of the earlier tries of this node run. n8n's "Retry On Fail" runs the node again with the same execute data and
  * item objects. Both are needed: the calls of an AI tool share the execute data alone. Should n8n copy them, a retry tells
  * what an earlier try paid as paid before, without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".

@@ -31,7 +31,7 @@ export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSi
 	return end.signal;
 }
 
-/** What `work` gives, unless the signal is aborted first: then it throws what `onAbort` gives, and the work may go on. */
+/** The result of `work`, unless the signal is aborted first: then it throws the error of `onAbort`, and the work may go on. */
 export async function unlessAborted<Value>(
 	signal: AbortSignal,
 	work: Promise<Value>,

@@ -11,7 +11,7 @@ import {
 import type { ParameterReader } from '../parameters';
 import type { Result } from './payment';
 
-/** What the claim of an item allows. */
+/** The claim of an item, and how far it allows a payment. */
 interface Claim {
 	/** How it ends, if the claim does not allow to send it. */
 	objection?: Result;
@@ -21,7 +21,7 @@ interface Claim {
 	timeLeftMs?: () => number;
 }
 
-/** What is known of a claim that was used. `by`: all tries of one node run, which may go on with it. `timeLeftMs`: for each text of Not After, for how long it counts. */
+/** A claim that was used. `by`: all tries of one node run, which may go on with it. `timeLeftMs`: for each text of Not After, for how long it counts. */
 interface Use {
 	by: object;
 	timeLeftMs: Map<string, () => number>;

@@ -12,7 +12,7 @@ const ofCalls = {
 	unclear: 'unknown',
 } as const satisfies Record<FailureCode, Outcome>;
 
-/** What each means stands in docs/operations.md, whose lists a test compares with this one. */
+/** docs/operations.md explains each, whose lists a test compares with this one. */
 export const codes = {
 	paid: 'paid',
 	otherAmount: 'paid',
@@ -38,7 +38,7 @@ export type Code = keyof typeof codes;
 
 export const outcomeOf = (code: Code): Outcome => codes[code];
 
-/** What the record says of a payment that is therefore not sent. */
+/** Codes of a payment that is not sent because of the record. */
 export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
 	'paidBefore',
 	'otherPayment',
@@ -46,7 +46,7 @@ export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
 	'inFlight',
 ]);
 
-/** What is wrong with an item before anything is sent. */
+/** Codes of an item that is wrong by itself, before anything is sent. */
 export const codesOfFields: ReadonlySet<Code> = new Set<Code>([
 	'invalid',
 	'sameReference',

@@ -1,4 +1,4 @@
-/** What holds for a whole run: the mode and the options of the node. */
+/** The mode and the options of the node, which hold for a whole run. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
@@ -20,7 +20,7 @@ import {
 import { sameForAll, type ParameterReader } from '../parameters';
 import { maxTimeoutMs } from './paymentRecord';
 
-/** What a run does. Only `pay` sends. */
+/** The aims that a run can have. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
 export type Mode = (typeof modes)[number];
 
@@ -38,7 +38,7 @@ export interface RunOptions {
 /** At most this many payments are under way at once. */
 export const maxConcurrency = 100;
 
-/** What holds where n8n saved no option, because nobody added it; also for the error of a run whose options cannot be read. */
+/** The options where n8n saved none, because nobody added it; also for the error of a run whose options cannot be read. */
 export const optionsWhenNoneSaved: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,

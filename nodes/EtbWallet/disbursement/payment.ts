@@ -10,9 +10,9 @@ import { keyOf, requiredReference } from './reference';
 /** How a payment ended. */
 export interface Result {
 	code: Code;
-	/** What to say of it; a payment that this run made needs nothing. */
+	/** None for a payment that this run made. */
 	message?: string;
-	/** What to do about that. */
+	/** The steps to take. */
 	remedy?: string;
 	httpCode?: string;
 	/** The service's answer, with the time at which it came, if this run or an earlier try of it paid. */

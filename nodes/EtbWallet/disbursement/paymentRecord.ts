@@ -36,13 +36,13 @@ interface Keyed {
 	key: string;
 }
 
-/** What is known of a reference, whomever it was for. */
+/** The state of a reference, whomever it was for. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
 export type PaymentState = ReferenceState | 'paidToAnother';
 
 /**
- * What became of a reference that a person named; a state: settling changed nothing. `recordedPaid`: this node never sent it.
+ * The result of settling a reference; a state: settling changed nothing. `recordedPaid`: this node never sent it.
  * `onceOnly`: it was settled as not paid before.
  */
 export type Settled =
@@ -78,7 +78,7 @@ const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
 const paidMark = ({ key }: Keyed): string => `paid:${key}`;
 const paidConfirmedMark = ({ key }: Keyed): string => `paidConfirmed:${key}`;
-/** Whom it was paid to. */
+/** The person and amount that were paid. */
 const payeeMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
 /** A person said that it was paid, and not to whom. */
@@ -120,7 +120,7 @@ export class PaymentRecord {
 		return await this.untilDeadline(marksOf(this.context, 'node').count());
 	}
 
-	/** What is known of each. It leaves no mark, unless it is interrupted. */
+	/** The state of each. The question leaves no mark, unless it is interrupted. */
 	async states(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
 		return await this.change(async (change) => await paymentStatesOf(change, payments, slotNow()));
 	}
@@ -128,7 +128,7 @@ export class PaymentRecord {
 	/**
 	 * Records how payments ended and reserves others, in one change. When it throws, nothing wanted may be sent.
 	 * @param ended were reserved before; one without a result was not sent
-	 * @returns what is known of those wanted: what was `unused` is reserved now; and how old the reservations are, in ms
+	 * @returns the states of those wanted, of which the `unused` ones are reserved now; and the age of these reservations, in ms
 	 */
 	async endAndReserve(
 		ended: Payment[],
@@ -169,7 +169,7 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records what a person found out about references, whomever they were for. When it throws, some of it may be recorded.
+	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be recorded.
 	 * @param onlyTheFirstTime whether *was not paid* counts only for what was never settled so before
 	 */
 	async settle<Each extends Keyed>(
@@ -255,7 +255,7 @@ export class PaymentRecord {
 }
 
 /**
- * What is known of references, whomever they were for.
+ * The states of references, whomever they were for.
  * @param payeeOf a mark that is asked for, beside the others, of those that are paid
  */
 async function statesOf<Each extends Keyed>(
@@ -295,7 +295,7 @@ async function paidOf<Each extends Keyed>(
 	return new Set(candidates.filter(isConfirmed));
 }
 
-/** What is known of payments: also whether a paid reference was paid to this person, with this amount. */
+/** The states of payments: also whether a paid reference was paid to this person, with this amount. */
 async function paymentStatesOf(
 	change: RecordChange,
 	payments: Payment[],

@@ -1,4 +1,4 @@
-/** What a run that pays gives out: its output items, the summary, the hints, or its one error. */
+/** The report of a run that pays: its output items, the summary, the hints, or its one error. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { grouped } from '../../shared/grouped';
@@ -55,7 +55,7 @@ export function resultOfState(row: Row, state: PaymentState): Result {
 	}
 }
 
-/** What a payment ends with when n8n's database fails. */
+/** The result of a payment when n8n's database fails. */
 export const notRecorded = (error: unknown): Result => ({
 	code: 'noRecord',
 	message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
@@ -126,7 +126,7 @@ export function placeOf(context: IExecuteFunctions): string {
 	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
 }
 
-/** What a run says whose items cannot all be used, and that therefore sends nothing: each of them, in one text. */
+/** The result of a run that sends nothing because items cannot be used: each of them, in one text. */
 export function resultOfInvalid(invalid: EndedRow[]): Result {
 	const [first] = invalid;
 	if (first !== undefined && invalid.length === 1) return first.result;
@@ -226,7 +226,7 @@ function describeRow(row: Row): string {
 	return `item ${itemIndex}${name} (${details.join(', ')})${why}`;
 }
 
-/** Tells how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
+/** Reports how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
 export function reportRun(
 	context: IExecuteFunctions,
 	options: RunOptions,
@@ -242,7 +242,7 @@ export function reportRun(
 	if (rows.length > 1 || options.mode !== 'pay') addHint(context, summary);
 	if (!context.continueOnFail()) {
 		const failed = rows.filter(isFailed);
-		// What is unknown is told before what is certain.
+		// An unknown payment comes before one that is certain.
 		const first = failed.find((row) => outcomeOfRow(row) === 'unknown') ?? failed[0];
 		if (first !== undefined) throw runError(context, options, first.result, rows, first);
 	}

@@ -9,12 +9,12 @@ import { isFailed, outcomeOfRow, sameReferenceCheck } from './payment';
 import type { EndedRow, Payable, Result, Row } from './payment';
 import { resultOfInvalid, runError, reportRun } from './report';
 
-/** What `sending.ts` needs of a run. */
+/** A run, as `sending.ts` needs it. */
 export interface Run {
 	context: IExecuteFunctions;
 	account: Account;
 	options: RunOptions;
-	/** What to do about a payment that was sent, if how it ended is unknown. */
+	/** The steps for a payment that was sent, and whose end is unknown. */
 	remedyOfUnknown: (row: Row) => string;
 	/** Keeps how a payment ended, in its row and for the next try. Called once for each. */
 	end: (payment: Payable, result: Result) => void;
@@ -50,10 +50,10 @@ const endedBefore = (context: IExecuteFunctions): Map<number, EndedRow> =>
  */
 export function readRows(context: IExecuteFunctions, read: (row: Row) => void): Row[] {
 	const sameReference = sameReferenceCheck();
-	const before = endedBefore(context);
-	for (const row of before.values()) sameReference(row);
+	const endedRows = endedBefore(context);
+	for (const row of endedRows.values()) sameReference(row);
 	return context.getInputData().map((_, itemIndex): Row => {
-		const earlier = before.get(itemIndex);
+		const earlier = endedRows.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const row: Row = { itemIndex };
 		let invalid: Result | undefined;
@@ -85,8 +85,8 @@ export function throwIfInvalid(context: IExecuteFunctions, options: RunOptions, 
 }
 
 /**
- * Tells why a whole run is refused, such as its credential, an option or a limit, and what earlier tries of
- * "Retry On Fail" sent. @param rows those without a result end as refused; if a setting is wrong, those with a wrong field too
+ * Reports why a whole run is refused, such as its credential, an option or a limit, and the payments of earlier tries of
+ * "Retry On Fail". @param rows those without a result end as refused; if a setting is wrong, those with a wrong field too
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function reportRefused(
@@ -96,7 +96,7 @@ export function reportRefused(
 	rows: Row[],
 ): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw runError(context, options, refused, rows);
-	// Each item may tell what is known of it, so the reason is told beside them.
+	// An item may have a result of its own, so the reason stands beside them.
 	addHint(context, refused.message ?? '');
 	for (const row of rows) {
 		const isOfField = row.result !== undefined && codesOfFields.has(row.result.code);
@@ -112,7 +112,7 @@ export function runOf(
 	{ account, options }: Pick<Run, 'account' | 'options'>,
 	remedyOfUnknown: Run['remedyOfUnknown'],
 ): Run {
-	const before = endedBefore(context);
+	const endedRows = endedBefore(context);
 	let hasFailure = false;
 	return {
 		context,
@@ -121,11 +121,11 @@ export function runOf(
 		remedyOfUnknown,
 		end(payment, result) {
 			payment.result = result;
-			// What the record says of one payment holds up nobody else.
+			// A payment that the record stops holds up nobody else.
 			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;
 			// "Retry On Fail" may send again what was not paid, and nothing else.
 			if (outcomeOfRow(payment) !== 'notPaid')
-				before.set(payment.itemIndex, { ...payment, result });
+				endedRows.set(payment.itemIndex, { ...payment, result });
 		},
 		isStopping: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
 	};

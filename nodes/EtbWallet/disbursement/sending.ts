@@ -20,8 +20,7 @@ function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
 }
 
 /**
- * What is known of the payments. Asked in windows, because a crash in the middle of a question leaves the marks that it
- * asked for. @throws {Error} when n8n's database fails
+ * The states of payments, asked in windows, because a crash in the middle of a question leaves the marks that it asked for. @throws {Error} when n8n's database fails
  */
 export async function statesOfAll(
 	record: PaymentRecord,

@@ -11,7 +11,7 @@
  * has *lock* and not all of them | another process has it since | begins to count anew
  * has other entries | a node such as Remove Duplicates uses the row | takes its own marks out, and fails
  *
- * Who has the lock works for at most 15 s, and then neither writes nor believes what it read; in the end it removes the row.
+ * The holder works for at most 15 s, and then neither writes nor believes what it read; in the end it removes the row.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { monotonicStopwatch, pause, stopwatch } from '../time';
@@ -48,7 +48,7 @@ const maxFailuresInARow = 5;
 /** Random, so that waiting processes do not ask at the same moments. */
 const shortPauseMs = (): number => 5 + Math.random() * 20;
 
-/** What this process did last, by key. */
+/** The last work of this process, by key. */
 const lastTurns = new Map<string, Promise<unknown>>();
 
 /** Runs `work` after all that this process does for the same key. @param isFirst whether it did not have to wait */

@@ -13,7 +13,7 @@ import { mayRepeat, type ServiceRequest } from './request';
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
- * What an attempt means. `notDone`: the service did not do it. `unknown`: it may have done it. `retry`: it did not do it,
+ * The meaning of an attempt. `notDone`: the service did not do it. `unknown`: it may have done it. `retry`: it did not do it,
  * or doing it again changes nothing. `problem` follows the status in the message; without it the status says enough.
  */
 export type Judgement =
@@ -41,7 +41,7 @@ const openRefusals: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 const openForPayments: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
 
 /**
- * Decides what an attempt means. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
+ * Decides the meaning of an attempt. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
  * never repeated once it may have been carried out. A payment is done only with a proof: a success status but for those that
  * leave it open, `success: true` and a `txHash` (§2, Disbursement result), and nothing in the answer that contradicts it.
  */

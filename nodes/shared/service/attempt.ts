@@ -1,4 +1,4 @@
-/** One HTTP request to the service, and what came of it. */
+/** One HTTP request to the service, and its answer or the lack of one. */
 import { unlessAborted } from '../time';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
 import { isObject, property } from '../unknownValues';
@@ -135,7 +135,7 @@ const notSentCodes = new Set<unknown>([
 const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
-/** What a network error says of an attempt. @param endedByUs the code, if we ended the attempt */
+/** The attempt that ended by a network error. @param endedByUs the code, if we ended the attempt */
 export function noAnswerFrom(error: unknown, endedByUs?: string): NoAnswer {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));

@@ -10,10 +10,10 @@ import { quoted, reasonIn } from './reason';
 import type { Remedies } from './request';
 import { hideSecrets } from './secrets';
 
-/** What went wrong, in words. Holds no secret. */
+/** A failure in words. Holds no secret. */
 export interface Failure {
 	message: string;
-	/** What to do about it. */
+	/** The steps to take. */
 	remedy: string;
 	httpCode?: string;
 }
@@ -118,7 +118,7 @@ const sameSilence: Readonly<Record<string, string>> = {
 	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 };
 
-/** What to do about a request that may have been carried out. */
+/** The step for a request that may have been carried out. */
 const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
 

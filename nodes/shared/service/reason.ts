@@ -19,7 +19,7 @@ export function quoted(reason: string): string {
 	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;
 }
 
-/** What a web page shows: its title, or its text without tags. Each regular expression takes linear time. */
+/** The text of a web page: its title, or its text without tags. Each regular expression takes linear time. */
 function shownBy(page: string): string {
 	const title = /<title[^<>]*>([^<]*)/i.exec(page)?.[1];
 	return title ?? page.replace(/<[^<>]*>/g, ' ');

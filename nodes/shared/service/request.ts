@@ -13,7 +13,7 @@ export interface ServiceRequest {
 	movesMoney?: true;
 	/** Output of endpoints 4 and 5, whose answers the service document does not show. The answer's fields are added to it. */
 	outputIfAnswerIsSilent?: IDataObject;
-	/** What to do about statuses that mean something more at this endpoint. */
+	/** The steps for statuses that mean something more at this endpoint. */
 	remedies?: Remedies;
 }
 

@@ -1,4 +1,4 @@
-/** Disbursement → Create: the fields of a payment in the editor. What it does with them stands in `disbursement/`. */
+/** Disbursement → Create: the fields of a payment in the editor. `disbursement/` pays it. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
