@@ -9,6 +9,7 @@ import {
 	PAID,
 	codesOf,
 	countOf,
+	faultFor,
 	itemsOf,
 	newest,
 	once,
@@ -21,6 +22,7 @@ import {
 	sum,
 	type Row,
 } from '../../support/payroll.mts';
+import { paymentAnswers } from '../../support/payment-answers.mts';
 import type { Lab } from '../../support/lab.mts';
 import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
 import { lacks } from '../../support/n8n/version-differences.mts';
@@ -75,6 +77,24 @@ void test('killed in the middle of 200 payments, started and run again: nobody i
 	}
 	const unknown = found.unknown ?? 0;
 	assert.ok(unknown > 0 && unknown <= window, `${unknown} are unknown`);
+});
+
+void test('an answer to a payment counts as paid only with a proof', async () => {
+	const id = await publish(lab, 'answers', { onError: 'continueRegularOutput' });
+	const rows = payroll(lab, 'answers', paymentAnswers.length);
+	const faults = paymentAnswers.map(({ status, body }, index): [string, Fault] => {
+		const { toUserId } = rowAt(rows, index);
+		const answer = { status, body: body.replaceAll('etbw_a', toUserId) };
+		return [toUserId, { process: 'never', answer }];
+	});
+	faultFor(lab, new Map(faults));
+	await pay(lab, 'answers', rows);
+	const execution = await newest(lab, id, 1);
+	lab.sandbox.faults.clear();
+	assert.deepEqual(
+		itemsOf(execution).map(({ outcome }, index) => [outcome, paymentAnswers[index]?.body]),
+		paymentAnswers.map(({ meaning, body }) => [meaning, body]),
+	);
 });
 
 void test('two executions at once with overlapping references, 12 times: nobody is paid twice', async (context) => {
