@@ -65,7 +65,7 @@ test.each(['maxAmountEtb', 'maxTotalEtb'])(
 describe('an answer that would take long to read is told, and sent once', () => {
 	test.each(['note', 'message'])('as %s of a payment', async (name) => {
 		const long = `${sandbox.apiKey.slice(0, 3)}${'<b>'.repeat(300_000)}`;
-		failFor(['a'], reply(200, { success: true, [name]: long }, 'before-answer'));
+		failFor(['a'], reply(200, { success: true, txHash: '0x1', [name]: long }, 'before-answer'));
 		const result = await pay(itemsFor('a'), {}, { retryOnFail: true, onError });
 		expect(codesOf(result)).toEqual(['paid']);
 		expect(payments()).toHaveLength(1);
