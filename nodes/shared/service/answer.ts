@@ -113,7 +113,9 @@ const says = (success: boolean, body: unknown): boolean =>
 const saysNotPaid = (answer: Answer): boolean =>
 	says(false, answer.body) &&
 	!tellsOfSuccess(answer) &&
-	![...entriesIn(answer.body)].some(([name, value]) => isState(name) && matches(waiting, value));
+	![...entriesIn(answer.body)].some(
+		([name, value]) => isState(name) && (hasSucceeded(value) || matches(waiting, value)),
+	);
 
 /** Whether an answer tells anywhere in its text that something was done. */
 const tellsOfSuccess = (answer: Answer): boolean =>
@@ -167,10 +169,18 @@ function* entriesIn(body: unknown): Generator<[name: string, value: unknown]> {
 	}
 }
 
-const failing =
-	/fail|error|reject|declin|denied|refus|cancel|abort|revert|revers|refund|expir|time.?out|timed.?out|invalid|insufficient|incomplete|blocked|dropped|^un|^not|^no$/i;
+/** A state of a payment that may still be made. */
 const waiting =
-	/pend|queue|wait|processing|progress|accepted|schedul|submit|broadcast|hold|review|initiat|created|delay|defer|partial|draft|^open|^new$|^start/i;
+	/pend|queue|wait|process|progress|accept|approv|schedul|submit|broadcast|hold|review|initiat|creat|delay|defer|partial|draft|^open|^new$|^start/i;
+
+/** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
+const succeeded =
+	/^(?:true|0|2\d\d|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined)$/i;
+
+const hasSucceeded = (value: unknown): boolean =>
+	!isObject(value) &&
+	succeeded.test(String(value).trim()) &&
+	!['202', '207'].includes(String(value));
 
 const isState = (name: string): boolean =>
 	/(?:status|state|outcome|result|status_?code|^code)$/i.test(name);
@@ -181,13 +191,7 @@ const matches = (words: RegExp, value: unknown): boolean =>
 /** Whether a field of an answer to a payment says that it failed, or is not made yet. */
 function isDoubt([name, value]: [name: string, value: unknown]): boolean {
 	if (/^(?:is|has)?_?(?:error|failure)/i.test(name)) return isFilled(value);
-	if (isState(name))
-		return [
-			isNo(value),
-			matches(failing, value),
-			matches(waiting, value),
-			isHttpError(value),
-		].includes(true);
+	if (isState(name)) return !isAbsent(value) && !isObject(value) && !hasSucceeded(value);
 	if (/^(?:is|was)?_?(?:success|ok$|paid|done|complete|confirm|settled|executed)/i.test(name))
 		return isNo(value);
 	const isTrue = value === true || value === 1 || matches(/^true$/i, value);
@@ -196,8 +200,6 @@ function isDoubt([name, value]: [name: string, value: unknown]): boolean {
 		/fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting/i.test(name)
 	);
 }
-
-const isHttpError = (value: unknown): boolean => /^[3-5]\d\d$/.test(String(value));
 
 const isNo = (value: unknown): boolean =>
 	value === false || matches(/^(?:false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i, value);
