@@ -177,9 +177,12 @@ const foreign = {
 
 describe('own fields', () => {
 	test('are never those of an answer, nor of its prototype', async () => {
-		// An answer with an error, another user or no amount is not believed.
+		// An answer with an error, another user, no amount or a state that is open is not believed.
 		const { error: _error, toUserId: _toUserId, amountEtb: _amountEtb, ...fields } = foreign;
-		const body = JSON.stringify({ ...fields, txHash: '0x1', bank: 'b' });
+		const body = JSON.stringify({
+			...fields,
+			...{ outcome: 'done', code: 'ok', txHash: '0x1', bank: 'b' },
+		});
 		const answer = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
 		failFor(['a'], reply(200, answer, 'before-answer'));
 		const { output } = await pay(itemsFor('a'));

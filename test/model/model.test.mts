@@ -1,11 +1,8 @@
 // Plays the stories and the first worlds of the model, each run of the tests the same ones. `npm run test:model` plays many more.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { mutated } from '../support/mutation.mts';
-import { mistakes } from './payment-mistakes.mts';
 
 /** All mistakes of `payment-mistakes.mts` are noticed by so many, or by the stories. */
 const worlds = 600;
@@ -24,9 +21,3 @@ async function play(choice: string): Promise<string> {
 test(`no rule of payments is broken in the stories and ${worlds} worlds`, async () => {
 	expect(await play(`--worlds=${worlds}`)).toContain(`${worlds} worlds in`);
 }, 300_000);
-
-/** `npm run test:mutations` tries them, which takes an hour. */
-test.each(mistakes)('the code has a place for the mistake: $breaks', (mistake) => {
-	const source = readFileSync(mistake.file, 'utf8');
-	expect(mutated(source, mistake)).not.toBe(source);
-});
