@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { partnersUrl } from './url';
 import { InvalidValueError } from './invalidValue';
+import { dashes, invisible } from './lookalikes';
 
 export const credentialType = 'etbWalletApi';
 
@@ -59,6 +60,39 @@ export async function loadAccount(context: IExecuteFunctions | IHookFunctions): 
 }
 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/**
+ * Checks the secrets that events are signed with: one wrong character, and no signature fits. Whatever a person can see and
+ * type is allowed, because the service document does not show what a secret is made of.
+ * @throws {InvalidValueError} says which field, and which character at which position
+ */
+export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
+	checkSecret('Webhook Secret', webhookSecret);
+	checkSecret('Previous Webhook Secret', previousWebhookSecret);
+}
+
+function checkSecret(field: string, secret: string): void {
+	const characters = [...secret];
+	const index = characters.findIndex(isUnseen);
+	const codePoint = characters[index]?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+	const problem =
+		codePoint !== undefined
+			? `character ${index + 1} is U+${codePoint}, which cannot be seen or looks like another one`
+			: /^["'`«‘’“”].*["'`»‘’“”]$/u.test(secret)
+				? 'it is in quotes'
+				: undefined;
+	if (problem === undefined) return;
+	throw new InvalidValueError(
+		`${field} cannot be right: ${problem}`,
+		'Copy it again from where the service shows it, and paste it into the ETB Wallet API credential without anything around it.',
+	);
+}
+
+/** Whether a character of a secret is there by mistake: it cannot be seen, or stands for a space or a hyphen. */
+const isUnseen = (character: string): boolean =>
+	character !== ' ' &&
+	character !== '-' &&
+	[invisible, /\p{Z}/u, dashes].some((kind) => character.search(kind) >= 0);
 
 /** The secrets with which an event may be signed: the present one, without which there is none, and the previous one. */
 export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {

@@ -4,7 +4,7 @@ import type {
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import { parseAccount, type Account } from './account';
+import { checkWebhookSecrets, parseAccount, type Account } from './account';
 import { asInvalidValue } from './invalidValue';
 import { rawAnswer } from './n8n';
 import { judge } from './service/answer';
@@ -21,6 +21,7 @@ export async function testCredential(
 	let account: Account;
 	try {
 		account = parseAccount(credential);
+		checkWebhookSecrets(account);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };
