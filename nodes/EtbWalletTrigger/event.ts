@@ -66,8 +66,16 @@ export function eventKey(event: PartnerEvent, body: Buffer): string {
 const hashOf = (content: string | Buffer): string =>
 	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
-/** Whether it has a number of so many digits that JSON.parse makes two different ones equal. */
-const hasLongNumber = (body: Buffer): boolean => /[[:,\s]-?[\d.]{16}/.test(body.toString());
+/**
+ * Whether it has a number, outside of texts, of so many digits that JSON.parse makes two different ones equal. Without
+ * escaped characters, every second part between quotation marks is a text.
+ */
+const hasLongNumber = (body: Buffer): boolean =>
+	body
+		.toString()
+		.replace(/\\./g, '')
+		.split('"')
+		.some((part, index) => index % 2 === 0 && /[\d.]{16}/.test(part));
 
 /** For JSON.stringify: puts keys in one order, because JSON gives the order no meaning. */
 const inOneOrder = (_key: string, value: unknown): unknown =>
