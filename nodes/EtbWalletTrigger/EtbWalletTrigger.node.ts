@@ -15,13 +15,12 @@ import { addHint } from '../shared/n8n';
 import {
 	neverOutputEmptyItem,
 	responseModeFromParameter,
-	triggerKey,
 	withoutEventKey,
 } from '../shared/n8nTrigger';
-import { isToBeHandled } from './duplicates';
+import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { receive } from './receive';
-import { close, listen, resume, stopListening } from './publishing';
+import { listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
 /** Starts a workflow for each verified event of the partner service. */
@@ -139,15 +138,9 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/**
-	 * Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts, and the
-	 * close function when it ends, or another of its processes takes the lead.
-	 */
+	/** Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts. */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		const key = triggerKey(this);
-		return await Promise.resolve({
-			closeFunction: async () => await Promise.resolve(close(key)),
-		});
+		return await Promise.resolve({});
 	}
 
 	/** Gives out the event that started the execution, unless it was handled before. */
@@ -157,7 +150,7 @@ export class EtbWalletTrigger implements INodeType {
 		for (const received of this.getInputData()) {
 			const { key, item } = withoutEventKey(received);
 			const isNew =
-				key === undefined || (await isToBeHandled(this, received, key, answersWhenFinished));
+				key === undefined || (await recordIfNew(this, received, key, answersWhenFinished));
 			if (isNew) given.push(item);
 		}
 		if (this.getMode() === 'manual') {

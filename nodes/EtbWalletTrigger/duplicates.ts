@@ -60,7 +60,7 @@ const givenOut = new WeakSet<object>();
  * know of one that was lost.
  * @param item the item that carries the event
  */
-export async function isToBeHandled(
+export async function recordIfNew(
 	context: IExecuteFunctions,
 	item: object,
 	key: string,

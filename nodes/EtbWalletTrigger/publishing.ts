@@ -1,29 +1,22 @@
 /**
  * Publishing and testing: gives the service the webhook URL of one workflow for each account.
  *
- * What happens | What n8n calls | What this does, if nobody else holds the account | If somebody does
- * --- | --- | --- | ---
- * a workflow is published or changed | `listen` | becomes the holder, sets the URL, writes URL, account and time into static data | says who; after a change of its own it is the holder anyway
- * a test begins | `listen` | sets the URL, and holds nothing | only listens
- * n8n starts, or takes the lead | `resume`, and `listen` if that is false | static data that fit: becomes the holder, and calls nobody; otherwise as when published | who was published first has the account
- * a start failed | `stopListening` | forgets the URL; account and time stay for the next start | the same
- * a workflow is unpublished, a test ends, publishing failed | `stopListening` | forgets the holder and the static data; the service keeps the URL | leaves the holder
- * n8n ends, or loses the lead | `close` | stays the holder in this process, until that takes the lead again | nothing
+ * Event | Hook of n8n | Effect
+ * --- | --- | ---
+ * a workflow is published or changed | `listen` | refused while another trigger holds the account; otherwise it becomes the holder, and the service gets its URL. Static data keep URL and account, or that it was refused
+ * a test begins | `listen` | the service gets the URL of the test, unless there is a holder
+ * n8n starts, or this process takes the lead | `resume`, and `listen` if that is false | a trigger whose static data fit becomes the holder without a call; one that was refused is refused again without a call; any other: as when published
+ * a workflow is unpublished, a test ends, `listen` failed | `stopListening` | the holder and its static data are forgotten; the service keeps the URL
  */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
-import { credentialType, loadAccount, type Account } from '../shared/account';
+import { checkWebhookSecrets, credentialType, loadAccount, type Account } from '../shared/account';
 import { operationError } from '../shared/n8n';
-import {
-	isStarting,
-	isTakingLead,
-	listeningError,
-	projectOf,
-	triggerKey,
-} from '../shared/n8nTrigger';
+import { isStarting, listeningError, projectOf, triggerKey } from '../shared/n8nTrigger';
+import { inTurn } from '../shared/record/lock';
 import { callService } from '../shared/service/call';
+import { failureError, invalidValueError } from '../shared/service/failure';
 import { webhookRequest } from '../shared/service/request';
-import { failureError, invalidValueError, type ServiceFailure } from '../shared/service/failure';
 import { webhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
 
@@ -34,68 +27,86 @@ import { settingsOf } from './settings';
 const registrationMs = 10_000;
 const attemptMs = 8_000;
 
-/** The published trigger that receives an account's events. */
-interface Holder {
+/** A trigger that is to receive an account's events: made once for each call of n8n. */
+interface Publication {
 	/** Which node of which workflow. */
 	trigger: string;
-	url: string;
+	/** By `accountKeyOf`. */
+	account: string;
+	/** Empty if the node has none. */
 	credentialId: string;
+	url: string;
 	workflow: { id: string; name: string };
 	/** The project of n8n that the workflow belongs to. */
 	project: string | undefined;
-	/** When it was published, in ms. The node's static data keeps it. Undefined: n8n starts it, and it never had the account. */
-	since?: number;
-	/** Whether n8n closed it, without unpublishing its workflow. */
-	isClosed?: true;
 }
 
-/** What this process knows of the one URL that an account has at the service, where it can be set and not read. */
-interface AccountUrl {
-	holder?: Holder;
-	/** The URL that the service took last. Undefined when that is not certain. */
-	taken?: string;
-	/** Resolves when the last call has ended: the next one waits for it. */
-	lastCall: Promise<unknown>;
-}
+/** The holders of this process, by trigger. They stay while n8n ends: a person can still publish and test until then. */
+const holders = new Map<string, Publication>();
 
-/** The triggers that n8n could not start: it calls `stopListening` for each, and starts it again later. */
-const failedStarts = new Set<string>();
-
-/** By `accountKeyOf`. */
-const accounts = new Map<string, AccountUrl>();
+/**
+ * The URL that the service accepted last, by account: it can be set, and not read. Undefined if it is not certain; no entry
+ * if this process knows nothing of the account yet.
+ */
+const lastAcceptedUrls = new Map<string, string | undefined>();
 
 /** Recognises an account by its address and API key. A hash: n8n's database keeps it, see `resume`. */
 const accountKeyOf = ({ url, apiKey }: Account): string =>
 	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
 
-function accountUrlOf(key: string): AccountUrl {
-	const known = accounts.get(key) ?? { lastCall: Promise.resolve() };
-	accounts.set(key, known);
-	return known;
+function publicationOf(context: IHookFunctions, account: string): Publication {
+	const { id = '', name = '' } = context.getWorkflow();
+	return {
+		trigger: triggerKey(context),
+		account,
+		credentialId: context.getNode().credentials?.[credentialType]?.id ?? '',
+		url: ownUrl(context),
+		workflow: { id, name },
+		project: projectOf(context),
+	};
 }
 
+/** Written as `webhookUrl` writes it, so that the two can be compared. */
+function ownUrl(context: IHookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	return URL.canParse(url) ? new URL(url).href : url;
+}
+
+/** The holders of an account, or of one with the same credential, whose API key a person may have replaced since. */
+const holdersOf = ({ account, credentialId }: Publication): Publication[] =>
+	[...holders.values()].filter(
+		(holder) =>
+			holder.account === account || (credentialId !== '' && holder.credentialId === credentialId),
+	);
+
+const rivalsOf = (own: Publication): Publication[] =>
+	holdersOf(own).filter(({ trigger }) => trigger !== own.trigger);
+
 /**
- * Called by n8n before `listen`. When n8n starts, nothing has to be done for a workflow whose URL the service took
+ * Called by n8n before `listen`. When n8n starts, nothing has to be done for a workflow whose URL the service accepted
  * before: the node's static data has that URL, and the account. So this remembers the holder, and the service, which may
  * not answer at that moment, is not called. It never throws.
- * @returns false when `listen` has to set the URL, or to say why it cannot
+ * @returns false if `listen` has to set the URL, or to say why it cannot
  */
 export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
-	if (isTakingLead(context)) dropClosed();
 	const { url, account } = context.getWorkflowStaticData('node');
-	const own = ownUrl(context);
-	if (typeof account !== 'string' || url !== own) return false;
+	if (typeof account !== 'string') return false;
 	// If the credential was deleted, the trigger listens and refuses events until there is one again.
 	const present = await loadAccount(context).then(accountKeyOf, () => account);
-	if (present !== account) return false;
-	const holder = holderFor(context, own, account);
-	if (othersOf(account, holder).length > 0) return false;
+	const own = publicationOf(context, present);
+	if (present !== account || url !== own.url) return false;
+	// Holders without such static data, which n8n started first, or whom another main process of n8n unpublished.
+	for (const { trigger, workflow } of rivalsOf(own)) {
+		holders.delete(trigger);
+		context.logger.warn(
+			`The workflow "${workflow.name}" has a trigger that gets no events: the workflow "${own.workflow.name}" had the account before it`,
+		);
+	}
+	holders.set(own.trigger, own);
+	if (!lastAcceptedUrls.has(account)) lastAcceptedUrls.set(account, own.url);
 	// A test, or a trigger that n8n started first, may have given the service its URL since.
-	const known = accounts.get(account);
-	if (known !== undefined && known.taken !== own) return false;
-	Object.assign(accountUrlOf(account), { holder, taken: own });
-	return true;
+	return lastAcceptedUrls.get(account) === own.url;
 }
 
 /**
@@ -105,19 +116,19 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
  */
 export async function listen(context: IHookFunctions): Promise<void> {
 	try {
-		const account = await accountFor(context);
-		if (context.getMode() === 'manual') await beginTest(context, account);
-		else await publish(context, account);
+		const account = await loadAccount(context);
+		const own = publicationOf(context, accountKeyOf(account));
+		checkBeforeListening(context, account, own);
+		if (context.getMode() !== 'manual') await publish(context, account, own);
+		else if (holdersOf(own).length === 0) await setUrl(context, account, own);
 	} catch (error) {
-		if (isStarting(context)) failedStarts.add(triggerKey(context));
 		const node = context.getNode();
 		throw listeningError(node, invalidValueError(node, error));
 	}
 }
 
 /** @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen */
-async function accountFor(context: IHookFunctions): Promise<Account> {
-	const account = await loadAccount(context);
+function checkBeforeListening(context: IHookFunctions, account: Account, own: Publication): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
 			context.getNode(),
@@ -125,186 +136,99 @@ async function accountFor(context: IHookFunctions): Promise<Account> {
 			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 		);
 	}
+	checkWebhookSecrets(account);
 	settingsOf(context.getNode().parameters);
-	return account;
-}
-
-async function publish(context: IHookFunctions, account: Account): Promise<void> {
-	const key = accountKeyOf(account);
-	const holder = holderFor(context, publicUrl(context, account), key);
-	const rival = rivalOf(context, key, holder);
-	if (rival !== undefined) throw alreadyHeld(context, rival);
-	const known = accountUrlOf(key);
-	for (const { trigger, workflow } of othersOf(key, holder)) {
-		forget(trigger);
-		context.logger.warn(
-			`The workflow "${workflow.name}" has a trigger that gets no events: another one, of the workflow "${holder.workflow.name}", was published before it for the same account`,
-		);
-	}
-	known.holder = holder;
-	const failure = await setUrl(context, account, holder.url, () => known.holder === holder);
-	// It was unpublished meanwhile, or yielded to another one.
-	if (known.holder !== holder) return;
-	if (failure !== undefined) {
-		known.holder = undefined;
-		throw failureError(context.getNode(), failure);
-	}
-	const { url, since } = holder;
-	if (since !== undefined)
-		Object.assign(context.getWorkflowStaticData('node'), { url, account: key, since });
-}
-
-async function beginTest(context: IHookFunctions, account: Account): Promise<void> {
-	const isFree = (): boolean =>
-		holdersOf(accountKeyOf(account), credentialIdOf(context)).length === 0;
-	const failure = await setUrl(context, account, publicUrl(context, account), isFree);
-	if (failure !== undefined) throw failureError(context.getNode(), failure);
-}
-
-/**
- * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account, unless it is not wanted any
- * more by then. If the service took this very URL last, it sends events there also when it refuses now: so that is logged.
- * @returns why the service may have another URL
- */
-async function setUrl(
-	context: IHookFunctions,
-	account: Account,
-	url: string,
-	isWanted: () => boolean,
-): Promise<ServiceFailure | undefined> {
-	const known = accountUrlOf(accountKeyOf(account));
-	const call = known.lastCall.then(async () => {
-		if (!isWanted()) return undefined;
-		const hadIt = known.taken === url;
-		if (!hadIt) known.taken = undefined;
-		const endsAt = performance.now() + registrationMs;
-		const result = await callService(context, account, webhookRequest(url), {
-			timeoutMs: attemptMs,
-			timeLeftMs: () => endsAt - performance.now(),
-		});
-		if (result.ok) {
-			known.taken = url;
-			return undefined;
-		}
-		if (!hadIt) return result.failure;
-		context.logger.warn(
-			`The partner service did not take the webhook URL of the workflow "${context.getWorkflow().name}" again. It took it before, so the trigger listens. ${result.failure.message} (${url})`,
-		);
-		return undefined;
-	});
-	known.lastCall = call;
-	return await call;
-}
-
-/**
- * Called by n8n when a workflow is unpublished or changed, when a test ends, and after `listen` failed. The service
- * keeps the URL: it can be replaced, and not removed.
- */
-export function stopListening(context: IHookFunctions): void {
-	forget(triggerKey(context), ownUrl(context));
-	const data = context.getWorkflowStaticData('node');
-	// Without it the next start sets the URL again.
-	delete data.url;
-	if (failedStarts.delete(triggerKey(context))) return;
-	delete data.account;
-	delete data.since;
-}
-
-/**
- * Called by n8n when it ends, or another of its processes takes the lead. The workflow stays published, so this process still
- * keeps others from the account: n8n goes on to publish until it has ended.
- */
-export function close(trigger: string): void {
-	for (const { holder } of accounts.values())
-		if (holder?.trigger === trigger) holder.isClosed = true;
-}
-
-/** While another process had the lead, it may have published and unpublished others. */
-function dropClosed(): void {
-	for (const [key, { holder }] of accounts) if (holder?.isClosed === true) accounts.delete(key);
-}
-
-/** Removes this trigger as a holder. With `url` only if it holds with that one: the end of a test leaves the published one. */
-function forget(trigger: string, url?: string): void {
-	for (const known of accounts.values()) {
-		const { holder } = known;
-		if (holder?.trigger === trigger && (url === undefined || holder.url === url))
-			known.holder = undefined;
-	}
-}
-
-/** Written as `webhookUrl` writes it, so that the two can be compared. */
-function ownUrl(context: IHookFunctions): string {
-	const url = context.getNodeWebhookUrl('default') ?? '';
-	return URL.canParse(url) ? new URL(url).href : url;
-}
-
-/** The address, for the service. @throws {InvalidValueError} when the service cannot reach it */
-const publicUrl = (context: IHookFunctions, account: Account): string =>
 	webhookUrl(
-		ownUrl(context),
+		own.url,
 		account,
 		'The webhook URL of this n8n',
 		'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
 	);
-
-function holderFor(context: IHookFunctions, url: string, account: string): Holder {
-	const { id = '', name = '' } = context.getWorkflow();
-	return {
-		trigger: triggerKey(context),
-		url,
-		credentialId: credentialIdOf(context),
-		workflow: { id, name },
-		project: projectOf(context),
-		since: publishedAt(context, account),
-	};
 }
 
-const credentialIdOf = (context: IHookFunctions): string =>
-	context.getNode().credentials?.[credentialType]?.id ?? '';
-
-/** When a trigger was published for this account, in ms. Undefined for one that n8n starts, and that never had an account. */
-function publishedAt(context: IHookFunctions, account: string): number | undefined {
-	const before = context.getWorkflowStaticData('node');
-	if (before.account === account) return Number(before.since);
-	return before.account === undefined && isStarting(context) ? undefined : Date.now();
+async function publish(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
+	const data = context.getWorkflowStaticData('node');
+	const isStart = isStarting(context);
+	const [rival] = rivalsOf(own);
+	if (rival !== undefined) {
+		// A trigger that had the account, and could not start, keeps that.
+		if (!isStart || data.account !== own.account) data.account = null;
+		throw alreadyHeld(context, own, rival);
+	}
+	if (isStart && data.account === null) {
+		throw operationError(
+			context.getNode(),
+			'Publish this workflow again: another one had the account when it was published',
+			'When n8n starts, the events of an account go to the workflow that had them before.',
+		);
+	}
+	holders.set(own.trigger, own);
+	try {
+		await setUrl(context, account, own);
+	} catch (error) {
+		if (holders.get(own.trigger) !== own) return;
+		holders.delete(own.trigger);
+		throw error;
+	}
+	// Unpublished meanwhile, or n8n started the trigger that had the account before.
+	if (holders.get(own.trigger) !== own) return;
+	// One that never had the account has it only until n8n starts the trigger that had it before.
+	if (isStart && data.account === undefined) return;
+	Object.assign(data, { url: own.url, account: own.account });
 }
 
 /**
- * Who keeps a trigger from its account. n8n starts published triggers in any order, also those that were refused when
- * they were published: the one that was published first has the account, and those after it yield.
+ * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account. If the service accepted this
+ * very URL last, it sends events there also if it refuses now: so that is logged.
+ * @throws {NodeApiError | NodeOperationError} if the service may have another URL
  */
-function rivalOf(context: IHookFunctions, key: string, holder: Holder): Holder | undefined {
-	const yields = ({ since = Infinity }: Holder): boolean =>
-		isStarting(context) && (holder.since ?? Infinity) < since;
-	return othersOf(key, holder).find((other) => !yields(other));
+async function setUrl(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
+	await inTurn(own.account, async () => {
+		const wasAccepted = lastAcceptedUrls.get(own.account) === own.url;
+		if (!wasAccepted) lastAcceptedUrls.set(own.account, undefined);
+		const endsAt = performance.now() + registrationMs;
+		const result = await callService(context, account, webhookRequest(own.url), {
+			timeoutMs: attemptMs,
+			timeLeftMs: () => endsAt - performance.now(),
+		});
+		if (result.ok) lastAcceptedUrls.set(own.account, own.url);
+		else if (!wasAccepted) throw failureError(context.getNode(), result.failure);
+		else
+			context.logger.warn(
+				`The partner service did not take the webhook URL of the workflow "${own.workflow.name}" again. It took it before, so the trigger listens. ${result.failure.message} (${own.url})`,
+			);
+	});
 }
 
-/** Who holds the account, or one with the same credential, whose API key a person may have replaced since. */
-const holdersOf = (key: string, credentialId: string): Holder[] =>
-	[...accounts].flatMap(([other, { holder }]) => {
-		const isSameCredential = credentialId !== '' && holder?.credentialId === credentialId;
-		return holder !== undefined && (other === key || isSameCredential) ? [holder] : [];
-	});
-
-const othersOf = (key: string, { trigger, credentialId }: Holder): Holder[] =>
-	holdersOf(key, credentialId).filter((holder) => holder.trigger !== trigger);
+/**
+ * Called by n8n when a workflow is unpublished or changed, when a test ends, and after `listen` failed. The service
+ * keeps the URL: it can be replaced, and not removed. The end of a test leaves the holder, whose URL is another one.
+ */
+export function stopListening(context: IHookFunctions): void {
+	const trigger = triggerKey(context);
+	const data = context.getWorkflowStaticData('node');
+	// Without it the next start sets the URL again.
+	delete data.url;
+	if (holders.get(trigger)?.url !== ownUrl(context)) return;
+	holders.delete(trigger);
+	delete data.account;
+}
 
 /** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
-function alreadyHeld(context: IHookFunctions, { workflow, project }: Holder): Error {
+function alreadyHeld(context: IHookFunctions, own: Publication, rival: Publication): Error {
 	const node = context.getNode();
-	if (workflow.id === context.getWorkflow().id) {
+	if (rival.workflow.id === own.workflow.id) {
 		return operationError(
 			node,
 			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
 			'The service sends all events of an account to one address. Choose all events that you need in one trigger, and put a Switch behind it.',
 		);
 	}
-	const isVisible = project !== undefined && project === projectOf(context);
+	const isVisible = rival.project !== undefined && rival.project === own.project;
 	return operationError(
 		node,
 		isVisible
-			? `Unpublish the workflow "${workflow.name}" first: it receives the events of this account`
+			? `Unpublish the workflow "${rival.workflow.name}" first: it receives the events of this account`
 			: 'Unpublish the other workflow first: a workflow of this n8n, maybe of another project, receives the events of this account',
 		'The service sends all events of an account to one address, so one published workflow gets them. Let that one handle these events too, or unpublish it and then publish this one.',
 	);

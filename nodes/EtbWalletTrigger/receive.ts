@@ -1,7 +1,7 @@
 /** Answers a request to the trigger's URL, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
+import { isEnding, rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
 import { beginDelivery } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
@@ -12,17 +12,19 @@ import { hasSignature, isSigned } from './signedDelivery';
 interface Refusal {
 	status: number;
 	message: string;
+	/** Whether the connection is closed: n8n does not wait for the rest of the body, and the sender does not use it again. */
+	closes?: true;
 }
 
 const refusals = {
 	notSigned: { status: 401, message: 'The signature is missing or wrong' },
-	incomplete: { status: 400, message: 'The request could not be read' },
-	tooLarge: { status: 413, message: 'The request is too large' },
+	unreadable: { status: 400, message: 'The request could not be read', closes: true },
 	noEvent: { status: 400, message: 'The body is not an event' },
 	notWanted: { status: 200, message: 'Not asked for' },
 	handled: { status: 200, message: 'Received before' },
 	running: { status: 503, message: 'The event is being handled' },
 	broken: { status: 500, message: 'The trigger failed' },
+	ending: { status: 503, message: 'n8n is shutting down', closes: true },
 	noCredential: { status: 503, message: 'The credential cannot be used' },
 } satisfies Record<string, Refusal>;
 
@@ -32,6 +34,8 @@ const refusals = {
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
+		// The service sends it again, to the n8n that starts next.
+		if (isEnding(context)) return refuse(context, refusals.ending);
 		const body = await signedBody(context);
 		if ('status' in body) return refuse(context, body);
 		// n8n starts a trigger also if its settings cannot be used: its events fail, so that the service sends them again.
@@ -58,11 +62,12 @@ function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IW
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
-function refuse(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
+function refuse(
+	context: IWebhookFunctions,
+	{ status, message, closes }: Refusal,
+): IWebhookResponseData {
 	const response = context.getResponseObject();
-	const { status, message } = refusal;
-	// So n8n does not wait for the rest of the body.
-	if (refusal === refusals.incomplete) response.setHeader('Connection', 'close');
+	if (closes) response.setHeader('Connection', 'close');
 	response.status(status).json({ message });
 	return { noWebhookResponse: true };
 }
@@ -72,8 +77,8 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal>
 	const { headers } = context.getRequestObject();
 	// Before the body is read, so a request without any signature costs only what n8n needs for it.
 	if (!hasSignature(headers)) return refusals.notSigned;
-	const body = await rawBodyOf(context);
-	if (!Buffer.isBuffer(body)) return refusals[body];
+	const body = await rawBodyOf(context).catch(() => undefined);
+	if (body === undefined) return refusals.unreadable;
 	// After the body, for which a sender may take long: a secret may be replaced meanwhile.
 	const secrets = await secretsOf(context);
 	if (secrets === undefined) return refusals.noCredential;

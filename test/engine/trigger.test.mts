@@ -1,6 +1,7 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
 import { createHmac } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { WebhookContext } from 'n8n-core';
@@ -148,7 +149,9 @@ describe('bodies', () => {
 		},
 	);
 
-	test('a compressed body that is cut off is given up', async () => {
+	test('a compressed body that is cut off is given up, and does not fill the log', async () => {
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
 		const node = await trigger();
 		const handled = node.nextHandled();
 		const { hostname, port } = new URL(node.url);
@@ -167,6 +170,7 @@ describe('bodies', () => {
 		socket.destroy();
 		await handled;
 		expect(node.started).toHaveLength(0);
+		expect(node.log).toEqual([]);
 	});
 
 	test('what was read is not kept for as long as a sender may take', async () => {
@@ -209,6 +213,29 @@ async function sendUntil({ url }: ListeningTrigger, happened: () => Promise<void
 	hangUp.abort();
 	await sent;
 }
+
+test('while n8n ends, an event on an open connection is to be sent again, and the connection is closed', async () => {
+	const workflow = slowWork();
+	const node = await trigger({ acknowledge: 'lastNode' }, { work: workflow.run });
+	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+	const sendOnIt = async (id: string): Promise<number | undefined> => {
+		const body = JSON.stringify(transfer(id));
+		const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(body) };
+		const sent = request(node.url, { method: 'POST', headers, agent }).end(body);
+		const [response] = (await once(sent, 'response')) as [IncomingMessage];
+		await once(response.resume(), 'end');
+		return response.statusCode;
+	};
+	const first = sendOnIt('1');
+	await workflow.begun;
+	node.shutDown();
+	workflow.finish();
+	expect(await first).toBe(200);
+	expect(await sendOnIt('2')).toBe(503);
+	await expect(sendOnIt('2')).rejects.toThrow('ECONNREFUSED');
+	agent.destroy();
+	expect(node.started.flat(2).map(({ json }) => json)).toEqual([transfer('1')]);
+});
 
 describe('duplicates', () => {
 	test('the same event again starts nothing and is answered 200', async () => {
@@ -269,6 +296,30 @@ describe('duplicates', () => {
 		const node = await trigger();
 		for (const block of ['9007199254740993', '9007199254740992'])
 			await send(node, `{"event":"disburse.completed","data":{"block":${block},"txHash":"0x1"}}`);
+		expect(node.started).toHaveLength(2);
+	});
+
+	test.each([
+		'100012345678901234567890',
+		'account 1000123456789012',
+		'\\"a,\\\\',
+		'1.000.000.000.000.000',
+	])('digits inside of a text do not make an event another one: %s', async (account) => {
+		const node = await trigger();
+		const paid = (timestamp: string) =>
+			`{"event":"disburse.completed","timestamp":"${timestamp}","data":{"account":"${account}","txHash":"0x1"}}`;
+		await send(node, paid('2026-11-21T10:00:00Z'));
+		await send(node, paid('2026-11-21T10:00:30Z'));
+		expect(node.started).toHaveLength(1);
+	});
+
+	test('a long number behind a text that ends with a quotation mark counts', async () => {
+		const node = await trigger();
+		for (const block of ['9007199254740993', '-9007199254740992'])
+			await send(
+				node,
+				`{"event":"disburse.completed","data":{"note":"\\"","blocks":[1, ${block}],"txHash":"0x1"}}`,
+			);
 		expect(node.started).toHaveLength(2);
 	});
 
@@ -597,6 +648,16 @@ describe('registration, beside the URL that the service has', () => {
 
 	test.each([
 		['no secret', { webhookSecret: ' ' }, 'has no Webhook Secret'],
+		[
+			'a secret with what nobody sees',
+			{ webhookSecret: `${secret.slice(0, 3)}\u200b${secret.slice(3)}` },
+			'Webhook Secret cannot be right: character 4 is U+200B',
+		],
+		[
+			'a previous secret in quotes',
+			{ previousWebhookSecret: `"${secret}"` },
+			'Previous Webhook Secret cannot be right: it is in quotes',
+		],
 		['no API key', { apiKey: '' }, 'API Key is empty'],
 		['a wrong API key', { apiKey: 'wrong' }, 'Check the API key in the ETB Wallet API credential.'],
 		[
@@ -631,6 +692,23 @@ describe('registration, beside the URL that the service has', () => {
 		const refused = callTriggerHook(options({ credential: credentialFor(other) }), 'create');
 		await expect(refused).rejects.toThrow('The service failed (503)');
 		await other.stop();
+	});
+
+	test('a service that is silent is asked again, and given up within 10 seconds', async () => {
+		jest.spyOn(Math, 'random').mockReturnValue(0);
+		// Each attempt ends at once, and its time has passed.
+		let passedMs = 0;
+		const now = performance.now.bind(performance);
+		jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+			passedMs += ms;
+			return timeout(50);
+		});
+		sandbox.faults.next('PUT /webhook', 'timeoutBeforePaying', 10);
+		await expect(callTriggerHook(options(), 'create')).rejects.toThrow('took too long to answer');
+		expect(sandbox.requests.length).toBeGreaterThan(1);
+		expect(passedMs).toBeLessThanOrEqual(10_000);
 	});
 
 	test.each([

@@ -23,6 +23,7 @@ class N8n {
 	/** The steps that n8n could not carry out, with the reason. */
 	readonly refused: string[] = [];
 	#process: INodeType;
+	#other?: INodeType;
 	readonly #workflows = new Map<string, Workflow>();
 	readonly #credential = credentialFor(sandbox);
 	#credentialId = '1';
@@ -83,14 +84,10 @@ class N8n {
 		init: async (name) => await this.#publish(name, 'init'),
 		/** This process takes the lead, and starts what is published. */
 		lead: async (name) => await this.#publish(name, 'leadershipChange'),
-		/** n8n ends, or another main process of it took the lead. */
-		close: async (name) => {
-			const context = {
-				getWorkflow: () => ({ id: name }),
-				getNode: () => ({ id: 'etb-wallet-trigger' }),
-			};
-			const kept = await this.#process.trigger?.call(context as never);
-			await kept?.closeFunction?.();
+		/** Another main process of n8n takes the lead, and then the first one again. */
+		elsewhere: async () => {
+			const other = this.#other ?? (await loadAnew('EtbWalletTrigger'));
+			[this.#process, this.#other] = [other, this.#process];
 		},
 		down: () => sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 1_000),
 		up: () => sandbox.faults.clear(),
@@ -167,6 +164,7 @@ const taken = (): string =>
 		.join(', ');
 
 const heldBy = (name: string): string => `Unpublish the workflow "${name}" first`;
+const again = 'Publish this workflow again';
 const no = 'The service refused the request';
 
 type Case = [steps: string, taken: string, refused?: string[]];
@@ -190,16 +188,28 @@ test.each<Case>([
 	['publish a, unpublish a + publish b', 'a, b'],
 	['busy, publish a…, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['busy, publish a…, unpublish a, publish b', 'a, b'],
-	['busy, publish a…, unpublish a, publish b~, unpublish b', 'a'],
+	['busy, publish a…, unpublish a, publish b~, unpublish b', 'a, b'],
 	['down, publish a, up, publish b', 'b', [`publish a: ${no}`]],
-	// n8n closes its triggers when it ends, and goes on to publish until then.
-	['publish a, close a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
-	['publish a, close a, test b', 'a'],
-	['publish a, close a, init b', 'a', [`init b: ${heldBy('a')}`]],
-	// Another process, which had the lead meanwhile, may have unpublished it.
-	['publish a, close a, lead b', 'a, b'],
-	['publish a, close a, lead a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
-	['publish a, close a, init a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	// A publication that ended meanwhile leaves nothing behind, and takes nothing from the next one.
+	['busy, publish a…, unpublish a, publish b, unpublish b, boot, init a', 'a, b, a'],
+	[
+		'busy, lose, publish a…, unpublish a, publish a, publish b',
+		'a, a',
+		[`publish b: ${heldBy('a')}`],
+	],
+	['publish a, init b', 'a', [`init b: ${heldBy('a')}`]],
+	['publish a, lead a, publish b', 'a', [`publish b: ${heldBy('a')}`]],
+	// Another process, which had the lead meanwhile, has unpublished it.
+	[
+		'publish a, elsewhere, lead a, unpublish a, publish b, elsewhere, lead b, publish a',
+		'a, b, b',
+		[`publish a: ${heldBy('b')}`],
+	],
+	[
+		'publish a, elsewhere, down, lead a, elsewhere, lead a, publish b',
+		'a',
+		[`publish b: ${heldBy('a')}`],
+	],
 	['publish a, replaceKey, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, replaceCredential, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	// A test takes nothing from a published workflow.
@@ -212,7 +222,7 @@ test.each<Case>([
 	['test a, publish a, end a, publish b', 'a test, a', [`publish b: ${heldBy('a')}`]],
 	['busy, test a…, publish b', 'a test, b'],
 	['busy, publish a…, test b', 'a'],
-	['busy, test a…, test b~, publish c', 'a test, c'],
+	['busy, test a…, test b~, publish c', 'a test, b test, c'],
 	['busy, publish a…, test b, end b, unpublish a, publish b', 'a, b'],
 	['publish a, unpublish a, test b, end b', 'a, b test'],
 	['down, test a', '', [`test a: ${no}`]],
@@ -223,7 +233,34 @@ test.each<Case>([
 	['publish a, restart, test a, test b', 'a'],
 	['publish a, deleteCredential, restart', 'a'],
 	['publish a, change a, restart, unpublish a, publish b', 'a, a, b'],
-	// A trigger that was refused, or a test, is first: the one that was published first has the account all the same.
+	// A trigger that was refused calls nobody when n8n starts it, before or after the holder.
+	[
+		'publish a, publish b, boot, init b, init a',
+		'a',
+		[`publish b: ${heldBy('a')}`, `init b: ${again}`],
+	],
+	[
+		'publish a, publish b, boot, down, init b, init a, publish b',
+		'a',
+		[`publish b: ${heldBy('a')}`, `init b: ${again}`, `publish b: ${heldBy('a')}`],
+	],
+	[
+		'publish a, publish b, boot, down, init b + init a, boot, init a + init b',
+		'a',
+		[`publish b: ${heldBy('a')}`, `init b: ${heldBy('a')}`, `init b: ${heldBy('a')}`],
+	],
+	[
+		'publish a, publish b, unpublish a, boot, init b, publish b',
+		'a, b',
+		[`publish b: ${heldBy('a')}`, `init b: ${again}`],
+	],
+	// Published by the command line, and refused when n8n starts.
+	[
+		'publish a, boot, init a, init b, boot, init b, init a',
+		'a',
+		[`init b: ${heldBy('a')}`, `init b: ${again}`],
+	],
+	// One that was never refused, or a test, is first: the one that had the account has it all the same.
 	['publish a, boot, init b, init a, restart', 'a, b, a', [`restart: ${heldBy('a')}`]],
 	['publish a, boot, init b, init a, init b', 'a, b, a', [`init b: ${heldBy('a')}`]],
 	['publish a, boot, init b, init a, boot, init b, init a', 'a, b, a, b, a'],
@@ -233,8 +270,8 @@ test.each<Case>([
 	// Who was refused is not first, although it once was.
 	[
 		'publish a, unpublish a, publish b, publish a, boot, init a, init b',
-		'a, b, a, b',
-		[`publish a: ${heldBy('b')}`],
+		'a, b',
+		[`publish a: ${heldBy('b')}`, `init a: ${again}`],
 	],
 	['publish a, boot, test b, init a', 'a, b test, a'],
 	['publish a, boot, busy, test b…, init a', 'a, b test, a'],

@@ -59,7 +59,7 @@ function startProcess() {
 				},
 			};
 			const item = options.item ?? {};
-			const isGiven = await duplicates.isToBeHandled(
+			const isGiven = await duplicates.recordIfNew(
 				context as never,
 				item as never,
 				key,

@@ -490,6 +490,8 @@ export interface ListeningTrigger {
 	hasChangedStaticData: () => boolean;
 	/** The lines of n8n's log. */
 	log: string[];
+	/** As n8n does when it begins to end: its server takes no new connections, and answers on those that are open. */
+	shutDown: () => void;
 	stop: () => Promise<void>;
 }
 
@@ -599,7 +601,8 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		const isAnsweredAtEnd = node.parameters.acknowledge === 'lastNode';
 		response.status(succeeded || !isAnsweredAtEnd ? 200 : 500).json({ message: 'Answer of n8n' });
 	});
-	const { url, close } = await serve(createServer(app));
+	const server = createServer(app);
+	const { url, close } = await serve(server);
 	return {
 		url: `${url}/webhook`,
 		started,
@@ -609,6 +612,7 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		},
 		hasChangedStaticData: () => workflow.staticData.__dataChanged === true,
 		log,
+		shutDown: () => void server.close(),
 		stop: close,
 	};
 }
