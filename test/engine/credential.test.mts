@@ -132,9 +132,10 @@ test.each([
 	['U+E0001', 'ws-😀\u{e0001}', 5],
 ])('refuses %s in a webhook secret, and says where', async (character, webhookSecret, position) => {
 	const told = `cannot be right: character ${position} is ${character}, which`;
-	for (const field of ['Webhook Secret', 'Previous Webhook Secret']) {
-		const isPrevious = field.startsWith('Previous');
-		const changes = isPrevious ? { previousWebhookSecret: webhookSecret } : { webhookSecret };
+	for (const [field, changes] of [
+		['Webhook Secret', { webhookSecret }],
+		['Previous Webhook Secret', { previousWebhookSecret: webhookSecret }],
+	] satisfies Array<[string, CredentialData]>) {
 		const { status, message } = await press(changes);
 		expect(status).toBe('Error');
 		expect(message.startsWith(`${field} ${told}`)).toBe(true);

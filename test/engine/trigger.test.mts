@@ -348,18 +348,21 @@ describe('duplicates', () => {
 		expect(node.started).toHaveLength(1);
 	});
 
-	test('an event whose workflow failed is new again when it was to be acknowledged at the end', async () => {
-		let fails = true;
-		const work = async () =>
-			await (fails ? Promise.reject(new Error('not today')) : Promise.resolve());
-		const node = await trigger({ acknowledge: 'lastNode' }, { work });
-		expect((await send(node, transfer('1'))).status).toBe(500);
-		expect((await send(node, transfer('1'))).status).toBe(500);
-		fails = false;
-		expect((await send(node, transfer('1'))).status).toBe(200);
-		expect((await send(node, transfer('1'))).status).toBe(200);
-		expect(node.started).toHaveLength(3);
-	});
+	test.each([302, 404, 500])(
+		'an event whose workflow failed is new again when it was to be acknowledged at the end: %i',
+		async (statusOfFailure) => {
+			let fails = true;
+			const work = async () =>
+				await (fails ? Promise.reject(new Error('not today')) : Promise.resolve());
+			const node = await trigger({ acknowledge: 'lastNode' }, { work, statusOfFailure });
+			expect((await send(node, transfer('1'))).status).toBe(statusOfFailure);
+			expect((await send(node, transfer('1'))).status).toBe(statusOfFailure);
+			fails = false;
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			expect((await send(node, transfer('1'))).status).toBe(200);
+			expect(node.started).toHaveLength(3);
+		},
+	);
 
 	test.each([
 		['succeeds', 200, 1],

@@ -1,5 +1,6 @@
 /** n8n starts while the service refuses, with another address, or in the middle of refusing: the published workflow keeps its events. In the real n8n. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, test } from 'node:test';
 import {
 	eventWorkflow,
@@ -14,6 +15,7 @@ import { eventually, executionsOf, startLab, type Lab } from '../../support/lab.
 import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { node } from '../../support/n8n/workflow.mts';
+import type { Fault } from '../../../sandbox/faults.mts';
 
 const env: Record<string, string> = {};
 let lab: Lab;
@@ -44,16 +46,23 @@ async function arrives(id: string): Promise<void> {
 	await eventually(`${id} to run`, () => counter.times.get(id));
 }
 
-async function restart(): Promise<void> {
-	await lab.n8n.stop();
+async function restart(how: 'stop' | 'kill' = 'stop'): Promise<void> {
+	if (how === 'stop') await lab.n8n.stop();
+	else lab.n8n.kill();
 	await lab.restartN8n();
 }
 
-const refuse = (): void =>
-	lab.sandbox.faults.plan('PUT /webhook', () => ({
-		process: 'never',
-		answer: { status: 403, body: '{}' },
-	}));
+/** A workflow that n8n starts also if its trigger was refused: it has a schedule beside it. */
+async function addWithSchedule(): Promise<string> {
+	const schedule = node('Schedule', 'scheduleTrigger', {
+		rule: { interval: [{ field: 'hours' }] },
+	});
+	const { nodes, ...workflow } = eventWorkflow();
+	return await lab.add({ ...workflow, nodes: [...nodes, { ...schedule }] });
+}
+
+const refusal: Fault = { process: 'never', answer: { status: 403, body: '{}' } };
+const refuse = (): void => lab.sandbox.faults.plan('PUT /webhook', () => refusal);
 
 void test('the service refuses: it is not asked, events run, a second workflow is refused by name, and a test takes nothing', async () => {
 	const { id, url } = await publish();
@@ -98,11 +107,7 @@ void test('another address: it is set; if the service refuses it, the workflow i
 
 void test('n8n ended in the middle of refusing another workflow: who was published first has the account', async () => {
 	const { url } = await publish();
-	const schedule = node('Schedule', 'scheduleTrigger', {
-		rule: { interval: [{ field: 'hours' }] },
-	});
-	const { nodes, ...workflow } = eventWorkflow();
-	const second = await lab.add({ ...workflow, nodes: [...nodes, { ...schedule }] });
+	const second = await addWithSchedule();
 	const refused = lab.api.activate(second).catch(() => undefined);
 	await restart();
 	await refused;
@@ -110,4 +115,29 @@ void test('n8n ended in the middle of refusing another workflow: who was publish
 	await assert.rejects(lab.api.activate(second), refusedBy('Received \\d+'));
 	assert.equal(registeredUrl(lab), url);
 	await arrives('ended-while-refusing');
+});
+
+void test('refused workflows with a schedule: however n8n starts, they call nobody, and the published one has the events', async () => {
+	const { url } = await publish();
+	for (let refused = 0; refused < 5; refused++)
+		await assert.rejects(lab.api.activate(await addWithSchedule()), refusedBy('Received \\d+'));
+	const requests = lab.sandbox.requests.length;
+	const services: Array<[how: 'stop' | 'kill', fault: Fault | undefined]> = [
+		['stop', refusal],
+		['kill', { process: 'never', answer: 'reset' }],
+		['stop', { process: 'never', answer: 'none' }],
+		['kill', undefined],
+	];
+	for (const [index, [how, fault]] of services.entries()) {
+		lab.sandbox.faults.plan('PUT /webhook', () => fault);
+		await restart(how);
+		await listensAgain(url);
+		await arrives(`beside-refused-${index}`);
+		// n8n starts the five beside each other, and tries each again.
+		await eventually('n8n to give up the refused ones', async () => {
+			const log = await readFile(lab.n8n.logFile, 'utf8');
+			return log.split('Publish this workflow again').length > 5 || undefined;
+		});
+		assert.equal(lab.sandbox.requests.length, requests, `${how} ${index}`);
+	}
 });

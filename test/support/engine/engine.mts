@@ -365,6 +365,8 @@ export interface TriggerOptions {
 	isTest?: boolean;
 	/** The work of the started workflow, which fails when this rejects. */
 	work?: () => Promise<void>;
+	/** The answer of n8n after a workflow that failed, if it waits for its end; 500 when left out. */
+	statusOfFailure?: number;
 	/** A promise that each execution waits for before it begins, as in n8n's queue. */
 	queue?: () => Promise<void>;
 	/** The time after which n8n ends an execution, in ms. */
@@ -599,7 +601,8 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		handled.emit('request');
 		if (isAnswered) return;
 		const isAnsweredAtEnd = node.parameters.acknowledge === 'lastNode';
-		response.status(succeeded || !isAnsweredAtEnd ? 200 : 500).json({ message: 'Answer of n8n' });
+		const failure = options.statusOfFailure ?? 500;
+		response.status(succeeded || !isAnsweredAtEnd ? 200 : failure).json({ message: 'By n8n' });
 	});
 	const server = createServer(app);
 	const { url, close } = await serve(server);

@@ -1,0 +1,120 @@
+/** n8n is stopped while events come: what the trigger acknowledged runs, all else is to be sent again. In the real n8n. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { node } from '../../../demo/workflow.mts';
+import {
+	eventWorkflow,
+	listensAgain,
+	post,
+	signature,
+	startCounter,
+	transfer,
+	whilePublished,
+	type Counter,
+} from '../../support/events.mts';
+import { eventually, startLab, type Lab } from '../../support/lab.mts';
+
+let lab: Lab;
+let counter: Counter;
+before(async () => {
+	lab = await startLab();
+	counter = await startCounter();
+});
+after(async () => {
+	await counter?.stop();
+	await lab?.stop();
+});
+
+/** The trigger's answers, by the id of the event. Undefined: none. */
+const answers = new Map<string, number | undefined>();
+
+async function send(url: string, id: string): Promise<void> {
+	answers.set(id, await post(url, transfer(id), lab.sandbox.webhookSecret));
+}
+
+/** As the service does: each event that was not acknowledged comes again, and at last all have run. */
+async function sendRestAgain(url: string): Promise<void> {
+	for (const [id, status] of answers) if (status !== 200) await send(url, id);
+	assert.deepEqual(new Set(answers.values()), new Set([200]));
+	await eventually('all to run', () => answers.size === counter.times.size || undefined);
+	for (const id of answers.keys()) assert.equal(counter.times.get(id), 1, id);
+}
+
+const isRefused = async (url: string): Promise<true | undefined> => {
+	const socket = connect(Number(new URL(url).port), '127.0.0.1');
+	const [error] = (await Promise.race([once(socket, 'connect'), once(socket, 'error')]).catch(
+		(reason: unknown) => [reason],
+	)) as unknown[];
+	socket.destroy();
+	return Reflect.get(Object(error), 'code') === 'ECONNREFUSED' || undefined;
+};
+
+void test('what comes on an open connection is answered 503, what runs goes on to its end', async () => {
+	await whilePublished(lab, eventWorkflow({}, counter.node), async ({ url }) => {
+		const release = counter.hold();
+		await send(url, 'before');
+		assert.equal(answers.get('before'), 200);
+		await eventually('it to run', () => counter.waiting.has('before') || undefined);
+		const { port, pathname } = new URL(url);
+		const socket = connect(Number(port), '127.0.0.1');
+		const body = transfer('late');
+		const lines = [
+			`POST ${pathname} HTTP/1.1`,
+			'Host: n8n',
+			'Content-Type: application/json',
+			`X-Webhook-Signature: ${signature(body, lab.sandbox.webhookSecret)}`,
+			`Content-Length: ${body.length}`,
+		];
+		socket.write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
+		// n8n has it: it is answered behind this one.
+		assert.equal(await post(url, '{}', 'nobody'), 401);
+		const stopping = lab.n8n.stop();
+		await eventually('n8n to end', async () => await isRefused(url));
+		socket.write(body.slice(10));
+		let answer = '';
+		socket.on('data', (data) => (answer += String(data)));
+		await once(socket, 'close');
+		assert.match(answer, /^HTTP\/1.1 503 /);
+		answers.set('late', 503);
+		assert.equal(counter.times.get('before'), undefined);
+		release();
+		await stopping;
+		assert.equal(counter.times.get('before'), 1);
+		await lab.restartN8n();
+		await listensAgain(url);
+		await sendRestAgain(url);
+	});
+});
+
+void test('stopped under steady events: what was acknowledged runs, and each event once', async (context) => {
+	const wait = node('Wait', 'wait', { amount: 0.3, unit: 'seconds' }, { typeVersion: 1.1 });
+	await whilePublished(lab, eventWorkflow({}, wait, counter.node), async ({ url }) => {
+		for (let stop = 0; stop < 2; stop++) {
+			const sending: Array<Promise<void>> = [];
+			let isStopped = false;
+			const steady = (async () => {
+				for (let index = 0; !isStopped; index++) {
+					sending.push(send(url, `steady-${stop}-${index}`));
+					await sleep(60);
+				}
+			})();
+			await eventually('events to run', () => counter.times.has(`steady-${stop}-30`) || undefined);
+			await lab.n8n.stop();
+			isStopped = true;
+			await steady;
+			await Promise.all(sending);
+			const acknowledged = [...answers].filter(([, status]) => status === 200);
+			const lost = acknowledged.filter(([id]) => !counter.times.has(id));
+			context.diagnostic(
+				`${answers.size} events, ${acknowledged.length} acknowledged, of these lost: ${lost.length}`,
+			);
+			assert.deepEqual(lost, []);
+			await lab.restartN8n();
+			await listensAgain(url);
+			await sendRestAgain(url);
+		}
+	});
+});
