@@ -15,11 +15,12 @@ import { addHint } from '../shared/n8n';
 import {
 	neverOutputEmptyItem,
 	responseModeFromParameter,
+	triggerKey,
 	withoutEventKey,
 } from '../shared/n8nTrigger';
 import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { receive } from './receive';
+import { open, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
@@ -140,7 +141,7 @@ export class EtbWalletTrigger implements INodeType {
 
 	/** Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts. */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return await Promise.resolve({});
+		return await Promise.resolve({ closeFunction: open(triggerKey(this)) });
 	}
 
 	/** Gives out the event that started the execution, unless it was handled before. */

@@ -113,10 +113,7 @@ const pausesMs = [0, 50, 250];
 /** For each call: all later events of the trigger wait for it. */
 const answerTimeoutMs = 10_000;
 
-interface Change {
-	add?: string[];
-	remove?: string[];
-}
+type Change = Partial<Record<'add' | 'remove', string[]>>;
 
 /**
  * Changes the record of a trigger. n8n reads it as a whole and then writes it as a whole, so two changes at once would undo
@@ -131,11 +128,17 @@ async function changeRecord(
 	change: Change,
 	isShared: boolean,
 ): Promise<ReadonlySet<string>> {
+	const { add = [], remove = [] } = change;
+	const record = marksOf(context, 'node');
 	let found: ReadonlySet<string> | undefined;
 	let failure: Error | undefined;
+	const write = async (): Promise<ReadonlySet<string>> => {
+		await record.remove(remove);
+		return await record.add(add, keptMarks);
+	};
 	const call = async (): Promise<void> => {
 		try {
-			found = await withTimeout(write(context, change), answerTimeoutMs);
+			found = await withTimeout(write(), answerTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}
@@ -152,13 +155,4 @@ async function changeRecord(
 	if (failure === undefined) return found ?? new Set();
 	if (found === undefined) throw failure;
 	return new Set();
-}
-
-async function write(
-	context: IExecuteFunctions,
-	{ add = [], remove = [] }: Change,
-): Promise<ReadonlySet<string>> {
-	const record = marksOf(context, 'node');
-	await record.remove(remove);
-	return await record.add(add, keptMarks);
 }

@@ -70,12 +70,10 @@ const hashOf = (content: string | Buffer): string =>
  * Whether it has a number, outside of texts, of so many digits that JSON.parse makes two different ones equal. Without
  * escaped characters, every second part between quotation marks is a text.
  */
-const hasLongNumber = (body: Buffer): boolean =>
-	body
-		.toString()
-		.replace(/\\./g, '')
-		.split('"')
-		.some((part, index) => index % 2 === 0 && /[\d.]{16}/.test(part));
+function hasLongNumber(body: Buffer): boolean {
+	const parts = body.toString().replace(/\\./g, '').split('"');
+	return parts.some((part, index) => index % 2 === 0 && /[\d.]{16}/.test(part));
+}
 
 /** For JSON.stringify: puts keys in one order, because JSON gives the order no meaning. */
 const inOneOrder = (_key: string, value: unknown): unknown =>

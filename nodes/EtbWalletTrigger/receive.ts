@@ -1,7 +1,7 @@
 /** Answers a request to the trigger's URL, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { isEnding, rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
+import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
 import { beginDelivery } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
@@ -12,21 +12,35 @@ import { hasSignature, isSigned } from './signedDelivery';
 interface Refusal {
 	status: number;
 	message: string;
-	/** Whether the connection is closed: n8n does not wait for the rest of the body, and the sender does not use it again. */
-	closes?: true;
 }
 
 const refusals = {
 	notSigned: { status: 401, message: 'The signature is missing or wrong' },
-	unreadable: { status: 400, message: 'The request could not be read', closes: true },
+	unreadable: { status: 400, message: 'The request could not be read' },
 	noEvent: { status: 400, message: 'The body is not an event' },
 	notWanted: { status: 200, message: 'Not asked for' },
 	handled: { status: 200, message: 'Received before' },
 	running: { status: 503, message: 'The event is being handled' },
 	broken: { status: 500, message: 'The trigger failed' },
-	ending: { status: 503, message: 'n8n is shutting down', closes: true },
+	ending: { status: 503, message: 'n8n is shutting down' },
 	noCredential: { status: 503, message: 'The credential cannot be used' },
 } satisfies Record<string, Refusal>;
+
+/** When n8n closed a trigger that it has not opened since. */
+const closedAt = new Map<string, number>();
+
+/** n8n ends within 30 s. If this process still runs later, it did not end: another one took the lead. */
+const endsWithinMs = 40_000;
+
+/**
+ * Opens a trigger that n8n publishes. n8n still takes requests while it ends, and an execution that begins then may never
+ * run: so it closes its triggers, and their events are answered 503.
+ * @returns the function that closes the trigger: n8n ends or unpublishes it, or another process takes the lead
+ */
+export function open(trigger: string): () => Promise<void> {
+	closedAt.delete(trigger);
+	return async () => void (await Promise.resolve(closedAt.set(trigger, performance.now())));
+}
 
 /**
  * Handles a request. It refuses as much as it can itself, because an execution of the workflow is what costs. It never
@@ -34,8 +48,9 @@ const refusals = {
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		// The service sends it again, to the n8n that starts next.
-		if (isEnding(context)) return refuse(context, refusals.ending);
+		const isTest = context.getMode() === 'manual';
+		const closedForMs = performance.now() - (closedAt.get(triggerKey(context)) ?? -Infinity);
+		if (!isTest && closedForMs < endsWithinMs) return refuse(context, refusals.ending);
 		const body = await signedBody(context);
 		if ('status' in body) return refuse(context, body);
 		// n8n starts a trigger also if its settings cannot be used: its events fail, so that the service sends them again.
@@ -43,7 +58,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		const event = eventIn(body);
 		if (event === undefined) return refuse(context, refusals.noEvent);
 		if (!isWanted(event, events)) return refuse(context, refusals.notWanted);
-		if (context.getMode() === 'manual') return { workflowData: [[{ json: event }]] };
+		if (isTest) return { workflowData: [[{ json: event }]] };
 		return start(context, event, eventKey(event, body));
 	} catch (error) {
 		context.logger.error(
@@ -62,12 +77,11 @@ function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IW
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
-function refuse(
-	context: IWebhookFunctions,
-	{ status, message, closes }: Refusal,
-): IWebhookResponseData {
+function refuse(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
-	if (closes) response.setHeader('Connection', 'close');
+	const { status, message } = refusal;
+	// So n8n does not wait for the rest of the body.
+	if (refusal === refusals.unreadable) response.setHeader('Connection', 'close');
 	response.status(status).json({ message });
 	return { noWebhookResponse: true };
 }

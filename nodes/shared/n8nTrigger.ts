@@ -1,7 +1,5 @@
 /** What the trigger relies on in n8n beyond its documented types, told as in `n8n.ts`. */
 import {
-	NodeApiError,
-	NodeOperationError,
 	fromParameter,
 	webhookDescriptionFields,
 	type IExecuteFunctions,
@@ -42,28 +40,19 @@ export function projectOf(context: IHookFunctions): string | undefined {
  * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason".
  */
 export function listeningError(node: INode, error: Error): Error {
-	if (!(error instanceof NodeApiError || error instanceof NodeOperationError)) return error;
-	const { message, description } = error;
-	return description ? operationError(node, `${message}. ${description}`, description) : error;
+	const description: unknown = property(error, 'description');
+	if (typeof description !== 'string' || description === '') return error;
+	return operationError(node, `${error.message}. ${description}`, description);
 }
 
 /**
- * Whether n8n publishes by itself what was published before: it starts, or another of its processes takes the lead. By the
- * mode, for triggers that n8n keeps in memory because they have a method `trigger`. Should it be renamed: the URL is set
- * at each start, and a service that does not answer then leaves the workflow unpublished, with the reason.
+ * Whether n8n publishes by itself what was published before: it starts, or this process of it takes the lead. By the mode,
+ * for triggers that have a method `trigger`. Should it be renamed: the URL is set at each start, and a service that does
+ * not answer then leaves the workflow unpublished, with the reason.
  * Noticed by: `test/live/n8n/starting.live.mts`.
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
-
-/**
- * Whether n8n, or this process of it, ends: its server accepts no connections any more, but goes on to answer on those that
- * are open, for up to 30 s, and an execution that begins then may be cut off. By the server of the connection, as Node.js
- * keeps it there. Should it be missing: false, so that such an event is acknowledged, and may never run.
- * Noticed by: `test/live/n8n/stopping.live.mts`.
- */
-export const isEnding = (context: IWebhookFunctions): boolean =>
-	property(property(context.getRequestObject().socket, 'server'), 'listening') === false;
 
 /** Identifies a trigger: by the ids of its workflow and node, which stay when either is renamed. */
 export const triggerKey = (context: Pick<IHookFunctions, 'getNode' | 'getWorkflow'>): string =>
@@ -76,8 +65,7 @@ const bodyTimeoutMs = 10_000;
  * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called, keeps the bytes in
  * `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off. The service
  * document does not show the type of its events. Should `rawBody` stop: an empty body, which no signature fits.
- * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
- * @throws {Error} if the body is cut off, too large or slow
+ * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body. @throws {Error} if it cannot be read
  */
 export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
 	const request = context.getRequestObject();
@@ -87,21 +75,19 @@ export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
 	return request.rawBody ?? Buffer.alloc(0);
 }
 
-type WebhookResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
-
 /**
  * Calls back with the status of n8n's answer: only by it a node learns in `webhook` how its execution went. n8n answers by
  * `response.end`, also when the service has hung up and no event `finish` comes. Should `end` be missing: called at once
  * with a failure, so that only the record in n8n's database tells duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
-export function whenAnswered(response: WebhookResponse, answered: (status: number) => void): void {
+export function whenAnswered(response: object, answered: (status: number) => void): void {
 	const end: unknown = property(response, 'end');
 	if (typeof end !== 'function') return answered(500);
 	Object.defineProperty(response, 'end', {
 		configurable: true,
 		value: (...answer: unknown[]): unknown => {
-			answered(response.statusCode);
+			answered(Number(property(response, 'statusCode')));
 			return Reflect.apply(end, response, answer);
 		},
 	});

@@ -1,7 +1,6 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
 import { createHmac } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
-import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { WebhookContext } from 'n8n-core';
@@ -214,27 +213,46 @@ async function sendUntil({ url }: ListeningTrigger, happened: () => Promise<void
 	await sent;
 }
 
-test('while n8n ends, an event on an open connection is to be sent again, and the connection is closed', async () => {
-	const workflow = slowWork();
-	const node = await trigger({ acknowledge: 'lastNode' }, { work: workflow.run });
-	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-	const sendOnIt = async (id: string): Promise<number | undefined> => {
-		const body = JSON.stringify(transfer(id));
-		const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(body) };
-		const sent = request(node.url, { method: 'POST', headers, agent }).end(body);
-		const [response] = (await once(sent, 'response')) as [IncomingMessage];
-		await once(response.resume(), 'end');
-		return response.statusCode;
+describe('n8n closes the trigger', () => {
+	const passed = (ms: number): void => {
+		const now = performance.now();
+		jest.spyOn(performance, 'now').mockReturnValue(now + ms);
 	};
-	const first = sendOnIt('1');
-	await workflow.begun;
-	node.shutDown();
-	workflow.finish();
-	expect(await first).toBe(200);
-	expect(await sendOnIt('2')).toBe(503);
-	await expect(sendOnIt('2')).rejects.toThrow('ECONNREFUSED');
-	agent.destroy();
-	expect(node.started.flat(2).map(({ json }) => json)).toEqual([transfer('1')]);
+
+	test('because it ends: events are to be sent again, until it opens it', async () => {
+		const node = await trigger();
+		const close = await node.open();
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		await close();
+		passed(30_000);
+		expect((await send(node, transfer('1'))).status).toBe(503);
+		expect((await send(node, transfer('2'))).status).toBe(503);
+		await node.open();
+		expect((await send(node, transfer('2'))).status).toBe(200);
+		expect(node.started).toHaveLength(2);
+	});
+
+	test('because another process takes the lead: this one goes on after a while', async () => {
+		const node = await trigger();
+		await (
+			await node.open()
+		)();
+		expect((await send(node, transfer('1'))).status).toBe(503);
+		passed(40_000);
+		expect((await send(node, transfer('1'))).status).toBe(200);
+	});
+
+	test('because one is unpublished: tests of it, and all others, go on', async () => {
+		const workflow = { id: 'unpublished', name: 'test' };
+		const [node, other] = [await trigger({}, { workflow }), await trigger()];
+		const inTest = await trigger({}, { workflow, isTest: true });
+		await other.open();
+		await (
+			await node.open()
+		)();
+		expect((await send(inTest, transfer('1'))).status).toBe(200);
+		expect((await send(other, transfer('1'))).status).toBe(200);
+	});
 });
 
 describe('duplicates', () => {
@@ -315,7 +333,7 @@ describe('duplicates', () => {
 
 	test('a long number behind a text that ends with a quotation mark counts', async () => {
 		const node = await trigger();
-		for (const block of ['9007199254740993', '-9007199254740992'])
+		for (const block of ['-9007199254740993', '-9007199254740992'])
 			await send(
 				node,
 				`{"event":"disburse.completed","data":{"note":"\\"","blocks":[1, ${block}],"txHash":"0x1"}}`,

@@ -310,6 +310,11 @@ test.each<Case>([
 		[`init a: ${no}`],
 	],
 	[
+		'publish a, move, boot, down, init a, up, init b, init a, boot, init a',
+		'a, b moved, a moved',
+		[`init a: ${no}`, `init a: ${heldBy('b')}`],
+	],
+	[
 		'publish a, move, boot, down, init a, up, init a, boot, init b, init a',
 		'a, a moved, b moved, a moved',
 		[`init a: ${no}`],

@@ -11,6 +11,7 @@ import {
 	ExecutionLifecycleHooks,
 	HookContext,
 	PackageDirectoryLoader,
+	TriggerContext,
 	WebhookContext,
 	WorkflowExecute,
 } from 'n8n-core';
@@ -492,8 +493,8 @@ export interface ListeningTrigger {
 	hasChangedStaticData: () => boolean;
 	/** The lines of n8n's log. */
 	log: string[];
-	/** As n8n does when it begins to end: its server takes no new connections, and answers on those that are open. */
-	shutDown: () => void;
+	/** As n8n does when it has published the workflow; resolves to what it calls when it ends, or loses the lead. */
+	open: () => Promise<() => Promise<void>>;
 	stop: () => Promise<void>;
 }
 
@@ -537,7 +538,8 @@ export async function listen(options: TriggerOptions): Promise<ListeningTrigger>
 }
 
 export async function openTrigger(options: TriggerOptions): Promise<ListeningTrigger> {
-	const { nodePackage, type, node, workflow, webhookData } = await triggerParts(options);
+	const { nodePackage, type, node, workflow, additional, webhookData } =
+		await triggerParts(options);
 	const started: INodeExecutionData[][][] = [];
 	let begun = 0;
 	const handled = new EventEmitter();
@@ -583,11 +585,11 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 			response.status(422).json({ message: 'Failed to parse request body' });
 			return;
 		}
-		const additional = additionalData(nodePackage, options.credential, '1');
+		const perRequest = additionalData(nodePackage, options.credential, '1');
 		const context = new WebhookContext(
 			workflow,
 			node,
-			{ ...additional, httpRequest: request, httpResponse: response },
+			{ ...perRequest, httpRequest: request, httpResponse: response },
 			mode,
 			webhookData,
 			[],
@@ -604,8 +606,7 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		const failure = options.statusOfFailure ?? 500;
 		response.status(succeeded || !isAnsweredAtEnd ? 200 : failure).json({ message: 'By n8n' });
 	});
-	const server = createServer(app);
-	const { url, close } = await serve(server);
+	const { url, close } = await serve(createServer(app));
 	return {
 		url: `${url}/webhook`,
 		started,
@@ -615,7 +616,11 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 		},
 		hasChangedStaticData: () => workflow.staticData.__dataChanged === true,
 		log,
-		shutDown: () => void server.close(),
+		open: async () => {
+			const context = new TriggerContext(workflow, node, additional, 'trigger', 'activate');
+			const { closeFunction } = (await type.trigger?.call(context)) ?? {};
+			return async () => await closeFunction?.();
+		},
 		stop: close,
 	};
 }
