@@ -24,7 +24,7 @@ const eventOfTrigger = (context: IExecuteFunctions | IWebhookFunctions, key: str
 const executing = new Set<string>();
 
 /**
- * Begins a delivery, unless this process knows its event. What runs is not waited for: the service sends the event again.
+ * Begins a delivery, unless this process knows its event. It waits for no workflow: the service sends the event again.
  * @returns what became of the event, or how to end this delivery, which has to be called when n8n answers it
  */
 export function beginDelivery(

@@ -17,6 +17,7 @@ import { inTurn } from '../shared/record/lock';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError } from '../shared/service/failure';
 import { webhookRequest } from '../shared/service/request';
+import { asError } from '../shared/unknownValues';
 import { webhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
 
@@ -29,11 +30,9 @@ const attemptMs = 8_000;
 
 /** A trigger that is to receive an account's events: made once for each call of n8n. */
 interface Publication {
-	/** Which node of which workflow. */
 	trigger: string;
 	/** By `accountKeyOf`. */
 	account: string;
-	/** Empty if the node has none. */
 	credentialId: string;
 	url: string;
 	workflow: { id: string; name: string };
@@ -104,9 +103,11 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 		);
 	}
 	holders.set(own.trigger, own);
-	if (!lastAcceptedUrls.has(account)) lastAcceptedUrls.set(account, own.url);
-	// A test, or a trigger that n8n started first, may have given the service its URL since.
-	return lastAcceptedUrls.get(account) === own.url;
+	// A test, or a trigger that n8n started first, may have given the service its URL, or be about to.
+	return await inTurn(account, async () => {
+		if (!lastAcceptedUrls.has(account)) lastAcceptedUrls.set(account, own.url);
+		return await Promise.resolve(lastAcceptedUrls.get(account) === own.url);
+	});
 }
 
 /**
@@ -119,8 +120,8 @@ export async function listen(context: IHookFunctions): Promise<void> {
 		const account = await loadAccount(context);
 		const own = publicationOf(context, accountKeyOf(account));
 		checkBeforeListening(context, account, own);
-		if (context.getMode() !== 'manual') await publish(context, account, own);
-		else if (holdersOf(own).length === 0) await setUrl(context, account, own);
+		if (context.getMode() === 'manual') await setUrl(context, account, own);
+		else await publish(context, account, own);
 	} catch (error) {
 		const node = context.getNode();
 		throw listeningError(node, invalidValueError(node, error));
@@ -163,27 +164,26 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 		);
 	}
 	holders.set(own.trigger, own);
-	try {
-		await setUrl(context, account, own);
-	} catch (error) {
-		if (holders.get(own.trigger) !== own) return;
-		holders.delete(own.trigger);
-		throw error;
-	}
+	const failure = await setUrl(context, account, own).then(() => undefined, asError);
 	// Unpublished meanwhile, or n8n started the trigger that had the account before.
 	if (holders.get(own.trigger) !== own) return;
+	if (failure !== undefined) {
+		holders.delete(own.trigger);
+		throw failure;
+	}
 	// One that never had the account has it only until n8n starts the trigger that had it before.
 	if (isStart && data.account === undefined) return;
 	Object.assign(data, { url: own.url, account: own.account });
 }
 
 /**
- * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account. If the service accepted this
- * very URL last, it sends events there also if it refuses now: so that is logged.
+ * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account, unless another trigger holds it
+ * by then. If the service accepted this very URL last, it sends events there also if it refuses now: so that is logged.
  * @throws {NodeApiError | NodeOperationError} if the service may have another URL
  */
 async function setUrl(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
 	await inTurn(own.account, async () => {
+		if (holdersOf(own).some((holder) => holder !== own)) return;
 		const wasAccepted = lastAcceptedUrls.get(own.account) === own.url;
 		if (!wasAccepted) lastAcceptedUrls.set(own.account, undefined);
 		const endsAt = performance.now() + registrationMs;

@@ -1,4 +1,4 @@
-/** What a person chose in the trigger's fields. */
+/** The settings of the trigger, read from its fields. */
 import type { INodeParameters } from 'n8n-workflow';
 import { InvalidValueError, show } from '../shared/invalidValue';
 import { allEvents, eventOptions } from './event';

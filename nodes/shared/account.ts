@@ -62,8 +62,8 @@ export async function loadAccount(context: IExecuteFunctions | IHookFunctions): 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /**
- * Checks the secrets that events are signed with: one wrong character, and no signature fits. Whatever a person can see and
- * type is allowed, because the service document does not show what a secret is made of.
+ * Checks the secrets that events are signed with: one wrong character, and no signature fits. All characters that a person
+ * can see are allowed, because the service document does not show the form of a secret.
  * @throws {InvalidValueError} says which field, and which character at which position
  */
 export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Account): void {

@@ -1,4 +1,4 @@
-/** What the editor's "Test" of the credential does: it reads the balance, and shows the service's own reason when that fails. */
+/** The editor's "Test" of the credential: it reads the balance, and shows the service's own reason if that fails. */
 import type {
 	ICredentialTestFunctions,
 	ICredentialsDecrypted,

@@ -1,4 +1,4 @@
-/** What the trigger relies on in n8n beyond its documented types, told as in `n8n.ts`. */
+/** Everything that the trigger relies on in n8n beyond its documented types, told as in `n8n.ts`. */
 import {
 	fromParameter,
 	webhookDescriptionFields,

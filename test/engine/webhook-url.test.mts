@@ -222,7 +222,7 @@ test.each<Case>([
 	['test a, publish a, end a, publish b', 'a test, a', [`publish b: ${heldBy('a')}`]],
 	['busy, test a…, publish b', 'a test, b'],
 	['busy, publish a…, test b', 'a'],
-	['busy, test a…, test b~, publish c', 'a test, b test, c'],
+	['busy, test a…, test b~, publish c', 'a test, c'],
 	['busy, publish a…, test b, end b, unpublish a, publish b', 'a, b'],
 	['publish a, unpublish a, test b, end b', 'a, b test'],
 	['down, test a', '', [`test a: ${no}`]],
@@ -275,6 +275,12 @@ test.each<Case>([
 	],
 	['publish a, boot, test b, init a', 'a, b test, a'],
 	['publish a, boot, busy, test b…, init a', 'a, b test, a'],
+	['publish a, boot, test b + init a', 'a, b test, a'],
+	['publish a, boot, init a + test b', 'a'],
+	['publish a, boot, test b~, init a', 'a, b test, a'],
+	// A test, and a trigger that never had the account, wait behind another call: the one that had it is started meanwhile.
+	['publish a, boot, busy, test b…, test c~, init a', 'a, b test, a'],
+	['publish a, boot, busy, test b…, init c~, init a', 'a, b test, a'],
 	['publish a, boot, test b, init a, restart', 'a, b test, a'],
 	// Unless what the service has is no longer right, or not certain.
 	['publish a, move, restart', 'a, a moved'],
