@@ -32,6 +32,9 @@ async function send(url: string, id: string): Promise<void> {
 	answers.set(id, await post(url, transfer(id), lab.sandbox.webhookSecret));
 }
 
+const acknowledged = (): string[] =>
+	[...answers].flatMap(([id, status]) => (status === 200 ? [id] : []));
+
 /** As the service does: each event that was not acknowledged comes again, and at last all have run. */
 async function sendRestAgain(url: string): Promise<void> {
 	for (const [id, status] of answers) if (status !== 200) await send(url, id);
@@ -66,10 +69,13 @@ void test('stopped under steady events: what was acknowledged runs, and each eve
 		for (let stop = 0; stop < 2; stop++) {
 			const sending: Array<Promise<void>> = [];
 			let isStopped = false;
+			// n8n has 30 s for what it has begun: so on a busy machine no more comes than it can do.
+			const isBehind = (): boolean => acknowledged().length - counter.times.size > 30;
 			const steady = (async () => {
 				for (let index = 0; !isStopped; index++) {
 					sending.push(send(url, `steady-${stop}-${index}`));
-					await sleep(60);
+					do await sleep(60);
+					while (isBehind() && !isStopped);
 				}
 			})();
 			await eventually('events to run', () => counter.times.has(`steady-${stop}-30`) || undefined);
@@ -77,10 +83,9 @@ void test('stopped under steady events: what was acknowledged runs, and each eve
 			isStopped = true;
 			await steady;
 			await Promise.all(sending);
-			const acknowledged = [...answers].filter(([, status]) => status === 200);
-			const lost = acknowledged.filter(([id]) => !counter.times.has(id));
+			const lost = acknowledged().filter((id) => !counter.times.has(id));
 			context.diagnostic(
-				`${answers.size} events, ${acknowledged.length} acknowledged, of these lost: ${lost.length}`,
+				`${answers.size} events, ${acknowledged().length} acknowledged, of these lost: ${lost.length}`,
 			);
 			assert.deepEqual(lost, []);
 			await lab.restartN8n();
