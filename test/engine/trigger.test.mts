@@ -717,18 +717,20 @@ describe('registration, beside the URL that the service has', () => {
 
 	test('a service that is silent is asked again, and given up within 10 seconds', async () => {
 		jest.spyOn(Math, 'random').mockReturnValue(0);
-		// Each attempt ends at once, and its time has passed.
+		// Time passes by the attempts alone: each ends at once, after the time that it was given.
 		let passedMs = 0;
-		const now = performance.now.bind(performance);
-		jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+		let attempts = 0;
+		const startMs = performance.now();
+		jest.spyOn(performance, 'now').mockImplementation(() => startMs + passedMs);
 		const timeout = AbortSignal.timeout.bind(AbortSignal);
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
 			passedMs += ms;
+			attempts++;
 			return timeout(50);
 		});
 		sandbox.faults.next('PUT /webhook', 'timeoutBeforePaying', 10);
 		await expect(callTriggerHook(options(), 'create')).rejects.toThrow('took too long to answer');
-		expect(sandbox.requests.length).toBeGreaterThan(1);
+		expect(attempts).toBeGreaterThan(1);
 		expect(passedMs).toBeLessThanOrEqual(10_000);
 	});
 
