@@ -210,6 +210,12 @@ test.each<Case>([
 		'a',
 		[`publish b: ${heldBy('a')}`],
 	],
+	// This one is not told: to publish and to unpublish it again helps.
+	[
+		'publish a, elsewhere, lead a, unpublish a, elsewhere, publish b, publish a, unpublish a, publish b',
+		'a, a, b',
+		[`publish b: ${heldBy('a')}`],
+	],
 	['publish a, replaceKey, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	['publish a, replaceCredential, publish b', 'a', [`publish b: ${heldBy('a')}`]],
 	// A test takes nothing from a published workflow.
