@@ -280,6 +280,7 @@ test.each<Case>([
 		[`publish a: ${heldBy('b')}`, `init a: ${again}`],
 	],
 	['publish a, boot, test b, init a', 'a, b test, a'],
+	['publish a, boot, test b, down, init a, up, boot, init a', 'a, b test, a', [`init a: ${no}`]],
 	['publish a, boot, busy, test b…, init a', 'a, b test, a'],
 	['publish a, boot, test b + init a', 'a, b test, a'],
 	['publish a, boot, init a + test b', 'a'],
