@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { node } from '../../../demo/workflow.mts';
+import { node } from '../../support/n8n/workflow.mts';
 import {
 	eventWorkflow,
 	listensAgain,
