@@ -178,9 +178,9 @@ const foreign = {
 describe('own fields', () => {
 	test('are never those of an answer, nor of its prototype', async () => {
 		// An answer with an error, another user, no amount or a state that is open is not believed.
-		const { error: _error, toUserId: _toUserId, amountEtb: _amountEtb, ...fields } = foreign;
+		const believed = { error: undefined, toUserId: undefined, amountEtb: undefined };
 		const body = JSON.stringify({
-			...fields,
+			...{ ...foreign, ...believed },
 			...{ outcome: 'done', code: 'ok', txHash: '0x1', bank: 'b' },
 		});
 		const answer = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;

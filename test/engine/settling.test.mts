@@ -300,7 +300,7 @@ describe('what another execution is sending', () => {
 		const first = await dryRun();
 		expect(first).toMatchObject({ outcome: 'unknown', code: 'inFlight' });
 		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['inFlight']);
-		const [, minutes] = /In (\d+) minutes/.exec(String(first?.remedy)) ?? [];
+		const [, minutes] = /In (\d+) minutes/.exec(JSON.stringify(first)) ?? [];
 		timePasses(Number(minutes) * 60_000);
 		const later = await dryRun();
 		expect(later).toMatchObject({ outcome: 'unknown', code: 'inDoubt' });

@@ -18,7 +18,7 @@ const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): Paymen
 	}));
 
 const with_ = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
-const { txHash: _txHash, ...withoutHash } = shown;
+const withoutHash = { success: true, amountEtb: 10 };
 
 export const paymentAnswers: PaymentAnswer[] = [
 	...answers(200, 'paid', shown, { data: shown }, { ...shown, data: { bank: 'b' } }),
