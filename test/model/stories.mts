@@ -118,6 +118,8 @@ export const stories: Story[] = [
 			planOf(
 				[
 					{ timeout: 120_000, start: at(beginsAt - 600) },
+					// A process is struck only when it does something.
+					{ does: 'dryRun', start: at(beginsAt - 300) },
 					{ ...typed, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 50) },
 					{ timeout: 120_000, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 300) },
 					{ process: 1, start: at(beginsAt + ownForMs) },
