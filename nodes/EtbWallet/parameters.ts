@@ -53,11 +53,12 @@ export function sameForAll<Value>(
 	name: string,
 	displayName: string,
 	valueOf: (itemIndex: number) => Value,
+	itemIndexes: Iterable<number> = context.getInputData().keys(),
 ): Value {
 	const first = valueOf(0);
 	if (!hasExpression(savedParameter(context, name))) return first;
 	const text = JSON.stringify(first);
-	for (const itemIndex of context.getInputData().keys()) {
+	for (const itemIndex of itemIndexes) {
 		const value = valueOf(itemIndex);
 		if (JSON.stringify(value) === text) continue;
 		throw new InvalidValueError(

@@ -40,21 +40,36 @@ test('makes payments of the rows, in order, each paired with its row', async () 
 	expect(output.map(({ json, pairedItem }) => [json, pairedItem])).toEqual([
 		[
 			{
-				...{ line: 1, employee: 'E-1', person: 'E1', name: 'Abebe', toUserId: 'etbw_1' },
+				...{
+					status: 'ready',
+					line: 1,
+					employee: 'E-1',
+					person: 'E1',
+					name: 'Abebe',
+					toUserId: 'etbw_1',
+				},
 				...{ amountEtb: 12_400, period: due, reference: `salary-${due}-E1` },
-				...{ problem: '', remark: '', Department: 'Sales' },
+				...{ purpose: 'salary', problem: '', remarks: [], notRead: ['Department'] },
+				...{ Department: 'Sales' },
 			},
 			{ item: 0 },
 		],
 		[
 			{
-				...{ line: 2, employee: 'E-2', person: 'E2', name: 'Almaz', toUserId: 'etbw_2' },
+				...{
+					status: 'problem',
+					line: 2,
+					employee: 'E-2',
+					person: 'E2',
+					name: 'Almaz',
+					toUserId: 'etbw_2',
+				},
 				...{
 					period: due,
 					problem:
 						'amountEtb is "pending", which is not a plain number. Enter an amount in ETB above zero, for example 1250.50.',
-					remark: '',
 				},
+				...{ purpose: 'salary', remarks: [], notRead: ['Department'] },
 				...{ Department: 'IT' },
 			},
 			{ item: 1 },

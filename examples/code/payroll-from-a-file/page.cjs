@@ -52,7 +52,7 @@ function unlikeLastTime(row) {
 	const last = lastOf.get(row.person) ?? row;
 	const percent = Math.round((row.amountEtb / last.amountEtb - 1) * 100);
 	return [
-		row.remark,
+		...(row.remarks ?? []).map((remark) => remark.code !== 'sameName' && remark.text),
 		plain(last.name) !== plain(row.name) && `Last time the name was ${last.name}.`,
 		digits(last.phone) !== '' &&
 			digits(row.phone) !== '' &&

@@ -1,7 +1,7 @@
-/** Finds the columns of a list, by their exact names, and its rows. */
+/** Finds the columns of a list, by their exact headings, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
-import { decoded, textOf } from './cells';
+import { decoded, requireReadable, textOf } from './cells';
 
 /** The columns that are read. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
 export const columnNames = [
@@ -20,8 +20,8 @@ export const otherColumns = columnNames.filter(
 	(column) => column !== 'period' && !requiredColumns.includes(column),
 );
 
-/** A heading such as `E-Mail` leaves as `email`, so that the next nodes find it. */
-const isPassedOn = (column: Column): boolean => column === 'email' || column === 'phone';
+/** The headings in the user's own sheet, of those that are other ones. */
+export type OwnHeadings = Partial<Record<Column, string>>;
 
 /** A row that has something in it. */
 export interface SourceRow {
@@ -31,10 +31,16 @@ export interface SourceRow {
 	line: number;
 	/** What is in the columns that are read; undefined without such a column. */
 	cells: Partial<Record<Column, unknown>>;
-	/** The other columns by their headings, as they came; those that are passed on by the name that others read. */
+	/** The other columns by their headings, as they came, and what is in none. */
 	others: Map<string, unknown>;
 	/** Whether something stands beyond the last heading: a value with a comma moved the others. */
 	isTooLong: boolean;
+}
+
+export interface List {
+	rows: SourceRow[];
+	/** The columns that are not read and have something in them: their headings, or their places. */
+	notRead: string[];
 }
 
 /** A heading and the rows below it. */
@@ -48,8 +54,12 @@ interface Table {
 /** Rows within which the headings of a sheet have to stand, below a title. */
 const rowsWithHeadings = 20;
 
-/** The last row of a sheet that may have something in it. The examples read no further, so a list that goes on is refused. */
+/**
+ * The last row and the last column of a sheet that may have something in them. A workflow reads one more of each (to CW5001),
+ * so a list that goes on is refused.
+ */
 const lastLine = 5_000;
+const lastColumn = 100;
 
 /**
  * The rows of a list that have something in them.
@@ -57,14 +67,16 @@ const lastLine = 5_000;
  * @throws {InvalidValueError} if the list as a whole cannot be used: it names the columns that are missing and those that
  * are there, or the row
  */
-export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow[] {
+export function readList(items: ReadonlyArray<Record<string, unknown>>, own: OwnHeadings): List {
 	requireRead(items);
 	const sheet = items.flatMap(({ row }) => (Array.isArray(row) ? [row as unknown[]] : []));
-	const { headings, place, rows } =
-		sheet.length === items.length && sheet.length > 0 ? tableOfSheet(sheet) : tableOfFields(items);
-	const columns = headings.map(columnNamed);
+	const isSheet = sheet.length === items.length && sheet.length > 0;
+	const { headings, place, rows } = isSheet ? tableOfSheet(sheet, own) : tableOfFields(items);
+	const indexes = columnsIn(headings, own);
+	for (const [index, heading] of headings.entries())
+		requireReadable(heading.replace(/\s/g, ' '), 1, nameOf(heading, index));
 	// A table without rows comes as one item without fields.
-	if (headings.some((heading) => heading !== '')) requireColumns(headings, columns, place);
+	if (headings.some((heading) => heading !== '')) requireColumns(headings, indexes, own, place);
 	const filled = rows.filter(({ cells }) => cells.some((cell) => textOf(cell) !== ''));
 	if (filled.length === 0) {
 		throw new InvalidValueError(
@@ -72,20 +84,35 @@ export function rowsOf(items: ReadonlyArray<Record<string, unknown>>): SourceRow
 			'Give this node one item for each person. If the list is a file, its first sheet counts.',
 		);
 	}
-	const last = columns.length - 1 - headings.toReversed().findIndex((heading) => heading !== '');
-	return filled.map(({ itemIndex, line, cells }) => {
+	requireOneTable(filled, headings, indexes);
+	const columnAt = new Map(
+		columnNames.flatMap((column) => indexes[column].map((index) => [index, column])),
+	);
+	const last = headings.findLastIndex((heading) => heading !== '');
+	const notRead = new Set<number>();
+	const found = filled.map(({ itemIndex, line, cells }) => {
 		const row: SourceRow = { itemIndex, line, cells: {}, others: new Map(), isTooLong: false };
+		for (const column of columnNames) row.cells[column] = cells[indexes[column][0] ?? -1];
 		for (const [index, cell] of cells.entries()) {
-			requireOneLine(cell, headings[index] ?? '', line);
-			const [column, heading = ''] = [columns[index], headings[index]];
-			if (column !== undefined) row.cells[column] = cell;
-			if (heading === '') row.isTooLong ||= index > last && textOf(cell) !== '';
-			else if (column === undefined || isPassedOn(column))
-				row.others.set(column ?? heading, typeof cell === 'string' ? decoded(cell) : cell);
+			const heading = headings[index] ?? '';
+			requireReadable(cell, line, nameOf(heading, index));
+			if (columnAt.has(index)) continue;
+			const isFilled = textOf(cell) !== '';
+			if (isFilled) notRead.add(index);
+			if (heading === '') row.isTooLong ||= index > last && isFilled;
+			else row.others.set(heading, typeof cell === 'string' ? decoded(cell) : cell);
 		}
 		return row;
 	});
+	const places = [...notRead].sort((one, other) => one - other);
+	return { rows: found, notRead: places.map((index) => headings[index] || nameOf('', index)) };
 }
+
+/** As a spreadsheet names it: A to Z, AA … */
+const letterOf = (index: number): string =>
+	(index < 26 ? '' : letterOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
+const nameOf = (heading: string, index: number): string =>
+	heading === '' ? `column ${letterOf(index)}` : show(heading);
 
 /** A node that fails and goes on, such as one that cannot read the file, gives one item with its error. @throws {InvalidValueError} */
 function requireRead(items: ReadonlyArray<Record<string, unknown>>): void {
@@ -97,34 +124,36 @@ function requireRead(items: ReadonlyArray<Record<string, unknown>>): void {
 	);
 }
 
-function tableOfSheet(sheet: unknown[][]): Table {
-	const top = sheet.slice(0, rowsWithHeadings);
-	const found = top.map((row) => new Set(Array.from(row, (cell) => columnNamed(textOf(cell)))));
-	const matches = found.map(
-		(columns) => requiredColumns.filter((name) => columns.has(name)).length,
-	);
-	const most = Math.max(...matches);
-	// If no row has any of the names, a person recognises the list by its first row with several texts.
-	const headed = most > 0 ? matches.indexOf(most) : top.findIndex((row) => textsIn(row) > 1);
-	const index = Math.max(headed, 0);
+function tableOfSheet(sheet: unknown[][], own: OwnHeadings): Table {
+	const top = sheet.slice(0, rowsWithHeadings).map((row) => Array.from(row, textOf));
+	const rated = top.map((row) => {
+		const indexes = columnsIn(row, own);
+		const matches = requiredColumns.filter((column) => indexes[column].length > 0).length;
+		// A letterhead has few texts beside each other, and a row of people has numbers.
+		const texts = row.filter((text) => text !== '' && !/^[-+\d\s.,/():%]+$/.test(text)).length;
+		return matches === requiredColumns.length ? Infinity : 3 * matches + texts;
+	});
+	const index = Math.max(rated.indexOf(Math.max(...rated)), 0);
 	const rows = sheet.map((cells, itemIndex) => ({ itemIndex, line: itemIndex + 1, cells }));
-	const beyond = rows.slice(lastLine).find(({ cells }) => textsIn(cells) > 0);
-	if (beyond !== undefined) {
+	const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
+	const goesOn = rows.slice(lastLine).some(({ cells }) => isFilled(cells))
+		? `below row ${lastLine}`
+		: rows.some(({ cells }) => isFilled(cells.slice(lastColumn)))
+			? `to the right of column ${letterOf(lastColumn - 1)}`
+			: undefined;
+	if (goesOn !== undefined) {
 		throw new InvalidValueError(
-			`The list goes on below row ${lastLine}`,
-			'Make several lists of it, so that nobody is forgotten.',
+			`The list goes on ${goesOn}`,
+			'Make several lists of it, or delete columns, so that nobody and nothing is forgotten.',
 		);
 	}
 	return {
-		headings: Array.from(sheet[index] ?? [], textOf),
+		headings: top[index] ?? [],
 		place: ` (row ${index + 1})`,
 		// A hole in a row is an empty cell.
 		rows: rows.slice(index + 1).map((row) => ({ ...row, cells: Array.from(row.cells) })),
 	};
 }
-
-const textsIn = (cells: unknown[]): number =>
-	Array.from(cells, textOf).filter((text) => text !== '').length;
 
 /** How n8n names a column of a sheet that has no heading. */
 const withoutHeading = /^__EMPTY(_\d+)?$/;
@@ -143,40 +172,67 @@ function tableOfFields(items: ReadonlyArray<Record<string, unknown>>): Table {
 	};
 }
 
-function columnNamed(heading: string): Column | undefined {
+/** A heading, as it is compared: letters and digits. */
+function plainOf(heading: string): string {
 	const plain = heading
 		.normalize('NFKC')
 		.toLowerCase()
-		.replace(/[^\p{L}\p{N}]/gu, '');
+		.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 	// Create gives the wallet of a payment as toUserId, so its output can be checked as a list again.
-	const own = plain === 'touserid' ? 'userid' : plain;
-	return columnNames.find((column) => column.toLowerCase() === own);
+	return plain === 'touserid' ? 'userid' : plain;
+}
+
+/** Where each column stands: of a heading of the user's own, first as it is written exactly. */
+function columnsIn(headings: string[], own: OwnHeadings): Record<Column, number[]> {
+	const plain = headings.map(plainOf);
+	const at = (wanted: string, texts: string[]): number[] =>
+		wanted === '' ? [] : texts.flatMap((text, index) => (text === wanted ? [index] : []));
+	const find = (column: Column): number[] => {
+		const exact = at(own[column] ?? '', headings);
+		return exact.length > 0 ? exact : at(plainOf(own[column] ?? column), plain);
+	};
+	return {
+		employee: find('employee'),
+		name: find('name'),
+		amountEtb: find('amountEtb'),
+		userId: find('userId'),
+		email: find('email'),
+		phone: find('phone'),
+		period: find('period'),
+	};
 }
 
 function requireColumns(
 	headings: string[],
-	columns: Array<Column | undefined>,
+	indexes: Record<Column, number[]>,
+	own: OwnHeadings,
 	place: string,
 ): void {
-	const missing = requiredColumns.filter((name) => !columns.includes(name));
+	const headingOf = (column: Column): string => own[column] ?? column;
+	const isOptional = (column: Column): boolean =>
+		!requiredColumns.includes(column) && own[column] === undefined;
+	const missing = columnNames.filter(
+		(column) => indexes[column].length === 0 && !isOptional(column),
+	);
 	if (missing.length > 0) {
 		const there = headings.filter((heading) => heading !== '').map(show);
 		throw new InvalidValueError(
-			`The list has no column ${missing.join(' and no column ')}. Its columns are ${listed(there)}${place}`,
-			`Rename the headings of your list: ${requiredColumns.join(', ')}, and if you have them ${otherColumns.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
+			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${listed(there)}${place}`,
+			`Write the headings of your own list into Columns of this node, once: which one is ${missing.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
 		);
 	}
 	for (const column of columnNames) {
+		const [first = -1] = indexes[column];
 		const same = headings.filter(
 			(heading, index) =>
-				columns[index] === column ||
+				indexes[column].includes(index) ||
 				// n8n numbers the second column of a name.
-				headings.some((each, at) => columns[at] === column && isNumbered(heading, each)),
+				(first >= 0 && isNumbered(heading, headings[first] ?? '')),
 		);
 		if (same.length <= 1) continue;
 		throw new InvalidValueError(
-			`The list has ${same.length} columns for ${show(column)}: ${listed(same.map(show))}`,
-			'Rename or delete all of them but one.',
+			`The list has ${same.length} columns for ${show(headingOf(column))}: ${listed(same.map(show))}`,
+			'Rename or delete all of them but one, or write the exact heading into Columns of this node.',
 		);
 	}
 }
@@ -185,13 +241,42 @@ const isNumbered = (heading: string, other: string): boolean =>
 	heading.startsWith(`${other}_`) && /^\d+$/.test(heading.slice(other.length + 1));
 
 const listed = (texts: string[]): string =>
-	texts.length === 0 ? 'empty' : texts.slice(0, 20).join(', ') + (texts.length > 20 ? ', …' : '');
+	texts.length === 0 ? 'empty' : texts.slice(0, 30).join(', ') + (texts.length > 30 ? ', …' : '');
 
-/** A quote without its partner swallows the rows below it, with the people in them. @throws {InvalidValueError} */
-function requireOneLine(cell: unknown, heading: string, line: number): void {
-	if (typeof cell !== 'string' || !/[\r\n\u2028\u2029]/.test(textOf(cell))) return;
-	throw new InvalidValueError(
-		`Row ${line} of the list has several lines in ${heading === '' ? 'one cell' : show(heading)}: ${show(textOf(cell))}`,
-		'In a CSV file a quote " has no partner, so the rows below are missing: correct it. In a spreadsheet write it in one line.',
+/**
+ * Below a second row of headings the columns may mean something else, such as gross where net stood.
+ * @throws {InvalidValueError} if a row repeats headings; or has nothing but words in all three columns, after a gap, with
+ * amounts below it
+ */
+function requireOneTable(
+	rows: Table['rows'],
+	headings: string[],
+	indexes: Record<Column, number[]>,
+): void {
+	const read = requiredColumns.map((column) => indexes[column][0] ?? -1);
+	const known = new Set(
+		columnNames.flatMap((column) => indexes[column].map((index) => plainOf(headings[index] ?? ''))),
 	);
+	known.delete('');
+	const amountIn = (cells: unknown[]): string => textOf(cells[read[2] ?? -1]);
+	const lastAmount = rows.findLastIndex(({ cells }) => /\d/.test(amountIn(cells)));
+	for (const [place, { cells, line }] of rows.entries()) {
+		const headed = (cell: unknown): boolean =>
+			typeof cell === 'string' && cell.length < 100 && known.has(plainOf(textOf(cell)));
+		const repeated = new Set(cells.filter(headed).map((cell) => plainOf(textOf(cell))));
+		const isWords = cells.every((cell) => !/\p{N}/u.test(textOf(cell)));
+		const before = rows[place - 1];
+		const isApart = before?.line !== line - 1 || !/\d/.test(amountIn(before.cells));
+		const isNew =
+			isWords &&
+			isApart &&
+			place > 0 &&
+			place < lastAmount &&
+			read.every((index) => textOf(cells[index]) !== '');
+		if (repeated.size < 2 && !read.some((index) => headed(cells[index])) && !isNew) continue;
+		throw new InvalidValueError(
+			`Row ${line} of the list looks like a second row of headings: ${listed(cells.map(textOf).filter(Boolean).map(show))}`,
+			'Make a list of its own of each table, because below other headings a column may mean something else. If it only repeats the headings, delete the row.',
+		);
+	}
 }

@@ -63,6 +63,13 @@ export function readPeriod(fields: PeriodFields): Period {
 			'Start the workflow again instead. Who was paid is not paid again.',
 		);
 	}
+	const ethiopian = ethiopianYearIn(String(named), now);
+	if (ethiopian !== undefined) {
+		throw new InvalidValueError(
+			`Period is ${show(named)}, and ${ethiopian} is a year of the Ethiopian calendar`,
+			`Write the month of the Gregorian calendar in which the pay day is, such as ${due}, which is due.`,
+		);
+	}
 	if (typeof named !== 'string' || !/^\d{4}-(0[1-9]|1[0-2])$/.test(named)) {
 		throw new InvalidValueError(`Period is ${show(named)}`, `Write it like ${due}, which is due.`);
 	}
@@ -85,6 +92,15 @@ export function readPeriod(fields: PeriodFields): Period {
 		);
 	}
 	return named;
+}
+
+/**
+ * The year in a text that can only be one of the Ethiopian calendar, because it is 7 to 9 years behind; undefined for none.
+ * Its months are no periods: they begin on other days, and there are 13.
+ */
+export function ethiopianYearIn(text: string, now: Date): number | undefined {
+	const years = [...text.matchAll(/(?<!\d)20\d\d(?!\d)/g)].map(Number);
+	return years.find((year) => [7, 8, 9].includes(now.getUTCFullYear() - year));
 }
 
 /** The period that a text names in any of the usual ways, such as 2026-09, 2026/9 or 2026-09-25; undefined if it names none. */

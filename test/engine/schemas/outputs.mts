@@ -58,6 +58,16 @@ const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
 	...more,
 });
 
+const thisMonth = new Date(Date.now() + 3 * 60 * 60 * 1000)
+	.toISOString()
+	.slice(0, 'YYYY-MM'.length);
+
+/** As the register has it. */
+const paidPayment = (person: number, period: string): IDataObject => ({
+	...{ reference: `salary-${period}-E${person}`, outcome: 'paid', amountEtb: 1, name: 'Abebe' },
+	paidAt: `${period}-01T00:00:00Z`,
+});
+
 /** An item of which nothing can be read is a row too. */
 const unreadable = { toUserId: '={{ $json.none }}', amountEtb: '={{ $json.none }}' };
 const continues = { onError: 'continueRegularOutput' } as const;
@@ -99,9 +109,14 @@ const runs: Run[] = [
 	settling({ wasNotPaid: 'never-sent' }),
 	{ ...settling({}), onError: 'continueRegularOutput' },
 	{
-		...run('disbursement', 'checkList', { purpose: 'salary', payDay: 1 }),
-		items: ['1', 'x'].map((amountEtb, index) => ({
-			...{ employee: `E-${index}`, name: 'Abebe', amountEtb, userId: `${userId}-${index}` },
+		...run('disbursement', 'checkList', {
+			...{ purpose: 'salary', payDay: 1 },
+			knownPayments: `={{ ${JSON.stringify([paidPayment(1, '2020-01'), paidPayment(2, thisMonth)])} }}`,
+		}),
+		items: ['1', '1', 'x', ''].map((amountEtb, index) => ({
+			// A column without a heading.
+			...{ __EMPTY: 'x', employee: amountEtb && `E-${index + 1}`, name: 'Abebe', amountEtb },
+			userId: `${userId}-${index}`,
 		})),
 	},
 	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),

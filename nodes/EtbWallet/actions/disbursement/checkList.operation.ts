@@ -1,9 +1,20 @@
 /** Disbursement → Check List: its fields in the editor. The rules stand in `list/`. */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
+} from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
-import { otherColumns, requiredColumns } from '../../list/headings';
+import {
+	columnNames,
+	otherColumns,
+	requiredColumns,
+	type Column,
+	type OwnHeadings,
+} from '../../list/headings';
+import { KnownPayments, KnownPeople } from '../../list/known';
 import { readPeriod } from '../../list/period';
-import { KnownPeople } from '../../list/wallets';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import {
 	errorItem,
@@ -13,6 +24,7 @@ import {
 	isStartedByTrigger,
 	savedParameter,
 } from '../../../shared/n8n';
+import { property } from '../../../shared/unknownValues';
 import { invalidValueError, invalidValueFailure } from '../../../shared/service/failure';
 import { sameForAll, type ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
@@ -22,6 +34,16 @@ const maxPurposeLength = 50;
 
 const bold = (columns: readonly string[]): string =>
 	columns.map((column) => `<b>${column}</b>`).join(', ');
+
+const ownHeading = (
+	displayName: string,
+	name: Column,
+	example: string,
+	what: string,
+): INodeProperties => ({
+	...{ displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}` },
+	description: `The heading of the column with ${what}`,
+});
 
 /** Calls nobody, and needs no credential. */
 export const checkList: Operation = {
@@ -33,7 +55,7 @@ export const checkList: Operation = {
 	},
 	fields: [
 		{
-			displayName: `Reads the columns ${bold(requiredColumns)}, and if there are, ${bold(otherColumns)}. A row with a problem leaves without an amount and a reference, so it cannot be paid.`,
+			displayName: `Reads the columns ${bold(requiredColumns)}, and if there are, ${bold(otherColumns)}; if yours have other headings, write them into Columns. Only a row with the status ready has an amount and a reference, so no other one can be paid.`,
 			name: 'columnsNotice',
 			type: 'notice',
 			default: '',
@@ -67,6 +89,28 @@ export const checkList: Operation = {
 				'The month whose pay day begins the period, as year and month with a dash. Empty for the one that is due. An execution that starts by itself takes only that one.',
 		},
 		{
+			displayName: 'Columns',
+			name: 'columns',
+			type: 'collection',
+			placeholder: 'Add Column',
+			default: {},
+			description:
+				'The headings in your own list, if they are other ones. Write each as it stands there, once. A column that is not here has the heading that the notice above names.',
+			options: [
+				ownHeading('Amount', 'amountEtb', 'Net to pay', 'what each person gets, in ETB'),
+				ownHeading('Email', 'email', 'E-mail', 'email addresses'),
+				ownHeading(
+					'Employee',
+					'employee',
+					'Staff No',
+					'employee numbers, or another number that each person keeps',
+				),
+				ownHeading('Name', 'name', 'Full name', 'names'),
+				ownHeading('Phone', 'phone', 'Mobile', 'telephone numbers'),
+				ownHeading('User ID', 'userId', 'Wallet', 'wallets, if the list has them'),
+			],
+		},
+		{
 			displayName: 'Known People',
 			name: 'knownPeople',
 			type: 'string',
@@ -74,6 +118,23 @@ export const checkList: Operation = {
 			placeholder: "e.g. {{ $('People').all() }}",
 			description:
 				'The rows of your table of people, by an expression, if the list has no wallets: each row gets the userId of its employee. Who is not in the table is a problem. Empty if the list has them.',
+		},
+		{
+			displayName: 'Sets Up People',
+			name: 'setsUpPeople',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether a later node of this workflow gives a wallet to whoever has none. Then it is no problem that somebody is not in Known People.',
+		},
+		{
+			displayName: 'Known Payments',
+			name: 'knownPayments',
+			type: 'string',
+			default: '',
+			placeholder: "e.g. {{ $('Payments').all() }}",
+			description:
+				'The rows of your table of payments, by an expression. Who was paid under the same reference, by whichever workflow, has the status paidBefore; the others are compared with the last time.',
 		},
 	],
 	async execute(context, read) {
@@ -90,15 +151,26 @@ export const checkList: Operation = {
 function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExecutionData[] {
 	const items = context.getInputData().map(({ json }) => json);
 	return check(items, readSettings(context, read)).map(({ itemIndex, row, others }) => ({
-		json: { ...(others as IDataObject), ...row },
+		json: { ...row, ...(others as IDataObject) },
 		pairedItem: { item: itemIndex },
 	}));
 }
 
+/** An expression that can give another value for each item. */
+const namesItem =
+	/\$json\b|\$item(?:Index)?\b|\$binary\b|\$data\b|\.item\b|itemMatching|\$thisItem\b/;
+
 function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSettings {
 	const now = new Date();
-	const ofList = (name: string, displayName: string): unknown =>
-		sameForAll(context, name, displayName, (itemIndex) => read(name, itemIndex));
+	// Most rows of a sheet are empty, and an expression costs much more than all that is done with a row.
+	const filled = (): number[] =>
+		context.getInputData().flatMap(({ json }, index) => (isEmpty(json) ? [] : [index]));
+	const ofList = (name: string, displayName: string): unknown => {
+		const saved = savedParameter(context, name);
+		const valueOf = (itemIndex: number): unknown => read(name, itemIndex);
+		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
+		return sameForAll(context, name, displayName, valueOf, filled());
+	};
 	const purpose = requiredText(
 		'Purpose',
 		ofList('purpose', 'Purpose'),
@@ -121,7 +193,32 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		isChosen: isStartedInEditor(context) || isChosenByExpression,
 		isRetryExecution: isRetryExecution(context),
 	});
-	// Of item 0 only: it is the same for all, and comparing it would take long.
-	const known = read('knownPeople', 0);
-	return { purpose, period, now, ...(!isAbsent(known) && { people: new KnownPeople(known, now) }) };
+	const [people, payments] = [read('knownPeople', 0), read('knownPayments', 0)];
+	return {
+		...{ purpose, period, now, columns: ownHeadings(read('columns', 0)) },
+		...(!isAbsent(people) && { people: new KnownPeople(people, now) }),
+		...(!isAbsent(payments) && { payments: new KnownPayments(payments) }),
+		setsUpPeople: read('setsUpPeople', 0) === true,
+		workflowId: context.getWorkflow().id,
+	};
+}
+
+const isEmpty = (json: IDataObject): boolean =>
+	[Array.isArray(json.row) ? json.row : Object.values(json)]
+		.flat()
+		.every((value) => value === '' || isAbsent(value));
+
+/** @throws {InvalidValueError} */
+function ownHeadings(given: unknown): OwnHeadings {
+	const own: OwnHeadings = {};
+	for (const column of columnNames) {
+		const heading = property(given, column);
+		if (isAbsent(heading)) continue;
+		if (typeof heading !== 'string') {
+			const remedy = 'Write the heading as it stands in your list.';
+			throw invalid(`The heading of ${column} in Columns`, heading, 'is not text', remedy);
+		}
+		if (heading.trim() !== '') own[column] = heading.trim().replace(/\s+/g, ' ');
+	}
+	return own;
 }
