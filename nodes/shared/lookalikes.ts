@@ -78,3 +78,9 @@ export function personOf(employee: string): string {
 		.replace(/^0+(?=\d)/, '');
 	return (mobileIn(look) ?? plain).toUpperCase();
 }
+
+/** The form in which a telephone number is compared; empty for a text that is none, such as `-` or 0. */
+export function phoneOf(text: string): string {
+	const digits = text.normalize('NFKC').replace(/\.0$/, '').replace(/\D/g, '');
+	return mobileIn(digits) ?? (/^0*$|^\d{1,6}$/.test(digits) ? '' : digits);
+}

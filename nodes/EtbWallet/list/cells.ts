@@ -2,10 +2,9 @@
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/lookalikes';
 
-/** Most cells: what can be seen of ASCII, without anything to take off. */
-const isPlain = (text: string): boolean => /^[\w.,/@+:#&()-]+(?: [\w.,/@+:#&()-]+)*$/.test(text);
-
-const unseenAtEdges = new RegExp(
+/** Nearly all cells, of which nothing is taken off. */
+const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
+const unseenAtEnds = new RegExp(
 	`^(?:${invisible.source}|\\s)+|(?:${invisible.source}|\\s)+$`,
 	'gu',
 );
@@ -16,11 +15,12 @@ const unseenAtEdges = new RegExp(
  * cell with several lines is refused.
  */
 export function textOf(cell: unknown): string {
-	const text = plainText(cell);
-	if (text === '' || isPlain(text)) return text;
+	if (cell === undefined || cell === null) return '';
+	const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell as string | number);
+	if (plain.test(text)) return text;
 	return decoded(text)
 		.normalize('NFC')
-		.replace(unseenAtEdges, '')
+		.replace(unseenAtEnds, '')
 		.replace(/^="(.*)"$/, '$1')
 		.replace(/[^\S\r\n]+/g, ' ')
 		.trim()
@@ -30,14 +30,8 @@ export function textOf(cell: unknown): string {
 /** The text of a cell that people compare by eye: without what nobody sees. */
 export const visibleText = (cell: unknown): string => textOf(cell).replace(invisible, '');
 
-function plainText(cell: unknown): string {
-	if (typeof cell === 'string') return cell;
-	if (cell === undefined || cell === null) return '';
-	return typeof cell === 'object' ? JSON.stringify(cell) : String(cell as number | boolean);
-}
-
 /** n8n gives the bytes of a CSV file without a mark of its encoding as one letter each: UTF-8, or that of old Windows. */
-export function decoded(text: string): string {
+function decoded(text: string): string {
 	if (!/[\u0080-\u00ff]/.test(text) || /[^\0-\u00ff]/.test(text)) return text;
 	const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 	try {
@@ -47,32 +41,51 @@ export function decoded(text: string): string {
 	}
 }
 
-/** What programs write for a value that is not there. */
-const placeholder = /^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i;
-/** What is written, without signs for nothing. */
-export const withoutPlaceholder = (text: string): string => (placeholder.test(text) ? '' : text);
+/** A cell as it leaves. */
+export const asItCame = (cell: unknown): unknown =>
+	typeof cell === 'string' ? decoded(cell) : cell;
 
-/** What spreadsheets write for a formula that fails, in each of their languages. */
-export const isFormulaError = (text: string): boolean =>
-	/^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
+/** What is written, without what programs and people write for nothing. */
+export const withoutPlaceholder = (text: string): string =>
+	/^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
+
+/** Whether it is what spreadsheets write for a formula that fails, in each of their languages. */
+export const isFormulaError = (text: unknown): boolean =>
+	typeof text === 'string' && /^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** The day from which spreadsheets count. */
+const firstDay = Date.UTC(1899, 11, 30);
 
 /**
- * A file in another encoding loses letters; a quote without its partner swallows the rows below it, with the people in them.
- * @param place where the cell stands, such as `"name"`
+ * The day of last, this or next year that a spreadsheet keeps as this number; undefined for none. Whoever types 12-1 gets a
+ * day of this year, which n8n reads as its number.
+ */
+export function dayNear(cell: unknown, now: Date): string | undefined {
+	if (typeof cell !== 'number' || !Number.isInteger(cell) || cell < 1 || cell > 100_000)
+		return undefined;
+	const day = new Date(firstDay + cell * dayMs);
+	const isNear = Math.abs(day.getUTCFullYear() - now.getUTCFullYear()) <= 1;
+	return isNear ? day.toISOString().slice(0, 'YYYY-MM-DD'.length) : undefined;
+}
+
+/**
+ * A file in another encoding loses letters. A quote without its partner swallows the rows below it, with the people in them.
  * @throws {InvalidValueError}
  */
-export function requireReadable(cell: unknown, line: number, place: string): void {
+export function requireReadable(cell: unknown, line: number, heading: string): void {
 	if (typeof cell !== 'string') return;
+	const found = (what: string): string => `Row ${line} of the list has ${what} in ${show(heading)}`;
 	if (/[\0\ufffd]/.test(cell)) {
 		const why = cell.includes('\0') ? 'UTF-16 without a mark that says so' : 'another encoding';
 		throw new InvalidValueError(
-			`Row ${line} of the list has letters that cannot be read in ${place}: the file is in ${why}`,
+			`${found('letters that cannot be read')}: the file is in ${why}`,
 			'Open the file in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
 		);
 	}
 	if (/[\r\n\u2028\u2029]/.test(textOf(cell))) {
 		throw new InvalidValueError(
-			`Row ${line} of the list has several lines in ${place}: ${show(textOf(cell))}`,
+			`${found('several lines')}: ${show(textOf(cell))}`,
 			'In a CSV file a quote " has no partner, so the rows below are missing: correct it. In a spreadsheet write it in one line.',
 		);
 	}

@@ -1,12 +1,14 @@
 /** Makes payments of the rows of a list: who is paid how much, for which period, under which reference. */
+import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf } from '../../shared/lookalikes';
-import { decoded, textOf } from './cells';
-import { changes, comparedWithOthers, paidLately } from './compare';
+import { sumsOfOthers } from './amounts';
+import { asItCame, textOf } from './cells';
+import { changes, listed, namesakesAmong, paidLately } from './compare';
 import { readList, type Column, type OwnHeadings, type SourceRow } from './headings';
-import type { Facts, KnownPayments, KnownPeople, Payment } from './known';
+import type { Payment, Person } from './known';
 import { ethiopianYearIn, periodIn, type Period } from './period';
-import type { Remark } from './remarks';
+import { remark, type Remark } from './remarks';
 import { readRow, type ReadRow } from './rows';
 
 export interface ListSettings {
@@ -14,20 +16,19 @@ export interface ListSettings {
 	purpose: string;
 	period: Period;
 	now: Date;
-	/** The headings of the user's own list. */
 	columns?: OwnHeadings;
 	/** Who has a wallet; undefined if the list itself has it. */
-	people?: KnownPeople;
+	people?: readonly Person[];
 	/** Whether a later node gives a wallet to whoever has none. */
 	setsUpPeople?: boolean;
-	payments?: KnownPayments;
-	/** The workflow of this run, as the register names it. */
+	/** The rows of the register; undefined if it is not compared. */
+	payments?: readonly Payment[];
+	/** The id of this workflow, by which the register names it. */
 	workflowId?: string;
 }
 
-/** What the node says of a row; the other columns come along under their headings. */
+/** What the node says of a row; the other columns come along under their headings. docs/operations.md describes it. */
 export interface CheckedRow {
-	/** `paidBefore`: the register has this reference as paid. `noPerson`: neither a number nor an amount. */
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
 	/** As the spreadsheet numbers it; of rows that are no spreadsheet's, counted from 1. */
 	line: number;
@@ -35,34 +36,31 @@ export interface CheckedRow {
 	/** The employee number in the form that is compared; empty if it cannot be read. */
 	person: string;
 	name: string;
-	/** Empty if the list has none. */
+	/** Empty if there is none. */
 	toUserId: string;
-	/** In ETB. Only of a row that is ready. */
-	amountEtb?: number;
 	period: Period;
 	purpose: string;
-	/** `<purpose>-<period>-<person>`. Only of a row that is ready. */
-	reference?: string;
 	/** Why nobody is paid for this row, and what to do; empty if it is ready or was paid. */
 	problem: string;
-	/** What whoever approves should know. */
 	remarks: Remark[];
-	/** Compared with Known People and Known Payments, if they are given. */
+	/** In ETB. Like the reference, `<purpose>-<period>-<person>`, only of a row that is ready. */
+	amountEtb?: number;
+	reference?: string;
+	/** Only if people or payments are given. */
 	known?: 'new' | 'changed' | 'same';
 	/** The last payment of this person for the same purpose. */
-	lastTime?: { period: Period; amountEtb?: number; name: string; phone: string; toUserId: string };
-	/** Of a row that was paid before: what was paid. */
-	paid?: {
-		amountEtb?: number;
-		name: string;
-		toUserId: string;
-		paidAt: string;
-		txHash: string;
-		workflow: string;
-	};
-	/** The columns of the list that are not read and have something in them; the same for all rows. */
+	lastTime?: Fact & Pick<Payment, 'period' | 'phone'>;
+	/** What was paid, of a row that was paid before. */
+	paid?: Fact & Pick<Payment, 'paidAt' | 'txHash' | 'workflow'>;
+	/** The columns of the list that have something in them and are not read; the same for all rows. */
 	notRead: string[];
 }
+
+type Fact = Pick<Payment, 'name' | 'amountEtb'> & { toUserId: string };
+
+/** A list that was checked before has these columns, and what they say is old. */
+const ownNames =
+	/^(?:status|line|employee|person|name|toUserId|period|purpose|problem|remarks|amountEtb|reference|known|lastTime|paid|notRead)$/;
 
 export interface CheckedItem {
 	/** Of the items that came in. */
@@ -71,29 +69,9 @@ export interface CheckedItem {
 	others: Record<string, unknown>;
 }
 
-/** A list that was checked before has these columns, and what they say is old. */
-const ownNames = {
-	status: true,
-	line: true,
-	employee: true,
-	person: true,
-	name: true,
-	toUserId: true,
-	amountEtb: true,
-	period: true,
-	purpose: true,
-	reference: true,
-	problem: true,
-	remarks: true,
-	known: true,
-	lastTime: true,
-	paid: true,
-	notRead: true,
-} satisfies Record<keyof CheckedRow, true>;
-
 /**
  * Checks a list, and makes a payment of each row without a problem. The rows stay in order, and those without anything in
- * them are left out. A row with a problem has neither a reference nor an amount, so nothing that comes next can pay it.
+ * them are left out. Only a row that is ready has a reference and an amount, so nothing that comes next can pay another one.
  *
  * Nothing is guessed: a row that cannot be read is a problem, and an odd one has remarks for whoever approves it.
  * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet
@@ -109,22 +87,16 @@ export function checkList(
 	const rows = sources.map((source) => readRow(source, now, headingOf));
 	const persons = rows.filter(({ kind }) => kind === 'person');
 	requirePeriod(persons, settings);
-	for (const row of persons) findWallet(row, settings);
-	const besides = comparedWithOthers(persons, settings, headingOf);
-	const judge = {
-		person: (row: ReadRow) => judgedPerson(row, settings, besides(row)),
-		total: () => total,
-		nobody: ({ source }: ReadRow) => nobody(source),
-	};
+	findWallets(persons, settings);
+	const judge = { person: judgeOf(persons, settings, headingOf), total: () => total, nobody };
 	return rows.map((row) => {
-		const { facts, source, kind } = row;
+		const { source, person, kind } = row;
 		const { status, ...judgement } = judge[kind](row);
 		return {
 			itemIndex: source.itemIndex,
 			row: {
-				...{ status, line: source.line },
-				...{ employee: facts.employee, person: facts.person, name: facts.name },
-				...{ toUserId: facts.userId, period, purpose },
+				...{ status, line: source.line, employee: person.employee, person: person.key },
+				...{ name: person.name, toUserId: person.userId, period, purpose },
 				...judgement,
 				notRead,
 			},
@@ -135,140 +107,184 @@ export function checkList(
 
 /** The columns that are not read; and, under the names that later nodes read, how to reach somebody. */
 function othersOf({ cells, others }: SourceRow): Record<string, unknown> {
-	const fields = new Map(others);
-	for (const column of ['email', 'phone'] as const) {
-		const cell = cells[column];
-		if (cell !== undefined) fields.set(column, typeof cell === 'string' ? decoded(cell) : cell);
-	}
-	return Object.fromEntries([...fields].filter(([name]) => !Object.hasOwn(ownNames, name)));
+	const reach = (['email', 'phone'] as const).filter((column) => cells[column] !== undefined);
+	const all = [...others, ...reach.map((column) => [column, asItCame(cells[column])] as const)];
+	return Object.fromEntries(all.filter(([name]) => !ownNames.test(name)));
 }
 
-type Judgement = Omit<
-	CheckedRow,
-	'line' | 'employee' | 'person' | 'name' | 'toUserId' | 'period' | 'purpose' | 'notRead'
->;
+type Judgement = Pick<CheckedRow, 'status' | 'problem' | 'remarks'> & Partial<CheckedRow>;
 
-const isTotal =
-	'This row is a total. Delete it. If it is a person, write Ato or W/ro before the name.';
 const total: Judgement = {
-	...{ status: 'problem', problem: isTotal, remarks: [{ code: 'total', text: isTotal }] },
+	status: 'problem',
+	problem: 'This row is a total. Delete it. If it is a person, write Ato or W/ro before the name.',
+	remarks: [remark('total')],
 };
 
-function nobody({ cells, others }: SourceRow): Judgement {
-	const texts = [...Object.values(cells), ...others.values()].map(textOf);
-	const found = show(texts.find((text) => text !== ''));
-	const problem = `Beside ${found} there is no employee number and no amount. If it is a person, write both.`;
+function nobody({ source: { cells, others } }: ReadRow): Judgement {
+	const found = [...Object.values(cells), ...others.values()].map(textOf).find(Boolean);
+	const problem = `Beside ${show(found)} there is no employee number and no amount. If it is a person, write both.`;
 	return { status: 'noPerson', problem, remarks: [] };
 }
 
-/** The wallet of a person is the one of Known People. */
-function findWallet(row: ReadRow, { people, setsUpPeople = false }: ListSettings): void {
-	const { facts, problems, remarks } = row;
-	if (people === undefined || facts.person === '') return;
-	const isKnown = (people.of(facts.person)?.userId ?? '') !== '';
-	const { userId, problem } = people.walletOf(facts.person, facts.userId, setsUpPeople);
-	facts.userId = userId;
-	if (problem !== '') problems.push(problem);
-	else if (userId !== '' && !isKnown)
-		remarks.push({ code: 'walletInListOnly', text: 'The wallet stands in this list alone.' });
+/** Known People says whose wallet is whose; the list may repeat that, but not change it. */
+function findWallets(rows: readonly ReadRow[], { people, setsUpPeople }: ListSettings): void {
+	if (people === undefined) return;
+	const byNumber = grouped(people, ({ key }) => key);
+	const byWallet = grouped(people, ({ userId }) => lookOf(userId));
+	for (const { person, problems, remarks } of rows) {
+		if (person.key === '') continue;
+		const inList = person.userId;
+		const [known, ...others] = byNumber.get(person.key) ?? [];
+		const wallet = inList || (known?.userId ?? '');
+		const owners = wallet === '' ? [] : (byWallet.get(lookOf(wallet)) ?? []);
+		const owner = owners.find((each) => each !== known);
+		if (others.length > 0) problems.push('Known People has this employee number twice.');
+		else if (owner !== undefined)
+			problems.push(
+				`The wallet is that of ${owner.employee} (${owner.name}) in Known People. Correct the list or the table.`,
+			);
+		else if (wallet === '') {
+			if (setsUpPeople !== true)
+				problems.push('Known People has no wallet for this person: set them up first.');
+		} else if (known === undefined || known.userId === '') remarks.push(remark('walletInListOnly'));
+		else if (owners.length === 0)
+			problems.push(`Known People has another wallet, ${known.userId}.`);
+		else person.userId = known.userId;
+	}
 }
 
-function judgedPerson(
-	row: ReadRow,
+/** Why a row cannot be paid beside others. Two of them can have one line, because two sheets may come in one list. */
+function doublesIn(
+	rows: readonly ReadRow[],
+	headingOf: (column: Column) => string,
+): Map<ReadRow, string> {
+	const found = new Map<ReadRow, string>();
+	for (const [column, field] of [
+		['userId', 'userId'],
+		['employee', 'key'],
+	] as const) {
+		// As the reference is compared.
+		for (const [look, same] of grouped(rows, ({ person }) => lookOf(person[field]))) {
+			for (const row of look === '' || same.length === 1 ? [] : same) {
+				const others = same.filter((other) => other !== row);
+				const named = listed(others, ({ source, person }) => `${source.line} (${person.name})`);
+				const remedy = 'Delete or correct one of them.';
+				found.set(row, `Row ${named} has the same ${headingOf(column)}. ${remedy}`);
+			}
+		}
+	}
+	return found;
+}
+
+/** What becomes of each row, beside the other rows, the people and the payments that are known. */
+function judgeOf(
+	rows: readonly ReadRow[],
 	settings: ListSettings,
-	besides: ReturnType<ReturnType<typeof comparedWithOthers>>,
-): Judgement {
+	headingOf: (column: Column) => string,
+): (row: ReadRow) => Judgement {
 	const { people, payments, period, purpose, now } = settings;
-	const { facts } = row;
-	const reference = `${purpose}-${period}-${facts.person}`;
-	const paid = facts.person === '' ? undefined : payments?.paidAs(reference);
-	const before = facts.person === '' ? [] : (payments?.of(facts.person, reference) ?? []);
-	const forPurpose = before.filter((payment) => lookOf(payment.purpose) === lookOf(purpose));
-	const lastTime = forPurpose.at(-1);
-	const unknown = paid ? undefined : payments?.unknownAs(reference);
-	const isElsewhere = unknown !== undefined && !isOwn(unknown, settings.workflowId);
+	const doubles = doublesIn(rows, headingOf);
+	const persons = rows.map(({ person }) => person);
+	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
+	const inTable = new Map(people?.map((person) => [person.key, person]));
+	const withOutcome = (outcome: string) => payments?.filter((each) => each.outcome === outcome);
+	const [paid = [], unknown = []] = [withOutcome('paid'), withOutcome('unknown')];
+	const paidBy = grouped(paid, ({ reference }) => reference);
+	const unknownBy = grouped(unknown, ({ reference }) => reference);
+	const paidTo = grouped(paid, ({ key }) => key);
+	const namesakes = namesakesAmong([...persons, ...(people ?? []), ...paid]);
 
-	const problems = [besides.problem];
-	if (paid === undefined) problems.push(...row.problems);
-	if (isElsewhere) {
-		problems.push(
-			`It is unknown whether the workflow ${unknown.workflow} paid this. Say there what became of it, then check the list again.`,
-		);
-	}
-	const problem = problems.filter(Boolean).join(' ');
-	const status = problem !== '' ? 'problem' : paid ? 'paidBefore' : 'ready';
+	return (row) => {
+		const { person } = row;
+		const isReadable = person.key !== '';
+		const reference = `${purpose}-${period}-${person.key}`;
+		const [payment] = paidBy.get(lookOf(reference)) ?? [];
+		const before = ((isReadable && paidTo.get(person.key)) || [])
+			.filter((each) => each.reference !== lookOf(reference))
+			.sort((one, other) => (one.period + one.paidAt < other.period + other.paidAt ? -1 : 1));
+		const forPurpose = before.filter((each) => lookOf(each.purpose) === lookOf(purpose));
+		const lastTime = forPurpose.at(-1);
 
-	const newTo = [
-		...(people && !people.of(facts.person) ? ['Not in Known People.'] : []),
-		...(payments && !paid && before.length === 0 ? ['Never paid before.'] : []),
-	];
-	const changed = paid
-		? changes(facts, paid, 'when it was paid')
-		: changesSince(facts, lastTime, before.at(-1), people?.of(facts.person));
-	const remarks: Remark[] = [...row.remarks];
-	if (facts.person !== '' && newTo.length > 0) remarks.push({ code: 'new', text: newTo.join(' ') });
-	remarks.push(...changed);
-	if (!paid) remarks.push(...paidLately(forPurpose, period, now));
-	if (unknown !== undefined && !isElsewhere) {
-		const text = 'This workflow sent this payment before, and it is unknown whether it was paid.';
-		remarks.push({ code: 'unknownBefore', text });
-	}
-	remarks.push(...besides.remarks);
-	const known = newTo.length > 0 ? 'new' : changed.length > 0 ? 'changed' : 'same';
-	return {
-		status,
-		problem,
-		remarks,
-		...(status === 'ready' && { amountEtb: facts.amountEtb, reference }),
-		...(facts.person !== '' && (people ?? payments) && { known }),
-		...(lastTime && { lastTime: lastPayment(lastTime) }),
-		...(status === 'paidBefore' && paid && { paid: proof(paid) }),
+		const problems = [...(payment ? [] : row.problems), doubles.get(row) ?? ''];
+		const remarks = [...row.remarks];
+		for (const { workflow } of payment ? [] : (unknownBy.get(lookOf(reference)) ?? [])) {
+			// The record of this workflow knows nothing of another one's payment, and would pay.
+			if (isOwn(workflow, settings)) remarks.push(remark('unknownBefore'));
+			else
+				problems.push(`It is unknown whether the workflow ${workflow} paid this: settle it there.`);
+		}
+		const unknownTo = [
+			...(people && !inTable.has(person.key) ? ['not in Known People'] : []),
+			...(payments && !payment && before.length === 0 ? ['never paid before'] : []),
+		];
+		const isNew = isReadable && unknownTo.length > 0;
+		if (isNew) remarks.push(remark('new', unknownTo.join(', ')));
+		const changed = payment
+			? changes(person, payment, 'when it was paid')
+			: changesSince(person, lastTime, before.at(-1), inTable.get(person.key));
+		remarks.push(...changed, ...namesakes(person));
+		if (!payment) remarks.push(...paidLately(forPurpose, period, now));
+		if (sums.has(person.amountEtb ?? 0)) remarks.push(remark('sumOfOthers'));
+
+		const problem = problems.filter(Boolean).join(' ');
+		const status = problem !== '' ? 'problem' : payment ? 'paidBefore' : 'ready';
+		const known = isNew ? 'new' : changed.length > 0 ? 'changed' : 'same';
+		return {
+			...{ status, problem, remarks },
+			...(status === 'ready' && { amountEtb: person.amountEtb, reference }),
+			...(isReadable && (people ?? payments) && { known }),
+			...(lastTime && {
+				lastTime: { period: lastTime.period, ...factOf(lastTime), phone: lastTime.phone },
+			}),
+			...(payment &&
+				status === 'paidBefore' && { paid: { ...factOf(payment), ...proofOf(payment) } }),
+		};
 	};
 }
 
-const isOwn = ({ workflow }: Payment, workflowId = ''): boolean =>
+/** Whether the register means this workflow; also if it does not say which. */
+const isOwn = (workflow: string, { workflowId = '' }: ListSettings): boolean =>
 	workflow === '' || (workflowId !== '' && workflow.includes(workflowId));
 
-/** Compared with the last payment, of the same purpose rather than of another one, and with the table. Each change once. */
+/** Compared with the last payment, of the same purpose rather than of another one, and with the table. */
 function changesSince(
-	facts: Facts,
-	lastTime?: Payment,
-	lastOfAny?: Payment,
-	inTable?: Facts,
+	person: Person,
+	lastTime: Payment | undefined,
+	lastOfAny: Payment | undefined,
+	inTable: Person | undefined,
 ): Remark[] {
 	const last = lastTime ?? lastOfAny;
-	const withoutAmount = { ...facts, amountEtb: undefined };
+	const withoutAmount = { ...person, amountEtb: undefined };
 	const found = [
-		...(last ? changes(lastTime ? facts : withoutAmount, last, `last time (${last.period})`) : []),
-		...(inTable ? changes(lastTime ? withoutAmount : facts, inTable, 'in Known People') : []),
+		...(inTable ? changes(lastTime ? withoutAmount : person, inTable, 'in Known People') : []),
+		...(last ? changes(lastTime ? person : withoutAmount, last, `last time (${last.period})`) : []),
 	];
-	return [...new Map(found.toReversed().map((remark) => [remark.code, remark])).values()].reverse();
+	// Each change once: since the last time.
+	return [...new Map(found.map((remark) => [remark.code, remark])).values()];
 }
 
-const lastPayment = ({ period, amountEtb, name, phone, userId }: Payment) => ({
-	...{ period, ...(amountEtb !== undefined && { amountEtb }), name, phone, toUserId: userId },
+const factOf = ({ name, amountEtb, userId }: Payment): Fact => ({
+	...{ ...(amountEtb !== undefined && { amountEtb }), name, toUserId: userId },
 });
 
-const proof = ({ amountEtb, name, userId, paidAt, txHash, workflow }: Payment) => ({
-	...(amountEtb !== undefined && { amountEtb }),
-	...{ name, toUserId: userId, paidAt, txHash, workflow },
-});
+const proofOf = ({ paidAt, txHash, workflow }: Payment) => ({ paidAt, txHash, workflow });
 
 /** A list of another period, such as the result of the last one, must not be paid for this one. @throws {InvalidValueError} */
 function requirePeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
 	for (const { source } of rows) {
-		const { cells, line } = source;
-		const written = textOf(cells.period);
+		const written = textOf(source.cells.period);
 		const other = periodIn(written);
 		if (written === '' || other === period) continue;
-		const isEthiopian = ethiopianYearIn(written, now) !== undefined;
-		throw new InvalidValueError(
-			`Row ${line} of the list is for ${show(written)}${isEthiopian ? ', by the Ethiopian calendar' : ''}, and this run is for ${period}`,
-			isEthiopian
-				? `Periods are months of the Gregorian calendar: if ${period} is meant, write that, or delete the column.`
+		const year = ethiopianYearIn(written, now);
+		const remedy =
+			year !== undefined
+				? `${year} is a year of the Ethiopian calendar. If ${period} of the Gregorian calendar is meant, write that, or delete the column.`
 				: other === undefined
 					? `The node cannot read it. Write it like ${period}, in a column that is formatted as Text. If it is no period, rename or delete the column.`
-					: `To pay ${other}, name it as Period. To pay ${period}, delete the column period.`,
+					: `To pay ${other}, name it as Period. To pay ${period}, delete the column period.`;
+		throw new InvalidValueError(
+			`Row ${source.line} of the list is for ${show(written)}, and this run is for ${period}`,
+			remedy,
 		);
 	}
 }

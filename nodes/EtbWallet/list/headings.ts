@@ -1,26 +1,17 @@
 /** Finds the columns of a list, by their exact headings, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
-import { decoded, requireReadable, textOf } from './cells';
+import { asItCame, requireReadable, textOf } from './cells';
 
 /** The columns that are read. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
-export const columnNames = [
-	'employee',
-	'name',
-	'amountEtb',
-	'userId',
-	'email',
-	'phone',
-	'period',
-] as const;
+export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
+/** Those that a list can have besides. */
+export const otherColumns = ['userId', 'email', 'phone'] as const;
+/** Whoever writes a list does not need the period. */
+export const columnNames = [...requiredColumns, ...otherColumns, 'period'] as const;
 export type Column = (typeof columnNames)[number];
-export const requiredColumns: readonly Column[] = ['employee', 'name', 'amountEtb'];
-/** Those that a list can have besides. Whoever writes a list does not need the period. */
-export const otherColumns = columnNames.filter(
-	(column) => column !== 'period' && !requiredColumns.includes(column),
-);
 
-/** The headings in the user's own sheet, of those that are other ones. */
+/** The headings in the user's own list, of the columns that have other ones. */
 export type OwnHeadings = Partial<Record<Column, string>>;
 
 /** A row that has something in it. */
@@ -31,16 +22,10 @@ export interface SourceRow {
 	line: number;
 	/** What is in the columns that are read; undefined without such a column. */
 	cells: Partial<Record<Column, unknown>>;
-	/** The other columns by their headings, as they came, and what is in none. */
+	/** The other columns by their headings, as they came. */
 	others: Map<string, unknown>;
 	/** Whether something stands beyond the last heading: a value with a comma moved the others. */
 	isTooLong: boolean;
-}
-
-export interface List {
-	rows: SourceRow[];
-	/** The columns that are not read and have something in them: their headings, or their places. */
-	notRead: string[];
 }
 
 /** A heading and the rows below it. */
@@ -53,115 +38,78 @@ interface Table {
 
 /** Rows within which the headings of a sheet have to stand, below a title. */
 const rowsWithHeadings = 20;
-
-/**
- * The last row and the last column of a sheet that may have something in them. A workflow reads one more of each (to CW5001),
- * so a list that goes on is refused.
- */
-const lastLine = 5_000;
+/** What may have something in it. A workflow reads one row and one column more (A1:CW5001), so a list that goes on is refused. */
+const lastRow = 5_000;
 const lastColumn = 100;
 
 /**
- * The rows of a list that have something in them.
+ * The rows of a list that have something in them, and which columns that have something in them are not read.
  * @param items either fields by heading, or `{ row: […] }` with the cells of each row of a sheet, from its first row on
  * @throws {InvalidValueError} if the list as a whole cannot be used: it names the columns that are missing and those that
  * are there, or the row
  */
-export function readList(items: ReadonlyArray<Record<string, unknown>>, own: OwnHeadings): List {
-	requireRead(items);
-	const sheet = items.flatMap(({ row }) => (Array.isArray(row) ? [row as unknown[]] : []));
-	const isSheet = sheet.length === items.length && sheet.length > 0;
-	const { headings, place, rows } = isSheet ? tableOfSheet(sheet, own) : tableOfFields(items);
-	const indexes = columnsIn(headings, own);
-	for (const [index, heading] of headings.entries())
-		requireReadable(heading.replace(/\s/g, ' '), 1, nameOf(heading, index));
+export function readList(
+	items: ReadonlyArray<Record<string, unknown>>,
+	own: OwnHeadings,
+): { rows: SourceRow[]; notRead: string[] } {
+	const { headings, place, rows } = tableIn(items, own);
+	const columns = columnsIn(headings, own);
+	for (const heading of headings) requireReadable(heading, 1, 'the headings');
 	// A table without rows comes as one item without fields.
-	if (headings.some((heading) => heading !== '')) requireColumns(headings, indexes, own, place);
-	const filled = rows.filter(({ cells }) => cells.some((cell) => textOf(cell) !== ''));
+	if (headings.some((heading) => heading !== '')) requireColumns(headings, columns, own, place);
+	const filled = rows.filter(({ cells }) => isFilled(cells));
 	if (filled.length === 0) {
-		throw new InvalidValueError(
-			'The list has nobody in it',
-			'Give this node one item for each person. If the list is a file, its first sheet counts.',
-		);
+		const remedy =
+			'Give this node one item for each person. If the list is a file, its first sheet counts.';
+		throw new InvalidValueError('The list has nobody in it', remedy);
 	}
-	requireOneTable(filled, headings, indexes);
-	const columnAt = new Map(
-		columnNames.flatMap((column) => indexes[column].map((index) => [index, column])),
-	);
-	const last = headings.findLastIndex((heading) => heading !== '');
-	const notRead = new Set<number>();
-	const found = filled.map(({ itemIndex, line, cells }) => {
-		const row: SourceRow = { itemIndex, line, cells: {}, others: new Map(), isTooLong: false };
-		for (const column of columnNames) row.cells[column] = cells[indexes[column][0] ?? -1];
-		for (const [index, cell] of cells.entries()) {
-			const heading = headings[index] ?? '';
-			requireReadable(cell, line, nameOf(heading, index));
-			if (columnAt.has(index)) continue;
-			const isFilled = textOf(cell) !== '';
-			if (isFilled) notRead.add(index);
-			if (heading === '') row.isTooLong ||= index > last && isFilled;
-			else row.others.set(heading, typeof cell === 'string' ? decoded(cell) : cell);
-		}
-		return row;
-	});
-	const places = [...notRead].sort((one, other) => one - other);
-	return { rows: found, notRead: places.map((index) => headings[index] || nameOf('', index)) };
+	const placeOf = (index: number): string => headings[index] || `column ${letterOf(index)}`;
+	for (const { cells, line } of filled) {
+		for (const [index, cell] of cells.entries()) requireReadable(cell, line, placeOf(index));
+		requireNoHeadings(cells, line, headings, columns);
+	}
+	const read = new Set([...columns.values()].flat());
+	const end = headings.findLastIndex((heading) => heading !== '');
+	const isNotRead = (_: unknown, index: number): boolean =>
+		!read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== '');
+	const widest = Math.max(...filled.map(({ cells }) => cells.length));
+	return {
+		rows: filled.map(({ itemIndex, line, cells }) => ({
+			...{ itemIndex, line },
+			cells: Object.fromEntries([...columns].map(([column, [at = -1]]) => [column, cells[at]])),
+			others: new Map(
+				headings.flatMap((heading, index) =>
+					read.has(index) || heading === '' ? [] : [[heading, asItCame(cells[index])]],
+				),
+			),
+			isTooLong: isFilled(cells.slice(end + 1)),
+		})),
+		notRead: Array.from({ length: widest }, (_, index) => placeOf(index)).filter(isNotRead),
+	};
 }
+
+const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
 
 /** As a spreadsheet names it: A to Z, AA … */
 const letterOf = (index: number): string =>
 	(index < 26 ? '' : letterOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
-const nameOf = (heading: string, index: number): string =>
-	heading === '' ? `column ${letterOf(index)}` : show(heading);
 
-/** A node that fails and goes on, such as one that cannot read the file, gives one item with its error. @throws {InvalidValueError} */
-function requireRead(items: ReadonlyArray<Record<string, unknown>>): void {
+/** @throws {InvalidValueError} if nothing could be read, or not all */
+function tableIn(items: ReadonlyArray<Record<string, unknown>>, own: OwnHeadings): Table {
 	const [{ error, ...others } = {}] = items;
-	if (items.length !== 1 || Object.keys(others).length > 0 || textOf(error) === '') return;
-	throw new InvalidValueError(
-		`The list could not be read: ${messageOf(error)}`,
-		'If it is a file, save it again as .xlsx or .csv, without a password.',
-	);
-}
-
-function tableOfSheet(sheet: unknown[][], own: OwnHeadings): Table {
-	const top = sheet.slice(0, rowsWithHeadings).map((row) => Array.from(row, textOf));
-	const rated = top.map((row) => {
-		const indexes = columnsIn(row, own);
-		const matches = requiredColumns.filter((column) => indexes[column].length > 0).length;
-		// A letterhead has few texts beside each other, and a row of people has numbers.
-		const texts = row.filter((text) => text !== '' && !/^[-+\d\s.,/():%]+$/.test(text)).length;
-		return matches === requiredColumns.length ? Infinity : 3 * matches + texts;
-	});
-	const index = Math.max(rated.indexOf(Math.max(...rated)), 0);
-	const rows = sheet.map((cells, itemIndex) => ({ itemIndex, line: itemIndex + 1, cells }));
-	const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
-	const goesOn = rows.slice(lastLine).some(({ cells }) => isFilled(cells))
-		? `below row ${lastLine}`
-		: rows.some(({ cells }) => isFilled(cells.slice(lastColumn)))
-			? `to the right of column ${letterOf(lastColumn - 1)}`
-			: undefined;
-	if (goesOn !== undefined) {
+	// A node that fails and goes on, such as one that cannot read the file, gives one item with its error.
+	if (items.length === 1 && Object.keys(others).length === 0 && textOf(error) !== '') {
 		throw new InvalidValueError(
-			`The list goes on ${goesOn}`,
-			'Make several lists of it, or delete columns, so that nobody and nothing is forgotten.',
+			`The list could not be read: ${messageOf(error)}`,
+			'If it is a file, save it again as .xlsx or .csv, without a password.',
 		);
 	}
-	return {
-		headings: top[index] ?? [],
-		place: ` (row ${index + 1})`,
-		// A hole in a row is an empty cell.
-		rows: rows.slice(index + 1).map((row) => ({ ...row, cells: Array.from(row.cells) })),
-	};
-}
-
-/** How n8n names a column of a sheet that has no heading. */
-const withoutHeading = /^__EMPTY(_\d+)?$/;
-
-function tableOfFields(items: ReadonlyArray<Record<string, unknown>>): Table {
+	const sheet = items.flatMap(({ row }) => (Array.isArray(row) ? [row as unknown[]] : []));
+	if (sheet.length > 0 && sheet.length === items.length) return tableOfSheet(sheet, own);
 	const keys = [...new Set(items.flatMap((item) => Object.keys(item)))];
 	return {
-		headings: keys.map((key) => (withoutHeading.test(key) ? '' : textOf(key))),
+		// So n8n names a column of a sheet that has no heading.
+		headings: keys.map((key) => (/^__EMPTY(_\d+)?$/.test(key) ? '' : headingIn(key))),
 		place: '',
 		rows: items.map((item, itemIndex) => ({
 			itemIndex,
@@ -172,111 +120,102 @@ function tableOfFields(items: ReadonlyArray<Record<string, unknown>>): Table {
 	};
 }
 
-/** A heading, as it is compared: letters and digits. */
+function tableOfSheet(sheet: unknown[][], own: OwnHeadings): Table {
+	const isTooWide = sheet.some((cells) => isFilled(cells.slice(lastColumn)));
+	if (isTooWide || sheet.slice(lastRow).some(isFilled)) {
+		throw new InvalidValueError(
+			`The list goes on ${isTooWide ? `behind column ${letterOf(lastColumn - 1)}` : `below row ${lastRow}`}`,
+			'Make several lists of it, or delete columns, so that nobody and nothing is forgotten.',
+		);
+	}
+	const top = sheet.slice(0, rowsWithHeadings).map((row) => Array.from(row, headingIn));
+	const fits = top.map((row) => {
+		const columns = columnsIn(row, own);
+		const found = requiredColumns.filter((column) => columns.get(column)?.length);
+		// A letterhead has few texts beside each other, and people have numbers.
+		const texts = row.filter((text) => !/^[-+\d\s.,/():%]*$/.test(text));
+		return found.length === requiredColumns.length ? Infinity : 3 * found.length + texts.length;
+	});
+	const index = fits.indexOf(Math.max(...fits));
+	// A hole in a row is an empty cell.
+	const rows = sheet.map((row, itemIndex) => ({ itemIndex, line: itemIndex + 1, cells: [...row] }));
+	return { headings: top[index] ?? [], place: ` (row ${index + 1})`, rows: rows.slice(index + 1) };
+}
+
+/** It may have several lines. */
+const headingIn = (cell: unknown): string => textOf(cell).replace(/\s+/g, ' ');
+
+/** A heading, as it is compared: its letters and digits. */
 function plainOf(heading: string): string {
-	const plain = heading
-		.normalize('NFKC')
-		.toLowerCase()
-		.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
+	const plain = heading.normalize('NFKC').toLowerCase();
+	const letters = plain.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 	// Create gives the wallet of a payment as toUserId, so its output can be checked as a list again.
-	return plain === 'touserid' ? 'userid' : plain;
+	return letters === 'touserid' ? 'userid' : letters;
 }
 
-/** Where each column stands: of a heading of the user's own, first as it is written exactly. */
-function columnsIn(headings: string[], own: OwnHeadings): Record<Column, number[]> {
+/** Where each column stands. A heading of the user's own is looked for as it is written first. */
+function columnsIn(headings: string[], own: OwnHeadings): Map<Column, number[]> {
 	const plain = headings.map(plainOf);
-	const at = (wanted: string, texts: string[]): number[] =>
+	const find = (wanted: string, texts: string[]): number[] =>
 		wanted === '' ? [] : texts.flatMap((text, index) => (text === wanted ? [index] : []));
-	const find = (column: Column): number[] => {
-		const exact = at(own[column] ?? '', headings);
-		return exact.length > 0 ? exact : at(plainOf(own[column] ?? column), plain);
-	};
-	return {
-		employee: find('employee'),
-		name: find('name'),
-		amountEtb: find('amountEtb'),
-		userId: find('userId'),
-		email: find('email'),
-		phone: find('phone'),
-		period: find('period'),
-	};
+	return new Map(
+		columnNames.map((column) => {
+			const exact = find(own[column] ?? '', headings);
+			return [column, exact.length > 0 ? exact : find(plainOf(own[column] ?? column), plain)];
+		}),
+	);
 }
 
+/** @throws {InvalidValueError} if a column is missing, or is there twice */
 function requireColumns(
 	headings: string[],
-	indexes: Record<Column, number[]>,
+	columns: Map<Column, number[]>,
 	own: OwnHeadings,
 	place: string,
 ): void {
-	const headingOf = (column: Column): string => own[column] ?? column;
-	const isOptional = (column: Column): boolean =>
-		!requiredColumns.includes(column) && own[column] === undefined;
-	const missing = columnNames.filter(
-		(column) => indexes[column].length === 0 && !isOptional(column),
-	);
+	const needed = new Set<Column>([...requiredColumns, ...columnNames.filter((name) => own[name])]);
+	const missing = [...needed].filter((column) => !columns.get(column)?.length);
 	if (missing.length > 0) {
-		const there = headings.filter((heading) => heading !== '').map(show);
+		const names = missing.map((column) => own[column] ?? column).join(' and no column ');
 		throw new InvalidValueError(
-			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${listed(there)}${place}`,
-			`Write the headings of your own list into Columns of this node, once: which one is ${missing.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
+			`The list has no column ${names}. Its columns are ${listed(headings)}${place}`,
+			`Write into Columns of this node, once, which of your headings is ${missing.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
 		);
 	}
-	for (const column of columnNames) {
-		const [first = -1] = indexes[column];
-		const same = headings.filter(
-			(heading, index) =>
-				indexes[column].includes(index) ||
-				// n8n numbers the second column of a name.
-				(first >= 0 && isNumbered(heading, headings[first] ?? '')),
-		);
-		if (same.length <= 1) continue;
+	for (const [column, [first = -1, ...more]] of columns) {
+		// n8n numbers the second column of a name.
+		const numbered = headings.filter((heading) => heading.replace(/_\d+$/, '') === headings[first]);
+		const same = more.length > 0 ? [first, ...more].map((at) => headings[at]) : numbered;
+		if (same.length < 2) continue;
 		throw new InvalidValueError(
-			`The list has ${same.length} columns for ${show(headingOf(column))}: ${listed(same.map(show))}`,
+			`The list has ${same.length} columns for ${show(own[column] ?? column)}: ${listed(same)}`,
 			'Rename or delete all of them but one, or write the exact heading into Columns of this node.',
 		);
 	}
 }
 
-const isNumbered = (heading: string, other: string): boolean =>
-	heading.startsWith(`${other}_`) && /^\d+$/.test(heading.slice(other.length + 1));
+function listed(texts: ReadonlyArray<string | undefined>): string {
+	const filled = texts.filter(Boolean).map(show);
+	return (filled.slice(0, 30).join(', ') || 'empty') + (filled.length > 30 ? ', …' : '');
+}
 
-const listed = (texts: string[]): string =>
-	texts.length === 0 ? 'empty' : texts.slice(0, 30).join(', ') + (texts.length > 30 ? ', …' : '');
-
-/**
- * Below a second row of headings the columns may mean something else, such as gross where net stood.
- * @throws {InvalidValueError} if a row repeats headings; or has nothing but words in all three columns, after a gap, with
- * amounts below it
- */
-function requireOneTable(
-	rows: Table['rows'],
+/** Below a second row of headings the columns may mean something else, such as gross where net stood. @throws {InvalidValueError} */
+function requireNoHeadings(
+	cells: unknown[],
+	line: number,
 	headings: string[],
-	indexes: Record<Column, number[]>,
+	columns: Map<Column, number[]>,
 ): void {
-	const read = requiredColumns.map((column) => indexes[column][0] ?? -1);
-	const known = new Set(
-		columnNames.flatMap((column) => indexes[column].map((index) => plainOf(headings[index] ?? ''))),
+	const texts = cells.map((cell) => (typeof cell === 'string' ? plainOf(textOf(cell)) : ''));
+	const looks = (column: Column): string[] =>
+		(columns.get(column) ?? []).map((at) => plainOf(headings[at] ?? '')).filter(Boolean);
+	const repeated = columnNames.flatMap(looks).filter((look) => texts.includes(look));
+	const isInColumn = requiredColumns.some((column) =>
+		looks(column).includes(texts[columns.get(column)?.[0] ?? -1] ?? ''),
 	);
-	known.delete('');
-	const amountIn = (cells: unknown[]): string => textOf(cells[read[2] ?? -1]);
-	const lastAmount = rows.findLastIndex(({ cells }) => /\d/.test(amountIn(cells)));
-	for (const [place, { cells, line }] of rows.entries()) {
-		const headed = (cell: unknown): boolean =>
-			typeof cell === 'string' && cell.length < 100 && known.has(plainOf(textOf(cell)));
-		const repeated = new Set(cells.filter(headed).map((cell) => plainOf(textOf(cell))));
-		const isWords = cells.every((cell) => !/\p{N}/u.test(textOf(cell)));
-		const before = rows[place - 1];
-		const isApart = before?.line !== line - 1 || !/\d/.test(amountIn(before.cells));
-		const isNew =
-			isWords &&
-			isApart &&
-			place > 0 &&
-			place < lastAmount &&
-			read.every((index) => textOf(cells[index]) !== '');
-		if (repeated.size < 2 && !read.some((index) => headed(cells[index])) && !isNew) continue;
-		throw new InvalidValueError(
-			`Row ${line} of the list looks like a second row of headings: ${listed(cells.map(textOf).filter(Boolean).map(show))}`,
-			'Make a list of its own of each table, because below other headings a column may mean something else. If it only repeats the headings, delete the row.',
-		);
-	}
+	if (new Set(repeated).size < 2 && !isInColumn) return;
+	throw new InvalidValueError(
+		`Row ${line} of the list has headings again: ${listed(cells.map(textOf))}`,
+		'Make a list of its own of each table, because below other headings a column may mean something else. If the row only repeats the headings, delete it.',
+	);
 }

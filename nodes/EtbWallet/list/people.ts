@@ -1,14 +1,14 @@
 /** Who the people of a list are. */
 import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
 import { personOf } from '../../shared/lookalikes';
-import { isFormulaError, textOf, visibleText, withoutPlaceholder } from './cells';
-import type { Remark } from './remarks';
+import { dayNear, textOf, visibleText, withoutPlaceholder } from './cells';
+import { remark, type Remark } from './remarks';
 
 export interface Employee {
 	/** As it is written, but without what a spreadsheet added: `51041.0` is 51041. */
-	shown: string;
+	employee: string;
 	/** In the form that is compared and that the reference has: `E-0701` and `e 0701` are both `E0701`. */
-	person: string;
+	key: string;
 	remarks: Remark[];
 }
 
@@ -19,8 +19,7 @@ const asText =
 	'The spreadsheet changed it. Format the column as Text, and write the number again, if need be with an apostrophe before it.';
 
 /** Rounded to an exponent, with signs between thousands, or of more digits than a spreadsheet keeps. */
-const isChanged = (text: string): boolean =>
-	/^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i.test(text);
+const changed = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
 
 /** What spreadsheets write for what they take for a date. */
 const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
@@ -36,62 +35,46 @@ const date = new RegExp(
  */
 export function employeeIn(cell: unknown, now: Date, field: string): Employee {
 	const written = withoutPlaceholder(visibleText(cell));
-	const shown = written.replace(/^(\d+)[.,]0+$/, '$1');
+	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
 	if (cell instanceof Date || date.test(written)) throw invalid(field, cell, 'is a date', asText);
-	if (isFormulaError(written))
-		throw invalid(field, written, 'is an error of a formula', 'Write the employee number.');
-	const isOdd = typeof cell === 'number' && (cell < 0 || cell >= 1e15 || !Number.isInteger(cell));
-	if (isOdd || isChanged(shown))
+	const isOdd = typeof cell === 'number' && !(Number.isInteger(cell) && cell >= 0 && cell < 1e15);
+	if (isOdd || changed.test(employee))
 		throw invalid(field, written, 'is what a spreadsheet made of another number', asText);
-	const person = personOf(shown);
-	if (person === '') {
-		throw new InvalidValueError(
-			`${field} is ${show(textOf(cell))}`,
-			'Write the employee number. If the row is nobody, delete it.',
-		);
+	const key = personOf(employee);
+	if (key === '') {
+		const remedy = 'Write the employee number. If the row is nobody, delete it.';
+		throw new InvalidValueError(`${field} is ${show(textOf(cell))}`, remedy);
 	}
-	if (person.length > maxNumberLength)
+	if (key.length > maxNumberLength)
 		throw invalid(field, written, `is longer than ${maxNumberLength} letters`, 'Shorten it.');
-	const day = typeof cell === 'number' ? dayNear(cell, now) : undefined;
-	const text = `${shown} is also what a spreadsheet keeps for ${day}: look at the cell.`;
-	return { shown, person, remarks: day === undefined ? [] : [{ code: 'numberIsDay', text }] };
+	const day = dayNear(cell, now);
+	const isDay = day === undefined ? [] : [remark('numberIsDay', `${employee} is also ${day}`)];
+	return { employee, key, remarks: isDay };
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-/** The day from which spreadsheets count. */
-const firstDay = Date.UTC(1899, 11, 30);
-
-/**
- * The day of last, this or next year that a spreadsheet keeps as this number; undefined for none. Whoever types 12-1 gets a
- * day of this year, which n8n reads as its number.
- */
-export function dayNear(value: number, now: Date): string | undefined {
-	if (!Number.isInteger(value) || value < 1 || value > 100_000) return undefined;
-	const day = new Date(firstDay + value * dayMs);
-	const isNear = Math.abs(day.getUTCFullYear() - now.getUTCFullYear()) <= 1;
-	return isNear ? day.toISOString().slice(0, 'YYYY-MM-DD'.length) : undefined;
-}
-
-/** A word for a total, in English and Amharic, without a letter beside it. */
-const totalWords =
+/** A word for a total, in English and Amharic. */
+const words =
 	'(?:grand|sub|page|net|gross|over ?all)?[- ]?(?:totals?|ttl)|sum|(?:አጠቃላይ|አ?ጠቅላላው?|ንዑስ)? ?ድም[ርሩ]|አጠቃላይ|አ?ጠቅላላው?';
 /** What stands beside it in a total: signs, numbers, and words for what is added up. */
-const ofTotal =
+const added =
 	'(?:[\\s\\p{N}\\p{P}\\p{S}]|of|for|all|the|etb|birr|amount|pay|paid|salary|salaries|net|gross|employees?|people|persons?|staff|ብር|ክፍያ|ደመወዝ|ሠራተኞች|ሰራተኞች)*';
-const atBeginning = new RegExp(`^(?:${totalWords})(?![\\p{L}\\p{M}])`, 'iu');
-const atEnd = new RegExp(`(?<![\\p{L}\\p{M}])(?:${totalWords})[\\s\\p{P}]*$`, 'iu');
-const alone = new RegExp(`^${ofTotal}(?:(?:${totalWords})${ofTotal})+$`, 'iu');
+const atBeginning = new RegExp(`^(?:${words})(?![\\p{L}\\p{M}])`, 'iu');
+const atEnd = new RegExp(`(?<![\\p{L}\\p{M}])(?:${words})[\\s\\p{P}]*$`, 'iu');
+const alone = new RegExp(`^${added}(?:(?:${words})${added})+$`, 'iu');
 const saysTotal = (text: string): boolean => atBeginning.test(text) || atEnd.test(text);
 
 /**
  * Whether a row is a total by its word, at the beginning or the end of its number or name; `perhaps` for somebody with a
- * number whose name is also such a word, such as Total Bekele, and for a number such as TOTAL-014.
+ * number whose name begins with such a word, such as Total Bekele, and for a number such as TOTAL-014.
  */
 export function isTotal(employee: string, name: string): boolean | 'perhaps' {
 	const isNumbered = /\p{N}/u.test(employee);
-	if (saysTotal(employee))
-		return isNumbered && /^\p{L}/u.test(name) && !saysTotal(name) ? 'perhaps' : true;
+	if (saysTotal(employee)) {
+		const isNamed = /^\p{L}/u.test(name) && !saysTotal(name);
+		return isNumbered && isNamed ? 'perhaps' : true;
+	}
 	if (!saysTotal(name)) return false;
-	if (!isNumbered || alone.test(name)) return true;
-	return atEnd.test(name) && !/sum\W*$/i.test(name) ? true : 'perhaps';
+	return !isNumbered || alone.test(name) || (atEnd.test(name) && !/sum\W*$/i.test(name))
+		? true
+		: 'perhaps';
 }

@@ -13,7 +13,7 @@ import {
 	type Column,
 	type OwnHeadings,
 } from '../../list/headings';
-import { KnownPayments, KnownPeople } from '../../list/known';
+import { paymentsIn, peopleIn } from '../../list/known';
 import { readPeriod } from '../../list/period';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import {
@@ -196,8 +196,8 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 	const [people, payments] = [read('knownPeople', 0), read('knownPayments', 0)];
 	return {
 		...{ purpose, period, now, columns: ownHeadings(read('columns', 0)) },
-		...(!isAbsent(people) && { people: new KnownPeople(people, now) }),
-		...(!isAbsent(payments) && { payments: new KnownPayments(payments) }),
+		...(!isAbsent(people) && { people: peopleIn(people, now) }),
+		...(!isAbsent(payments) && { payments: paymentsIn(payments) }),
 		setsUpPeople: read('setsUpPeople', 0) === true,
 		workflowId: context.getWorkflow().id,
 	};
