@@ -51,6 +51,8 @@ const signsAtLetters = new RegExp(
 	'gu',
 );
 
+const blanksBetweenNumbers = /(?<=\p{No})\s+(?=\p{N})|(?<=\p{N})\s+(?=\p{No})/gu;
+
 /** An Ethiopian mobile number, local or international: 0911…, 0711…, +251911…, 00251711…, or without anything before it. */
 const mobile = /^(?<before>\+?0*251)?(?<zeros>0*)(?<number>[79]\d{8})$/;
 
@@ -71,7 +73,8 @@ export function mobileIn(text: string): string | undefined {
  * counts: `1-12` and `11-2` are two people. All forms of a mobile number are one. Capital letters.
  */
 export function personOf(employee: string): string {
-	const look = lookOf(employee);
+	// `lookOf` keeps a blank only between decimal digits, and Ethiopic numbers have none.
+	const look = lookOf(employee.replace(blanksBetweenNumbers, '_'));
 	const plain = look
 		.replace(signsAtEdges, '')
 		.replace(signsAtLetters, '')

@@ -55,26 +55,22 @@ export function employeeIn(cell: unknown, now: Date, field: string): Employee {
 /** A word for a total, in English and Amharic. */
 const words =
 	'(?:grand|sub|page|net|gross|over ?all)?[- ]?(?:totals?|ttl)|sum|(?:አጠቃላይ|አ?ጠቅላላው?|ንዑስ)? ?ድም[ርሩ]|አጠቃላይ|አ?ጠቅላላው?';
-/** What stands beside it in a total: signs, numbers, and words for what is added up. */
-const added =
-	'(?:[\\s\\p{N}\\p{P}\\p{S}]|of|for|all|the|etb|birr|amount|pay|paid|salary|salaries|net|gross|employees?|people|persons?|staff|ብር|ክፍያ|ደመወዝ|ሠራተኞች|ሰራተኞች)*';
-const atBeginning = new RegExp(`^(?:${words})(?![\\p{L}\\p{M}])`, 'iu');
-const atEnd = new RegExp(`(?<![\\p{L}\\p{M}])(?:${words})[\\s\\p{P}]*$`, 'iu');
-const alone = new RegExp(`^${added}(?:(?:${words})${added})+$`, 'iu');
-const saysTotal = (text: string): boolean => atBeginning.test(text) || atEnd.test(text);
+const withTotal = new RegExp(
+	`^(?:${words})(?![\\p{L}\\p{M}])|(?<![\\p{L}\\p{M}])(?:${words})[\\s\\p{P}]*$`,
+	'iu',
+);
+/** A total's word that can be somebody's name: not if the next word says what is added up. */
+const nameLikeTotal =
+	/^(?:total|sum) (?!of|for|all|the|amount|pay|paid|sal|net|gross|empl|staff|people|person|etb|birr)\p{L}|\p{L} sum$/iu;
 
 /**
  * Whether a row is a total by its word, at the beginning or the end of its number or name; `perhaps` for somebody with a
- * number whose name begins with such a word, such as Total Bekele, and for a number such as TOTAL-014.
+ * number who is called Total Bekele, and for a number such as TOTAL-014.
  */
 export function isTotal(employee: string, name: string): boolean | 'perhaps' {
 	const isNumbered = /\p{N}/u.test(employee);
-	if (saysTotal(employee)) {
-		const isNamed = /^\p{L}/u.test(name) && !saysTotal(name);
-		return isNumbered && isNamed ? 'perhaps' : true;
-	}
-	if (!saysTotal(name)) return false;
-	return !isNumbered || alone.test(name) || (atEnd.test(name) && !/sum\W*$/i.test(name))
-		? true
-		: 'perhaps';
+	const isNamed = /^\p{L}/u.test(name) && !withTotal.test(name);
+	if (withTotal.test(employee)) return isNumbered && isNamed ? 'perhaps' : true;
+	if (!withTotal.test(name)) return false;
+	return isNumbered && nameLikeTotal.test(name) ? 'perhaps' : true;
 }

@@ -73,7 +73,8 @@ function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
 
 /** Why a text that people compare by eye cannot be used; empty for nothing. */
 function oddity(cell: unknown, text: string): string {
-	if (typeof cell === 'object' && cell !== null && !(cell instanceof Date))
+	const isText = ['string', 'number', 'undefined'].includes(typeof cell);
+	if (!isText && cell !== null && !(cell instanceof Date))
 		return `is ${show(cell)}, which is not text`;
 	if (isFormulaError(text)) return `is ${show(text)}, which is an error of a formula`;
 	const isUnseen = /[\p{Co}\p{Cn}]/u.test(text) || text.replace(invisible, '') !== text;
