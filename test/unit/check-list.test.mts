@@ -1,5 +1,6 @@
 /** Lists of people to pay: what is read, what is refused, and what can never happen. */
 import fc from 'fast-check';
+import { textOf } from '../../nodes/EtbWallet/list/cells.ts';
 import { checkList, type CheckedItem } from '../../nodes/EtbWallet/list/checkList.ts';
 import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { peopleIn } from '../../nodes/EtbWallet/list/known.ts';
@@ -120,7 +121,16 @@ describe('a row', () => {
 		[{ employee: 'TOTAL', name: '2 employees' }, /is a total/],
 		[{ employee: '', name: 'Grand total:' }, /is a total/],
 		[{ employee: 'Sub-Total' }, /is a total/],
-		[{ name: 'ጠቅላላ ድምር' }, /is a total/],
+		...[
+			...['ጠቅላላ ድምር', 'የፋይናንስ ድምር', 'ድምር፡', 'አጠቃላይ ክፍያ', 'ድምሩ', 'Finance Total', 'Grand Total:'],
+			...['Total for Sales', 'Total employees 14', 'Sub-total Sales', 'TOTALS', 'Net total'],
+		].map((name): [Fields, RegExp] => [{ name }, /is a total/]),
+		...['Finance Total', 'Total Finance', 'Sum', 'ጠቅላላ', 'Total 14'].map(
+			(employee): [Fields, RegExp] => [{ employee, name: '2 employees' }, /is a total/],
+		),
+		[{ employee: '', name: 'Total Bekele' }, /is a total/],
+		[{ employee: '', name: '', 'No.': 'TOTAL' }, /is a total/],
+		[{ employee: true }, /employee is true, which is not text/],
 	])('%p is refused, and cannot be paid', (row, problem) => {
 		const refused = one(row);
 		expect(refused.problem).toMatch(problem);
@@ -165,6 +175,9 @@ describe('a row', () => {
 		['0,125', 0.13, /Rounded to two/],
 		[9500.500000000001, 9500.5, /^$/],
 		['="250"', 250, /^$/],
+		['\u200e 12,400.50\u200f', 12_400.5, /^$/],
+		['5\u200b00', 500, /^$/],
+		['１２，４００．５０', 12_400.5, /^$/],
 		['12400.0', 12_400, /^$/],
 		['ETB 12,400.50', 12_400.5, /^$/],
 	])('the amount %p is %p', (amountEtb, amount, remark) => {
@@ -199,13 +212,66 @@ describe('a row', () => {
 		expect(rows.map(({ row }) => row.problem)).toEqual(['', '', '', '', '']);
 	});
 
-	test('an old reference of a list that was checked before does not come along', () => {
-		const [item] = check([
-			{ employee: 'E-1', name: 'Abebe', amountEtb: 'x', reference: 'salary-2026-10-E1', line: 9 },
-			...others,
-		]);
+	test('what a list says that was checked before does not come along', () => {
+		const before = {
+			...{ reference: 'salary-2026-10-E1', line: 9, status: 'ready', remarks: [], notRead: [] },
+			...{ known: 'same', lastTime: {}, paid: {}, person: 'E9', purpose: 'bonus', problem: '' },
+		};
+		const row = { employee: 'E-1', name: 'Abebe', amountEtb: 'x', ...before };
+		const [item] = check([row, ...others]);
 		expect(item?.others).toEqual({});
-		expect(item?.row).toMatchObject({ line: 1 });
+		expect(item?.row).toMatchObject({
+			line: 1,
+			status: 'problem',
+			person: 'E1',
+			purpose: 'salary',
+		});
+		for (const name of ['reference', 'known', 'lastTime', 'paid'])
+			expect(item?.row).not.toHaveProperty(name);
+	});
+
+	test('without a number and an amount is no person, and says what stands in it', () => {
+		const rows = sheet(
+			['No.', ...headings],
+			['', 'Finance department'],
+			[1, 'E-1', 'Abebe', 5],
+			['', '', 'Almaz Bekele'],
+			['', 'E-3'],
+			['', '', 'Bekele', 7],
+			['', '', '', 0],
+			['Prepared by: Hirut M.', '', '', '-'],
+			['', '', 'Checked by', ''],
+		);
+		expect(rows.map(({ row }) => row.status)).toEqual([
+			...[
+				'noPerson',
+				'ready',
+				'noPerson',
+				'problem',
+				'problem',
+				'noPerson',
+				'noPerson',
+				'noPerson',
+			],
+		]);
+		expect(rows.map(({ row }) => row.problem)).toEqual([
+			expect.stringMatching(/"Finance department"/),
+			'',
+			expect.stringMatching(/"Almaz Bekele"/),
+			expect.stringMatching(/name is empty.*amountEtb is empty.*formula.*save it/),
+			expect.stringMatching(/employee is empty/),
+			expect.stringMatching(/"0"/),
+			expect.stringMatching(/"Prepared by: Hirut M\."/),
+			expect.stringMatching(/"Checked by"/),
+		]);
+	});
+
+	test('names the columns that are not read and have something in them', () => {
+		const [item] = sheet(
+			['', ...headings, 'currency', 'status', '', 'empty', 'phone'],
+			[1, 'E-1', 'Abebe', 5, 'USD', 'HOLD', 'x', '', '0911'],
+		);
+		expect(item?.row.notRead).toEqual(['column A', 'currency', 'status', 'column G']);
 	});
 
 	test('with more values than headings is refused, but a column without a heading is none', () => {
@@ -273,6 +339,67 @@ describe('a list', () => {
 			/Row 2 of the list has several lines in "name"/,
 		],
 		[
+			'a second table, whose net is in another column',
+			[
+				...[headings, ['E-1', 'A', 5], ['employee', 'name', 'gross', 'amountEtb']].map((row) => ({
+					row,
+				})),
+			],
+			/Row 3 of the list has headings again: "employee", "name", "gross", "amountEtb"/,
+		],
+		[
+			'headings of a second table in another order',
+			[...[headings, ['E-1', 'A', 5], ['Name', 'Staff', 'Employee']].map((row) => ({ row }))],
+			/Row 3 of the list has headings again/,
+		],
+		[
+			'one heading again, in its column',
+			[...[headings, ['E-1', 'A', 5], ['Staff', 'NAME', 'Gross']].map((row) => ({ row }))],
+			/Row 3 of the list has headings again/,
+		],
+		[
+			'headings again among fields',
+			[
+				{ employee: 'E-1', name: 'A', amountEtb: 5 },
+				{ employee: 'employee', name: 'name', amountEtb: 'amountEtb' },
+			],
+			/Row 2 of the list has headings again/,
+		],
+		...['utf16le', 'utf16be'].map((encoding): [string, Fields[], RegExp] => {
+			const bytes = Buffer.from('employee,name,amountEtb\nE-1,ጽዮን,5', 'utf16le');
+			const text = (encoding === 'utf16le' ? bytes : bytes.swap16()).toString('latin1');
+			return [
+				`a file in ${encoding} without a mark`,
+				text.split('\n').map((line) => ({ row: line.split(',') })),
+				/letters that cannot be read in .*UTF-16 without a mark.*CSV UTF-8/,
+			];
+		}),
+		[
+			'letters that another encoding lost',
+			[{ employee: 'E-1', name: 'Andr\ufffd', amountEtb: 5 }],
+			/Row 1 of the list has letters that cannot be read in "name"/,
+		],
+		[
+			'something behind the columns that are read',
+			[{ row: [...headings, ...Array<string>(97).fill(''), 'net'] }, { row: ['E-1', 'A', 5] }],
+			/goes on behind column CV/,
+		],
+		[
+			'a title above headings that a node took for headings',
+			[{ Tana: 'employee', __EMPTY: 'name' }],
+			/switch Header Row off/,
+		],
+		[
+			'a period of the Ethiopian calendar',
+			[{ employee: 'E-1', name: 'A', amountEtb: 5, period: '2018-13' }],
+			/for "2018-13".*2018 is a year of the Ethiopian calendar/,
+		],
+		[
+			'a month of the Ethiopian calendar',
+			[{ employee: 'E-1', name: 'A', amountEtb: 5, period: 'ጥቅምት 2019' }],
+			/2019 is a year of the Ethiopian calendar/,
+		],
+		[
 			'rows that the range cuts off',
 			[{ row: headings }, ...Array.from({ length: 5_000 }, () => ({ row: ['E-1', 'A', 5] }))],
 			/goes on below row 5000/,
@@ -310,6 +437,22 @@ describe('a list', () => {
 			'Row 2 (A) has the same employe',
 			'',
 		]);
+	});
+
+	test('may have a column that is the hundredth, and a period beside no person', () => {
+		const rows = sheet(
+			['employee', 'name', ...Array<string>(97).fill('allowance'), 'amountEtb', ''].map(
+				(text, index) => (text === 'allowance' ? `allowance ${index}` : text),
+			),
+			['E-1', 'A', ...Array<number>(97).fill(1), 5],
+		);
+		expect(rows[0]?.row).toMatchObject({ status: 'ready', amountEtb: 5 });
+		const signed = sheet(
+			[...headings, 'period'],
+			['E-1', 'A', 5, '2026/10'],
+			['', '', '', 'Approved'],
+		);
+		expect(signed.map(({ row }) => row.status)).toEqual(['ready', 'noPerson']);
 	});
 
 	test('may have a sheet with a million empty rows', () => {
@@ -353,6 +496,71 @@ describe('a list', () => {
 				});
 			}),
 		);
+	});
+});
+
+describe('the headings of one’s own', () => {
+	const columns = {
+		employee: 'Staff No',
+		name: 'Full name',
+		amountEtb: 'Net to pay',
+		phone: 'Mobile',
+	};
+	const own = (rows: unknown[][], more: Fields = columns): CheckedItem[] =>
+		checkList(
+			rows.map((row) => ({ row })),
+			{ ...settings, columns: more },
+		);
+	const letterhead = [
+		['Tana Textile', 'Name', 'Tana'],
+		['Prepared by: Hirut M. (bookkeeper)', 'TIN 0012345678'],
+		[],
+		['No.', 'Staff No', 'Full name', 'Mobile', 'Gross', 'Net\n to pay', 'name'],
+	];
+	const person = [1, 'TT-001', 'Abebe', '0911000001', 9000, 7297.12, 'x'];
+
+	test('are written once, and a column with a standard name is then another one', () => {
+		const [item] = own([...letterhead, person]);
+		expect(item).toMatchObject({
+			row: { line: 5, person: 'TT001', name: 'Abebe', amountEtb: 7297.12, problem: '' },
+			others: { phone: '0911000001' },
+		});
+		expect(item?.row.notRead).toEqual(['No.', 'Gross', 'name']);
+	});
+
+	test('are what problems speak of', () => {
+		const [item] = own([...letterhead, [1, '12-Jan', '', '', 9000, 'x']]);
+		expect(item?.row.problem).toMatch(
+			/Full name is empty.*Staff No is "12-Jan".*Net to pay is "x"/,
+		);
+	});
+
+	test('may be one for two columns, and differ in a sign alone', () => {
+		const both = { employee: 'Mobile', phone: 'Mobile', amountEtb: 'Salary %' };
+		const [item] = own(
+			[
+				['Mobile', 'name', 'Salary', 'Salary %'],
+				['0911000001', 'A', 5, 6],
+			],
+			both,
+		);
+		expect(item).toMatchObject({ row: { person: '911000001', amountEtb: 6 } });
+	});
+
+	test.each<[Fields, RegExp]>([
+		[{}, /no column employee and no column amountEtb.*\(row 4\).*Columns.*employee, amountEtb/],
+		[{ ...columns, amountEtb: 'Net' }, /no column Net\. Its columns are "No\.", .*"Net to pay"/],
+		[{ ...columns, userId: 'Wallet' }, /no column Wallet/],
+	])('%p that are not there are refused, with the row of the headings', (more, refusal) => {
+		expect(refusalOf(() => own([...letterhead, person], more))).toMatch(refusal);
+	});
+
+	test('that are there twice are refused', () => {
+		const rows = [
+			['employee', 'name', 'Net', 'Net'],
+			['E-1', 'A', 5, 6],
+		];
+		expect(refusalOf(() => own(rows, { amountEtb: 'Net' }))).toMatch(/2 columns for "Net"/);
 	});
 });
 
@@ -481,6 +689,48 @@ describe('whatever is in a list', () => {
 		expect(payable).toBeGreaterThan(300);
 	});
 
+	test('no row with something in it is lost, and each says why it cannot be paid', () => {
+		fc.assert(
+			fc.property(lists, (rows) => {
+				const found = checked(rows);
+				if (found === undefined) return;
+				const filled = rows.flatMap((each, index) =>
+					Object.values(each).some((value) => textOf(value) !== '') ? [index] : [],
+				);
+				expect(found.map(({ itemIndex }) => itemIndex)).toEqual(filled);
+				for (const { row: each } of found)
+					expect(each.status === 'ready').toBe(each.problem === '');
+			}),
+			{ numRuns: 1_000 },
+		);
+	});
+
+	test('nobody is refused for an amount alone that can be read', () => {
+		const cents = fc.array(fc.integer({ min: 1, max: 10_000_000 }), {
+			minLength: 1,
+			maxLength: 12,
+		});
+		const written = fc.constantFrom<(amount: number) => unknown>(
+			(amount) => amount,
+			(amount) => amount.toFixed(2),
+			(amount) => `ETB ${amount.toFixed(2)}`,
+			(amount) => amount.toLocaleString('en', { minimumFractionDigits: 2 }),
+			(amount) => amount + 0.001,
+			(amount) => Math.ceil(amount),
+		);
+		fc.assert(
+			fc.property(cents, written, (amounts, write) => {
+				const rows = amounts.map((each, index) => ({
+					...{ employee: index + 45_900, name: 'Abebe', amountEtb: write(each / 100) },
+				}));
+				const sum = amounts.reduce((total, each) => total + each, 0) / 100;
+				const manager = { employee: 'M', name: 'Sara', amountEtb: sum };
+				for (const { row: each } of check([...rows, manager])) expect(each.problem).toBe('');
+			}),
+			{ numRuns: 500 },
+		);
+	});
+
 	test('what it gives, checked again, gives the same', () => {
 		fc.assert(
 			fc.property(lists, (rows) => {
@@ -571,6 +821,15 @@ describe('the period', () => {
 		['2025-09', { isChosen: true }, /more than a year ago/],
 		['October', { isChosen: true }, /Write it like 2026-10, which is due/],
 		['2026-13', { isChosen: true }, /Period is "2026-13"/],
+		...['2018-13', '2019-03', '2017-13', 'Hidar 2019', '2019'].map(
+			(period): [unknown, object, RegExp] => [
+				...([
+					period,
+					{ isChosen: true },
+					/is a year of the Ethiopian calendar.*such as 2026-10/,
+				] as const),
+			],
+		),
 		[202610, { isChosen: true }, /Period is 202610/],
 		['', { isRetryExecution: true }, /Retry execution/],
 		['', { payDay: 29 }, /Pay Day is 29/],

@@ -16,7 +16,8 @@ const unseenAtEnds = new RegExp(
  */
 export function textOf(cell: unknown): string {
 	if (cell === undefined || cell === null) return '';
-	const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell as string | number);
+	const given: unknown = cell instanceof Date ? cell.toJSON() : cell;
+	const text = typeof given === 'object' ? JSON.stringify(given) : String(given as string | number);
 	if (plain.test(text)) return text;
 	return decoded(text)
 		.normalize('NFC')
@@ -71,21 +72,20 @@ export function dayNear(cell: unknown, now: Date): string | undefined {
 
 /**
  * A file in another encoding loses letters. A quote without its partner swallows the rows below it, with the people in them.
+ * @param row such as `Row 3 of the list`
  * @throws {InvalidValueError}
  */
-export function requireReadable(cell: unknown, line: number, heading: string): void {
+export function requireReadable(cell: unknown, row: string, column: string): void {
 	if (typeof cell !== 'string') return;
-	const found = (what: string): string => `Row ${line} of the list has ${what} in ${show(heading)}`;
-	if (/[\0\ufffd]/.test(cell)) {
-		const why = cell.includes('\0') ? 'UTF-16 without a mark that says so' : 'another encoding';
+	if (/[\0-\x08\x0e-\x1f\ufffd]/.test(cell)) {
 		throw new InvalidValueError(
-			`${found('letters that cannot be read')}: the file is in ${why}`,
+			`${row} has letters that cannot be read in ${column}: the file is in another encoding, such as UTF-16 without a mark that says so`,
 			'Open the file in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
 		);
 	}
 	if (/[\r\n\u2028\u2029]/.test(textOf(cell))) {
 		throw new InvalidValueError(
-			`${found('several lines')}: ${show(textOf(cell))}`,
+			`${row} has several lines in ${column}: ${show(textOf(cell))}`,
 			'In a CSV file a quote " has no partner, so the rows below are missing: correct it. In a spreadsheet write it in one line.',
 		);
 	}

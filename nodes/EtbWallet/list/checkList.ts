@@ -121,7 +121,8 @@ const total: Judgement = {
 };
 
 function nobody({ source: { cells, others } }: ReadRow): Judgement {
-	const found = [...Object.values(cells), ...others.values()].map(textOf).find(Boolean);
+	const texts = [...Object.values(cells), ...others.values()].map(textOf).filter(Boolean);
+	const found = texts.find((text) => /\p{L}/u.test(text)) ?? texts[0];
 	const problem = `Beside ${show(found)} there is no employee number and no amount. If it is a person, write both.`;
 	return { status: 'noPerson', problem, remarks: [] };
 }

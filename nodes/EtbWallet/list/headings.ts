@@ -54,7 +54,7 @@ export function readList(
 ): { rows: SourceRow[]; notRead: string[] } {
 	const { headings, place, rows } = tableIn(items, own);
 	const columns = columnsIn(headings, own);
-	for (const heading of headings) requireReadable(heading, 1, 'the headings');
+	for (const heading of headings) requireReadable(heading, 'The list', 'its headings');
 	// A table without rows comes as one item without fields.
 	if (headings.some((heading) => heading !== '')) requireColumns(headings, columns, own, place);
 	const filled = rows.filter(({ cells }) => isFilled(cells));
@@ -65,7 +65,8 @@ export function readList(
 	}
 	const placeOf = (index: number): string => headings[index] || `column ${letterOf(index)}`;
 	for (const { cells, line } of filled) {
-		for (const [index, cell] of cells.entries()) requireReadable(cell, line, placeOf(index));
+		for (const [index, cell] of cells.entries())
+			requireReadable(cell, `Row ${line} of the list`, show(placeOf(index)));
 		requireNoHeadings(cells, line, headings, columns);
 	}
 	const read = new Set([...columns.values()].flat());
@@ -110,7 +111,9 @@ function tableIn(items: ReadonlyArray<Record<string, unknown>>, own: OwnHeadings
 	return {
 		// So n8n names a column of a sheet that has no heading.
 		headings: keys.map((key) => (/^__EMPTY(_\d+)?$/.test(key) ? '' : headingIn(key))),
-		place: '',
+		place: keys.includes('__EMPTY')
+			? ': if they stand below a title, switch Header Row off where the file is read'
+			: '',
 		rows: items.map((item, itemIndex) => ({
 			itemIndex,
 			// Google Sheets tells the row.
