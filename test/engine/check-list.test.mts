@@ -88,6 +88,74 @@ test('takes wallets from the rows of a table', async () => {
 	]);
 });
 
+test('reads the headings that are written into Columns', async () => {
+	const list = [{ 'Staff No': 'E-1', 'Full name': 'Abebe', 'Net to pay': 5, name: 'other' }];
+	const columns = {
+		employee: 'Staff No',
+		name: ' Full  name ',
+		amountEtb: 'Net to pay',
+		email: '',
+	};
+	const { output } = await checkList({ columns }, list);
+	expect(output[0]?.json).toMatchObject({
+		...{ status: 'ready', name: 'Abebe', amountEtb: 5, notRead: ['name'] },
+	});
+});
+
+test('compares with the rows of the register, and knows what this workflow sent', async () => {
+	const reference = `salary-${due}-E1`;
+	const known = (row: IDataObject): INodeParameters => ({
+		knownPayments: `={{ [{ json: ${JSON.stringify({ reference, ...row })} }] }}`,
+	});
+	const statusOf = async (row: IDataObject): Promise<unknown> =>
+		(await checkList(known(row))).output[0]?.json.status;
+	expect(await statusOf({ outcome: 'paid', amountEtb: 12_400 })).toBe('paidBefore');
+	expect(await statusOf({ outcome: 'notPaid' })).toBe('ready');
+	expect(await statusOf({ outcome: 'unknown', workflow: 'A copy (wf2)' })).toBe('problem');
+	expect(await statusOf({ outcome: 'unknown', workflow: 'test (wf1)' })).toBe('ready');
+});
+
+test('who has no wallet yet is ready where people are set up', async () => {
+	const list = people.map(({ employee, name }) => ({ employee, name, amountEtb: 5 }));
+	const fields = { knownPeople: '={{ [] }}', setsUpPeople: true };
+	const { output } = await checkList(fields, list);
+	expect(output.map(({ json }) => [json.status, json.known])).toEqual([
+		['ready', 'new'],
+		['ready', 'new'],
+	]);
+});
+
+test.each([
+	['once, if it names no item', "={{ $('Start').first().json.counted }}", 1],
+	[
+		'for the rows that have something in them, if it does',
+		"={{ $('Start').item.json.counted }}",
+		3,
+	],
+])('an expression of a field of the whole list is evaluated %s', async (_, period, most) => {
+	let reads = 0;
+	const counted = { get: () => ''.repeat(reads++), enumerable: true };
+	const rows = [
+		['employee', 'name', 'amountEtb'],
+		['E-1', 'Abebe', 5],
+		['E-2', 'Sara', 6],
+	];
+	const blank = Array.from({ length: 500 }, (): unknown[] => []);
+	const sheet = [...rows, ...blank].map((row) =>
+		Object.defineProperty({ row }, 'counted', counted),
+	);
+	const readsOf = async (fields: INodeParameters): Promise<number> => {
+		reads = 0;
+		const { output, error } = await checkList(fields, sheet as IDataObject[]);
+		expect([error, output.length]).toEqual([undefined, 2]);
+		return reads;
+	};
+	const without = await readsOf({});
+	const evaluated = (await readsOf({ period })) - without;
+	expect(evaluated).toBeGreaterThan(0);
+	expect(evaluated).toBeLessThanOrEqual(most);
+});
+
 test('asks for no credential', async () => {
 	const { types } = await loadPackage();
 	const { credentials } = types.get('n8n-nodes-etb-wallet.etbWallet')?.description ?? {};
@@ -128,6 +196,9 @@ test.each<[INodeParameters, string]>([
 	[{ payDay: 0 }, 'Pay Day is 0'],
 	[{ period: 'October' }, 'Period is "October"'],
 	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for item 0'],
+	[{ columns: { name: 'Full name' } }, 'no column Full name'],
+	[{ columns: { name: '={{ 5 }}' } }, 'The heading of name in Columns is 5'],
+	[{ knownPayments: '={{ 5 }}' }, 'Known Payments is 5'],
 ])('%p is refused', async (fields, message) => {
 	expect((await checkList(fields)).error?.message).toContain(message);
 });
