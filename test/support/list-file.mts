@@ -1,0 +1,66 @@
+/** A list as a file, read by n8n's own node and checked by Check List. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { n8nFolder } from '../../demo/folders.mts';
+import type { WorkflowFile } from '../../demo/api.mts';
+
+const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
+	...{ id: name, name, type, typeVersion, position: [0, 0], parameters },
+	// So what cannot be read is said by Check List.
+	onError: 'continueRegularOutput',
+});
+
+/** Start → a file → Extract from File → Check List. @param fields of Check List */
+export function listWorkflow(name: string, content: Buffer, fields: object): WorkflowFile {
+	const binary = { data: content.toString('base64'), fileName: name, mimeType: 'text/plain' };
+	const item = { json: { period: '' }, binary: { list: binary } };
+	const nodes = [
+		node('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
+		node('File', 'n8n-nodes-base.code', 2, { jsCode: `return [${JSON.stringify(item)}]` }),
+		node('Read the sheet', 'n8n-nodes-base.extractFromFile', 1, {
+			...{ operation: 'xlsx', binaryPropertyName: 'list' },
+			options: { headerRow: false, rawData: true, range: 'A1:CW5001' },
+		}),
+		node('Check List', 'n8n-nodes-etb-wallet.etbWallet', 1, {
+			...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay: 1 },
+			...fields,
+		}),
+	];
+	const connections = Object.fromEntries(
+		nodes
+			.slice(1)
+			.map(({ name: next }, index) => [
+				nodes[index]?.name ?? '',
+				{ main: [[{ node: next, type: 'main', index: 0 }]] },
+			]),
+	);
+	return { name: `List ${name}`, nodes, connections };
+}
+
+/** A cell as the library has it: a value, a formula, or a number that is shown as something else. */
+export type Cell = string | number | { f?: string; v?: number; z?: string };
+
+const Library = z.object({
+	utils: z.object({
+		aoa_to_sheet: z
+			.function()
+			.args(z.array(z.array(z.unknown())))
+			.returns(z.record(z.unknown())),
+		book_new: z.function().returns(z.object({}).passthrough()),
+		book_append_sheet: z.function().args(z.unknown(), z.unknown(), z.string()).returns(z.unknown()),
+	}),
+	write: z.function().args(z.unknown(), z.unknown()).returns(z.instanceof(Buffer)),
+});
+
+/** A workbook with one sheet of these rows. The library is that of n8n. */
+export function workbook(rows: Cell[][]): Buffer {
+	const require = createRequire(join(n8nFolder, 'package.json'));
+	const { utils, write } = Library.parse(require('@e965/xlsx'));
+	const sheet = utils.aoa_to_sheet(
+		rows.map((row) => row.map((cell) => (typeof cell === 'object' ? { t: 'n', ...cell } : cell))),
+	);
+	const book = utils.book_new();
+	utils.book_append_sheet(book, sheet, 'Payroll');
+	return write(book, { type: 'buffer', bookType: 'xlsx' });
+}
