@@ -12,7 +12,7 @@ const months = 12;
 const origins = origin();
 
 /** The nodes as they are built: what is measured is what n8n runs. */
-const built = <Shape extends z.ZodTypeAny>(file: string, shape: Shape): z.output<Shape> =>
+const built = <Built,>(file: string, shape: z.ZodType<Built, z.ZodTypeDef, unknown>): Built =>
 	shape.parse(
 		createRequire(import.meta.url)(join(projectFolder, 'dist', 'nodes', 'EtbWallet', 'list', file)),
 	);

@@ -298,6 +298,12 @@ describe('with Known Payments', () => {
 		expect(codesOf(again)).toEqual([code]);
 	});
 
+	test('the amount of the last time counts, and not that of the table, which is older', () => {
+		const people = peopleIn([{ ...abebe, amountEtb: 1, userId: 'w1' }], now);
+		const [checked] = check([row, ...others], { people, payments: paymentsIn([paid()]) });
+		expect(checked?.known).toBe('same');
+	});
+
 	test('a row that was paid and cannot be read now is told as paid', () => {
 		expect(against([paid(thisMonth)], { amountEtb: 'x' })?.status).toBe('paidBefore');
 		const twice = check([row, row], { payments: paymentsIn([paid(thisMonth)]) });

@@ -77,7 +77,8 @@ export function dayNear(cell: unknown, now: Date): string | undefined {
  */
 export function requireReadable(cell: unknown, row: string, column: string): void {
 	if (typeof cell !== 'string') return;
-	if (/[\0-\x08\x0e-\x1f\ufffd]/.test(cell)) {
+	// Controls but white space. The others, from U+0080 on, are bytes of UTF-8, which `decoded` reads.
+	if (/[^\P{Cc}\s\x7f-\x9f]|\ufffd/u.test(cell)) {
 		throw new InvalidValueError(
 			`${row} has letters that cannot be read in ${column}: the file is in another encoding, such as UTF-16 without a mark that says so`,
 			'Open the file in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',

@@ -63,7 +63,7 @@ export function readPeriod(fields: PeriodFields): Period {
 			'Start the workflow again instead. Who was paid is not paid again.',
 		);
 	}
-	const ethiopian = ethiopianYearIn(String(named), now);
+	const ethiopian = typeof named === 'string' ? ethiopianYearIn(named, now) : undefined;
 	if (ethiopian !== undefined) {
 		throw new InvalidValueError(
 			`Period is ${show(named)}, and ${ethiopian} is a year of the Ethiopian calendar`,
