@@ -251,7 +251,11 @@ describe('with Known People', () => {
 	test('who has no wallet is a problem, unless people are set up', () => {
 		const row = { employee: 'E-3', name: 'Liya', amountEtb: 1 };
 		expect(check([row], { people: peopleIn(table, now) })[0]).toMatchObject({
-			...{ status: 'problem', known: 'new', problem: expect.stringMatching(/no wallet/) as unknown },
+			...{
+				status: 'problem',
+				known: 'new',
+				problem: expect.stringMatching(/no wallet/) as unknown,
+			},
 		});
 		expect(setUp({ ...row, userId: 'w1' })?.problem).toMatch(/that of e 1 \(Abebe Kebede\)/);
 	});
