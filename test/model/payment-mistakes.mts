@@ -182,8 +182,8 @@ export const mistakes: Mutation[] = [
 	),
 	...inFile(`${paying}/reference.ts`, [
 		'References that look the same are others',
-		'(reference: string): string =>\n\twithoutCase(',
-		'(reference: string): string =>\n\ttrue ? reference : withoutCase(',
+		'keyOf = lookOf;',
+		'keyOf = (reference: string): string => (false ? lookOf(reference) : reference);',
 	]),
 	...inFile(
 		`${paying}/payment.ts`,
