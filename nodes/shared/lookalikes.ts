@@ -4,7 +4,7 @@
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Every kind of dash, and the minus. */
-const dashes = /[\p{Pd}\u2212\u02d7]/gu;
+export const dashes = /[\p{Pd}\u2212\u02d7]/gu;
 const blanks = /[\p{Z}\s]+/gu;
 /** Quotes of every kind, single or double: a telephone writes others than a keyboard, and two single ones look like a double one. */
 const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
