@@ -171,28 +171,13 @@ function changesTable(changed) {
 	return table('', rows, 'change now');
 }
 
-const ofBudget = "budget = $1 and requested_by = ''";
-const hasBudget = `'has_budget', exists (select from etb_wallet.rules where ${ofBudget})`;
-
 /**
- * Each thing that a person can do. `ask`: the query of its page, with the budget. `page`: what it shows of what was found.
- * `read`: the values of `save`, after the budget, of what the person chose, or what is missing. `done`: the page after it.
+ * Each thing that a person can do. `ask`: the function of the record that finds what its page shows, of the budget. `page`: the page.
+ * `read`: the arguments of the function `save`, after the budget, of what the person chose, or what is missing. `done`: the page after it.
  */
 const todos = {
 	'See what needs me, and settle it': {
-		// What may have been paid, or was paid twice, in the order in which it should be looked at, and what is being sent.
-		ask: `with o as (
-			select row_number() over (order by o.state = 'inFlight', o.state = 'unknown', o.claimed_at, o.reference, o.attempt) as n,
-				o.reference, o.amount_etb::text, o.to_user_id, o.claimed_at at time zone r.time_zone as sent_at, o.state, o.requested_by,
-				o.attempt, o.execution, o.tx_hash, coalesce(o.reason, case o.state when 'unknown' then 'Nothing told how it ended' end) as why, o.lease_until at time zone r.time_zone as ends_at
-			from etb_wallet.open_payments o join etb_wallet.rules r on r.budget = o.budget and r.requested_by = ''
-			where o.budget = $1
-		)
-		select json_build_object(${hasBudget},
-			'counts', (select json_object_agg(state, count) from (select state, count(*) from o group by state) c),
-			'open', (select json_agg(o order by n) from o where state <> 'inFlight' and n <= 100),
-			'in_flight', (select json_agg(o order by n) from (select * from o where state = 'inFlight' order by n limit 50) o)
-		) as found`,
+		ask: 'desk_open',
 		page({ open, counts = {}, in_flight }) {
 			const inFlight = table(
 				'Being sent now: nothing to do',
@@ -244,12 +229,7 @@ const todos = {
 			const which = ticked.map(({ n, reference, attempt }) => ({ n, reference, attempt }));
 			return [wasPaid, by, written(answer.note), JSON.stringify(which)];
 		},
-		// All that were ticked, or none.
-		save: `with done as materialized (
-			select x.n, x.reference, etb_wallet.settle($1, x.reference, x.attempt, $2::boolean, $3, $4) as state
-			from json_to_recordset($5::json) x (n integer, reference text, attempt integer)
-		)
-		select json_build_object('was_paid', $2::boolean, 'done', (select json_agg(done order by n) from done)) as found`,
+		save: 'desk_settle',
 		done: ({ was_paid, done }) => ({
 			title: 'Settled',
 			text: was_paid
@@ -259,28 +239,7 @@ const todos = {
 		}),
 	},
 	'See what was spent': {
-		// What is spent or reserved: payments that are being sent or unknown count.
-		ask: `with s as (select *, (etb_wallet.clock() at time zone time_zone)::date as today from etb_wallet.rules where ${ofBudget}),
-		month as (
-			select p.scope, p.who as to_user_id, coalesce(nullif(p.who, ''), '(no name)') as by_caller, p.amount_etb::text as spent, p.amount_etb
-			from s join etb_wallet.spent p using (budget) where p.period = 'month' and p.starts_on = date_trunc('month', s.today)::date and p.amount_etb > 0
-		)
-		select json_build_object('has_budget', exists (select from s),
-			'paused', (select paused from s),
-			'altogether', (
-				select json_agg(json_build_object('period', y.title, 'spent', coalesce(p.amount_etb, 0)::text, 'most', y.most::text,
-					'left', (y.most - least(y.most, coalesce(p.amount_etb, 0)))::text) order by y.period)
-				from s cross join lateral (values ('day', today, most_per_day, 'Today (' || today || ')'),
-					('month', date_trunc('month', today)::date, most_per_month, 'This month (' || to_char(today, 'YYYY-MM') || ')')) y (period, starts_on, most, title)
-				left join etb_wallet.spent p on p.budget = s.budget and p.scope = 'budget' and p.period = y.period and p.starts_on = y.starts_on
-			),
-			'callers', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'caller' order by amount_etb desc, to_user_id limit 20) m),
-			'recipients', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'recipient' order by amount_etb desc, to_user_id limit 20) m),
-			'days', (select json_agg(d order by starts_on desc) from (
-				select p.starts_on, p.amount_etb::text as spent from s join etb_wallet.spent p using (budget)
-				where p.period = 'day' and p.starts_on > s.today - 31 and p.scope = 'budget'
-			) d)
-		) as found`,
+		ask: 'desk_spent',
 		page: ({ paused, altogether, callers, recipients, days }) => ({
 			title: 'What was spent',
 			text: `In ETB. What is being sent, or unknown, counts as spent.${paused ? ' Payments are stopped now.' : ''}`,
@@ -293,7 +252,7 @@ const todos = {
 		}),
 	},
 	'Find a payment': {
-		ask: `select json_build_object(${hasBudget}) as found`,
+		ask: 'desk_limits',
 		page: () => ({
 			title: 'Find a payment',
 			text: 'By its reference, by the beginning of its reference, by the person who gets it, or by the transaction hash.',
@@ -306,30 +265,7 @@ const todos = {
 			written(answer.what) === ''
 				? missing('Nothing was looked for: the field was empty.')
 				: [written(answer.what)],
-		// At most 50 attempts, of a person the newest; of very many that begin so any. And the history of the reference, or of the only one.
-		save: `with f as (
-			(select * from (select p.* from etb_wallet.payments p where p.budget = $1
-				and p.key >= etb_wallet.key_of($2) collate "C" and p.key < (etb_wallet.key_of($2) || chr(1114109)) collate "C" limit 1000) p
-				order by p.key limit 50)
-			union (select p.* from etb_wallet.payments p where p.budget = $1 and p.to_user_id = $2 order by p.claimed_at desc limit 50)
-			union (select p.* from etb_wallet.payments p where p.budget = $1 and p.tx_hash = $2 limit 50)
-		),
-		t as (
-			select p.reference, p.attempt, p.amount_etb::text, p.to_user_id, p.state, p.claimed_at at time zone r.time_zone as sent_at,
-				p.ended_at at time zone r.time_zone as ended_at, p.tx_hash, p.requested_by, p.settled_by, p.reason as why, p.claimed_at
-			from f p join etb_wallet.rules r on r.budget = p.budget and r.requested_by = '' order by p.claimed_at desc limit 50
-		), h as (
-			select e.id, e.at at time zone r.time_zone as at, e.event, e.attempt, coalesce(e.by_person, e.requested_by) as who, e.execution, e.detail
-			from etb_wallet.history e join etb_wallet.rules r on r.budget = e.budget and r.requested_by = ''
-			where e.budget = $1 and e.reference = (
-				select case when count(distinct reference) = 1 or bool_or(key = etb_wallet.key_of($2))
-					then (array_agg(reference order by key <> etb_wallet.key_of($2)))[1] end from f
-			)
-			order by e.id desc limit 100
-		)
-		select json_build_object(
-			'searched', $2, 'payments', (select json_agg(t order by claimed_at desc) from t), 'history', (select json_agg(h order by id) from h)
-		) as found`,
+		save: 'desk_find',
 		done({ searched, payments, history }) {
 			const references = new Set(payments?.map(({ reference }) => reference)).size;
 			const few = ['No payment was found', 'One payment'][references] ?? 'Payments';
@@ -346,7 +282,7 @@ const todos = {
 		},
 	},
 	'Stop or resume all payments': {
-		ask: `select json_build_object(${hasBudget}, 'paused', (select paused from etb_wallet.rules where ${ofBudget})) as found`,
+		ask: 'desk_limits',
 		page: ({ paused }) => ({
 			title: 'Stop or resume all payments',
 			text: paused
@@ -357,9 +293,11 @@ const todos = {
 		}),
 		read({ answer, by }) {
 			const paused = meaning(choices.stop, answer.answer);
-			return paused === undefined ? chooseOne(choices.stop) : [paused, by];
+			return paused === undefined
+				? chooseOne(choices.stop)
+				: [JSON.stringify({ paused: paused === 'true' }), by];
 		},
-		save: `select json_build_object('paused', (etb_wallet.set_rules($1, jsonb_build_object('paused', $2::boolean), $3)).paused) as found`,
+		save: 'desk_set',
 		done: ({ paused }) =>
 			paused
 				? {
@@ -377,11 +315,7 @@ const todos = {
 	},
 	'Change limits': {
 		isForNewBudget: true,
-		ask: `with r as (select * from etb_wallet.rules where ${ofBudget})
-		select json_build_object(${hasBudget}, 'limits', (select json_build_object(
-			'most_per_day', most_per_day::text, 'most_per_month', most_per_month::text, 'most_per_payment', most_per_payment::text,
-			'most_per_recipient_per_day', most_per_recipient_per_day::text, 'most_per_recipient_per_month', most_per_recipient_per_month::text
-		) from r)) as found`,
+		ask: 'desk_limits',
 		page: ({ has_budget, limits: now }) => ({
 			title: 'Limits',
 			text: `${has_budget ? '' : 'The gate has no limits yet. Saving makes them. '}Amounts in ETB. To take a limit away, write "${noLimit}"; an empty field leaves it as it is. A limit of 0 lets nothing through. They hold from the next payment on.`,
@@ -396,21 +330,14 @@ const todos = {
 			if (Object.keys(changes).length === 0) return missing('All fields are as they were.');
 			return [JSON.stringify(changes), by];
 		},
-		// Only what the person changed, so that two people who change different limits do not undo each other.
-		save: `with done as materialized (select etb_wallet.set_rules($1, $2::jsonb, $3))
-		select json_build_object('changed', $2::json) as found from done`,
+		save: 'desk_set',
 		done: ({ changed }) => ({
 			...{ title: 'Saved', text: 'These limits hold from now on.' },
 			html: changesTable(changed),
 		}),
 	},
 	'Limits of one caller': {
-		ask: `with c as (
-			select requested_by as by_caller, case when paused then 'stopped' else 'allowed' end as payments,
-				most_per_payment::text, most_per_day::text, most_per_month::text
-			from etb_wallet.rules where budget = $1 and requested_by <> ''
-		)
-		select json_build_object(${hasBudget}, 'callers', (select json_agg(c order by by_caller) from c)) as found`,
+		ask: 'desk_callers',
 		page: ({ callers }) => ({
 			title: 'Limits of one caller',
 			text: `A caller is a workflow, by the name that it gives itself (requestedBy). Nothing proves that name: these limits help against mistakes, not against somebody who can edit workflows. Callers that are not on the list may pay, within the limits of all. An empty field leaves a limit as it is; to take it away, write "${noLimit}".`,
@@ -435,35 +362,22 @@ const todos = {
 			const { changes, wrong } = limitsOf(callerLimits, answer, now);
 			if (wrong) return wrong;
 			const all = what === 'allow' ? { paused: false, ...changes } : { paused: true };
-			return [who, JSON.stringify(all), by];
+			return [JSON.stringify(all), by, who];
 		},
-		// A name that is not known yet may be a mistake.
-		save: `with known as materialized (
-			select exists (select from etb_wallet.rules where budget = $1 and requested_by = $2)
-				or exists (select from etb_wallet.spent where budget = $1 and period = 'month' and starts_on > current_date - 100 and scope = 'caller' and who = $2) as is_known
-		), done as materialized (select etb_wallet.set_rules($1, $3::jsonb, $4, $2))
-		select json_build_object('who', $2, 'changes', $3::json, 'is_known', is_known) as found from known, done`,
-		done({ who, changes, is_known }) {
-			const what = changes.paused ? 'Its payments are stopped' : 'It may pay, within its limits';
+		save: 'desk_set',
+		done({ who, changed, is_known }) {
+			const what = changed.paused ? 'Its payments are stopped' : 'It may pay, within its limits';
 			const unknown =
 				'. The gate does not know this name yet: look whether it is written as in the workflow that pays.';
 			return {
 				title: 'Saved',
 				text: `${what}: ${who}${is_known ? '' : unknown}`,
-				html: changesTable(changes),
+				html: changesTable(changed),
 			};
 		},
 	},
 	'See what happened lately': {
-		// The newest first. Of payments that went as they should, handing out is left out.
-		ask: `with e as (
-			select e.id, e.at at time zone r.time_zone as at, e.event, e.reference, e.amount_etb::text, e.to_user_id,
-				coalesce(e.by_person, e.requested_by) as who, left(e.detail, 300) as detail
-			from etb_wallet.history e join etb_wallet.rules r on r.budget = e.budget and r.requested_by = ''
-			where e.budget = $1 and e.event <> 'send'
-			order by e.id desc limit 200
-		)
-		select json_build_object(${hasBudget}, 'events', (select json_agg(e order by id desc) from e)) as found`,
+		ask: 'desk_lately',
 		page: ({ events }) => ({
 			title: 'What happened lately',
 			text: 'The newest 200 entries, without those that only say that a payment was handed out.',
@@ -472,14 +386,20 @@ const todos = {
 	},
 };
 
+/** The call of a function of the record, with its values. */
+const call = (name, values) => ({
+	query: `select etb_wallet.${name}(${values.map((_, index) => `$${index + 1}`).join(', ')}) as found`,
+	values,
+});
+
 /** The query of the page that a person chose. */
-const ask = ({ todo, budget }) => ({ query: todos[todo].ask, values: [budget] });
+const ask = ({ todo, budget }) => call(todos[todo].ask, [budget]);
 
 /** What a person chose, as the query that writes it down. What was not answered changes nothing. */
 function read({ todo, answer, found, budget, by }) {
 	const { read: readAnswer, save } = todos[todo];
 	const values = readAnswer?.({ answer, found, by }) ?? missing('There is nothing to change here.');
-	return Array.isArray(values) ? { query: save, values: [budget, ...values] } : values;
+	return Array.isArray(values) ? call(save, [budget, ...values]) : values;
 }
 
 /** The connection ended while the database may have been saving. */

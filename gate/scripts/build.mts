@@ -1,20 +1,18 @@
 /**
- * `npm run build` in `gate/`: joins `gate/schema/` to `gate/schema.sql`, and writes the plain files of `gate/` into the workflows that people
- * import, and the version of the record into the workflow that pays. Run it after each change of such a file, and commit all.
+ * `npm run build` in `gate/`: writes `schema/` and `desk/` into the workflows that people import, the version of the record into the workflow
+ * that pays, and the characters of the keys into the SQL. Run it after each change of such a file, and commit all.
  * With `--check` it writes nothing, and exits 1 when a file is not what the others make of it.
  */
-import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { Characters, charactersOfNodes } from './characters.mts';
+import { gateFolder, schemaText } from '../start/workflows.mts';
+import { charactersOfNodes } from './characters.mts';
 
-/** The folder `gate/`. */
-const folder = join(import.meta.dirname, '..');
 const read = async (file: string): Promise<string> =>
-	(await readFile(join(folder, file), 'utf8')).trimEnd();
+	(await readFile(join(gateFolder, file), 'utf8')).trimEnd();
 
 /** JSON as prettier writes it. */
 async function formatted(value: unknown): Promise<string> {
@@ -27,34 +25,31 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 
 /** Writes a file, or sees that this is what it has. */
 async function make(file: string, text: string): Promise<void> {
-	const path = join(folder, file);
+	const path = join(gateFolder, file);
 	if (!values.check) return await writeFile(path, text);
 	if ((await readFile(path, 'utf8')) === text) return;
 	console.error(`gate/${file} is not what the other files make of it: npm run build, in gate/`);
 	process.exitCode = 1;
 }
 
-const charactersFile = 'schema/characters.json';
-let characters = Characters.parse(JSON.parse(await read(charactersFile)));
+/** The constants for the characters of the keys, as they stand in the SQL. */
+const CONSTANT = /(?<=\bc_(\w+) constant text := )E?'[^']*'/g;
+
+const itemsFile = 'schema/2-items.sql';
+const items = await read(itemsFile);
+const [unicode] = /(?<=c_unicode constant text := ')[^']*/.exec(items) ?? [];
 // Keys are in people's records: a Node.js with another Unicode leaves the characters as they are, until somebody writes its version
 // into the file.
-if (characters.unicode === process.versions.unicode) characters = charactersOfNodes();
-await make(charactersFile, await formatted(characters));
+if (unicode === process.versions.unicode) {
+	const characters: Record<string, string> = charactersOfNodes();
+	const written = items.replace(CONSTANT, (old, name: string) =>
+		name === 'unicode' ? old : `E'${characters[name]}'`,
+	);
+	await make(itemsFile, `${written}\n`);
+}
 
-/** The files in order. They write :'quotes' for the characters with this name. */
-const sources = globSync('schema/*.sql', { cwd: folder }).sort();
-const parts = await Promise.all(
-	sources.map(async (file) => `---------- gate/${file}\n\n${await read(file)}`),
-);
-const named = new RegExp(`:'(${Object.keys(characters).join('|')})'`, 'g');
-const schema = [
-	'-- Made by `npm run build` of the files in gate/schema: change those, and not this.',
-	...parts.map((part) =>
-		part.replace(named, (_, name: keyof Characters) => `E'${characters[name]}'`),
-	),
-].join('\n\n');
-await make('schema.sql', `${schema}\n`);
-const version = /c_version constant integer := (\d+);/.exec(schema)?.[1];
+const schema = await schemaText();
+const version = /c_newest constant integer := (\d+);/.exec(schema)?.[1];
 
 /** The code of a node of the desk: the file, and what this node does with it. */
 const desk = async (lastLine: string) => ({
@@ -69,7 +64,7 @@ const filled: Record<
 > = {
 	'workflows/gate-set-up.json': {
 		'Make the Gate': {
-			query: (await read('set-up.sql')).replace('\\ir schema.sql', () => schema),
+			query: (await read('set-up.sql')).replace('\\ir schema/*.sql\n', () => schema),
 		},
 	},
 	'workflows/gate-desk.json': {
@@ -85,7 +80,7 @@ const filled: Record<
 		Result: style,
 	},
 	'workflows/pay-gate.json': {
-		Claim: { query: `SELECT * FROM etb_wallet.claim($1, $2, $3, $4, ${version})` },
+		Claim: { query: `SELECT * FROM etb_wallet.claim($1, $2, $3, $4, ${version}, $5)` },
 	},
 };
 

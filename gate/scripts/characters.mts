@@ -1,27 +1,23 @@
 /**
- * The characters on which the key of a reference depends, for the SQL in `gate/schema/`: what the rule of the nodes makes of
- * each character that there is. `npm run build` keeps them in `gate/schema/characters.json`.
+ * The characters on which the key of a reference depends, for the SQL in `schema/`: what the rule of the nodes makes of each
+ * character that there is.
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 
-/** Characters as they stand in E'…' of PostgreSQL: `-` stands for all between two, except in `blanks`, `capitals` and `small`. */
-export const Characters = z.object({
-	/** The version of Unicode that they are of. */
-	unicode: z.string(),
-	/** What nobody sees. */
-	invisible: z.string(),
-	blanks: z.string(),
-	quotes: z.string(),
-	/** These and the following ones are those that Unicode's form NFKD leaves as they are. */
-	dashes: z.string(),
-	digits: z.string(),
-	/** Letters outside of ASCII that become another one. ß and ẞ become two, which the SQL says. */
-	capitals: z.string(),
-	/** What those become, in the same order. */
-	small: z.string(),
-});
-export type Characters = z.infer<typeof Characters>;
+/** Characters by what they mean for a key, as they stand in E'…' of PostgreSQL. */
+type Characters = Record<
+	| 'invisible' // Nobody sees them.
+	| 'blanks'
+	| 'quotes'
+	// These and the following ones are those that Unicode's form NFKD leaves as they are.
+	| 'dashes'
+	| 'digits'
+	// Letters outside of ASCII that become another one, in the same order. The sharp s becomes two, which the SQL says.
+	| 'capitals'
+	| 'small',
+	string
+>;
 
 const Reference = z.object({ keyOf: z.function().args(z.string()).returns(z.string()) });
 
@@ -39,14 +35,13 @@ export function charactersOfNodes(): Characters {
 		(each) => each > '\x7f' && /^\p{L}$/u.test(forms.get(each) ?? '') && forms.get(each) !== each,
 	);
 	return {
-		unicode: process.versions.unicode ?? '',
 		invisible: ranges(becoming('')),
 		blanks: becoming(' ').map(escaped).join(''),
 		quotes: ranges(becoming("'")),
 		dashes: ranges(plain.filter((each) => forms.get(each) === '-')),
 		digits: ranges(plain.filter((each) => keyOf(`${each} 1`).includes(' '))),
-		capitals: capitals.join(''),
-		small: capitals.map((each) => forms.get(each)).join(''),
+		capitals: capitals.map(escaped).join(''),
+		small: capitals.map((each) => escaped(forms.get(each) ?? '')).join(''),
 	};
 }
 

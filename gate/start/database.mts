@@ -1,9 +1,7 @@
-/** Sets a PostgreSQL up for the pay gate with the query of `gate/gate-set-up.json`, as that workflow does. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** Sets a PostgreSQL up for the pay gate with the query of `gate-set-up.json`, as that workflow does. */
 import pg from 'pg';
 import { z } from 'zod';
-import { gateFolder, readGateWorkflow, SET_UP_NODE } from './workflows.mts';
+import { readGateWorkflow, schemaText, SET_UP_NODE } from './workflows.mts';
 import { StartError } from '../../demo/start-error.mts';
 
 /** What the set-up shows in the place of a password that it did not make. */
@@ -41,7 +39,7 @@ export async function setUpGate(
 ): Promise<Array<z.infer<typeof Shown>>> {
 	const { nodes } = await readGateWorkflow('gate-set-up.json');
 	const { query } = Query.parse(nodes.find(({ name }) => name === SET_UP_NODE)).parameters;
-	const own = (await readFile(join(gateFolder, 'schema.sql'), 'utf8')).trimEnd();
+	const own = await schemaText();
 	const given = {
 		...{ budget: 'main', limits, person: 'npm start', newPasswords: 'no' },
 		callers: { mcp: { most_per_day: 2000, most_per_payment: 500 } },

@@ -1,4 +1,5 @@
 /** The workflows of the pay gate, and what a person chooses in them after the import: credentials, and the gate that others call. */
+import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -6,8 +7,17 @@ import { WorkflowFile } from '../../demo/n8n-api.mts';
 
 export const gateFolder = join(import.meta.dirname, '..');
 
-/** The node of `gate-set-up.json` that has `gate/set-up.sql` and the whole of `gate/schema.sql` in it. */
+/** The node of `gate-set-up.json` that has `set-up.sql` and the whole of `schema/` in it. */
 export const SET_UP_NODE = 'Make the Gate';
+
+/** The SQL that sets a database up: the files of `schema/`, in their order. */
+export async function schemaText(): Promise<string> {
+	const files = globSync('schema/*.sql', { cwd: gateFolder }).sort();
+	const parts = await Promise.all(
+		files.map(async (file) => await readFile(join(gateFolder, file), 'utf8')),
+	);
+	return parts.map((part, index) => `---------- ${files[index]}\n\n${part}\n`).join('');
+}
 
 const read = async (...path: string[]): Promise<WorkflowFile> =>
 	WorkflowFile.parse(JSON.parse(await readFile(join(gateFolder, ...path), 'utf8')));

@@ -1,6 +1,5 @@
 /** The pay gate in queue mode: five workflows and a copy of one pay the same references at once, on two workers. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
@@ -16,7 +15,7 @@ import {
 	unpaid,
 	type ToldItem,
 } from '../support/gate-lab.mts';
-import { logins, schemaFile, setRules } from '../support/server.mts';
+import { logins, schemaText, setRules } from '../support/server.mts';
 
 let lab: QueueLab;
 let superuser: pg.Client;
@@ -31,7 +30,7 @@ before(async () => {
 	await admin.end();
 	superuser = new pg.Client({ host, port, user, database: 'gate' });
 	await superuser.connect();
-	await superuser.query(await readFile(schemaFile, 'utf8'));
+	await superuser.query(await schemaText());
 	await superuser.query(
 		`create role ${logins.gate} login in role etb_wallet_gate; grant usage on schema etb_wallet to ${logins.gate}`,
 	);

@@ -1,12 +1,11 @@
 /** The pay gate's workflow in the real n8n: set up by n8n's own Postgres node, called by another workflow, paying through the sandbox. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { z } from 'zod';
 import { START, node, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import { counts } from '../../../test/support/callers.mts';
 import { addPostgresCredential, startGateLab } from '../support/gate-lab.mts';
-import { logins, rows, schemaFile, setRules } from '../support/server.mts';
+import { logins, rows, schemaText, setRules } from '../support/server.mts';
 
 const gateLab = await startGateLab({ isSetUp: false });
 after(async () => await gateLab.stop());
@@ -14,7 +13,7 @@ let gateId: string;
 
 test("set up in one query of n8n's Postgres node, by a role that is no superuser, twice", async () => {
 	const { lab, database, superuser } = gateLab;
-	const query = await readFile(schemaFile, 'utf8');
+	const query = await schemaText();
 	const credentials = { postgres: await addPostgresCredential(lab.api, database, 'setup') };
 	const setUp = workflow('Set up', [
 		start(),

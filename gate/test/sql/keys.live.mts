@@ -1,7 +1,6 @@
 /** The gate's key of a reference is the node's, for each character and for random references, on every server, whatever its language. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
@@ -9,7 +8,7 @@ import { rows, startGateServer, value } from '../support/server.mts';
 
 const built = z
 	.object({ keyOf: z.function().args(z.string()).returns(z.string()) })
-	.parse(createRequire(import.meta.url)(resolve('dist/nodes/EtbWallet/disbursement/reference.js')));
+	.parse(createRequire(import.meta.url)('../../../dist/nodes/EtbWallet/disbursement/reference.js'));
 
 /** The node's rule. (JavaScript writes a small sigma at the end of a word in another way: the gate does not.) */
 const keyOf = (reference: string): string => built.keyOf(reference).replaceAll('ς', 'σ');

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
-import { projectFolder } from '../../../demo/folders.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startPostgres } from '../../../test/support/services.mts';
+import { schemaText as ownSchemaText } from '../../start/workflows.mts';
 
-/** GATE_SCHEMA is another one, such as one that gate/test/mutations.mts broke. */
-export const schemaFile = process.env.GATE_SCHEMA ?? join(projectFolder, 'gate', 'schema.sql');
-
-/** The SQL that sets a database up. */
-export const schemaText = async (): Promise<string> => await readFile(schemaFile, 'utf8');
+/** The SQL that sets a database up. GATE_SCHEMA names a file with another one, such as one that gate/test/mutations.mts broke. */
+export const schemaText = async (): Promise<string> =>
+	process.env.GATE_SCHEMA === undefined
+		? await ownSchemaText()
+		: await readFile(process.env.GATE_SCHEMA, 'utf8');
 
 /** The logins of these tests: one for each role, one that sets up without being a superuser, and one without rights. */
 export const logins = {
@@ -184,7 +184,7 @@ export interface GateServer {
 	host: string;
 	port: number;
 	/** Makes an empty database that `setup_person` owns. */
-	emptyDatabase(): Promise<GateDatabase>;
+	emptyDatabase(name?: string, options?: string): Promise<GateDatabase>;
 	/** Makes a database and runs `schema` in it, as it is or changed. */
 	gate(schema?: string): Promise<GateDatabase>;
 	/** Stops PostgreSQL, which ends all connections, and starts it again. */
@@ -219,9 +219,8 @@ export async function startGateServer(): Promise<GateServer> {
 	const server: GateServer = {
 		host,
 		port,
-		async emptyDatabase() {
-			const database = `gate_${++databases}`;
-			await admin.query(`create database ${database} owner ${logins.setup}`);
+		async emptyDatabase(database = `gate_${++databases}`, options = '') {
+			await admin.query(`create database ${database} owner ${logins.setup} ${options}`);
 			const address = { host, port, database };
 			return {
 				...address,

@@ -63,7 +63,7 @@ const valuesOf = async (todo: string, answer: object) => (await readOf(todo, ans
 const changes = async (todo: string, answer: object): Promise<unknown> => {
 	const { values, missing } = await readOf(todo, answer);
 	if (missing !== undefined) return missing;
-	return JSON.parse(z.array(z.string()).parse(values)[todo === caller ? 2 : 1] ?? '');
+	return JSON.parse(z.array(z.string()).parse(values)[1] ?? '');
 };
 const Page = z.object({
 	title: z.string(),
@@ -133,10 +133,10 @@ describe('what was chosen', () => {
 
 	test('stops, resumes and finds', async () => {
 		expect(await valuesOf(stop, { answer: 'Stop all payments' })).toEqual([
-			...['main', 'true', 'Almaz'],
+			...['main', '{"paused":true}', 'Almaz'],
 		]);
 		expect(await valuesOf(stop, { answer: 'Let payments through' })).toEqual([
-			...['main', 'false', 'Almaz'],
+			...['main', '{"paused":false}', 'Almaz'],
 		]);
 		expect(await valuesOf(find, { what: ' payroll-2026 ' })).toEqual(['main', 'payroll-2026']);
 	});

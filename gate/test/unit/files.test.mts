@@ -1,10 +1,10 @@
 /** What can be seen in the files of the pay gate, without n8n and PostgreSQL. */
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
-import { callsPayGate, readGateWorkflow, SET_UP_NODE } from '../../start/workflows.mts';
+import { callsPayGate, readGateWorkflow, schemaText, SET_UP_NODE } from '../../start/workflows.mts';
 import { mutations } from '../mistakes.mts';
 import { mutated } from '../../../test/support/mutation.mts';
 import { expectConnected } from '../../../test/repository/connected.mts';
@@ -20,27 +20,28 @@ test('gate/schema.sql and the workflows are what the files of gate/ make', () =>
 	expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('the set-up workflow has the whole of gate/schema.sql in it', async () => {
+test('the set-up workflow has the whole of gate/schema/ in it', async () => {
 	const { nodes } = await readGateWorkflow('gate-set-up.json');
 	const record = QueryNode.parse(nodes.find(({ name }) => name === SET_UP_NODE));
-	const schema = readFileSync('gate/schema.sql', 'utf8').trimEnd();
+	const schema = await schemaText();
 	expect(record.parameters.query).toContain(schema);
+	// A database that is not UTF8 has to understand it, up to the sentence that refuses it.
+	expect(schema).toMatch(/^[\t\n\x20-\x7e]*$/);
 	// n8n would take these for an expression, and for values that it has to fill in.
 	expect(schema).not.toMatch(/\{\{|\$\d/);
 });
 
-test('the gate asks for the version of the record that gate/schema.sql makes', async () => {
-	const [, version] =
-		/c_version constant integer := (\d+);/.exec(readFileSync('gate/schema.sql', 'utf8')) ?? [];
+test('the gate asks for the version of the record that gate/schema/ makes', async () => {
+	const [, version] = /c_newest constant integer := (\d+);/.exec(await schemaText()) ?? [];
 	expect(version).toBeDefined();
 	const claim = (await readGateWorkflow('pay-gate.json')).nodes.find(
 		({ name }) => name === 'Claim',
 	);
-	expect(QueryNode.parse(claim).parameters.query).toMatch(new RegExp(`, ${version}\\)$`));
+	expect(QueryNode.parse(claim).parameters.query).toMatch(new RegExp(`, ${version}, \\$5\\)$`));
 });
 
-test('what a mutation changes stands once in its file, and once in gate/schema.sql', () => {
-	const schema = readFileSync('gate/schema.sql', 'utf8');
+test('what a mutation changes stands once in its file, and once in all', async () => {
+	const schema = await schemaText();
 	for (const mutation of mutations) {
 		expect(() => mutated(readFileSync(mutation.file, 'utf8'), mutation)).not.toThrow();
 		expect(() => mutated(schema, mutation)).not.toThrow();
@@ -118,4 +119,44 @@ describe.each(files)('%s', (file) => {
 		const workflow = await readGateWorkflow(file);
 		expect(callsPayGate(workflow)).toBe(file.startsWith('gate-tools'));
 	});
+});
+
+test('schema.sql, for psql, runs every file of schema/ in order', () => {
+	const named = [...readFileSync('gate/schema.sql', 'utf8').matchAll(/^\\ir (.*)$/gm)].map(
+		([, file]) => `gate/${file}`,
+	);
+	expect(named).toEqual(globSync('gate/schema/*.sql').sort());
+	expect(named).toHaveLength(8);
+});
+
+test('a list that goes into SQL is rid of what PostgreSQL does not take in a text', async () => {
+	for (const file of files) {
+		const text = readFileSync(`gate/workflows/${file}`, 'utf8');
+		const lists = [...text.matchAll(/JSON\.stringify\(\$json\.\w+[^)]*/g)].map(([list]) => list);
+		for (const list of lists) expect(list).toContain('(key, value');
+	}
+	const cleaner = /value\.replace\((.*?), '(.*?)'\)/;
+	for (const file of ['pay-gate.json', 'gate-paid-before.json']) {
+		const [, pattern] = cleaner.exec(JSON.stringify(await readGateWorkflow(file))) ?? [];
+		expect(pattern).toBe('/[\\\\0\\\\p{Cs}]/gu');
+	}
+});
+
+test('CONTRIBUTING names files that exist', () => {
+	const named = [
+		...readFileSync('gate/CONTRIBUTING.md', 'utf8').matchAll(/`([\w.-]+\.(?:mts|sql|js|css))`/g),
+	];
+	const known = new Set(globSync('gate/**/*.*').map((path) => basename(path)));
+	expect(named.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
+	expect(named.length).toBeGreaterThan(5);
+});
+
+test('every picture is used and light enough to load', () => {
+	const all = ['README.md', 'docs/operating.md'].map((file) =>
+		readFileSync(`gate/${file}`, 'utf8'),
+	);
+	for (const picture of globSync('gate/docs/images/*')) {
+		expect(all.join()).toContain(basename(picture));
+		expect(statSync(picture).size).toBeLessThan(200_000);
+	}
 });

@@ -1,18 +1,20 @@
--- What the gate calls before it sends
+-- The function that the gate calls before it sends
 
 -- For the gate: decides each item of a window, in order, in one transaction, and hands out what is to be sent now.
 -- p_items: [{reference, toUserId, amountEtb, requestedBy}]. p_clock: the caller's time now; without it the database's counts.
--- p_version: of the tables that the caller was made for. items: one for each item, in order: {outcome, code, message, reference, toUserId, amountEtb,
+-- p_version: of the tables that the caller was made for. p_modes: the modes that the whole call of the gate gave, as JSON; one that is not "pay"
+-- refuses all, because a workflow with a dry run would pay by it. items: one for each item, in order: {outcome, code, message, reference, toUserId, amountEtb,
 -- txHash}; outcome and code are null where it is still to be sent. send: what to send now, in order: {reference, toUserId, amountEtb, claim, notAfter,
 -- execution}. claim: the proof that record asks for. not_after: nothing of it may be sent later than that, by the caller's clock. p_execution comes
 -- back in send: the ETB Wallet node sends what its own execution claimed, and nothing else.
 create or replace function claim(
-  p_budget text, p_items json, p_execution text default null, p_clock timestamptz default null, p_version integer default null,
+  p_budget text, p_items json, p_execution text default null, p_clock timestamptz default null, p_version integer default null, p_modes json default null,
   out items jsonb, out send jsonb, out claim uuid, out not_after text
 ) language plpgsql security definer as $f$
 #variable_conflict use_column
 declare
   v_version version;
+  v_mode text := (select m::text from json_array_elements(p_modes) m where m::text <> '"pay"' limit 1);
   v_items jsonb[] := array(select jsonb_array_elements(p_items::jsonb));
   v_claim uuid := gen_random_uuid();
   v_rules rules;
@@ -30,10 +32,13 @@ declare
   v_to text[] := '{}'; v_by text[] := '{}'; v_amounts numeric[] := '{}';
 begin
   select * into v_version from version v order by v.version desc limit 1;
-  if p_version <> v_version.version then
+  if v_version.version is null or p_version <> v_version.version then
     raise exception 'The workflow needs version % of the pay gate, and this database has version %', p_version, v_version.version
       using hint = case when p_version < v_version.version then format('Import pay-gate.json of release %s in the place of the old one, and publish it.', v_version.release)
         else 'Run gate-set-up.json of the release that the workflow is from.' end;
+  elsif v_version.server is distinct from current_setting('server_version_num')::integer / 10000 then
+    -- Another version of Unicode makes other keys, and would not find who was paid.
+    raise exception 'The record was set up on PostgreSQL %, and this is %: run the workflow "Pay gate set-up" again', coalesce(v_version.server::text, 'of another version'), current_setting('server_version');
   end if;
 
   v_rules := lock_budget(p_budget);
@@ -43,11 +48,13 @@ begin
   v_not_after := to_char((coalesce(p_clock, v_now) + v_rules.lease / 2) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
   for v_item in
-    select r.*, dense_rank() over (order by r.to_user_id) as person, dense_rank() over (order by r.requested_by) as caller
+    select r.*, dense_rank() over (order by r.person) as n_person, dense_rank() over (order by r.caller) as n_caller
     from unnest(v_items) with ordinality i (item, n), read_item(i.item) r order by i.n
   loop
     v_row := null; v_code := null; v_message := null; v_tx_hash := null;
-    if v_item.problem is not null then
+    if v_mode is not null then
+      v_code := 'settings'; v_message := format('Mode is %s, and the pay gate only pays. Leave mode out, or write pay', left(v_mode, 60));
+    elsif v_item.problem is not null then
       v_code := 'invalid'; v_message := v_item.problem;
     else
       v_row := deciding_attempt(p_budget, v_item.key);
@@ -73,8 +80,8 @@ begin
         end if;
       else
         -- New, or not paid last time.
-        select o.code, o.message into v_code, v_message from objection(v_rules, v_item.to_user_id, v_item.requested_by, v_item.amount_etb, v_day,
-          v_claimed, v_claimed_to[v_item.person], v_claimed_by[v_item.caller]) o;
+        select o.code, o.message into v_code, v_message from objection(v_rules, v_item.person, v_item.caller, v_item.amount_etb, v_day,
+          v_claimed, v_claimed_to[v_item.n_person], v_claimed_by[v_item.n_caller]) o;
       end if;
     end if;
 
@@ -86,19 +93,19 @@ begin
       returning p.* into v_row;
       perform write_down(v_now, v_row, 'send', p_execution, null, null);
       v_claimed := v_claimed + v_item.amount_etb;
-      v_claimed_to[v_item.person] := v_claimed_to[v_item.person] + v_item.amount_etb;
-      v_claimed_by[v_item.caller] := v_claimed_by[v_item.caller] + v_item.amount_etb;
+      v_claimed_to[v_item.n_person] := v_claimed_to[v_item.n_person] + v_item.amount_etb;
+      v_claimed_by[v_item.n_caller] := v_claimed_by[v_item.n_caller] + v_item.amount_etb;
       v_to := array_append(v_to, v_item.to_user_id); v_by := array_append(v_by, v_item.requested_by); v_amounts := array_append(v_amounts, v_item.amount_etb);
       v_send := array_append(v_send, jsonb_build_object(
         'reference', v_item.reference, 'toUserId', v_item.to_user_id, 'amountEtb', v_item.amount_etb::text, 'claim', v_claim, 'notAfter', v_not_after,
         'execution', p_execution));
     elsif v_code not in ('paidBefore', 'inFlight', 'inDoubt') then
       -- What is refused again and again for the same reason is written down once: a payroll that is tried every minute while payments are paused
-      -- would fill the disk. (Of a limit it does not count how much of it is spent.)
+      -- would fill the disk. (Of a limit it does not count how much of it is spent.) Without a reference nobody could find it.
       insert into history (at, budget, event, reference, to_user_id, amount_etb, requested_by, claim, execution, detail)
       select v_now, p_budget, 'refused', n.reference, left(v_item.to_user_id, 200), v_item.amount_etb, left(v_item.requested_by, 200), v_claim, p_execution, v_message
-      from (select left(coalesce(v_row.reference, v_item.reference, ''), 200) as reference) n
-      where not exists (
+      from (select left(coalesce(v_row.reference, v_item.reference), 200) as reference) n
+      where n.reference is not null and not exists (
         select from (select * from history h where h.budget = p_budget and h.reference = n.reference order by h.id desc limit 20) h
         where h.event = 'refused' and h.at > coalesce(v_row.ended_at, v_row.claimed_at, '-infinity')
           and h.to_user_id is not distinct from left(v_item.to_user_id, 200) and h.amount_etb is not distinct from v_item.amount_etb

@@ -1,4 +1,53 @@
--- What the gate calls after it has sent
+-- The functions that the gate calls after it has sent.
+
+-- What the ETB Wallet node said of a payment that it was to send: an outcome that is certain, or unknown.
+-- paid: what it told besides, of a payment that was made: amountEtb, requestedAmountEtb, paidAt
+create or replace function read_answer(
+  p_item jsonb, p_answer jsonb, out outcome text, out code text, out tx_hash text, out message text, out paid jsonb
+) language plpgsql immutable as $f$
+declare
+  -- With "On Error: Continue (using error output)" n8n puts the answer under error.
+  v_answer jsonb := case when jsonb_typeof(p_answer -> 'error') = 'object' then p_answer || (p_answer -> 'error') else p_answer end;
+begin
+  -- (A dry run sent nothing.)
+  outcome := case v_answer ->> 'outcome' when 'ready' then 'notPaid' else v_answer ->> 'outcome' end;
+  if outcome in ('paid', 'notPaid', 'unknown') and v_answer ->> 'toUserId' = p_item ->> 'toUserId'
+    and coalesce(v_answer ->> 'reference', p_item ->> 'reference') = p_item ->> 'reference'
+  then
+    code := coalesce(v_answer ->> 'code', outcome);
+    tx_hash := nullif(left(v_answer ->> 'txHash', 200), ''); -- what is longer no index takes
+    if outcome = 'paid' then
+      paid := jsonb_strip_nulls(jsonb_build_object('amountEtb', v_answer -> 'amountEtb', 'requestedAmountEtb', v_answer -> 'requestedAmountEtb', 'paidAt', v_answer -> 'paidAt'));
+    else
+      message := nullif(concat_ws('. ', rtrim(v_answer ->> 'message', '. '), coalesce(v_answer ->> 'remedy', v_answer ->> 'description')), '');
+    end if;
+  else
+    outcome := 'unknown'; code := 'unclear';
+    message := 'The ETB Wallet node did not say how it ended. Ask the partner service, then settle it';
+  end if;
+end $f$;
+
+-- What an answer about an attempt means, as an event of the history: of an attempt in this state, of which the node answered that before, if it
+-- did. Null: nothing new.
+--
+--   state    | answered before | paid       | notPaid            | unknown
+--   sending  |                 | paid       | notPaid            | unknown
+--   unknown  | nothing         | paid       | notPaid (only its lease had ended) | lateAnswer
+--   unknown  | unknown         | paid       | lateAnswer         |
+--   notPaid  | notPaid         | latePaid   |                    | lateUnknown
+--   notPaid  | unknown         | latePaid   | lateAnswer         | (a person settled it, and knew that answer)
+--   paid     | paid            |            | lateAnswer         | lateAnswer
+create or replace function event_of(p_state text, p_answer text, p_outcome text) returns text language plpgsql immutable as $f$
+begin
+  return case
+    when p_state = 'sending' then p_outcome
+    when p_state = 'unknown' and p_outcome = 'paid' then 'paid'
+    when p_state = 'unknown' and p_outcome = 'notPaid' and p_answer is null then 'notPaid'
+    when p_state = 'notPaid' and p_outcome = 'paid' then 'latePaid'
+    when p_state = 'notPaid' and p_outcome = 'unknown' and p_answer is distinct from 'unknown' then 'lateUnknown'
+    when p_answer is distinct from p_outcome then 'lateAnswer'
+  end;
+end $f$;
 
 -- For the gate: records how the attempts of a claim ended. p_items: what claim gave as items. p_answers: what the ETB Wallet node gave for send, in
 -- its order: one for each, also for errors. It ends only what this claim handed out, and never changes what is paid. What was not
@@ -45,15 +94,7 @@ begin
         v_row.state := 'notPaid';
         insert into payment values (v_row.*);
       end if;
-      v_event := case
-        when v_row.state = 'sending' then v_said.outcome
-        when v_row.settled_by is null and v_row.state = 'unknown' and v_said.outcome = 'paid' then v_said.outcome
-        when v_row.settled_by is null and v_row.state = 'unknown' and v_said.outcome = 'notPaid' and v_row.answer is null then v_said.outcome -- only its lease had ended
-        when v_row.state = 'notPaid' and v_said.outcome = 'paid' then 'latePaid'
-        -- (An answer that was recorded before a person settled it is no news.)
-        when v_row.state = 'notPaid' and v_said.outcome = 'unknown' and v_row.answer is distinct from 'unknown' then 'lateUnknown'
-        when v_row.answer is distinct from v_said.outcome then 'lateAnswer'
-      end;
+      v_event := event_of(v_row.state, v_row.answer, v_said.outcome);
       if v_event = 'lateAnswer' then
         -- It changes nothing, but that a txHash is kept.
         perform write_down(v_now, v_row, v_event, p_execution, null, concat_ws(' ', v_said.outcome, v_said.tx_hash, v_said.message));

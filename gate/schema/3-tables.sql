@@ -1,17 +1,30 @@
--- The tables of version 1. Once it is released this never changes: the next version is a file of its own, which alters these tables.
+-- The tables of version 2. Once it is released they never change here: the next version is a block at the end of this file, which alters them.
 
-if v_found < 1 then
--- Text that is compared and sorted byte by byte. In the order of a language an index loses rows when that order changes, with another C library
--- or image of PostgreSQL under the same data: then nobody would know any more who was paid.
-create domain exact as text collate "C";
--- A limit in ETB; null is no limit. (NaN is above all numbers: it would be no limit.)
-create domain most_etb as numeric check (value >= 0 and value < 1e21);
+do $types$
+begin
+  -- Text that is compared and sorted byte by byte. In the order of a language an index loses rows when that order changes, with another C library
+  -- or image of PostgreSQL under the same data: then nobody would know any more who was paid.
+  if to_regtype('exact') is null then
+    create domain exact as text collate "C";
+  end if;
+  -- A limit in ETB; null is no limit. (NaN is above all numbers: it would be no limit.)
+  if to_regtype('most_etb') is null then
+    create domain most_etb as numeric check (value >= 0 and value < 1e21);
+  end if;
+end $types$;
+
+create table if not exists version (
+  version integer primary key, -- The highest one holds
+  release text not null, -- The release that brought it
+  installed_at timestamptz not null default clock_timestamp(),
+  server integer -- The major version of PostgreSQL that made the keys of the payments. claim refuses another one.
+);
 
 -- What may be spent: one row for each budget, under which workflows pay, and one for each caller that has limits besides. A budget without a row pays
 -- nobody. Changed by set_rules.
-create table rules (
+create table if not exists rules (
   budget exact check (length(budget) between 1 and 100), -- The name that workflows give it, such as main
-  requested_by exact default '' check (length(requested_by) <= 200), -- Empty: the budget's own row. Or the name that the caller gives itself, which nothing proves
+  requested_by exact default '' check (length(requested_by) <= 200), -- Empty: the budget's own row. Or what key_of makes of the name that the caller gives itself, which nothing proves
   paused boolean not null default false, -- Nothing new is handed out while true; what was handed out ends
   most_per_payment most_etb,
   most_per_day most_etb, -- For all payments, of the budget or of the caller, in one calendar day
@@ -26,7 +39,7 @@ create table rules (
 );
 
 -- Each attempt to make a payment: one row for each time that it was handed out. Never removed; its person and amount stay; paid is for ever.
-create table payment (
+create table if not exists payment (
   budget exact not null, -- The budget that pays
   key exact not null, -- What key_of makes of the reference: references that look the same are the same
   attempt integer not null check (attempt > 0), -- 1 for the first one. There is a next one only after all before it were not paid.
@@ -50,28 +63,29 @@ create table payment (
   primary key (key, budget, attempt)
 );
 -- What is in flight, to be settled, or to be looked at
-create index payment_open on payment (budget, claimed_at) where state in ('sending', 'unknown') or surprise is not null;
+create index if not exists payment_open on payment (budget, claimed_at) where state in ('sending', 'unknown') or surprise is not null;
 -- For "Find a payment"
-create index payment_person on payment (to_user_id, budget, claimed_at);
-create index payment_transaction on payment (tx_hash) where tx_hash is not null;
+create index if not exists payment_person on payment (to_user_id, budget, claimed_at);
+create index if not exists payment_transaction on payment (tx_hash) where tx_hash is not null;
 
 -- What is spent or reserved: the sums of the attempts that are sending, paid or unknown
-create table spent (
+create table if not exists spent (
   budget exact,
   period exact check (period in ('day', 'month')), -- A calendar day or month in the budget's time zone
   starts_on date, -- The first day of the period
   scope exact check (scope in ('budget', 'recipient', 'caller')), -- Whose sum it is: of the budget, of one recipient, of one caller
-  who exact, -- The recipient's toUserId or the caller's requestedBy; empty for the budget
+  who exact, -- What key_of makes of the recipient's toUserId or the caller's requestedBy; empty for the budget
   amount_etb numeric not null,
+  name exact not null default '', -- The toUserId or requestedBy, as it was written at first
   primary key (budget, period, starts_on, scope, who)
 ) with (fillfactor = 60);
 
 -- Everything that was decided, told and said. Only added to.
-create table history (
+create table if not exists history (
   id bigint generated always as identity primary key, -- In the order in which it happened, for one budget
   at timestamptz not null,
   budget exact not null,
-  event exact not null, -- send, refused; paid, notPaid, unknown; latePaid, lateUnknown, lateAnswer; leaseEnded; saidPaid, saidNotPaid, saidSeen, saidPaidBefore; rules
+  event exact not null, -- send, refused; paid, notPaid, unknown; latePaid, lateUnknown, lateAnswer; leaseEnded; saidPaid, saidNotPaid, saidSeen, saidPaidBefore; rules; newKey
   reference exact, -- As the payment has it
   attempt integer, -- Which attempt it is about
   to_user_id exact,
@@ -83,10 +97,10 @@ create table history (
   detail exact -- The reason, txHash, note or change
 );
 -- The story of one payment
-create index history_of_payment on history (budget, reference, id);
+create index if not exists history_of_payment on history (budget, reference, id);
 
 -- Says what a table does not allow
-create function refuse_change() returns trigger language plpgsql as $f$
+create or replace function refuse_change() returns trigger language plpgsql as $f$
 begin
   raise exception 'etb_wallet.% (%) %', tg_table_name, tg_op,
     case tg_table_name
@@ -95,15 +109,32 @@ begin
     end;
 end $f$;
 
-create trigger only_added before update or delete or truncate on history
-  for each statement execute function refuse_change();
-create trigger never_removed before delete or truncate on payment
-  for each statement execute function refuse_change();
--- What would make a paid payment payable again, or give it another person, amount or claim
-create trigger paid_for_ever before update on payment
-  for each row when (
-    (old.state = 'paid' and new.state <> 'paid')
-    or old.budget <> new.budget or old.key <> new.key or old.attempt <> new.attempt or old.reference <> new.reference
-    or old.to_user_id <> new.to_user_id or old.amount_etb <> new.amount_etb or old.claim is distinct from new.claim
-  ) execute function refuse_change();
-end if;
+do $guards$
+declare
+  v_before integer := current_setting('etb_wallet.version_before')::integer;
+begin
+  if v_before = 1 then
+    -- All who decide take this lock first, so none of them waits for a table in the middle.
+    perform from rules for update;
+    alter table version add column server integer;
+    alter table spent add column name exact not null default '';
+    drop trigger paid_for_ever on payment;
+  end if;
+  if v_before = 0 then
+    create trigger only_added before update or delete or truncate on history
+      for each statement execute function refuse_change();
+    create trigger never_removed before delete or truncate on payment
+      for each statement execute function refuse_change();
+  end if;
+  if v_before < 2 then
+    -- What would make a paid payment payable again, or give it another person, amount or claim. The set-up may give it the key that its reference
+    -- has on this server, and then another number.
+    create trigger paid_for_ever before update on payment
+      for each row when (
+        (old.state = 'paid' and new.state <> 'paid')
+        or (old.key <> new.key and new.key <> key_of(new.reference)) or (old.attempt <> new.attempt and old.key = new.key)
+        or old.budget <> new.budget or old.reference <> new.reference
+        or old.to_user_id <> new.to_user_id or old.amount_etb <> new.amount_etb or old.claim is distinct from new.claim
+      ) execute function refuse_change();
+  end if;
+end $guards$;

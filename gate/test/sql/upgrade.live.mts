@@ -1,0 +1,238 @@
+/** A set-up over what is there: a gate of version 1, keys of another server, a record that is not whole; and servers that cannot have one. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import pg from 'pg';
+import { z } from 'zod';
+import { setUpGate } from '../../start/database.mts';
+import { gateFolder } from '../../start/workflows.mts';
+import {
+	claim,
+	outcomes,
+	record,
+	rows,
+	schemaText,
+	setRules,
+	settle,
+	startGateServer,
+	value,
+	type GateDatabase,
+} from '../support/server.mts';
+
+const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
+const schema = await schemaText();
+const version1 = gunzipSync(
+	await readFile(join(gateFolder, 'test', 'fixtures', 'version-1.sql.gz')),
+).toString();
+
+const server = await startGateServer();
+after(async () => await server.stop());
+const hint = (error: pg.DatabaseError, message: RegExp, words: RegExp) => {
+	assert.match(error.message, message);
+	assert.match(error.hint ?? '', words);
+	return true;
+};
+
+/** All that the catalog says of a gate: what a set-up of nothing makes, an update has to make too. */
+async function shape(database: GateDatabase): Promise<unknown> {
+	const client = await database.connect('superuser');
+	const queries = [
+		`select c.relname, c.relkind::text, c.relacl::text, a.attname, a.attnum, a.atttypid::regtype::text, a.attnotnull, pg_get_expr(d.adbin, d.adrelid) as preset
+		from pg_class c join pg_attribute a on a.attrelid = c.oid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+		where c.relnamespace = 'etb_wallet'::regnamespace and a.attnum > 0 order by 1, 5`,
+		`select p.oid::regprocedure::text, p.prosrc, p.proconfig::text, p.proacl::text, p.prosecdef, p.provolatile::text from pg_proc p
+		where pronamespace = 'etb_wallet'::regnamespace order by 1`,
+		"select conname, pg_get_constraintdef(oid) from pg_constraint where connamespace = 'etb_wallet'::regnamespace order by 1",
+		'select tgname, pg_get_triggerdef(oid) from pg_trigger where not tgisinternal order by 1',
+		"select viewname, definition from pg_views where schemaname = 'etb_wallet' order by 1",
+	];
+	return await Promise.all(queries.map(async (sql) => await rows(client, z.unknown(), sql)));
+}
+
+test('a gate of version 1 with payments in all states is updated: no row is lost, and it is as a new one', async () => {
+	const old = await server.gate(version1);
+	const client = await old.connect('superuser');
+	await setRules(client, 'main', { most_per_recipient_per_day: 100, most_per_day: 1000 });
+	for (const [name, most] of [
+		['MCP', 50],
+		['mcp', 20],
+	] as const)
+		await client.query("select etb_wallet.set_rules('main', $1, 'me', $2)", [
+			...[JSON.stringify({ most_per_day: most }), name],
+		]);
+	const item = (reference: string, toUserId = reference, amountEtb = 10) => ({
+		...{ reference, toUserId, amountEtb, requestedBy: 'MCP' },
+	});
+	const window = await claim(
+		client,
+		'main',
+		['p', 'n', 'u', 's'].map((name) => item(name)),
+	);
+	const [paid, notPaid, unknown] = ['p', 'n', 'u'].map((toUserId, index) => ({
+		...{ toUserId, outcome: ['paid', 'notPaid', 'unknown'][index], txHash: '0x1' },
+	}));
+	await record(client, 'main', { ...window, items: window.items.slice(0, 3) }, [
+		...[paid ?? {}, notPaid ?? {}, unknown ?? {}],
+	]);
+	const spelled = await claim(client, 'main', [item('x', 'Almaz'), item('y', 'almaz')]);
+	const kept =
+		'select budget, reference, attempt, state, claim, amount_etb from etb_wallet.payment order by 2, 3';
+	const before = await rows(client, z.unknown(), kept);
+	const lines = await value(client, z.coerce.number(), 'select count(*) from etb_wallet.history');
+	await client.query(schema);
+	assert.deepEqual(await shape(old), await shape(await server.gate()));
+	assert.deepEqual(await rows(client, z.unknown(), kept), before);
+	assert.equal(
+		await value(client, z.coerce.number(), 'select count(*) from etb_wallet.history'),
+		lines,
+	);
+	const again = await claim(
+		client,
+		'main',
+		['p', 'n', 'u', 's'].map((name) => ({ ...item(name), requestedBy: '' })),
+	);
+	assert.deepEqual(
+		again.items.map(({ code }) => code),
+		['paidBefore', null, 'inDoubt', 'inFlight'],
+	);
+	// What was in flight is recorded; the stricter limit of the two callers holds; spellings count together.
+	assert.deepEqual(
+		outcomes(
+			await record(client, 'main', { ...window, items: window.items.slice(3) }, [
+				{ toUserId: 's', outcome: 'paid' },
+			]),
+		),
+		['paid'],
+	);
+	assert.equal(spelled.send.length, 2);
+	const [caller, person] = (
+		await claim(client, 'main', [item('c'), { ...item('d', '\u200bALMAZ', 85), requestedBy: '' }])
+	).items;
+	assert.deepEqual([caller?.code, person?.code], ['aboveLimit', 'aboveLimit']);
+});
+
+test('payments under a key that another server made get the key of this one, and stay what they are', async () => {
+	const database = await server.gate();
+	const client = await database.connect('superuser');
+	await setRules(client, 'main', {});
+	const references = ['A-1', 'A-2', 'A-3', 'A-4'];
+	const window = await claim(
+		client,
+		'main',
+		references.map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 })),
+	);
+	// As another Unicode would have written them; the guard is of no use against a superuser's insert.
+	await client.query(`set session_replication_role = replica;
+		update etb_wallet.payment set key = 'old ' || key where key <> 'a-4'; reset session_replication_role`);
+	const other = await claim(client, 'main', [{ reference: 'A-3', toUserId: 'u', amountEtb: 1 }]);
+	assert.equal(other.send.length, 1, 'the trap works');
+	await client.query(schema);
+	assert.deepEqual(
+		(
+			await claim(
+				client,
+				'main',
+				references.map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 })),
+			)
+		).send,
+		[],
+	);
+	const answers = references.map(() => ({ toUserId: 'u', outcome: 'paid', txHash: '0x1' }));
+	assert.deepEqual(
+		outcomes(await record(client, 'main', window, answers)),
+		references.map(() => 'paid'),
+	);
+	// A-3 was handed out twice meanwhile. Both stand under one key, and the second one is told.
+	await record(client, 'main', other, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }]);
+	const open = await rows(
+		client,
+		z.unknown(),
+		'select reference, attempt, state from etb_wallet.open_payments',
+	);
+	assert.deepEqual(open, [{ reference: 'A-3', attempt: 1, state: 'paidTwice' }]);
+	assert.equal(await settle(client, 'main', 'A-3', true, 1), 'paid');
+	await assert.rejects(
+		client.query("update etb_wallet.payment set key = 'b' where key = 'a-1'"),
+		/keeps every payment/,
+	);
+	await assert.rejects(
+		client.query("update etb_wallet.payment set attempt = 7 where key = 'a-1'"),
+		/keeps every payment/,
+	);
+});
+
+test('a record that another server set up pays nobody until the set-up ran here', async () => {
+	const database = await server.gate();
+	const client = await database.connect('superuser');
+	await setRules(client, 'main', {});
+	await client.query('update etb_wallet.version set server = server - 1');
+	const item = { reference: 'a', toUserId: 'u', amountEtb: 1 };
+	await assert.rejects(
+		claim(client, 'main', [item]),
+		/was set up on PostgreSQL \d+, and this is .*: run the workflow "Pay gate set-up" again/,
+	);
+	await client.query(schema);
+	assert.equal((await claim(client, 'main', [item])).send.length, 1);
+});
+
+test('a record that is not whole is refused', async () => {
+	for (const [sql, missing] of [
+		['delete from etb_wallet.version', /Missing: its version/],
+		['drop trigger paid_for_ever on etb_wallet.payment', /Missing: paid_for_ever/],
+		['alter table etb_wallet.history disable trigger only_added', /Missing: only_added/],
+		['alter table etb_wallet.spent drop constraint spent_pkey', /Missing: spent_pkey/],
+		['drop index etb_wallet.payment_open', /Missing: payment_open/],
+		['drop table etb_wallet.payment cascade', /Missing: payment_pkey, /],
+	] as const) {
+		const database = await server.gate();
+		const client = await database.connect('superuser');
+		await setRules(client, 'main', {});
+		await client.query(sql);
+		await assert.rejects(client.query(schema), (error: pg.DatabaseError) =>
+			hint(error, missing, /Restore the backup once more.*Pay nobody before that/),
+		);
+		if (sql.includes('version'))
+			await assert.rejects(
+				client.query("select * from etb_wallet.claim('main', '[]', null, null, 2)"),
+				/needs version 2 of the pay gate/,
+			);
+	}
+});
+
+test('a second administrator is told how to be allowed, and then sets up', async (context) => {
+	await server.gate();
+	const database = await server.emptyDatabase();
+	const superuser = await database.connect('superuser');
+	await superuser.query('create role second login createrole');
+	await superuser.query(`grant create on database ${database.database} to second`);
+	const second = new pg.Client({ ...database, user: 'second' });
+	await second.connect();
+	const major = await value(superuser, z.coerce.number(), 'show server_version_num');
+	if (major >= 160000) {
+		let said = '';
+		await assert.rejects(setUpGate(second, LIMITS, schema), (error: pg.DatabaseError) => {
+			said = error.hint ?? '';
+			return hint(error, /may not act for it/, /grant etb_wallet_owner.* with admin option/);
+		});
+		await second.query('rollback');
+		const [grant] = /grant .* with admin option/.exec(said) ?? [];
+		await superuser.query(grant ?? '');
+	}
+	assert.equal((await setUpGate(second, LIMITS, schema)).length, 2);
+	context.diagnostic(`PostgreSQL ${major}`);
+	await second.end();
+});
+
+test('a database that is not UTF8 gets a sentence', async () => {
+	const latin1 = await server.emptyDatabase(
+		'latin_1',
+		"template template0 encoding 'LATIN1' locale 'C'",
+	);
+	const client = await latin1.connect('setup');
+	await assert.rejects(
+		client.query(schema),
+		/needs a database whose encoding is UTF8; this one is LATIN1/,
+	);
+});
