@@ -33,7 +33,7 @@ function handedOut(
 	}));
 }
 
-/** As gate/pay-gate.json calls the node, which leaves the fields of the gate at their defaults. */
+/** As the workflow of the pay gate calls the node, which leaves the fields of the gate at their defaults. */
 async function pay(
 	items: IDataObject[],
 	run: Partial<RunOptions> = {},
@@ -245,10 +245,7 @@ test('Retry On Fail goes on with the claims of its own run, and sends only what 
 describe('what cannot be used is refused like every other item', () => {
 	test.each<[string, string, unknown]>([
 		['as it is', 'pay-a', 'pay-a'],
-		['with its reference in capitals', 'pay-a', 'PAY-A'],
-		['with another dash', 'pay-a', 'pay\u2011a'],
-		['with blanks and what nobody sees', 'pay-a', ' pay - a\u200b\n'],
-		['with its reference in full width', 'pay-a', '\uff50ay-a'],
+		['with blanks around it', 'pay-a', ' pay-a\n'],
 		['with its reference as a number', '1042', 1042],
 		['without a reference', 'pay-a', undefined],
 		['with null for it', 'pay-a', null],
@@ -266,6 +263,18 @@ describe('what cannot be used is refused like every other item', () => {
 		expect(payments()).toBe(0);
 		// They were told as not paid, so their claims are used up.
 		expect(codesOf(await pay(items.slice(0, 2)))).toEqual(['claimUsed', 'claimUsed']);
+	});
+
+	test.each([
+		['in capitals', 'PAY-A'],
+		['with another dash', 'pay\u2011a'],
+		['with blanks and what nobody sees', ' pay - a\u200b'],
+		['in full width', '\uff50ay-a'],
+	])('one item with the reference of another %s, before anything is sent', async (_how, other) => {
+		const [first = {}, second = {}, third = {}] = handedOut(['a', 'b', 'c']);
+		const result = await pay([first, { ...second, reference: other }, third]);
+		expect(codesOf(result)).toEqual(['paid', 'invalid', 'paid']);
+		expect(payments()).toBe(2);
 	});
 
 	test('all that cannot be read, without an amount that is none', async () => {

@@ -29,10 +29,13 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
+	/** The first item of each reference that looks the same. */
+	const firsts = new Map<string, number>();
 	const readRow = (row: Row): void => {
 		const { objection, problem } = claims[row.itemIndex] ?? {};
 		row.result = objection;
 		if (problem !== undefined) throw problem;
+		requireOtherLook(context, row.itemIndex, firsts);
 		readPayee(read, row);
 	};
 	const rows = readRows(context, readRow);
@@ -64,14 +67,35 @@ function requireEachOnce(context: IExecuteFunctions): void {
 				'The pay gate gives each item its reference. Let it reach this node unchanged.',
 			);
 		}
-		const key = keyOf(requiredReference(json.reference));
-		const other = first.get(key);
+		const reference = requiredReference(json.reference);
+		const other = first.get(reference);
 		if (other !== undefined) {
 			throw new InvalidValueError(
 				`Item ${itemIndex} is the same payment as item ${other}: ${show(json.reference)}`,
 				'The pay gate hands out each payment as one item. Remove what repeats items between the gate and this node.',
 			);
 		}
-		first.set(key, itemIndex);
+		first.set(reference, itemIndex);
 	}
+}
+
+/**
+ * Refuses one item whose reference looks like that of an item before it. PostgreSQL and JavaScript can have different versions
+ * of Unicode, so the gate hands out a few such pairs; the others of the run are paid. @throws {InvalidValueError}
+ */
+function requireOtherLook(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	firsts: Map<string, number>,
+): void {
+	const { reference } = context.getInputData()[itemIndex]?.json ?? {};
+	if (isAbsent(reference)) return;
+	const key = keyOf(requiredReference(reference));
+	const other = firsts.get(key);
+	if (other !== undefined)
+		throw new InvalidValueError(
+			`The reference ${show(reference)} looks the same as that of item ${other}`,
+			'Give one of them another reference: two payments need two that people can tell apart.',
+		);
+	firsts.set(key, itemIndex);
 }
