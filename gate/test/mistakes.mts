@@ -10,11 +10,13 @@ type TestFile =
 	| 'cost'
 	| 'crash'
 	| 'decisions'
+	| 'desk'
 	| 'keys'
 	| 'neighbourhood'
 	| 'order'
 	| 'rights'
-	| 'setup';
+	| 'setup'
+	| 'upgrade';
 
 interface GateMutation extends Mutation {
 	noticedBy?: TestFile;
@@ -23,6 +25,18 @@ interface GateMutation extends Mutation {
 /** By the file in which each stands. */
 const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 	'gate/schema/1-begin.sql': [
+		{
+			breaks: 'a record that is not whole is filled up, and pays again',
+			finds: '  if v_missing is not null then',
+			puts: '  if false then',
+			noticedBy: 'upgrade',
+		},
+		{
+			breaks: 'a record without its version is taken for a new one',
+			finds: 'elsif v_version is null and exists (select from pg_class',
+			puts: 'elsif false and exists (select from pg_class',
+			noticedBy: 'upgrade',
+		},
 		{
 			breaks: 'a type that somebody made is taken for a text of PostgreSQL in the set-up',
 			finds: 'set local search_path = pg_catalog, pg_temp;',
@@ -82,6 +96,12 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 	],
 	'gate/schema/3-tables.sql': [
 		{
+			breaks: 'a payment can be given another key',
+			finds: '(old.key <> new.key and new.key <> key_of(new.reference))',
+			puts: 'false',
+			noticedBy: 'upgrade',
+		},
+		{
 			breaks: 'the owner of the tables undoes what is paid',
 			finds: "(old.state = 'paid' and new.state <> 'paid')",
 			puts: 'false',
@@ -101,6 +121,12 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 		},
 	],
 	'gate/schema/4-limits.sql': [
+		{
+			breaks: 'somebody gets twice the limit by another spelling',
+			finds: "('recipient', key_of(t.to_user_id), t.to_user_id)",
+			puts: "('recipient', t.to_user_id, t.to_user_id)",
+			noticedBy: 'decisions',
+		},
 		{
 			breaks: 'callers of a budget do not take turns',
 			finds: "r.budget = p_budget and r.requested_by = '' for update;",
@@ -159,6 +185,25 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 		},
 	],
 	'gate/schema/5-claim.sql': [
+		{
+			breaks: 'a dry run pays',
+			finds: 'if v_mode is not null then',
+			puts: 'if false then',
+			noticedBy: 'decisions',
+		},
+		{
+			breaks: 'a record of another server pays',
+			finds:
+				"elsif v_version.server is distinct from current_setting('server_version_num')::integer / 10000 then",
+			puts: 'elsif false then',
+			noticedBy: 'upgrade',
+		},
+		{
+			breaks: 'items without a reference fill the history',
+			finds: 'where n.reference is not null and not exists (',
+			puts: 'where not exists (',
+			noticedBy: 'decisions',
+		},
 		{
 			breaks: 'what was claimed longer ago than its lease is free',
 			finds: "elsif v_row.state in ('sending', 'unknown') then",
@@ -298,6 +343,25 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 	],
 	'gate/schema/7-desk.sql': [
 		{
+			breaks: 'an exact reference is not found among very many',
+			finds:
+				'(select p.* from payments p where p.budget = p_budget and p.key = v_key order by p.attempt desc limit 50)',
+			puts: '(select p.* from payments p where false)',
+			noticedBy: 'desk',
+		},
+		{
+			breaks: 'the morning is silent about what is unknown',
+			finds: "('unknown', 4, 'unknown')",
+			puts: "('nothing', 4, 'unknown')",
+			noticedBy: 'desk',
+		},
+		{
+			breaks: 'nobody says how they know it',
+			finds: "if coalesce(btrim(p_note), '') = '' then",
+			puts: 'if false then',
+			noticedBy: 'decisions',
+		},
+		{
 			breaks: 'a person can settle an attempt after which it was sent again',
 			finds: 'and p.attempt > p_attempt) then',
 			puts: 'and false) then',
@@ -364,6 +428,12 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 		},
 	],
 	'gate/schema/8-end.sql': [
+		{
+			breaks: 'what another server wrote under another key is paid again',
+			finds: 'if exists (select from payment p where p.key <> key_of(p.reference)) then',
+			puts: 'if false then',
+			noticedBy: 'upgrade',
+		},
 		{
 			breaks: 'a login may act in every database of the server',
 			finds: 'revoke all on schema etb_wallet from public, etb_wallet_gate, etb_wallet_desk;',

@@ -510,6 +510,133 @@ test('what the gate would pay can be written down as paid, also for another pers
 	assert.equal(await spentToday(name), 0);
 });
 
+test('a call with another mode than pay, an empty one too, hands out nothing, and one without a mode pays', async () => {
+	const name = await newBudget();
+	const asked = async (modes: unknown) =>
+		await value(
+			client,
+			z.array(z.object({ outcome: z.string().nullable(), code: z.string().nullable() })),
+			'select items from etb_wallet.claim($1, $2, $3, null, null, $4)',
+			[name, JSON.stringify([item('a'), item('b')]), '1', modes],
+		);
+	for (const modes of [
+		['dryRun'],
+		[''],
+		[null],
+		['Pay'],
+		['pay '],
+		['pay', 'dryRun'],
+		[['pay']],
+		[0],
+	]) {
+		const refused = { outcome: 'notPaid', code: 'settings' };
+		assert.deepEqual(await asked(JSON.stringify(modes)), [refused, refused], JSON.stringify(modes));
+	}
+	assert.equal(await spentToday(name), 0);
+	for (const modes of [['pay'], [], null]) {
+		const again = { outcome: null, code: null };
+		const told = await asked(modes && JSON.stringify(modes));
+		if (modes?.length === 1) assert.deepEqual(told, [again, again]);
+		else
+			assert.deepEqual(
+				told.map(({ code }) => code),
+				['inFlight', 'inFlight'],
+			);
+	}
+});
+
+test('user IDs and callers that look the same count as one for limits, each shown as it was written', async () => {
+	const name = await newBudget({ most_per_recipient_per_day: 100 });
+	const people = [
+		'almaz',
+		'almaz\u200b',
+		'\u200ealmaz',
+		'Almaz',
+		'al\u00admaz',
+		'\uff41lmaz',
+		'\u0001almaz',
+	];
+	const window = await claim(
+		client,
+		name,
+		people.map((who, index) => item(`p${index}`, 60, who)),
+	);
+	assert.deepEqual(
+		window.items.map(({ code }) => code),
+		[null, ...people.slice(1).map(() => 'aboveLimit')],
+	);
+	assert.deepEqual(refs((await claim(client, name, [item('p9', 40, 'ALMAZ')])).send), ['p9']);
+	await client.query("select etb_wallet.set_rules($1, $2, 'Abebe', 'mcp')", [
+		...[name, JSON.stringify({ most_per_day: 50 })],
+	]);
+	const callers = ['mcp', 'MCP', 'mcp\u200b', '\uff4dcp'].map((requestedBy, index) => ({
+		...{ ...item(`c${index}`, 30, `u${index}`), requestedBy },
+	}));
+	assert.deepEqual(refs((await claim(client, name, callers)).send), ['c0']);
+	await client.query("select etb_wallet.set_rules($1, $2, 'Abebe', 'M C P')", [
+		...[name, JSON.stringify({ paused: true })],
+	]);
+	const [stopped] = (await claim(client, name, [{ ...item('c9', 1), requestedBy: 'mcp' }])).items;
+	assert.equal(stopped?.code, 'paused');
+	const shown = await rows(
+		client,
+		z.object({ who: z.string(), name: z.string() }),
+		"select who, name from etb_wallet.spent where budget = $1 and scope <> 'budget' and period = 'day' and who <> '' order by 1",
+		[name],
+	);
+	assert.deepEqual(shown, [
+		...[
+			{ who: 'almaz', name: 'almaz' },
+			{ who: 'mcp', name: 'mcp' },
+			{ who: 'u0', name: 'u0' },
+		],
+	]);
+});
+
+test('items without a reference leave nothing in the history, however often they come', async () => {
+	const name = await newBudget();
+	const bad = Array.from({ length: 50 }, (_, index) => ({ toUserId: `u${index}`, amountEtb: 1 }));
+	const lines = 'select count(*)::int from etb_wallet.history where budget = $1';
+	const before = await value(client, z.number(), lines, [name]);
+	for (let again = 0; again < 3; again++) await claim(client, name, bad);
+	assert.equal(await value(client, z.number(), lines, [name]), before);
+});
+
+test('a person says how they know it', async () => {
+	const name = await newBudget();
+	const window = await claim(client, name, [item('a')]);
+	await record(client, name, window, [unknown]);
+	for (const note of [null, '', ' ']) {
+		const list = JSON.stringify([item('b')]);
+		const written = 'select etb_wallet.write_down_paid($1, $2, $3, $4)';
+		await assert.rejects(client.query(written, [name, list, 'Abebe', note]), /Say how you know it/);
+		const settled = "select etb_wallet.settle($1, 'a', 1, true, 'Abebe', $2)";
+		await assert.rejects(client.query(settled, [name, note]), /Say how you know it/);
+	}
+	assert.deepEqual(await open(name), [['a', 1, 'unknown']]);
+});
+
+test('what an answer means for an attempt: the whole table', async () => {
+	const table = {
+		'sending null': 'paid notPaid unknown',
+		'unknown null': 'paid notPaid lateAnswer',
+		'unknown unknown': 'paid lateAnswer null',
+		'notPaid null': 'latePaid lateAnswer lateUnknown',
+		'notPaid notPaid': 'latePaid null lateUnknown',
+		'notPaid unknown': 'latePaid lateAnswer null',
+		'paid null': 'lateAnswer lateAnswer lateAnswer',
+		'paid paid': 'null lateAnswer lateAnswer',
+		'paid notPaid': 'lateAnswer null lateAnswer',
+		'paid unknown': 'lateAnswer lateAnswer null',
+	};
+	for (const [before, expected] of Object.entries(table)) {
+		const [state, answer] = before.split(' ');
+		const sql =
+			"select string_agg(coalesce(etb_wallet.event_of($1, nullif($2, 'null'), o), 'null'), ' ' order by n) from unnest(array['paid', 'notPaid', 'unknown']) with ordinality u (o, n)";
+		assert.equal(await value(client, z.string(), sql, [state, answer]), expected, before);
+	}
+});
+
 test('what was paid without the gate is written down, and the same list pays nobody', async () => {
 	const name = await newBudget({ lease: '10 minutes', most_per_day: 100 });
 	const doubtful = await claim(client, name, [item('unknown'), item('refused')]);

@@ -107,21 +107,32 @@ export async function workOf(client: pg.Client, name: string, count: number): Pr
 }
 
 /**
- * The rows that all steps of one claim of `count` new payments went through, those of lists in memory included: each
- * statement inside the gate's functions tells them by PostgreSQL's auto_explain.
+ * The plans of all statements that a query runs, those inside the gate's functions too, as JSON with what they went through:
+ * PostgreSQL's auto_explain tells them.
  */
-export async function rowsOf(client: pg.Client, name: string, count: number): Promise<number> {
-	let sum = 0;
+export async function plansOf(
+	client: pg.Client,
+	sql: string,
+	values: unknown[] = [],
+): Promise<string[]> {
+	const plans: string[] = [];
 	const add = ({ message = '' }: { message?: string }): void => {
 		const [, found] = /plan:\s*(\{.*\})\s*$/s.exec(message) ?? [];
-		if (found !== undefined) sum += rowsIn(ran.parse(JSON.parse(found)).Plan);
+		if (found !== undefined) plans.push(found);
 	};
 	await client.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0;
 		set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on;
 		set auto_explain.log_timing = off; set auto_explain.log_format = json; set auto_explain.log_level = notice`);
 	client.on('notice', add);
-	await claim(client, 'main', payments(name, count));
+	await client.query(sql, values);
 	client.off('notice', add);
 	await client.query('set auto_explain.log_min_duration = -1');
-	return sum;
+	return plans;
+}
+
+/** The rows that all steps of one claim of `count` new payments went through, those of lists in memory included. */
+export async function rowsOf(client: pg.Client, name: string, count: number): Promise<number> {
+	const list = JSON.stringify(payments(name, count));
+	const plans = await plansOf(client, "select * from etb_wallet.claim('main', $1, '1')", [list]);
+	return plans.reduce((sum, plan) => sum + rowsIn(ran.parse(JSON.parse(plan)).Plan), 0);
 }
