@@ -1,6 +1,6 @@
 /**
  * `npm run build` in `gate/`: writes `schema/` and `desk/` into the workflows that people import, the version of the record into the workflow
- * that pays, and the characters of the keys into the SQL. Run it after each change of such a file, and commit all.
+ * that pays, the characters of the keys into the SQL, and the examples of the gate from those of the package. Run it after each change of such a file, and commit all.
  * With `--check` it writes nothing, and exits 1 when a file is not what the others make of it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { gateFolder, schemaText } from '../start/workflows.mts';
 import { charactersOfNodes } from './characters.mts';
+import { agentThroughTheGate, payrollThroughTheGate } from './examples.mts';
 
 const read = async (file: string): Promise<string> =>
 	(await readFile(join(gateFolder, file), 'utf8')).trimEnd();
@@ -99,3 +100,9 @@ for (const [file, parametersOf] of Object.entries(filled)) {
 	});
 	await make(file, await formatted(workflow));
 }
+
+await make(
+	'examples/payroll-through-the-gate.json',
+	await formatted(await payrollThroughTheGate()),
+);
+await make('examples/agent-through-the-gate.json', await formatted(await agentThroughTheGate()));

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { START, node, start, workflow } from '../../../test/support/n8n/workflow.mts';
-import { counts } from '../../../test/support/callers.mts';
+import { PAY, START, list, node, start, workflow } from '../../../test/support/n8n/workflow.mts';
+import { callOf, counts } from '../../../test/support/callers.mts';
 import { addPostgresCredential, startGateLab } from '../support/gate-lab.mts';
 import { logins, rows, schemaText, setRules } from '../support/server.mts';
 
@@ -58,6 +58,58 @@ test('each item comes back once, in order, with its outcome; a second call pays 
 	assert.deepEqual(counts(again.told), { alreadyPaid: 118, notPaid: 2 });
 	assert.equal(again.told[0]?.txHash, told[0]?.txHash);
 	assert.equal(gateLab.times(payments).filter((times) => times !== 1).length, 2);
+});
+
+/** Calls the gate with these items as they are, as a person's Execute Sub-workflow does after the gate was chosen from the list. */
+async function call(items: object[], value: Record<string, string> = {}) {
+	const { api } = gateLab.lab;
+	const nodes = [start(), list(items), callOf(PAY, gateId, value)];
+	const execution = await api.endedExecution(
+		await api.run(await api.createWorkflow(workflow('Caller', nodes)), START),
+		120_000,
+	);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const told = z.array(z.record(z.unknown())).parse(execution.nodes[PAY]?.[0]?.outputs[0]);
+	return told.map(({ outcome, code, name }) => [outcome, code, name].join(' '));
+}
+
+test("a call with another mode than pay pays nobody, also if one item has it, and one without pays; the caller's fields come back", async () => {
+	const payments = gateLab.payroll('mode', 60).map((payment, index) => ({
+		...{ ...payment, name: `n${index}`, requestedBy: 'payroll', outcome: 'ready', paidAt: 'never' },
+	}));
+	const refused = payments.map(({ name }) => `notPaid settings ${name}`);
+	for (const mode of ['dryRun', '', 'Pay', null, 'pay '])
+		assert.deepEqual(
+			await call(payments.map((payment) => ({ ...payment, mode }))),
+			refused,
+			`${mode}`,
+		);
+	assert.deepEqual(
+		await call(
+			payments.map((payment, index) => (index === 59 ? { ...payment, mode: 'dryRun' } : payment)),
+		),
+		refused,
+	);
+	// A mode that got lost in an expression.
+	const mapped = {
+		reference: '={{ $json.reference }}',
+		toUserId: '={{ $json.toUserId }}',
+		amountEtb: '={{ $json.amountEtb }}',
+	};
+	const lost = await call(payments, { ...mapped, mode: '={{ $json.nothing }}' });
+	assert.deepEqual(new Set(lost), new Set(['notPaid settings ']));
+	assert.equal(
+		gateLab.times(payments).reduce((sum, times) => sum + times, 0),
+		0,
+	);
+	const rest = payments.slice(1);
+	assert.deepEqual(
+		[
+			...(await call(payments.slice(0, 1).map((payment) => ({ ...payment, mode: 'pay' })))),
+			...(await call(rest)),
+		],
+		payments.map(({ name }) => `paid paid ${name}`),
+	);
 });
 
 test('with a credential that is gone nobody is paid, nothing is unknown, and the money is free again', async () => {

@@ -1,0 +1,286 @@
+/** The examples of the gate, made of those of the package: each with the gate in the place of the node that pays. */
+import { z } from 'zod';
+import type { WorkflowFile } from '../../demo/api.mts';
+import { readExample } from '../../demo/examples.mts';
+
+const Node = z
+	.object({
+		...{ name: z.string(), type: z.string(), position: z.tuple([z.number(), z.number()]) },
+		parameters: z.record(z.unknown()),
+	})
+	.passthrough();
+type Node = z.infer<typeof Node>;
+const nodesOf = ({ nodes }: WorkflowFile): Node[] => z.array(Node).parse(nodes);
+
+const PAY_GATE = { __rl: true, mode: 'list', value: '', cachedResultName: 'Pay gate' };
+const URL = 'https://github.com/n8n-nodes-etb-wallet/n8n-nodes-etb-wallet/blob/main/gate/README.md';
+
+/** The one node that fits. @throws when there is none, or another one */
+function only(nodes: Node[], what: string, fits: (node: Node) => boolean): Node {
+	const [found, other] = nodes.filter(fits);
+	if (found === undefined || other !== undefined)
+		throw new Error(`The example has ${found === undefined ? 'no' : 'a second'} ${what}`);
+	return found;
+}
+
+/** The text with a part replaced. @throws when the part is not there */
+function replaced(text: unknown, part: string | RegExp, by: string): string {
+	if (typeof text !== 'string' || text.search(part) < 0)
+		throw new Error(`The example does not say ${String(part)}: ${String(text).slice(0, 80)}`);
+	return text.replace(part, () => by);
+}
+
+const isPaying = ({ type, parameters }: Node): boolean =>
+	type.startsWith('n8n-nodes-etb-wallet.etbWallet') &&
+	parameters['resource'] === 'disbursement' &&
+	parameters['operation'] === 'create';
+const isNote = (name: string) => (node: Node) =>
+	node.type === 'n8n-nodes-base.stickyNote' && node.name.startsWith(name);
+const withContent = (note: Node, content: string): Node => ({
+	...note,
+	parameters: { ...note.parameters, content },
+});
+
+const Targets = z.record(
+	z.record(z.array(z.array(z.object({ node: z.string() }).passthrough()).nullable())),
+);
+
+/** A value whose texts do not ask for these nodes: as if they had never run, and without the lines that read from them. */
+function withoutThem(value: unknown, gone: Node[]): unknown {
+	const asks = (line: string) => gone.some(({ name }) => line.includes(`$('${name}')`));
+	const neverRan = (text: string) =>
+		gone.reduce((all, { name }) => all.replaceAll(`$('${name}').isExecuted`, 'false'), text);
+	const text = JSON.stringify(value, (_, part: unknown) =>
+		typeof part === 'string' && part.includes('\n')
+			? part
+					.split('\n')
+					.filter((line) => !asks(neverRan(line)))
+					.map(neverRan)
+					.join('\n')
+			: typeof part === 'string'
+				? neverRan(part)
+				: part,
+	);
+	if (asks(text)) throw new Error(`Something still asks for a form that is gone: ${text}`);
+	return JSON.parse(text);
+}
+
+/** The connections among these nodes alone. */
+function among(nodes: Node[], connections: unknown): z.infer<typeof Targets> {
+	const names = new Set(nodes.map(({ name }) => name));
+	const kept = (outputs: z.infer<typeof Targets>[string][string]) =>
+		outputs.map((output) => output?.filter(({ node }) => names.has(node)) ?? null);
+	return Object.fromEntries(
+		Object.entries(Targets.parse(connections))
+			.filter(([name]) => names.has(name))
+			.map(([name, types]) => [
+				name,
+				Object.fromEntries(Object.entries(types).map(([type, outputs]) => [type, kept(outputs)])),
+			]),
+	);
+}
+
+const to = (node: string, type = 'main') => ({ [type]: [[{ node, type, index: 0 }]] });
+
+/** The nodes that name the caller and call the gate, the latter under the name of the node that paid. */
+function gateNodes(
+	name: string,
+	id: string,
+	caller: string,
+	[x, y]: [number, number],
+): [Node, Node] {
+	const assignments = [
+		{ id: 'caller-1', name: 'requestedBy', value: caller, type: 'string' },
+		{ id: 'caller-2', name: 'mode', value: 'pay', type: 'string' },
+	];
+	const set: Node = {
+		...{ id: `${id}a`.slice(1), name: 'Caller', type: 'n8n-nodes-base.set', typeVersion: 3.4 },
+		position: [x, y],
+		parameters: { assignments: { assignments }, includeOtherFields: true, options: {} },
+	};
+	const call: Node = {
+		...{ id, name, type: 'n8n-nodes-base.executeWorkflow', typeVersion: 1.1 },
+		position: [x + 220, y],
+		parameters: { workflowId: PAY_GATE, options: {} },
+	};
+	return [set, call];
+}
+
+const Id = z.object({ id: z.string() });
+
+/** `payroll.json`, without what settles: that is done at the desk. @throws when it is no longer made as this expects */
+export async function payrollThroughTheGate(): Promise<WorkflowFile> {
+	const example = await readExample('payroll.json');
+	const nodes = nodesOf(example);
+	const pay = only(nodes, 'node that pays', isPaying);
+	const settles = nodes.filter(({ type }) => /^n8n-nodes-base\.form(Trigger)?$/.test(type));
+	if (settles.length === 0) throw new Error('The example has no form that settles');
+	const [x, y] = pay.position;
+	const [caller, call] = gateNodes(pay.name, Id.parse(pay).id, 'payroll', [x, y]);
+	const about = only(nodes, 'note about it', isNote('About this workflow'));
+	const copies = only(nodes, 'note about copies', isNote('A copy '));
+	const people = only(nodes, 'node that reads the people', ({ name }) => name === 'People');
+	const ends = only(nodes, 'end in red', ({ type }) => type === 'n8n-nodes-base.stopAndError');
+	const changed = new Map<Node, Node[]>([
+		...settles.map((node): [Node, Node[]] => [node, []]),
+		[pay, [caller, call]],
+		[
+			about,
+			[
+				withContent(
+					about,
+					`## Pay salaries through the pay gate\n\n*Pay salaries every month* with the [pay gate](${URL}) in the place of the node that pays. It pays the payroll \`gate\`.\n\n**Before you start:** choose your workflow *Pay gate* in *${pay.name}*, and run *Set up people to pay*.\n\n**Make it yours:** set the pay day in *Every 25th* and in *Check List*, and limits at the desk. Publish.`,
+				),
+			],
+		],
+		[
+			copies,
+			[
+				{
+					...withContent(copies, '### A copy pays nobody again\nThe gate remembers who was paid.'),
+					name: 'A copy pays nobody again',
+				},
+			],
+		],
+		[
+			people,
+			[
+				{
+					...people,
+					parameters: {
+						...people.parameters,
+						filters: { conditions: [{ keyName: 'payroll', keyValue: 'gate' }] },
+					},
+				},
+			],
+		],
+		[
+			ends,
+			[
+				{
+					...ends,
+					parameters: {
+						...ends.parameters,
+						errorMessage: replaced(
+							ends.parameters['errorMessage'],
+							/Unknown: ask the partner service[^]*$/,
+							'Unknown: ask the partner service, and settle it at the desk. Then run this workflow again.',
+						),
+					},
+				},
+			],
+		],
+	]);
+	// What comes after the node that pays makes room for one more.
+	const made = nodes
+		.flatMap((node) => changed.get(node) ?? [node])
+		.map((node) => {
+			const [left, top] = node.position;
+			const isBehind = left > x && node !== call && !isNote('')(node);
+			const place = { ...node, position: [left + (isBehind ? 220 : 0), top] };
+			return Node.parse(withoutThem(place, settles));
+		});
+	const links = among(made, example.connections);
+	const into = Object.entries(links).filter(([, { main }]) =>
+		main?.flat().some((target) => target?.node === pay.name),
+	);
+	if (into.length !== 1) throw new Error(`${into.length} nodes lead to "${pay.name}"`);
+	for (const [, { main }] of into)
+		for (const target of main?.flat() ?? [])
+			if (target?.node === pay.name) target.node = caller.name;
+	return {
+		name: 'Pay salaries through the pay gate',
+		nodes: made,
+		connections: { ...links, [caller.name]: to(pay.name) },
+		settings: example['settings'],
+	};
+}
+
+/** `agent-with-approval.json`, whose tool calls the gate. @throws when it is no longer made as this expects */
+export async function agentThroughTheGate(): Promise<WorkflowFile> {
+	const example = await readExample('agent-with-approval.json');
+	const nodes = nodesOf(example);
+	const pay = only(nodes, 'tool that pays', isPaying);
+	const about = only(nodes, 'note about it', isNote('About this workflow'));
+	const agent = only(nodes, 'agent', ({ type }) => type.endsWith('.agent'));
+	const { systemMessage } = z
+		.object({ systemMessage: z.string() })
+		.parse(agent.parameters['options']);
+	const { toolDescription, ...asked } = z
+		.object({
+			...{ toolDescription: z.string(), reference: z.string() },
+			...{ toUserId: z.string(), amountEtb: z.string() },
+		})
+		.parse(pay.parameters);
+	const inputs = [
+		...[
+			{ name: 'reference', type: 'string' },
+			{ name: 'toUserId', type: 'string' },
+		],
+		{ name: 'amountEtb', type: 'any' },
+	];
+	const tool: Node = {
+		...{ id: Id.parse(pay).id, name: pay.name, position: pay.position },
+		...{ type: '@n8n/n8n-nodes-langchain.toolWorkflow', typeVersion: 2.2 },
+		parameters: {
+			description: replaced(toolDescription, '.', ', through the pay gate.'),
+			workflowId: { __rl: true, mode: 'id', value: '={{ $workflow.id }}' },
+			workflowInputs: {
+				...{ mappingMode: 'defineBelow', value: asked, matchingColumns: [] },
+				schema: inputs.map(({ name, type }) => ({
+					...{ id: name, displayName: name, required: false, defaultMatch: false, display: true },
+					...{ canBeUsedToMatch: true, ...(type === 'string' ? { type } : {}), removed: false },
+				})),
+				...{ attemptToConvertTypes: false, convertFieldsToString: false },
+			},
+		},
+	};
+	const [x, y] = pay.position;
+	const trigger: Node = {
+		...{ id: 'c1a3c0de-0010-4000-8000-000000000041', name: 'When the agent pays' },
+		...{ type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1.1, position: [x + 256, y] },
+		parameters: { workflowInputs: { values: inputs } },
+	};
+	const [caller, call] = gateNodes('Pay', 'c1a3c0de-0010-4000-8000-000000000043', 'agent', [
+		x + 464,
+		y,
+	]);
+	const told = replaced(
+		systemMessage,
+		/(?<=\n- alreadyPaid: .*\n)/,
+		'- inFlight: it is being sent by somebody else; say that, and do not try again.\n',
+	);
+	const changed = new Map<Node, Node>([
+		[pay, tool],
+		[
+			agent,
+			{
+				...agent,
+				parameters: { ...agent.parameters, options: { systemMessage: told } },
+			},
+		],
+		[
+			about,
+			withContent(
+				about,
+				`## An agent that pays through the gate\n\n*An agent that asks before it pays*, with the limits of a [pay gate](${URL}).\n\n**Before you start:** choose your credential in *Chat model* and your workflow *Pay gate* in *Pay*, publish, and give the caller \`agent\` limits at the desk.\n\n**Try it:** *Open chat*, and ask it to pay somebody.\n\nNever ask by a link in an email: virus scanners open it, which approves.`,
+			),
+		],
+	]);
+	return {
+		name: 'An agent that pays through the gate',
+		nodes: [...nodes.map((node) => changed.get(node) ?? node), trigger, caller, call].map((node) =>
+			// Its forms and chats are others than those of the workflow it is made of.
+			Node.parse(JSON.parse(JSON.stringify(node).replaceAll('c1a3c0de-0008-', 'c1a3c0de-0010-'))),
+		),
+		connections: {
+			...among(nodes, example.connections),
+			[trigger.name]: to(caller.name),
+			[caller.name]: to(call.name),
+		},
+		settings: {
+			...z.object({}).passthrough().parse(example['settings']),
+			callerPolicy: 'workflowsFromSameOwner',
+		},
+	};
+}
