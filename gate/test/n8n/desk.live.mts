@@ -175,14 +175,6 @@ void describe('gate-desk.json', () => {
 		await desk.fill('Who told you', note);
 		await desk.send('Settle');
 	}
-	/** Chooses what may become of a caller. */
-	async function setCaller(name: string, answer: string, most = ''): Promise<void> {
-		await desk.open('Limits of one caller');
-		await desk.fill('Caller, as in', name);
-		await desk.choose(answer);
-		await desk.fill('Most for one payment', most);
-		await desk.send('Save');
-	}
 	const spentToday =
 		"select amount_etb from etb_wallet.spent where budget = 'main' and scope = 'budget' and period = 'day'";
 	const state = async (reference: string): Promise<string> =>
@@ -254,69 +246,6 @@ void describe('gate-desk.json', () => {
 		assert.equal(await state('n-2'), 'paid');
 	});
 
-	test('settles all that were ticked, or none: and says why', async () => {
-		await sent(
-			[
-				{ reference: 'a-1', toUserId: 'etbw_a', amountEtb: 1 },
-				{ reference: 'a-2', toUserId: 'etbw_a', amountEtb: 1 },
-			],
-			{ outcome: 'unknown' },
-		);
-		await desk.open('See what needs me');
-		await desk.choose('1. a-1');
-		await desk.choose('2. a-2');
-		await desk.choose('They were not paid');
-		await desk.fill('Who told you', 'Ticket 79');
-		// Somebody else is quicker.
-		await settle(installed.superuser, 'main', 'a-2', true);
-		await desk.send('Settle');
-		assert.equal(await desk.title(), 'Nothing was changed');
-		assert.match(await desk.text(), /The payment "a-2" is paid, and stays paid/);
-		assert.deepEqual([await state('a-1'), await state('a-2')], ['unknown', 'paid']);
-		await settle(installed.superuser, 'main', 'a-1', false);
-	});
-
-	test('says that payments are not stopped while somebody forgot a transaction, and who', async (t) => {
-		const { database } = installed;
-		const forgotten = await database.connect('superuser');
-		t.after(async () => await forgotten.end());
-		await forgotten.query('begin; update etb_wallet.rules set most_per_month = 5');
-		await desk.open('Stop or resume');
-		await desk.choose('Stop all payments');
-		await desk.send('Save');
-		assert.equal(await desk.title(), 'Nothing was changed: look whether payments are stopped');
-		const pid = await value(forgotten, z.number(), 'select pg_backend_pid()');
-		assert.match(await desk.text(), new RegExp(`holds the budget "main": ${pid} \\(login n8n\\)`));
-		assert.match(await desk.text(), /unpublish the workflow Pay gate/);
-		await forgotten.query('rollback');
-		assert.equal(
-			await number("select count(*) from etb_wallet.rules where paused and requested_by = ''"),
-			0,
-		);
-	});
-
-	test('shows a payment that was paid after all, and takes it off', async () => {
-		const item = { reference: 'late-1', toUserId: 'etbw_late', amountEtb: 3 };
-		const window = await claim(installed.gate, 'main', [item]);
-		await installed.superuser.query(
-			`update etb_wallet.payment set lease_until = etb_wallet.clock() where reference = 'late-1'`,
-		);
-		await settle(installed.superuser, 'main', 'late-1', false);
-		const answer = { toUserId: 'etbw_late', outcome: 'paid', txHash: '0x1a7e' };
-		await record(installed.gate, 'main', window, [answer]);
-		await desk.open('See what needs me');
-		const [row] = await desk.table('To be settled');
-		assert.deepEqual(
-			[row?.Reference, row?.State, row?.Transaction],
-			['late-1', 'PAID AFTER ALL', '0x1a7e'],
-		);
-		await desk.choose('1. late-1');
-		await settleTicked('They were paid', 'Ticket 91');
-		assert.equal(await state('late-1'), 'paid');
-		await desk.open('See what needs me');
-		assert.equal(await desk.title(), 'Nothing needs you');
-	});
-
 	test('shows each value of a table at the width of a phone', async (t) => {
 		const size = browser.page.viewportSize() ?? { width: 1280, height: 900 };
 		t.after(async () => await browser.page.setViewportSize(size));
@@ -363,147 +292,42 @@ void describe('gate-desk.json', () => {
 		await settle(installed.superuser, 'main', reference, false);
 	});
 
-	test('shows what was spent, and finds a payment with its history', async () => {
-		await sent(
-			[{ reference: 'find-1', toUserId: 'etbw_find', amountEtb: 40, requestedBy: 'refunds' }],
-			{ outcome: 'paid', txHash: '0xf00d' },
-		);
+	test('each of the other pages reads and changes the record', async () => {
+		const item = { reference: 'find-1', toUserId: 'etbw_find', amountEtb: 40, requestedBy: 'two' };
+		await sent([item], { outcome: 'paid', txHash: '0xf00d' });
 		await desk.open('See what was spent');
 		const [today] = await desk.table('Altogether');
 		assert.equal(Number(today?.Spent?.replaceAll(',', '')), await number(spentToday));
-		assert.equal(today?.Limit, '10,000.00');
-		assert.equal(
-			(await desk.table('By caller')).find(({ Caller }) => Caller === 'refunds')?.Spent,
-			'40.00',
-		);
-		assert.equal(
-			(await desk.table('Who got most')).find((row) => row['To User ID'] === 'etbw_find')?.Spent,
-			'40.00',
-		);
-
-		for (const what of ['FIND\u2013 1', 'etbw_find', '0xf00d']) {
-			await desk.open('Find a payment');
-			await desk.fill('Reference, To User ID', what);
-			await desk.send('Find');
-			assert.equal(await desk.title(), 'One payment');
-			const [found] = await desk.table();
-			assert.deepEqual(
-				[found?.Reference, found?.State, found?.Transaction],
-				['find-1', 'paid', '0xf00d'],
-			);
-			assert.deepEqual(
-				(await desk.table('Its history')).map((row) => row.What),
-				['handed out', 'paid'],
-			);
-		}
-		// One that begins so too hides nothing of it.
-		await sent([{ reference: 'find-10', toUserId: 'etbw_10', amountEtb: 1 }], { outcome: 'paid' });
 		await desk.open('Find a payment');
-		await desk.fill('Reference, To User ID', 'find-1');
+		await desk.fill('Reference, To User ID', 'FIND\u2013 1');
 		await desk.send('Find');
-		assert.equal((await desk.table()).length, 2);
+		const [payment] = await desk.table();
+		assert.deepEqual([payment?.Reference, payment?.Transaction], ['find-1', '0xf00d']);
 		assert.deepEqual(
-			(await desk.table('Its history')).map((row) => row.Detail),
-			['', '0xf00d'],
+			(await desk.table('Its history')).map((row) => row.What),
+			['handed out', 'paid'],
 		);
-		await desk.open('Find a payment');
-		await desk.fill('Reference, To User ID', 'nothing');
-		await desk.send('Find');
-		assert.equal(await desk.title(), 'No payment was found');
-	});
-
-	test('stops all payments, and lets them through again', async () => {
-		await desk.open('Stop or resume');
-		assert.match(await desk.text(), /Payments are running now/);
-		await desk.choose('Stop all payments');
-		await desk.send('Save');
-		assert.equal(await desk.title(), 'Payments are stopped');
-		const item = { reference: 'p-1', toUserId: 'etbw_p', amountEtb: 1 };
-		assert.equal(
-			(await claim(installed.gate, 'main', [item])).items[0]?.message,
-			'Payments are paused',
-		);
-		await desk.open('Stop or resume');
-		assert.match(await desk.text(), /Payments are STOPPED now/);
-		await desk.choose('Let payments through');
-		await desk.send('Save');
-		await sent([item], { outcome: 'paid' });
-	});
-
-	test('changes the limits that were changed, and no others; refuses what is no amount', async () => {
 		await desk.open('Change limits');
 		await desk.fill('Most per day', '25,000.50');
-		await desk.fill('Most for one payment', 'no limit');
 		await desk.fill('Most for one person per day', '');
-		// Somebody else changes another one meanwhile.
-		await setRules(installed.superuser, 'main', { most_per_month: 70_000 });
 		await desk.send('Save');
-		assert.equal(await desk.title(), 'Saved');
-		assert.deepEqual(await desk.table(), [
-			{ What: 'Most for one payment', Now: 'no limit' },
-			{ What: 'Most per day', Now: '25,000.50 ETB' },
-		]);
-		const rulesNow = async () =>
-			await found(
-				`select most_per_day, most_per_month, most_per_payment from etb_wallet.rules where budget = 'main' and requested_by = ''`,
-			);
-		const expected = [
-			{
-				most_per_day: '25000.50',
-				most_per_month: '70000',
-				most_per_payment: null,
-			},
-		];
-		assert.deepEqual(await rulesNow(), expected);
-
-		await desk.open('Change limits');
-		await desk.fill('Most per month', '1.000.000');
-		await desk.send('Save');
-		assert.equal(await desk.title(), 'Nothing was changed');
-		assert.match(await desk.text(), /1\.000\.000/);
-		await desk.open('Change limits');
-		await desk.send('Save');
-		assert.match(await desk.text(), /All fields are as they were/);
-		assert.deepEqual(await rulesNow(), expected);
-	});
-
-	test('keeps limits of one caller', async () => {
-		const outcome = async (requestedBy: string) => {
-			const reference = `k-${requestedBy}`;
-			const item = { reference, toUserId: 'etbw_k', amountEtb: 5, requestedBy };
-			const [told] = (await claim(installed.gate, 'main', [item])).items;
-			return told?.message ?? 'sent';
-		};
-		await setCaller('two', 'Allow it', '4');
-		assert.match(await outcome('two'), /Above the most for one payment of this caller, 4 ETB/);
+		assert.deepEqual(await desk.table(), [{ What: 'Most per day', Now: '25,000.50 ETB' }]);
 		await desk.open('Limits of one caller');
-		assert.deepEqual(
-			(await desk.table('The list')).map((row) => [
-				row.Caller,
-				row.Payments,
-				row['Most for one payment'],
-			]),
-			[
-				['mcp', 'allowed', '500.00'],
-				['two', 'allowed', '4.00'],
-			],
-		);
 		await desk.fill('Caller, as in', 'two');
 		await desk.choose('Stop its payments');
 		await desk.send('Save');
 		assert.doesNotMatch(await desk.text(), /does not know this name/);
-		assert.match(await outcome('two'), /Payments of the caller "two" are paused/);
-		await setCaller('twoo', 'Stop its payments');
-		assert.match(await desk.text(), /are stopped: twoo\. The gate does not know this name yet/);
-		await setCaller('two', 'Allow it', 'no limit');
-		assert.equal(await outcome('two'), 'sent');
+		await desk.open('Stop or resume');
+		await desk.choose('Stop all payments');
+		await desk.send('Save');
+		assert.equal(await desk.title(), 'Payments are stopped');
 		await desk.open('See what happened');
-		const happened = (await desk.table()).slice(0, 12);
+		const happened = (await desk.table()).slice(0, 3);
 		assert.deepEqual(
-			happened
-				.filter(({ Detail = '' }) => Detail.startsWith('two'))
-				.map((row) => [row.What, row.Who]),
-			Array(4).fill(['limits changed', 'Almaz Tesfaye']),
+			happened.map((row) => [row.Detail, row.Who]),
+			['{"paused": true}', 'two: {"paused": true}', '{"most_per_day": "25000.50"}'].map(
+				(detail) => [detail, 'Almaz Tesfaye'],
+			),
 		);
 	});
 
@@ -555,4 +379,26 @@ void describe('gate-desk.json', () => {
 			0,
 		);
 	});
+});
+
+test('gate-morning.json ends green when all is well, and red with what needs a person', async () => {
+	const { lab, credentials, superuser } = installed;
+	await setRules(superuser, 'main', { paused: false });
+	await superuser.query('update etb_wallet.rules set paused = false');
+	const morning = withCredentials(await readGateWorkflow('gate-morning.json'), credentials);
+	const id = await lab.api.createWorkflow(morning);
+	for (const { reference } of await rows(
+		superuser,
+		z.object({ reference: z.string() }),
+		'select reference from etb_wallet.open_payments',
+	)) {
+		await endLeases(superuser, 'sending');
+		await settle(superuser, 'main', reference, false);
+	}
+	assert.equal((await installed.run(id, 'Every Morning')).error, undefined);
+	const item = { reference: 'open-1', toUserId: 'etbw_a', amountEtb: 30 };
+	await claim(installed.gate, 'main', [item]);
+	await endLeases(superuser, 'sending');
+	const { error } = await installed.run(id, 'Every Morning');
+	assert.match(error ?? '', /^1 unknown, 30 ETB: open-1\. Open the desk/);
 });

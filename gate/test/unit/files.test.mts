@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
 import { callsPayGate, readGateWorkflow, schemaText, SET_UP_NODE } from '../../start/workflows.mts';
@@ -159,4 +160,52 @@ test('every picture is used and light enough to load', () => {
 		expect(all.join()).toContain(basename(picture));
 		expect(statSync(picture).size).toBeLessThan(200_000);
 	}
+});
+
+describe('What to Do names the way out of each error of PostgreSQL', () => {
+	test.each([
+		['schema "etb_wallet" does not exist', /Run the workflow "Pay gate set-up" in it/],
+		['The workflow needs version 2 of the pay gate', /of the same release/],
+		['function etb_wallet.claim(unknown, json) does not exist', /of the same release/],
+		[
+			'The record was set up on PostgreSQL 13, and this is 18.4: run',
+			/Run the workflow "Pay gate set-up" in it/,
+		],
+		[
+			'needs the isolation level READ COMMITTED, and this is SERIALIZABLE',
+			/Run "Pay gate set-up" again/,
+		],
+		['cannot execute INSERT in a read-only transaction', /Run "Pay gate set-up" again/],
+		['canceling statement due to statement timeout', /Run "Pay gate set-up" again/],
+		[
+			'The pay gate waited 10 seconds for a connection that holds the budget',
+			/somebody forgot a transaction/,
+		],
+		['out of shared memory', /a PostgreSQL server of its own/],
+		['sorry, too many clients already', /a PostgreSQL server of its own/],
+		['could not extend file: No space left on device', /the disk of PostgreSQL is full/],
+		['The pay gate has no rules for the budget "main"', /or save limits at the desk/],
+		['permission denied for function claim', /choose the credential "Pay gate"/],
+		['database "gone" does not exist', /correct the credential of Claim and Record/],
+		['Connection refused', /see that PostgreSQL runs and that n8n reaches it/],
+		[undefined, /open Claim in this execution/],
+	])('%s', async (message, remedy) => {
+		const { nodes } = await readGateWorkflow('pay-gate.json');
+		const { errorMessage } = z
+			.object({ errorMessage: z.string() })
+			.parse(nodes.find(({ name }) => name === 'What to Do')?.parameters);
+		const expressions = errorMessage.slice(1).split(/\{\{([^]*?)\}\}/);
+		const said = expressions.map((part, index) =>
+			index % 2 === 0
+				? part
+				: String(
+						runInNewContext(part, {
+							$json: { message },
+							$: () => ({ isExecuted: false }),
+						}),
+					),
+		);
+		expect(said.join('')).toMatch(/\. Nothing was sent\. What to do: /);
+		expect(said.join('')).toMatch(remedy);
+	});
 });
