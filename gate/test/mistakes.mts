@@ -4,7 +4,7 @@
  */
 import type { Mutation } from '../../test/support/mutation.mts';
 
-/** A test file of gate/test/sql that has to fail; without it the random lives have to notice. */
+/** The test file of gate/test/sql that has to fail; without a name it is decisions. */
 type TestFile =
 	| 'backup'
 	| 'cost'
@@ -14,6 +14,7 @@ type TestFile =
 	| 'keys'
 	| 'neighbourhood'
 	| 'order'
+	| 'race'
 	| 'rights'
 	| 'setup'
 	| 'upgrade';
@@ -125,12 +126,12 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'somebody gets twice the limit by another spelling',
 			finds: "('recipient', key_of(t.to_user_id), t.to_user_id)",
 			puts: "('recipient', t.to_user_id, t.to_user_id)",
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'callers of a budget do not take turns',
 			finds: "r.budget = p_budget and r.requested_by = '' for update;",
 			puts: "r.budget = p_budget and r.requested_by = '';",
+			noticedBy: 'race',
 		},
 		{
 			breaks: 'nobody is told who forgot a transaction',
@@ -148,14 +149,12 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'a transaction that does not see what others wrote decides',
 			finds: "if current_setting('transaction_isolation') <> 'read committed' then",
 			puts: 'if false then',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'an earlier attempt that is paid does not count',
 			finds:
 				"order by array_position(array['paid', 'sending', 'unknown', 'notPaid'], p.state::text), p.attempt desc",
 			puts: 'order by p.attempt desc',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'a reference can be used for another amount',
@@ -189,7 +188,6 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'a dry run pays',
 			finds: 'if v_mode is not null then',
 			puts: 'if false then',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'a record of another server pays',
@@ -202,7 +200,6 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'items without a reference fill the history',
 			finds: 'where n.reference is not null and not exists (',
 			puts: 'where not exists (',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'what was claimed longer ago than its lease is free',
@@ -255,13 +252,11 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'a long reference hurts the others of its list',
 			finds: 'left(coalesce(v_row.reference, v_item.reference), 200) as reference',
 			puts: 'coalesce(v_row.reference, v_item.reference) as reference',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'what is refused again and again fills the history',
 			finds: "where h.event = 'refused' and h.at >",
 			puts: 'where false and h.at >',
-			noticedBy: 'decisions',
 		},
 	],
 	'gate/schema/6-record.sql': [
@@ -322,7 +317,6 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'an answer that a person knew opens again what they settled',
 			finds: "and p_outcome = 'unknown' and p_answer is distinct from 'unknown' then 'lateUnknown'",
 			puts: "and p_outcome = 'unknown' then 'lateUnknown'",
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'what is opened again is still settled by a person',
@@ -338,7 +332,6 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'a claim that this record does not have is told as paid',
 			finds: "if not found then\n        raise exception 'This record did not hand out",
 			puts: "if false then\n        raise exception 'This record did not hand out",
-			noticedBy: 'decisions',
 		},
 	],
 	'gate/schema/7-desk.sql': [
@@ -359,7 +352,6 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'nobody says how they know it',
 			finds: "if coalesce(btrim(p_note), '') = '' then",
 			puts: 'if false then',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'a person can settle an attempt after which it was sent again',
@@ -392,7 +384,6 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			finds:
 				'elsif is_of_another(v_row, v_item.to_user_id, v_item.amount_etb) then\n      v_message',
 			puts: 'elsif v_row.to_user_id <> v_item.to_user_id or v_row.amount_etb <> v_item.amount_etb then\n      v_message',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'a person writes down another amount for a reference',
@@ -404,27 +395,23 @@ const mistakes: Record<string, Array<Omit<GateMutation, 'file'>>> = {
 			breaks: 'a lease is too short for a payment',
 			finds: "if v_rules.lease not between interval '2 minutes' and interval '1 day' then",
 			puts: 'if false then',
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'what is handed out and was never recorded is shown as being sent',
 			finds: "when p.state = 'sending' and p.lease_until > clock() then 'inFlight'",
 			puts: "when p.state = 'sending' then 'inFlight'",
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'nobody is told that what is unknown may be paid twice',
 			finds:
 				"when exists (select from payment o where o.budget = p.budget and o.key = p.key and o.state = 'paid') then 'mayBePaidTwice'",
 			puts: "when false then 'mayBePaidTwice'",
-			noticedBy: 'decisions',
 		},
 		{
 			breaks: 'a payment whose lease ended is found as being sent',
 			finds:
 				"case when p.state = 'sending' and p.lease_until <= clock() then 'unknown' else p.state end",
 			puts: 'p.state',
-			noticedBy: 'decisions',
 		},
 	],
 	'gate/schema/8-end.sql': [

@@ -400,5 +400,5 @@ test('gate-morning.json ends green when all is well, and red with what needs a p
 	await claim(installed.gate, 'main', [item]);
 	await endLeases(superuser, 'sending');
 	const { error } = await installed.run(id, 'Every Morning');
-	assert.match(error ?? '', /^1 unknown, 30 ETB: open-1\. Open the desk/);
+	assert.match(error ?? '', /1 unknown, 30 ETB: open-1\. Open the desk/);
 });
