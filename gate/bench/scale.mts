@@ -40,9 +40,6 @@ try {
 	times.clear();
 	for (let again = 0; again < 20; again++) for (const count of [1, 50]) await pay(count);
 	if (process.env.GATE_SCHEMA === undefined) {
-		await client.query(
-			`update etb_wallet.payment set state = 'unknown' where ctid in (select ctid from etb_wallet.payment where state = 'sending' limit 0)`,
-		);
 		for (const page of ['open', 'spent', 'limits', 'callers', 'lately'])
 			for (let again = 0; again < 20; again++)
 				await timed(

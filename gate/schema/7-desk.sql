@@ -221,7 +221,7 @@ begin
       'recipients', (select json_agg(m order by amount_etb desc) from (select * from month where scope = 'recipient' order by amount_etb desc, to_user_id limit 20) m),
       'days', (select json_agg(d order by starts_on desc) from (
         select p.starts_on, p.amount_etb::text as spent from spent p
-        where p.budget = p_budget and p.period = 'day' and p.starts_on > v_now.today - 31 and p.scope = 'budget'
+        where p.budget = p_budget and p.period = 'day' and p.starts_on > v_now.today - 31 and p.starts_on <= v_now.today and p.scope = 'budget'
       ) d))
   );
 end $f$;

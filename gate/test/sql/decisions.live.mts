@@ -593,6 +593,40 @@ test('user IDs and callers that look the same count as one for limits, each show
 	]);
 });
 
+test('each caller and person of one window has a limit of its own, used up to the last cent', async () => {
+	const name = await newBudget({ most_per_recipient_per_day: 10.5 });
+	for (const caller of ['one', 'two'])
+		await client.query("select etb_wallet.set_rules($1, $2, 'Abebe', $3)", [
+			...[name, JSON.stringify({ most_per_day: 10.01 }), caller],
+		]);
+	const asked = [
+		...[
+			['a', 10.01, 'x', 'one'],
+			['b', 0.01, 'y', 'one'],
+			['c', 10.01, 'y', 'two'],
+		],
+		...[
+			['d', 0.49, 'x', ''],
+			['e', 0.01, 'x', ''],
+		],
+	] as const;
+	const items = asked.map(([reference, amountEtb, toUserId, requestedBy]) => ({
+		...{ reference, amountEtb, toUserId, requestedBy },
+	}));
+	assert.deepEqual(refs((await claim(client, name, items)).send), ['a', 'c', 'd']);
+});
+
+test("a day ends at midnight of the budget's time zone", async () => {
+	const name = await newBudget({ most_per_day: 10 });
+	const untilMidnight =
+		"select extract(epoch from date_trunc('day', t) + interval '1 day' - t) from (select etb_wallet.clock() at time zone 'Africa/Addis_Ababa') c (t)";
+	const seconds = await value(client, z.coerce.number(), untilMidnight);
+	await move(`${Math.floor(seconds) - 1_800} seconds`);
+	assert.deepEqual(await claimed(name, [item('a'), item('b')]), [null, 'notPaid']);
+	await move('1 hour');
+	assert.deepEqual(await claimed(name, [item('b'), item('c')]), [null, 'notPaid']);
+});
+
 test('items without a reference leave nothing in the history, however often they come', async () => {
 	const name = await newBudget();
 	const bad = Array.from({ length: 50 }, (_, index) => ({ toUserId: `u${index}`, amountEtb: 1 }));
