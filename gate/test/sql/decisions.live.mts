@@ -266,6 +266,8 @@ test('a late answer "unknown" opens again what a person called not paid, once', 
 	assert.deepEqual(await open(name), [['a', 1, 'unknown']]);
 	assert.equal(await spentToday(name), 10);
 	assert.deepEqual(await claimed(name, [item('a')]), ['unknown']);
+	const by = 'select settled_by from etb_wallet.payment where budget = $1';
+	assert.equal(await value(client, z.null(), by, [name]), null);
 	// A person asks once more. The same answer, told again, is no news then.
 	assert.equal(await settle(client, name, 'a', false), 'notPaid');
 	assert.deepEqual(outcomes(await record(client, name, window, [unknown])), ['notPaid']);
