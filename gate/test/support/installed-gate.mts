@@ -1,4 +1,4 @@
-/** A pay gate as a person has it after the five steps of gate/README.md: real n8n, real PostgreSQL, sandbox. */
+/** A pay gate as a person has it after the six steps of gate/README.md: real n8n, real PostgreSQL, sandbox. */
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { z } from 'zod';
@@ -41,7 +41,7 @@ export interface InstalledGate {
 	stop(): Promise<void>;
 }
 
-/** Starts everything and takes the five steps. */
+/** Starts everything and takes the six steps. */
 export async function startInstalledGate(
 	options: Parameters<typeof startLab>[0] = {},
 ): Promise<InstalledGate> {
