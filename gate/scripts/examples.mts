@@ -1,6 +1,6 @@
 /** The examples of the gate, made of those of the package: each with the gate in the place of the node that pays. */
 import { z } from 'zod';
-import type { WorkflowFile } from '../../demo/api.mts';
+import type { WorkflowFile } from '../../demo/n8n-api.mts';
 import { readExample } from '../../demo/examples.mts';
 
 const Node = z
