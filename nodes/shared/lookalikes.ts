@@ -40,8 +40,7 @@ const visible = (text: string): string =>
 		.replace(blanks, ' ')
 		.replace(invisible, '');
 
-const withoutBlanks = (text: string): string =>
-	text.trim().replace(/(?<!\p{Nd}) | (?!\p{Nd})/gu, '');
+const withoutBlanks = (text: string): string => text.trim().replace(/(?<!\p{N}) | (?!\p{N})/gu, '');
 
 /** Signs that only set off the parts of an employee number. */
 const sign = '[-/\\\\._:# ]+';
@@ -50,8 +49,6 @@ const signsAtLetters = new RegExp(
 	`(?<=[\\p{L}\\p{M}])${sign}(?=\\p{N})|(?<=\\p{N})${sign}(?=[\\p{L}\\p{M}])`,
 	'gu',
 );
-
-const blanksBetweenNumbers = /(?<=\p{No})\s+(?=\p{N})|(?<=\p{N})\s+(?=\p{No})/gu;
 
 /** An Ethiopian mobile number, local or international: 0911…, 0711…, +251911…, 00251711…, or without anything before it. */
 const mobile = /^(?<before>\+?0*251)?(?<zeros>0*)(?<number>[79]\d{8})$/;
@@ -73,8 +70,7 @@ export function mobileIn(text: string): string | undefined {
  * counts: `1-12` and `11-2` are two people. All forms of a mobile number are one. Capital letters.
  */
 export function personOf(employee: string): string {
-	// `lookOf` keeps a blank only between decimal digits, and Ethiopic numbers have none.
-	const look = lookOf(employee.replace(blanksBetweenNumbers, '_'));
+	const look = lookOf(employee);
 	const plain = look
 		.replace(signsAtEdges, '')
 		.replace(signsAtLetters, '')

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { n8nFolder } from '../../demo/folders.mts';
-import type { WorkflowFile } from '../../demo/api.mts';
+import type { WorkflowFile } from '../../demo/n8n-api.mts';
 
 const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
 	...{ id: name, name, type, typeVersion, position: [0, 0], parameters },
