@@ -1,59 +1,51 @@
 /** The code and the style of `examples/code/`, and the nodes of the examples that have them. */
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { projectFolder } from '../demo/folders.mts';
 
 const codeFolder = join(projectFolder, 'examples', 'code');
-const read = (...path: string[]): string => readFileSync(join(codeFolder, ...path), 'utf8');
+const read = (name: string): string => readFileSync(join(codeFolder, name), 'utf8');
 
-const CodeNode = z
-	.object({ name: z.string(), parameters: z.object({ jsCode: z.string() }).passthrough() })
-	.passthrough();
-/** The node of a payroll that writes into the register. */
-const RegisterNode = z
-	.object({ name: z.literal('Row of the register'), parameters: z.object({}).passthrough() })
-	.passthrough();
-const Styled = z.object({ customCss: z.string() }).passthrough();
-
-// Only of payments of this run: an earlier payment may have had another amount.
-const sentAmount =
-	"amountEtb: ['paid', 'otherAmount', 'noAnswer', 'unclear'].includes($json.code) ? $json.amountEtb : undefined";
-const settledBy =
-	"settledBy: $('What did the service say?').isExecuted ? $('What did the service say?').first().json.user?.email : undefined";
-const approvedBy =
-	"approvedBy: $json.outcome === 'paid' && $('Ask for approval').isExecuted ? $('Ask for approval').last().json.user?.email : undefined";
-
-/** The columns of the register that not all payrolls write, by example. */
-const ownColumns: Readonly<Record<string, readonly string[]>> = {
-	'payroll.json': [sentAmount, settledBy],
-	'payroll-from-a-file.json': [sentAmount, approvedBy, settledBy],
+/** The files of the code of each node, one after the other, by the name of the example and of the node. */
+const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+	'payroll.json': {
+		'Rows of the register': ['words.cjs', 'rows.cjs', 'payroll-rows.cjs'],
+		Ask: ['words.cjs', 'open.cjs', 'payroll-ask.cjs'],
+	},
+	'payroll-from-a-file.json': {
+		'Page and rows': ['words.cjs', 'rows.cjs', 'open.cjs', 'payroll-page.cjs'],
+	},
+	'people-to-pay.json': { Page: ['words.cjs', 'people-page.cjs'] },
+	'payments-of-a-period.json': { 'Here it is': ['words.cjs', 'period-page.cjs'] },
 };
 
-/** The expression of an example's row of the register: `code/row-of-the-register.cjs`, with its own columns. */
-function registerRow(example: string): string {
-	const columns = (ownColumns[example] ?? []).join(',\n\t\t');
-	const code = read('row-of-the-register.cjs').trim().replace(/;$/, '');
-	return `={{ ${code.replace('OWN_COLUMNS', () => columns)} }}`;
-}
+const Named = z.object({ name: z.string(), parameters: z.record(z.unknown()) }).passthrough();
+const Styled = z.object({ customCss: z.string() }).passthrough();
+
+/** n8n ends an expression at the first two closing braces. */
+const asExpression = (code: string): string =>
+	`={{ (() => {\n${code.replaceAll('}}', '} }')}})() }}`;
 
 /**
- * The text of an example with the code of today in its Code nodes (`code/<example>/<node>.cjs`), the style of today in
- * its forms (`code/form.css`), and its row of the register. Throws when a Code node has no file.
+ * The text of an example with the code of today in the nodes of `filesOf`, and the style of today in its forms
+ * (`code/form.css`). Throws when a Code node has no files.
  * @param example name of its file
  */
 export function withCode(example: string, text: string): string {
 	const replaced = (_key: string, value: unknown): unknown => {
-		const node = CodeNode.safeParse(value);
+		const node = Named.safeParse(value);
 		if (node.success) {
 			const { name, parameters } = node.data;
-			const jsCode = read(basename(example, '.json'), `${name.toLowerCase()}.cjs`);
-			return Object.assign({}, value, { parameters: { ...parameters, jsCode } });
-		}
-		const register = RegisterNode.safeParse(value);
-		if (register.success) {
-			const parameters = { ...register.data.parameters, jsonOutput: registerRow(example) };
-			return Object.assign({}, value, { parameters });
+			const files = filesOf[example]?.[name];
+			if ('jsCode' in parameters && files === undefined)
+				throw new Error(`${example}: the node "${name}" has no code in examples/code`);
+			if (files !== undefined) {
+				const code = files.map(read).join('');
+				const field = ['jsCode', 'jsonOutput'].find((each) => each in parameters) ?? 'completionMessage';
+				const written = field === 'jsCode' ? code : asExpression(code);
+				return Object.assign({}, value, { parameters: { ...parameters, [field]: written } });
+			}
 		}
 		if (!Styled.safeParse(value).success) return value;
 		return Object.assign({}, value, { customCss: read('form.css') });

@@ -1,0 +1,1 @@
+return JSON.stringify(openPage()).replaceAll('$', '\\u0024');

@@ -1,0 +1,1 @@
+return registerRows(listed()).map((json) => ({ json }));
