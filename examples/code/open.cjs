@@ -2,7 +2,7 @@
 const openPage = () => {
 	const told = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((run) => all('Pay salaries', run));
 	const settled = told.filter(({ outcome, reference }) => reference && outcome !== 'unknown');
-	const rows = [...registered().values()];
+	const rows = registered();
 	const open = rows.filter(
 		({ reference, outcome }) =>
 			outcome !== 'paid' && !settled.some((row) => row.reference === reference),
@@ -38,13 +38,14 @@ const openPage = () => {
 	const questions = asked.flatMap((row) => {
 		const name = encodeURIComponent(row.reference);
 		const values = ['Not known yet', 'It was paid', 'It was not paid'];
-		const who = `${row.name ?? row.userId}, ${money(amountOf(row))} ETB`;
+		const who = `${row.name ?? row.userId}, ${money(amountOf(row))} ETB (${row.reference})`;
 		return [
 			{
 				...{ fieldType: 'radio', fieldName: name, fieldLabel: who, requiredField: true },
+				defaultValue: 'Not known yet',
 				fieldOptions: { values: values.map((option) => ({ option })) },
 			},
-			{ fieldType: 'text', fieldName: `tx ${name}`, fieldLabel: `Its transaction, if you know it` },
+			{ fieldType: 'text', fieldName: `tx ${name}`, fieldLabel: 'Its transaction, if you know it' },
 		];
 	});
 	return [{ fieldType: 'html', elementName: 'page', html }, ...questions];

@@ -18,7 +18,7 @@ const has =
 		remarks.some(({ code }) => codes.includes(code));
 const { period = upload.period, purpose = upload.purpose, notRead = [] } = list[0] ?? {};
 const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
-const known = [...registered().values()].filter((row) => row.outcome === 'paid' && row.period);
+const known = registered().filter((row) => row.outcome === 'paid' && row.period);
 const isThis = (row) => row.purpose === purpose && row.period === period;
 const since = DateTime.now().minus({ days: 10 }).toISO();
 const lately = known.filter(

@@ -1,4 +1,4 @@
-const rows = [...registered().values()];
+const rows = registered();
 const section = (title, some) =>
 	some.length === 0
 		? ''

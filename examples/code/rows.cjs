@@ -3,10 +3,10 @@ const results = () => {
 	const rows = new Map(all('Check List').map((row) => [row.line, row]));
 	for (const row of [...all('Pay salaries', 0), ...all('Pay salaries')])
 		if (rows.get(row.line)?.status === 'ready')
-			rows.set(row.line, { ...rows.get(row.line), status: 'ready', ...row });
-	return [...rows.values()]
-		.filter(({ status }) => status !== 'noPerson')
-		.map((row) => ({ ...row, outcome: row.outcome ?? (row.paid ? 'alreadyPaid' : 'notPaid') }));
+			rows.set(row.line, { ...rows.get(row.line), ...row });
+	return [...rows]
+		.map(([, row]) => ({ ...row, outcome: row.outcome ?? (row.paid ? 'alreadyPaid' : 'notPaid') }))
+		.filter(({ status }) => status !== 'noPerson');
 };
 const listed = () =>
 	$('What is open').isExecuted
@@ -16,7 +16,7 @@ const listed = () =>
 				.filter(({ reference }) => reference)
 		: results();
 const registerRows = (list) => {
-	const register = registered();
+	const register = new Map(registered().map((row) => [row.reference, row]));
 	const { user } = all('Ask').at(-1) ?? {};
 	const isSettling = $('What is open').isExecuted;
 	return list.map((row) => {
@@ -39,7 +39,7 @@ const registerRows = (list) => {
 			person: row.person ?? old.person,
 			employee: row.employee ?? old.employee,
 			name: row.name ?? old.name,
-			phone: row.phone === undefined ? old.phone : String(row.phone),
+			phone: row.phone == null ? old.phone : String(row.phone),
 			userId: row.toUserId ?? old.userId,
 			paidAt: row.paidAt,
 			txHash: row.txHash ?? all('Ask').at(-1)?.[`tx ${encodeURIComponent(reference)}`],

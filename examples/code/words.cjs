@@ -22,11 +22,11 @@ const timeOf = (time) =>
 	time ? DateTime.fromISO(time).setZone('Africa/Addis_Ababa').toFormat('yyyy-LL-dd HH:mm') : '';
 const is = (outcome) => (row) => row.outcome === outcome;
 const rank = { notPaid: 1, unknown: 2, paid: 3 };
+// (n8n's expressions have a `values()` of their own, which knows no Map.)
 const registered = () => {
 	const rows = new Map(); // The most that is known of each reference.
 	for (const row of [...all('Payments'), ...all('Payments now')])
 		if ((rank[row.outcome] ?? 0) >= (rank[rows.get(row.reference)?.outcome] ?? 0))
 			rows.set(row.reference, row);
-	rows.delete(undefined);
-	return rows;
+	return [...rows].map(([, row]) => row).filter(({ reference }) => reference);
 };

@@ -104,14 +104,23 @@ export class FormVisitor {
 		return formWaitingUrl;
 	}
 
-	/** Sends the form of a page that waits with one choice, as the page's script does; `page` is one that was opened before. */
-	async choose(address: string, choice: string, page?: string): Promise<number | 'no answer'> {
+	/**
+	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of `choices` gets
+	 * the option that begins with its value, the others their first one. A text field is filled in as it is.
+	 * @param page one that was opened before
+	 */
+	async answer(
+		address: string,
+		choices: Readonly<Record<string, string>>,
+		page?: string,
+	): Promise<number | 'no answer'> {
 		const shown = page ?? (await this.open(address));
-		const label = [...shown.matchAll(/value='([^']*)'/g)]
-			.map(([, value = '']) => value)
-			.find((value) => value.startsWith(choice));
 		const body = new FormData();
-		body.set('field-0', JSON.stringify([label ?? choice]));
+		for (const { index, label, options } of questionsOn(shown)) {
+			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1];
+			const chosen = options.find((option) => option.startsWith(said ?? '')) ?? said ?? '';
+			body.set(`field-${index}`, options.length > 0 ? JSON.stringify([chosen]) : (said ?? ''));
+		}
 		const signal = AbortSignal.timeout(ANSWERS_WITHIN);
 		try {
 			const response = await this.request(address, {
@@ -126,6 +135,11 @@ export class FormVisitor {
 			if (!signal.aborted) throw error;
 			return 'no answer';
 		}
+	}
+
+	/** Answers the one question of a page with the option that begins so. */
+	async choose(address: string, choice: string, page?: string): Promise<number | 'no answer'> {
+		return await this.answer(address, { '': choice }, page);
 	}
 
 	/** Does the same as the page's script after sending: waits for the next page, opens it, and ends the execution with it. */
@@ -208,6 +222,30 @@ const fileOf = ({ name, content }: Upload): File =>
 	new File([typeof content === 'string' ? content : new Uint8Array(content)], name, {
 		type: mediaTypes[name.split('.').at(-1) ?? ''],
 	});
+
+const unescaped = (html: string): string =>
+	html
+		.replace(/&(?:#x([0-9a-f]+)|#(\d+));/gi, (_, hex: string | undefined, code: string) =>
+			String.fromCharCode(hex === undefined ? Number(code) : parseInt(hex, 16)),
+		)
+		.replaceAll('&lt;', '<')
+		.replaceAll('&gt;', '>')
+		.replaceAll('&quot;', '"')
+		.replaceAll('&amp;', '&');
+
+/** The questions of a form: their place, their label and their options, none of a text field. */
+export function questionsOn(page: string): Array<{ index: number; label: string; options: string[] }> {
+	const found = /<label class='form-label[^>]*>([^<]*)<\/label>[\s\S]*?id='field-(\d+)'/g;
+	const labels = [...page.matchAll(found)];
+	return labels.map(([, label = '', index = '']) => {
+		const options = [...page.matchAll(new RegExp(`id='option\\d+_field-${index}' value='([^']*)'`, 'g'))];
+		return {
+			index: Number(index),
+			label: unescaped(label).trim(),
+			options: options.map(([, value = '']) => unescaped(value)),
+		};
+	});
+}
 
 const tokenOf = (page: string): Record<string, string> => {
 	const [, token = ''] = /const authToken = '([^']*)'/.exec(page) ?? [];

@@ -42,9 +42,18 @@ const tableNode = (operation: string, table: string, parameters: object) =>
 
 /** Makes a data table of the examples, unless there is one. */
 export async function makeTable(api: N8nApi, table: string): Promise<void> {
-	const columns = tablesOf(await readExample('payroll.json')).get(table);
+	const columns = tablesOf(await readExample('people-to-pay.json')).get(table);
 	assert.ok(columns, table);
 	await api.createDataTable(table, columns);
+}
+
+/** Empties a data table. */
+export async function clearTable(api: N8nApi, table: string): Promise<void> {
+	await makeTable(api, table);
+	const dataTableId = { __rl: true, mode: 'name', value: table };
+	await run(api, [
+		node('Table', 'dataTable', 1.1, { resource: 'table', operation: 'clear', dataTableId }),
+	]);
 }
 
 /** Adds rows to a data table. */

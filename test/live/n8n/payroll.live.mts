@@ -7,12 +7,12 @@ import type { Execution } from '../../../demo/n8n-api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
 import { eventually, owner, paidSince, setFields, startLab, type Lab } from '../../support/lab.mts';
-import { itemsOf } from '../../support/payroll.mts';
-import { PAYMENTS, PEOPLE, rowsOf, setPerson } from '../../support/people.mts';
+import { itemsOf, type Item } from '../../support/payroll.mts';
+import { PAYMENTS, PEOPLE, clearTable, rowsOf, setPerson } from '../../support/people.mts';
 import type { PresetName } from '../../../sandbox/faults.mts';
 import { openInOffice, textOf } from './file-payroll.mts';
 
-const SETTLE = 'etb-payroll-settle';
+const OPEN = 'etb-payroll-open';
 
 let lab: Lab;
 let bookkeeper: FormVisitor;
@@ -42,9 +42,11 @@ async function newPayroll(): Promise<string> {
 	return published;
 }
 
-async function settle(wasPaid: string[], wasNotPaid: string[]): Promise<string> {
-	const fields = [wasPaid, wasNotPaid].map((references) => references.join('\n'));
-	return textOf(await bookkeeper.read(await bookkeeper.fillIn(SETTLE, fields)));
+/** Answers the page "What is open": by reference; resolves to the page that follows. */
+async function settle(choices: Record<string, string>): Promise<string> {
+	const address = await bookkeeper.fillIn(OPEN, []);
+	await bookkeeper.answer(address, choices);
+	return textOf(await bookkeeper.open(address));
 }
 
 void describe('people-to-pay.json', () => {
@@ -58,7 +60,9 @@ void describe('people-to-pay.json', () => {
 	async function setUp(content: string | Uint8Array, payroll = 'monthly'): Promise<string> {
 		const list = { name: 'people.csv', content };
 		const address = await bookkeeper.fillIn('etb-people', [list, payroll]);
-		return textOf(await bookkeeper.read(address));
+		const page = await bookkeeper.open(address);
+		await bookkeeper.choose(address, 'Set up');
+		return textOf(page + (await bookkeeper.read(address)));
 	}
 
 	test('gives each new person a wallet once, and keeps them in the table', async () => {
@@ -92,8 +96,9 @@ void describe('people-to-pay.json', () => {
 			].join('\n'),
 			'gate',
 		);
-		assert.match(page, /3 not set up.*Row 4, Not clear amountEtb is "12,400", which can mean/);
-		assert.match(page, /Row 5, Taken .*409.*Row 6, TOTAL This row is a total/);
+		assert.match(page, /2 people new, 1 changed.*Not clear E-2002 Row 4\. .*"12,400", which can mean/);
+		assert.match(page, /Changed: 1 person Abebe Kebede E-1041/);
+		assert.match(page, /1 got a wallet, 1 were changed, 1 failed.*Taken E-taken.*409/);
 		assert.equal(lab.sandbox.books.users().length, users + 1);
 		const added = (await rowsOf(lab.api, PEOPLE)).slice(3);
 		assert.deepEqual(
@@ -124,8 +129,17 @@ void describe('people-to-pay.json', () => {
 void describe('payroll.json', () => {
 	let id: string;
 	beforeEach(async () => {
+		await clearTable(lab.api, PAYMENTS);
+		await setPerson(lab.api, 'E-1041', 'amountEtb', 12_400);
 		id = await newPayroll();
 	});
+
+	const rowOf = async (employee: string) =>
+		(await rowsOf(lab.api, PAYMENTS)).filter((row) => row['employee'] === employee);
+	const theFault = (employee: string, fault: PresetName) =>
+		lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+			bodyText.includes(employee) ? fault : undefined,
+		);
 
 	test('pays each salary once in a period, and writes it into the register', async () => {
 		const already = payments();
@@ -134,16 +148,15 @@ void describe('payroll.json', () => {
 		assert.deepEqual(paid(already), salaries);
 		const register = await rowsOf(lab.api, PAYMENTS);
 		assert.deepEqual(
-			register.map(({ employee, outcome, amountEtb, txHash }) => [
-				employee,
-				outcome,
-				amountEtb,
-				txHash,
+			register.map(({ employee, outcome, amountEtb, txHash, purpose }) => [
+				...[employee, outcome, amountEtb, txHash, purpose],
 			]),
 			lab.sandbox.books
 				.disbursements()
 				.slice(already)
-				.map(({ toUserId, amountEtb, txHash }) => [toUserId.slice(5), 'paid', amountEtb, txHash]),
+				.map(({ toUserId, amountEtb, txHash }) => [
+					...[toUserId.slice(5), 'paid', amountEtb, txHash, 'salary'],
+				]),
 		);
 		const second = await run(id);
 		assert.equal(second.status, 'success', second.error);
@@ -151,7 +164,31 @@ void describe('payroll.json', () => {
 		assert.deepEqual(await rowsOf(lab.api, PAYMENTS), register);
 	});
 
-	test('who cannot be paid and who may have been are named, settled from the page, and paid by the next run', async () => {
+	test('a copy, and one that was imported again, pay nobody whom the register has as paid', async () => {
+		const already = payments();
+		await run(id);
+		const copy = await run(await lab.add(await readExample('payroll.json')));
+		assert.equal(copy.status, 'success', copy.error);
+		assert.deepEqual(paid(already), salaries);
+		const said = itemsOf(copy, 'Check List').map((row) => Object(row['paid']) as Item);
+		assert.deepEqual(
+			said.map(({ amountEtb, workflow }) => `${String(amountEtb)} ${String(workflow)}`),
+			[12400, 9500.5, 15250.75].map((amount) => `${amount} Pay salaries every month (${id})`),
+		);
+	});
+
+	test('what is unknown in one payroll is paid by no other one, which says where to settle it', async () => {
+		const already = payments();
+		theFault('E-1041', 'error500BeforePaying');
+		await run(id);
+		lab.sandbox.faults.clear();
+		const copy = await run(await lab.add(await readExample('payroll.json')));
+		assert.match(copy.error ?? '', new RegExp(`1 of 3 need you: Abebe Kebede.*${id}`));
+		assert.deepEqual(paid(already), salaries.slice(1));
+		assert.deepEqual((await rowOf('E-1041')).map(({ outcome }) => outcome), ['unknown']);
+	});
+
+	test('who cannot be paid and who may have been are named, settled on a page, and paid by the next run', async () => {
 		const already = payments();
 		const ends: Record<string, PresetName> = {
 			'E-1041': 'error500AfterPaying',
@@ -167,57 +204,77 @@ void describe('payroll.json', () => {
 		await setPerson(lab.api, 'E-1043', 'amountEtb', 15_250.75);
 		assert.match(first.error ?? '', /3 of 3 need you: Abebe Kebede, 12400 ETB, unknown: .*E1041/);
 		assert.match(first.error ?? '', /Dawit Haile, 25000 ETB, notPaid: .*Maximum per Payment/);
-		// The message has the address of the form.
-		const [address = ''] = /http\S+\/form\/etb-payroll-settle/.exec(first.error ?? '') ?? [];
-		assert.match(await bookkeeper.open(address), /What did the service say/);
-
-		const references = itemsOf(first, 'Pay salaries').map(({ reference }) => String(reference));
-		const [abebe = '', almaz = ''] = references;
-		assert.match(
-			await settle([abebe], [almaz]),
-			/E1041 Settled as paid.*E1042 Settled as not paid/,
+		assert.deepEqual(
+			(await rowsOf(lab.api, PAYMENTS)).map(({ outcome }) => outcome),
+			['unknown', 'unknown', 'notPaid'],
 		);
+		// The message has the address of the page.
+		const [address = ''] = /http\S+\/form\/etb-payroll-open/.exec(first.error ?? '') ?? [];
+		assert.match(await bookkeeper.open(address), /What is open/);
+		const page = textOf(await bookkeeper.open(await bookkeeper.fillIn(OPEN, [])));
+		assert.match(page, /Unknown: 2 people, 21,900\.50 ETB.*Abebe Kebede.*etbw_E-1041.*Not paid: 1 person/);
+
+		const [abebe = '', almaz = ''] = itemsOf(first, 'Pay salaries').map(({ reference }) =>
+			String(reference),
+		);
+		const recorded = await settle({ [abebe]: 'It was paid', [almaz]: 'It was not paid' });
+		assert.match(recorded, /E1041 Settled as paid.*E1042 Settled as not paid/);
 		assert.deepEqual(paid(already), ['etbw_E-1041 12400']);
+		assert.deepEqual(
+			(await rowOf('E-1041')).map(({ outcome, amountEtb, settledBy }) => [
+				...[outcome, amountEtb, settledBy],
+			]),
+			[['paid', 12_400, owner.email]],
+		);
 		const second = await run(id);
 		assert.equal(second.status, 'success', second.error);
 		assert.deepEqual(paid(already), salaries);
-		// A sentence of the form is no order to send: the same answer again changes nothing.
-		assert.match(await settle([], [almaz]), /E1042 It was paid before, and stays paid/);
-		await run(id);
-		assert.deepEqual(paid(already), salaries);
+		assert.match(await settle({}), /Nothing is open|Form Submitted/);
 	});
 
-	test('a copy is told who was paid by the form, and pays nobody again', async () => {
-		const already = payments();
+	test('a reference with any sign in it is settled', async () => {
+		const signs = `$& $' $$ {{ 1 }} \\ " ' & % é`;
+		const reference = `={{ $json.reference && ${JSON.stringify(signs).replace('}}', '}" + "}')} + $json.reference }}`;
+		await change(id, 'Pay salaries', { reference });
+		theFault('E-1041', 'error500BeforePaying');
 		const first = await run(id);
-		const references = itemsOf(first, 'Pay salaries').map(({ reference }) => String(reference));
-		const copy = await newPayroll();
-		assert.match(await settle(references, []), /Recorded as paid/);
-		const again = await run(copy);
-		assert.equal(again.status, 'success', again.error);
-		assert.deepEqual(paid(already), salaries);
+		lab.sandbox.faults.clear();
+		await lab.api.activate(id);
+		const [{ reference: sent = '' } = {}] = itemsOf(first, 'Pay salaries');
+		assert.ok(String(sent).startsWith(signs), String(sent));
+		assert.match(await settle({ [String(sent)]: 'It was not paid' }), /Settled as not paid/);
+		assert.deepEqual(
+			(await rowsOf(lab.api, PAYMENTS)).filter(({ outcome }) => outcome === 'unknown'),
+			[],
+		);
+	});
+
+	test('a register that cannot be written stops nothing that was paid, and is told', async () => {
+		const already = payments();
+		await change(id, 'Add to the register', {
+			dataTableId: { __rl: true, mode: 'name', value: 'No such table' },
+		});
+		await setPerson(lab.api, 'E-1041', 'amountEtb', 25_000);
+		const first = await run(id);
+		assert.deepEqual(paid(already), salaries.slice(1));
+		assert.match(first.error ?? '', /1 of 3 need you.*ETB payments could not be written/);
 	});
 
 	test('nobody settles without a login', async () => {
 		const stranger = FormVisitor.stranger(lab.n8n.url);
+		const form = `${lab.n8n.url}/form/${OPEN}`;
 		const body = new FormData();
-		body.set('field-0', 'salary-2026-09-E1041');
-		const form = `${lab.n8n.url}/form/${SETTLE}`;
 		assert.equal((await stranger.request(form, { method: 'POST', body })).status, 401);
-		// An n8n that does not know the login leaves the form open: then the node refuses.
+		// An n8n that does not know the login leaves the form open: then nothing is recorded.
+		theFault('E-1041', 'error500BeforePaying');
+		const [{ reference = '' } = {}] = itemsOf(await run(id), 'Pay salaries');
+		lab.sandbox.faults.clear();
 		await lab.api.deactivate(id);
-		await change(id, 'What did the service say?', { authentication: 'none' });
+		await change(id, 'What is open', { authentication: 'none' });
 		await lab.api.activate(id);
-		const answer = await stranger.request(form, { method: 'POST', body });
-		assert.equal(answer.status, 200);
-		const execution = await eventually('the execution', async () => {
-			const [newest] = await lab.api.executionIds(id);
-			return newest === undefined ? undefined : await lab.api.restingExecution(newest);
-		});
-		assert.deepEqual(
-			itemsOf(execution, 'Pay salaries').map(({ outcome, code }) => [outcome, code]),
-			[['notPaid', 'settings']],
-		);
+		const address = await stranger.fillIn(OPEN, []);
+		await stranger.answer(address, { [String(reference)]: 'It was paid' });
+		assert.deepEqual((await rowOf('E-1041')).map(({ outcome }) => outcome), ['unknown']);
 	});
 
 	test('who has a problem is named with it, and the others are paid', async () => {
@@ -273,14 +330,14 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	// Up to 2.30 n8n gives one file by itself, not in a list.
 	const [file] = Files.parse([JSON.parse(decodeURIComponent(encoded))].flat());
 	const [headings = [], ...rows] = openInOffice(Buffer.from(file?.data.data ?? []));
-	assert.deepEqual(headings.slice(0, 5), ['period', 'employee', 'name', 'amountEtb', 'outcome']);
+	assert.deepEqual(headings.slice(0, 5), ['Period', 'Purpose', 'Employee', 'Name', 'Telephone']);
 	assert.equal(rows.length, 3);
-	assert.match(textOf(page), /3 payments/);
+	assert.match(textOf(page), /Paid: 3 people, 37,151\.25 ETB/);
 	// An n8n that does not know the login leaves the form open: then there is nothing in the file.
 	await lab.api.deactivate(id);
 	await change(id, 'Which period?', { authentication: 'none' });
 	await lab.api.activate(id);
 	const stranger = FormVisitor.stranger(lab.n8n.url);
 	const seen = await stranger.read(await stranger.fillIn('etb-payments', [String(period)]));
-	assert.match(textOf(seen), /0 payments/);
+	assert.match(textOf(seen), /There is no payment of this period/);
 });
