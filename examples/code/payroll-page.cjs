@@ -12,10 +12,6 @@ const [ready, paid, unknown, before, notPaid] = [
 ].map((each) => list.filter(is(each)));
 const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
 const asks = ready.length > 0 && first.mode !== 'pay' && (decision === undefined || isSelf);
-const has =
-	(...codes) =>
-	({ remarks = [] }) =>
-		remarks.some(({ code }) => codes.includes(code));
 const { period = upload.period, purpose = upload.purpose, notRead = [] } = list[0] ?? {};
 const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const known = registered().filter((row) => row.outcome === 'paid' && row.period);
@@ -86,7 +82,7 @@ const headline = asks
 		]
 			.filter(Boolean)
 			.join(', ');
-const total = notPaid.filter(has('total'));
+const total = all('Check List').filter(has('total'));
 const page = first.error
 	? `<h2>Nobody was paid</h2><p>${text(first.error.message ?? first.error)}. ${text(first.error.remedy ?? first.error.description)}</p><p>${again}</p>`
 	: [
@@ -113,11 +109,7 @@ const page = first.error
 				'Paid or unknown meanwhile, says the register, and not paid now',
 				first.mode === 'pay' ? ready : [],
 			),
-			section(
-				asks ? 'Will not be paid' : 'Not paid',
-				notPaid.filter((row) => !has('total')(row)),
-				why,
-			),
+			section(asks ? 'Will not be paid' : 'Not paid', notPaid, why),
 			!asks && unknown.length + notPaid.length > 0 && `<p>${again}: it pays who was not paid.</p>`,
 			asks &&
 				section(
@@ -150,27 +142,13 @@ const decide = {
 	fieldOptions: { values: [{ option: approve }, { option: 'Decline: pay nobody' }] },
 };
 const isOpen = $('What is open').isExecuted;
-const isRecorded = isOpen && first.code !== 'notSettled';
 const fields = isOpen
 	? openPage()
 	: [{ fieldType: 'html', elementName: 'page', html: page }, decide];
-const rows = asks
-	? []
-	: registerRows(
-			isOpen
-				? $input
-						.all()
-						.map(({ json }) => json)
-						.filter(({ mode, reference }) => mode === 'settle' && reference)
-				: list,
-		);
-return [
-	{
-		asks: isOpen ? isRecorded : asks,
-		approve,
-		page: isOpen ? '<h2>Nothing was recorded</h2>' : page,
-		fields,
-		isAlone: rows.length === 0,
-	},
-	...rows,
-].map((json) => ({ json }));
+const rows = asks ? [] : registerRows(listed());
+const nothing = isOpen ? 'Nothing was recorded' : 'The list cannot be used';
+if (rows.length === 0) rows.push({ reason: nothing, updatedAt: '' });
+const item = { asks: isOpen ? first.code !== 'notSettled' : asks, approve, fields };
+return [{ ...item, page: isOpen ? `<h2>${nothing}</h2>` : page }, ...rows].map((json) => ({
+	json,
+}));

@@ -6,7 +6,7 @@ const results = () => {
 			rows.set(row.line, { ...rows.get(row.line), ...row });
 	return [...rows]
 		.map(([, row]) => ({ ...row, outcome: row.outcome ?? (row.paid ? 'alreadyPaid' : 'notPaid') }))
-		.filter(({ status }) => status !== 'noPerson');
+		.filter((row) => row.status !== 'noPerson' && !has('total')(row));
 };
 const listed = () =>
 	$('What is open').isExecuted

@@ -21,6 +21,10 @@ const people = (rows) => `${rows.length} ${rows.length === 1 ? 'person' : 'peopl
 const timeOf = (time) =>
 	time ? DateTime.fromISO(time).setZone('Africa/Addis_Ababa').toFormat('yyyy-LL-dd HH:mm') : '';
 const is = (outcome) => (row) => row.outcome === outcome;
+const has =
+	(...codes) =>
+	({ remarks = [] }) =>
+		remarks.some(({ code }) => codes.includes(code));
 const rank = { notPaid: 1, unknown: 2, paid: 3 };
 // (n8n's expressions have a `values()` of their own, which knows no Map.)
 const registered = () => {
