@@ -1,51 +1,38 @@
-// The page "What is open": the register by period, and one question for each unknown payment of this workflow.
+// The page "What is open": the register by period, and a question for each unknown payment of this workflow.
 const openPage = () => {
-	const told = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((run) => all('Pay salaries', run));
+	const told = [...Array(20).keys()].flatMap((run) => all('Pay salaries', run));
 	const settled = told.filter(({ outcome, reference }) => reference && outcome !== 'unknown');
-	const rows = registered();
-	const open = rows.filter(
-		({ reference, outcome }) =>
-			outcome !== 'paid' && !settled.some((row) => row.reference === reference),
-	);
+	const rows = registered().map((row) => {
+		const now = settled.find(({ reference }) => reference === row.reference);
+		return now
+			? { ...row, outcome: now.outcome === 'ready' ? 'notPaid' : 'paid', reason: '' }
+			: row;
+	});
 	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
-	const asked = open.filter((row) => is('unknown')(row) && isOwn(row));
-	const line = (row) =>
-		`<tr><td><b>${text(row.name ?? row.reference)}</b> ${text(row.employee)}<br>${text(row.purpose)} ${text(row.period)}, wallet ${text(row.userId)}, ${timeOf(row.updatedAt)}, ${text(row.reference)}<br>${text(row.reason)}${isOwn(row) ? '' : `<br>Open this page of ${text(row.workflow)}.`}</td><td>${money(amountOf(row))}</td></tr>`;
-	const list = (title, some) =>
-		some.length === 0
-			? ''
-			: `<h3>${title}: ${people(some)}, ${sum(some)} ETB</h3><table>${some.map(line).join('')}</table>`;
-	const periods = [
-		...new Set(rows.map(({ period, purpose }) => `${period ?? ''} ${purpose ?? ''}`)),
-	]
-		.sort()
-		.reverse()
-		.map((name) => {
-			const of = rows.filter(({ period, purpose }) => `${period ?? ''} ${purpose ?? ''}` === name);
-			const [paid, unknown, notPaid] = ['paid', 'unknown', 'notPaid'].map((outcome) =>
-				of.filter(is(outcome)),
-			);
-			return `<tr><td><b>${text(name)}</b> ${unknown.length > 0 ? `<b>${unknown.length} UNKNOWN</b> (${sum(unknown)}), ` : ''}${paid.length} paid, ${notPaid.length} not paid (${sum(notPaid)})</td><td>${sum(paid)}</td></tr>`;
-		});
+	const about = (row) =>
+		`${text(row.purpose)} ${text(row.period)}, wallet ${text(row.userId)}, ${timeOf(row.updatedAt)}, ${text(row.reference)}<br>${text(row.reason)}${isOwn(row) || row.outcome !== 'unknown' ? '' : `<br>Record it on this page of ${text(row.workflow)}.`}`;
+	const [unknown, notPaid] = ['unknown', 'notPaid'].map((each) => rows.filter(is(each)));
+	const forWhat = (row) => `${row.period ?? ''} ${row.purpose ?? ''}`;
+	const periods = [...new Set(rows.map(forWhat))].sort().reverse();
+	const line = (name) => {
+		const count = (outcome) =>
+			rows.filter((row) => forWhat(row) === name && row.outcome === outcome);
+		return `<tr><td><b>${text(name)}</b> ${count('unknown').length} unknown (${sum(count('unknown'))}), ${count('notPaid').length} not paid</td><td>${count('paid').length} paid: ${sum(count('paid'))}</td></tr>`;
+	};
 	const html = [
-		settled.map((row) => `<p><b>${text(row.reference)}</b> ${text(row.message)}</p>`).join(''),
-		told.some(({ code }) => code === 'notSettled') ? '<p>Nothing was recorded.</p>' : '',
-		open.length === 0 ? '<p>Nothing is open.</p>' : '',
-		list('Unknown', open.filter(is('unknown'))),
-		list('Not paid', open.filter(is('notPaid'))),
-		`<h3>All payments</h3><table>${periods.join('')}</table>`,
+		...settled.map((row) => `<p><b>${text(row.reference)}</b> ${text(row.message)}</p>`),
+		unknown.length + notPaid.length === 0 ? '<p>Nothing is open.</p>' : '',
+		section('Unknown', unknown, about) + section('Not paid', notPaid, about),
+		`<h3>All payments</h3><table>${periods.map(line).join('')}</table>`,
 	].join('');
-	const questions = asked.flatMap((row) => {
+	const questions = unknown.filter(isOwn).flatMap((row) => {
 		const name = encodeURIComponent(row.reference);
-		const values = ['Not known yet', 'It was paid', 'It was not paid'];
-		const who = `${row.name ?? row.userId}, ${money(amountOf(row))} ETB (${row.reference})`;
+		const label = `${row.name ?? row.userId}, ${money(amountOf(row))} ETB (${row.reference})`;
+		const options = ['Not known yet', 'It was paid', 'It was not paid'];
+		const tx = 'Its transaction, if the service named it';
 		return [
-			{
-				...{ fieldType: 'radio', fieldName: name, fieldLabel: who, requiredField: true },
-				defaultValue: 'Not known yet',
-				fieldOptions: { values: values.map((option) => ({ option })) },
-			},
-			{ fieldType: 'text', fieldName: `tx ${name}`, fieldLabel: 'Its transaction, if you know it' },
+			radio(name, label, options, options[0]),
+			{ fieldType: 'text', fieldName: `tx ${name}`, fieldLabel: tx },
 		];
 	});
 	return [{ fieldType: 'html', elementName: 'page', html }, ...questions];

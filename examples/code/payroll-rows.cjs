@@ -1,1 +1,1 @@
-return registerRows(listed()).map((json) => ({ json }));
+return registerRows().map((json) => ({ json }));

@@ -130,7 +130,7 @@ export function fileOn(page: string): Buffer {
 	const [, encoded = ''] = /decodeURIComponent\("([^"]+)"\)/.exec(page) ?? [];
 	const [file] = Result.parse(JSON.parse(decodeURIComponent(encoded)));
 	assert.match(file?.fileName ?? '', /^result-.*\.xlsx$/);
-	return Buffer.from(file.data.data);
+	return Buffer.from(file?.data.data ?? []);
 }
 
 /** What LibreOffice makes of a file. @param to as its option --convert-to has it */

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { eventually, startLab } from '../../support/lab.mts';
 import { clockFrom, faketime, moveClock, setClock } from '../../support/moved-clock.mts';
 import { PAYMENTS, rowsOf } from '../../support/people.mts';
-import { FilePayroll } from './file-payroll.mts';
+import { FilePayroll, duePeriod } from './file-payroll.mts';
 
 assert.ok(faketime, 'libfaketime is missing: apt-get install libfaketime');
 const folder = await mkdtemp(join(tmpdir(), 'clock-'));
@@ -21,7 +21,7 @@ after(async () => {
 const payroll = await FilePayroll.start(lab);
 
 const employees = Array.from({ length: 40 }, (_, index) => `K-${index}`);
-const period = '2026-09';
+const period = duePeriod();
 const list = {
 	name: 'september.csv',
 	content: [
@@ -56,7 +56,11 @@ test('n8n is killed while it pays one list: the page of the same list that waite
 		unknown
 			.filter(({ employee }) => wasPaid(employee) === paid)
 			.map(({ reference }) => String(reference));
-	const settled = async () => await payroll.settle(references(true), references(false));
+	const choices = Object.fromEntries([
+		...references(true).map((reference) => [`(${reference})`, 'It was paid'] as const),
+		...references(false).map((reference) => [`(${reference})`, 'It was not paid'] as const),
+	]);
+	const settled = async () => await payroll.settle(choices);
 	assert.match(await settled(), /Not settled: an execution is sending it, or was cut off/);
 	await payroll.approver.read(await payroll.upload(list, period));
 	const before = payroll.paid(0);

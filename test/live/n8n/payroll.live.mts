@@ -96,7 +96,10 @@ void describe('people-to-pay.json', () => {
 			].join('\n'),
 			'gate',
 		);
-		assert.match(page, /2 people new, 1 changed.*Not clear E-2002 Row 4\. .*"12,400", which can mean/);
+		assert.match(
+			page,
+			/2 people new, 1 changed.*Not clear E-2002 Row 4\. .*"12,400", which can mean/,
+		);
 		assert.match(page, /Changed: 1 person Abebe Kebede E-1041/);
 		assert.match(page, /1 got a wallet, 1 were changed, 1 failed.*Taken E-taken.*409/);
 		assert.equal(lab.sandbox.books.users().length, users + 1);
@@ -185,7 +188,10 @@ void describe('payroll.json', () => {
 		const copy = await run(await lab.add(await readExample('payroll.json')));
 		assert.match(copy.error ?? '', new RegExp(`1 of 3 need you: Abebe Kebede.*${id}`));
 		assert.deepEqual(paid(already), salaries.slice(1));
-		assert.deepEqual((await rowOf('E-1041')).map(({ outcome }) => outcome), ['unknown']);
+		assert.deepEqual(
+			(await rowOf('E-1041')).map(({ outcome }) => outcome),
+			['unknown'],
+		);
 	});
 
 	test('who cannot be paid and who may have been are named, settled on a page, and paid by the next run', async () => {
@@ -212,7 +218,10 @@ void describe('payroll.json', () => {
 		const [address = ''] = /http\S+\/form\/etb-payroll-open/.exec(first.error ?? '') ?? [];
 		assert.match(await bookkeeper.open(address), /What is open/);
 		const page = textOf(await bookkeeper.open(await bookkeeper.fillIn(OPEN, [])));
-		assert.match(page, /Unknown: 2 people, 21,900\.50 ETB.*Abebe Kebede.*etbw_E-1041.*Not paid: 1 person/);
+		assert.match(
+			page,
+			/Unknown: 2 people, 21,900\.50 ETB.*Abebe Kebede.*etbw_E-1041.*Not paid: 1 person/,
+		);
 
 		const [abebe = '', almaz = ''] = itemsOf(first, 'Pay salaries').map(({ reference }) =>
 			String(reference),
@@ -274,7 +283,10 @@ void describe('payroll.json', () => {
 		await lab.api.activate(id);
 		const address = await stranger.fillIn(OPEN, []);
 		await stranger.answer(address, { [String(reference)]: 'It was paid' });
-		assert.deepEqual((await rowOf('E-1041')).map(({ outcome }) => outcome), ['unknown']);
+		assert.deepEqual(
+			(await rowOf('E-1041')).map(({ outcome }) => outcome),
+			['unknown'],
+		);
 	});
 
 	test('who has a problem is named with it, and the others are paid', async () => {
