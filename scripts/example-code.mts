@@ -42,7 +42,8 @@ export function withCode(example: string, text: string): string {
 				throw new Error(`${example}: the node "${name}" has no code in examples/code`);
 			if (files !== undefined) {
 				const code = files.map(read).join('');
-				const field = ['jsCode', 'jsonOutput'].find((each) => each in parameters) ?? 'completionMessage';
+				const field =
+					['jsCode', 'jsonOutput'].find((each) => each in parameters) ?? 'completionMessage';
 				const written = field === 'jsCode' ? code : asExpression(code);
 				return Object.assign({}, value, { parameters: { ...parameters, [field]: written } });
 			}

@@ -6,7 +6,7 @@ const list = first.error ? [] : results();
 const of = (outcome) => list.filter(is(outcome));
 const [ready, paid, unknown, before] = ['ready', 'paid', 'unknown', 'alreadyPaid'].map(of);
 const notPaid = of('notPaid');
-const isPaying = first.mode === 'pay';
+const isPaying = $('Ask').isExecuted && first.mode !== 'dryRun' && !isSettling;
 const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
 const isAsked = $('Ask').isExecuted && !isSelf;
 const asks = ready.length > 0 && !isPaying && !isAsked;
@@ -39,15 +39,14 @@ const rounded = ready.flatMap((row) =>
 	remarksOf(row, 'rounded').map((one) => parseFloat(one.text) - row.amountEtb),
 );
 const more = rounded.reduce((total, one) => total + one, 0);
-const quiet = ['new', 'rounded', 'unknownBefore', 'paidLately'];
-const look = (row) =>
-	(row.remarks ?? [])
-		.filter(({ code }) => !quiet.includes(code))
-		.map((one) => text(one.text))
-		.join(' ');
+const quiet = ['new', 'rounded', 'unknownBefore', 'paidLately', 'sameName'];
+const words = (remarks) => remarks.map((one) => text(one.text)).join(' ');
+const look = ({ remarks = [] }) => words(remarks.filter(({ code }) => !quiet.includes(code)));
+const changed = ({ remarks = [] }) =>
+	words(remarks.filter(({ code }) => code.startsWith('changed')));
 const why = (row) => `Row ${row.line}. ${text(whyNot(row))}`;
 const proof = ({ paid: was = {}, ...row }) =>
-	`Paid ${money(Number(was.amountEtb ?? row.amountEtb ?? 0))} ETB to ${text(was.name ?? row.name)} ${timeOf(was.paidAt ?? row.paidAt)} ${text(was.txHash ?? row.txHash)} ${was.workflow ? `by ${text(was.workflow)}` : ''} ${look(row)}`;
+	`Paid ${money(Number(was.amountEtb ?? row.amountEtb ?? 0))} ETB to ${text(was.name ?? row.name)} ${timeOf(was.paidAt ?? row.paidAt)} ${text(was.txHash ?? row.txHash)} ${was.workflow ? `by ${text(was.workflow)}` : ''} ${changed(row)}`;
 const meanwhile = isPaying
 	? known.filter((row) => ready.some((one) => one.reference === row.reference))
 	: [];
@@ -118,6 +117,8 @@ const page = first.error
 			total.length > 0 &&
 				`<p>Totals that were not read: ${total.map((row) => `row ${row.line}`).join(', ')}.</p>`,
 			section('Paid before, not again', before, proof),
+			before.some((row) => remarksOf(row, 'changedAmount').length > 0) &&
+				'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 			section('Paid', paid, (row) => `${timeOf(row.paidAt)} ${text(row.txHash)}`),
 			asks && section('All who will be paid', ready),
 		]

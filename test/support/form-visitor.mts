@@ -116,7 +116,13 @@ export class FormVisitor {
 	): Promise<number | 'no answer'> {
 		const shown = page ?? (await this.open(address));
 		const body = new FormData();
-		for (const { index, label, options } of questionsOn(shown)) {
+		const questions = questionsOn(shown);
+		for (const key of Object.keys(choices))
+			assert.ok(
+				questions.some(({ label }) => label.includes(key)),
+				`no question has ${key}`,
+			);
+		for (const { index, label, options } of questions) {
 			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1];
 			const chosen = options.find((option) => option.startsWith(said ?? '')) ?? said ?? '';
 			body.set(`field-${index}`, options.length > 0 ? JSON.stringify([chosen]) : (said ?? ''));
