@@ -112,8 +112,7 @@ const page = first.error
 			!asks &&
 				unknown.length + notPaid.length > 0 &&
 				`<p>${upAgain}: it pays who was not paid.</p>`,
-			notRead.length > 0 &&
-				`<p>Columns that were not read: ${text(notRead.join(', '))}. Only the first sheet counts, and in it hidden rows too.</p>`,
+			`<p>Only the first sheet counts, and in it hidden rows too. ${notRead.length > 0 ? `Columns that were not read: ${text(notRead.join(', '))}.` : ''}</p>`,
 			total.length > 0 &&
 				`<p>Totals that were not read: ${total.map((row) => `row ${row.line}`).join(', ')}.</p>`,
 			section('Paid before, not again', before, proof),

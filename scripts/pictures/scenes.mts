@@ -17,7 +17,8 @@ import type { Fault, PresetName, Sandbox } from '../../sandbox/sandbox.mts';
 import { openBrowser } from '../../test/support/editor/browser.mts';
 import { Editor } from '../../test/support/editor/editor.mts';
 import { FormVisitor } from '../../test/support/form-visitor.mts';
-import { PEOPLE, addRows } from '../../test/support/people.mts';
+import { duePeriod } from '../../test/live/n8n/file-payroll.mts';
+import { PAYMENTS, PEOPLE, addRows, makeTable } from '../../test/support/people.mts';
 import {
 	eventsWorkflow,
 	idOf,
@@ -185,6 +186,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		return await boxOf(scene.page.getByTestId('ndv'));
 	},
 	'approval-page': async ({ n8nUrl, api, page, add }) => {
+		await makeTable(api, PAYMENTS);
 		const workflowId = await add(await readExample('payroll-from-a-file.json'));
 		await api.activate(workflowId);
 		const person = await FormVisitor.logIn(n8nUrl, login);
@@ -206,7 +208,11 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 				userId: `etbw_${employee}`,
 			})),
 		);
-		const address = await accountant.fillIn('etb-file', [{ name: 'october.csv', content }, '']);
+		const address = await accountant.fillIn('etb-file', [
+			{ name: 'october.csv', content },
+			'salary',
+			duePeriod(),
+		]);
 		await api.deactivate(workflowId);
 		await page.setViewportSize({ width: 390, height: 1020 });
 		await page.goto(address);

@@ -237,7 +237,9 @@ test('what the payrolls write into the register, and what its file reads, are co
 	const written = [...returned.matchAll(/\b(\w+)(?=: )|(?<=, )(\w+)(?=[, ])/g)].map(
 		([, named, short]) => named ?? short ?? '',
 	);
-	const file = (await placedNodes('payments-of-a-period.json')).find(({ name }) => name === 'Columns');
+	const file = (await placedNodes('payments-of-a-period.json')).find(
+		({ name }) => name === 'Columns',
+	);
 	const read = [...String(file?.parameters['jsonOutput']).matchAll(/\$json\.(\w+)/g)].map(
 		([, field = '']) => field,
 	);

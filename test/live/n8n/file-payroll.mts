@@ -9,7 +9,7 @@ import type { Execution } from '../../../demo/n8n-api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
 import { owner, type Lab } from '../../support/lab.mts';
-import { PEOPLE, addRows } from '../../support/people.mts';
+import { PAYMENTS, PEOPLE, addRows, makeTable } from '../../support/people.mts';
 
 export const FORM = 'etb-file';
 export const OPEN = 'etb-file-open';
@@ -41,6 +41,8 @@ export class FilePayroll {
 	static async start(lab: Lab): Promise<FilePayroll> {
 		const accountant = await FormVisitor.logIn(lab.n8n.url, owner);
 		const approver = await accountant.invite(second, 'Hiwot', 'Alemu');
+		await makeTable(lab.api, PEOPLE);
+		await makeTable(lab.api, PAYMENTS);
 		const id = await lab.add(await readExample('payroll-from-a-file.json'));
 		await lab.api.activate(id);
 		return new FilePayroll(lab, accountant, approver, id);

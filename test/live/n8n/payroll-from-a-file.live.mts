@@ -5,7 +5,7 @@ import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
 import { WorkflowFile } from '../../../demo/api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { setFields, startLab, type Lab } from '../../support/lab.mts';
-import { PAYMENTS, makeTable, rowsOf, setPerson } from '../../support/people.mts';
+import { PAYMENTS, rowsOf, setPerson } from '../../support/people.mts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import {
 	FORM,
@@ -24,7 +24,6 @@ let lab: Lab;
 let payroll: FilePayroll;
 before(async () => {
 	lab = await startLab();
-	await makeTable(lab.api, PAYMENTS);
 	payroll = await FilePayroll.start(lab);
 });
 after(async () => await lab.stop());
