@@ -17,8 +17,7 @@ import type { Fault, PresetName, Sandbox } from '../../sandbox/sandbox.mts';
 import { openBrowser } from '../../test/support/editor/browser.mts';
 import { Editor } from '../../test/support/editor/editor.mts';
 import { FormVisitor } from '../../test/support/form-visitor.mts';
-import { duePeriod } from '../../test/live/n8n/file-payroll.mts';
-import { PAYMENTS, PEOPLE, addRows, makeTable } from '../../test/support/people.mts';
+import { PAYMENTS, PEOPLE, addRows, duePeriod, makeTable } from '../../test/support/people.mts';
 import {
 	eventsWorkflow,
 	idOf,

@@ -6,6 +6,10 @@ import { readExample, tablesOf } from '../../demo/examples.mts';
 export const PEOPLE = 'ETB people to pay';
 export const PAYMENTS = 'ETB payments';
 
+/** The period that is due, with pay day 25, in Addis Ababa. */
+export const duePeriod = (): string =>
+	new Date(Date.now() + (3 - 24 * 24) * 3_600_000).toISOString().slice(0, 7);
+
 type Row = Record<string, unknown>;
 
 const node = (name: string, type: string, typeVersion: number, parameters: object) => ({

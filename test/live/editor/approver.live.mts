@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
-import { duePeriod } from '../n8n/file-payroll.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
 import { owner, paidSince, startLab, type Lab } from '../../support/lab.mts';
 import { faultFor } from '../../support/payroll.mts';
-import { PAYMENTS, PEOPLE, addRows, makeTable, rowsOf } from '../../support/people.mts';
+import { PAYMENTS, PEOPLE, addRows, duePeriod, makeTable, rowsOf } from '../../support/people.mts';
 import { missingChromium, openBrowser, type BrowserWindow } from '../../support/editor/browser.mts';
 import { Editor } from '../../support/editor/editor.mts';
 

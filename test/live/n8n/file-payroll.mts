@@ -9,13 +9,10 @@ import type { Execution } from '../../../demo/n8n-api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
 import { owner, type Lab } from '../../support/lab.mts';
-import { PAYMENTS, PEOPLE, addRows, makeTable } from '../../support/people.mts';
+import { PAYMENTS, PEOPLE, addRows, duePeriod, makeTable } from '../../support/people.mts';
 
 export const FORM = 'etb-file';
 export const OPEN = 'etb-file-open';
-/** The period that is due, with pay day 25, in Addis Ababa. */
-export const duePeriod = (): string =>
-	new Date(Date.now() + (3 - 24 * 24) * 3_600_000).toISOString().slice(0, 7);
 export const second = { email: 'hiwot@example.com', password: 'Second-person-1' };
 
 export type Item = Record<string, unknown>;

@@ -5,13 +5,12 @@ import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
 import { WorkflowFile } from '../../../demo/api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { setFields, startLab, type Lab } from '../../support/lab.mts';
-import { PAYMENTS, rowsOf, setPerson } from '../../support/people.mts';
+import { PAYMENTS, duePeriod, rowsOf, setPerson } from '../../support/people.mts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import {
 	FORM,
 	FilePayroll,
 	OPEN,
-	duePeriod,
 	fileOn,
 	openInOffice,
 	saveInOffice,

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { eventually, startLab } from '../../support/lab.mts';
 import { clockFrom, faketime, moveClock, setClock } from '../../support/moved-clock.mts';
-import { PAYMENTS, rowsOf } from '../../support/people.mts';
-import { FilePayroll, duePeriod } from './file-payroll.mts';
+import { PAYMENTS, duePeriod, rowsOf } from '../../support/people.mts';
+import { FilePayroll } from './file-payroll.mts';
 
 assert.ok(faketime, 'libfaketime is missing: apt-get install libfaketime');
 const folder = await mkdtemp(join(tmpdir(), 'clock-'));
