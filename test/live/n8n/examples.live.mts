@@ -10,7 +10,7 @@ import { unfitExamples } from './installed-nodes.mts';
 import { eventually, executionsOf, paidSince, startLab } from '../../support/lab.mts';
 import { itemsOf, type Item } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
-import { PAYMENTS, addRows } from '../../support/people.mts';
+import { PAYMENTS, addRows, rowsOf } from '../../support/people.mts';
 
 let lab: Lab;
 before(async () => {
@@ -85,6 +85,14 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	const again = await run(id, START);
 	assert.equal(again.error, undefined);
 	assert.equal(only(itemsOf(again, 'Pay')).outcome, 'alreadyPaid');
+	assert.deepEqual(
+		(await rowsOf(lab.api, PAYMENTS)).map((row) => [
+			row['reference'],
+			row['outcome'],
+			row['workflow'],
+		]),
+		[['welcome-employee-1042', 'paid', `Pay a user (${id})`]],
+	);
 	assert.equal(payments(), already + 1);
 	assert.equal(lab.sandbox.books.users().length, users);
 	const [event] = await executionsOf(lab, receiver, 1);
