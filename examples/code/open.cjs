@@ -4,13 +4,14 @@ const openPage = () => {
 	const settled = told.filter(({ outcome, reference }) => reference && outcome !== 'unknown');
 	const rows = registered().map((row) => {
 		const now = settled.find(({ reference }) => reference === row.reference);
+		if (now) now.name = row.name;
 		return now
 			? { ...row, outcome: now.outcome === 'ready' ? 'notPaid' : 'paid', reason: '' }
 			: row;
 	});
 	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
 	const about = (row) =>
-		`${text(row.purpose)} ${text(row.period)}, wallet ${text(row.userId)}, ${timeOf(row.updatedAt)}, ${text(row.reference)}<br>${text(row.reason)}${isOwn(row) || row.outcome !== 'unknown' ? '' : `<br>Record it on this page of ${text(row.workflow)}.`}`;
+		`${text(row.purpose)} ${text(row.period)}, ${row.userId ? `wallet ${text(row.userId)}, ` : ''}${timeOf(row.updatedAt)}, ${text(row.reference)}<br>${text(row.reason)}${isOwn(row) || row.outcome !== 'unknown' ? '' : `<br>Record it on this page of ${text(row.workflow)}.`}`;
 	const [unknown, notPaid] = ['unknown', 'notPaid'].map((each) => rows.filter(is(each)));
 	const forWhat = (row) => `${row.period ?? ''} ${row.purpose ?? ''}`;
 	const periods = [...new Set(rows.map(forWhat))].sort().reverse();
@@ -20,7 +21,9 @@ const openPage = () => {
 		return `<tr><td><b>${text(name)}</b> ${count('unknown').length} unknown (${sum(count('unknown'))}), ${count('notPaid').length} not paid</td><td>${count('paid').length} paid: ${sum(count('paid'))}</td></tr>`;
 	};
 	const html = [
-		...settled.map((row) => `<p><b>${text(row.reference)}</b> ${text(row.message)}</p>`),
+		...settled.map(
+			(row) => `<p><b>${text(row.name)}</b> ${text(row.reference)} ${text(row.message)}</p>`,
+		),
 		unknown.length + notPaid.length === 0 ? '<p>Nothing is open.</p>' : '',
 		section('Unknown', unknown, about) + section('Not paid', notPaid, about),
 		`<h3>All payments</h3><table>${periods.map(line).join('')}</table>`,

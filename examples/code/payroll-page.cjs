@@ -70,7 +70,7 @@ const ended = [
 	notPaid.length > 0 && `${notPaid.length} not paid`,
 ].filter(Boolean);
 const total = all('Check List').filter((row) => remarksOf(row, 'total').length > 0);
-const shown = asks && [
+const red = asks && [
 	isSelf &&
 		`<h4>Nobody was paid: ${nameOf(user)} uploaded this list, so somebody else has to approve it.</h4>`,
 	period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`,
@@ -78,6 +78,8 @@ const shown = asks && [
 		`<h4>${same.length} of these ${people(ready)} got the same amount in the last 10 days: ${text(forWhat)}.</h4>`,
 	again.length > same.length &&
 		`<h4>${again.length} of these ${people(ready)} were paid in the last 10 days: ${text(forWhat)}.</h4>`,
+];
+const shown = asks && [
 	'<p>Whoever uploaded it cannot approve it: send the address of this page to somebody else.</p>',
 	section(
 		'New',
@@ -92,6 +94,7 @@ const shown = asks && [
 const page = first.error
 	? `<h2>Nobody was paid</h2><p>${text(first.error.message ?? first.error)}. ${text(first.error.remedy ?? first.error.description)}</p><p>${upAgain}</p>`
 	: [
+			...(red || []),
 			`<h2>${asks ? `${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}` : ended.join(', ')}</h2>`,
 			`<p>${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}. ${asks ? '' : isPaying ? `Approved by ${nameOf(user)}.` : decision ? `Declined by ${nameOf(user)}.` : isDeclined ? 'Nobody decided in time.' : ''}</p>`,
 			...(shown || []),
@@ -135,7 +138,7 @@ const declined = ready.map((row) => ({
 	updatedAt: '',
 }));
 const rows = asks ? [] : isDeclined ? declined : registerRows();
-const nothing = isSettling ? 'Nothing was recorded' : 'The list cannot be used';
+const nothing = isSettling ? 'Nothing more was recorded' : 'The list cannot be used';
 if (rows.length === 0) rows.push({ reason: nothing, updatedAt: '' });
 const item = { asks: isSettling ? first.code !== 'notSettled' : asks, approve, fields };
 return [{ ...item, page: isSettling ? `<h2>${nothing}</h2>` : page }, ...rows].map((json) => ({

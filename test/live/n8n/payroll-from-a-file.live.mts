@@ -330,7 +330,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 
 	const [paid, lost] = [await referenceOf('S-paid'), await referenceOf('S-lost')];
 	const settled = await payroll.settle({ [paid]: 'It was paid', [lost]: 'It was not paid' });
-	assert.match(settled, /PAID Settled as paid.*LOST Settled as not paid/);
+	assert.match(settled, /Abebe Kebede \S*PAID Settled as paid.*LOST Settled as not paid/);
 	assert.deepEqual(payroll.paid(already), ['S-paid 100']);
 	const [row] = await register('S-paid');
 	assert.deepEqual(
