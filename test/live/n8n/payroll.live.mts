@@ -100,7 +100,7 @@ void describe('people-to-pay.json', () => {
 			page,
 			/2 people new, 1 changed.*Not clear E-2002 Row 4\. .*"12,400", which can mean/,
 		);
-		assert.match(page, /Changed: 1 person Abebe Kebede E-1041/);
+		assert.match(page, /Changed: 1 person, 5\.00 ETB Abebe Kebede E-1041 .*12,400 ETB/);
 		assert.match(page, /1 got a wallet, 1 were changed, 1 failed.*Taken E-taken.*409/);
 		assert.equal(lab.sandbox.books.users().length, users + 1);
 		const added = (await rowsOf(lab.api, PEOPLE)).slice(3);
@@ -214,6 +214,7 @@ void describe('payroll.json', () => {
 			(await rowsOf(lab.api, PAYMENTS)).map(({ outcome }) => outcome),
 			['unknown', 'unknown', 'notPaid'],
 		);
+		assert.doesNotMatch(first.error ?? '', /could not be written/);
 		// The message has the address of the page.
 		const [address = ''] = /http\S+\/form\/etb-payroll-open/.exec(first.error ?? '') ?? [];
 		assert.match(await bookkeeper.open(address), /What is open/);
