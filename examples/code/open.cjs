@@ -4,11 +4,11 @@ const openPage = () => {
 	const settled = told.filter(({ outcome, reference }) => reference && outcome !== 'unknown');
 	const rows = registered().map((row) => {
 		const now = settled.find(({ reference }) => reference === row.reference);
-		if (now) now.name = row.name;
 		return now
 			? { ...row, outcome: now.outcome === 'ready' ? 'notPaid' : 'paid', reason: '' }
 			: row;
 	});
+	const whoOf = ({ reference }) => rows.find((row) => row.reference === reference)?.name;
 	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
 	const about = (row) =>
 		`${text(row.purpose)} ${text(row.period)}, ${row.userId ? `wallet ${text(row.userId)}, ` : ''}${timeOf(row.updatedAt)}, ${text(row.reference)}<br>${text(row.reason)}${isOwn(row) || row.outcome !== 'unknown' ? '' : `<br>Record it on this page of ${text(row.workflow)}.`}`;
@@ -21,9 +21,11 @@ const openPage = () => {
 		return `<tr><td><b>${text(name)}</b> ${count('unknown').length} unknown (${sum(count('unknown'))}), ${count('notPaid').length} not paid</td><td>${count('paid').length} paid: ${sum(count('paid'))}</td></tr>`;
 	};
 	const html = [
-		...settled.map(
-			(row) => `<p><b>${text(row.name)}</b> ${text(row.reference)} ${text(row.message)}</p>`,
-		),
+		...told
+			.filter(({ reference }) => reference)
+			.map(
+				(row) => `<p><b>${text(whoOf(row))}</b> ${text(row.reference)} ${text(row.message)}</p>`,
+			),
 		unknown.length + notPaid.length === 0 ? '<p>Nothing is open.</p>' : '',
 		section('Unknown', unknown, about) + section('Not paid', notPaid, about),
 		`<h3>All payments</h3><table>${periods.map(line).join('')}</table>`,
