@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';
-import { WorkflowFile } from '../../../demo/api.mts';
+import { WorkflowFile } from '../../../demo/n8n-api.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { setFields, startLab, type Lab } from '../../support/lab.mts';
 import { PAYMENTS, duePeriod, rowsOf, setPerson } from '../../support/people.mts';
