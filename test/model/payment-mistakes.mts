@@ -236,7 +236,7 @@ export const mistakes: Mutation[] = [
 			'found.every(isProof) && new Set(found).size === 1',
 			'true',
 		],
-		['A state that is open counts', '!isObject(value) && !hasSucceeded(value)', 'false'],
+		['A state that is open counts', 'return !hasSucceeded(fact);', 'return false;'],
 		['A success for another user counts', '!isSame(value, each)', 'false'],
 		['A body that says no and yes is a refusal', '!tellsOfSuccess(answer) &&', ''],
 	),

@@ -53,8 +53,9 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (status >= 200 && status < 300) return judgeSuccess(asked, attempt);
 	const refused = { code: 'refused' } as const;
 	if (mayRepeat(asked)) return { verdict: passing.has(status) ? 'retry' : 'notDone', ...refused };
-	// The status says no, and the body says yes.
-	if (tellsOfSuccess(attempt)) return { verdict: 'unknown', code: 'unclear' };
+	// The status says no, and the body says that it was made, or may be.
+	if (tellsOfSuccess(attempt) || tellsOfPayment(attempt.body))
+		return { verdict: 'unknown', code: 'unclear' };
 	if (status === 429) return { verdict: 'retry', ...refused };
 	const isRefusal = status >= 300 && status < 500 && !openRefusals.has(status);
 	return isRefusal ? { verdict: 'notDone', ...refused } : { verdict: 'unknown', code: 'unclear' };
@@ -82,7 +83,7 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
 	const movesMoney = asked.movesMoney === true;
 	const { body } = answer;
-	if (movesMoney && (!says(true, body) || tellsOfFailure(answer)))
+	if (movesMoney && (!says(true, body) || hasRepeatedName(answer)))
 		return 'without saying whether it paid';
 	const maySayNothing = asked.outputIfAnswerIsSilent !== undefined;
 	if (!hasFields(body) && !(maySayNothing && (body !== undefined || isPlain(answer)))) {
@@ -109,20 +110,25 @@ const inPlaces = (body: unknown, ...names: string[]): unknown[] =>
 const says = (success: boolean, body: unknown): boolean =>
 	inPlaces(body, 'success').includes(success);
 
-/** Whether it says no, and nothing in it tells of a payment that was or will be made. */
+/** Whether it says no, and nothing in it tells of a payment that was made, or may be. */
 const saysNotPaid = (answer: Answer): boolean =>
-	says(false, answer.body) &&
-	!tellsOfSuccess(answer) &&
-	![...entriesIn(answer.body)].some(
-		([name, value]) => isState(name) && (hasSucceeded(value) || matches(waiting, value)),
-	);
+	says(false, answer.body) && !tellsOfSuccess(answer) && !tellsOfPayment(answer.body);
 
 /** Whether an answer tells anywhere in its text that something was done. */
 const tellsOfSuccess = (answer: Answer): boolean =>
 	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer));
 
-/** Whether an answer has a `success` that is not true anywhere in its text: JSON keeps the last one of two. */
-const tellsOfFailure = ({ text }: Answer): boolean => /"success"\s*:(?!\s*true\b)/.test(text);
+/** Whether an object in the text of an answer has a name twice: of two values JSON keeps the last one. */
+function hasRepeatedName({ text, body }: Answer): boolean {
+	const written = text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':'));
+	return written !== undefined && written.length !== countNames(body);
+}
+
+const countNames = (value: unknown): number => {
+	if (!isObject(value)) return 0;
+	const inside = Object.values(value).reduce((sum: number, each) => sum + countNames(each), 0);
+	return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
+};
 
 /** Undoes quoting (letters as codes, backslashes, other quotes), because a gateway may quote the service's answer in its own. */
 const plainText = ({ text }: Answer): string =>
@@ -149,57 +155,90 @@ function contradictionIn(
 	if ([body, ...inPlaces(body, 'success', 'ok', 'status')].some(isNo))
 		return 'and says that it did not do it';
 	if (inPlaces(body, 'error', 'errors').some(isFilled)) return 'with an error';
-	const doubt = movesMoney === true ? [...entriesIn(body)].find(isDoubt) : undefined;
+	const doubt = movesMoney === true ? factsIn(body).find(isDoubt) : undefined;
 	if (doubt !== undefined) return `with ${doubt[0]}: ${show(doubt[1])}`;
 	for (const [name, value] of Object.entries(sent)) {
 		const found = inPlaces(body, name).filter((place) => place !== undefined);
 		const isPayment = movesMoney === true && name === 'amountEtb';
-		const other = found.find((each) => (isPayment ? !canBePaid(each) : !isSame(value, each)));
+		const amounts = new Set(found.map((each) => decimalText(each) ?? each));
+		const other = found.find((each) =>
+			isPayment ? !canBePaid(each) || amounts.size > 1 : !isSame(value, each),
+		);
 		if (other !== undefined) return `with another value than was sent: ${name} is ${show(other)}`;
 	}
 	return undefined;
 }
 
-/** All names in a body and their values, also of what is inside of others. */
-function* entriesIn(body: unknown): Generator<[name: string, value: unknown]> {
-	if (!isObject(body)) return;
-	for (const [name, value] of Object.entries(body)) {
-		yield [name, value];
-		yield* entriesIn(value);
-	}
+type Fact = [name: string, value: string];
+
+/** The texts, numbers and truths in a body, by the names that lead to them, such as `data.status`. */
+function factsIn(value: unknown, path = ''): Fact[] {
+	if (isAbsent(value)) return [];
+	if (!isObject(value)) return [[path, String(value).trim()]];
+	if (Array.isArray(value)) return value.flatMap((each) => factsIn(each, path));
+	return Object.entries(value).flatMap(([name, each]) =>
+		factsIn(each, path === '' ? name : `${path}.${name}`),
+	);
 }
 
-/** A state of a payment that may still be made. */
-const waiting =
-	/pend|queue|wait|process|progress|accept|approv|schedul|submit|broadcast|hold|review|initiat|creat|delay|defer|partial|draft|^open|^new$|^start/i;
+const nameOf = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path;
+
+const isState = (path: string): boolean =>
+	/(?:status|state|phase|outcome|result|(?:^|\.|response_?|status_?)code)(?:_?text)?(?:\.(?:value|name|code|text))?$/i.test(
+		path,
+	);
+const isMessage = (path: string): boolean =>
+	/message|reason|detail|description/i.test(nameOf(path));
+const isError = (path: string): boolean =>
+	/^(?:is|has)?_?(?:err|fail|exception)/i.test(nameOf(path));
+/** A name that says, by a true value, that a payment was not made, or is not made yet. */
+const isNegative = (path: string): boolean =>
+	/fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting|dry_?run|simulat/i.test(
+		nameOf(path),
+	) && !/able$/i.test(path);
+/** A name that says, by a true value, that a payment was made. */
+const isPositive = (path: string): boolean =>
+	/^(?:is|was|has)?_?(?:success|succe|ok$|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)/i.test(
+		nameOf(path),
+	);
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 const succeeded =
-	/^(?:true|0|2\d\d|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined)$/i;
+	/^(?:true|1|0x1|20[0134569]|2[1-9]\d|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined)$/i;
+const hasSucceeded = ([path, value]: Fact): boolean =>
+	succeeded.test(value) || (/code$/i.test(path) && /^0+$/.test(value));
 
-const hasSucceeded = (value: unknown): boolean =>
-	!isObject(value) &&
-	succeeded.test(String(value).trim()) &&
-	!['202', '207'].includes(String(value));
+/** The states of a payment that was not made, and that nobody makes any more. */
+const failed =
+	/fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|forbid|block|bad|missing|^un(?!known|certain|confirmed)|^not|not.?found|^no$|^false$|^[45]\d\d$/i;
 
-const isState = (name: string): boolean =>
-	/(?:status|state|outcome|result|status_?code|^code)$/i.test(name);
+/** Whether a field of an answer to a payment says that it failed, or is not made yet. */
+function isDoubt(fact: Fact): boolean {
+	const [path, value] = fact;
+	if (isError(path)) return isFilled(value);
+	if (isState(path)) return !hasSucceeded(fact);
+	if (isPositive(path)) return isNo(value) || value === '0';
+	if (isMessage(path)) return /fail|declin|reject|insufficient|revert/i.test(value);
+	return isNegative(path) && (isYes(value) || /^[1-9]\d*$/.test(value));
+}
+
+/** Whether an answer that says no tells all the same of a payment that was made, or may be. */
+const tellsOfPayment = (body: unknown): boolean =>
+	factsIn(body).some((fact) => {
+		const [path, value] = fact;
+		if (/hash|^tx|transaction/i.test(nameOf(path)) && isProof(value)) return true;
+		if (isError(path) || isMessage(path) || /code$/i.test(path))
+			return /time.?out|timed.?out|duplicate|already|in.?progress|in.?flight|pending|queued/i.test(
+				value,
+			);
+		if (isState(path)) return !failed.test(value);
+		return (isPositive(path) || /pend|queue/i.test(nameOf(path))) && isYes(value);
+	});
 
 const matches = (words: RegExp, value: unknown): boolean =>
 	typeof value === 'string' && words.test(value.trim());
 
-/** Whether a field of an answer to a payment says that it failed, or is not made yet. */
-function isDoubt([name, value]: [name: string, value: unknown]): boolean {
-	if (/^(?:is|has)?_?(?:error|failure)/i.test(name)) return isFilled(value);
-	if (isState(name)) return !isAbsent(value) && !isObject(value) && !hasSucceeded(value);
-	if (/^(?:is|was)?_?(?:success|ok$|paid|done|complete|confirm|settled|executed)/i.test(name))
-		return isNo(value);
-	const isTrue = value === true || value === 1 || matches(/^true$/i, value);
-	return (
-		isTrue &&
-		/fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting/i.test(name)
-	);
-}
+const isYes = (value: string): boolean => /^(?:true|yes|1)$/i.test(value);
 
 const isNo = (value: unknown): boolean =>
 	value === false || matches(/^(?:false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i, value);
@@ -207,16 +246,12 @@ const isNo = (value: unknown): boolean =>
 /** Whether an error is said, and not that there is none. */
 const isFilled = (value: unknown): boolean => {
 	if (isObject(value)) return Object.keys(value).length > 0;
-	return Boolean(value) && !matches(/^(?:0|none|null|false|no|n\/a|-)?$/i, value);
+	return Boolean(value) && !matches(/^(?:0|none|null|false|no|no error|n\/a|-)?$/i, value);
 };
 
-/** Whether it can be the hash of a transaction (service document §2): not a word that stands for none. */
+/** Whether it can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
 const isProof = (value: unknown): boolean =>
-	matches(/[0-9a-z]/i, value) &&
-	!matches(
-		/^(?:0x)?0*$|^(?:null|none|undefined|false|true|n\/a|pending|queued|failed|error)$/i,
-		value,
-	);
+	matches(/^[\x21-\x7e]*[1-9][\x21-\x7e]*$/, value) && !matches(/fail|err|revert|reject/i, value);
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {
