@@ -7,6 +7,7 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
+import { authenticationHeaders } from '../nodes/shared/account';
 
 /** Access to one partner account of the ETB wallet service (service document §5). */
 export class EtbWalletApi implements ICredentialType {
@@ -77,8 +78,7 @@ export class EtbWalletApi implements ICredentialType {
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
 	): Promise<IHttpRequestOptions> => {
-		const apiKey = typeof credentials.apiKey === 'string' ? credentials.apiKey.trim() : '';
-		const headers = { ...requestOptions.headers, Authorization: `Bearer ${apiKey}` };
+		const headers = { ...requestOptions.headers, ...authenticationHeaders(credentials) };
 		return Promise.resolve({ ...requestOptions, headers });
 	};
 }

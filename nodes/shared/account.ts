@@ -59,6 +59,11 @@ export async function loadAccount(context: IExecuteFunctions | IHookFunctions): 
 	return parseAccount({ id: id ?? '', name: name ?? '', type: credentialType, data });
 }
 
+/** The header that shows the API key to the service (service document §5). @param data of the credential, whose key need not be checked */
+export const authenticationHeaders = ({ apiKey }: ICredentialDataDecryptedObject) => ({
+	Authorization: `Bearer ${trimmed(apiKey)}`,
+});
+
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /**

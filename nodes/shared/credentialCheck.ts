@@ -4,7 +4,7 @@ import type {
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import { checkWebhookSecrets, parseAccount, type Account } from './account';
+import { authenticationHeaders, checkWebhookSecrets, parseAccount, type Account } from './account';
 import { asInvalidValue } from './invalidValue';
 import { rawAnswer } from './n8n';
 import { judge } from './service/answer';
@@ -26,7 +26,7 @@ export async function testCredential(
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };
 	}
-	const { url, apiKey } = account;
+	const { url, credentialsDecrypted } = account;
 	// The only request function that n8n gives to a credential test.
 	const { request } = this.helpers;
 	const send = async () =>
@@ -34,7 +34,10 @@ export async function testCredential(
 			await request({
 				method: balanceRequest.method,
 				uri: url.href + balanceRequest.path,
-				headers: { Accept: 'application/json', Authorization: `Bearer ${apiKey}` },
+				headers: {
+					Accept: 'application/json',
+					...authenticationHeaders(credentialsDecrypted.data ?? {}),
+				},
 				timeout: timeoutMs,
 				simple: false,
 				resolveWithFullResponse: true,
