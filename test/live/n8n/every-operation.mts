@@ -57,11 +57,17 @@ export const everyOperation = (): WorkflowFile =>
 			execution: 'another/1',
 			options: { concurrency: 4, timeout: 20_000 },
 		}),
-		list([{ employee: 'A-1', name: 'Abebe', amountEtb: '12,400.50' }], 'List'),
+		list(
+			[{ 'Staff No': 'A-1', Wallet: 'etbw_a-1', name: 'Abebe', amountEtb: '12,400.50' }],
+			'List',
+		),
 		wallet('Check List', 'disbursement', 'checkList', {
 			purpose: 'salary',
 			payDay: 25,
 			period: '={{ $now.minus({ months: 2 }).toFormat("yyyy-MM") }}',
+			columns: { employee: 'Staff No', userId: 'Wallet' },
 			knownPeople: '',
+			setsUpPeople: false,
+			knownPayments: '',
 		}),
 	]);
