@@ -157,7 +157,9 @@ void describe('payments', () => {
 		await editor.openNode('Pay a user');
 		const [paid] = stack.sandbox.books.disbursements();
 		assert.ok(paid !== undefined, 'nothing was paid');
-		const [{ paidAt, ...told } = {}] = await editor.json();
+		const [{ paidAt, walletAddress, ...told } = {}] = await editor.json();
+		assert.match(String(walletAddress), /^0x/);
+		// The fields of the input item, a user, come along.
 		assert.deepEqual(told, {
 			outcome: 'paid',
 			code: 'paid',
@@ -165,10 +167,14 @@ void describe('payments', () => {
 			toUserId: 'etbw_employee-7',
 			amountEtb: 1250.5,
 			txHash: paid.txHash,
+			...{ id: 'etbw_employee-7', externalId: 'employee-7' },
 			success: true,
 		});
 		const asText = Object.fromEntries(
-			Object.entries({ ...told, paidAt }).map(([name, value]) => [name, String(value)]),
+			Object.entries({ ...told, paidAt, walletAddress }).map(([name, value]) => [
+				name,
+				String(value),
+			]),
 		);
 		assert.deepEqual(await editor.table(), [asText]);
 		assert.deepEqual(await editor.schema(), asText);
