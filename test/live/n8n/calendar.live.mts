@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
 import { startLab } from '../../support/lab.mts';
 import { clockFrom, faketime, moveClock, setClock } from '../../support/moved-clock.mts';
-import { PAYMENTS, PEOPLE, addRows, rowsOf, setPerson } from '../../support/people.mts';
+import { PAYMENTS, PEOPLE, addRows, makeTable, rowsOf, setPerson } from '../../support/people.mts';
 
 assert.ok(faketime, 'libfaketime is missing: apt-get install libfaketime');
 const folder = await mkdtemp(join(tmpdir(), 'clock-'));
@@ -21,6 +21,7 @@ after(async () => {
 /** The second one has a wrong user ID at first. */
 const employees = ['E-1041', 'E-1042', 'E-1043'];
 const wrong = 'E-1042';
+await makeTable(lab.api, PAYMENTS);
 await addRows(
 	lab.api,
 	PEOPLE,

@@ -197,7 +197,7 @@ void describe('low-treasury-alert.json', () => {
 			answer: { status: 200, body: '{"success":false,"message":"later"}' },
 		});
 		const without = await run(id, 'Every morning');
-		assert.match(without.error ?? '', /answered 200 with no treasuryBalance in its body/);
+		assert.match(without.error ?? '', /answered 200 and says that it did not do it/);
 	});
 });
 
