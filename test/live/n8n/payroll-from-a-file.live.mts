@@ -112,6 +112,27 @@ test('shows what will be paid and what not, and pays exactly that after a second
 	assert.match(await payroll.accountant.open(link), new RegExp(`value='${duePeriod()}' selected`));
 });
 
+test('an execution ends red when somebody is left, also if nobody opens the last page', async () => {
+	const { rows, salaries } = await newList();
+	const already = payroll.payments();
+	const example = JSON.stringify(await readExample('payroll-from-a-file.json'));
+	const soon = example
+		.replaceAll('"etb-file', '"red-file')
+		.replace('"resumeAmount":15,"resumeUnit":"minutes"', '"resumeAmount":1,"resumeUnit":"seconds"');
+	assert.ok(soon.includes('"seconds"'));
+	const id = await lab.add(WorkflowFile.parse(JSON.parse(soon)));
+	await lab.api.activate(id);
+	const list = csv(...rows, 'NEW-2,Sara Bekele,,100');
+	const address = await payroll.accountant.fillIn('red-file', [list, 'salary', duePeriod()]);
+	await payroll.approver.choose(address, 'Approve');
+	const [execution = ''] = await lab.api.executionIds(id);
+	// n8n looks once a minute for pages whose time is over.
+	const { status, error } = await lab.api.endedExecution(execution, 180_000);
+	assert.deepEqual([status, /1 are left.*Sara Bekele/.test(error ?? '')], ['error', true]);
+	assert.deepEqual(payroll.paid(already), salaries);
+	await lab.api.deactivate(id);
+});
+
 test('who uploaded cannot approve, nor a stranger, nor a list that brings an approval along', async () => {
 	const { rows } = await newList();
 	const already = payroll.payments();
