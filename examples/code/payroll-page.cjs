@@ -36,7 +36,9 @@ const [last] = earlier
 const here = new Set([...list, ...known.filter(isThis)].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !here.has(row.person));
 const rounded = ready.flatMap((row) =>
-	remarksOf(row, 'rounded').map((one) => parseFloat(one.text) - row.amountEtb),
+	remarksOf(row, 'rounded').map(
+		(one) => Number(/([\d.]+) to /.exec(one.text)?.[1]) - row.amountEtb,
+	),
 );
 const more = rounded.reduce((total, one) => total + one, 0);
 const quiet = ['new', 'rounded', 'unknownBefore', 'paidLately', 'sameName'];

@@ -1,12 +1,15 @@
 // One row of the register for each row of the list. One without `id` is new, one with `updatedAt` stays as it is.
 const isSettling = $('What is open').isExecuted;
 const results = () => {
-	const rows = new Map(all('Check List').map((row) => [row.line, row]));
+	const outcomeOf = (row) => (row.paid ? 'alreadyPaid' : 'notPaid');
+	const rows = new Map(
+		all('Check List').map((row) => [row.line, { ...row, outcome: outcomeOf(row) }]),
+	);
 	for (const row of [...all('Pay salaries', 0), ...all('Pay salaries')])
 		if (rows.get(row.line)?.status === 'ready')
 			rows.set(row.line, { ...rows.get(row.line), ...row });
 	return [...rows]
-		.map(([, row]) => ({ outcome: row.paid ? 'alreadyPaid' : 'notPaid', ...row }))
+		.map(([, row]) => row)
 		.filter((row) => row.status !== 'noPerson' && remarksOf(row, 'total').length === 0);
 };
 const registerRows = () => {
