@@ -1,5 +1,5 @@
 /**
- * `npm run test:live`: all tests that drive a real n8n. Exits 1 when one fails. Three files at a time,
+ * `npm run test:live`: all tests that drive a real n8n. Exits 1 when one fails. Two files at a time,
  * because they mostly wait. From the last name to the first: so those that take minutes, of queue mode and of n8n, begin
  * early, and no core is left idle at the end.
  */
@@ -16,7 +16,7 @@ const files = globSync('test/live/{editor,n8n,queue}/*.live.mts', {
 	.toReversed()
 	.map((file) => join(projectFolder, file));
 
-run({ files, concurrency: 3 })
+run({ files, concurrency: 2 })
 	.on('test:fail', () => (process.exitCode = 1))
 	.compose(spec)
 	.pipe(process.stdout);
