@@ -43,8 +43,10 @@ const visible = (text: string): string =>
 const withoutBlanks = (text: string): string => text.trim().replace(/(?<!\p{N}) | (?!\p{N})/gu, '');
 
 /** Signs that only set off the parts of an employee number. */
-const sign = '[-/\\\\._:# ]+';
-const signsAtEdges = new RegExp(`^${sign}|${sign}$`, 'g');
+const oneSign = '[-/\\\\._:# ]';
+const sign = `${oneSign}+`;
+// A run is tried once, from its beginning: from each of its characters, it would take their square.
+const signsAtEdges = new RegExp(`^${sign}|(?<!${oneSign})${sign}$`, 'g');
 const signsAtLetters = new RegExp(
 	`(?<=[\\p{L}\\p{M}])${sign}(?=\\p{N})|(?<=\\p{N})${sign}(?=[\\p{L}\\p{M}])`,
 	'gu',

@@ -286,6 +286,19 @@ describe('a row', () => {
 		]);
 	});
 
+	// A way of reading that tries a run of characters from each of them does not come to an end.
+	test.each(['\t', '\r', '\ufeff', ' ', '\u00a0', '\u200b', '\u2800', '-', '. ', '0', 'a', '"'])(
+		'may have a very long run of %j within each cell',
+		(character) => {
+			const cell = `E${character.repeat(300_000)}1`;
+			for (const column of ['employee', 'name', 'amountEtb', 'userId', 'phone', 'email', 'x']) {
+				const read = (): unknown => one({ [column]: cell });
+				if (character === '\r') expect(refusalOf(read)).toMatch(/several lines/);
+				else expect(read()).toMatchObject({ line: 1 });
+			}
+		},
+	);
+
 	test('of a CSV file without a mark of its encoding has its letters', () => {
 		const bytes = (text: string): string => Buffer.from(text).toString('latin1');
 		const [item] = sheet(

@@ -4,10 +4,10 @@ import { invisible } from '../../shared/lookalikes';
 
 /** Nearly all cells, of which nothing is taken off. */
 const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
-const unseenAtEnds = new RegExp(
-	`^(?:${invisible.source}|\\s)+|(?:${invisible.source}|\\s)+$`,
-	'gu',
-);
+/** One class, because the same character in two of them can be matched in ever more ways. */
+const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
+/** A run begins where nothing unseen stands before it: tried from each of its characters, it would take their square. */
+const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 
 /**
  * The text of a cell: decoded, with composed letters, one blank where there are several, without what nobody sees at its
