@@ -43,7 +43,7 @@ describe('the code of the package', () => {
 		/^nodes\/shared\/(?!credentialCheck)[^/]+$/,
 		/^nodes\/shared\/(record|service)\//,
 		/^nodes\/shared\/credentialCheck/,
-		/^nodes\/EtbWallet\/(operation|parameters)\.ts/,
+		/^nodes\/EtbWallet\/(operation|ownFields|parameters)\.ts/,
 		/^nodes\/EtbWallet\/(disbursement|list)\//,
 		/^nodes\/EtbWallet\/actions\/\w+\//,
 		/^nodes\/EtbWallet\/actions\/index\.ts/,

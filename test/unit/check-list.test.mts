@@ -230,6 +230,24 @@ describe('a row', () => {
 			expect(item?.row).not.toHaveProperty(name);
 	});
 
+	test('passes nothing through that would be taken for the state of a payment', () => {
+		const old = {
+			...{ outcome: 'paid', code: 'paid', message: 'Paid', remedy: 'None', mode: 'pay' },
+			...{ requestedAmountEtb: 5, httpCode: 200, txHash: '0xold', paidAt: '2026-10-25' },
+			...{ error: 'x', toUserId: 'etbw_1', ['__proto__']: 'x' },
+		};
+		const row = { employee: 'E-1', name: 'Abebe', amountEtb: 'x', ...old, Department: 'Sales' };
+		const [item] = check([row, ...others]);
+		expect(item?.others).toEqual({ Department: 'Sales' });
+		expect(item?.row.notRead).toEqual(expect.arrayContaining(['outcome', 'txHash', 'Department']));
+		const checkedHeadings = Object.keys(old);
+		const [ofSheet] = sheet(
+			[...headings, ...checkedHeadings.filter((name) => name !== 'toUserId')],
+			['E-1', 'Abebe', 'x', ...checkedHeadings.slice(1)],
+		);
+		expect(ofSheet?.others).toEqual({});
+	});
+
 	test('without a number and an amount is no person, and says what stands in it', () => {
 		const rows = sheet(
 			['No.', ...headings],

@@ -5,6 +5,7 @@ import { grouped } from '../../shared/grouped';
 import { cut, show } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknownValues';
+import { withoutOwnFields } from '../ownFields';
 import { codesOfFields } from './codes';
 import type { RunOptions } from './options';
 import {
@@ -251,30 +252,6 @@ export function reportRun(
 		return result === undefined ? [] : [outputItem(context, options, { ...row, result })];
 	});
 }
-
-/**
- * Fields that this node alone writes, also where it writes none: workflows, n8n and the pay gate act on them. `__proto__`
- * would give the item fields that are not its own.
- */
-const ownFields: ReadonlySet<string> = new Set([
-	'__proto__',
-	'outcome',
-	'code',
-	'message',
-	'remedy',
-	'mode',
-	'reference',
-	'toUserId',
-	'amountEtb',
-	'requestedAmountEtb',
-	'httpCode',
-	'txHash',
-	'paidAt',
-	'error',
-]);
-
-const withoutOwnFields = (fields: IDataObject): IDataObject =>
-	Object.fromEntries(Object.entries(fields).filter(([name]) => !ownFields.has(name)));
 
 /** The output item of a row. The editor's table shows its fields in this order. */
 function outputItem(

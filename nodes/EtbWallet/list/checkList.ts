@@ -2,6 +2,7 @@
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf } from '../../shared/lookalikes';
+import { withoutOwnColumns } from '../ownFields';
 import { sumsOfOthers } from './amounts';
 import { asItCame, textOf } from './cells';
 import { changes, listed, namesakesAmong, paidLately } from './compare';
@@ -58,10 +59,6 @@ export interface CheckedRow {
 
 type Fact = Pick<Payment, 'name' | 'amountEtb'> & { toUserId: string };
 
-/** A list that was checked before has these columns, and what they say is old. */
-const ownNames =
-	/^(?:status|line|employee|person|name|toUserId|period|purpose|problem|remarks|amountEtb|reference|known|lastTime|paid|notRead)$/;
-
 export interface CheckedItem {
 	/** Of the items that came in. */
 	itemIndex: number;
@@ -109,7 +106,7 @@ export function checkList(
 function othersOf({ cells, others }: SourceRow): Record<string, unknown> {
 	const reach = (['email', 'phone'] as const).filter((column) => cells[column] !== undefined);
 	const all = [...others, ...reach.map((column) => [column, asItCame(cells[column])] as const)];
-	return Object.fromEntries(all.filter(([name]) => !ownNames.test(name)));
+	return withoutOwnColumns(Object.fromEntries(all));
 }
 
 type Judgement = Pick<CheckedRow, 'status' | 'problem' | 'remarks'> & Partial<CheckedRow>;
