@@ -2,11 +2,18 @@
 import { amountInEtb } from '../../shared/amount';
 import { decimalText, rounded } from '../../shared/decimal';
 import { InvalidValueError, invalid } from '../../shared/invalidValue';
-import { dayNear, isFormulaError, visibleText } from './cells';
+import { dayNear, isFormulaError, textOf, visibleText } from './cells';
 import { remark, type Remark } from './remarks';
 
 /** So many decimals that the sign can only be a decimal point: a calculated amount. */
 const calculated = /^(?:\d+[.,]\d{4,}|(?:0|\d{4,})[.,]\d{3})$/;
+
+/**
+ * Full-width digits and their signs as the usual ones. No other compatibility form, because it would become another number:
+ * 5000¹ is not 50001.
+ */
+const withUsualDigits = (text: string): string =>
+	text.replace(/[\uff0c\uff0e\uff10-\uff19]/g, (wide) => wide.normalize('NFKC'));
 
 /**
  * The amount in a cell, in ETB, with at most two decimals. It is read as everywhere, but a calculated one with more than
@@ -19,11 +26,19 @@ export function amountInCell(
 	now: Date,
 	field: string,
 ): { amountEtb: number; remarks: Remark[] } {
-	const written = typeof cell === 'number' ? cell : visibleText(cell).normalize('NFKC');
+	const written = typeof cell === 'number' ? cell : withUsualDigits(textOf(cell));
 	if (written === '') {
 		const remedy =
 			'Write the amount. If the cell has a formula, its value is missing: open the file in a spreadsheet, see that the formula gives a number, and save it.';
 		throw new InvalidValueError(`${field} is empty`, remedy);
+	}
+	// An override shows digits in another order, and something else may stand for a comma.
+	if (
+		typeof written === 'string' &&
+		(visibleText(cell) !== textOf(cell) || /\u202e/.test(String(cell)))
+	) {
+		const remedy = 'Write the amount again by hand.';
+		throw new InvalidValueError(`${field} has a sign that nobody can see`, remedy);
 	}
 	if (isFormulaError(written))
 		throw invalid(field, written, 'is an error of a formula', 'Correct the formula.');
