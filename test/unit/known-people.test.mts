@@ -379,6 +379,54 @@ describe('with Known Payments', () => {
 		}
 	});
 
+	const numbersWrittenAnew = [
+		['salary-2026-11-E-0701', 'E-0701'],
+		['salary-2026-11-0042', '42'],
+		['salary-2026-11-42.', '0042'],
+		['salary-2026-11-0911234567', '+251 911 234 567'],
+		['salary-2026-11-E-12', 'E-12'],
+	];
+
+	test.each(numbersWrittenAnew)(
+		'%p is found for %p, whatever its columns say',
+		(reference, employee) => {
+			for (const columns of [{}, { purpose: 'SALARY', period: '2026/11', person: employee }]) {
+				const row = { ...columns, reference };
+				expect(against([{ ...row, outcome: 'paid' }], { employee })).toMatchObject({
+					...{ status: 'paidBefore', problem: '' },
+				});
+				expect(against([{ ...row, outcome: 'notPaid' }], { employee })?.status).toBe('ready');
+				// The record of this workflow knows it under that reference alone.
+				expect(
+					against([{ ...row, outcome: 'unknown', workflow: 'Pay (w)' }], { employee }, 'w'),
+				).toMatchObject({
+					...{ status: 'problem', problem: expect.stringMatching(/unknown whether/) as unknown },
+				});
+			}
+		},
+	);
+
+	test('a reference of another kind is found by the columns', () => {
+		const other = paid({ reference: 'INV-5', period: '2026-11', person: 'e 1' });
+		expect(against([other])?.status).toBe('paidBefore');
+		for (const more of [{ period: '2026-10' }, { purpose: 'bonus' }, { person: 'E-2' }])
+			expect(against([{ ...other, ...more }])?.status).toBe('ready');
+	});
+
+	test.each(['paid', 'Paid', ' PAID ', 'alreadyPaid', 'Already paid', 'otherAmount', 'paidBefore'])(
+		'the outcome %p is one of who was paid',
+		(outcome) => {
+			expect(against([paid({ ...thisMonth, outcome })])?.status).toBe('paidBefore');
+		},
+	);
+
+	test('an unknown outcome is known in capital letters, and another workflow by its whole id', () => {
+		const unknown = paid({ ...thisMonth, outcome: 'Unknown', workflow: 'Copy of w (abcw)' });
+		for (const own of ['w', 'abc', 'Copy'])
+			expect(against([unknown], {}, own)?.status).toBe('problem');
+		expect(against([unknown], {}, 'abcw')?.status).toBe('ready');
+	});
+
 	test('is refused if it is no list', () => {
 		expect(() => paymentsIn('x')).toThrow(/Known Payments is "x"/);
 	});

@@ -7,7 +7,7 @@ import { sumsOfOthers } from './amounts';
 import { asItCame, textOf } from './cells';
 import { changes, listed, namesakesAmong, paidLately } from './compare';
 import { readList, type Column, type OwnHeadings, type SourceRow } from './headings';
-import type { Payment, Person } from './known';
+import { referenceOf, type Payment, type Person } from './known';
 import { ethiopianYearIn, periodIn, type Period } from './period';
 import { remark, type Remark } from './remarks';
 import { readRow, type ReadRow } from './rows';
@@ -174,6 +174,22 @@ function doublesIn(
 	return found;
 }
 
+/** As the register may name a payment that nobody needs again, in the form that is compared. */
+const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
+
+/** Each payment under its reference, and under the one that the list would give it. */
+function byReference(payments: readonly Payment[]): Map<string, Payment[]> {
+	const entries = payments.flatMap((payment) =>
+		[...new Set([payment.reference, payment.ownReference])].map((reference) => ({
+			...{ reference, payment },
+		})),
+	);
+	const groups = grouped(entries, ({ reference }) => reference);
+	return new Map(
+		[...groups].map(([reference, same]) => [reference, same.map(({ payment }) => payment)]),
+	);
+}
+
 /** What becomes of each row, beside the other rows, the people and the payments that are known. */
 function judgeOf(
 	rows: readonly ReadRow[],
@@ -185,31 +201,33 @@ function judgeOf(
 	const persons = rows.map(({ person }) => person);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	const inTable = new Map(people?.map((person) => [person.key, person]));
-	const withOutcome = (outcome: string) => payments?.filter((each) => each.outcome === outcome);
-	const [paid = [], unknown = []] = [withOutcome('paid'), withOutcome('unknown')];
-	const paidBy = grouped(paid, ({ reference }) => reference);
-	const unknownBy = grouped(unknown, ({ reference }) => reference);
+	const paid = payments?.filter(({ outcome }) => paidOutcomes.has(outcome)) ?? [];
+	const paidUnder = byReference(paid);
+	const unknownUnder = byReference(payments?.filter(({ outcome }) => outcome === 'unknown') ?? []);
 	const paidTo = grouped(paid, ({ key }) => key);
 	const namesakes = namesakesAmong([...persons, ...(people ?? []), ...paid]);
 
 	return (row) => {
 		const { person } = row;
 		const isReadable = person.key !== '';
-		const reference = `${purpose}-${period}-${person.key}`;
-		const [payment] = paidBy.get(lookOf(reference)) ?? [];
+		const reference = referenceOf(purpose, period, person.key);
+		const look = isReadable ? lookOf(reference) : '';
+		const [payment] = paidUnder.get(look) ?? [];
 		const before = ((isReadable && paidTo.get(person.key)) || [])
-			.filter((each) => each.reference !== lookOf(reference))
+			.filter((each) => each.reference !== look && each.ownReference !== look)
 			.sort((one, other) => (one.period + one.paidAt < other.period + other.paidAt ? -1 : 1));
 		const forPurpose = before.filter((each) => lookOf(each.purpose) === lookOf(purpose));
 		const lastTime = forPurpose.at(-1);
 
 		const problems = [...(payment ? [] : row.problems), doubles.get(row) ?? ''];
 		const remarks = [...row.remarks];
-		for (const { workflow } of payment ? [] : (unknownBy.get(lookOf(reference)) ?? [])) {
-			// The record of this workflow knows nothing of another one's payment, and would pay.
-			if (isOwn(workflow, settings)) remarks.push(remark('unknownBefore'));
-			else
+		for (const { workflow, reference: sent } of payment ? [] : (unknownUnder.get(look) ?? [])) {
+			// The record knows nothing of another workflow's payment, nor of one under another reference, and would pay.
+			if (!isOwn(workflow, settings))
 				problems.push(`It is unknown whether the workflow ${workflow} paid this: settle it there.`);
+			else if (sent !== look)
+				problems.push(`It is unknown whether this was paid as ${sent}: settle that first.`);
+			else remarks.push(remark('unknownBefore'));
 		}
 		const unknownTo = [
 			...(people && !inTable.has(person.key) ? ['not in Known People'] : []),
@@ -242,7 +260,7 @@ function judgeOf(
 
 /** Whether the register means this workflow; also if it does not say which. */
 const isOwn = (workflow: string, { workflowId = '' }: ListSettings): boolean =>
-	workflow === '' || (workflowId !== '' && workflow.includes(workflowId));
+	workflow === '' || (workflowId !== '' && workflow.endsWith(`(${workflowId})`));
 
 /** Compared with the last payment, of the same purpose rather than of another one, and with the table. */
 function changesSince(

@@ -4,7 +4,7 @@ import { lookOf, personOf } from '../../shared/lookalikes';
 import { property } from '../../shared/unknownValues';
 import { visibleText, withoutPlaceholder } from './cells';
 import { employeeIn } from './people';
-import type { Period } from './period';
+import { periodIn, type Period } from './period';
 
 /** A person, as a list or a table has them. Empty texts for what is not known. */
 export interface Person {
@@ -22,8 +22,10 @@ export interface Person {
 
 /** A row of the register of payments. */
 export interface Payment extends Person {
-	/** In the form that is compared. */
+	/** In the form that is compared, like the outcome. */
 	reference: string;
+	/** The one that the list would give it, in the same form: the number in `reference` may be written in another way. */
+	ownReference: string;
 	purpose: string;
 	period: Period;
 	outcome: string;
@@ -33,7 +35,11 @@ export interface Payment extends Person {
 	workflow: string;
 }
 
-/** `<purpose>-<period>-<person>`, for rows without these columns. */
+/** @param key the employee number in the form that is compared */
+export const referenceOf = (purpose: string, period: Period, key: string): string =>
+	`${purpose}-${period}-${key}`;
+
+/** The same, for rows without these columns. */
 const partsOf = /^(?<purpose>.+?)-(?<period>\d{4}-\d{2})-(?<person>.+)$/;
 
 /**
@@ -61,10 +67,15 @@ export const paymentsIn = (given: unknown): Payment[] =>
 			const reference = textIn(row, 'reference');
 			const parts = partsOf.exec(reference)?.groups ?? {};
 			const of = (field: string): string => textIn(row, field) || (parts[field] ?? '');
+			const [key, purpose] = [personOf(of('person')), of('purpose')];
+			const period = periodIn(lookOf(of('period'))) ?? of('period');
 			return {
-				...personIn(row, personOf(of('person'))),
-				...{ reference: lookOf(reference), purpose: of('purpose'), period: of('period') },
-				...{ outcome: of('outcome'), paidAt: of('paidAt') || of('createdAt') },
+				...personIn(row, key),
+				...{ reference: lookOf(reference), purpose, period, outcome: lookOf(of('outcome')) },
+				...{
+					ownReference: lookOf(referenceOf(purpose, period, key)),
+					paidAt: of('paidAt') || of('createdAt'),
+				},
 				...{ txHash: of('txHash'), workflow: of('workflow') },
 			};
 		});

@@ -134,7 +134,7 @@ export const checkList: Operation = {
 			default: '',
 			placeholder: "e.g. {{ $('Payments').all() }}",
 			description:
-				'The rows of your table of payments, by an expression. Who was paid under the same reference, by whichever workflow, has the status paidBefore; the others are compared with the last time.',
+				'The rows of your table of payments, by an expression. Who was paid for the same purpose and period, by whichever workflow, has the status paidBefore; the others are compared with the last time.',
 		},
 	],
 	async execute(context, read) {
