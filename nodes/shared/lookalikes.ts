@@ -55,15 +55,19 @@ const signsAtLetters = new RegExp(
 /** An Ethiopian mobile number, local or international: 0911…, 0711…, +251911…, 00251711…, or without anything before it. */
 const mobile = /^(?<before>\+?0*251)?(?<zeros>0*)(?<number>[79]\d{8})$/;
 
+/** The same without anything before it, as people group it. */
+const bareMobile =
+	/^(?:\d{9}|\d{3} \d{6}|\d{3} \d{3} \d{3}|\d{3} \d\d \d\d \d\d|\d\d \d{3} \d{4})$/;
+
 /**
  * The nine digits of an Ethiopian mobile number, however it is written; undefined for any other text. One without anything
- * before it has to be grouped as people group it: 7-2024-0001 is none.
+ * before it may be another number, so it has to be grouped as people group it: 702-024-001 is none.
  */
 export function mobileIn(text: string): string | undefined {
 	if (!/^\+?[\d\s()./-]{9,}$/.test(text)) return undefined;
 	const found = mobile.exec(text.replace(/[\s()./-]/g, ''))?.groups;
 	const isBare = found?.before === undefined && found?.zeros === '';
-	return isBare && !/^\d{2,}(?:[ -]\d{2,})*$/.test(text) ? undefined : found?.number;
+	return isBare && !bareMobile.test(text) ? undefined : found?.number;
 }
 
 /**
