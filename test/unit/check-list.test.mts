@@ -134,6 +134,12 @@ describe('a row', () => {
 		[{ employee: '1234567890123450' }, /what a spreadsheet made of another number/],
 		[{ employee: 1234567890123456 }, /what a spreadsheet made of another number/],
 		[{ employee: -5 }, /what a spreadsheet made of another number/],
+		...['\u00b2', '\u2082', '\u2461', '\u00bd', '\ud835\udfd0', '\u2489'].map(
+			(digit): [Fields, RegExp] => [
+				{ employee: `E-1${digit}` },
+				new RegExp(`employee is .*has the character "${digit}"`),
+			],
+		),
 		[{ name: 'Abebe\ue000' }, /name has a letter that nobody can see/],
 		[{ userId: 'etbw\u200b_1' }, /userId has a letter that nobody can see/],
 		[{ userId: 'etbw\ufe0f_1' }, /userId has a letter that nobody can see/],

@@ -28,13 +28,29 @@ const date = new RegExp(
 	'i',
 );
 
+/** Whether Unicode's form NFKC makes a digit of a sign, such as ² or ①, so that E-1² would be E-12. Those of full width are digits. */
+const becomesDigit = (character: string): boolean => {
+	const form = character.normalize('NFKC');
+	return form !== character && /\p{N}/u.test(form) && !/[\uff10-\uff19]/.test(character);
+};
+
 /**
  * The employee number in a cell: compared as `personOf` says, and without `.0` behind it, as programs write a number.
  * @param field the heading, for errors
- * @throws {InvalidValueError} if it is empty, or what a spreadsheet made of a number or a date
+ * @throws {InvalidValueError} if it is empty, has a digit of another kind, or is what a spreadsheet made of a number or a date
  */
 export function employeeIn(cell: unknown, now: Date, field: string): Employee {
 	const written = withoutPlaceholder(visibleText(cell));
+	const digit = Array.from(written).find(becomesDigit);
+	if (digit !== undefined) {
+		const remedy = 'Write the number with usual digits, and what else it says in another column.';
+		throw invalid(
+			field,
+			written,
+			`has the character ${show(digit)}, which is no usual digit`,
+			remedy,
+		);
+	}
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
 	if (cell instanceof Date || date.test(written)) throw invalid(field, cell, 'is a date', asText);
 	const isOdd = typeof cell === 'number' && !(Number.isInteger(cell) && cell >= 0 && cell < 1e15);
