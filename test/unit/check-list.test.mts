@@ -418,6 +418,23 @@ describe('a list', () => {
 			/Row 3 of the list has headings again/,
 		],
 		[
+			'other headings for the same columns',
+			[
+				...[
+					[...headings, 'userId'],
+					['E-1', 'A', 5, 'w1'],
+					['Staff', 'Full name', 'Gross', 'Wallet'],
+				],
+				['E-2', 'B', 900, 'w2'],
+			].map((row) => ({ row })),
+			/Row 3 of the list has words alone.*: "Staff", "Full name", "Gross", "Wallet"/,
+		],
+		[
+			'other headings in another language, of some columns',
+			[...[headings, ['E-1', 'A', 5], ['', 'ሙሉ ስም', 'ደመወዝ']].map((row) => ({ row }))],
+			/Row 3 of the list has words alone/,
+		],
+		[
 			'headings again among fields',
 			[
 				{ employee: 'E-1', name: 'A', amountEtb: 5 },
@@ -513,6 +530,20 @@ describe('a list', () => {
 			['', '', '', 'Approved'],
 		);
 		expect(signed.map(({ row }) => row.status)).toEqual(['ready', 'noPerson']);
+	});
+
+	test('may have words for amounts beside a digit, and a title or a formula that fails among the amounts', () => {
+		const rows = sheet(
+			headings,
+			['E-1', 'A', 'pending'],
+			['', '', 'Finance department'],
+			['Sumeya', 'B', '#REF!'],
+			['Sumeyu', 'C', 'n/a'],
+			['', 'Checked by', ''],
+		);
+		expect(rows.map(({ row }) => row.status)).toEqual([
+			...['problem', 'problem', 'problem', 'problem', 'noPerson'],
+		]);
 	});
 
 	test('may have a sheet with a million empty rows', () => {

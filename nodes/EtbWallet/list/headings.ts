@@ -1,7 +1,7 @@
 /** Finds the columns of a list, by their exact headings, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
-import { asItCame, requireReadable, textOf } from './cells';
+import { asItCame, isFormulaError, requireReadable, textOf, withoutPlaceholder } from './cells';
 
 /** The columns that are read. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
 export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
@@ -213,12 +213,26 @@ function requireNoHeadings(
 	const looks = (column: Column): string[] =>
 		(columns.get(column) ?? []).map((at) => plainOf(headings[at] ?? '')).filter(Boolean);
 	const repeated = columnNames.flatMap(looks).filter((look) => texts.includes(look));
+	const indexOf = (column: Column): number => columns.get(column)?.[0] ?? -1;
 	const isInColumn = requiredColumns.some((column) =>
-		looks(column).includes(texts[columns.get(column)?.[0] ?? -1] ?? ''),
+		looks(column).includes(texts[indexOf(column)] ?? ''),
 	);
-	if (new Set(repeated).size < 2 && !isInColumn) return;
+	if (new Set(repeated).size < 2 && !isInColumn)
+		return requireNoWords(cells, line, indexOf('amountEtb'));
 	throw new InvalidValueError(
 		`Row ${line} of the list has headings again: ${listed(cells.map(textOf))}`,
 		'Make a list of its own of each table, because below other headings a column may mean something else. If the row only repeats the headings, delete it.',
+	);
+}
+
+/** Other headings for the same columns: words where the amounts stand, and no digit anywhere. @throws {InvalidValueError} */
+function requireNoWords(cells: unknown[], line: number, amountAt: number): void {
+	const amount = withoutPlaceholder(textOf(cells[amountAt]));
+	const filled = cells.map(textOf).filter(Boolean);
+	const isWord = /\p{L}/u.test(amount) && !isFormulaError(amount);
+	if (!isWord || filled.length < 2 || filled.some((text) => /\p{N}/u.test(text))) return;
+	throw new InvalidValueError(
+		`Row ${line} of the list has words alone, also for the amount, as headings have: ${listed(filled)}`,
+		'If a second table begins there, make a list of its own of it, because below other headings a column may mean something else. If the row is a person, write the amount. If it is a signature, delete it.',
 	);
 }
