@@ -313,6 +313,19 @@ describe('a row', () => {
 		]);
 	});
 
+	test.each([
+		[{ name: 'Sara', userId: 'etbw_2' }, 'problem'],
+		[{ name: 'Sara', phone: '0911000002' }, 'problem'],
+		[{ name: 'Sara', phone: '-', userId: 'N/A' }, 'noPerson'],
+		[{ name: 'Prepared by: Sara', phone: 'Date', userId: 'Approved by: Hirut' }, 'noPerson'],
+		[{ phone: '0911000002' }, 'noPerson'],
+	])('%p without a number and an amount is a %s', (row, status) => {
+		const checked = one({ employee: '', name: '', amountEtb: '', ...row });
+		expect(checked.status).toBe(status);
+		if (status === 'problem')
+			expect(checked.problem).toMatch(/employee is empty.*amountEtb is empty/);
+	});
+
 	test('names the columns that are not read and have something in them', () => {
 		const [item] = sheet(
 			['', ...headings, 'currency', 'status', '', 'empty', 'phone'],

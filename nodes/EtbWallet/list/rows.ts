@@ -1,6 +1,6 @@
 /** Reads the rows of a list: who each is for, how much, and what cannot be read. */
 import { asInvalidValue, show } from '../../shared/invalidValue';
-import { invisible } from '../../shared/lookalikes';
+import { invisible, phoneOf } from '../../shared/lookalikes';
 import { amountInCell } from './amounts';
 import { isFormulaError, textOf, visibleText, withoutPlaceholder } from './cells';
 import type { Column, SourceRow } from './headings';
@@ -11,7 +11,7 @@ import { remark, type Remark } from './remarks';
 /** A row, as far as it can be read. */
 export interface ReadRow {
 	source: SourceRow;
-	/** `nobody`: without a number and an amount, such as a title or a signature. */
+	/** `nobody`: without a number, an amount, and a wallet or telephone, such as a title or a signature. */
 	kind: 'person' | 'total' | 'nobody';
 	person: Person;
 	/** Why nobody can be paid for it. */
@@ -66,7 +66,10 @@ function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
 	// A title may stand in the column of numbers. Formulas go on below the last person, and give zero.
 	const isTitle = !/\p{N}/u.test(employee) && name + phone + userId === '';
 	const isZero = Number(amount) === 0 && employee + name === '';
-	if ((employee === '' || isTitle) && (amount === '' || isZero)) return 'nobody';
+	// Somebody to pay, whose number and amount are missing. A signature may have words beside it.
+	const isReachable = name !== '' && (phoneOf(phone) !== '' || /^\S+$/.test(userId));
+	const isEmpty = (employee === '' && !isReachable) || isTitle;
+	if (isEmpty && (amount === '' || isZero)) return 'nobody';
 	const names = employee + name === '' ? [...others.values()].map(textOf) : [name];
 	return names.some((text) => isTotal(employee, text) === true) ? 'total' : 'person';
 }
