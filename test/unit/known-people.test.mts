@@ -205,6 +205,28 @@ describe('a remark', () => {
 		expect(textOf(rows[0], 'samePhone')).toMatch(/: HR-9\.$/);
 	});
 
+	test('and a problem name the first three others, and how many more there are', () => {
+		const rows = check(
+			Array.from({ length: 20_000 }, (_, index) => ({
+				...{ employee: `E-${index + 1}`, name: 'Abebe', amountEtb: 5 + index / 100, userId: 'w' },
+			})),
+		);
+		for (const [at, told, named] of [
+			[0, '2 (Abebe), 3 (Abebe), 4 (Abebe) and 19996 more', 'E-2, E-3, E-4 and 19996 more'],
+			[2, '1 (Abebe), 2 (Abebe), 4 (Abebe) and 19996 more', 'E-1, E-2, E-4 and 19996 more'],
+			[19_999, '1 (Abebe), 2 (Abebe), 3 (Abebe) and 19996 more', 'E-1, E-2, E-3 and 19996 more'],
+		] as const) {
+			expect(rows[at]?.problem).toContain(`Row ${told} has the same userId`);
+			expect(textOf(rows[at], 'sameName')).toContain(`: ${named}.`);
+		}
+		const [few] = check([
+			{ ...abebe, userId: 'w' },
+			{ ...abebe, employee: 'E-2', userId: 'w' },
+			...others,
+		]);
+		expect(few?.problem).toContain('Row 2 (Abebe Kebede) has the same userId');
+	});
+
 	test('names a number of the table, or of the payments, that is not in the list', () => {
 		const earlier = { employee: 'E-824', name: 'Lulit Tadesse', phone: '0911000824' };
 		const row = { ...earlier, employee: 'HR-0924', amountEtb: 4000, phone: '+251911000824' };

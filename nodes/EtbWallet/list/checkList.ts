@@ -5,7 +5,7 @@ import { lookOf } from '../../shared/lookalikes';
 import { withoutOwnColumns } from '../ownFields';
 import { sumsOfOthers } from './amounts';
 import { asItCame, textOf } from './cells';
-import { changes, listed, namesakesAmong, paidLately } from './compare';
+import { changes, namesakesAmong, othersListed, paidLately } from './compare';
 import { readList, type Column, type OwnHeadings, type SourceRow } from './headings';
 import { referenceOf, type Payment, type Person } from './known';
 import { ethiopianYearIn, periodIn, type Period } from './period';
@@ -164,8 +164,11 @@ function doublesIn(
 		// As the reference is compared.
 		for (const [look, same] of grouped(rows, ({ person }) => lookOf(person[field]))) {
 			for (const row of look === '' || same.length === 1 ? [] : same) {
-				const others = same.filter((other) => other !== row);
-				const named = listed(others, ({ source, person }) => `${source.line} (${person.name})`);
+				const named = othersListed(
+					same,
+					(other) => other === row,
+					({ source, person }) => `${source.line} (${person.name})`,
+				);
 				const remedy = 'Delete or correct one of them.';
 				found.set(row, `Row ${named} has the same ${headingOf(column)}. ${remedy}`);
 			}

@@ -63,23 +63,38 @@ export function namesakesAmong(people: readonly Person[]): (person: Person) => R
 			const known = numbers.get(key) ?? new Map<string, string>();
 			if (!known.has(each.key)) numbers.set(key, known.set(each.key, each.employee));
 		}
-		return { numbers, same, keyOf: (person: Person) => look(person[field]) };
+		const entries = new Map([...numbers].map(([look, known]) => [look, [...known]]));
+		return { numbers, entries, same, keyOf: (person: Person) => look(person[field]) };
 	});
 	return (person) =>
-		indexes.flatMap(({ numbers, same, keyOf }) => {
-			const known = numbers.get(keyOf(person));
-			if (known?.has(person.key) !== true || known.size === 1) return [];
-			const others = [...known].filter(([each]) => each !== person.key);
+		indexes.flatMap(({ numbers, entries, same, keyOf }) => {
+			const look = keyOf(person);
+			if (numbers.get(look)?.has(person.key) !== true) return [];
+			const known = entries.get(look) ?? [];
+			const isSelf = ([key]: [string, string]): boolean => key === person.key;
+			if (known.length === 1) return [];
 			return [
 				remark(
 					same,
-					listed(others, ([, employee]) => employee),
+					othersListed(known, isSelf, ([, employee]) => employee),
 				),
 			];
 		});
 }
 
-/** The first three, and how many more. */
-export const listed = <Item>(items: Item[], textOf: (item: Item) => string): string =>
-	items.slice(0, 3).map(textOf).join(', ') +
-	(items.length > 3 ? ` and ${items.length - 3} more` : '');
+/**
+ * The first three others, and how many more. It is called for each item, so it looks at the first ones alone.
+ * @param isSelf says it of exactly one of the items
+ */
+export function othersListed<Item>(
+	items: readonly Item[],
+	isSelf: (item: Item) => boolean,
+	textOf: (item: Item) => string,
+): string {
+	const first = items
+		.slice(0, 4)
+		.filter((item) => !isSelf(item))
+		.slice(0, 3);
+	const rest = items.length - 1 - first.length;
+	return first.map(textOf).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
