@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Nothing outside of gate/ needs it: in a copy without that folder, all that `npm test` and `npm run demo` run has to pass,
-# but for the model and the faults, which import nothing of it either.
+# but for the model, which imports nothing of it either.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
