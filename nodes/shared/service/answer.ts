@@ -251,7 +251,9 @@ const isFilled = (value: unknown): boolean => {
 
 /** Whether it can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
 const isProof = (value: unknown): boolean =>
-	matches(/^[\x21-\x7e]*[1-9][\x21-\x7e]*$/, value) && !matches(/fail|err|revert|reject/i, value);
+	matches(/^[\x21-\x7e]+$/, value) &&
+	matches(/[1-9]/, value) &&
+	!matches(/fail|err|revert|reject/i, value);
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {
