@@ -67,12 +67,12 @@ const hashOf = (content: string | Buffer): string =>
 	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
 /**
- * Whether it has a number, outside of texts, of so many digits that JSON.parse makes two different ones equal. Without
- * escaped characters, every second part between quotation marks is a text.
+ * Whether it has a number, outside of texts, of so many digits, or with an exponent, that JSON.parse may make two different
+ * ones equal. Without escaped characters, every second part between quotation marks is a text.
  */
 function hasLongNumber(body: Buffer): boolean {
 	const parts = body.toString().replace(/\\./g, '').split('"');
-	return parts.some((part, index) => index % 2 === 0 && /[\d.]{16}/.test(part));
+	return parts.some((part, index) => index % 2 === 0 && /[\d.]{16}|\de/i.test(part));
 }
 
 /** For JSON.stringify: puts keys in one order, because JSON gives the order no meaning. */

@@ -310,12 +310,19 @@ describe('duplicates', () => {
 		expect(node.started.flat(2).map(({ json }) => json.id)).toEqual(['evt_1', 'evt_2']);
 	});
 
-	test('numbers that only look the same once they are read are different', async () => {
-		const node = await trigger();
-		for (const block of ['9007199254740993', '9007199254740992'])
-			await send(node, `{"event":"disburse.completed","data":{"block":${block},"txHash":"0x1"}}`);
-		expect(node.started).toHaveLength(2);
-	});
+	test.each([
+		['9007199254740993', '9007199254740992'],
+		['1e400', '2e400'],
+		['1E-400', '2E-400'],
+	])(
+		'numbers that only look the same once they are read are different: %s, %s',
+		async (...blocks) => {
+			const node = await trigger();
+			for (const block of blocks)
+				await send(node, `{"event":"disburse.completed","data":{"block":${block},"txHash":"0x1"}}`);
+			expect(node.started).toHaveLength(2);
+		},
+	);
 
 	test.each([
 		'100012345678901234567890',
