@@ -111,6 +111,14 @@ test('of many at once in several processes, each event is given out once', async
 	for (const key of keys(40)) expect(await later.run(key)).toBe(false);
 });
 
+test('of many at once in the process that received them, the record loses none', async () => {
+	const process = startProcess();
+	for (const key of keys(40)) process.receive(key);
+	await Promise.all(keys(40).map(async (key) => await process.run(key)));
+	const later = startProcess();
+	for (const key of keys(40)) expect(await later.run(key)).toBe(false);
+});
+
 test('a later process knows the last 2,000, and the process itself the last 20,000', async () => {
 	const process = startProcess();
 	for (const key of keys(2_001)) await process.run(key);
@@ -191,6 +199,9 @@ test('a database that fails loses no event', async () => {
 	const process = startProcess();
 	expect(await process.run('key', { failures: 1 })).toBe(true);
 	expect(await process.run('key')).toBe(false);
+	process.receive('received');
+	expect(await process.run('received', { failures: 2 })).toBe(true);
+	expect(await startProcess().run('received')).toBe(false);
 	expect(await process.run('lost', { failures: 1_000 })).toBe(true);
 });
 
