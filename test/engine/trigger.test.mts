@@ -8,7 +8,13 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { ListeningTrigger, TriggerOptions } from '../support/engine/engine.mts';
-import { callTriggerHook, credentialFor, deduplicator, listen } from '../support/engine/engine.mts';
+import {
+	callTriggerHook,
+	credentialFor,
+	deduplicator,
+	listen,
+	openTrigger,
+} from '../support/engine/engine.mts';
 
 const secret = 'trigger-test-secret';
 const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };
@@ -19,8 +25,9 @@ let triggers = 0;
 async function trigger(
 	parameters: INodeParameters = {},
 	options: Partial<TriggerOptions> = {},
+	open = listen,
 ): Promise<ListeningTrigger> {
-	const started = await listen({
+	const started = await open({
 		credential,
 		parameters: { events: ['*'], acknowledge: 'onReceived', ...parameters },
 		workflow: { id: `wf-${++triggers}`, name: 'test' },
@@ -348,6 +355,21 @@ describe('duplicates', () => {
 		expect(node.started).toHaveLength(2);
 	});
 
+	test.each([
+		['transfer.completed', '{"id":""}'],
+		['transfer.completed', '{"id":null}'],
+		['transfer.completed', '{"id":9007199254740993}'],
+		['transfer.completed', '{"id":["1"]}'],
+		['disburse.completed', '{"txHash":""}'],
+		['disburse.completed', '{"txHash":["0x1"]}'],
+		['disburse.completed', 'null'],
+	])('what names no transaction does not make two events one: %s %s', async (event, data) => {
+		const node = await trigger({}, {}, openTrigger);
+		for (const time of ['10:00:00', '10:00:01', '10:00:01'])
+			await send(node, `{"event":"${event}","timestamp":"2026-11-21T${time}Z","data":${data}}`);
+		expect(node.started).toHaveLength(2);
+	});
+
 	test('events without an identity are the same when the body is', async () => {
 		const node = await trigger();
 		const queued = (timestamp: string) => ({
@@ -542,6 +564,24 @@ describe('the secret', () => {
 			expect.stringMatching(/workflow "test" cannot be used.*the encryption key has changed/),
 		]);
 		broken.mockRestore();
+	});
+
+	test('a test with another credential is not taken for the published trigger', async () => {
+		const workflow = { id: 'two-credentials', name: 'test' };
+		const credentials = { etbWalletApi: { id: '2', name: 'Another account' } };
+		const published = await trigger({}, { workflow });
+		const inTest = await trigger(
+			{},
+			{
+				workflow,
+				isTest: true,
+				node: { credentials },
+				credential: { ...credential, webhookSecret: 'another-secret' },
+			},
+		);
+		jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+		expect((await send(published, transfer('1'))).status).toBe(200);
+		expect((await send(inTest, transfer('2'))).status).toBe(401);
 	});
 
 	test('each trigger has its own', async () => {
@@ -743,12 +783,12 @@ describe('registration, beside the URL that the service has', () => {
 	});
 
 	test.each([
-		['of another project', 'another-project'],
-		['of whose project n8n says nothing', undefined],
-	])('a workflow %s is not named', async (_name, projectId) => {
+		['of another project', 'another-project', 'project'],
+		['of whose project n8n says nothing', undefined, undefined],
+	])('a workflow %s is not named', async (_name, projectId, ownProjectId) => {
 		const workflow = { id: `wf-${++triggers}`, name: 'Salaries of the directors' };
 		await callTriggerHook(options({ workflow, projectId }), 'create');
-		const second = callTriggerHook(options(), 'create');
+		const second = callTriggerHook(options({ projectId: ownProjectId }), 'create');
 		await expect(second).rejects.toThrow(
 			'Unpublish the other workflow first: a workflow of this n8n, maybe of another project,',
 		);
