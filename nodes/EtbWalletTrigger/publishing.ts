@@ -3,9 +3,9 @@
  *
  * Event | Hook of n8n | Effect
  * --- | --- | ---
- * a workflow is published or changed | `listen` | refused while another trigger holds the account; otherwise it becomes the holder, and the service gets its URL. Static data keep URL and account, or that it was refused
+ * a workflow is published or changed | `listen` | refused while another trigger holds the account; otherwise it becomes the holder, and the service gets its URL. Static data keep URL and account, or that it could not be published
  * a test begins | `listen` | the service gets the URL of the test, unless there is a holder
- * n8n starts, or this process takes the lead | `resume`, and `listen` if that is false | a trigger whose static data fit becomes the holder without a call; one that was refused is refused again without a call; any other: as when published
+ * n8n starts, or this process takes the lead | `resume`, and `listen` if that is false | a trigger whose static data fit becomes the holder without a call; one that could not be published is refused without a call; any other: as when published
  * a workflow is unpublished, a test ends, `listen` failed | `stopListening` | the holder and its static data are forgotten; the service keeps the URL
  */
 import { createHash } from 'node:crypto';
@@ -117,6 +117,8 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
  */
 export async function listen(context: IHookFunctions): Promise<void> {
 	try {
+		// Until the service has its URL: a publication that fails waits for a person, also when n8n starts.
+		if (!isStarting(context)) context.getWorkflowStaticData('node').account = null;
 		const account = await loadAccount(context);
 		const own = publicationOf(context, accountKeyOf(account));
 		checkBeforeListening(context, account, own);
@@ -149,17 +151,16 @@ function checkBeforeListening(context: IHookFunctions, account: Account, own: Pu
 
 async function publish(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
 	const data = context.getWorkflowStaticData('node');
-	const isStart = isStarting(context);
 	const [rival] = rivalsOf(own);
 	if (rival !== undefined) {
 		// A trigger that had the account, and could not start, keeps that.
-		if (!isStart || data.account !== own.account) data.account = null;
+		if (data.account !== own.account) data.account = null;
 		throw alreadyHeld(context, own, rival);
 	}
-	if (isStart && data.account === null) {
+	if (isStarting(context) && data.account === null) {
 		throw operationError(
 			context.getNode(),
-			'Publish this workflow again: another one had the account when it was published',
+			'Publish this workflow again: it did not get the events of the account when it was published',
 			'When n8n starts, the events of an account go to the workflow that had them before.',
 		);
 	}
@@ -172,7 +173,7 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 		throw failure;
 	}
 	// One that never had the account has it only until n8n starts the trigger that had it before.
-	if (isStart && data.account === undefined) return;
+	if (data.account === undefined) return;
 	Object.assign(data, { url: own.url, account: own.account });
 }
 

@@ -79,10 +79,9 @@ function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IW
 
 function refuse(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
-	const { status, message } = refusal;
 	// So n8n does not wait for the rest of the body.
 	if (refusal === refusals.unreadable) response.setHeader('Connection', 'close');
-	response.status(status).json({ message });
+	response.status(refusal.status).json({ message: refusal.message });
 	return { noWebhookResponse: true };
 }
 

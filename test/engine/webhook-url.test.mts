@@ -101,6 +101,7 @@ class N8n {
 		otherAccount: (name) => void this.#strayed.set(name, 'http://localhost'),
 		sameAccount: (name) => void this.#strayed.set(name, 'http://127.0.0.1'),
 		deleteCredential: () => void (this.#credential.baseUrl = ''),
+		restoreCredential: () => void (this.#credential.baseUrl = sandbox.url),
 	};
 
 	#workflow(name: string): Workflow {
@@ -293,12 +294,19 @@ test.each<Case>([
 	['publish a, move, restart', 'a, a moved'],
 	['publish a, replaceKey, restart', 'a', ['restart: The service does not accept the API key']],
 	['publish a, down, move, restart', 'a', [`restart: ${no}`]],
-	['down, publish a, up, restart', 'a', [`publish a: ${no}`]],
+	// What could not be published waits for a person, so it costs nobody the account when n8n starts.
+	['down, publish a, up, restart', '', [`publish a: ${no}`, `restart: ${again}`]],
 	[
-		'publish a, unpublish a, publish b, unpublish b, down, publish a, up, restart',
-		'a, b, a',
-		[`publish a: ${no}`],
+		'down, publish b, up, publish a, boot, down, init b, init a',
+		'a',
+		[`publish b: ${no}`, `init b: ${again}`],
 	],
+	[
+		'deleteCredential, publish b, restoreCredential, publish a, boot, down, init b, init a',
+		'a',
+		['publish b: Base URL is empty. Enter the full address, for example https', `init b: ${again}`],
+	],
+	['down, publish a, up, publish a, boot, down, init a', 'a', [`publish a: ${no}`]],
 	['otherAccount b, publish b, publish a, sameAccount b, restart', 'b, a, b, a'],
 	['publish a, publish b, restart', 'a', [`publish b: ${heldBy('a')}`, `restart: ${heldBy('a')}`]],
 	// A refusal of the URL that the service has already is none.
