@@ -74,8 +74,7 @@ function ownUrl(context: IHookFunctions): string {
 /** The holders of an account, or of one with the same credential, whose API key a person may have replaced since. */
 const holdersOf = ({ account, credentialId }: Publication): Publication[] =>
 	[...holders.values()].filter(
-		(holder) =>
-			holder.account === account || (credentialId !== '' && holder.credentialId === credentialId),
+		(holder) => holder.account === account || holder.credentialId === credentialId,
 	);
 
 const rivalsOf = (own: Publication): Publication[] =>

@@ -29,8 +29,9 @@ const refusals = {
 /** When n8n closed a trigger that it has not opened since. */
 const closedAt = new Map<string, number>();
 
-/** n8n ends within 30 s. If this process still runs later, it did not end: another one took the lead. */
-const endsWithinMs = 40_000;
+// n8n ends within 30 s, or N8N_GRACEFUL_SHUTDOWN_TIMEOUT. A process that still runs later has lost the lead to another
+// one, and accepts what was refused in between: the service sends an event for the third time after 150 s.
+const endsWithinMs = 140_000;
 
 /**
  * Opens a trigger that n8n publishes. n8n still takes requests while it ends, and an execution that begins then may never

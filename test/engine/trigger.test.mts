@@ -231,7 +231,7 @@ describe('n8n closes the trigger', () => {
 		const close = await node.open();
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		await close();
-		passed(30_000);
+		passed(120_000);
 		expect((await send(node, transfer('1'))).status).toBe(503);
 		expect((await send(node, transfer('2'))).status).toBe(503);
 		await node.open();
@@ -245,7 +245,7 @@ describe('n8n closes the trigger', () => {
 			await node.open()
 		)();
 		expect((await send(node, transfer('1'))).status).toBe(503);
-		passed(40_000);
+		passed(140_000);
 		expect((await send(node, transfer('1'))).status).toBe(200);
 	});
 
@@ -290,6 +290,8 @@ describe('duplicates', () => {
 		expect(node.started).toHaveLength(2);
 		await send(node, paid('0x2', '2026-11-21T11:00:30Z'));
 		expect(node.started).toHaveLength(2);
+		await send(node, { ...paid('0x2', '2026-11-21T11:00:30Z'), event: 'deposit.mint_queued' });
+		expect(node.started).toHaveLength(3);
 	});
 
 	test('the order of keys makes no difference, their nesting and values do', async () => {
