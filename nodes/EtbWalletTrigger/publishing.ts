@@ -102,11 +102,9 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 		);
 	}
 	holders.set(own.trigger, own);
-	// A test, or a trigger that n8n started first, may have given the service its URL, or be about to.
-	return await inTurn(account, async () => {
-		if (!lastAcceptedUrls.has(account)) lastAcceptedUrls.set(account, own.url);
-		return await Promise.resolve(lastAcceptedUrls.get(account) === own.url);
-	});
+	// A test, or a trigger that n8n started first, may have given the service its URL. While it does so, none is certain.
+	if (!lastAcceptedUrls.has(account)) lastAcceptedUrls.set(account, own.url);
+	return lastAcceptedUrls.get(account) === own.url;
 }
 
 /**
