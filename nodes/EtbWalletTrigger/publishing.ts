@@ -114,12 +114,13 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
  */
 export async function listen(context: IHookFunctions): Promise<void> {
 	try {
+		const isTest = context.getMode() === 'manual';
 		// Until the service has its URL: a publication that fails waits for a person, also when n8n starts.
-		if (!isStarting(context)) context.getWorkflowStaticData('node').account = null;
+		if (!isTest && !isStarting(context)) context.getWorkflowStaticData('node').account = null;
 		const account = await loadAccount(context);
 		const own = publicationOf(context, accountKeyOf(account));
 		checkBeforeListening(context, account, own);
-		if (context.getMode() === 'manual') await setUrl(context, account, own);
+		if (isTest) await setUrl(context, account, own);
 		else await publish(context, account, own);
 	} catch (error) {
 		const node = context.getNode();
