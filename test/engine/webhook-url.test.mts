@@ -291,6 +291,7 @@ test.each<Case>([
 	['publish a, boot, busy, test b…, init c~, init a', 'a, b test, a'],
 	['publish a, boot, test b, init a, restart', 'a, b test, a'],
 	// Unless what the service has is no longer right, or not certain.
+	['publish a, boot, publish a', 'a, a'],
 	['publish a, move, restart', 'a, a moved'],
 	['publish a, replaceKey, restart', 'a', ['restart: The service does not accept the API key']],
 	['publish a, down, move, restart', 'a', [`restart: ${no}`]],
