@@ -52,22 +52,25 @@ const signsAtLetters = new RegExp(
 	'gu',
 );
 
-/** An Ethiopian mobile number, local or international: 0911…, 0711…, +251911…, 00251711…, or without anything before it. */
-const mobile = /^(?<before>\+?0*251)?(?<zeros>0*)(?<number>[79]\d{8})$/;
+/** An Ethiopian mobile number: 0911…, 0711…, +251911…, 00251711…, or without anything before it. */
+const mobile = /^(?:(?:\+|00)?251)?0?([79]\d{8})$/;
+const mobileSigns = /[\s()./-]+/g;
 
-/** The same without anything before it, as people group it. */
-const bareMobile =
-	/^(?:\d{9}|\d{3} \d{6}|\d{3} \d{3} \d{3}|\d{3} \d\d \d\d \d\d|\d\d \d{3} \d{4})$/;
+/** The groups in which people write its digits, such as `0911 234567` and `091 123 4567`: 070-2024-001 is none of them. */
+const mobileGroups = /^(?:251 ?)?0?[79]\d(?:\d(?: ?\d{6}|(?: \d{2,4}){2,3})| \d{3} \d{4})$/;
 
 /**
- * The nine digits of an Ethiopian mobile number, however it is written; undefined for any other text. One without anything
- * before it may be another number, so it has to be grouped as people group it: 702-024-001 is none.
+ * The nine digits of an Ethiopian mobile number; undefined for any other text. In a telephone number, the kind and place of
+ * a sign mean nothing: people write the same one as 0911-23-45-67 and 0911 234567. In an employee number they can tell two
+ * people apart. So, unless it begins with +251 or 00251, a text is a mobile number only in the groups that people use for
+ * one, and without 0 or 251 before it only with blanks between them: 702-024-001 is none.
  */
 export function mobileIn(text: string): string | undefined {
-	if (!/^\+?[\d\s()./-]{9,}$/.test(text)) return undefined;
-	const found = mobile.exec(text.replace(/[\s()./-]/g, ''))?.groups;
-	const isBare = found?.before === undefined && found?.zeros === '';
-	return isBare && !bareMobile.test(text) ? undefined : found?.number;
+	const [, number] = mobile.exec(text.replace(mobileSigns, '')) ?? [];
+	if (/^(?:\+|00251)/.test(text)) return number;
+	const isBare = /^[79]/.test(text);
+	const groups = isBare ? text : text.replace(mobileSigns, ' ').trim();
+	return mobileGroups.test(groups) ? number : undefined;
 }
 
 /**
