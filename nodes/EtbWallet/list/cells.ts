@@ -1,5 +1,5 @@
 /** What is written in a cell of a list, whatever program wrote it. */
-import { InvalidValueError, show } from '../../shared/invalidValue';
+import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/lookalikes';
 
 /** Nearly all cells, of which nothing is taken off. */
@@ -10,16 +10,16 @@ const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
 const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 
 /**
- * The text of a cell: decoded, with composed letters, one blank where there are several, without what nobody sees at its
- * ends, and without what marks a number as text in a spreadsheet (`="0042"`, `'0042`). Line breaks inside stay, because a
- * cell with several lines is refused.
+ * The text of a cell: with composed letters, one blank where there are several, without what nobody sees at its ends, and
+ * without what marks a number as text in a spreadsheet (`="0042"`, `'0042`). Line breaks inside stay, because a cell with
+ * several lines is refused.
  */
 export function textOf(cell: unknown): string {
 	if (cell === undefined || cell === null) return '';
 	const given: unknown = cell instanceof Date ? cell.toJSON() : cell;
 	const text = typeof given === 'object' ? JSON.stringify(given) : String(given as string | number);
 	if (plain.test(text)) return text;
-	return decoded(text)
+	return text
 		.normalize('NFC')
 		.replace(unseenAtEnds, '')
 		.replace(/^="(.*)"$/, '$1')
@@ -28,13 +28,17 @@ export function textOf(cell: unknown): string {
 		.replace(/^['’](?=\d)/, '');
 }
 
-/** The text of a cell that people compare by eye: without what nobody sees. */
-export const visibleText = (cell: unknown): string => textOf(cell).replace(invisible, '');
+/** The text that people see in a cell; empty also for what programs and people write for nothing. */
+export function valueIn(cell: unknown): string {
+	const text = textOf(cell).replace(invisible, '');
+	return /^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
+}
 
 /** n8n gives the bytes of a CSV file without a mark of its encoding as one letter each: UTF-8, or that of old Windows. */
-function decoded(text: string): string {
-	if (!/[\u0080-\u00ff]/.test(text) || /[^\0-\u00ff]/.test(text)) return text;
-	const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+export function decoded(cell: unknown): unknown {
+	if (typeof cell !== 'string' || !/[\u0080-\u00ff]/.test(cell) || /[^\0-\u00ff]/.test(cell))
+		return cell;
+	const bytes = Uint8Array.from(cell, (letter) => letter.charCodeAt(0));
 	try {
 		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 	} catch {
@@ -42,52 +46,43 @@ function decoded(text: string): string {
 	}
 }
 
-/** A cell as it leaves. */
-export const asItCame = (cell: unknown): unknown =>
-	typeof cell === 'string' ? decoded(cell) : cell;
-
-/** What is written, without what programs and people write for nothing. */
-export const withoutPlaceholder = (text: string): string =>
-	/^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
-
 /** Whether it is what spreadsheets write for a formula that fails, in each of their languages. */
-export const isFormulaError = (text: unknown): boolean =>
-	typeof text === 'string' && /^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
+export const isFormulaError = (text: string): boolean =>
+	/^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
 
-const dayMs = 24 * 60 * 60 * 1000;
-/** The day from which spreadsheets count. */
-const firstDay = Date.UTC(1899, 11, 30);
-
-/**
- * The day of last, this or next year that a spreadsheet keeps as this number; undefined for none. Whoever types 12-1 gets a
- * day of this year, which n8n reads as its number.
- */
-export function dayNear(cell: unknown, now: Date): string | undefined {
-	if (typeof cell !== 'number' || !Number.isInteger(cell) || cell < 1 || cell > 100_000)
-		return undefined;
-	const day = new Date(firstDay + cell * dayMs);
-	const isNear = Math.abs(day.getUTCFullYear() - now.getUTCFullYear()) <= 1;
-	return isNear ? day.toISOString().slice(0, 'YYYY-MM-DD'.length) : undefined;
+/** @throws {InvalidValueError} for the first refusal that holds */
+export function refuse(
+	field: string,
+	value: unknown,
+	refusals: ReadonlyArray<[isRefused: boolean, why: string, remedy: string]>,
+): void {
+	for (const [isRefused, why, remedy] of refusals)
+		if (isRefused) throw invalid(field, value, why, remedy);
 }
 
+const unreadable = [
+	{
+		// Controls but white space.
+		found: /[^\P{Cc}\s\x7f-\x9f]|\ufffd/u,
+		what: 'letters that cannot be read',
+		remedy:
+			'The file is in another encoding, such as UTF-16 without a mark that says so: open it in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
+	},
+	{
+		found: /[\r\n\u2028\u2029]/,
+		what: 'several lines',
+		remedy:
+			'In a CSV file a quote " has no partner, so the rows below, with the people in them, are missing: correct it. In a spreadsheet write it in one line.',
+	},
+];
+
 /**
- * A file in another encoding loses letters. A quote without its partner swallows the rows below it, with the people in them.
  * @param row such as `Row 3 of the list`
  * @throws {InvalidValueError}
  */
 export function requireReadable(cell: unknown, row: string, column: string): void {
-	if (typeof cell !== 'string') return;
-	// Controls but white space. The others, from U+0080 on, are bytes of UTF-8, which `decoded` reads.
-	if (/[^\P{Cc}\s\x7f-\x9f]|\ufffd/u.test(cell)) {
-		throw new InvalidValueError(
-			`${row} has letters that cannot be read in ${column}: the file is in another encoding, such as UTF-16 without a mark that says so`,
-			'Open the file in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
-		);
-	}
-	if (/[\r\n\u2028\u2029]/.test(textOf(cell))) {
-		throw new InvalidValueError(
-			`${row} has several lines in ${column}: ${show(textOf(cell))}`,
-			'In a CSV file a quote " has no partner, so the rows below are missing: correct it. In a spreadsheet write it in one line.',
-		);
-	}
+	const text = textOf(cell);
+	for (const { found, what, remedy } of unreadable)
+		if (found.test(text))
+			throw new InvalidValueError(`${row} has ${what} in ${column}: ${show(text)}`, remedy);
 }

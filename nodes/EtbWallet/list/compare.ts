@@ -1,12 +1,13 @@
 /** What is odd about a person beside the others of the list, the people and the payments that are known. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { lookOf, phoneOf } from '../../shared/lookalikes';
-import type { Payment, Person } from './known';
-import type { Period } from './period';
-import { remark, type Remark } from './remarks';
+import type { Payment } from './known';
+import { dayMs, localTime } from './period';
+import { remarkIf, type Remark } from './remarks';
+import type { Person } from './rows';
 
 /** A payment for another period is told for so long. */
-const latelyMs = 10 * 24 * 60 * 60 * 1000;
+const latelyMs = 10 * dayMs;
 
 const emailOf = (text: string): string => (text.includes('@') ? lookOf(text) : '');
 
@@ -21,80 +22,84 @@ const fields = [
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
 /**
- * How a person differs from what was known of them, as far as both say something.
- * @param when such as `last time (2026-10)`
+ * How a person differs from what is known of them, as far as both say something: each change once, since the last of it.
+ * @param known with when each was known, such as `last time (2026-10)`, the last one at the end
  */
-export function changes(now: Person, before: Person, when: string): Remark[] {
-	const [amount = 0, was = 0] = [now.amountEtb, before.amountEtb];
-	const isOther = amount > 0 && was > 0 && Math.abs(amount - was) > 0.001;
-	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
-	return [
-		...(isOther ? [remark('changedAmount', `${etb(was)} ${when}, ${percent} %`)] : []),
-		...fields.flatMap(({ field, look, changed }) => {
-			const [one, other] = [look(now[field]), look(before[field])];
-			if (changed === undefined || one === other || one === '' || other === '') return [];
-			return [remark(changed, `${before[field]} ${when}`)];
-		}),
-	];
+export function changes(person: Person, known: ReadonlyArray<[Person | undefined, string]>) {
+	const found = known.flatMap(([before, when]) => {
+		const [amount = 0, was = 0] = [person.amountEtb, before?.amountEtb];
+		const isOther = amount > 0 && was > 0 && Math.abs(amount - was) > 0.001;
+		const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
+		const others = fields.flatMap(({ field, look, changed }) => {
+			const looks = [look(person[field]), look(before?.[field] ?? '')];
+			const isSame = looks[0] === looks[1] || looks.includes('') || changed === undefined;
+			return isSame ? [] : remarkIf(changed, `${before?.[field]} ${when}`);
+		});
+		return [
+			...remarkIf('changedAmount', isOther && `${etb(was)} ${when}, ${percent} %`),
+			...others,
+		];
+	});
+	return [...new Map(found.map((each) => [each.code, each])).values()];
 }
 
-/** Payments shortly before `now`, with when (in Addis Ababa, without daylight saving time) and how much. */
-export const paidLately = (payments: readonly Payment[], period: Period, now: Date): Remark[] =>
+/** Payments shortly before `now`, with when and how much. */
+export const paidLately = (payments: readonly Payment[], now: Date): Remark[] =>
 	payments
-		.filter((payment) => payment.period !== period)
 		.filter(({ paidAt }) => Date.parse(paidAt) >= now.getTime() - latelyMs)
-		.map(({ amountEtb = 0, period: other, paidAt }) => {
-			const local = new Date(Date.parse(paidAt) + 3 * 60 * 60 * 1000).toISOString();
-			const time = local.slice(0, 'YYYY-MM-DDTHH:mm'.length).replace('T', ' ');
-			return remark('paidLately', `${etb(amountEtb)} for ${other} on ${time}`);
+		.flatMap(({ amountEtb = 0, period, paidAt }) => {
+			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
+			return remarkIf('paidLately', `${etb(amountEtb)} for ${period} on ${time.replace('T', ' ')}`);
 		});
+
+/**
+ * Which amounts, in ETB, are the sum of all others, as in a row with a total. Of two amounts that are the same each is the
+ * sum of the other one, so it takes at least two others.
+ */
+export function sumsOfOthers(amounts: readonly number[]): Set<number> {
+	if (amounts.length < 3) return new Set();
+	const total = amounts.reduce((sum, amount) => sum + amount, 0);
+	// Rounding moves the sum by half a cent for each amount, and adding numbers by far less than a tenth of one.
+	const tolerance = 0.005 * amounts.length + 0.001;
+	return new Set(amounts.filter((amount) => Math.abs(total - 2 * amount) <= tolerance));
+}
 
 /**
  * Finds who has the same name, telephone, wallet or email address under another employee number.
  * @param people the list first, because the first number that is found of a person is told
  */
 export function namesakesAmong(people: readonly Person[]): (person: Person) => Remark[] {
-	const indexes = fields.map(({ field, look, same }) => {
-		/** The employee numbers of all who look the same, by person. */
-		const numbers = new Map<string, Map<string, string>>();
-		for (const each of people) {
-			const key = look(each[field]);
-			if (each.key === '' || key === '') continue;
-			const known = numbers.get(key) ?? new Map<string, string>();
-			if (!known.has(each.key)) numbers.set(key, known.set(each.key, each.employee));
-		}
-		const entries = new Map([...numbers].map(([look, known]) => [look, [...known]]));
-		return { numbers, entries, same, keyOf: (person: Person) => look(person[field]) };
+	const numbered = people.filter(({ key }) => key !== '');
+	const finders = fields.map(({ field, look, same }) => {
+		const find = othersAmong(
+			numbered.map((each) => ({ look: look(each[field]), id: each.key, name: each.employee })),
+		);
+		return (person: Person): Remark[] => remarkIf(same, find(look(person[field]), person.key));
 	});
-	return (person) =>
-		indexes.flatMap(({ numbers, entries, same, keyOf }) => {
-			const look = keyOf(person);
-			if (numbers.get(look)?.has(person.key) !== true) return [];
-			const known = entries.get(look) ?? [];
-			const isSelf = ([key]: [string, string]): boolean => key === person.key;
-			if (known.length === 1) return [];
-			return [
-				remark(
-					same,
-					othersListed(known, isSelf, ([, employee]) => employee),
-				),
-			];
-		});
+	return (person) => finders.flatMap((find) => find(person));
 }
 
 /**
- * The first three others, and how many more. It is called for each item, so it looks at the first ones alone.
- * @param isSelf says it of exactly one of the items
+ * Finds others that look the same.
+ * @param items with the same `id` if they are one, and an empty look if they are like no other
+ * @returns for the look and the id of an item, the names of the first three others, and how many more; empty for none
  */
-export function othersListed<Item>(
-	items: readonly Item[],
-	isSelf: (item: Item) => boolean,
-	textOf: (item: Item) => string,
-): string {
-	const first = items
-		.slice(0, 4)
-		.filter((item) => !isSelf(item))
-		.slice(0, 3);
-	const rest = items.length - 1 - first.length;
-	return first.map(textOf).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+export function othersAmong(items: ReadonlyArray<{ look: string; id: unknown; name: string }>) {
+	const found = new Map<string, Map<unknown, string>>();
+	for (const { look, id, name } of items) {
+		const names = found.get(look) ?? new Map<unknown, string>();
+		if (look !== '' && !names.has(id)) found.set(look, names.set(id, name));
+	}
+	return (look: string, id: unknown): string => {
+		const names = found.get(look);
+		if (names?.has(id) !== true) return '';
+		const first: string[] = [];
+		// Each of 20,000 may be like all others, so only the first ones are looked at.
+		for (const [other, name] of names) {
+			if (first.length === 3) break;
+			if (other !== id) first.push(name);
+		}
+		const rest = names.size - 1 - first.length;
+		return first.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+	};
 }

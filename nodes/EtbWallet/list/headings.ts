@@ -1,7 +1,7 @@
 /** Finds the columns of a list, by their exact headings, and its rows. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
-import { asItCame, isFormulaError, requireReadable, textOf, withoutPlaceholder } from './cells';
+import { decoded, isFormulaError, requireReadable, textOf, valueIn } from './cells';
 
 /** The columns that are read. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
 export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
@@ -11,30 +11,10 @@ export const otherColumns = ['userId', 'email', 'phone'] as const;
 export const columnNames = [...requiredColumns, ...otherColumns, 'period'] as const;
 export type Column = (typeof columnNames)[number];
 
-/** The headings in the user's own list, of the columns that have other ones. */
-export type OwnHeadings = Partial<Record<Column, string>>;
+/** The heading of a column: the one in the user's own list, or its name. */
+export type HeadingOf = (column: Column) => string;
 
-/** A row that has something in it. */
-export interface SourceRow {
-	/** Of the items that came in. */
-	itemIndex: number;
-	/** As the spreadsheet numbers it; of rows that are no spreadsheet's, counted from 1. */
-	line: number;
-	/** What is in the columns that are read; undefined without such a column. */
-	cells: Partial<Record<Column, unknown>>;
-	/** The other columns by their headings, as they came. */
-	others: Map<string, unknown>;
-	/** Whether something stands beyond the last heading: a value with a comma moved the others. */
-	isTooLong: boolean;
-}
-
-/** A heading and the rows below it. */
-interface Table {
-	headings: string[];
-	/** Where the headings stand, for errors. */
-	place: string;
-	rows: Array<{ itemIndex: number; line: number; cells: unknown[] }>;
-}
+type Fields = Record<string, unknown>;
 
 /** Rows within which the headings of a sheet have to stand, below a title. */
 const rowsWithHeadings = 20;
@@ -42,50 +22,54 @@ const rowsWithHeadings = 20;
 const lastRow = 5_000;
 const lastColumn = 100;
 
+export type SourceRow = ReturnType<typeof readList>['rows'][number];
+
 /**
  * The rows of a list that have something in them, and which columns that have something in them are not read.
  * @param items either fields by heading, or `{ row: […] }` with the cells of each row of a sheet, from its first row on
  * @throws {InvalidValueError} if the list as a whole cannot be used: it names the columns that are missing and those that
  * are there, or the row
  */
-export function readList(
-	items: ReadonlyArray<Record<string, unknown>>,
-	own: OwnHeadings,
-): { rows: SourceRow[]; notRead: string[] } {
-	const { headings, place, rows } = tableIn(items, own);
-	const columns = columnsIn(headings, own);
+export function readList(items: readonly Fields[], headingOf: HeadingOf) {
+	const sheet = sheetOf(items);
+	const top = sheet.slice(0, rowsWithHeadings).map((row) => headsIn(row, headingOf));
+	const heads = top.reduce((best, each) => (each.fit > best.fit ? each : best));
+	const { headings, places } = heads;
 	for (const heading of headings) requireReadable(heading, 'The list', 'its headings');
 	// A table without rows comes as one item without fields.
-	if (headings.some((heading) => heading !== '')) requireColumns(headings, columns, own, place);
-	const filled = rows.filter(({ cells }) => isFilled(cells));
+	if (headings.some(Boolean)) requireColumns(heads, headingOf);
+	const filled = sheet.slice(top.indexOf(heads) + 1).filter(({ cells }) => isFilled(cells));
 	if (filled.length === 0) {
-		const remedy =
-			'Give this node one item for each person. If the list is a file, its first sheet counts.';
-		throw new InvalidValueError('The list has nobody in it', remedy);
+		throw new InvalidValueError(
+			'The list has nobody in it',
+			'Give this node one item for each person. If the list is a file, its first sheet counts.',
+		);
 	}
-	const placeOf = (index: number): string => headings[index] || `column ${letterOf(index)}`;
-	for (const { cells, line } of filled) {
+	const nameOf = (index: number): string => headings[index] || `column ${letterOf(index)}`;
+	for (const { cells, line } of filled)
 		for (const [index, cell] of cells.entries())
-			requireReadable(cell, `Row ${line} of the list`, show(placeOf(index)));
-		requireNoHeadings(cells, line, headings, columns);
-	}
-	const read = new Set([...columns.values()].flat());
-	const end = headings.findLastIndex((heading) => heading !== '');
-	const isNotRead = (_: unknown, index: number): boolean =>
-		!read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== '');
-	const widest = Math.max(...filled.map(({ cells }) => cells.length));
+			requireReadable(cell, `Row ${line} of the list`, show(nameOf(index)));
+	requireOneTable(filled, heads);
+	const read = new Set([...places.values()].flat());
+	const width = Math.max(...filled.map(({ cells }) => cells.length));
+	const others = Array.from({ length: width }, (_, index) => index).filter(
+		(index) => !read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== ''),
+	);
+	const end = headings.findLastIndex(Boolean);
 	return {
-		rows: filled.map(({ itemIndex, line, cells }) => ({
-			...{ itemIndex, line },
-			cells: Object.fromEntries([...columns].map(([column, [at = -1]]) => [column, cells[at]])),
-			others: new Map(
-				headings.flatMap((heading, index) =>
-					read.has(index) || heading === '' ? [] : [[heading, asItCame(cells[index])]],
-				),
+		rows: filled.map(({ cells, ...row }) => ({
+			/** The index of the item that came in, and the line as the spreadsheet numbers it, or counted from 1. */
+			...row,
+			/** What is in the columns that are read; undefined without such a column. */
+			cells: Object.fromEntries(
+				[...places].map(([column, [index = -1]]) => [column, cells[index]]),
 			),
+			/** What is in the others that have something in some row, by their names. */
+			others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
+			/** Whether something stands beyond the last heading: a value with a comma moved the others. */
 			isTooLong: isFilled(cells.slice(end + 1)),
 		})),
-		notRead: Array.from({ length: widest }, (_, index) => placeOf(index)).filter(isNotRead),
+		notRead: others.map(nameOf),
 	};
 }
 
@@ -95,144 +79,129 @@ const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell
 const letterOf = (index: number): string =>
 	(index < 26 ? '' : letterOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
 
-/** @throws {InvalidValueError} if nothing could be read, or not all */
-function tableIn(items: ReadonlyArray<Record<string, unknown>>, own: OwnHeadings): Table {
-	const [{ error, ...others } = {}] = items;
+/** Fields are a sheet too, with their names as its first row. @throws {InvalidValueError} if nothing could be read, or not all */
+function sheetOf(items: readonly Fields[]) {
+	const [{ error, ...fields } = {}] = items;
 	// A node that fails and goes on, such as one that cannot read the file, gives one item with its error.
-	if (items.length === 1 && Object.keys(others).length === 0 && textOf(error) !== '') {
+	if (items.length === 1 && Object.keys(fields).length === 0 && textOf(error) !== '') {
 		throw new InvalidValueError(
 			`The list could not be read: ${messageOf(error)}`,
 			'If it is a file, save it again as .xlsx or .csv, without a password.',
 		);
 	}
-	const sheet = items.flatMap(({ row }) => (Array.isArray(row) ? [row as unknown[]] : []));
-	if (sheet.length > 0 && sheet.length === items.length) return tableOfSheet(sheet, own);
-	const keys = [...new Set(items.flatMap((item) => Object.keys(item)))];
-	return {
-		// So n8n names a column of a sheet that has no heading.
-		headings: keys.map((key) => (/^__EMPTY(_\d+)?$/.test(key) ? '' : headingIn(key))),
-		place: keys.includes('__EMPTY')
-			? ': if they stand below a title, switch Header Row off where the file is read'
-			: '',
-		rows: items.map((item, itemIndex) => ({
-			itemIndex,
-			// Google Sheets tells the row.
-			line: typeof item.row_number === 'number' ? item.row_number : itemIndex + 1,
-			cells: keys.map((key) => item[key]),
-		})),
-	};
-}
-
-function tableOfSheet(sheet: unknown[][], own: OwnHeadings): Table {
-	const isTooWide = sheet.some((cells) => isFilled(cells.slice(lastColumn)));
-	if (isTooWide || sheet.slice(lastRow).some(isFilled)) {
+	const isSheet = items.length > 0 && items.every(({ row }) => Array.isArray(row));
+	const keys = isSheet ? [] : [...new Set(items.flatMap((item) => Object.keys(item)))];
+	const rows = items.map((item, itemIndex) => {
+		// A hole in a row is an empty cell.
+		const cells = Array.isArray(item.row) && isSheet ? [...item.row] : keys.map((key) => item[key]);
+		// Google Sheets tells the row.
+		const line = typeof item.row_number === 'number' ? item.row_number : itemIndex + 1;
+		return { itemIndex, line, cells: cells.map(decoded) };
+	});
+	if (!isSheet) {
+		// So n8n names a column that has no heading.
+		const names = keys.map((key) => (/^__EMPTY(_\d+)?$/.test(key) ? '' : decoded(key)));
+		return [{ itemIndex: -1, line: 0, cells: names }, ...rows];
+	}
+	if (rows.some(({ cells, line }) => isFilled(line > lastRow ? cells : cells.slice(lastColumn)))) {
 		throw new InvalidValueError(
-			`The list goes on ${isTooWide ? `behind column ${letterOf(lastColumn - 1)}` : `below row ${lastRow}`}`,
+			`The list goes on behind column ${letterOf(lastColumn - 1)}, or below row ${lastRow}`,
 			'Make several lists of it, or delete columns, so that nobody and nothing is forgotten.',
 		);
 	}
-	const top = sheet.slice(0, rowsWithHeadings).map((row) => Array.from(row, headingIn));
-	const fits = top.map((row) => {
-		const columns = columnsIn(row, own);
-		const found = requiredColumns.filter((column) => columns.get(column)?.length);
-		// A letterhead has few texts beside each other, and people have numbers.
-		const texts = row.filter((text) => !/^[-+\d\s.,/():%]*$/.test(text));
-		return found.length === requiredColumns.length ? Infinity : 3 * found.length + texts.length;
-	});
-	const index = fits.indexOf(Math.max(...fits));
-	// A hole in a row is an empty cell.
-	const rows = sheet.map((row, itemIndex) => ({ itemIndex, line: itemIndex + 1, cells: [...row] }));
-	return { headings: top[index] ?? [], place: ` (row ${index + 1})`, rows: rows.slice(index + 1) };
+	return rows;
+}
+
+type Row = ReturnType<typeof sheetOf>[number];
+type Heads = ReturnType<typeof headsIn>;
+
+/** A row as the one with the headings. A letterhead has few texts beside each other, and people have numbers. */
+function headsIn({ cells, line }: Row, headingOf: HeadingOf) {
+	const headings = cells.map(headingIn);
+	const places = placesIn(headings, headingOf);
+	const found = requiredColumns.filter((column) => places.get(column)?.length).length;
+	const texts = headings.filter((text) => !/^[-+\d\s.,/():%]*$/.test(text)).length;
+	return {
+		headings,
+		places,
+		line,
+		fit: found === requiredColumns.length ? Infinity : 3 * found + texts,
+	};
 }
 
 /** It may have several lines. */
 const headingIn = (cell: unknown): string => textOf(cell).replace(/\s+/g, ' ');
 
 /** A heading, as it is compared: its letters and digits. */
-function plainOf(heading: string): string {
-	const plain = heading.normalize('NFKC').toLowerCase();
-	const letters = plain.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
-	// Create gives the wallet of a payment as toUserId, so its output can be checked as a list again.
-	return letters === 'touserid' ? 'userid' : letters;
-}
+const plainOf = (heading: string): string =>
+	heading
+		.normalize('NFKC')
+		.toLowerCase()
+		.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 
-/** Where each column stands. A heading of the user's own is looked for as it is written first. */
-function columnsIn(headings: string[], own: OwnHeadings): Map<Column, number[]> {
+/** Where each column stands: its own heading, if the user wrote one, is looked for as it is written first. */
+function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[]> {
 	const plain = headings.map(plainOf);
 	const find = (wanted: string, texts: string[]): number[] =>
-		wanted === '' ? [] : texts.flatMap((text, index) => (text === wanted ? [index] : []));
+		texts.flatMap((text, index) => (text === wanted && wanted !== '' ? [index] : []));
 	return new Map(
 		columnNames.map((column) => {
-			const exact = find(own[column] ?? '', headings);
-			return [column, exact.length > 0 ? exact : find(plainOf(own[column] ?? column), plain)];
+			const heading = headingOf(column);
+			const exact = heading === column ? [] : find(heading, headings);
+			return [column, exact.length > 0 ? exact : find(plainOf(heading), plain)];
 		}),
 	);
 }
 
 /** @throws {InvalidValueError} if a column is missing, or is there twice */
-function requireColumns(
-	headings: string[],
-	columns: Map<Column, number[]>,
-	own: OwnHeadings,
-	place: string,
-): void {
-	const needed = new Set<Column>([...requiredColumns, ...columnNames.filter((name) => own[name])]);
-	const missing = [...needed].filter((column) => !columns.get(column)?.length);
+function requireColumns({ headings, places, line }: Heads, headingOf: HeadingOf): void {
+	const needed = columnNames.filter((column) => headingOf(column) !== column);
+	const missing = [...new Set([...requiredColumns, ...needed])].filter(
+		(column) => !places.get(column)?.length,
+	);
 	if (missing.length > 0) {
-		const names = missing.map((column) => own[column] ?? column).join(' and no column ');
 		throw new InvalidValueError(
-			`The list has no column ${names}. Its columns are ${listed(headings)}${place}`,
+			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${listed(headings)}${line > 0 ? ` (row ${line})` : ''}`,
 			`Write into Columns of this node, once, which of your headings is ${missing.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
 		);
 	}
-	for (const [column, [first = -1, ...more]] of columns) {
+	for (const [column, found] of places) {
+		const [first = ''] = found.map((index) => headings[index] ?? '');
 		// n8n numbers the second column of a name.
-		const numbered = headings.filter((heading) => heading.replace(/_\d+$/, '') === headings[first]);
-		const same = more.length > 0 ? [first, ...more].map((at) => headings[at]) : numbered;
-		if (same.length < 2) continue;
+		const same = headings.filter(
+			(heading, index) => found.includes(index) || heading.replace(/_\d+$/, '') === first,
+		);
+		if (found.length === 0 || same.length < 2) continue;
 		throw new InvalidValueError(
-			`The list has ${same.length} columns for ${show(own[column] ?? column)}: ${listed(same)}`,
+			`The list has ${same.length} columns for ${show(headingOf(column))}: ${listed(same)}`,
 			'Rename or delete all of them but one, or write the exact heading into Columns of this node.',
 		);
 	}
 }
 
-function listed(texts: ReadonlyArray<string | undefined>): string {
-	const filled = texts.filter(Boolean).map(show);
-	return (filled.slice(0, 30).join(', ') || 'empty') + (filled.length > 30 ? ', …' : '');
-}
+const listed = (texts: string[]): string => texts.filter(Boolean).map(show).join(', ') || 'empty';
 
-/** Below a second row of headings the columns may mean something else, such as gross where net stood. @throws {InvalidValueError} */
-function requireNoHeadings(
-	cells: unknown[],
-	line: number,
-	headings: string[],
-	columns: Map<Column, number[]>,
-): void {
-	const texts = cells.map((cell) => (typeof cell === 'string' ? plainOf(textOf(cell)) : ''));
-	const looks = (column: Column): string[] =>
-		(columns.get(column) ?? []).map((at) => plainOf(headings[at] ?? '')).filter(Boolean);
-	const repeated = columnNames.flatMap(looks).filter((look) => texts.includes(look));
-	const indexOf = (column: Column): number => columns.get(column)?.[0] ?? -1;
-	const isInColumn = requiredColumns.some((column) =>
-		looks(column).includes(texts[indexOf(column)] ?? ''),
-	);
-	if (new Set(repeated).size < 2 && !isInColumn)
-		return requireNoWords(cells, line, indexOf('amountEtb'));
-	throw new InvalidValueError(
-		`Row ${line} of the list has headings again: ${listed(cells.map(textOf))}`,
-		'Make a list of its own of each table, because below other headings a column may mean something else. If the row only repeats the headings, delete it.',
-	);
-}
-
-/** Other headings for the same columns: words where the amounts stand, and no digit anywhere. @throws {InvalidValueError} */
-function requireNoWords(cells: unknown[], line: number, amountAt: number): void {
-	const amount = withoutPlaceholder(textOf(cells[amountAt]));
-	const filled = cells.map(textOf).filter(Boolean);
-	const isWord = /\p{L}/u.test(amount) && !isFormulaError(amount);
-	if (!isWord || filled.length < 2 || filled.some((text) => /\p{N}/u.test(text))) return;
-	throw new InvalidValueError(
-		`Row ${line} of the list has words alone, also for the amount, as headings have: ${listed(filled)}`,
-		'If a second table begins there, make a list of its own of it, because below other headings a column may mean something else. If the row is a person, write the amount. If it is a signature, delete it.',
-	);
+/**
+ * Below a second row of headings the columns may mean something else, such as gross where net stood. Such a row repeats a
+ * heading in its column, or two anywhere, or has words alone, also for the amount.
+ * @throws {InvalidValueError}
+ */
+function requireOneTable(rows: readonly Row[], { headings, places }: Heads): void {
+	const plain = headings.map(plainOf);
+	const read = new Set([...places.values()].flat().map((index) => plain[index]));
+	const [amountAt = -1] = places.get('amountEtb') ?? [];
+	for (const { cells, line } of rows) {
+		const filled = cells.map(textOf).filter(Boolean);
+		const texts = cells.map((cell) => plainOf(textOf(cell)));
+		const again = new Set(texts.filter((text) => text !== '' && read.has(text)));
+		const isInPlace = texts.some((text, index) => again.has(text) && text === plain[index]);
+		const amount = valueIn(cells[amountAt]);
+		const isWord = filled.length > 1 && /\p{L}/u.test(amount) && !isFormulaError(amount);
+		const hasWordsAlone = isWord && !filled.some((text) => /\p{N}/u.test(text));
+		if (again.size < 2 && !isInPlace && !hasWordsAlone) continue;
+		throw new InvalidValueError(
+			`Row ${line} of the list has headings again, or words alone: ${listed(filled)}`,
+			'Make a list of its own of each table, because below other headings a column may mean something else. If the row only repeats the headings, or is a signature, delete it. If it is a person, write the amount.',
+		);
+	}
 }

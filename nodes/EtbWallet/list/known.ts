@@ -2,45 +2,19 @@
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf, personOf } from '../../shared/lookalikes';
 import { property } from '../../shared/unknownValues';
-import { visibleText, withoutPlaceholder } from './cells';
-import { employeeIn } from './people';
+import { valueIn } from './cells';
 import { periodIn, type Period } from './period';
+import { employeeIn, personIn, type Person } from './rows';
 
-/** A person, as a list or a table has them. Empty texts for what is not known. */
-export interface Person {
-	/** The employee number as it is written. */
-	employee: string;
-	/** The same in the form that is compared; empty if it cannot be read. */
-	key: string;
-	name: string;
-	phone: string;
-	email: string;
-	userId: string;
-	/** In ETB. */
-	amountEtb?: number;
-}
+/** A row of the register of payments. The texts by which it is found are in the form that is compared. */
+export type Payment = ReturnType<typeof paymentsIn>[number];
 
-/** A row of the register of payments. */
-export interface Payment extends Person {
-	/** In the form that is compared, like the outcome. */
-	reference: string;
-	/** The one that the list would give it, in the same form: the number in `reference` may be written in another way. */
-	ownReference: string;
-	purpose: string;
-	period: Period;
-	outcome: string;
-	/** As the register has it. */
-	paidAt: string;
-	txHash: string;
-	workflow: string;
-}
+/** In ETB. */
+const amountIn = (row: unknown) => ({ amountEtb: Number(textIn(row, 'amountEtb')) || undefined });
 
 /** @param key the employee number in the form that is compared */
 export const referenceOf = (purpose: string, period: Period, key: string): string =>
 	`${purpose}-${period}-${key}`;
-
-/** The same, for rows without these columns. */
-const partsOf = /^(?<purpose>.+?)-(?<period>\d{4}-\d{2})-(?<person>.+)$/;
 
 /**
  * @param given rows with `employee`, `name`, `userId` and perhaps others, or n8n's items of them; those without an employee
@@ -48,55 +22,49 @@ const partsOf = /^(?<purpose>.+?)-(?<period>\d{4}-\d{2})-(?<person>.+)$/;
  * @throws {InvalidValueError} if it is no list, or has an employee number that a spreadsheet changed
  */
 export const peopleIn = (given: unknown, now: Date): Person[] =>
-	rowsIn(given, 'Known People', 'People')
-		.filter((row) => textIn(row, 'employee') !== '')
-		.map((row) => {
-			const cell = property(row, 'employee');
-			return personIn(row, employeeIn(cell, now, 'An employee of Known People').key);
-		});
+	rowsIn(given, 'Known People', 'People', 'employee').map((row) => {
+		const cell = property(row, 'employee');
+		const { key } = employeeIn(cell, 'An employee of Known People', now);
+		return { ...personIn(row), key, ...amountIn(row) };
+	});
 
 /**
  * @param given rows with `reference`, `outcome` and perhaps others, or n8n's items of them; those without a reference are
  * left out
+ * @param listPurpose a row without the columns has it if its reference begins with it: the reference alone does not say where
+ * a purpose such as `bonus-2026-03-extra` ends
  * @throws {InvalidValueError} if it is no list
  */
-export const paymentsIn = (given: unknown): Payment[] =>
-	rowsIn(given, 'Known Payments', 'Payments')
-		.filter((row) => textIn(row, 'reference') !== '')
-		.map((row) => {
-			const reference = textIn(row, 'reference');
-			const parts = partsOf.exec(reference)?.groups ?? {};
-			const of = (field: string): string => textIn(row, field) || (parts[field] ?? '');
-			const [key, purpose] = [personOf(of('person')), of('purpose')];
-			const period = periodIn(lookOf(of('period'))) ?? of('period');
-			return {
-				...personIn(row, key),
-				...{ reference: lookOf(reference), purpose, period, outcome: lookOf(of('outcome')) },
-				...{
-					ownReference: lookOf(referenceOf(purpose, period, key)),
-					paidAt: of('paidAt') || of('createdAt'),
-				},
-				...{ txHash: of('txHash'), workflow: of('workflow') },
-			};
-		});
-
-function rowsIn(given: unknown, field: string, node: string): unknown[] {
-	if (Array.isArray(given)) return given.map((item: unknown) => property(item, 'json') ?? item);
-	throw new InvalidValueError(
-		`${field} is ${show(given)}`,
-		`Give it the rows of a table by an expression, such as {{ $('${node}').all() }}, or leave it empty.`,
-	);
+export function paymentsIn(given: unknown, listPurpose: string) {
+	const start = lookOf(`${listPurpose}-`);
+	return rowsIn(given, 'Known Payments', 'Payments', 'reference').map((row) => {
+		const reference = lookOf(textIn(row, 'reference'));
+		const rest = reference.startsWith(start) ? reference.slice(start.length) : '';
+		const [, month = '', number = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
+		const of = (field: string, other = ''): string => textIn(row, field) || other;
+		const purpose = of('purpose', month && listPurpose);
+		const period = periodIn(lookOf(of('period', month))) ?? of('period');
+		const key = personOf(of('person', number));
+		return {
+			...{ ...personIn(row), employee: of('employee', key), key, ...amountIn(row) },
+			...{ purpose, period, reference, outcome: lookOf(of('outcome')) },
+			/** The reference that the list would give it: the number in the other one may be written in another way. */
+			ownReference: lookOf(referenceOf(purpose, period, key)),
+			...{ paidAt: of('paidAt', of('createdAt')), txHash: of('txHash'), workflow: of('workflow') },
+		};
+	});
 }
 
-const textIn = (row: unknown, field: string): string =>
-	withoutPlaceholder(visibleText(property(row, field)));
-
-function personIn(row: unknown, key: string): Person {
-	const of = (field: string): string => textIn(row, field);
-	const amount = Number(of('amountEtb') || of('askedEtb') || NaN);
-	return {
-		...{ employee: of('employee') || key, key, name: of('name') },
-		...{ phone: of('phone'), email: of('email'), userId: of('userId') },
-		...(Number.isFinite(amount) && { amountEtb: amount }),
-	};
+/** The rows that have something in the column that each of them needs. */
+function rowsIn(given: unknown, field: string, node: string, needed: string): unknown[] {
+	if (!Array.isArray(given)) {
+		throw new InvalidValueError(
+			`${field} is ${show(given)}`,
+			`Give it the rows of a table by an expression, such as {{ $('${node}').all() }}, or leave it empty.`,
+		);
+	}
+	const rows = given.map((item: unknown) => property(item, 'json') ?? item);
+	return rows.filter((row) => textIn(row, needed) !== '');
 }
+
+const textIn = (row: unknown, field: string): string => valueIn(property(row, field));

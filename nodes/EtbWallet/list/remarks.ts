@@ -4,7 +4,7 @@ export const remarkCodes = {
 	numberIsDay: 'The spreadsheet may have changed the number',
 	amountIsDay: 'The spreadsheet may have changed the amount',
 	sumOfOthers: 'The amount is the sum of all others',
-	new: 'New',
+	new: 'New: not in Known People, or never paid before',
 	changedAmount: 'Another amount',
 	changedName: 'Another name',
 	changedPhone: 'Another telephone',
@@ -26,7 +26,8 @@ export interface Remark {
 	text: string;
 }
 
-/** @param found what was found, such as the other name */
-export const remark = (code: RemarkCode, found = ''): Remark => ({
-	...{ code, text: `${remarkCodes[code]}${found === '' ? '' : `: ${found}`}.` },
-});
+/** @param found what was found, such as the other name; there is no remark if it is empty or false */
+export const remarkIf = (code: RemarkCode, found?: string | false): Remark[] =>
+	found === '' || found === false
+		? []
+		: [{ code, text: `${remarkCodes[code]}${found === undefined ? '' : `: ${found}`}.` }];

@@ -1,68 +1,74 @@
 /** Reads the rows of a list: who each is for, how much, and what cannot be read. */
+import { amountInEtb } from '../../shared/amount';
+import { decimalText, rounded } from '../../shared/decimal';
 import { asInvalidValue, show } from '../../shared/invalidValue';
-import { invisible, phoneOf } from '../../shared/lookalikes';
-import { amountInCell } from './amounts';
-import { isFormulaError, textOf, visibleText, withoutPlaceholder } from './cells';
-import type { Column, SourceRow } from './headings';
-import type { Person } from './known';
-import { employeeIn, isTotal } from './people';
-import { remark, type Remark } from './remarks';
+import { invisible, personOf, phoneOf } from '../../shared/lookalikes';
+import { property } from '../../shared/unknownValues';
+import { isFormulaError, refuse, textOf, valueIn } from './cells';
+import type { Column, HeadingOf, SourceRow } from './headings';
+import { remarkIf, type Remark } from './remarks';
 
-/** A row, as far as it can be read. */
-export interface ReadRow {
-	source: SourceRow;
-	/** `nobody`: without a number, an amount, and a wallet or telephone, such as a title or a signature. */
-	kind: 'person' | 'total' | 'nobody';
-	person: Person;
-	/** Why nobody can be paid for it. */
-	problems: string[];
-	remarks: Remark[];
+/** A person, as a list or a table has them: empty texts for what is not known. */
+export type Person = ReturnType<typeof personIn> & { amountEtb?: number };
+
+export function personIn(row: unknown) {
+	const of = (column: string): string => valueIn(property(row, column));
+	return {
+		/** The employee number as it is written, and in the form that is compared; that is empty if it cannot be read. */
+		...{ employee: of('employee'), key: '' },
+		...{ name: of('name'), phone: of('phone'), email: of('email') },
+		userId: of('userId'),
+	};
 }
 
-/** @param headingOf how errors call a column */
-export function readRow(
-	source: SourceRow,
-	now: Date,
-	headingOf: (column: Column) => string,
-): ReadRow {
-	const { cells } = source;
-	const textIn = (column: Column): string => withoutPlaceholder(visibleText(cells[column]));
-	const person: Person = {
-		...{ employee: textIn('employee'), key: '', name: textIn('name') },
-		...{ phone: textIn('phone'), email: textIn('email') },
-		// It is sent as it is.
-		userId: withoutPlaceholder(textOf(cells.userId)),
-	};
+type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
+
+/** The columns that are read. A mark that nobody sees is a problem where it would be sent, or change an amount. */
+const readers: Array<{ column: Column; isSent: boolean; read: Reader }> = [
+	{ column: 'employee', isSent: false, read: employeeIn },
+	{ column: 'name', isSent: false, read: nameIn },
+	{ column: 'userId', isSent: true, read: () => ({}) },
+	{ column: 'amountEtb', isSent: true, read: amountInCell },
+];
+
+export type ReadRow = ReturnType<typeof readRow>;
+
+/** A row, as far as it can be read, with why nobody can be paid for it. */
+export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf) {
+	const { cells, others, isTooLong } = source;
+	const person: Person = personIn(cells);
 	const kind = kindOf(source, person);
-	const [problems, remarks]: [string[], Remark[]] = [[], []];
-	const read = (take: () => { remarks: Remark[] }): void => {
+	const texts = [...Object.values(cells), ...Object.values(others)].map(textOf).filter(Boolean);
+	const found = show(texts.find((text) => /\p{L}/u.test(text)) ?? texts[0]);
+	const ofKind = {
+		total: 'This row is a total. Delete it. If it is a person, write Ato or W/ro before the name.',
+		nobody: `Beside ${found} there is no employee number and no amount. If it is a person, write both.`,
+		person: isTooLong
+			? 'There are more values than headings. In a CSV file put a value with a comma into quotes "…".'
+			: '',
+	};
+	const problems = [ofKind[kind]];
+	const remarks = kind === 'total' ? remarkIf('total') : [];
+	for (const { column, isSent, read } of kind === 'person' ? readers : []) {
 		try {
-			const { remarks: found, ...facts } = take();
+			const [cell, field] = [cells[column], headingOf(column)];
+			requireLegible(cell, field, isSent);
+			const { remarks: found = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
 			remarks.push(...found);
 		} catch (error) {
 			const { message, remedy } = asInvalidValue(error);
 			problems.push(`${message}. ${remedy}`);
 		}
-	};
-	if (kind !== 'person') return { source, kind, person, problems, remarks };
-	const comma = 'In a CSV file put a value with a comma into quotes "…".';
-	if (source.isTooLong) problems.push(`There are more values than headings. ${comma}`);
-	for (const column of ['employee', 'name', 'userId'] as const) {
-		const why = oddity(cells[column], person[column]);
-		if (why !== '') problems.push(`${headingOf(column)} ${why}.`);
 	}
-	if (!/\p{L}/u.test(person.name))
-		problems.push(`${headingOf('name')} is ${show(textOf(cells.name))}. Write the name.`);
-	read(() => employeeIn(cells.employee, now, headingOf('employee')));
-	read(() => amountInCell(cells.amountEtb, now, headingOf('amountEtb')));
-	if (isTotal(person.employee, person.name) === 'perhaps') remarks.push(remark('totalWord'));
-	return { source, kind, person, problems, remarks };
+	if (isTotal(person.employee, person.name) === 'perhaps') remarks.push(...remarkIf('totalWord'));
+	return { ...source, kind, person, problems, remarks };
 }
 
-function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
+/** `nobody` is a row without a number, an amount, and a wallet or telephone, such as a title or a signature. */
+function kindOf({ cells, others }: SourceRow, person: Person): 'person' | 'total' | 'nobody' {
 	const { employee, name, phone, userId } = person;
-	const amount = withoutPlaceholder(visibleText(cells.amountEtb));
+	const amount = valueIn(cells.amountEtb);
 	// A title may stand in the column of numbers. Formulas go on below the last person, and give zero.
 	const isTitle = !/\p{N}/u.test(employee) && name + phone + userId === '';
 	const isZero = Number(amount) === 0 && employee + name === '';
@@ -70,16 +76,145 @@ function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
 	const isReachable = name !== '' && (phoneOf(phone) !== '' || /^\S+$/.test(userId));
 	const isEmpty = (employee === '' && !isReachable) || isTitle;
 	if (isEmpty && (amount === '' || isZero)) return 'nobody';
-	const names = employee + name === '' ? [...others.values()].map(textOf) : [name];
+	const names = employee + name === '' ? Object.values(others).map(textOf) : [name];
 	return names.some((text) => isTotal(employee, text) === true) ? 'total' : 'person';
 }
 
-/** Why a text that people compare by eye cannot be used; empty for nothing. */
-function oddity(cell: unknown, text: string): string {
-	const isText = ['string', 'number', 'undefined'].includes(typeof cell);
-	if (!isText && cell !== null && !(cell instanceof Date))
-		return `is ${show(cell)}, which is not text`;
-	if (isFormulaError(text)) return `is ${show(text)}, which is an error of a formula`;
-	const isUnseen = /[\p{Co}\p{Cn}]/u.test(text) || text.replace(invisible, '') !== text;
-	return isUnseen ? 'has a letter that nobody can see: write it again by hand' : '';
+/** A word for a total, in English and Amharic. */
+const words =
+	'(?:grand|sub|page|net|gross|over ?all)?[- ]?(?:totals?|ttl)|sum|(?:አጠቃላይ|አ?ጠቅላላው?|ንዑስ)? ?ድም[ርሩ]|አጠቃላይ|አ?ጠቅላላው?';
+const withTotal = new RegExp(
+	`^(?:${words})(?![\\p{L}\\p{M}])|(?<![\\p{L}\\p{M}])(?:${words})[\\s\\p{P}]*$`,
+	'iu',
+);
+/** A total's word that can be somebody's name: not if the next word says what is added up. */
+const nameLikeTotal =
+	/^(?:total|sum) (?!of|for|all|the|amount|pay|paid|sal|net|gross|empl|staff|people|person|etb|birr)\p{L}|\p{L} sum$/iu;
+
+/**
+ * Whether a row is a total by its word, at the beginning or the end of its number or name; `perhaps` for somebody with a
+ * number who is called Total Bekele, and for a number such as TOTAL-014.
+ */
+function isTotal(employee: string, name: string): boolean | 'perhaps' {
+	const [inNumber, inName] = [withTotal.test(employee), withTotal.test(name)];
+	if (!inNumber && !inName) return false;
+	const isName = inNumber ? /^\p{L}/u.test(name) && !inName : nameLikeTotal.test(name);
+	return !isName || !/\p{N}/u.test(employee) || 'perhaps';
+}
+
+/** In letters. A reference may have 200. */
+const maxNumberLength = 100;
+
+const asText =
+	'The spreadsheet changed it. Format the column as Text, and write the number again, if need be with an apostrophe before it.';
+
+/** Rounded to an exponent, with signs between thousands, or of more digits than a spreadsheet keeps. */
+const changed = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
+
+/** What spreadsheets write for what they take for a date. */
+const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+const date = new RegExp(
+	`^(?:\\d{1,4}[-/ .](?:${months})[a-z]*(?:[-/ .]\\d{2,4})?|(?:${months})[a-z]*[-/ .]\\d{2,4}|\\d{4}-\\d{2}-\\d{2}(?:[T ].*)?|\\d{1,2}/\\d{1,2}/(?:\\d{2}|\\d{4}))$`,
+	'i',
+);
+
+const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').length;
+
+/**
+ * The employee number in a cell: as it is written, but without `.0` behind it, as programs write a number; and in the form
+ * that is compared and that the reference has: `E-0701` and `e 0701` are both `E0701`.
+ * @param field the heading, for errors
+ * @throws {InvalidValueError} if it is empty, has a digit of another kind, or is what a spreadsheet made of a number or a date
+ */
+export function employeeIn(cell: unknown, field: string, now: Date) {
+	const written = valueIn(cell);
+	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
+	const key = personOf(employee);
+	const isNumber = typeof cell !== 'number' || (Number.isInteger(cell) && cell >= 0 && cell < 1e15);
+	refuse(field, textOf(cell), [
+		[cell instanceof Date || date.test(written), 'is a date', asText],
+		[!isNumber || changed.test(employee), 'is what a spreadsheet made of another number', asText],
+		[
+			// Unicode's form NFKC makes digits of signs such as ² and ①, and E-1² would be E-12.
+			countDigits(written) !== countDigits(written.normalize('NFKC')),
+			'has a digit of another kind',
+			'Write the number with usual digits, and what else it says in another column.',
+		],
+		[key === '', 'is no number', 'Write the employee number. If the row is nobody, delete it.'],
+		[key.length > maxNumberLength, `is longer than ${maxNumberLength} letters`, 'Shorten it.'],
+	]);
+	const day = dayNear(cell, now);
+	return { employee, key, remarks: remarkIf('numberIsDay', day && `${employee} is also ${day}`) };
+}
+
+/** @throws {InvalidValueError} if there is none */
+function nameIn(cell: unknown, field: string) {
+	const name = valueIn(cell);
+	refuse(field, textOf(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
+	return { name };
+}
+
+/** So many decimals that the sign can only be a decimal point: a calculated amount. */
+const calculated = /^(?:\d+[.,]\d{4,}|(?:0|\d{4,})[.,]\d{3})$/;
+
+/**
+ * The amount in a cell, in ETB, with at most two decimals. It is read as everywhere, but a calculated one with more than
+ * two decimals, which a spreadsheet shows rounded, is rounded, half upwards.
+ * @throws {InvalidValueError}
+ */
+function amountInCell(cell: unknown, field: string, now: Date) {
+	const written = typeof cell === 'number' ? cell : textOf(cell);
+	const isCalculated = typeof written === 'number' || calculated.test(written);
+	const point = typeof written === 'number' ? written : written.replace(',', '.');
+	const exact = isCalculated ? (decimalText(point) ?? '') : '';
+	const isRounded = /^\d+\.\d{3}/.test(exact);
+	refuse(field, written, [
+		[
+			written === '',
+			'is missing',
+			'Write the amount. If the cell has a formula, its value is missing: open the file in a spreadsheet, see that the formula gives a number, and save it.',
+		],
+		[isRounded && rounded(exact) === '0', 'is below 0.01', 'Correct the amount.'],
+	]);
+	const etb = amountInEtb(isRounded ? rounded(exact) : written, field);
+	// A spreadsheet keeps days, times and percentages as numbers, and n8n reads those.
+	const other = dayNear(cell, now) || (Number(cell) < 1 ? 'a time of day, or a percentage' : '');
+	const isChanged = typeof cell === 'number' && other !== '';
+	return {
+		amountEtb: Number(etb),
+		remarks: [
+			...remarkIf('rounded', isRounded && `${exact} to ${etb}`),
+			...remarkIf('amountIsDay', isChanged && `${etb} is also ${other}`),
+		],
+	};
+}
+
+/**
+ * The day of last, this or next year that a spreadsheet keeps as this number; empty for none. Whoever types 12-1 gets a day
+ * of this year, which n8n reads as its number.
+ */
+function dayNear(cell: unknown, now: Date): string {
+	const days = typeof cell === 'number' && Number.isInteger(cell) ? cell : NaN;
+	// Spreadsheets count from this day.
+	const day = new Date(Date.UTC(1899, 11, 30 + days));
+	const isNear = Math.abs(day.getUTCFullYear() - now.getUTCFullYear()) <= 1;
+	return isNear ? day.toISOString().slice(0, 'YYYY-MM-DD'.length) : '';
+}
+
+/**
+ * @param isSentAsItIs so that marks that nobody sees are a problem too
+ * @throws {InvalidValueError} for a text that people cannot compare by eye
+ */
+function requireLegible(cell: unknown, field: string, isSentAsItIs: boolean): void {
+	const text = textOf(cell);
+	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
+	const isUnseen =
+		/[\p{Co}\p{Cn}]/u.test(text) || (isSentAsItIs && text.replace(invisible, '') !== text);
+	// An override shows letters and digits in another order.
+	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
+	refuse(field, isText ? text : cell, [
+		[!isText, 'is not text', 'Write it as text, or as a number.'],
+		[isFormulaError(text), 'is an error of a formula', 'Correct the formula.'],
+		[isUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],
+	]);
 }

@@ -114,10 +114,13 @@ const runs: Run[] = [
 			knownPayments: `={{ ${JSON.stringify([paidPayment(1, '2020-01'), paidPayment(2, thisMonth)])} }}`,
 		}),
 		items: ['1', '1', 'x', ''].map((amountEtb, index) => ({
-			// A column without a heading.
-			...{ __EMPTY: 'x', employee: amountEtb && `E-${index + 1}`, name: 'Abebe', amountEtb },
+			...{ employee: amountEtb && `E-${index + 1}`, name: 'Abebe', amountEtb },
 			userId: `${userId}-${index}`,
 		})),
+	},
+	{
+		...run('disbursement', 'checkList', { purpose: 'salary', payDay: 1 }),
+		items: [{ employee: 'E-1', name: 'Abebe', amountEtb: 1, userId, Department: 'Sales' }],
 	},
 	handedOut('2026-01-01T00:00:00Z', { onError: 'continueErrorOutput' }),
 	handedOut(new Date(Date.now() + 60_000).toISOString()),

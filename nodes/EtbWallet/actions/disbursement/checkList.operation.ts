@@ -6,14 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
-import {
-	columnNames,
-	otherColumns,
-	requiredColumns,
-	type Column,
-	type OwnHeadings,
-} from '../../list/headings';
-import { paymentsIn, peopleIn } from '../../list/known';
+import { columnNames, otherColumns, requiredColumns, type Column } from '../../list/headings';
 import { readPeriod } from '../../list/period';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import {
@@ -150,8 +143,8 @@ export const checkList: Operation = {
 /** @throws {InvalidValueError} */
 function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExecutionData[] {
 	const items = context.getInputData().map(({ json }) => json);
-	return check(items, readSettings(context, read)).map(({ itemIndex, row, others }) => ({
-		json: { ...row, ...(others as IDataObject) },
+	return check(items, readSettings(context, read)).map(({ itemIndex, row }) => ({
+		json: row as IDataObject,
 		pairedItem: { item: itemIndex },
 	}));
 }
@@ -193,11 +186,9 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		isChosen: isStartedInEditor(context) || isChosenByExpression,
 		isRetryExecution: isRetryExecution(context),
 	});
-	const [people, payments] = [read('knownPeople', 0), read('knownPayments', 0)];
 	return {
 		...{ purpose, period, now, columns: ownHeadings(read('columns', 0)) },
-		...(!isAbsent(people) && { people: peopleIn(people, now) }),
-		...(!isAbsent(payments) && { payments: paymentsIn(payments) }),
+		...{ people: read('knownPeople', 0), payments: read('knownPayments', 0) },
 		setsUpPeople: read('setsUpPeople', 0) === true,
 		workflowId: context.getWorkflow().id,
 	};
@@ -209,8 +200,8 @@ const isEmpty = (json: IDataObject): boolean =>
 		.every((value) => value === '' || isAbsent(value));
 
 /** @throws {InvalidValueError} */
-function ownHeadings(given: unknown): OwnHeadings {
-	const own: OwnHeadings = {};
+function ownHeadings(given: unknown): ListSettings['columns'] {
+	const own: ListSettings['columns'] = {};
 	for (const column of columnNames) {
 		const heading = property(given, column);
 		if (isAbsent(heading)) continue;
