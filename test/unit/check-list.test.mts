@@ -75,77 +75,76 @@ describe('a row', () => {
 	});
 
 	test('of a sheet has the number that the spreadsheet shows, and blank rows are left out', () => {
-		const title = [['Payroll of October'], []];
-		const people = [
-			[1, 'E-1', 'Abebe', 5],
-			['', '', '', ' '],
-			[2, 'E-2', 'Almaz', 'pending'],
-		];
-		const rows = checkList(rowsOf([...title, ['', ...headings], ...people]), settings);
+		const list = csv(`Payroll of October\n\n,${top}\n1,E-1,Abebe,5\n,,, \n2,E-2,Almaz,pending`);
+		const rows = checkList(list, settings);
 		expect(rows.map(({ row, itemIndex }) => [row.line, itemIndex, row.status])).toEqual([
 			[4, 3, 'ready'],
 			[6, 5, 'problem'],
 		]);
 	});
 
-	const refused: Array<[column: string, problem: RegExp, values: unknown[]]> = [
-		['amountEtb', /can mean 12400 or 12\.4/, ['12,400']],
-		['amountEtb', /amountEtb is empty\. .*formula.*save it/, ['', null]],
-		['amountEtb', /not above zero/, [0, -5]],
-		['amountEtb', /below 0\.01/, [0.004]],
-		['amountEtb', /amountEtb is "pending", which is not a plain number/, ['pending']],
-		[
-			'amountEtb',
-			/not a plain number/,
-			['5000\u00b9', '10\u00b2', '\u24605000', '5\u2080', '1\u2070'],
+	/** By column: what is refused, as texts between bars, or as other values. */
+	const refused: Record<string, Array<[problem: RegExp, texts: string, ...values: unknown[]]>> = {
+		amountEtb: [
+			[/can mean 12400 or 12\.4/, '12,400'],
+			[/amountEtb is empty\. .*formula.*save it/, '', null],
+			[/not above zero/, '0', 0, -5],
+			[/below 0\.01/, '0.0041', 0.004],
+			[/amountEtb is "pending", which is not a plain number/, 'pending'],
+			[
+				/not a plain number/,
+				'5000\u00b9|10\u00b2|\u24605000|5\u2080|1\u2070|\u2167|5\u00bd|5\ufe52000.00',
+			],
+			[/not a plain number/, '\u0665\u0660|\uff0d5|\uff15|5\u33a1|\ud835\udfce|\u246950|\u2488'],
+			[/nobody can see/, '12\u20624|5\u200b00|5\u00ad000|5\u200e,000.00|ETB\u200b 1\u200b2'],
+			[/nobody can see/, '\u202e12\u202c5|\u202e125\u202c'],
+			[/error of a formula/, '#REF!|#N/A|#NV|Err:502'],
 		],
-		[
-			'amountEtb',
-			/not a plain number/,
-			['\u2167', '5\u00bd', '\u0665\u0660', '\uff0d5', '5\u33a1'],
+		employee: [
+			[/employee is "?(empty|-|nan)"?[,.].*Write the employee number/, '|-|nan'],
+			[/error of a formula/, '#N/A'],
+			[/which is a date/, '12-Jan|Jan-12|2026-01-12T00:00:00.000Z|1/12/26', now],
+			[
+				/spreadsheet made of another number/,
+				'2.51911E+11|51,041|1234567890123450',
+				1041.5,
+				-5,
+				2 ** 51,
+			],
+			[
+				/has a digit of another kind/,
+				'E-1\u00b2|E-1\u2082|E-1\u2461|E-1\u00bd|E-1\ud835\udfd0|E-1\u2489',
+			],
+			[/longer than 100/, 'x'.repeat(101)],
+			[/nobody can see/, '\u202eE-12'],
+			[/is a total/, 'TOTAL|Sub-Total|Finance Total|Total Finance|Sum|ጠቅላላ'],
 		],
-		['amountEtb', /not a plain number/, ['\ud835\udfce', '\u246950', '\u2488', '5\ufe52000.00']],
-		['amountEtb', /nobody can see/, ['12\u20624', '5\u200b00', '5\u00ad000', '5\u200e,000.00']],
-		['amountEtb', /nobody can see/, ['ETB\u200b 1\u200b2', '\u202e12\u202c5', '\u202e125\u202c']],
-		['amountEtb', /which is not text/, [{ etb: 5 }, true]],
-		['amountEtb', /error of a formula/, ['#REF!', '#N/A', '#NV', 'Err:502']],
-		['employee', /employee is "?(empty|-|nan)"?[,.].*Write the employee number/, ['', '-', 'nan']],
-		['employee', /error of a formula/, ['#N/A']],
-		[
-			'employee',
-			/which is a date/,
-			['12-Jan', 'Jan-12', '2026-01-12T00:00:00.000Z', '1/12/26', now],
+		name: [
+			[/name is "?(empty|-|5)"?[,.].*Write the name/, '|-|5'],
+			[/error of a formula/, '#N/A'],
+			[/name is .*nobody can see/, 'Abebe\ue000'],
+			[/is a total/, 'ጠቅላላ ድምር|የፋይናንስ ድምር|ድምር፡|አጠቃላይ ክፍያ|ድምሩ|TOTALS|Finance Total|Grand Total:'],
+			[/is a total/, 'Total for Sales|Net total|Total employees 14|Sub-total Sales'],
 		],
-		['employee', /a spreadsheet made of another number/, ['2.51911E+11', 1041.5, '51,041', -5]],
-		['employee', /a spreadsheet made of another number/, ['1234567890123450', 1234567890123456]],
-		[
-			'employee',
-			/has a digit of another kind/,
-			['E-1\u00b2', 'E-1\u2082', 'E-1\u2461', 'E-1\u00bd', 'E-1\ud835\udfd0', 'E-1\u2489'],
-		],
-		['employee', /which is not text/, [['E-1'], true]],
-		['employee', /longer than 100/, ['x'.repeat(101)]],
-		['employee', /nobody can see/, ['\u202eE-12']],
-		['name', /name is "?(empty|-|5)"?[,.].*Write the name/, ['', '-', '5']],
-		['name', /error of a formula/, ['#N/A']],
-		['name', /name is .*nobody can see/, ['Abebe\ue000']],
-		['name', /name is \{"first":"Abebe"\}, which is not text/, [{ first: 'Abebe' }]],
-		['userId', /userId is .*nobody can see/, ['etbw\u200b_1', 'etbw\ufe0f_1']],
-		['name', /is a total/, ['ጠቅላላ ድምር', 'የፋይናንስ ድምር', 'ድምር፡', 'አጠቃላይ ክፍያ', 'ድምሩ', 'TOTALS']],
-		['name', /is a total/, ['Finance Total', 'Grand Total:', 'Total for Sales', 'Net total']],
-		['name', /is a total/, ['Total employees 14', 'Sub-total Sales']],
-		[
-			'employee',
-			/is a total/,
-			['TOTAL', 'Sub-Total', 'Finance Total', 'Total Finance', 'Sum', 'ጠቅላላ'],
-		],
-	];
+		userId: [[/userId is .*nobody can see/, 'etbw\u200b_1|etbw\ufe0f_1']],
+	};
 
-	const each = refused.flatMap(([column, problem, values]) =>
-		values.map((value): [Fields, RegExp] => [{ [column]: value }, problem]),
+	const each = Object.entries(refused).flatMap(([column, rows]) =>
+		rows.flatMap(([problem, texts, ...values]) =>
+			[...texts.split('|'), ...values].map((value): [Fields, RegExp] => [
+				{ [column]: value },
+				problem,
+			]),
+		),
 	);
 	test.each<[Fields, RegExp]>([
 		...each,
+		...(['employee', 'name', 'amountEtb'] as const).flatMap((column) =>
+			[{ is: 5 }, ['E-1'], true].map((value): [Fields, RegExp] => [
+				{ [column]: value },
+				/is not text/,
+			]),
+		),
 		[{ employee: 'Total 14', name: '2 employees' }, /is a total/],
 		[{ employee: '', name: 'Total Bekele' }, /is a total/],
 		[{ employee: '', name: '', 'No.': 'TOTAL' }, /is a total/],
@@ -190,19 +189,10 @@ describe('a row', () => {
 	test('has no field of the package or the register from a column, whatever its heading is', () => {
 		const own = Object.keys(one({ email: 'a', phone: 'b' }));
 		const meant = [
-			...[
-				'outcome',
-				'code',
-				'message',
-				'remedy',
-				'mode',
-				'requestedAmountEtb',
-				'httpCode',
-				'error',
-			],
-			...['txHash', 'paidAt', 'askedEtb', 'settledBy', 'approvedBy', 'decision', 'workflow', 'id'],
-			...['reason', 'known', 'lastTime', 'paid', 'reference', 'toUserId', 'updatedAt', '__proto__'],
-		];
+			'outcome code message remedy mode requestedAmountEtb httpCode error txHash paidAt askedEtb',
+			'settledBy approvedBy decision workflow id reason known lastTime paid reference toUserId',
+			'updatedAt __proto__',
+		].flatMap((names) => names.split(' '));
 		const heading = fc.oneof(fc.constantFrom(...own, ...meant), fc.string({ minLength: 1 }));
 		const isRead = /^\W*(employee|name|amount\W*etb|period|user\W*id|email|phone)\W*$/i;
 		fc.assert(
@@ -218,21 +208,9 @@ describe('a row', () => {
 	});
 
 	test('without a number and an amount is no person, and says what stands in it', () => {
-		const rows = sheet(
-			['No.', ...headings],
-			...[
-				['', 'Finance department'],
-				[1, 'E-1', 'Abebe', 5],
-				['', '', 'Almaz Bekele'],
-				['', 'E-3'],
-			],
-			...[
-				['', '', 'Bekele', 7],
-				['', '', '', 0],
-				['Prepared by: Hirut M.', '', '', '-'],
-			],
-			['', '', 'Checked by', ''],
-		);
+		const titles =
+			',Finance department,,\n1,E-1,Abebe,5\n,,Almaz Bekele,\n,E-3,,\n,,Bekele,7\n,,,0';
+		const rows = check(csv(`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,`));
 		expect(rows.map(({ status, problem }) => [status, problem])).toEqual([
 			['noPerson', expect.stringMatching(/"Finance department"/)],
 			['ready', ''],
@@ -270,12 +248,9 @@ describe('a row', () => {
 	});
 
 	test('with more values than headings is refused, but a column without a heading is none', () => {
-		const top = ['', 'employee', 'amountEtb', 'name'];
-		const people = [
-			[1, 'E-1', 5, 'Abebe Kebede'],
-			[2, 'E-2', 7, 'Kebede', ' Abebe'],
-		];
-		const [fine, tooLong] = sheet(top, ...people);
+		const [fine, tooLong] = check(
+			csv(',employee,amountEtb,name\n1,E-1,5,Abebe Kebede\n2,E-2,7,Kebede, Abebe'),
+		);
 		expect(fine?.problem).toBe('');
 		expect(tooLong?.problem).toMatch(/more values than headings/);
 	});
