@@ -367,6 +367,7 @@ describe('with Known Payments', () => {
 		['bonus-2026-03-late', '2026-10', 'E-1', 'ready'],
 		['bonus', '2026-11', 'E-1', 'ready'],
 		['late', '2026-11', 'E-1', 'ready'],
+		['fines', '2026-03', 'late-2026-11-E-1', 'ready'],
 	])(
 		'a payment of %p for %p to %p that has a period in its purpose is %p',
 		(purpose, period, employee, status) => {
