@@ -93,7 +93,8 @@ function sheetOf(items: readonly Fields[]) {
 	const keys = isSheet ? [] : [...new Set(items.flatMap((item) => Object.keys(item)))];
 	const rows = items.map((item, itemIndex) => {
 		// A hole in a row is an empty cell.
-		const cells = Array.isArray(item.row) && isSheet ? [...item.row] : keys.map((key) => item[key]);
+		const row = isSheet && Array.isArray(item.row) ? Array.from<unknown>(item.row) : undefined;
+		const cells = row ?? keys.map((key) => item[key]);
 		// Google Sheets tells the row.
 		const line = typeof item.row_number === 'number' ? item.row_number : itemIndex + 1;
 		return { itemIndex, line, cells: cells.map(decoded) };
