@@ -283,7 +283,7 @@ describe('what another execution is sending', () => {
 			for (const named of [{ wasPaid: 'pay-a' }, { wasNotPaid: 'pay-a' }]) {
 				const { output } = await settle(named, {}, withTimeout(ours));
 				expect(codes(output)).toEqual(['inFlight']);
-				expect(output[0]?.json.message).toMatch(/settle it in \d+ minutes/);
+				expect(output[0]?.json.message).toMatch(/settle it when .* for \d+ minutes/);
 			}
 			expect(codesOf(await paying)).toEqual(['paid']);
 			expect(await known('a')).toEqual(['paidBefore']);
@@ -300,7 +300,7 @@ describe('what another execution is sending', () => {
 		const first = await dryRun();
 		expect(first).toMatchObject({ outcome: 'unknown', code: 'inFlight' });
 		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['inFlight']);
-		const [, minutes] = /In (\d+) minutes/.exec(JSON.stringify(first)) ?? [];
+		const [, minutes] = /for (\d+) minutes/.exec(JSON.stringify(first)) ?? [];
 		timePasses(Number(minutes) * 60_000);
 		const later = await dryRun();
 		expect(later).toMatchObject({ outcome: 'unknown', code: 'inDoubt' });

@@ -46,6 +46,7 @@ export const isPayeeOfQuestion = (
 /**
  * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that asks for this
  * reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if it was paid. Nobody is paid by that.
+ * `isDoubtOfQuestions`: the same of *doubt*, while a payment is under way. A person can settle it too early then.
  */
 export const isPaidOfQuestions = (
 	database: SimulatedDatabase,
@@ -54,3 +55,9 @@ export const isPaidOfQuestions = (
 ): boolean =>
 	database.isAddedAfter(scope, `paidConfirmed:${key}`, `paid:${key}`) &&
 	database.isAlone(scope, `paidConfirmed:${key}`, (other) => other === `paid:${key}`);
+
+export const isDoubtOfQuestions = (
+	database: SimulatedDatabase,
+	scope: string,
+	key: string,
+): boolean => database.wasConfirmedLater(scope, `doubtConfirmed:${key}`);

@@ -16,14 +16,23 @@ export const mistakes: Mutation[] = [
 		[
 			'A reservation is not written before it is sent',
 			'change.keep(reservationOf(payment));',
-			'change.keep([busy]);',
+			'change.keep([busyMark(payment, slot)]);',
 		],
 		[
 			'A reservation is written without the mark busy',
 			'change.keep(reservationOf(payment));',
 			'change.keep([sentMark(payment)]);',
 		],
-		['A refusal frees nothing', '...free.map(sentMark),', ''],
+		[
+			'A refusal frees nothing',
+			"change.remove(free.flatMap((each) => factMarks('doubt', each)));",
+			'',
+		],
+		[
+			'A refusal leaves the doubt',
+			"change.remove(free.flatMap((each) => factMarks('doubt', each)));",
+			'change.remove(free.map(sentMark));',
+		],
 		[
 			'A refusal frees what another run reserved since',
 			"const notMade = own.filter((each) => outcomeOfRow(each) !== 'unknown');",
@@ -35,20 +44,45 @@ export const mistakes: Mutation[] = [
 			'const free = notMade;',
 		],
 		[
-			'A sender without an answer leaves its mark busy',
-			'...[...free, ...unknown].flatMap((each) => this.busyOf(each)),',
-			'...free.flatMap((each) => this.busyOf(each)),',
+			'A sender without an answer records no doubt',
+			"...unknown.flatMap((each) => factMarks('doubt', each)),",
+			'',
 		],
-		['A mark busy beside paid stays after the run', 'change.remove(this.busyOfPaid);', ''],
 		[
-			'A mark busy stays of what was paid before',
-			"} else if (state === 'paid' || state === 'paidToAnother') {",
-			"} else if (state === 'paid' && change.keep([busy]) === undefined && false) {",
+			'A sender without an answer doubts what another run reserved since',
+			"const unknown = own.filter((each) => outcomeOfRow(each) === 'unknown');",
+			"const unknown = ended.filter((each) => outcomeOfRow(each) === 'unknown');",
+		],
+		[
+			'Paid is recorded without the mark sent, which a person removed',
+			"[...factMarks('paid', each), payeeMark(each)]",
+			"[...factMarks('paid', each).slice(1), payeeMark(each)]",
+		],
+		[
+			'A doubt is recorded without the mark sent, which a person removed',
+			"...unknown.flatMap((each) => factMarks('doubt', each)),",
+			"...unknown.flatMap((each) => factMarks('doubt', each).slice(1)),",
+		],
+		[
+			'The end of a run removes the busy of its bucket',
+			"change.remove(free.flatMap((each) => factMarks('doubt', each)));",
+			"change.remove([...free.flatMap((each) => factMarks('doubt', each)), ...ended.map((each) => busyMark(each, slotNow()))]);",
+		],
+		[
+			'A question for a bucket makes it busy',
+			'return { states, ageMs };',
+			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { states, ageMs };',
+		],
+		['All references are in one bucket', '% buckets', '% 1'],
+		[
+			'A bucket is another one at each time',
+			'.readUInt16BE() % buckets',
+			'.readUInt16BE() % buckets + Math.random()',
 		],
 		['Slots are no longer than a reservation is its own', 'ownForMs + 10_000', 'ownForMs'],
 		['The mark busy of a slot that has not begun does not count', '[-1, 0, 1].map', '[-1, 0].map'],
 		['A reservation counts until the end of its slot', '[-1, 0, 1].map', '[0, 1].map'],
-		['A mark busy never expires', '`busy:${slot}:${key}`', '`busy:0:${key}`'],
+		['A mark busy never expires', '`busy:${slot}:', '`busy:0:'],
 		[
 			'A reference in flight is taken for in doubt',
 			"? 'inFlight' : 'inDoubt'",
@@ -61,43 +95,49 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Paid is not recorded',
-			'paid.flatMap((each) => [...paidMarks(each), payeeMark(each)])',
+			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",
 			'paid.map(sentMark)',
 		],
 		[
-			'Paid is recorded without the mark sent, which a person removed',
-			'[\n\tsentMark(keyed),\n\tpaidMark(keyed),',
-			'[\n\tpaidMark(keyed),',
-		],
-		[
-			'Paid is recorded without the mark paidConfirmed',
-			'\tpaidMark(keyed),\n\tpaidConfirmedMark(keyed),',
-			'\tpaidMark(keyed),',
+			'A fact is recorded without its confirmation',
+			'\tfactMark(fact, keyed),\n\tconfirmedMark(fact, keyed),',
+			'\tfactMark(fact, keyed),',
 		],
 		[
 			'Paid is recorded without the payee',
-			'[...paidMarks(each), payeeMark(each)]',
-			'paidMarks(each)',
+			"[...factMarks('paid', each), payeeMark(each)]",
+			"factMarks('paid', each)",
 		],
 		[
 			'Paid counts without the mark paidConfirmed',
-			'known.has(paidConfirmedMark(each));',
-			'known !== undefined;',
+			'known.has(confirmedMark(fact, each));',
+			"known.has(confirmedMark(fact, each)) || fact === 'paid';",
 		],
 		[
-			'PaidConfirmed is asked for together with paid',
-			'await change.ask(used.map(paidMark))',
-			'await change.ask(used.flatMap((each) => [paidMark(each), paidConfirmedMark(each)]))',
+			'Doubt counts without the mark doubtConfirmed',
+			'known.has(confirmedMark(fact, each));',
+			"known.has(confirmedMark(fact, each)) || fact === 'doubt';",
 		],
-		[
-			'Half of the fact that it was paid stays',
-			'change.remove(candidates.filter((each) => !isConfirmed(each)).map(paidMark));',
-			'',
-		],
+		...(['paid', 'doubt'] as const).map(
+			(fact) =>
+				[
+					`The confirmation of ${fact} is asked for together with it`,
+					'await change.ask(references.map((each) => factMark(fact, each)))',
+					`await change.ask(references.flatMap((each) => [factMark(fact, each), ...(fact === '${fact}' ? [confirmedMark(fact, each)] : [])]))`,
+				] as const,
+		),
+		...(['paid', 'doubt'] as const).map(
+			(fact) =>
+				[
+					`Half of the fact ${fact} stays`,
+					'change.remove(unconfirmed.map((each) => factMark(fact, each)));',
+					`if (fact !== '${fact}') change.remove(unconfirmed.map((each) => factMark(fact, each)));`,
+				] as const,
+		),
 		[
 			'The payee is asked for before it is known that somebody was paid',
-			'candidates.map(payeeOf)',
-			'references.map(payeeOf)',
+			'candidates.map(alsoAsk)',
+			'references.map(alsoAsk)',
 		],
 		[
 			'Paid to another person or amount counts as unused',
@@ -105,7 +145,16 @@ export const mistakes: Mutation[] = [
 			"states.set(payment, 'unused')",
 		],
 		['The payee is not asked for', '!payees.has(payeeMark(payment))', 'false'],
-		['Settling: not paid leaves the mark sent', 'change.remove(freed.map(sentMark));', ''],
+		[
+			'Settling: not paid leaves the mark sent',
+			"change.remove(freed.flatMap((each) => factMarks('doubt', each)));",
+			'',
+		],
+		[
+			'Settling: not paid leaves the doubt',
+			"change.remove(freed.flatMap((each) => factMarks('doubt', each)));",
+			'change.remove(freed.map(sentMark));',
+		],
 		[
 			'Settling: a reference in flight is settled as not paid',
 			"areIn(wasNotPaid, 'inDoubt')",
@@ -128,8 +177,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Settling: paid is recorded without anybody',
-			'[...paidMarks(each), anybodyMark(each)]',
-			'paidMarks(each)',
+			"[...factMarks('paid', each), anybodyMark(each)]",
+			"factMarks('paid', each)",
 		],
 		[
 			'Settling: no mark stays of what was settled as not paid',

@@ -316,7 +316,7 @@ class World {
 
 function payeesOf({ node, items }: RunPlan): Payee[] {
 	return items.map(({ person, variant, spelling }): Payee => {
-		const key = `pay-${node}${person}`;
+		const key = `inv-${node}${person}`;
 		const suffix = { same: '', otherAmount: '', otherPerson: '-other', noReference: '-none' };
 		return {
 			key,

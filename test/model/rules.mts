@@ -1,7 +1,14 @@
 // The invariants of payments, judged while a world is played: by outcome, code and the service's books.
+import { createHash } from 'node:crypto';
 import { isUnclear, personOf, type Books, type Sent } from './service-books.mts';
 import { fieldsOf, type TryResult } from './execution.mts';
-import { isOldWord, isPaidOfQuestions, isPayeeOfQuestion, payeeMark } from './known-limits.mts';
+import {
+	isDoubtOfQuestions,
+	isOldWord,
+	isPaidOfQuestions,
+	isPayeeOfQuestion,
+	payeeMark,
+} from './known-limits.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -67,6 +74,19 @@ const slack = { healthy: 10_000, struck: 240_000 };
 
 /** In ms. What a mark *busy* counts for: three slots, if a crash left that of the next one, by a clock that is behind. */
 const longestBusyMs = 3 * 145_000 + 10_000 + writeMs;
+
+/** References of a bucket share their marks *busy*. By the names of the model, the first two people of node a are in the same one. */
+const bucketOf = (key: string): number =>
+	createHash('sha256').update(key).digest().readUInt16BE() % 16;
+
+/** Codes of payments for which a run reserved nothing. */
+const codesWithoutReservation = [
+	'paidBefore',
+	'otherPayment',
+	'inDoubt',
+	'inFlight',
+	'sameReference',
+];
 
 /** In ms, for a run of six people in an undisturbed world, in which nothing has to be waited for. */
 const longestLastRunMs = (latency: number): number => 4_000 + 200 * latency;
@@ -381,6 +401,8 @@ export class Judge {
 	 */
 	private wasBeingSent(run: RunRecord, key: string): boolean {
 		if (this.wasClockSet()) return false;
+		const isOfQuestions = isDoubtOfQuestions(this.database, scopeOf(run), key);
+		if (this.limit('doubted by questions', isOfQuestions)) return false;
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		return this.sentUnder(key).some((sent) => {
 			const { reservedAt } = sent.grounds;
@@ -410,13 +432,29 @@ export class Judge {
 				this.forEver.set(idOf(payee), this.timeline.now);
 		}
 		this.judgeTime(run);
+		this.judgeDoubts(`after ${run.name}`);
 		const { before, plan } = run;
 		const isAlone = !this.runs.some(
 			(other) => other !== run && other.plan.node === plan.node && this.isDuring(run, other),
 		);
 		if (!isAlone || before?.struck !== this.allStruck()) return;
+		const codes = [...run.lines.values()].map(({ code = '' }) => code);
 		if (plan.does === 'settle') this.changedAlone(run, 'settled alone');
 		if (plan.does === 'dryRun') this.changedAlone(run, 'dry runs alone');
+		const isWhole = codes.length === run.payees.length;
+		const reserves = codes.some((code) => !codesWithoutReservation.includes(code));
+		if (plan.does === 'pay' && isWhole && !reserves)
+			this.changedAlone(run, 'runs alone that reserve nothing');
+	}
+
+	/** A doubt that outlives its reservation would make a reference in doubt as soon as it is reserved again. */
+	private judgeDoubts(when: string): void {
+		for (const row of this.database.rows.values())
+			for (const mark of row) {
+				const [, key = ''] = /^doubt(?:Confirmed)?:(.*)$/s.exec(mark) ?? [];
+				if (key !== '' && !row.includes(`sent:${key}`))
+					this.broken(`${key} is unused, and a doubt is left of it (${when})`);
+			}
 	}
 
 	private judgeTime(run: RunRecord): void {
@@ -448,14 +486,15 @@ export class Judge {
 			const isNowPaid = code === 'settledPaid';
 			if (isNowPaid && !paid.every((mark) => after.has(mark)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
-			const reservation = [`sent:${key}`];
+			const reservation = ['sent', 'doubt', 'doubtConfirmed'].map((mark) => `${mark}:${key}`);
 			const isFree = !reservation.some((mark) => after.has(mark));
 			if (code === 'settledNotPaid' && !(isFree && after.has(`settledNotPaid:${key}`)))
 				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
 			// One that never asked, such as one that was stopped before it had the lock, could not remove what another left.
 			const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
-			if (hadAccess && after.has(`paid:${key}`) && !after.has(`paidConfirmed:${key}`))
-				this.broken(`${run.name} leaves half of the fact that ${key} is paid`);
+			for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])
+				if (hadAccess && after.has(`${fact}:${key}`) && !after.has(`${fact}Confirmed:${key}`))
+					this.broken(`${run.name} leaves half of the fact ${fact} of ${key}`);
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
 			if (code === 'settledNotPaid') added.delete(`settledNotPaid:${key}`);
 			if (code === 'settledNotPaid') for (const mark of reservation) removed.delete(mark);
@@ -470,15 +509,9 @@ export class Judge {
 		for (const run of this.runs)
 			if (run.endedAt === undefined && run.diedAt === undefined)
 				this.broken(`${run.name} never ends (${when})`);
+		this.judgeDoubts(when);
 		if (this.allStruck() > 0) return;
 		if (this.database.rows.has('')) this.broken(`the lock is held, and nobody holds it (${when})`);
-		for (const row of this.database.rows.values())
-			for (const mark of row) {
-				const [, key = ''] = /^busy:\d+:(.*)$/s.exec(mark) ?? [];
-				// A run that was stopped may end before it can record.
-				if (row.includes(`paid:${key}`) && !this.wasStopped(key))
-					this.broken(`a mark is left of ${key}, which is paid (${when})`);
-			}
 	}
 
 	/** After the healthy runs, everybody must be explained. */
@@ -532,13 +565,18 @@ export class Judge {
 		);
 	}
 
-	/** Whether another run has asked for it so lately that its mark *busy* may still count. */
+	/** Whether somebody has asked for a reference of its bucket so lately that the mark *busy* may still count. */
 	private mayStillBeBusy(run: RunRecord, key: string): boolean {
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		const wasAskedBy = (other: RunRecord): boolean =>
-			// An earlier try of the same run, too.
-			(other !== run || run.plan.tries > 1) &&
-			askedAt - (other.asked.get(key) ?? -Infinity) < longestBusyMs;
+			scopeOf(other) === scopeOf(run) &&
+			[...other.asked].some(
+				([each, at]) =>
+					bucketOf(each) === bucketOf(key) &&
+					// An earlier try of the same run, too.
+					(other !== run || each !== key || run.plan.tries > 1) &&
+					askedAt - at < longestBusyMs,
+			);
 		return this.wasClockSet() || this.runs.some(wasAskedBy);
 	}
 

@@ -64,6 +64,6 @@ export async function smallestStory({ seed, violation }: Found, build: Build): P
 export const kindOf = (violation: string): string =>
 	violation
 		.replace(/run \d+( \(\w+\))?/g, 'run')
-		.replace(/\b(user|pay)-[ab]\d(-other|-none)?\b/g, 'X')
+		.replace(/\b(user|inv)-[ab]\d(-other|-none)?\b/g, 'X')
 		.replace(/\d+/g, 'N')
 		.replace(/leaves a trace.*/, 'leaves a trace');

@@ -75,7 +75,7 @@ const clear = new Set<AnswerKind>([
 ]);
 
 /** The key of the reference by which a person is paid. */
-export const keyOf = (toUserId: string): string => toUserId.replace(/^user-([ab]\d).*/, 'pay-$1');
+export const keyOf = (toUserId: string): string => toUserId.replace(/^user-([ab]\d).*/, 'inv-$1');
 
 export const personOf = (key: string): number => Number(/\d+$/.exec(key)?.[0] ?? 0);
 

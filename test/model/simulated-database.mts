@@ -40,6 +40,8 @@ export class SimulatedDatabase {
 	private readonly added = new Map<string, Map<string, Added>>();
 	/** How often a process got the lock. */
 	private accesses = 0;
+	/** By context: marks that an access left, and that confirm one of an earlier access. */
+	private readonly confirmedLater = new Set<string>();
 	private calls = 0;
 	private faults: readonly DatabaseFault[];
 	private readonly timeline: Timeline;
@@ -65,6 +67,11 @@ export class SimulatedDatabase {
 		return (accessOf(earlier) ?? Infinity) < (accessOf(mark) ?? -Infinity);
 	}
 
+	/** Whether an access ever left this mark, `…Confirmed:…`, and an earlier one the mark that it confirms. */
+	wasConfirmedLater(scope: string, mark: string): boolean {
+		return this.confirmedLater.has(`${scope} ${mark}`);
+	}
+
 	private write(scope: string, row: readonly string[], marks: readonly string[]): void {
 		if (!isNodes(scope)) {
 			if (!this.rows.has(scope)) this.accesses++;
@@ -73,6 +80,9 @@ export class SimulatedDatabase {
 		}
 		this.rows.set(scope, [...row]);
 		const before = this.added.get(scope);
+		for (const [mark, { access }] of before ?? [])
+			if (access < this.accesses && this.isAddedAfter(scope, mark, mark.replace('Confirmed:', ':')))
+				this.confirmedLater.add(`${scope} ${mark}`);
 		const now = new Set(marks);
 		this.added.set(
 			scope,

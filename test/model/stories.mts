@@ -15,9 +15,9 @@ interface Story {
 	plans: Plan[];
 }
 
-type Turn = Partial<RunPlan> & { word?: ItemPlan['word']; variant?: ItemPlan['variant'] };
+type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'word' | 'variant' | 'person'>>;
 
-/** One person; the turns begin one after the other, or `at` so many ms. */
+/** Each turn is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the first person. */
 const planOf = (
 	turns: Turn[],
 	answers: AnswerKind[],
@@ -31,10 +31,10 @@ const planOf = (
 	processes: [[], [], []],
 	noise: 1,
 	...more,
-	runs: turns.map(({ word = 'asks', variant = 'same', ...turn }) => ({
+	runs: turns.map(({ word = 'asks', variant = 'same', person = 0, ...turn }) => ({
 		...calmRun,
 		...turn,
-		items: [{ person: 0, variant, spelling: 0, word }],
+		items: [{ person, variant, spelling: 0, word }],
 	})),
 });
 
@@ -70,26 +70,31 @@ if ((27 * slotMs) % ownForMs !== 0) throw new Error('No slot begins then');
 
 const usual = { timeout: 60_000 };
 
+/** Of these people the second one is in the bucket of the first, and the others are each in another one. */
+const sameBucket = { person: 1 };
+
 /**
  * A run pays three people, one after the other. The database fails after it recorded how the first of them ended, whom other
- * turns in another process want too.
+ * turns in another process want too. Which process takes over the lock that was left is a matter of chance.
  */
 const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
-	range(8, 14).map((call): Plan => {
-		const turns = [
-			{ start: at(0), concurrency: 1 },
-			...others.map((turn) => ({ ...turn, process: 1 })),
-		];
-		const faults = [{ kind: 'failsAfter' as const, call, count: 1 }];
-		const plan = planOf(turns, [answer, 'silentPaid'], { noise: 2, faults });
-		const items = range(0, 3).map((person): ItemPlan => {
-			return { person, variant: 'same', spelling: 0, word: 'asks' };
-		});
-		return {
-			...plan,
-			runs: plan.runs.map((run, index) => (index === 0 ? { ...run, items } : run)),
-		};
-	});
+	[1, 3, 10, 11].flatMap((noise) =>
+		range(8, 14).map((call): Plan => {
+			const turns = [
+				{ start: at(0), concurrency: 1 },
+				...others.map((turn) => ({ ...turn, process: 1 })),
+			];
+			const faults = [{ kind: 'failsAfter' as const, call, count: 1 }];
+			const plan = planOf(turns, [answer, 'silentPaid'], { noise, faults });
+			const items = range(0, 3).map((person): ItemPlan => {
+				return { person, variant: 'same', spelling: 0, word: 'asks' };
+			});
+			return {
+				...plan,
+				runs: plan.runs.map((run, index) => (index === 0 ? { ...run, items } : run)),
+			};
+		}),
+	);
 
 /** Of a sender that stands still: a person can settle its payment before it goes on. */
 const stands = { lasts: 298_000, settledAt: 293_000, wentOnAt: 299_000 };
@@ -187,6 +192,105 @@ export const stories: Story[] = [
 				{ processes: [[blow], []] },
 			),
 		),
+	},
+	{
+		name: 'A payment is under way, others of its bucket are paid, and a person settles it',
+		plans: (['rejected', 'paid'] as AnswerKind[]).map((answer): Plan => {
+			const plan = planOf(
+				[
+					{ ...usual, start: at(beginsAt + 1_000) },
+					{ ...sameBucket, process: 1, start: at(beginsAt + 3_000) },
+					{ ...typed, word: 'notPaid', process: 1, start: at(beginsAt + 20_000) },
+				],
+				['silent'],
+			);
+			return { ...plan, answers: [['silent'], [answer]] };
+		}),
+	},
+	{
+		name: 'A payment ends unknown, and others of its bucket are paid',
+		plans: [
+			planOf(
+				[
+					{ start: at(0) },
+					sameBucket,
+					{ does: 'dryRun' },
+					{ ...typed, word: 'notPaid' },
+					{},
+					{ ...sameBucket, does: 'dryRun' },
+				],
+				['error', 'silent'],
+			),
+		],
+	},
+	{
+		name: 'A sender dies, only others of other buckets are paid, and its payment is in doubt in time',
+		plans: atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					...range(2, 6).map((person): Turn => {
+						return { person, process: 1, start: at(100_000 * person - 60_000) };
+					}),
+					{ does: 'dryRun', process: 1, start: at(500_000) },
+				],
+				['silent'],
+				{ processes: [[blow], []] },
+			),
+		),
+	},
+	{
+		name: 'n8n dies while somebody asks for a payment that is under way, and a person settles it, or it is refused',
+		plans: (
+			[
+				['silent', 2],
+				['slowRejected', 0],
+			] as const
+		).flatMap(([answer, more]) =>
+			atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) => {
+				const asks: Turn[] = [
+					{ timeout: 120_000, start: at(0) },
+					{ does: 'dryRun', process: 1, start: at(3_000) },
+				];
+				const settles: Turn[] = [
+					{ ...typed, word: 'notPaid', process: 2, start: at(50_000) },
+					{ process: 2, start: at(100_000) },
+				];
+				return planOf([...asks, ...settles.slice(0, more)], [answer, 'paid'], {
+					processes: [[], [blow], []],
+				});
+			}),
+		),
+	},
+	{
+		name: 'A sender dies, n8n dies while somebody asks for its payment, and somebody else asks',
+		plans: range(14, 18).flatMap((atStep) =>
+			atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
+				planOf(
+					[
+						{ ...usual, start: at(0) },
+						{ does: 'dryRun', process: 1, start: at(50_000) },
+						{ does: 'dryRun', process: 2, start: at(130_000) },
+					],
+					['silent'],
+					{ processes: [[{ ...blow, atStep }], [blow], []] },
+				),
+			),
+		),
+	},
+	{
+		name: 'The clock of a process is set forward, a person settles there what is being sent, and its sender gets no answer',
+		plans: [
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					{ does: 'dryRun', process: 1, start: at(2_000) },
+					{ ...typed, word: 'notPaid', process: 1, start: at(20_000) },
+				],
+				['silent'],
+				{ processes: [[], [{ kind: 'clockForward', atStep: 1, lasts: 600_000 }]] },
+			),
+		],
 	},
 	{
 		name: 'A sender dies, and only dry runs ask for what it left',
@@ -340,9 +444,9 @@ export const stories: Story[] = [
 	{
 		name: 'The database fails as an unknown payment is recorded; a person settles it; it is sent again, and settled at once',
 		plans: recordedBy('error', [
-			{ ...typed, word: 'notPaid', start: at(10_000) },
-			{ ...usual, start: at(50_000) },
-			{ ...typed, word: 'notPaid', start: at(52_000) },
+			{ ...typed, word: 'notPaid', start: at(1_000) },
+			{ ...usual, start: at(1_500) },
+			{ ...typed, word: 'notPaid', start: at(60_000) },
 		]),
 	},
 	{

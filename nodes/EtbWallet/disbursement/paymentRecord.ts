@@ -4,26 +4,31 @@
  * State | Its marks | What moves a reference there | What it then tells
  * --- | --- | --- | ---
  * unused | no *sent* | a refusal that its sender records in time; a person: *was not paid* | `ready`, or it is sent
- * in flight | *sent*, and a *busy* of this slot of time, the one before or the next one; no *paid* | a run that reserves it, before it sends | `unknown`
- * in doubt | *sent*, and no such *busy*; no *paid* | time alone; its sender, when no clear answer came in time: it removes its *busy* | `unknown`
- * paid | *sent*, *paid*, *paidConfirmed*, and *payee* or *anybody* | its sender, when the service paid, also late; a person: *was paid* | `alreadyPaid`; to another person or amount: `notPaid`
+ * in flight | *sent*, and the *busy* of its bucket, in this slot of time, the one before or the next one | a run that reserves it, before it sends | `unknown`
+ * in doubt | *sent*, and no such *busy*, or *doubt* and *doubtConfirmed* | time alone; its sender, when no clear answer came in time | `unknown`
+ * paid | *sent*, *paid*, *paidConfirmed*, and *payee* or *anybody*, whatever else | its sender, when the service paid, also late; a person: *was paid* | `alreadyPaid`; to another person or amount: `notPaid`
  *
- * **A reservation** is the right to send: *sent*, and *busy* with the number of the present slot of time. It is its run's own
- * for `ownForMs`. A slot is longer than that, so the *busy* of a run still counts for others, whose clocks may differ by
- * 10 s, when the reservation is not its own any more. After a crash the *busy* expires: `inFlightMs` later nothing can be
- * under way any more, and the reference is in doubt. A sender whose answer comes when the reservation is not its own any more
- * records *paid* or nothing: another run may have reserved the reference since.
+ * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of the present slot
+ * of time. It is its run's own for `ownForMs`. A slot is longer than that, so the *busy* of a run still counts for others,
+ * whose clocks may differ by 10 s, when the reservation is not its own any more. A sender whose answer comes then records
+ * *paid* or nothing: another run may have reserved the reference since.
+ *
+ * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. Nobody removes the *busy* of
+ * a reservation; it expires by time alone, so the end of a run removes nothing. The cost comes after a crash: a reference
+ * that was in flight stays so for at least `inFlightMs`, and for as long as the node reserves others of its bucket.
+ *
+ * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A reference that
+ * becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved again.
  *
  * **A crash in the middle of a question.** To ask n8n for marks also writes them, and `RecordChange` removes at its end those
  * that were not there. A crash leaves them. *Sent* and *busy* are asked for in one call, so an unused reference is then in
- * flight, and later in doubt, although nothing was sent. A *busy* that is left keeps a reference in flight for some minutes
- * more. *Paid* counts for nothing without *paidConfirmed*, which is asked for only where *paid* is: so one crash never makes a
- * payment that was not made. Nothing removes *paid* and *paidConfirmed*.
- *
- * **A *busy* beside *paid*** means nothing. The run removes all of these once, at its end; after a crash they stay.
+ * flight, and later in doubt, although nothing was sent. A *busy* that is left keeps its bucket in flight for some minutes
+ * more. A fact counts for nothing without its confirmation, which is asked for only where the fact is, and a fact alone is
+ * removed: so one crash makes no payment that was not made, and no doubt about one that is under way.
  *
  * ***SettledNotPaid*** says that a person settled a reference as not paid: by an expression that counts once for each reference.
  */
+import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
@@ -35,6 +40,9 @@ import { RecordChange } from './recordChange';
 interface Keyed {
 	key: string;
 }
+
+/** What is recorded of a reference by two marks, of which the second one confirms the first. */
+type Fact = 'paid' | 'doubt';
 
 /** The state of a reference, whomever it was for. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
@@ -71,13 +79,23 @@ export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
 
 const slotNow = (): number => Math.floor(Date.now() / slotMs);
 
+/**
+ * Each slot in which the node reserves anything leaves up to so many marks in the record, for ever: few beside the four of each
+ * payment. With a single bucket, one payment would keep all references that a crash left in flight.
+ */
+const buckets = 16;
+
+/** The same in each process and version: they share the record. */
+const bucketOf = ({ key }: Keyed): number =>
+	createHash('sha256').update(key).digest().readUInt16BE() % buckets;
+
 const sentMark = ({ key }: Keyed): string => `sent:${key}`;
-const busyMark = ({ key }: Keyed, slot: number): string => `busy:${slot}:${key}`;
+const busyMark = (keyed: Keyed, slot: number): string => `busy:${slot}:${bucketOf(keyed)}`;
 /** Of this slot, the one before, and the next one: the clock of another process may be ahead. */
 const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
-const paidMark = ({ key }: Keyed): string => `paid:${key}`;
-const paidConfirmedMark = ({ key }: Keyed): string => `paidConfirmed:${key}`;
+const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
+const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
 /** The person and amount that were paid. */
 const payeeMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
@@ -86,17 +104,11 @@ const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
 
 /** Written in one call. *Sent* too: a person may have settled it as not paid meanwhile. */
-const paidMarks = (keyed: Keyed): string[] => [
+const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 	sentMark(keyed),
-	paidMark(keyed),
-	paidConfirmedMark(keyed),
+	factMark(fact, keyed),
+	confirmedMark(fact, keyed),
 ];
-
-interface Reservation {
-	/** How long this run has had it. */
-	ageMs: () => number;
-	busy: string;
-}
 
 /** The references that n8n keeps for this node. Each function throws what a call of the database throws. */
 export class PaymentRecord {
@@ -104,9 +116,8 @@ export class PaymentRecord {
 	private readonly stop: AbortSignal | undefined;
 	/** Aborted a while after `stop`. */
 	private readonly deadline: AbortSignal;
-	private readonly reservations = new Map<Payment, Reservation>();
-	/** The marks *busy* of paid references that this run wrote, until its end. */
-	private readonly busyOfPaid: string[] = [];
+	/** How long this run has had each reservation, in ms. */
+	private readonly reservations = new Map<Payment, () => number>();
 
 	/** @param waitAfterStopMs how long it still waits for the database after the execution was stopped */
 	constructor(context: IExecuteFunctions, waitAfterStopMs: number) {
@@ -141,31 +152,22 @@ export class PaymentRecord {
 			// One call of the database does for a window of unused references.
 			await this.recordEnded(change, ended, wanted.flatMap(reservationOf));
 			const states = await paymentStatesOf(change, wanted, slot);
-			for (const [payment, state] of states) {
-				const busy = busyMark(payment, slot);
-				if (state === 'unused') {
-					change.keep(reservationOf(payment));
-					this.reservations.set(payment, { ageMs, busy });
-				} else if (state === 'paid' || state === 'paidToAnother') {
-					change.keep([busy]);
-					this.busyOfPaid.push(busy);
-				}
+			for (const payment of wanted.filter((each) => states.get(each) === 'unused')) {
+				change.keep(reservationOf(payment));
+				this.reservations.set(payment, ageMs);
 			}
 			return { states, ageMs };
 		});
 	}
 
 	/**
-	 * Ends the run: records how its last payments ended, also when it was stopped, and removes what means nothing any more.
+	 * Ends the run: records how its last payments ended, also when it was stopped.
 	 * @param ended as of `endAndReserve`
 	 */
 	async end(ended: Payment[]): Promise<void> {
-		if (ended.length + this.busyOfPaid.length === 0) return;
+		if (ended.length === 0) return;
 		const isAlwaysDone = true;
-		await this.change(async (change) => {
-			await this.recordEnded(change, ended);
-			change.remove(this.busyOfPaid);
-		}, isAlwaysDone);
+		await this.change(async (change) => await this.recordEnded(change, ended), isAlwaysDone);
 	}
 
 	/**
@@ -186,7 +188,7 @@ export class PaymentRecord {
 			for (const each of doubted) settled.set(each, 'settledPaid');
 			for (const each of unused) settled.set(each, 'recordedPaid');
 			await change.write(
-				[...doubted, ...unused].flatMap((each) => [...paidMarks(each), anybodyMark(each)]),
+				[...doubted, ...unused].flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]),
 			);
 			const inDoubt = areIn(wasNotPaid, 'inDoubt');
 			const freedBefore = await change.ask(inDoubt.map(settledNotPaidMark));
@@ -197,7 +199,7 @@ export class PaymentRecord {
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
 			// Before *sent* is removed: that must count once, also if this change fails in the middle.
 			await change.write(freed.map(settledNotPaidMark));
-			change.remove(freed.map(sentMark));
+			change.remove(freed.flatMap((each) => factMarks('doubt', each)));
 			return settled;
 		});
 	}
@@ -213,29 +215,23 @@ export class PaymentRecord {
 		const own = ended.filter((each) => outcomeOfRow(each) !== 'paid' && this.isOwn(each));
 		const unknown = own.filter((each) => outcomeOfRow(each) === 'unknown');
 		const notMade = own.filter((each) => outcomeOfRow(each) !== 'unknown');
-		const before = await change.ask(
-			[...notMade.map(paidMark), ...alsoAsk],
-			paid.flatMap((each) => [...paidMarks(each), payeeMark(each)]),
+		await change.ask(
+			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
+			[
+				...paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)]),
+				...unknown.flatMap((each) => factMarks('doubt', each)),
+			],
 		);
-		this.busyOfPaid.push(...paid.flatMap((each) => this.busyOf(each)));
 		// A late answer of another run may have recorded *paid*, after a person freed the reference and this run reserved it.
-		const paidByOthers = await paidOf(change, notMade, before);
+		const paidByOthers = await havingFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
-		change.remove([
-			...free.map(sentMark),
-			...[...free, ...unknown].flatMap((each) => this.busyOf(each)),
-		]);
-	}
-
-	private busyOf(payment: Payment): string[] {
-		const reservation = this.reservations.get(payment);
-		return reservation === undefined ? [] : [reservation.busy];
+		change.remove(free.flatMap((each) => factMarks('doubt', each)));
 	}
 
 	/** Whether the reservation of a payment is still this run's own. */
 	private isOwn(payment: Payment): boolean {
-		const reservation = this.reservations.get(payment);
-		return reservation !== undefined && reservation.ageMs() < ownForMs;
+		const ageMs = this.reservations.get(payment);
+		return ageMs !== undefined && ageMs() < ownForMs;
 	}
 
 	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
@@ -266,32 +262,39 @@ async function statesOf<Each extends Keyed>(
 ): Promise<Map<Each, ReferenceState>> {
 	const sent = await change.ask(references.map(sentMark));
 	const used = references.filter((each) => sent.has(sentMark(each)));
-	const paid = await paidOf(change, used, await change.ask(used.map(paidMark)), payeeOf);
+	const paid = await havingFact(change, 'paid', used, payeeOf);
 	const unpaid = used.filter((each) => !paid.has(each));
 	const busy = await change.ask(unpaid.flatMap((each) => busyMarks(each, slot)));
+	const isBusy = (each: Each): boolean => busyMarks(each, slot).some((mark) => busy.has(mark));
+	const doubted = await havingFact(change, 'doubt', unpaid.filter(isBusy));
 	const stateOf = (each: Each): ReferenceState => {
 		if (!sent.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
-		return busyMarks(each, slot).some((mark) => busy.has(mark)) ? 'inFlight' : 'inDoubt';
+		return isBusy(each) && !doubted.has(each) ? 'inFlight' : 'inDoubt';
 	};
 	return new Map(references.map((each) => [each, stateOf(each)]));
 }
 
 /**
- * Those that are paid, to whomever. *Paid* alone, which a crash left, is removed at the end.
- * @param before the marks *paid* that were there
+ * The references of which a fact is recorded. A fact alone, which a crash left, is removed at the end.
+ * @param alsoAsk a mark that is asked for in the second call, of those that may have the fact
  */
-async function paidOf<Each extends Keyed>(
+async function havingFact<Each extends Keyed>(
 	change: RecordChange,
+	fact: Fact,
 	references: Each[],
-	before: ReadonlySet<string>,
-	payeeOf?: (each: Each) => string,
+	alsoAsk?: (each: Each) => string,
 ): Promise<ReadonlySet<Each>> {
-	const candidates = references.filter((each) => before.has(paidMark(each)));
-	const payees = payeeOf === undefined ? [] : candidates.map(payeeOf);
-	const known = await change.ask([...candidates.map(paidConfirmedMark), ...payees]);
-	const isConfirmed = (each: Each): boolean => known.has(paidConfirmedMark(each));
-	change.remove(candidates.filter((each) => !isConfirmed(each)).map(paidMark));
+	const alone = await change.ask(references.map((each) => factMark(fact, each)));
+	const candidates = references.filter((each) => alone.has(factMark(fact, each)));
+	const others = alsoAsk === undefined ? [] : candidates.map(alsoAsk);
+	const known = await change.ask([
+		...candidates.map((each) => confirmedMark(fact, each)),
+		...others,
+	]);
+	const isConfirmed = (each: Each): boolean => known.has(confirmedMark(fact, each));
+	const unconfirmed = candidates.filter((each) => !isConfirmed(each));
+	change.remove(unconfirmed.map((each) => factMark(fact, each)));
 	return new Set(candidates.filter(isConfirmed));
 }
 

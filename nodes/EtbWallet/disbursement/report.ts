@@ -45,7 +45,7 @@ export function resultOfState(row: Row, state: PaymentState): Result {
 			return {
 				code: 'inFlight',
 				message: `Not sent: another execution is sending ${show(reference)}, or was cut off while it did`,
-				remedy: `Look at that execution for how it ended. In ${inFlightMinutes} minutes run this one again: then it says what to do.`,
+				remedy: `Look at that execution for how it ended. When this node has paid nobody for ${inFlightMinutes} minutes, run this one again: then it says what to do.`,
 			};
 		case 'inDoubt':
 			return {

@@ -47,7 +47,7 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
 		code: 'inFlight',
-		message: `Not settled: an execution is sending it, or was cut off while it did. If none is running, ask the partner service again, and settle it in ${inFlightMinutes} minutes`,
+		message: `Not settled: an execution is sending it, or was cut off while it did. If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes`,
 	},
 };
 
