@@ -282,12 +282,12 @@ export const mistakes: Mutation[] = [
 		['202 means that it was paid', '[202, 207, 409, 423, 425]', '[409, 423, 425]'],
 		[
 			'A success without a hash counts',
-			'found.every(isProof) && new Set(found).size === 1',
+			'found.every((value) => matches(proof, value)) && new Set(found).size === 1',
 			'true',
 		],
-		['A state that is open counts', 'return !hasSucceeded(fact);', 'return false;'],
+		['A state that is open counts', "factsThat('deny', body)", '[]'],
 		['A success for another user counts', '!isSame(value, each)', 'false'],
-		['A body that says no and yes is a refusal', '!tellsOfSuccess(answer) &&', ''],
+		['A body that says no and yes is a refusal', '&& !tellsOfPayment(answer)', ''],
 	),
 	...inFile(`${shared}/service/attempt.ts`, [
 		'An attempt does not end by the clock: dripping answers never do',

@@ -49,6 +49,9 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ receipt: { status: 1 } },
 			{ code: '00', refundable: true, countryCode: 'ET' },
 			{ message: 'Disbursement successful', error: 'no error' },
+			{ requestId: 'req_8a7', currency: 'ETB', queuedAt: '2026-11-01T00:00:00Z' },
+			{ processedAt: 1793491200, cancelUrl: 'https://x.example/1', confirmations: 12 },
+			{ bank: { name: 'Commercial' }, result: { code: '00' } },
 			{ data: { amountEtb: '10.00' } },
 			{ data: shown },
 		),
@@ -168,6 +171,7 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ statusText: 'failed' },
 			{ status: ['failed'] },
 			{ status: { value: 'failed' } },
+			{ receipts: [{ result: { code: 17 } }] },
 			...[{ phase: 'failed' }, { dryRun: true }, { simulated: true }, { err: 'x' }],
 			...[{ exception: 'x' }, { message: 'payment failed' }],
 			{ data: { amountEtb: 20 } },
@@ -226,4 +230,5 @@ export const paymentAnswers: PaymentAnswer[] = [
 		),
 	),
 	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }, { code: 'E1042' }),
+	...answers(422, 'notPaid', { executionTime: 12, processedAt: 1793491200, countryCode: 'ET' }),
 ];

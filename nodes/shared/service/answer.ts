@@ -1,7 +1,7 @@
 /** The meaning of an answer of the service: done, refused or unknown. No other place decides it. */
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
-import { isAbsent, show } from '../invalidValue';
+import { cut, isAbsent, show } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
 import { mayRepeat, type ServiceRequest } from './request';
@@ -54,8 +54,7 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	const refused = { code: 'refused' } as const;
 	if (mayRepeat(asked)) return { verdict: passing.has(status) ? 'retry' : 'notDone', ...refused };
 	// The status says no, and the body says that it was made, or may be.
-	if (tellsOfSuccess(attempt) || tellsOfPayment(attempt.body))
-		return { verdict: 'unknown', code: 'unclear' };
+	if (tellsOfPayment(attempt)) return { verdict: 'unknown', code: 'unclear' };
 	if (status === 429) return { verdict: 'retry', ...refused };
 	const isRefusal = status >= 300 && status < 500 && !openRefusals.has(status);
 	return isRefusal ? { verdict: 'notDone', ...refused } : { verdict: 'unknown', code: 'unclear' };
@@ -71,7 +70,7 @@ function judgeSilence(asked: Asked, { code, sent }: NoAnswer): Judgement {
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
 function judgeSuccess(asked: Asked, answer: Answer): Judgement {
-	if (asked.movesMoney === true && saysNotPaid(answer))
+	if (asked.movesMoney === true && says(false, answer.body) && !tellsOfPayment(answer))
 		return { verdict: 'notDone', code: 'refused', problem: 'and says that it did not pay' };
 	const problem = problemOf(asked, answer);
 	if (problem === undefined) return { verdict: 'done' };
@@ -94,7 +93,7 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	if (contradicts !== undefined || answersWith === undefined) return contradicts;
 	const found = inPlaces(body, answersWith).filter((value) => value !== undefined);
 	const isThere = movesMoney
-		? found.every(isProof) && new Set(found).size === 1
+		? found.every((value) => matches(proof, value)) && new Set(found).size === 1
 		: !found.every(isAbsent);
 	return isThere ? undefined : `with no ${answersWith} in its body`;
 }
@@ -110,13 +109,10 @@ const inPlaces = (body: unknown, ...names: string[]): unknown[] =>
 const says = (success: boolean, body: unknown): boolean =>
 	inPlaces(body, 'success').includes(success);
 
-/** Whether it says no, and nothing in it tells of a payment that was made, or may be. */
-const saysNotPaid = (answer: Answer): boolean =>
-	says(false, answer.body) && !tellsOfSuccess(answer) && !tellsOfPayment(answer.body);
-
-/** Whether an answer tells anywhere in its text that something was done. */
-const tellsOfSuccess = (answer: Answer): boolean =>
-	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer));
+/** Whether an answer tells of a payment that was made, or may be, in its fields or anywhere in its text. */
+const tellsOfPayment = (answer: Answer): boolean =>
+	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer)) ||
+	factsThat('tell', answer.body).length > 0;
 
 /** Whether an object in the text of an answer has a name twice: of two values JSON keeps the last one. */
 function hasRepeatedName({ text, body }: Answer): boolean {
@@ -155,8 +151,8 @@ function contradictionIn(
 	if ([body, ...inPlaces(body, 'success', 'ok', 'status')].some(isNo))
 		return 'and says that it did not do it';
 	if (inPlaces(body, 'error', 'errors').some(isFilled)) return 'with an error';
-	const doubt = movesMoney === true ? factsIn(body).find(isDoubt) : undefined;
-	if (doubt !== undefined) return `with ${doubt[0]}: ${show(doubt[1])}`;
+	const [denial] = movesMoney === true ? factsThat('deny', body) : [];
+	if (denial !== undefined) return `with ${cut(denial[0])}: ${show(denial[1])}`;
 	for (const [name, value] of Object.entries(sent)) {
 		const found = inPlaces(body, name).filter((place) => place !== undefined);
 		const isPayment = movesMoney === true && name === 'amountEtb';
@@ -171,89 +167,79 @@ function contradictionIn(
 
 type Fact = [name: string, value: string];
 
-/** The texts, numbers and truths in a body, by the names that lead to them, such as `data.status`. */
-function factsIn(value: unknown, path = ''): Fact[] {
+/** The texts, numbers and truths in a body, with their names: of `status: { value: … }` with the outer one. */
+function factsIn(value: unknown, name = ''): Fact[] {
 	if (isAbsent(value)) return [];
-	if (!isObject(value)) return [[path, String(value).trim()]];
-	if (Array.isArray(value)) return value.flatMap((each) => factsIn(each, path));
-	return Object.entries(value).flatMap(([name, each]) =>
-		factsIn(each, path === '' ? name : `${path}.${name}`),
+	if (!isObject(value)) return [[name, String(value).trim()]];
+	if (Array.isArray(value)) return value.flatMap((each) => factsIn(each, name));
+	return Object.entries(value).flatMap(([own, each]) =>
+		factsIn(each, name !== '' && /^(?:value|name|text)$/i.test(own) ? name : own),
 	);
 }
-
-const nameOf = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path;
-
-const isState = (path: string): boolean =>
-	/(?:status|state|phase|outcome|result|(?:^|\.|response_?|status_?)code)(?:_?text)?(?:\.(?:value|name|code|text))?$/i.test(
-		path,
-	);
-const isMessage = (path: string): boolean =>
-	/message|reason|detail|description/i.test(nameOf(path));
-const isError = (path: string): boolean =>
-	/^(?:is|has)?_?(?:err|fail|exception)/i.test(nameOf(path));
-/** A name that says, by a true value, that a payment was not made, or is not made yet. */
-const isNegative = (path: string): boolean =>
-	/fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting|dry_?run|simulat/i.test(
-		nameOf(path),
-	) && !/able$/i.test(path);
-/** A name that says, by a true value, that a payment was made. */
-const isPositive = (path: string): boolean =>
-	/^(?:is|was|has)?_?(?:success|succe|ok$|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)/i.test(
-		nameOf(path),
-	);
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 const succeeded =
-	/^(?:true|1|0x1|20[0134569]|2[1-9]\d|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined)$/i;
-const hasSucceeded = ([path, value]: Fact): boolean =>
-	succeeded.test(value) || (/code$/i.test(path) && /^0+$/.test(value));
+	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined';
 
 /** The states of a payment that was not made, and that nobody makes any more. */
-const failed =
-	/fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|forbid|block|bad|missing|^un(?!known|certain|confirmed)|^not|not.?found|^no$|^false$|^[45]\d\d$/i;
+const notFailed =
+	/^(?!.*(?:fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|forbid|block|bad|missing|not.?found)|un(?!known|certain|confirmed)|not|no$|false$|[45]\d\d$)/is;
 
-/** Whether a field of an answer to a payment says that it failed, or is not made yet. */
-function isDoubt(fact: Fact): boolean {
-	const [path, value] = fact;
-	if (isError(path)) return isFilled(value);
-	if (isState(path)) return !hasSucceeded(fact);
-	if (isPositive(path)) return isNo(value) || value === '0';
-	if (isMessage(path)) return /fail|declin|reject|insufficient|revert/i.test(value);
-	return isNegative(path) && (isYes(value) || /^[1-9]\d*$/.test(value));
-}
+/** What leaves open whether a payment that was refused was made before, or still is. */
+const open = /timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued/i;
 
-/** Whether an answer that says no tells all the same of a payment that was made, or may be. */
-const tellsOfPayment = (body: unknown): boolean =>
-	factsIn(body).some((fact) => {
-		const [path, value] = fact;
-		if (/hash|^tx|transaction/i.test(nameOf(path)) && isProof(value)) return true;
-		if (isError(path) || isMessage(path) || /code$/i.test(path))
-			return /time.?out|timed.?out|duplicate|already|in.?progress|in.?flight|pending|queued/i.test(
-				value,
-			);
-		if (isState(path)) return !failed.test(value);
-		return (isPositive(path) || /pend|queue/i.test(nameOf(path))) && isYes(value);
-	});
+/** Something is said, and not that there is none. */
+const filled = /^(?!(?:0|none|null|false|no|no error|n\/a|-)?$)/i;
+
+const yes = /^(?:true|yes|[1-9]\d*)$/i;
+
+/** It can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
+const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
+
+/**
+ * The fields of an answer that speak of the payment, by name, with the values that deny that it was made already, and those that
+ * tell that it was made, or may be.
+ */
+const speaking: [names: RegExp, denies?: RegExp, tells?: RegExp][] = [
+	[/^(?:is|was|has)?_?(?:err|fail|exception)/i, filled, open],
+	[/^(?!.*able$).*(?:pending|queued|waiting)/is, yes, yes],
+	[
+		/^(?!.*able$).*(?:fail|reject|declin|cancel|revert|revers|refund|expired|dry_?run|simulat)/is,
+		yes,
+	],
+	[/message|reason|detail|description|code$/i, /fail|declin|reject|insufficient|revert/i, open],
+	[/^(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${succeeded}|0+)$)`, 'i')],
+	[
+		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
+		RegExp(`^(?!(?:${succeeded})$)`, 'i'),
+		notFailed,
+	],
+	[/hash|^tx|transaction/i, undefined, proof],
+	[
+		/^(?:is|was|has)?_?(?:succe|ok$|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)/i,
+		/^(?:0|false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i,
+		/^(?:true|yes|1)$/i,
+	],
+];
+
+/** The fields of a body that deny the payment, or tell of it. */
+const factsThat = (verb: 'deny' | 'tell', body: unknown): Fact[] =>
+	factsIn(body).filter(([name, value]) =>
+		speaking.some(
+			([names, denies, tells]) =>
+				names.test(name) && (verb === 'deny' ? denies : tells)?.test(value) === true,
+		),
+	);
 
 const matches = (words: RegExp, value: unknown): boolean =>
 	typeof value === 'string' && words.test(value.trim());
-
-const isYes = (value: string): boolean => /^(?:true|yes|1)$/i.test(value);
 
 const isNo = (value: unknown): boolean =>
 	value === false || matches(/^(?:false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i, value);
 
 /** Whether an error is said, and not that there is none. */
-const isFilled = (value: unknown): boolean => {
-	if (isObject(value)) return Object.keys(value).length > 0;
-	return Boolean(value) && !matches(/^(?:0|none|null|false|no|no error|n\/a|-)?$/i, value);
-};
-
-/** Whether it can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
-const isProof = (value: unknown): boolean =>
-	matches(/^[\x21-\x7e]+$/, value) &&
-	matches(/[1-9]/, value) &&
-	!matches(/fail|err|revert|reject/i, value);
+const isFilled = (value: unknown): boolean =>
+	isObject(value) ? Object.keys(value).length > 0 : filled.test(String(value ?? '').trim());
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {
