@@ -2,7 +2,7 @@
 import { InvalidValueError, invalid, isAbsent } from './invalidValue';
 
 /** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
-export function isLoopbackHost(hostname: string): boolean {
+function isLoopbackHost(hostname: string): boolean {
 	// `localhost.` is `localhost`.
 	const name = hostname.replace(/\.$/, '');
 	return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);

@@ -59,20 +59,14 @@ async function open(name: string, sent: string[], trusts: string[]): Promise<str
 	return service.url.replace('http://127.0.0.1', 'https://localhost');
 }
 
+const untrusted: [RegExp, RegExp] = [
+	/is self-signed, or an authority made it that n8n does not know$/,
+	/whole chain.*NODE_EXTRA_CA_CERTS/,
+];
 const cases: [string, name: string, sent: string[], trusts: string[], RegExp, RegExp][] = [
-	['self-signed', 'self', [], [], /is self-signed$/, /NODE_EXTRA_CA_CERTS/],
-	[
-		'of an authority that n8n does not know',
-		...(['right', ['intermediate', 'root'], []] as [string, string[], string[]]),
-		/an authority that n8n does not know$/,
-		/NODE_EXTRA_CA_CERTS/,
-	],
-	[
-		'without its intermediate',
-		...(['right', [], ['root']] as [string, string[], string[]]),
-		/does not send the intermediate certificate/,
-		/whole chain.*NODE_EXTRA_CA_CERTS/,
-	],
+	['self-signed', 'self', [], [], ...untrusted],
+	['of an authority that n8n does not know', 'right', ['intermediate', 'root'], [], ...untrusted],
+	['without its intermediate', 'right', [], ['root'], ...untrusted],
 	[
 		'for another name',
 		...(['other', ['intermediate'], ['root']] as [string, string[], string[]]),

@@ -38,7 +38,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		aboveRunLimit(toBePaid, options.maxTotal) ?? (await uncovered(run, record, pending));
 	if (refused !== undefined) return await refuse(refused);
 	hintAtPeopleTwice(context, toBePaid);
-	await hintAtRecord(context, options.concurrency, record);
+	await hintAtRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else await dryRun(run, record, pending);
 	return reportRun(context, options, rows);
@@ -127,32 +127,23 @@ async function dryRun(run: Run, record: PaymentRecord, payments: Payment[]): Pro
 	}
 }
 
-/** Above so many references each payment takes noticeably longer. */
+/** Above so many references each payment takes noticeably longer: n8n reads and writes the whole record for each window. */
 const manyReferences = 100_000;
 
-/** n8n reads and writes the whole record once for each window. Measured by `bench/`, at 100,000 references. */
-const windowMsPerReference = 0.003;
-
 /** Says of a record that is empty, or very long, what that means. */
-async function hintAtRecord(
-	context: IExecuteFunctions,
-	concurrency: number,
-	record: PaymentRecord,
-): Promise<void> {
+async function hintAtRecord(context: IExecuteFunctions, record: PaymentRecord): Promise<void> {
 	// Should the database fail, the payments tell it.
 	const marks = await record.count().catch(() => undefined);
-	if (marks === undefined) return;
 	if (marks === 0) {
 		addHint(
 			context,
 			'This node remembers no payments yet. If it is a copy, or was made anew, the other one may have paid these people.',
 		);
 	}
-	const references = Math.floor(marks / marksOfPaid);
+	const references = Math.floor((marks ?? 0) / marksOfPaid);
 	if (references <= manyReferences) return;
-	const costMs = Math.ceil((references * windowMsPerReference) / concurrency);
 	addHint(
 		context,
-		`This node keeps about ${references} references, so each payment takes about ${costMs} ms longer. Raise Concurrency, pay through the pay gate, or, if your references carry the year, pay with a new workflow each year.`,
+		`This node keeps about ${references} references, so each payment takes longer. Raise Concurrency, or, if your references carry the year, pay with a new workflow each year.`,
 	);
 }

@@ -2,13 +2,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
-import {
-	InvalidValueError,
-	invalid,
-	isAbsent,
-	requiredChoice,
-	show,
-} from '../../shared/invalidValue';
+import { InvalidValueError, invalid, requiredChoice, show } from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
@@ -53,16 +47,8 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 		checkBalance: false,
 		...savedOptions(context),
 	};
-	const limit = (name: string, field: string): Decimal | undefined => {
-		if (!(name in given)) return undefined;
-		if (isAbsent(given[name])) {
-			throw new InvalidValueError(
-				`${field} is empty`,
-				'Enter an amount in ETB, for example 5000, or remove this option.',
-			);
-		}
-		return amountInEtb(given[name], field);
-	};
+	const limit = (name: string, field: string): Decimal | undefined =>
+		name in given ? amountInEtb(given[name], field) : undefined;
 	return {
 		...sendOptionsOf(given),
 		mode: readMode(context, read),

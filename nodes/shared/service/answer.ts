@@ -3,8 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
 import { cut, isAbsent, show } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
-import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
+import type { Answer, Attempt, NoAnswer } from './attempt';
 import { mayRepeat, type ServiceRequest } from './request';
+import { notBegun, tooLarge } from './silence';
 
 /**
  * Why a call was not done, or may not have been. `notReached`: the service never got it, or its time was over before it was

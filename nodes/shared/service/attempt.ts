@@ -2,6 +2,7 @@
 import { unlessAborted } from '../time';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
 import { isObject, property } from '../unknownValues';
+import { notBegun, silencesBeforeSending, stopped, timedOut, tooLarge } from './silence';
 
 export type Attempt = Answer | NoAnswer;
 
@@ -20,14 +21,6 @@ export interface NoAnswer {
 	code: string;
 	sent: boolean;
 }
-
-/** Codes of our own for what ended an attempt: its time was over, or the execution was stopped. */
-export const timedOut = 'ETIMEDOUT';
-export const stopped = 'ERR_CANCELED';
-/** Its answer was longer than what is read. */
-export const tooLarge = 'ANSWER_TOO_LARGE';
-/** Its time was over before it began. */
-export const notBegun = 'NOT_BEGUN';
 
 /**
  * Makes one attempt. It ends in time, and its connection is closed, also if the service answers drop by drop, never, or
@@ -113,24 +106,6 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 	}
 }
 
-// Each of these can only happen before the first byte of the request left.
-const notSentCodes = new Set<unknown>([
-	'ECONNREFUSED',
-	'ENOTFOUND',
-	'EAI_AGAIN',
-	// TLS begins before the request: also with a server that speaks plain http.
-	'EPROTO',
-	'CERT_HAS_EXPIRED',
-	'CERT_NOT_YET_VALID',
-	'DEPTH_ZERO_SELF_SIGNED_CERT',
-	'SELF_SIGNED_CERT_IN_CHAIN',
-	'UNABLE_TO_GET_ISSUER_CERT',
-	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-	'ERR_TLS_CERT_ALTNAME_INVALID',
-	'ERR_INVALID_CHAR',
-]);
-
 /** The message of the agent with which n8n connects through a proxy. */
 const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
@@ -152,7 +127,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 function wasNotSent(error: unknown): boolean {
 	const errors = property(error, 'errors');
 	return (
-		notSentCodes.has(property(error, 'code')) ||
+		silencesBeforeSending.has(property(error, 'code')) ||
 		notSentSystemCalls.has(property(error, 'syscall')) ||
 		isBlockedByN8n(error) ||
 		property(error, 'message') === proxyEnded ||

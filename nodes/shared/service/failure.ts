@@ -4,11 +4,11 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
-import { notBegun, stopped, timedOut, tooLarge } from './attempt';
 import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
 import type { Remedies } from './request';
 import { hideSecrets } from './secrets';
+import { notBegun, silences } from './silence';
 
 /** A failure in words. Holds no secret. */
 export interface Failure {
@@ -75,49 +75,6 @@ function explanationOf(status: number): Explanation {
 
 const checkAddress =
 	'Check the Base URL in the ETB Wallet API credential and that the service is running.';
-const trustCertificate =
-	'If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.';
-
-/** Why no answer came, by the code of the attempt, and what to do about it where it is not the usual. */
-const silences: Readonly<Record<string, [why: string, remedy?: string]>> = {
-	ECONNREFUSED: ['nothing answers at that address'],
-	EHOSTUNREACH: ['no network connection leads there'],
-	ENETUNREACH: ['no network connection leads there'],
-	ENOTFOUND: ['the host name is not known'],
-	EAI_AGAIN: ['the host name could not be looked up'],
-	EPROTO: ['it does not speak https, or not a version that n8n speaks'],
-	CERT_HAS_EXPIRED: [
-		'its certificate is out of date',
-		'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
-	],
-	DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed', trustCertificate],
-	SELF_SIGNED_CERT_IN_CHAIN: [
-		'its certificate comes from an authority that n8n does not know',
-		trustCertificate,
-	],
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-		'it does not send the intermediate certificate that belongs to its own, or an unknown authority made it',
-		`Ask the partner service to send its whole chain of certificates. ${trustCertificate}`,
-	],
-	ERR_TLS_CERT_ALTNAME_INVALID: [
-		'its certificate is for another name',
-		'Check the Base URL in the ETB Wallet API credential: it needs the name that is in the certificate, not an IP address or another name of the same machine.',
-	],
-	ECONNABORTED: ['the service took too long to answer'],
-	[timedOut]: ['the service took too long to answer'],
-	ECONNRESET: ['the connection was closed before the answer was complete'],
-	ERR_BAD_RESPONSE: ['the connection was closed before the answer was complete'],
-	[stopped]: ['the execution was stopped'],
-	[tooLarge]: ['its answer is larger than 1 MB'],
-};
-
-/** The same problem under other codes. */
-const sameSilence: Readonly<Record<string, string>> = {
-	CERT_NOT_YET_VALID: 'CERT_HAS_EXPIRED',
-	UNABLE_TO_GET_ISSUER_CERT: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-};
-
 /** The step for a request that may have been carried out. */
 const unknownRemedy =
 	'It may have been done. Check with the partner service before sending it again.';
@@ -165,7 +122,7 @@ function describeSilence(
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
 		};
 	}
-	const [why, remedy = checkAddress] = silences[sameSilence[code] ?? code] ?? [
+	const [why, remedy = checkAddress] = silences.get(code) ?? [
 		`the connection failed (${hideSecrets(code, account)})`,
 	];
 	const { origin } = account.url;

@@ -1,0 +1,54 @@
+/** Why no answer came: by the code of what ended the attempt, in words, with what to do about it where it is not the usual. */
+
+/** Codes of our own: the time of an attempt was over, or the execution was stopped. */
+export const timedOut = 'ETIMEDOUT';
+export const stopped = 'ERR_CANCELED';
+/** Its answer was longer than what is read. */
+export const tooLarge = 'ANSWER_TOO_LARGE';
+/** Its time was over before it began. */
+export const notBegun = 'NOT_BEGUN';
+
+type Silence = [why: string, remedy?: string];
+
+const expired: Silence = [
+	'its certificate is out of date',
+	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
+];
+const untrusted: Silence = [
+	'its certificate is self-signed, or an authority made it that n8n does not know',
+	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
+];
+
+/** Each of these can only happen before the first byte of the request left: TLS begins before it. */
+export const silencesBeforeSending = new Map<unknown, Silence>([
+	['ECONNREFUSED', ['nothing answers at that address']],
+	['ENOTFOUND', ['the host name is not known']],
+	['EAI_AGAIN', ['the host name could not be looked up']],
+	['EPROTO', ['it does not speak https, or not a version that n8n speaks']],
+	['CERT_HAS_EXPIRED', expired],
+	['CERT_NOT_YET_VALID', expired],
+	['DEPTH_ZERO_SELF_SIGNED_CERT', untrusted],
+	['SELF_SIGNED_CERT_IN_CHAIN', untrusted],
+	['UNABLE_TO_GET_ISSUER_CERT', untrusted],
+	['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', untrusted],
+	['UNABLE_TO_VERIFY_LEAF_SIGNATURE', untrusted],
+	[
+		'ERR_TLS_CERT_ALTNAME_INVALID',
+		[
+			'its certificate is for another name',
+			'Check the Base URL in the ETB Wallet API credential: it needs the name that is in the certificate, not an IP address or another name of the same machine.',
+		],
+	],
+]);
+
+export const silences = new Map<unknown, Silence>([
+	...silencesBeforeSending,
+	['EHOSTUNREACH', ['no network connection leads there']],
+	['ENETUNREACH', ['no network connection leads there']],
+	['ECONNABORTED', ['the service took too long to answer']],
+	[timedOut, ['the service took too long to answer']],
+	['ECONNRESET', ['the connection was closed before the answer was complete']],
+	['ERR_BAD_RESPONSE', ['the connection was closed before the answer was complete']],
+	[stopped, ['the execution was stopped']],
+	[tooLarge, ['its answer is larger than 1 MB']],
+]);
