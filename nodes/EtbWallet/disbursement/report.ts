@@ -193,17 +193,17 @@ function unknownIn({ toUserId = 'somebody', amount }: Row, unknown: Row[]): stri
 	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
 }
 
-/** A row as the error's data have it. */
-function lineOf({ itemIndex, reference, toUserId, amount, result }: Row): IDataObject {
+/** A row as the error's data have it, which lose what is undefined. */
+function lineOf({ itemIndex, reference, toUserId, amount, result }: Row) {
 	const txHash = result?.answer?.txHash;
 	return {
 		item: itemIndex,
-		...(result !== undefined && { code: result.code }),
-		...(reference !== undefined && { reference }),
-		...(toUserId !== undefined && { toUserId: cut(toUserId) }),
-		...(amount !== undefined && { amountEtb: Number(amount) }),
-		...(typeof txHash === 'string' && { txHash: cut(txHash) }),
-		...(result?.message !== undefined && { reason: result.message }),
+		code: result?.code,
+		reference,
+		toUserId: toUserId === undefined ? undefined : cut(toUserId),
+		amountEtb: amount === undefined ? undefined : Number(amount),
+		txHash: typeof txHash === 'string' ? cut(txHash) : undefined,
+		reason: result?.message,
 	};
 }
 
@@ -215,16 +215,11 @@ const listTexts = (lists: Lists): string[] =>
 	});
 
 function describeRow(row: Row): string {
-	const { itemIndex, reference, toUserId, amount, result } = row;
-	const txHash = result?.answer?.txHash;
-	const details = [
-		toUserId === undefined ? 'nobody' : cut(toUserId),
-		...(amount === undefined ? [] : [`${Number(amount)} ETB`]),
-		...(typeof txHash === 'string' ? [cut(txHash)] : []),
-	];
+	const { item, reference, toUserId = 'nobody', amountEtb, txHash, reason } = lineOf(row);
+	const etb = amountEtb === undefined ? undefined : `${amountEtb} ETB`;
+	const details = [toUserId, etb, txHash].filter((each) => each !== undefined).join(', ');
 	const name = reference === undefined ? '' : ` ${reference}`;
-	const why = isFailed(row) ? `: ${row.result.message ?? ''}` : '';
-	return `item ${itemIndex}${name} (${details.join(', ')})${why}`;
+	return `item ${item}${name} (${details})${isFailed(row) ? `: ${reason ?? ''}` : ''}`;
 }
 
 /** Reports how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
