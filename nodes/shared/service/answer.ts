@@ -240,7 +240,9 @@ const isNo = (value: unknown): boolean =>
 
 /** Whether an error is said, and not that there is none. */
 const isFilled = (value: unknown): boolean =>
-	isObject(value) ? Object.keys(value).length > 0 : filled.test(String(value ?? '').trim());
+	isObject(value)
+		? Object.keys(value).length > 0
+		: factsIn(value).some(([, text]) => filled.test(text));
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {
