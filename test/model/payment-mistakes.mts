@@ -49,6 +49,16 @@ export const mistakes: Mutation[] = [
 			'',
 		],
 		[
+			'A run does not record the doubt that it finds',
+			"await change.write(inDoubt.flatMap((each) => factMarks('doubt', each)));",
+			'',
+		],
+		[
+			'A run records a doubt about a payment that is under way',
+			"wanted.filter((each) => states.get(each) === 'inDoubt')",
+			"wanted.filter((each) => ['inDoubt', 'inFlight'].includes(states.get(each) ?? ''))",
+		],
+		[
 			'A sender without an answer doubts what another run reserved since',
 			"const unknown = own.filter((each) => outcomeOfRow(each) === 'unknown');",
 			"const unknown = ended.filter((each) => outcomeOfRow(each) === 'unknown');",
@@ -79,7 +89,11 @@ export const mistakes: Mutation[] = [
 			'.readUInt16BE() % buckets',
 			'.readUInt16BE() % buckets + Math.random()',
 		],
-		['Slots are no longer than a reservation is its own', 'ownForMs + 10_000', 'ownForMs'],
+		[
+			'Slots are no longer than a reservation is its own',
+			'ownForMs + clockDifferenceMs',
+			'ownForMs',
+		],
 		['The mark busy of a slot that has not begun does not count', '[-1, 0, 1].map', '[-1, 0].map'],
 		['A reservation counts until the end of its slot', '[-1, 0, 1].map', '[0, 1].map'],
 		['A mark busy never expires', '`busy:${slot}:', '`busy:0:'],

@@ -495,6 +495,13 @@ export class Judge {
 			for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])
 				if (hadAccess && after.has(`${fact}:${key}`) && !after.has(`${fact}Confirmed:${key}`))
 					this.broken(`${run.name} leaves half of the fact ${fact} of ${key}`);
+			// A run that pays records the doubt that it finds.
+			const doubt = ['doubt', 'doubtConfirmed'].map((mark) => `${mark}:${key}`);
+			if (code === 'inDoubt' && run.plan.does === 'pay') {
+				if (!doubt.every((mark) => after.has(mark)))
+					this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+				for (const mark of doubt) added.delete(mark);
+			}
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
 			if (code === 'settledNotPaid') added.delete(`settledNotPaid:${key}`);
 			if (code === 'settledNotPaid') for (const mark of reservation) removed.delete(mark);

@@ -3,30 +3,32 @@
  *
  * State | Its marks | What moves a reference there | What it then tells
  * --- | --- | --- | ---
- * unused | no *sent* | a refusal that its sender records in time; a person: *was not paid* | `ready`, or it is sent
- * in flight | *sent*, and the *busy* of its bucket, in this slot of time, the one before or the next one | a run that reserves it, before it sends | `unknown`
- * in doubt | *sent*, and no such *busy*, or *doubt* and *doubtConfirmed* | time alone; its sender, when no clear answer came in time | `unknown`
- * paid | *sent*, *paid*, *paidConfirmed*, and *payee* or *anybody*, whatever else | its sender, when the service paid, also late; a person: *was paid* | `alreadyPaid`; to another person or amount: `notPaid`
+ * unused | no *sent* | its sender records in time that the service refused it, or that it was not sent; a person: *was not paid* | `ready`, or it is sent
+ * in flight | *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one | a run that reserves it, before it sends | `unknown`
+ * in doubt | *sent*, and either no such *busy*, or *doubt* and *doubtConfirmed* | time alone; its sender, when no clear answer came in time | `unknown`
+ * paid | *sent*, *paid*, *paidConfirmed*, whatever else; *payee* or *anybody* says to whom | its sender, when the service paid, also late; a person: *was paid* | `alreadyPaid`; to another person or amount: `notPaid`
  *
  * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of the present slot
- * of time. It is its run's own for `ownForMs`. A slot is longer than that, so the *busy* of a run still counts for others,
- * whose clocks may differ by 10 s, when the reservation is not its own any more. A sender whose answer comes then records
- * *paid* or nothing: another run may have reserved the reference since.
+ * of time. It is its run's own for `ownForMs`. Others see its *busy* for at least a whole slot, which is longer than that by
+ * the 10 s by which their clocks may differ: so nobody sees a reservation in doubt while it is a run's own. A sender whose
+ * answer comes later than `ownForMs` records *paid* or nothing: another run may have reserved the reference since.
  *
  * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. Nobody removes the *busy* of
- * a reservation; it expires by time alone, so the end of a run removes nothing. The cost comes after a crash: a reference
- * that was in flight stays so for at least `inFlightMs`, and for as long as the node reserves others of its bucket.
+ * a reservation; it expires by time alone, so the end of a run removes nothing. The cost comes after a crash: a reference that
+ * was in flight stays so for one or two slots, and for as long as the node reserves others of its bucket. The first run that
+ * finds it in doubt records the doubt, so that later reservations in its bucket change nothing.
  *
  * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A reference that
  * becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved again.
  *
  * **A crash in the middle of a question.** To ask n8n for marks also writes them, and `RecordChange` removes at its end those
- * that were not there. A crash leaves them. *Sent* and *busy* are asked for in one call, so an unused reference is then in
- * flight, and later in doubt, although nothing was sent. A *busy* that is left keeps its bucket in flight for some minutes
- * more. A fact counts for nothing without its confirmation, which is asked for only where the fact is, and a fact alone is
- * removed: so one crash makes no payment that was not made, and no doubt about one that is under way.
+ * that were not there. A crash leaves them. A *sent* that is left makes an unused reference in doubt, although nothing was sent;
+ * a *busy* that is left keeps its bucket in flight for some minutes more. A fact counts for nothing without its confirmation,
+ * which is asked for only where the fact is, and a fact alone is removed: so one crash makes no payment that was not made, and
+ * no doubt about one that is under way. Two crashes in a row can: `docs/operating.md` has these limits.
  *
- * ***SettledNotPaid*** says that a person settled a reference as not paid: by an expression that counts once for each reference.
+ * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. Where it is, an expression cannot say so
+ * again.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -69,11 +71,14 @@ export const maxTimeoutMs = 120_000;
 /** How long a reservation is its run's own, in ms: the time for an answer, and to record it. */
 const ownForMs = maxTimeoutMs + 15_000;
 
-/** A slot of time in ms: `ownForMs`, and 10 s by which the clocks of two processes may differ. */
-const slotMs = ownForMs + 10_000;
+/** By how much the clocks of two processes may differ, in ms. */
+const clockDifferenceMs = 10_000;
 
-/** How long, in ms, after a reservation nothing can be under way any more, and each process sees it as in doubt. */
-const inFlightMs = 2 * slotMs;
+/** A slot of time, in ms. */
+const slotMs = ownForMs + clockDifferenceMs;
+
+/** How long, in ms, after the last reservation in its bucket each process sees a reference as in doubt. */
+const inFlightMs = 2 * slotMs + clockDifferenceMs;
 
 export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
 
@@ -156,6 +161,8 @@ export class PaymentRecord {
 				change.keep(reservationOf(payment));
 				this.reservations.set(payment, ageMs);
 			}
+			const inDoubt = wanted.filter((each) => states.get(each) === 'inDoubt');
+			await change.write(inDoubt.flatMap((each) => factMarks('doubt', each)));
 			return { states, ageMs };
 		});
 	}
