@@ -12,6 +12,13 @@ export default defineConfig(globalIgnores(['**/node_modules', 'dist', '.data']),
 		'@typescript-eslint/consistent-type-imports': 'error',
 		'@typescript-eslint/switch-exhaustiveness-check': 'error',
 		eqeqeq: 'error',
+		'no-restricted-syntax': [
+			'error',
+			{
+				selector: "CallExpression[callee.object.property.name='logger'][arguments.length!=1]",
+				message: 'n8n shows only the message of a line in its log: put everything into it.',
+			},
+		],
 		// The runner awaits what node:test registers.
 		'@typescript-eslint/no-floating-promises': [
 			'error',

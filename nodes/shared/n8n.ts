@@ -20,7 +20,7 @@ import { isObject, property } from './unknownValues';
  * Sends a request with the credential, until `signal` is aborted. n8n aborts it by the signal of the execution: Stop would
  * cut off a payment in flight, and nobody would know how it ended. So the context says that its signal is ours. Should
  * that stop, an attempt ends by the clock, but its connection stays open.
- * Noticed by: `test/engine/clock.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
+ * Noticed by: `test/engine/hostile-service.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,

@@ -59,24 +59,35 @@ async function open(name: string, sent: string[], trusts: string[]): Promise<str
 	return service.url.replace('http://127.0.0.1', 'https://localhost');
 }
 
-const untrusted: [RegExp, RegExp] = [
-	/is self-signed, or an authority made it that n8n does not know$/,
-	/whole chain.*NODE_EXTRA_CA_CERTS/,
-];
-const cases: [string, name: string, sent: string[], trusts: string[], RegExp, RegExp][] = [
-	['self-signed', 'self', [], [], ...untrusted],
-	['of an authority that n8n does not know', 'right', ['intermediate', 'root'], [], ...untrusted],
-	['without its intermediate', 'right', [], ['root'], ...untrusted],
+interface Case {
+	/** The certificate of the service, those that it sends behind it, and those that n8n trusts. */
+	certificate: string;
+	sent?: string[];
+	trusts?: string[];
+	message: RegExp;
+	remedy: RegExp;
+}
+const untrusted = {
+	message: /is self-signed, or an authority made it that n8n does not know$/,
+	remedy: /whole chain.*NODE_EXTRA_CA_CERTS/,
+};
+test.each<[what: string, Case]>([
+	['self-signed', { certificate: 'self', ...untrusted }],
+	[
+		'of an authority that n8n does not know',
+		{ certificate: 'right', sent: ['intermediate', 'root'], ...untrusted },
+	],
+	['without its intermediate', { certificate: 'right', trusts: ['root'], ...untrusted }],
 	[
 		'for another name',
-		...(['other', ['intermediate'], ['root']] as [string, string[], string[]]),
-		/for another name$/,
-		/Base URL .* needs the name that is in the certificate/,
+		{
+			...{ certificate: 'other', sent: ['intermediate'], trusts: ['root'] },
+			message: /for another name$/,
+			remedy: /Base URL .* needs the name that is in the certificate/,
+		},
 	],
-];
-test.each(cases)('%s', async (...row) => {
-	const [, name, sent, trusts, message, remedy] = row;
-	const baseUrl = await open(name, sent, trusts);
+])('%s', async (_what, { certificate, sent = [], trusts = [], message, remedy }) => {
+	const baseUrl = await open(certificate, sent, trusts);
 	const credential = credentialFor(sandbox, { baseUrl });
 	const result = await pay(itemsFor('a'), {}, { credential, onError: 'continueErrorOutput' });
 	expect(codesOf(result)).toEqual(['notReached']);

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { CredentialData } from '../support/engine/engine.mts';
 import { credentialFor, loadPackage, testCredential } from '../support/engine/engine.mts';
-import { serve, type Served } from '../support/engine/served.mts';
+import { serve } from '../support/engine/served.mts';
 
 let sandbox: Sandbox;
 
@@ -81,26 +81,19 @@ test.each([
 	},
 );
 
-describe('a redirect to another host', () => {
-	let arrived: number;
-	let other: Served;
-
-	beforeEach(async () => {
-		arrived = 0;
-		const server = createServer((_request, response) => {
+test('does not follow a redirect to another host', async () => {
+	let arrived = 0;
+	const other = await serve(
+		createServer((_request, response) => {
 			arrived++;
 			response.end('{"data":{"treasuryBalance":1}}');
-		});
-		other = await serve(server);
-	});
-	afterEach(async () => await other.close());
-
-	test('is not followed', async () => {
-		const headers = { location: `${other.url}/` };
-		sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 307, headers } });
-		expect((await press()).status).toBe('Error');
-		expect(arrived).toBe(0);
-	});
+		}),
+	);
+	const headers = { location: `${other.url}/` };
+	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 307, headers } });
+	expect((await press()).status).toBe('Error');
+	await other.close();
+	expect(arrived).toBe(0);
 });
 
 test('tells when the host name is unknown', async () => {

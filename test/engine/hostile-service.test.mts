@@ -1,17 +1,29 @@
-/** A service, or something in its place, that answers whatever it likes: what a payment then ends as. */
+/**
+ * A service, or something in its place, that answers whatever it likes, too much, or nothing: the result of a payment, and that
+ * each run ends by the clock. Whatever the database does: `test/model`.
+ */
 import { createServer, type Socket } from 'node:net';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { withoutPauses } from '../support/engine/calls.mts';
-import { credentialFor, executeNode } from '../support/engine/engine.mts';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { calls, withoutPauses, type CallName } from '../support/engine/calls.mts';
+import {
+	credentialFor,
+	runNode,
+	testCredential,
+	type RunOptions,
+	type RunResult,
+} from '../support/engine/engine.mts';
+import { answerOf } from '../support/engine/paying.mts';
 import { serve, type Served } from '../support/engine/served.mts';
 
+const apiKey = 'key-of-this-test';
 let service: Served;
-let requests: string[];
+/** The number of requests with this key: another process may ask a port that was just another's. */
+let requests: number;
 let answer: (socket: Socket) => void;
 
 beforeEach(async () => {
 	withoutPauses();
-	requests = [];
+	requests = 0;
 	const server = createServer((socket) => {
 		let text = '';
 		socket.on('data', (chunk) => {
@@ -19,8 +31,8 @@ beforeEach(async () => {
 			const [head = '', body] = text.split('\r\n\r\n');
 			const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
 			if (body === undefined || body.length < length) return;
-			socket.removeAllListeners('data');
-			requests.push(head);
+			text = '';
+			if (head.includes(apiKey)) requests++;
 			answer(socket);
 		});
 	});
@@ -31,7 +43,26 @@ afterEach(async () => {
 	await service.close();
 });
 
+const credential = () => credentialFor({ url: service.url, apiKey, webhookSecret: '' });
+
+const run = async (call: CallName, options: Partial<RunOptions> = {}): Promise<RunResult> =>
+	await runNode({
+		credential: credential(),
+		parameters: calls[call].parameters,
+		items: [{ userId: 'u1' }],
+		...options,
+	});
+/** Pays with this timeout, in ms. */
+const payWithin = async (timeout: number, options: Partial<RunOptions> = {}) =>
+	await run('disburse', {
+		parameters: { ...calls.disburse.parameters, options: { timeout } },
+		...options,
+	});
+
+const megabyte = 1_048_576;
 const ok = '{"success":true,"amountEtb":5,"txHash":"0x1"}';
+/** A body of this many bytes that says yes. */
+const sized = (bytes: number): Buffer => Buffer.from(`${ok.slice(0, -1).padEnd(bytes - 1)}}`);
 const reply = (status: string, body: Buffer | string = '', headers = ''): Buffer => {
 	const bytes = Buffer.from(body);
 	return Buffer.concat([
@@ -41,88 +72,80 @@ const reply = (status: string, body: Buffer | string = '', headers = ''): Buffer
 		bytes,
 	]);
 };
-const raw = (text: string): Buffer => Buffer.from(text);
+const packedBy = (name: string): string => `Content-Encoding: ${name}\r\n`;
+const packers: [name: string, pack: (body: Buffer) => Buffer][] = [
+	['gzip', gzipSync],
+	['deflate', deflateSync],
+	['br', brotliCompressSync],
+];
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 const cut = (packed: Buffer, bytes: number): Buffer => packed.subarray(0, packed.length - bytes);
-
-const deep = (end: string): string => `{"a":${'['.repeat(1e5)}${']'.repeat(1e5)},${end}`;
+const deep = `{"a":${'['.repeat(1e5)}${']'.repeat(1e5)},"success":true}`;
 
 type Outcome = 'paid' | 'notPaid' | 'unknown';
-const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
+const cases: [what: string, bytes: Buffer | string, outcome: Outcome][] = [
 	[
 		'early hints before it',
-		Buffer.concat([
-			raw('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'),
-			reply('200 OK', ok),
-		]),
+		`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${String(reply('200 OK', ok))}`,
 		'paid',
 	],
 	[
 		'headers that are too large',
-		raw(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(100_000)}\r\nContent-Length: 0\r\n\r\n`),
+		`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(100_000)}\r\nContent-Length: 0\r\n\r\n`,
 		'unknown',
 	],
 	[
 		'two lengths',
-		raw(`HTTP/1.1 200 OK\r\nContent-Length: 16\r\nContent-Length: 17\r\n\r\n${ok}`),
+		`HTTP/1.1 200 OK\r\nContent-Length: 16\r\nContent-Length: 17\r\n\r\n${ok}`,
 		'unknown',
 	],
 	[
 		'a length and chunks',
-		raw(
-			`HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(ok)}0\r\n\r\n`,
-		),
+		`HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(ok)}0\r\n\r\n`,
 		'unknown',
 	],
 	[
 		'a body longer than its length',
-		raw(
-			`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${ok.length}\r\n\r\n${ok},"success":false}`,
-		),
+		`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${ok.length}\r\n\r\n${ok},"success":false}`,
 		'paid',
 	],
-	['chunks', raw(`${chunked}${chunk(ok)}0\r\n\r\n`), 'paid'],
-	['chunks without an end', raw(`${chunked}${chunk(ok)}`), 'unknown'],
-	['chunks that are broken', raw(`${chunked}zz\r\n${ok}`), 'unknown'],
-	['HTTP 1.0 without a length', raw(`HTTP/1.0 200 OK\r\n\r\n${ok}`), 'paid'],
-	['no HTTP', raw(ok), 'unknown'],
+	['chunks', `${chunked}${chunk(ok)}0\r\n\r\n`, 'paid'],
+	['chunks without an end', `${chunked}${chunk(ok)}`, 'unknown'],
+	['chunks that are broken', `${chunked}zz\r\n${ok}`, 'unknown'],
+	['HTTP 1.0 without a length', `HTTP/1.0 200 OK\r\n\r\n${ok}`, 'paid'],
+	['no HTTP', ok, 'unknown'],
 	[
 		'two answers',
 		Buffer.concat([reply('200 OK', '{"success":false}'), reply('200 OK', ok)]),
 		'notPaid',
 	],
-	[
-		'gzip that is cut off',
-		reply('200 OK', cut(gzipSync(ok), 20), 'Content-Encoding: gzip\r\n'),
-		'unknown',
-	],
+	['a body of 1 MB', reply('200 OK', sized(megabyte)), 'paid'],
+	['a byte order mark', reply('200 OK', `\ufeff${ok}`), 'paid'],
+	...packers.map(([name, pack]): (typeof cases)[number] => [
+		`a body packed with ${name}`,
+		reply('200 OK', pack(sized(100)), packedBy(name)),
+		'paid',
+	]),
+	['gzip that is cut off', reply('200 OK', cut(gzipSync(ok), 20), packedBy('gzip')), 'unknown'],
 	[
 		'brotli that is cut off',
-		reply(
-			'200 OK',
-			cut(brotliCompressSync(ok + ' '.repeat(50_000)), 3),
-			'Content-Encoding: br\r\n',
-		),
+		reply('200 OK', cut(brotliCompressSync(sized(50_000)), 3), packedBy('br')),
 		'unknown',
 	],
-	['gzip that is none', reply('200 OK', ok, 'Content-Encoding: gzip\r\n'), 'unknown'],
-	['a packing that nobody knows', reply('200 OK', ok, 'Content-Encoding: rot13\r\n'), 'paid'],
-	['204', raw('HTTP/1.1 204 No Content\r\n\r\n'), 'unknown'],
+	['gzip that is none', reply('200 OK', ok, packedBy('gzip')), 'unknown'],
+	['a packing that nobody knows', reply('200 OK', ok, packedBy('rot13')), 'paid'],
+	['204', 'HTTP/1.1 204 No Content\r\n\r\n', 'unknown'],
 	['206 with half a body', reply('206 Partial', ok.slice(0, 15)), 'unknown'],
-	['304', raw('HTTP/1.1 304 Not Modified\r\n\r\n'), 'notPaid'],
+	['304', 'HTTP/1.1 304 Not Modified\r\n\r\n', 'notPaid'],
 	['999', reply('999 x', ok), 'unknown'],
 	[
 		'401 with a digest',
 		reply('401 No', '{}', 'WWW-Authenticate: Digest realm="x", nonce="y", qop="auth"\r\n'),
 		'notPaid',
 	],
-	['a very deep body that says yes', reply('200 OK', deep('"success":true}')), 'unknown'],
-	[
-		'an amount beyond numbers',
-		reply('200 OK', '{"success":true,"amountEtb":1e400,"txHash":"0x1"}'),
-		'unknown',
-	],
+	['a very deep body that says yes', reply('200 OK', deep), 'unknown'],
+	['an amount beyond numbers', reply('200 OK', ok.replace('5', '1e400')), 'unknown'],
 	['200 cookies', reply('200 OK', ok, 'Set-Cookie: a=b\r\n'.repeat(200)), 'paid'],
 	[
 		'429 that asks to wait for years',
@@ -133,20 +156,110 @@ const cases: [what: string, bytes: Buffer, outcome: Outcome][] = [
 
 test.each(cases)('%s', async (_what, bytes, outcome) => {
 	answer = (socket) => socket.end(bytes);
-	const { output, errorOutput } = await executeNode({
-		credential: credentialFor({ url: service.url, apiKey: 'key-of-the-test', webhookSecret: '' }),
-		parameters: {
-			resource: 'disbursement',
-			operation: 'create',
-			reference: '=pay-{{ $execution.id }}',
-			toUserId: 'u1',
-			amountEtb: 5,
-			options: { timeout: 5000 },
-		},
-		onError: 'continueErrorOutput',
+	const { output, errorOutput } = await payWithin(5_000, { onError: 'continueErrorOutput' });
+	expect([...output, ...errorOutput].map(answerOf)).toMatchObject([{ outcome }]);
+	expect(requests).toBe(1);
+});
+
+const tooLarge = /its answer is larger than 1 MB/;
+test.each<[what: string, bytes: () => Buffer]>([
+	['1 MB and a byte', () => reply('422 No', sized(megabyte + 1))],
+	...packers.map(([name, pack]): [string, () => Buffer] => [
+		`64 MB packed with ${name}`,
+		() => reply('422 No', pack(sized(64 * megabyte)), packedBy(name)),
+	]),
+])('an answer of %s is not read, and is not asked for again', async (_what, bytes) => {
+	const large = bytes();
+	answer = (socket) => socket.end(large);
+	const { error } = await run('disburse');
+	expect(error?.message).toMatch(/^It is unknown whether u1 was paid 5 ETB\. No answer from /);
+	expect(error?.message).toMatch(tooLarge);
+	expect((await run('read')).error?.message).toMatch(tooLarge);
+	expect(requests).toBe(2);
+	expect((await testCredential(credential())).message).toMatch(tooLarge);
+});
+
+async function allClosed(): Promise<void> {
+	for (const socket of service.sockets)
+		await new Promise<void>((closed) => {
+			if (socket.closed) closed();
+			else socket.once('close', () => closed());
+		});
+}
+
+test('an answer without an end is read up to 1 MB, and its connection is closed', async () => {
+	let sent = 0;
+	answer = (socket) => {
+		const spaces = chunk(' '.repeat(65_536));
+		const more = (): void => {
+			while (!socket.destroyed && socket.write(spaces)) sent += spaces.length;
+		};
+		socket.on('drain', more).write(chunked);
+		more();
+	};
+	expect((await run('read')).error?.message).toMatch(tooLarge);
+	await allClosed();
+	// What fits into the buffers of the connection, on both sides.
+	expect(sent).toBeLessThan(32 * megabyte);
+});
+
+/** Sends headers, and then a blank now and then. */
+function drip(socket: Socket): void {
+	socket.write(chunked);
+	const timer = setInterval(() => socket.write(chunk(' ')), 50);
+	socket.on('close', () => clearInterval(timer));
+}
+
+describe.each<[how: string, answering: (socket: Socket) => void]>([
+	['drips', drip],
+	[
+		'switches protocols',
+		(socket) =>
+			socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+	],
+	['never answers', () => undefined],
+])('when the service %s', (_how, answering) => {
+	test('a payment ends as unknown at its timeout, and its connection is closed', async () => {
+		answer = answering;
+		const { error } = await payWithin(1_000);
+		expect(error?.message).toMatch(
+			/^It is unknown whether u1 was paid 5 ETB\. No answer from .*took too long/,
+		);
+		expect(requests).toBe(1);
+		await allClosed();
 	});
-	const [item] = [...output, ...errorOutput];
-	const told = item?.json.error ?? item?.json;
-	expect(told).toMatchObject({ outcome });
-	expect(requests).toHaveLength(1);
+
+	test('a stopped run ends at the timeout', async () => {
+		let stop = (): void => undefined;
+		answer = (socket) => {
+			setImmediate(() => stop());
+			answering(socket);
+		};
+		const { error } = await payWithin(1_000, {
+			started: (engine) => (stop = () => engine.cancel()),
+		});
+		expect(error?.message).toMatch(/took too long/);
+		expect(requests).toBe(1);
+	});
+});
+
+test('a reading call is tried again when the service drips', async () => {
+	let answers = 0;
+	jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+		const controller = new AbortController();
+		if (answers === 0) setTimeout(() => controller.abort(), 200);
+		return controller.signal;
+	});
+	answer = (socket) => {
+		if (answers++ === 0) drip(socket);
+		else socket.end(reply('200 OK', '{"data":{"feePercent":1}}'));
+	};
+	expect((await run('read')).output[0]?.json).toEqual({ feePercent: 1 });
+	expect(requests).toBe(2);
+});
+
+test('a payment is not sent again after a pause that is longer than its timeout', async () => {
+	answer = (socket) => socket.end(reply('429 x', '', 'Retry-After: 3\r\n'));
+	expect((await payWithin(2_000)).error?.message).toMatch(/too many requests \(429\)/);
+	expect(requests).toBe(1);
 });

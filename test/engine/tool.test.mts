@@ -1,6 +1,6 @@
 /** As a tool of an AI agent, values come only from where n8n's own expressions take them. */
 import { WorkflowExecute } from 'n8n-core';
-import { Workflow, NodeConnectionTypes, NodeHelpers, createRunExecutionData } from 'n8n-workflow';
+import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 import type { IDataObject, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 import {
 	additionalData,
@@ -9,6 +9,7 @@ import {
 	loadPackage,
 	nodeTypesOf,
 	plainNode,
+	workflowOf,
 } from '../support/engine/engine.mts';
 import { payInEachTest, sandbox, user } from '../support/engine/paying.mts';
 
@@ -19,7 +20,7 @@ interface Tool {
 	invoke(args: object): Promise<unknown>;
 }
 
-const main = NodeConnectionTypes.Main;
+const { Main: main, AiTool: aiTool } = NodeConnectionTypes;
 
 /** An agent that gets an item, and calls the node once with each of the arguments that its model chose. */
 async function callAsTool(
@@ -35,7 +36,7 @@ async function callAsTool(
 		...node.description,
 		name: 'etbWalletTool',
 		inputs: [],
-		outputs: [NodeConnectionTypes.AiTool],
+		outputs: [aiTool],
 	};
 	const agent: INodeType = {
 		description: {
@@ -45,12 +46,12 @@ async function callAsTool(
 			version: 1,
 			description: '',
 			defaults: { name: 'Agent' },
-			inputs: [main, NodeConnectionTypes.AiTool],
+			inputs: [main, aiTool],
 			outputs: [main],
 			properties: [],
 		},
 		async execute() {
-			const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
+			const connected = await this.getInputConnectionData(aiTool, 0);
 			const [first] = (Array.isArray(connected) ? connected : [connected]) as Tool[];
 			const said: unknown[] = [];
 			for (const args of calls)
@@ -62,40 +63,24 @@ async function callAsTool(
 	types.set('test.agent', agent);
 	types.set('n8n-nodes-etb-wallet.etbWalletTool', tool);
 	const start = plainNode('Start', 'n8n-nodes-base.manualTrigger');
-	const workflow = new Workflow({
-		id: 'wf1',
-		name: 'test',
-		nodes: [
-			start,
-			plainNode('Agent', 'test.agent'),
-			{
-				...plainNode('Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
-				id: `tool-${++runs}`,
-				parameters: {
-					...{ resource: 'disbursement', operation: 'create', options: {} },
-					...{ reference: '=pay-{{ $execution.id }}', ...parameters },
-				},
-				credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
-			},
-		],
-		connections: {
+	const pay = {
+		...plainNode('Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
+		id: `tool-${++runs}`,
+		parameters: {
+			...{ resource: 'disbursement', operation: 'create', options: {} },
+			...{ reference: '=pay-{{ $execution.id }}', ...parameters },
+		},
+		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
+	};
+	const { workflow, data } = workflowOf(
+		[start, plainNode('Agent', 'test.agent'), pay],
+		{
 			Start: { [main]: [[{ node: 'Agent', type: main, index: 0 }]] },
-			Pay: {
-				[NodeConnectionTypes.AiTool]: [
-					[{ node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 }],
-				],
-			},
+			Pay: { [aiTool]: [[{ node: 'Agent', type: aiTool, index: 0 }]] },
 		},
-		active: false,
-		nodeTypes: nodeTypesOf({ ...nodePackage, types }),
-		settings: { executionOrder: 'v1' },
-	});
-	const data = createRunExecutionData({
-		startData: {},
-		executionData: {
-			nodeExecutionStack: [{ node: start, data: { main: [[{ json: item }]] }, source: null }],
-		},
-	});
+		nodeTypesOf({ ...nodePackage, types }),
+		[item],
+	);
 	const additional = additionalData(nodePackage, credentialFor(sandbox), `tool-${runs}`);
 	const run = await new WorkflowExecute(additional, 'manual', data).processRunExecutionData(
 		workflow,

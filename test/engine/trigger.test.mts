@@ -96,13 +96,6 @@ describe('events', () => {
 });
 
 describe('bodies', () => {
-	test('what says that it is JSON and is not is answered by n8n itself, signed or not', async () => {
-		const node = await trigger();
-		expect((await send(node, '{"event":')).status).toBe(422);
-		expect((await send(node, '{"event":', { 'content-type': 'text/plain' })).status).toBe(400);
-		expect(node.started).toHaveLength(0);
-	});
-
 	test('a body is parsed once', async () => {
 		const node = await trigger();
 		const parse = jest.spyOn(JSON, 'parse');
@@ -112,30 +105,15 @@ describe('bodies', () => {
 	});
 
 	test.each([
-		['empty', ''],
-		['a list', '[]'],
-		['text', '"transfer.completed"'],
-		['null', 'null'],
-		['no event', '{"data":{}}'],
-		['an event that is no text', '{"event":1}'],
-		['an empty event', '{"event":""}'],
-	])('%s is answered 400 and starts nothing', async (_name, body) => {
+		['is no event', '{"event":1}', 400, 'application/json'],
+		['is no JSON', '{"event":', 400, 'text/plain'],
+		// n8n itself answers this one, signed or not.
+		['says that it is JSON and is not', '{"event":', 422, 'application/json'],
+	])('one that %s starts nothing', async (_what, body, status, type) => {
 		const node = await trigger();
-		const { status, text } = await send(node, body);
-		expect(status).toBe(400);
-		expect(node.started).toHaveLength(0);
-		expect(text).toBe('{"message":"The body is not an event"}');
-	});
-
-	test('bytes that are no UTF-8 are answered 400', async () => {
-		const node = await trigger();
-		const body = Buffer.from([...Buffer.from('{"event":"'), 0xff, ...Buffer.from('"}')]);
-		const response = await fetch(node.url, {
-			method: 'POST',
-			body,
-			headers: { 'x-webhook-signature': sign(body) },
-		});
-		expect(response.status).toBe(400);
+		const answer = await send(node, body, { 'content-type': type });
+		expect(answer.status).toBe(status);
+		if (status === 400) expect(answer.text).toBe('{"message":"The body is not an event"}');
 		expect(node.started).toHaveLength(0);
 	});
 
@@ -195,17 +173,14 @@ describe('bodies', () => {
 	});
 });
 
-/** Something that says when it has begun, and succeeds once it is told to finish. */
+/** Work that says when it has begun, and succeeds once it is told to finish. */
 function slowWork(): { run: () => Promise<void>; begun: Promise<void>; finish: () => void } {
-	let begin = (): void => {};
-	const begun = new Promise<void>((resolve) => (begin = resolve));
-	let finish = (): void => {};
-	const finished = new Promise<void>((resolve) => (finish = resolve));
+	const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 	const run = async (): Promise<void> => {
-		begin();
-		await finished;
+		begun.resolve();
+		await finished.promise;
 	};
-	return { run, begun, finish: () => finish() };
+	return { run, begun: begun.promise, finish: finished.resolve };
 }
 
 /** A sender of `transfer('1')` that hangs up as soon as this has happened. */
@@ -269,120 +244,6 @@ describe('duplicates', () => {
 			expect((await send(node, transfer('1'))).status).toBe(200);
 		}
 		expect(node.started).toHaveLength(1);
-	});
-
-	test('a transfer is the same by its id, whatever else the service sends', async () => {
-		const node = await trigger();
-		await send(node, transfer('1'));
-		await send(node, transfer('1', { timestamp: '2026-11-21T10:00:30Z', attempt: 2 }));
-		expect(node.started).toHaveLength(1);
-	});
-
-	test('other events with one data.id are different events: it may name a user', async () => {
-		const node = await trigger();
-		const paid = (txHash: string, timestamp: string) => ({
-			event: 'disburse.completed',
-			timestamp,
-			data: { id: 'user-1', amountEtb: 100, txHash },
-		});
-		await send(node, paid('0x1', '2026-11-21T10:00:00Z'));
-		await send(node, paid('0x2', '2026-11-21T11:00:00Z'));
-		expect(node.started).toHaveLength(2);
-		await send(node, paid('0x2', '2026-11-21T11:00:30Z'));
-		expect(node.started).toHaveLength(2);
-		await send(node, { ...paid('0x2', '2026-11-21T11:00:30Z'), event: 'deposit.mint_queued' });
-		expect(node.started).toHaveLength(3);
-	});
-
-	test('the order of keys makes no difference, their nesting and values do', async () => {
-		const node = await trigger();
-		const paid = (data: string) => `{"event":"disburse.completed","data":${data}}`;
-		await send(node, paid('{"toUserId":"u","more":{"a":1,"b":[1,2]},"txHash":"0x1"}'));
-		await send(node, paid('{"txHash":"0x1","more":{"b":[1,2],"a":1},"toUserId":"u"}'));
-		expect(node.started).toHaveLength(1);
-		await send(node, paid('{"txHash":"0x1","more":{"b":[2,1],"a":1},"toUserId":"u"}'));
-		await send(node, paid('{"txHash":"0x1","more":[["a",1],["b",[1,2]]],"toUserId":"u"}'));
-		expect(node.started).toHaveLength(3);
-	});
-
-	test('equal payments in one transaction are different events if their ids are', async () => {
-		const node = await trigger();
-		const paid = (id: string, timestamp: string) => ({
-			id,
-			event: 'disburse.completed',
-			timestamp,
-			data: { toUserId: 'u', amountEtb: 100, txHash: '0xbatch' },
-		});
-		await send(node, paid('evt_1', '2026-11-21T10:00:01Z'));
-		await send(node, paid('evt_2', '2026-11-21T10:00:02Z'));
-		await send(node, paid('evt_2', '2026-11-21T10:00:02Z'));
-		expect(node.started.flat(2).map(({ json }) => json.id)).toEqual(['evt_1', 'evt_2']);
-	});
-
-	test.each([
-		['9007199254740993', '9007199254740992'],
-		['1e400', '2e400'],
-		['1E-400', '2E-400'],
-	])(
-		'numbers that only look the same once they are read are different: %s, %s',
-		async (...blocks) => {
-			const node = await trigger();
-			for (const block of blocks)
-				await send(node, `{"event":"disburse.completed","data":{"block":${block},"txHash":"0x1"}}`);
-			expect(node.started).toHaveLength(2);
-		},
-	);
-
-	test.each([
-		'100012345678901234567890',
-		'account 1000123456789012',
-		'\\"a,\\\\',
-		'1.000.000.000.000.000',
-	])('digits inside of a text do not make an event another one: %s', async (account) => {
-		const node = await trigger();
-		const paid = (timestamp: string) =>
-			`{"event":"disburse.completed","timestamp":"${timestamp}","data":{"account":"${account}","txHash":"0x1"}}`;
-		await send(node, paid('2026-11-21T10:00:00Z'));
-		await send(node, paid('2026-11-21T10:00:30Z'));
-		expect(node.started).toHaveLength(1);
-	});
-
-	test('a long number behind a text that ends with a quotation mark counts', async () => {
-		const node = await trigger();
-		for (const block of ['-9007199254740993', '-9007199254740992'])
-			await send(
-				node,
-				`{"event":"disburse.completed","data":{"note":"\\"","blocks":[1, ${block}],"txHash":"0x1"}}`,
-			);
-		expect(node.started).toHaveLength(2);
-	});
-
-	test.each([
-		['transfer.completed', '{"id":""}'],
-		['transfer.completed', '{"id":null}'],
-		['transfer.completed', '{"id":9007199254740993}'],
-		['transfer.completed', '{"id":["1"]}'],
-		['disburse.completed', '{"txHash":""}'],
-		['disburse.completed', '{"txHash":["0x1"]}'],
-		['disburse.completed', 'null'],
-	])('what names no transaction does not make two events one: %s %s', async (event, data) => {
-		const node = await trigger({}, {}, openTrigger);
-		for (const time of ['10:00:00', '10:00:01', '10:00:01'])
-			await send(node, `{"event":"${event}","timestamp":"2026-11-21T${time}Z","data":${data}}`);
-		expect(node.started).toHaveLength(2);
-	});
-
-	test('events without an identity are the same when the body is', async () => {
-		const node = await trigger();
-		const queued = (timestamp: string) => ({
-			event: 'deposit.mint_queued',
-			timestamp,
-			data: { amountEtb: 5 },
-		});
-		await send(node, queued('2026-11-21T10:00:00Z'));
-		await send(node, queued('2026-11-21T10:00:00Z'));
-		await send(node, queued('2026-11-21T10:00:01Z'));
-		expect(node.started).toHaveLength(2);
 	});
 
 	test('of many at the same instant one starts the workflow, and the others are to be sent again', async () => {

@@ -84,12 +84,6 @@ function pathsIn(file: string): string[] {
 const isInstalled = (command: string): boolean =>
 	command.startsWith('@') || existsSync(join('node_modules/.bin', command));
 
-test('there are documents', () => {
-	expect(markdown).toEqual(
-		expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/events.md', 'sandbox/README.md']),
-	);
-});
-
 test('the gate is named by few documents outside of its folder', () => {
 	const naming = markdown.filter(
 		(file) => !isGate(file) && /\bgates?\b/i.test(readFileSync(file, 'utf8')),
@@ -152,6 +146,27 @@ test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files that exis
 	const named = [...readFileSync(file, 'utf8').matchAll(/`([\w.-]+\.(?:ts|mts|sql|js|css))`/g)];
 	const known = new Set(projectFiles.map((path) => basename(path)));
 	expect(named.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
+});
+
+/** Files of tests that a document names in code: a path in `test/` without its ending, or a folder of tests with `/*`. */
+const testFiles = globSync('test/**/*.{test,live}.mts');
+const testsNamed = (name: string): string[] =>
+	testFiles.filter((path) =>
+		name.endsWith('/*')
+			? dirname(path) === `test/${name.slice(0, -2)}`
+			: [`test/${name}.test.mts`, `test/${name}.live.mts`].includes(path),
+	);
+
+test('the table of promises names tests that exist, and each test', () => {
+	const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('\n| promise | test |\n');
+	const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? [];
+	expect(rows.length).toBeGreaterThan(20);
+	const named = rows.flatMap((row) =>
+		[...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+	);
+	expect(named.filter((name) => testsNamed(name).length === 0)).toEqual([]);
+	const tested = new Set(named.flatMap(testsNamed));
+	expect(testFiles.filter((path) => !tested.has(path))).toEqual([]);
 });
 
 test('the tests that notice a change of n8n exist, under the names in nodes/shared', () => {

@@ -31,21 +31,20 @@ export async function receiverForTest(
 	statuses: (number | 'hang')[] = [],
 ): Promise<{ url: string; received: Received[]; first: Promise<void>; close(): Promise<void> }> {
 	const received: Received[] = [];
-	let firstArrived = () => {};
-	const first = new Promise<void>((resolve) => (firstArrived = resolve));
+	const first = Promise.withResolvers<void>();
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = [];
 		request.on('data', (chunk: Buffer) => chunks.push(chunk));
 		request.on('end', () => {
 			received.push({ headers: request.headers, body: Buffer.concat(chunks) });
-			firstArrived();
+			first.resolve();
 			const status = statuses.shift() ?? 200;
 			if (status !== 'hang') response.writeHead(status).end();
 		});
 	});
 	const { url, close } = await serve(server);
 	closing.push(close);
-	return { url: `${url}/hook`, received, first, close };
+	return { url: `${url}/hook`, received, first: first.promise, close };
 }
 
 export interface Answer {

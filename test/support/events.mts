@@ -1,11 +1,10 @@
 /** Events for the tests in the real n8n: workflows that receive them, deliveries, and a count of executions. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { WorkflowFile } from '../../demo/n8n-api.mts';
 import { node, workflow, type NodeFile } from './n8n/workflow.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
+import { serve } from './engine/served.mts';
 import { eventually, type Lab } from './lab.mts';
 
 export const TRIGGER = 'ETB Wallet Trigger';
@@ -71,19 +70,19 @@ export interface Counter {
 
 export async function startCounter(): Promise<Counter> {
 	let until = Promise.resolve();
-	const server = createServer((request, response) => {
-		const id = decodeURIComponent(request.url?.slice(1) ?? '');
-		counter.waiting.add(id);
-		void until.then(() => {
-			counter.waiting.delete(id);
-			const status = counter.answer(id);
-			if (status === 0) return;
-			if (status < 300) counter.times.set(id, (counter.times.get(id) ?? 0) + 1);
-			response.writeHead(status).end('{}');
-		});
-	}).listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as AddressInfo;
+	const service = await serve(
+		createServer((request, response) => {
+			const id = decodeURIComponent(request.url?.slice(1) ?? '');
+			counter.waiting.add(id);
+			void until.then(() => {
+				counter.waiting.delete(id);
+				const status = counter.answer(id);
+				if (status === 0) return;
+				if (status < 300) counter.times.set(id, (counter.times.get(id) ?? 0) + 1);
+				response.writeHead(status).end('{}');
+			});
+		}),
+	);
 	const counter: Counter = {
 		times: new Map(),
 		answer: () => 200,
@@ -96,14 +95,10 @@ export async function startCounter(): Promise<Counter> {
 		node: node(
 			'Count',
 			'httpRequest',
-			{ url: `=http://127.0.0.1:${port}/{{ $json.data.id }}`, options: {} },
+			{ url: `=${service.url}/{{ $json.data.id }}`, options: {} },
 			{ typeVersion: 4.2 },
 		),
-		async stop() {
-			server.closeAllConnections();
-			server.close();
-			await once(server, 'close');
-		},
+		stop: service.close,
 	};
 	return counter;
 }

@@ -91,6 +91,16 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 	return lab;
 }
 
+/** Whether n8n passes requests on to its triggers: while it updates its database at its start, it answers them 200 and drops them. */
+export async function isReady(url: string): Promise<boolean> {
+	const headers = { connection: 'close' };
+	const answer = await fetch(new URL('/healthz/readiness', url), { headers }).catch(
+		() => undefined,
+	);
+	await answer?.arrayBuffer();
+	return answer?.status === 200;
+}
+
 const pollEvery = 100;
 
 /** Asks until the answer is not undefined; rejects when that takes longer than `withinMs`. */

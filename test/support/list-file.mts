@@ -4,38 +4,28 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { n8nFolder } from '../../demo/folders.mts';
 import type { WorkflowFile } from '../../demo/n8n-api.mts';
-
-const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-	...{ id: name, name, type, typeVersion, position: [0, 0], parameters },
-	// So what cannot be read is said by Check List.
-	onError: 'continueRegularOutput',
-});
+import { code, node, start, workflow } from './n8n/workflow.mts';
 
 /** Start → a file → Extract from File → Check List. @param fields of Check List */
 export function listWorkflow(name: string, content: Buffer, fields: object): WorkflowFile {
 	const binary = { data: content.toString('base64'), fileName: name, mimeType: 'text/plain' };
 	const item = { json: { period: '' }, binary: { list: binary } };
-	const nodes = [
-		node('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
-		node('File', 'n8n-nodes-base.code', 2, { jsCode: `return [${JSON.stringify(item)}]` }),
-		node('Read the sheet', 'n8n-nodes-base.extractFromFile', 1, {
-			...{ operation: 'xlsx', binaryPropertyName: 'list' },
-			options: { headerRow: false, rawData: true, range: 'A1:CW5001' },
-		}),
-		node('Check List', 'n8n-nodes-etb-wallet.etbWallet', 1, {
-			...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay: 1 },
-			...fields,
-		}),
-	];
-	const connections = Object.fromEntries(
-		nodes
-			.slice(1)
-			.map(({ name: next }, index) => [
-				nodes[index]?.name ?? '',
-				{ main: [[{ node: next, type: 'main', index: 0 }]] },
-			]),
-	);
-	return { name: `List ${name}`, nodes, connections };
+	const reading = {
+		...{ operation: 'xlsx', binaryPropertyName: 'list' },
+		options: { headerRow: false, rawData: true, range: 'A1:CW5001' },
+	};
+	const checking = {
+		...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay: 1 },
+		...fields,
+	};
+	// Check List reports what cannot be read.
+	const settings = { onError: 'continueRegularOutput' };
+	return workflow(`List ${name}`, [
+		start(),
+		code('File', `return [${JSON.stringify(item)}]`),
+		node('Read the sheet', 'extractFromFile', reading, settings),
+		node('Check List', 'n8n-nodes-etb-wallet.etbWallet', checking, settings),
+	]);
 }
 
 /** A cell as the library has it: a value, a formula, or a number that is shown as something else. */

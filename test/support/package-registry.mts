@@ -1,7 +1,6 @@
 /** A package registry on loopback. A proxy setting leads every https request of npm to it. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -11,6 +10,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { certify } from './certificate.mts';
+import { serve } from './engine/served.mts';
 
 const run = promisify(execFile);
 
@@ -54,17 +54,11 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 		response.end(JSON.stringify(found));
 	});
 	const proxy = createServer();
-	const sockets = new Set<Socket>();
 	proxy.on('connect', (_request, socket: Socket) => {
-		sockets.add(socket.once('close', () => sockets.delete(socket)));
-		socket.on('error', () => socket.destroy());
 		socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
 		registry.emit('connection', socket);
 	});
-	proxy.listen(0, '127.0.0.1');
-	await once(proxy, 'listening');
-	const address = z.object({ port: z.number() }).parse(proxy.address());
-	const url = `http://127.0.0.1:${address.port}`;
+	const { url, close } = await serve(proxy);
 
 	return {
 		requests,
@@ -97,8 +91,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 			return { name, version };
 		},
 		async stop() {
-			for (const socket of sockets) socket.destroy();
-			await new Promise((closed) => proxy.close(closed));
+			await close();
 			await rm(folder, { recursive: true, force: true });
 		},
 	};

@@ -17,6 +17,7 @@ const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): Paymen
 		body: typeof body === 'string' ? body : JSON.stringify(body),
 	}));
 
+const words = (text: string): string[] => text.split(' ');
 const with_ = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
 const withoutHash = { success: true, amountEtb: 10 };
 
@@ -26,17 +27,9 @@ export const paymentAnswers: PaymentAnswer[] = [
 		200,
 		'paid',
 		...with_(
-			...[
-				'success',
-				'ok',
-				'OK',
-				'paid',
-				'completed',
-				'COMPLETED',
-				'confirmed',
-				'sent',
-				'processed',
-			].map((status) => ({ status })),
+			...words('success ok OK paid completed COMPLETED confirmed sent processed').map((status) => ({
+				status,
+			})),
 			...[200, true, null, ''].map((status) => ({ status })),
 			...[null, '', [], {}, false, 0, 'none'].map((error) => ({ error })),
 			{ errorCode: 0 },
@@ -65,51 +58,14 @@ export const paymentAnswers: PaymentAnswer[] = [
 		'unknown',
 		...with_(
 			...[
-				...[
-					'failed',
-					'FAILED',
-					'failure',
-					'error',
-					'rejected',
-					'declined',
-					'cancelled',
-					'canceled',
-				],
-				...[
-					'reverted',
-					'reversed',
-					'refunded',
-					'expired',
-					'timeout',
-					'timed_out',
-					'invalid',
-					'unpaid',
-				],
-				...['not_paid', 'unsuccessful', 'unknown', 'aborted', 'denied', 'blocked', 'incomplete'],
-				...['pending', 'PENDING', 'queued', 'processing', 'in_progress', 'in progress', 'waiting'],
-				...[
-					'accepted',
-					'submitted',
-					'scheduled',
-					'on_hold',
-					'created',
-					'initiated',
-					'partial',
-					'new',
-				],
-				...[
-					false,
-					402,
-					'500',
-					'unconfirmed',
-					'broadcast',
-					202,
-					'207',
-					'approved',
-					'on its way',
-					'TBD',
-					'??',
-				],
+				...words(
+					'failed FAILED failure error rejected declined cancelled canceled reverted reversed',
+				),
+				...words('refunded expired timeout timed_out invalid unpaid not_paid unsuccessful unknown'),
+				...words('aborted denied blocked incomplete pending PENDING queued processing in_progress'),
+				...words('waiting accepted submitted scheduled on_hold created initiated partial new 500'),
+				...words('unconfirmed broadcast 207 approved TBD ??'),
+				...['in progress', 'on its way', false, 402, 202],
 			].map((status) => ({ status })),
 			...['state', 'result', 'outcome', 'code', 'txStatus', 'payment_status'].map((name) => ({
 				[name]: 'failed',
@@ -125,21 +81,9 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ ok: false },
 			{ paid: false },
 			{ completed: false },
-			...[
-				undefined,
-				null,
-				'',
-				' ',
-				'0x',
-				'0x0',
-				'null',
-				'none',
-				'pending',
-				false,
-				true,
-				{},
-				[],
-			].map((txHash) => ({ txHash })),
+			...[...words('0x 0x0 null none pending'), '', ' ', undefined, null, false, true, {}, []].map(
+				(txHash) => ({ txHash }),
+			),
 			{ data: { success: false } },
 			{ data: { status: 'pending' } },
 			{ data: { txHash: null } },
@@ -151,17 +95,12 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ data: { toUserId: 'etbw_b' } },
 			...[0, -10, 'much', true, [10], {}].map((amountEtb) => ({ amountEtb })),
 			...['true', 1, null, 'yes'].map((success) => ({ success })),
-			...[
-				...[
-					'error: nonce too low',
-					'pending...',
-					'reverted',
-					'insufficient funds',
-					'unknown',
-					'no',
-				],
-				...['N.A.', 'nil', '0xundefined', 'null\u200b', '[object Object]', 'reverted17'],
-			].map((txHash) => ({ txHash })),
+			...['error: nonce too low', 'insufficient funds', 'null\u200b', '[object Object]'].map(
+				(txHash) => ({ txHash }),
+			),
+			...words('pending... reverted unknown no N.A. nil 0xundefined reverted17').map((txHash) => ({
+				txHash,
+			})),
 			{ receipt: { status: 0 } },
 			...['yes', '1', 2].map((failed) => ({ failed })),
 			{ isReversed: 'yes' },

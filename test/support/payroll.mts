@@ -1,25 +1,10 @@
 /** Payrolls for the real n8n: rows, the workflow that pays them, and its results. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { z } from 'zod';
 import type { Execution } from '../../demo/n8n-api.mts';
-import {
-	PAY,
-	ROWS,
-	node,
-	outputs,
-	payNode,
-	postedRows,
-	webhook,
-	workflow,
-} from './n8n/workflow.mts';
+import { PAY, payNode, postedRows, webhook, workflow } from './n8n/workflow.mts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Lab } from './lab.mts';
 import { eventually, executionsOf } from './lab.mts';
-
-export const PAID = 'Paid';
-export const FAILED = 'Failed';
 
 /** One row of a payroll. */
 export interface Row {
@@ -45,37 +30,15 @@ export const rowAt = (rows: Row[], index: number): Row => {
 
 export const once = (rows: Row[]): number[] => Array<number>(rows.length).fill(1);
 
-/** A node that writes the source row of each item, as n8n pairs it, into the item. */
-const sourceNode = (name: string) => {
-	const value = `={{ $('${ROWS}').item.json.toUserId }}`;
-	const assignments = [{ id: 'source', name: 'source', type: 'string', value }];
-	const parameters = { includeOtherFields: true, assignments: { assignments }, options: {} };
-	return node(name, 'set', parameters, { typeVersion: 3.4 });
-};
-
-/**
- * Publishes a workflow that pays the rows that are posted to its webhook, and looks at what leaves on both outputs;
- * resolves to its id.
- */
+/** Publishes a workflow that pays the rows that are posted to its webhook; resolves to its id. */
 export async function publish(
 	lab: Lab,
 	path: string,
 	settings: object = {},
 	options: object = {},
 ): Promise<string> {
-	const nodes = [
-		webhook(path),
-		postedRows(),
-		payNode({ options }, settings),
-		sourceNode(PAID),
-		sourceNode(FAILED),
-	];
-	const connections = {
-		Webhook: outputs([ROWS]),
-		[ROWS]: outputs([PAY]),
-		[PAY]: outputs([PAID], [FAILED]),
-	};
-	const id = await lab.add(workflow(`Payroll ${path}`, nodes, connections));
+	const nodes = [webhook(path), postedRows(), payNode({ options }, settings)];
+	const id = await lab.add(workflow(`Payroll ${path}`, nodes));
 	await lab.api.activate(id);
 	return id;
 }
@@ -132,30 +95,4 @@ export function faultFor(
 		left.delete(toUserId);
 		return fault;
 	});
-}
-
-/** Rejects the first `times` payments to a user. */
-export function rejectFor({ sandbox }: Lab, { toUserId }: Row, times: number): void {
-	const rejection: Fault = {
-		process: 'never',
-		answer: { status: 422, body: '{"message":"The wallet is closed"}' },
-	};
-	let left = times;
-	sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
-		bodyText.includes(`"${toUserId}"`) && left-- > 0 ? rejection : undefined,
-	);
-}
-
-/** The record of a workflow's node in n8n's database; undefined when there is none. */
-export function recordOf({ n8n }: Lab, workflowId: string): string | undefined {
-	const file = join(n8n.userFolder, '.n8n', 'database.sqlite');
-	const database = new DatabaseSync(file, { readOnly: true, timeout: 20_000 });
-	try {
-		const row = database
-			.prepare("SELECT value FROM processed_data WHERE workflowId = ? AND context <> ''")
-			.get(workflowId);
-		return row && z.object({ value: z.string() }).parse(row).value;
-	} finally {
-		database.close();
-	}
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Execution, N8nApi } from '../../demo/n8n-api.mts';
 import { readExample, tablesOf } from '../../demo/examples.mts';
+import { START, list, node, start, workflow, type NodeFile } from './n8n/workflow.mts';
 
 export const PEOPLE = 'ETB people to pay';
 export const PAYMENTS = 'ETB payments';
@@ -12,37 +13,19 @@ export const duePeriod = (): string =>
 
 type Row = Record<string, unknown>;
 
-const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-	id: name,
-	name,
-	type: `n8n-nodes-base.${type}`,
-	typeVersion,
-	position: [0, 0],
-	parameters,
-});
-
 /** Runs these nodes, one after the other. */
-async function run(api: N8nApi, nodes: Array<{ name: string; type: string }>): Promise<Execution> {
-	const all = [node('Start', 'manualTrigger', 1, {}), ...nodes];
-	const connections = Object.fromEntries(
-		nodes.map(({ name }, index) => [
-			all[index]?.name ?? '',
-			{ main: [[{ node: name, type: 'main', index: 0 }]] },
-		]),
-	);
-	const id = await api.createWorkflow({ name: 'Data table', nodes: all, connections });
-	const execution = await api.endedExecution(await api.run(id, 'Start'));
+async function run(api: N8nApi, ...nodes: NodeFile[]): Promise<Execution> {
+	const id = await api.createWorkflow(workflow('Data table', [start(), ...nodes]));
+	const execution = await api.endedExecution(await api.run(id, START));
 	assert.equal(execution.status, 'success', execution.error);
 	return execution;
 }
 
-const tableNode = (operation: string, table: string, parameters: object) =>
-	node('Table', 'dataTable', 1.1, {
-		resource: 'row',
-		operation,
-		dataTableId: { __rl: true, mode: 'name', value: table },
-		...parameters,
-	});
+const tableNode = (operation: string, table: string, parameters: object): NodeFile => {
+	const dataTableId = { __rl: true, mode: 'name', value: table };
+	const all = { resource: 'row', operation, dataTableId, ...parameters };
+	return node('Table', 'dataTable', all, { typeVersion: 1.1 });
+};
 
 /** Makes a data table of the examples, unless there is one. */
 export async function makeTable(api: N8nApi, table: string): Promise<void> {
@@ -54,27 +37,19 @@ export async function makeTable(api: N8nApi, table: string): Promise<void> {
 /** Empties a data table. */
 export async function clearTable(api: N8nApi, table: string): Promise<void> {
 	await makeTable(api, table);
-	const dataTableId = { __rl: true, mode: 'name', value: table };
-	await run(api, [
-		node('Table', 'dataTable', 1.1, { resource: 'table', operation: 'clear', dataTableId }),
-	]);
+	await run(api, tableNode('clear', table, { resource: 'table' }));
 }
 
 /** Adds rows to a data table. */
 export async function addRows(api: N8nApi, table: string, rows: Row[]): Promise<void> {
 	await makeTable(api, table);
 	const columns = { mappingMode: 'autoMapInputData', value: null, schema: [] };
-	await run(api, [
-		node('Rows', 'code', 2, {
-			jsCode: `return ${JSON.stringify(rows)}.map((json) => ({ json }))`,
-		}),
-		tableNode('insert', table, { columns, options: {} }),
-	]);
+	await run(api, list(rows), tableNode('insert', table, { columns, options: {} }));
 }
 
 /** All rows of a data table, without the columns that n8n adds. */
 export async function rowsOf(api: N8nApi, table: string): Promise<Row[]> {
-	const { nodes } = await run(api, [tableNode('get', table, { returnAll: true })]);
+	const { nodes } = await run(api, tableNode('get', table, { returnAll: true }));
 	return (nodes['Table']?.[0]?.outputs[0] ?? []).map((row) =>
 		Object.fromEntries(
 			Object.entries(row).filter(([name]) => !['id', 'createdAt', 'updatedAt'].includes(name)),
@@ -91,12 +66,13 @@ export async function setPerson(
 ): Promise<void> {
 	const type = typeof value;
 	const schema = [{ id: column, displayName: column, type, display: true }];
-	const { nodes } = await run(api, [
+	const { nodes } = await run(
+		api,
 		tableNode('update', PEOPLE, {
 			matchType: 'allConditions',
 			filters: { conditions: [{ keyName: 'employee', keyValue: employee }] },
 			columns: { mappingMode: 'defineBelow', value: { [column]: value }, schema },
 		}),
-	]);
+	);
 	assert.equal(nodes['Table']?.[0]?.outputs[0]?.[0]?.[column], value);
 }

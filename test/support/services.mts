@@ -2,11 +2,12 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, open, readdir, readFile } from 'node:fs/promises';
-import { createServer, get, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from './lab.mts';
+import { projectFolder } from '../../demo/folders.mts';
+import { eventually, isReady } from './lab.mts';
 
 const run = promisify(execFile);
 
@@ -207,36 +208,26 @@ export async function startRedis(
 	return { host: '127.0.0.1', port, stop };
 }
 
-/** First parts of the paths that go to the webhook process, as in deploy/queue/Caddyfile. */
-export const WEBHOOK_PATHS = ['webhook', 'webhook-waiting', 'form', 'form-waiting', 'mcp'];
-
-/** Whether n8n passes requests on to its triggers: while it updates its database, it answers them 200 and drops them. */
-const isReady = async (port: number): Promise<boolean> =>
-	await new Promise((resolve) => {
-		const url = `http://127.0.0.1:${port}/healthz/readiness`;
-		get(url, { agent: false }, (answer) => {
-			answer.resume();
-			resolve(answer.statusCode === 200);
-		}).once('error', () => resolve(false));
-	});
-
 /**
- * One public address for the main process and the webhook processes, which take turns. As deploy/queue/Caddyfile, it
- * answers 503 instead of one that is not ready, and 502 if one ends before it answers.
+ * One public address for the main process and the webhook processes, which take turns. It routes as deploy/queue/Caddyfile
+ * does, and answers 503 instead of one that is not ready, and 502 if one ends before it answers.
  */
 export async function startProxy(
 	port: number,
 	ports: { main: number; webhooks: number[] },
 ): Promise<Service & { url: string }> {
+	const routes = await readFile(join(projectFolder, 'deploy', 'queue', 'Caddyfile'), 'utf8');
+	const webhookPaths =
+		/@webhooks path (.*)/.exec(routes)?.[1]?.replaceAll('*', '').split(' ') ?? [];
 	let turn = 0;
 	const targetOf = (path: string): number => {
-		if (!WEBHOOK_PATHS.some((first) => path.startsWith(`/${first}/`))) return ports.main;
+		if (!webhookPaths.some((first) => path.startsWith(first))) return ports.main;
 		return ports.webhooks[turn++ % ports.webhooks.length] ?? ports.main;
 	};
 	const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
 		const { method, headers, url = '/' } = incoming;
 		const target = targetOf(url);
-		if (!(await isReady(target))) {
+		if (!(await isReady(`http://127.0.0.1:${target}`))) {
 			outgoing.writeHead(503).end();
 			return;
 		}

@@ -15,12 +15,19 @@ const accepts = (body: Buffer, header: unknown, ...secrets: string[]): boolean =
 const signed = (body: Buffer, secret: string): string =>
 	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-test('the signature of any body with any secret is accepted, in small and capital digits', () => {
+test('the signature of any body with any of the secrets is accepted, in small and capital digits, and no other', () => {
 	fc.assert(
-		fc.property(bytes, secretText, (body, secret) => {
-			const header = signed(body, secret);
-			expect(accepts(body, header, secret)).toBe(true);
-			expect(accepts(body, `sha256=${header.slice(7).toUpperCase()}`, secret)).toBe(true);
+		fc.property(bytes, secretText, secretText, secretText, (body, present, previous, other) => {
+			fc.pre(other !== present && other !== previous);
+			// HMAC pads its key with zero bytes, so such secrets are the same key.
+			fc.pre(![present, previous, other].some((secret) => secret.includes('\0')));
+			for (const secret of [present, previous]) {
+				const header = signed(body, secret);
+				expect(accepts(body, header, present, previous)).toBe(true);
+				expect(accepts(body, `sha256=${header.slice(7).toUpperCase()}`, secret)).toBe(true);
+			}
+			expect(accepts(body, signed(body, other), present, previous)).toBe(false);
+			expect(accepts(body, signed(body, other), present)).toBe(false);
 		}),
 	);
 });
@@ -49,17 +56,6 @@ test('a changed bit of the body or of the signature is refused', () => {
 	);
 });
 
-test('another secret is refused', () => {
-	fc.assert(
-		fc.property(bytes, secretText, secretText, (body, secret, other) => {
-			fc.pre(secret !== other);
-			// HMAC pads its key with zero bytes, so such secrets are the same key.
-			fc.pre(!secret.includes('\0') && !other.includes('\0'));
-			expect(accepts(body, signed(body, other), secret)).toBe(false);
-		}),
-	);
-});
-
 test('whatever else the header holds is refused without an error', () => {
 	const body = Buffer.from('{}');
 	fc.assert(
@@ -67,11 +63,6 @@ test('whatever else the header holds is refused without an error', () => {
 			expect(accepts(body, header, 'secret')).toBe(false);
 		}),
 	);
-});
-
-test('an empty secret accepts nothing, not even what was signed with it', () => {
-	const body = Buffer.from('{}');
-	expect(accepts(body, signed(body, ''), '')).toBe(false);
 });
 
 test.each([
@@ -88,22 +79,10 @@ test.each([
 	expect(accepts(body, change(signed(body, 'secret')), 'secret')).toBe(false);
 });
 
-test('each of two secrets is accepted, and no third', () => {
-	fc.assert(
-		fc.property(bytes, secretText, secretText, secretText, (body, present, previous, other) => {
-			fc.pre(other !== present && other !== previous);
-			fc.pre(![present, previous, other].some((secret) => secret.includes('\0')));
-			expect(accepts(body, signed(body, present), present, previous)).toBe(true);
-			expect(accepts(body, signed(body, previous), present, previous)).toBe(true);
-			expect(accepts(body, signed(body, other), present, previous)).toBe(false);
-		}),
-	);
-});
-
 test('without a secret nothing is signed', () => {
 	const body = Buffer.from('{}');
 	expect(accepts(body, signed(body, ''))).toBe(false);
-	expect(accepts(body, signed(body, ' '), ' ')).toBe(false);
+	for (const empty of ['', ' ']) expect(accepts(body, signed(body, empty), empty)).toBe(false);
 });
 
 // Made with: printf '%s' '<body>' | openssl dgst -sha256 -hmac '<secret>'

@@ -1,9 +1,8 @@
 /** The event table of the service document §6: what starts a workflow, and what never does. Bodies that are no event: `test/engine/trigger.test.mts`. */
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import type { ListeningTrigger, TriggerOptions } from '../../support/engine/engine.mts';
+import type { ListeningTrigger } from '../../support/engine/engine.mts';
 import { callTriggerHook, credentialFor, listen } from '../../support/engine/engine.mts';
 
 const secret = 'ws-K4nV8tR1-contract';
@@ -76,31 +75,29 @@ const refused: [what: string, signatures: Signatures][] = [
 	['the right signature before an empty one', (body) => [sign(body), '']],
 ];
 
-describe.each(events)('$event', (event) => {
-	test('with its signature starts the workflow with exactly what was sent', async () => {
+test.each(events)(
+	'$event with its signature starts the workflow with exactly what was sent',
+	async (event) => {
 		const body = spelled(event);
 		expect((await deliver(body, [sign(body)])).status).toBe(200);
 		expect(trigger.started).toEqual([[[{ json: event }]]]);
 		expect(Object.keys(trigger.started[0]?.[0]?.[0]?.json ?? {})).toEqual(Object.keys(event));
-	});
+	},
+);
 
-	test.each(refused)('with %s is answered 401 and starts nothing', async (_what, signatures) => {
-		const body = spelled(event);
+test.each(refused)(
+	'with %s an event is answered 401 and starts nothing, until it comes signed',
+	async (_what, signatures) => {
+		const body = spelled(events[0] ?? {});
 		const reply = await deliver(body, signatures(body));
 		expect(reply.status).toBe(401);
 		expect(trigger.started).toEqual([]);
 		expect(reply.body).not.toContain(secret);
 		expect(reply.body).not.toContain(sign(body).slice('sha256='.length));
-	});
-
-	test('still starts the workflow after forged deliveries of it', async () => {
-		const body = spelled(event);
-		await deliver(body, [sign('x')]);
-		await deliver(body, []);
 		expect((await deliver(body, [sign(body)])).status).toBe(200);
-		expect(trigger.started).toEqual([[[{ json: event }]]]);
-	});
-});
+		expect(trigger.started).toEqual([[[{ json: events[0] }]]]);
+	},
+);
 
 test('a secret outside ASCII is taken as UTF-8', async () => {
 	await trigger.stop();
@@ -114,60 +111,37 @@ test('a secret outside ASCII is taken as UTF-8', async () => {
 	expect(trigger.started).toHaveLength(1);
 });
 
-describe('an event of the sandbox', () => {
-	let sandbox: Sandbox;
-	let published: TriggerOptions;
-
-	beforeEach(async () => {
-		sandbox = await startSandbox();
-		await trigger.stop();
-		published = {
-			credential: credentialFor(sandbox),
-			workflow: { id: `contract-${++workflows}`, name: 'test' },
-			webhookBaseUrl: 'http://127.0.0.1:5678/webhook',
-		};
-		trigger = await listen(published);
-		// Registers the URL as activation does, then puts the one of this test's receiver in its place.
-		await callTriggerHook(published, 'create');
-		sandbox.books.setWebhookUrl(trigger.url);
-	});
-	afterEach(async () => {
-		await callTriggerHook(published, 'delete');
-		await sandbox.stop();
-	});
-
-	const arrived = async (deliveryId: string) => {
-		const { state, attempts } = await sandbox.deliverySettled(deliveryId);
-		expect([state, attempts.map(({ status }) => status)]).toEqual(['delivered', [200]]);
-		return trigger.started.flat(2).map(({ json }) => json);
+test('each event of the sandbox arrives, at the URL that publishing registered', async () => {
+	await trigger.stop();
+	const sandbox = await startSandbox();
+	const published = {
+		credential: credentialFor(sandbox),
+		workflow: { id: `contract-${++workflows}`, name: 'test' },
 	};
+	trigger = await listen(published);
+	const webhookBaseUrl = 'http://127.0.0.1:5678/webhook';
+	await callTriggerHook({ ...published, webhookBaseUrl }, 'create');
+	expect(sandbox.books.webhookUrl()).toContain(webhookBaseUrl);
+	// n8n's port is not open in this test.
+	sandbox.books.setWebhookUrl(trigger.url);
+	const { id, txHash } = sandbox.transfer({ amountEtb: 12.5 });
+	const deposit = sandbox.deposit({ amountEtb: 7 });
+	const { id: toUserId } = sandbox.books.addUser({ externalId: 'abebe' });
+	const response = await fetch(`${sandbox.url}/api/v1/partners/disburse`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+		body: JSON.stringify({ toUserId, amountEtb: 5 }),
+	});
+	expect(response.status).toBe(200);
+	await sandbox.idle();
+	const deliveries = sandbox.books.deliveries();
+	expect(deliveries.map(({ state }) => state)).toEqual(Array(3).fill('delivered'));
 	const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
-
-	test('transfer.completed', async () => {
-		const { deliveryId, id, txHash } = sandbox.transfer({ amountEtb: 12.5 });
-		expect(await arrived(deliveryId)).toEqual([
-			{ event: 'transfer.completed', timestamp: isoTime, data: { id, amountEtb: 12.5, txHash } },
-		]);
-	});
-
-	test('deposit.mint_queued', async () => {
-		const { deliveryId, id } = sandbox.deposit({ amountEtb: 7 });
-		expect(await arrived(deliveryId)).toMatchObject([
-			{ event: 'deposit.mint_queued', timestamp: isoTime, data: { id, amountEtb: 7 } },
-		]);
-	});
-
-	test('disburse.completed, after a disbursement', async () => {
-		const { id: toUserId } = sandbox.books.addUser({ externalId: 'abebe' });
-		const response = await fetch(`${sandbox.url}/api/v1/partners/disburse`, {
-			method: 'POST',
-			headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-			body: JSON.stringify({ toUserId, amountEtb: 5 }),
-		});
-		expect(response.status).toBe(200);
-		await sandbox.idle();
-		expect(trigger.started.flat(2).map(({ json }) => json)).toMatchObject([
-			{ event: 'disburse.completed', timestamp: isoTime, data: { toUserId, amountEtb: 5 } },
-		]);
-	});
+	const arrived = trigger.started.flat(2).map(({ json }) => json);
+	const dataOf = (event: string): unknown => arrived.find((each) => each.event === event)?.data;
+	expect(arrived.map(({ timestamp }) => timestamp)).toEqual(Array(3).fill(isoTime));
+	expect(dataOf('transfer.completed')).toEqual({ id, amountEtb: 12.5, txHash });
+	expect(dataOf('deposit.mint_queued')).toMatchObject({ id: deposit.id, amountEtb: 7 });
+	expect(dataOf('disburse.completed')).toMatchObject({ toUserId, amountEtb: 5 });
+	await sandbox.stop();
 });

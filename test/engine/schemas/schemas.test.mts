@@ -1,8 +1,5 @@
 /** The output schemas say what the nodes really output. The engine tests hold all of their outputs against them. */
-import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
 import type { Schema } from '../../support/engine/output-schema.mts';
 import { schemaOf } from '../../support/engine/output-schema.mts';
 import { actionSchemaFile, readSchema } from '../../support/engine/schema-files.mts';
@@ -29,19 +26,6 @@ test('every schema is made from real output, and every real output has one', () 
 
 test.each(files)('%s is what "npm run schemas" writes', (file) => {
 	expect(inOrder(readSchema(file))).toEqual(inOrder(schemaOf(outputs.get(file) ?? [])));
-});
-
-test('"npm run schemas" writes them outside of jest', () => {
-	const folder = mkdtempSync(join(tmpdir(), 'schemas-'));
-	try {
-		execFileSync(process.execPath, [join(__dirname, 'write.mts'), folder]);
-		for (const file of files)
-			expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toEqual(
-				JSON.parse(readFileSync(file, 'utf8')),
-			);
-	} finally {
-		rmSync(folder, { recursive: true });
-	}
 });
 
 test('a payment shows its outcome first, in every shape', () => {

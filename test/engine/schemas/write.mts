@@ -1,8 +1,8 @@
-/** Writes the output schemas anew, from what the built nodes really output: into `nodes/`, or into the folder that is given. */
+/** Writes the output schemas anew, from what the built nodes really output. */
 import '../../support/engine/setup.mts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { schemaOf } from '../../support/engine/output-schema.mts';
 
 // Its build for ES modules does not load in Node.
@@ -13,9 +13,7 @@ registerHooks({
 });
 const { realOutputs } = await import('./outputs.mts');
 
-const folder = process.argv[2] ?? '.';
-for (const [name, samples] of await realOutputs()) {
-	const file = join(folder, name);
+for (const [file, samples] of await realOutputs()) {
 	mkdirSync(dirname(file), { recursive: true });
 	writeFileSync(file, `${JSON.stringify({ ...schemaOf(samples), version: 1 }, null, '\t')}\n`);
 	console.log(file);

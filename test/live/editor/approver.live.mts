@@ -1,41 +1,30 @@
 /** The approver's page in a browser as wide as a phone, where n8n's own script draws the page. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
-import { owner, paidSince, startLab, type Lab } from '../../support/lab.mts';
+import { owner, paidSince, startLab } from '../../support/lab.mts';
 import { faultFor } from '../../support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, duePeriod, makeTable, rowsOf } from '../../support/people.mts';
-import { missingChromium, openBrowser, type BrowserWindow } from '../../support/editor/browser.mts';
+import { openBrowser } from '../../support/editor/browser.mts';
 import { Editor } from '../../support/editor/editor.mts';
-
-const missing = missingChromium();
-if (missing !== undefined) {
-	console.error(missing);
-	process.exit(1);
-}
 
 const FORM = 'etb-file';
 const accountant = { email: 'hiwot@example.com', password: 'Second-person-1' };
 
-let browser: BrowserWindow;
-let lab: Lab;
-let first: FormVisitor;
-let uploader: FormVisitor;
-before(async () => {
-	browser = await openBrowser({ viewport: { width: 390, height: 844 } });
-	lab = await startLab({
-		signUp: async (url) => await new Editor(browser.page, url).signUp(owner.email, owner.password),
-	});
-	await makeTable(lab.api, PAYMENTS);
-	await lab.api.activate(await lab.add(await readExample('payroll-from-a-file.json')));
-	first = await FormVisitor.logIn(lab.n8n.url, owner);
-	uploader = await first.invite(accountant, 'Hiwot', 'Alemu');
+const browser = await openBrowser({ viewport: { width: 390, height: 844 } });
+const lab = await startLab({
+	signUp: async (url) => await new Editor(browser.page, url).signUp(owner.email, owner.password),
 });
 after(async () => {
 	await browser.close();
 	await lab.stop();
 });
+
+await makeTable(lab.api, PAYMENTS);
+await lab.api.activate(await lab.add(await readExample('payroll-from-a-file.json')));
+const first = await FormVisitor.logIn(lab.n8n.url, owner);
+const uploader = await first.invite(accountant, 'Hiwot', 'Alemu');
 
 const paid = (since = 0) => paidSince(lab.sandbox, since);
 

@@ -7,39 +7,23 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { freePort } from '../../../demo/ports.mts';
 import { startStack } from '../../../demo/stack.mts';
-import type { Stack } from '../../../demo/stack.mts';
-import { missingChromium, openBrowser } from '../../support/editor/browser.mts';
-import type { BrowserWindow } from '../../support/editor/browser.mts';
+import { openBrowser } from '../../support/editor/browser.mts';
 import { Editor } from '../../support/editor/editor.mts';
-
-const missing = missingChromium();
-if (missing !== undefined) {
-	console.error(missing);
-	process.exit(1);
-}
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 const ENTRY = 'ETB Wallet';
 const TRIGGER = 'ETB Wallet Trigger';
 
-let folder: string;
-let stack: Stack;
-let browser: BrowserWindow;
-let editor: Editor;
-
-before(async () => {
-	await rm(SCREENSHOTS, { recursive: true, force: true });
-	await mkdir(SCREENSHOTS, { recursive: true });
-	folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
-	stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
-	browser = await openBrowser();
-	editor = new Editor(browser.page, stack.n8n.url);
-	await editor.signUp('owner@example.com', 'Editor-test-1');
-});
-
+await rm(SCREENSHOTS, { recursive: true, force: true });
+await mkdir(SCREENSHOTS, { recursive: true });
+const folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
+const browser = await openBrowser();
+const stack = await startStack({ folder, n8nPort: await freePort(), print: () => undefined });
+const editor = new Editor(browser.page, stack.n8n.url);
+await editor.signUp('owner@example.com', 'Editor-test-1');
 after(async () => {
-	await browser?.close();
-	await stack?.stop();
+	await browser.close();
+	await stack.stop();
 	await rm(folder, { recursive: true, force: true });
 });
 

@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import { code } from '../../support/n8n/workflow.mts';
-import type { Counter } from '../../support/events.mts';
 import {
 	bursts,
 	eventWorkflow,
@@ -23,18 +22,13 @@ import {
 	whilePublished,
 	withCredential,
 } from '../../support/events.mts';
-import type { Lab } from '../../support/lab.mts';
 import { eventually, executionsOf, startLab } from '../../support/lab.mts';
 
-let lab: Lab;
-let counter: Counter;
-before(async () => {
-	lab = await startLab({ sandbox: { timeFactor: 0.02 } });
-	counter = await startCounter();
-});
+const lab = await startLab({ sandbox: { timeFactor: 0.02 } });
+const counter = await startCounter();
 after(async () => {
-	await counter?.stop();
-	await lab?.stop();
+	await counter.stop();
+	await lab.stop();
 });
 
 const send = async (url: string, body: string): Promise<number | undefined> =>
@@ -225,14 +219,9 @@ void test('the secret is replaced while events come: none is refused, none runs 
 		const sending: Array<Promise<number | undefined>> = [];
 		const sendFor = async (isOver: () => boolean, secretOf: (index: number) => string) => {
 			for (let index = 0; !isOver(); index++) {
-				const body = transfer(`rotated-${ids.length}`);
-				ids.push(`rotated-${ids.length}`);
-				const secret = secretOf(index);
-				const answers = Array.from({ length: index % 4 === 0 ? 2 : 1 }, async () =>
-					post(url, body, secret),
-				);
-				// One of two at once may be told that the event is being handled.
-				sending.push(Promise.all(answers).then((all) => all.toSorted()[0]));
+				const id = `rotated-${ids.length}`;
+				ids.push(id);
+				sending.push(post(url, transfer(id), secretOf(index)));
 				await sleep(50);
 			}
 		};
@@ -261,34 +250,35 @@ void test('the secret is replaced while events come: none is refused, none runs 
 	});
 });
 
+/** Bodies of each kind, with the status of the answer if they are signed, and if they are forged. */
+const huge = JSON.stringify({ event: 'x', data: 'x'.repeat(17 * 1024 * 1024) });
+const bodies: Array<[type: string, signed: RegExp, forged: RegExp, body?: string]> = [
+	...[
+		...['application/json', 'text/plain', 'application/x-www-form-urlencoded'],
+		...['application/octet-stream', 'multipart/mixed', ''],
+	].map((type): (typeof bodies)[number] => [type, /^200$/, /^401$/]),
+	['text/plain', /^400$/, /^401$/, '{"event":'],
+	// n8n itself answers these, and may answer the first.
+	['application/json; charset=utf-16', /^(200|422)$/, /^(401|422)$/],
+	['application/json', /^422$/, /^422$/, '{"event":'],
+	['application/json', /^500$/, /^500$/, huge],
+	['multipart/form-data; boundary=x', /^4\d\d$/, /^4\d\d$/],
+	['text/xml', /^4\d\d$/, /^4\d\d$/],
+	// The trigger closes the connection of a body that it does not read to its end, maybe before its answer arrives.
+	['application/octet-stream', /^(400|undefined)$/, /^(400|undefined)$/, huge],
+];
+
 void describe('bodies', () => {
 	void test('of each kind are answered, and only signed events run', async () => {
 		await whilePublished(lab, eventWorkflow({}, counter.node), async ({ url }) => {
-			const types = [
-				'application/json',
-				'application/json; charset=utf-16',
-				'text/plain',
-				'application/x-www-form-urlencoded',
-				'application/octet-stream',
-				'multipart/mixed',
-				'',
-			];
-			for (const [index, type] of types.entries()) {
+			for (const [index, [type, signed, forged, given]] of bodies.entries()) {
+				const id = `body-${index}`;
+				const body = given ?? transfer(id);
 				const headers = { 'content-type': type };
-				const body = transfer(`type-${index}`);
 				const status = await post(url, body, lab.sandbox.webhookSecret, headers);
-				assert.ok(
-					status === 200 || (type.includes('utf-16') && status === 422),
-					`${type}: ${status}`,
-				);
-				if (status === 200) assert.deepEqual(await ran([`type-${index}`]), [1], type);
-				assert.equal(await post(url, body, 'forged', headers), status === 422 ? 422 : 401, type);
-			}
-			// n8n itself answers these, signed or not.
-			for (const type of ['multipart/form-data; boundary=x', 'text/xml']) {
-				const body = transfer('other-type');
-				const status = await post(url, body, lab.sandbox.webhookSecret, { 'content-type': type });
-				assert.ok(status !== undefined && status >= 400 && status < 500, `${type}: ${status}`);
+				assert.match(String(status), signed, `${type} ${id}`);
+				if (status === 200) assert.deepEqual(await ran([id]), [1], type);
+				assert.match(String(await post(url, body, 'forged', headers)), forged, `${type} ${id}`);
 			}
 		});
 	});

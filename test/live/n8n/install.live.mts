@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { eventWorkflow, TRIGGER } from '../../support/events.mts';
@@ -19,13 +19,10 @@ import {
 import { projectFolder } from '../../../demo/folders.mts';
 import { ensureN8nInstalled } from '../../../demo/n8n-install.mts';
 import { startN8n } from '../../../demo/n8n-process.mts';
-import type { N8nInstance } from '../../../demo/n8n-process.mts';
 import { runNpm } from '../../../demo/npm.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
-import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { startPackageRegistry } from '../../support/package-registry.mts';
-import type { PackageRegistry } from '../../support/package-registry.mts';
 import { eventually, owner } from '../../support/lab.mts';
 import { START, list, payNode, start as startNode, workflow } from '../../support/n8n/workflow.mts';
 import { everyOperation } from './every-operation.mts';
@@ -36,16 +33,19 @@ const NAME = 'n8n-nodes-etb-wallet';
 const previousVersion = '0.0.9';
 const nodeTypes = [`${NAME}.etbWallet`, `${NAME}.etbWalletTrigger`];
 
-let folder: string;
-let registry: PackageRegistry;
-let sandbox: Sandbox;
-let n8n: N8nInstance;
-let api: N8nTestApi;
+await ensureN8nInstalled(() => undefined);
+const folder = await mkdtemp(join(tmpdir(), 'n8n-install-'));
+const registry = await startPackageRegistry();
+const sandbox = await startSandbox();
 let credentialId: string;
 const ids: Record<string, string> = {};
 
 const start = async (port: number) =>
 	await startN8n({ userFolder: join(folder, 'n8n'), port, env: registry.env });
+
+let n8n = await start(await freePort());
+const api = new N8nTestApi(n8n.url);
+await api.setUpOwner(owner);
 
 const run = promisify(execFile);
 
@@ -69,15 +69,6 @@ async function packAs(version: string): Promise<string> {
 	return await pack(unpacked);
 }
 
-before(async () => {
-	await ensureN8nInstalled(() => undefined);
-	folder = await mkdtemp(join(tmpdir(), 'n8n-install-'));
-	registry = await startPackageRegistry();
-	sandbox = await startSandbox();
-	n8n = await start(await freePort());
-	api = new N8nTestApi(n8n.url);
-	await api.setUpOwner(owner);
-});
 after(async () => {
 	await n8n.stop();
 	await sandbox.stop();

@@ -1,8 +1,7 @@
 /** n8n with a limit on executions is killed while events wait for their turn. In the real n8n. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Counter } from '../../support/events.mts';
 import {
 	eventWorkflow,
 	listensAgain,
@@ -11,8 +10,7 @@ import {
 	transfer,
 	whilePublished,
 } from '../../support/events.mts';
-import type { Lab } from '../../support/lab.mts';
-import { eventually, startLab } from '../../support/lab.mts';
+import { eventually, isReady, startLab } from '../../support/lab.mts';
 
 /** The number of executions that run at a time. */
 const limit = 2;
@@ -25,15 +23,11 @@ const senders = 20;
 const givesUpAfterMs = 10_000;
 const triesAgainAfterMs = 1_000;
 
-let lab: Lab;
-let counter: Counter;
-before(async () => {
-	lab = await startLab({ env: { N8N_CONCURRENCY_PRODUCTION_LIMIT: String(limit) } });
-	counter = await startCounter();
-});
+const lab = await startLab({ env: { N8N_CONCURRENCY_PRODUCTION_LIMIT: String(limit) } });
+const counter = await startCounter();
 after(async () => {
-	await counter?.stop();
-	await lab?.stop();
+	await counter.stop();
+	await lab.stop();
 });
 
 for (const acknowledge of ['onReceived', 'lastNode']) {
@@ -135,13 +129,6 @@ async function killWhileFull(): Promise<string[]> {
 
 const send = async (url: string, body: string): Promise<number | undefined> =>
 	await post(url, body, lab.sandbox.webhookSecret, {}, givesUpAfterMs);
-
-/** The check of a proxy: while n8n updates its database at its start, it answers every request with 200 and drops it. */
-async function isReady(url: string): Promise<boolean> {
-	const answer = await fetch(new URL('/healthz/readiness', url)).catch(() => undefined);
-	await answer?.arrayBuffer();
-	return answer?.status === 200;
-}
 
 /** Sends each event until it is accepted. @returns the longest time from the first attempt to that, in ms */
 async function sendAll(url: string, names: string[]): Promise<number> {

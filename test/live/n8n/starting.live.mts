@@ -1,6 +1,6 @@
 /** n8n starts while the service refuses, with another address, or in the middle of refusing: the published workflow keeps its events. In the real n8n. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import {
 	eventWorkflow,
 	listensAgain,
@@ -8,24 +8,19 @@ import {
 	registeredUrl,
 	startCounter,
 	TRIGGER,
-	type Counter,
 } from '../../support/events.mts';
-import { eventually, executionsOf, startLab, type Lab } from '../../support/lab.mts';
+import { eventually, executionsOf, startLab } from '../../support/lab.mts';
 import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { node } from '../../support/n8n/workflow.mts';
 import type { Fault } from '../../../sandbox/faults.mts';
 
 const env: Record<string, string> = {};
-let lab: Lab;
-let counter: Counter;
-before(async () => {
-	lab = await startLab({ sandbox: { timeFactor: 0.02 }, env });
-	counter = await startCounter();
-});
+const lab = await startLab({ sandbox: { timeFactor: 0.02 }, env });
+const counter = await startCounter();
 after(async () => {
-	await counter?.stop();
-	await lab?.stop();
+	await counter.stop();
+	await lab.stop();
 });
 afterEach(async () => {
 	lab.sandbox.faults.clear();

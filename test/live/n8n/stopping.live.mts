@@ -1,6 +1,6 @@
 /** n8n is stopped while events come: what the trigger acknowledged runs, all else is to be sent again. In the real n8n. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { node } from '../../support/n8n/workflow.mts';
 import {
@@ -10,19 +10,14 @@ import {
 	startCounter,
 	transfer,
 	whilePublished,
-	type Counter,
 } from '../../support/events.mts';
-import { eventually, startLab, type Lab } from '../../support/lab.mts';
+import { eventually, startLab } from '../../support/lab.mts';
 
-let lab: Lab;
-let counter: Counter;
-before(async () => {
-	lab = await startLab();
-	counter = await startCounter();
-});
+const lab = await startLab();
+const counter = await startCounter();
 after(async () => {
-	await counter?.stop();
-	await lab?.stop();
+	await counter.stop();
+	await lab.stop();
 });
 
 /** The trigger's answers, by the id of the event. Undefined: none. */

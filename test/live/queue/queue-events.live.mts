@@ -1,6 +1,6 @@
 /** Events in queue mode: through two webhook processes, over kills and restarts of each process. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
 	TRIGGER,
 	bursts,
@@ -12,21 +12,13 @@ import {
 	whilePublished,
 } from '../../support/events.mts';
 import { eventually } from '../../support/lab.mts';
-import {
-	owner,
-	startQueueLab,
-	type ExecutionRow,
-	type QueueLab,
-} from '../../support/queue/queue-lab.mts';
+import { owner, startQueueLab, type ExecutionRow } from '../../support/queue/queue-lab.mts';
 
 /** The time that the workers may need for the delivered events, in ms. */
 const ALL_EXECUTED_WITHIN_MS = 180_000;
 
-let lab: QueueLab;
-before(async () => {
-	lab = await startQueueLab();
-});
-after(async () => await lab?.stop());
+const lab = await startQueueLab();
+after(async () => await lab.stop());
 
 /** The id of the event; undefined when the trigger emitted nothing, because it is a duplicate. */
 const eventIdOf = (execution: ExecutionRow): string | undefined => {

@@ -1,8 +1,8 @@
 /** Paying in queue mode: overlapping executions on two workers, a worker that is killed, and settling meanwhile. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { eventually, timesPaid } from '../../support/lab.mts';
-import { startQueueLab, type ExecutionRow, type QueueLab } from '../../support/queue/queue-lab.mts';
+import { startQueueLab, type ExecutionRow } from '../../support/queue/queue-lab.mts';
 import {
 	PAY,
 	ROWS,
@@ -17,11 +17,8 @@ import {
 import { presets, type PresetName } from '../../../sandbox/faults.mts';
 import { countOf, once, payroll, sum, type Item, type Row } from '../../support/payroll.mts';
 
-let lab: QueueLab;
-before(async () => {
-	lab = await startQueueLab();
-});
-after(async () => await lab?.stop());
+const lab = await startQueueLab();
+after(async () => await lab.stop());
 
 /** Pays the rows that are posted to its webhook; a person starts the node that pays alone. */
 const payrollWorkflow = (path: string, parameters: object = {}) => {

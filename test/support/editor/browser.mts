@@ -5,15 +5,6 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** The reason why there is no browser, in one line; undefined when there is one. */
-export function missingChromium(): string | undefined {
-	if (existsSync(executablePath)) return undefined;
-	return (
-		`There is no Chromium at ${executablePath}. Install it with: sudo apt-get install chromium ` +
-		'(or say where it is: CHROMIUM=/path/to/chromium)'
-	);
-}
-
 export interface BrowserWindow {
 	page: Page;
 	close(): Promise<void>;
@@ -22,8 +13,16 @@ export interface BrowserWindow {
 /** The limit of one step on a busy machine, in ms. */
 const STEP_WITHIN_MS = 60_000;
 
-/** Opens a window, of 1440 × 900 unless told, that reaches nothing outside this machine. */
+/**
+ * Opens a window, of 1440 × 900 unless told, that reaches nothing outside this machine.
+ * @throws {Error} when there is no Chromium
+ */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<BrowserWindow> {
+	if (!existsSync(executablePath))
+		throw new Error(
+			`There is no Chromium at ${executablePath}. Install it with: sudo apt-get install chromium ` +
+				'(or say where it is: CHROMIUM=/path/to/chromium)',
+		);
 	// n8n's own spelling of the attribute.
 	selectors.setTestIdAttribute('data-test-id');
 	const browser: Browser = await chromium.launch({

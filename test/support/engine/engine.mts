@@ -17,6 +17,7 @@ import {
 } from 'n8n-core';
 import { Workflow, createRunExecutionData } from 'n8n-workflow';
 import type {
+	IConnections,
 	ICredentialDataDecryptedObject,
 	ICredentialType,
 	ICredentialsHelper,
@@ -29,6 +30,7 @@ import type {
 	INodeType,
 	INodeTypes,
 	IRun,
+	IRunExecutionData,
 	ITaskData,
 	IWebhookData,
 	IWorkflowBase,
@@ -134,18 +136,13 @@ export async function testCredential(data: CredentialData): Promise<INodeCredent
 	return await test.call(context, credential);
 }
 
-export function nodeTypesOf({ types }: Package): INodeTypes {
+/** The types of the package; `current` is the action node in place of the loaded one. */
+export function nodeTypesOf({ types }: Package, current?: () => INodeType): INodeTypes {
 	const get = (name: string): INodeType => {
-		const type = types.get(name);
+		const type = (name === actionType ? current?.() : undefined) ?? types.get(name);
 		if (type === undefined) throw new Error(`unknown node type ${name}`);
 		return type;
 	};
-	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
-}
-
-function updatedNodeTypes({ types }: Package, current: () => INodeType): INodeTypes {
-	const get = (name: string): INodeType =>
-		name === actionType ? current() : (types.get(name) ?? current());
 	return { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) };
 }
 
@@ -277,6 +274,25 @@ export const plainNode = (name: string, type: string): INode => ({
 	...{ id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {} },
 });
 
+/** A workflow whose first node emits the items, with the data to run it. */
+export function workflowOf(
+	nodes: [INode, ...INode[]],
+	connections: IConnections,
+	nodeTypes: INodeTypes,
+	items: IDataObject[] = [{}],
+): { workflow: Workflow; data: IRunExecutionData } {
+	const settings = { executionOrder: 'v1' as const };
+	const identity = { id: 'wf1', name: 'test', active: false, settings };
+	const main = [items.map((json) => ({ json }))];
+	return {
+		workflow: new Workflow({ ...identity, nodes, connections, nodeTypes }),
+		data: createRunExecutionData({
+			startData: {},
+			executionData: { nodeExecutionStack: [{ node: nodes[0], data: { main }, source: null }] },
+		}),
+	};
+}
+
 /** Runs the action node behind a trigger that emits `items`. */
 export async function executeNode(options: RunOptions): Promise<RunResult> {
 	const nodePackage = await loadPackage();
@@ -294,27 +310,18 @@ export async function executeNode(options: RunOptions): Promise<RunResult> {
 		}),
 	};
 	const behind = options.behind && { ...node, id: 'behind', name: 'Behind', ...options.behind };
-	const workflow = new Workflow({
-		id: 'wf1',
-		name: 'test',
-		nodes: [start, node, ...(behind ? [behind] : [])],
-		connections: {
-			Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] },
-			...(behind && { [node.name]: { main: [[{ node: behind.name, type: 'main', index: 0 }]] } }),
-		},
-		active: false,
-		nodeTypes: options.currentNode
-			? updatedNodeTypes(nodePackage, options.currentNode)
-			: nodeTypesOf(nodePackage),
-		settings: { executionOrder: 'v1' },
-	});
-	const items = (options.items ?? [{}]).map((json) => ({ json }));
-	const data = createRunExecutionData({
-		startData: {},
-		executionData: {
-			nodeExecutionStack: [{ node: start, data: { main: [items] }, source: null }],
-		},
-	});
+	const connections = {
+		Start: { main: [[{ node: node.name, type: 'main' as const, index: 0 }]] },
+		...(behind && {
+			[node.name]: { main: [[{ node: behind.name, type: 'main' as const, index: 0 }]] },
+		}),
+	};
+	const { workflow, data } = workflowOf(
+		[start, node, ...(behind ? [behind] : [])],
+		connections,
+		nodeTypesOf(nodePackage, options.currentNode),
+		options.items,
+	);
 	const executionId = options.executionId ?? String(++executions);
 	const engine = new WorkflowExecute(
 		{

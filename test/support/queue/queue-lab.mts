@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'flatted';
+import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
 import { N8nTestApi } from '../n8n/n8n-test-api.mts';
@@ -14,6 +15,7 @@ import {
 	credentialFor,
 	importWorkflow,
 } from '../../../demo/examples.mts';
+import { projectFolder } from '../../../demo/folders.mts';
 import { ensureN8nInstalled } from '../../../demo/n8n-install.mts';
 import { startN8n, type N8nInstance, type N8nOptions } from '../../../demo/n8n-process.mts';
 import { installPackage } from '../../../demo/package-tarball.mts';
@@ -28,7 +30,6 @@ import {
 	type Postgres,
 	type Service,
 } from '../services.mts';
-import { mainEnvironment, sharedEnvironment, workerEnvironment } from './settings.mts';
 
 /** The time that a webhook process and its worker may need for all requests of the tests. */
 const ALL_ENDED_WITHIN_MS = 180_000;
@@ -41,6 +42,24 @@ export const owner = {
 	password: 'Queue-n8n-test-1',
 	passwordHash: '$2a$10$X9lXkSS3VpWarOLYsZmE1.XMCzD8Y8t.PP9MkE55ie9rDdHU9yWNu',
 };
+
+const Compose = z.object({
+	services: z.record(z.object({ environment: z.record(z.string()).default({}) })),
+});
+
+/** The environment of each container in deploy/queue/compose.yaml, with these values for its variables. */
+async function composeEnvironments(
+	values: Readonly<Record<string, string>>,
+): Promise<(container: string) => Record<string, string>> {
+	const file = join(projectFolder, 'deploy', 'queue', 'compose.yaml');
+	const text = (await readFile(file, 'utf8')).replace(
+		/\$\{(\w+)[^}]*\}/g,
+		(_, name: string) => values[name] ?? assert.fail(`${file}: ${name} has no value`),
+	);
+	const { services } = Compose.parse(parseYaml(text, { merge: true }));
+	return (container) =>
+		services[container]?.environment ?? assert.fail(`${file} has no ${container}`);
+}
 
 /** One of n8n's processes, which can be ended and started again on its own data. */
 export class Process {
@@ -168,24 +187,40 @@ export async function startQueueLab(): Promise<QueueLab> {
 		const proxy = keep(await startProxy(await freePort(), ports));
 		const sandbox = keep(await startSandbox({ deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }));
 
-		const shared = sharedEnvironment({
-			publicUrl: proxy.url,
-			postgres,
-			redis,
-			encryptionKey: 'key-of-the-queue-test',
+		const environmentOf = await composeEnvironments({
+			PUBLIC_HOST: 'n8n.example.com',
+			N8N_ENCRYPTION_KEY: 'key-of-the-queue-test',
+			POSTGRES_PASSWORD: postgres.password,
+			OWNER_EMAIL: owner.email,
+			OWNER_PASSWORD_HASH: owner.passwordHash,
 		});
-		const prepare = async (name: string, options: Omit<N8nOptions, 'userFolder'>) => {
+		const addresses = {
+			QUEUE_BULL_REDIS_HOST: redis.host,
+			QUEUE_BULL_REDIS_PORT: String(redis.port),
+			DB_POSTGRESDB_HOST: postgres.host,
+			DB_POSTGRESDB_PORT: String(postgres.port),
+			WEBHOOK_URL: proxy.url,
+			N8N_EDITOR_BASE_URL: proxy.url,
+		};
+		const prepare = async (
+			name: string,
+			container: string,
+			options: Omit<N8nOptions, 'userFolder' | 'env'>,
+		) => {
 			const userFolder = join(folder, name);
 			await installPackage(userFolder);
-			const env = { ...shared, ...options.env };
+			const env = { ...environmentOf(container), ...addresses };
 			return keep(new Process({ ...options, userFolder, env }));
 		};
-		const main = await prepare('main', { port: ports.main, env: mainEnvironment(owner) });
+		const main = await prepare('main', 'main', { port: ports.main });
 		const webhook = async (index: number) =>
-			await prepare(`webhook-${index}`, { port: ports.webhooks[index] ?? 0, command: 'webhook' });
+			await prepare(`webhook-${index}`, 'webhook', {
+				port: ports.webhooks[index] ?? 0,
+				command: 'webhook',
+			});
 		const webhooks: [Process, Process] = [await webhook(0), await webhook(1)];
 		const worker = async (name: string) =>
-			await prepare(name, { port: await freePort(), command: 'worker', env: workerEnvironment });
+			await prepare(name, name, { port: await freePort(), command: 'worker' });
 		const workers: [Process, Process] = [await worker('worker-1'), await worker('worker-2')];
 
 		// The main process starts first, because it creates the tables.
