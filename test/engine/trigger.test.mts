@@ -133,7 +133,10 @@ describe('bodies', () => {
 		},
 	);
 
-	test('a compressed body that is cut off is given up, and does not fill the log', async () => {
+	test.each([
+		['is compressed and cut off', 'gzip', gzipSync('{"event":"x"}').subarray(0, 10), ''],
+		['comes too slowly', 'identity', Buffer.from('{'), 'HTTP/1.1 400 '],
+	])('one that %s is given up, and does not fill the log', async (_what, encoding, bytes, told) => {
 		const timeout = AbortSignal.timeout.bind(AbortSignal);
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
 		const node = await trigger();
@@ -144,15 +147,19 @@ describe('bodies', () => {
 			'POST /webhook HTTP/1.1',
 			'Host: n8n',
 			`X-Webhook-Signature: ${sign('')}`,
-			'Content-Encoding: gzip',
+			`Content-Encoding: ${encoding}`,
 			'Content-Length: 1000',
 			'Expect: 100-continue',
 		];
 		socket.write(`${lines.join('\r\n')}\r\n\r\n`);
 		await once(socket, 'data');
-		socket.write(gzipSync('{"event":"x"}').subarray(0, 10));
-		socket.destroy();
+		socket.write(bytes);
+		let answer = '';
+		socket.on('data', (data) => (answer += String(data)));
+		if (told === '') socket.destroy();
+		else await once(socket, 'close');
 		await handled;
+		expect(answer.startsWith(told)).toBe(true);
 		expect(node.started).toHaveLength(0);
 		expect(node.log).toEqual([]);
 	});

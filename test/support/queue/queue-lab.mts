@@ -43,22 +43,23 @@ export const owner = {
 	passwordHash: '$2a$10$X9lXkSS3VpWarOLYsZmE1.XMCzD8Y8t.PP9MkE55ie9rDdHU9yWNu',
 };
 
-const Compose = z.object({
-	services: z.record(z.object({ environment: z.record(z.string()).default({}) })),
+const Compose = z.object({ services: z.record(z.unknown()) });
+const Container = z.object({
+	command: z.enum(['start', 'webhook', 'worker']),
+	environment: z.record(z.string()),
 });
 
-/** The environment of each container in deploy/queue/compose.yaml, with these values for its variables. */
-async function composeEnvironments(
+/** The containers of deploy/queue/compose.yaml that run n8n, with these values for its variables. */
+async function composeContainers(
 	values: Readonly<Record<string, string>>,
-): Promise<(container: string) => Record<string, string>> {
+): Promise<(name: string) => z.infer<typeof Container>> {
 	const file = join(projectFolder, 'deploy', 'queue', 'compose.yaml');
 	const text = (await readFile(file, 'utf8')).replace(
 		/\$\{(\w+)[^}]*\}/g,
 		(_, name: string) => values[name] ?? assert.fail(`${file}: ${name} has no value`),
 	);
 	const { services } = Compose.parse(parseYaml(text, { merge: true }));
-	return (container) =>
-		services[container]?.environment ?? assert.fail(`${file} has no ${container}`);
+	return (name) => Container.parse(services[name]);
 }
 
 /** One of n8n's processes, which can be ended and started again on its own data. */
@@ -187,7 +188,7 @@ export async function startQueueLab(): Promise<QueueLab> {
 		const proxy = keep(await startProxy(await freePort(), ports));
 		const sandbox = keep(await startSandbox({ deliveryTimeoutMs: DELIVERY_TIMEOUT_MS }));
 
-		const environmentOf = await composeEnvironments({
+		const containerOf = await composeContainers({
 			PUBLIC_HOST: 'n8n.example.com',
 			N8N_ENCRYPTION_KEY: 'key-of-the-queue-test',
 			POSTGRES_PASSWORD: postgres.password,
@@ -202,25 +203,19 @@ export async function startQueueLab(): Promise<QueueLab> {
 			WEBHOOK_URL: proxy.url,
 			N8N_EDITOR_BASE_URL: proxy.url,
 		};
-		const prepare = async (
-			name: string,
-			container: string,
-			options: Omit<N8nOptions, 'userFolder' | 'env'>,
-		) => {
+		const prepare = async (container: string, port: number, name = container) => {
 			const userFolder = join(folder, name);
 			await installPackage(userFolder);
-			const env = { ...environmentOf(container), ...addresses };
-			return keep(new Process({ ...options, userFolder, env }));
+			const { command, environment } = containerOf(container);
+			return keep(
+				new Process({ userFolder, port, command, env: { ...environment, ...addresses } }),
+			);
 		};
-		const main = await prepare('main', 'main', { port: ports.main });
+		const main = await prepare('main', ports.main);
 		const webhook = async (index: number) =>
-			await prepare(`webhook-${index}`, 'webhook', {
-				port: ports.webhooks[index] ?? 0,
-				command: 'webhook',
-			});
+			await prepare('webhook', ports.webhooks[index] ?? 0, `webhook-${index}`);
 		const webhooks: [Process, Process] = [await webhook(0), await webhook(1)];
-		const worker = async (name: string) =>
-			await prepare(name, name, { port: await freePort(), command: 'worker' });
+		const worker = async (name: string) => await prepare(name, await freePort());
 		const workers: [Process, Process] = [await worker('worker-1'), await worker('worker-2')];
 
 		// The main process starts first, because it creates the tables.
