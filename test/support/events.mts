@@ -145,9 +145,3 @@ export async function listensAgain(url: string): Promise<void> {
 		(await post(url, '{}', 'nobody', {}, 3_000)) === 401 ? true : undefined,
 	);
 }
-
-/** Splits a list into groups of this size. */
-export function bursts<Item>(items: Item[], size: number): Item[][] {
-	const count = Math.ceil(items.length / size);
-	return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
-}

@@ -163,9 +163,14 @@ describe('until it succeeds', () => {
 		expect(await startProcess().run('key')).toBe(true);
 	});
 
-	test('what ran into the timeout of the workflow is not taken for stopped by a person', async () => {
-		const timedOutAt = Date.now();
-		await startProcess().run('key', { untilItSucceeds, ending: 'canceled', timedOutAt });
+	test('what ran into the timeout of the workflow is not taken for stopped by a person, also if the clock was set back', async () => {
+		const timedOutAt = Date.now() + 60_000;
+		const during = (): void => {
+			jest.spyOn(Date, 'now').mockReturnValue(timedOutAt - 61_000);
+			jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+		};
+		await startProcess().run('key', { untilItSucceeds, ending: 'canceled', timedOutAt, during });
+		jest.restoreAllMocks();
 		expect(await startProcess().run('key', { untilItSucceeds })).toBe(true);
 	});
 });

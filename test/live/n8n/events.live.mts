@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import { code } from '../../support/n8n/workflow.mts';
 import {
-	bursts,
 	eventWorkflow,
 	idsOf,
 	listensAgain,
@@ -96,49 +95,6 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 		});
 	});
 }
-
-void test('160 events in bursts of 40, n8n killed and restarted: each runs once', async (context) => {
-	await whilePublished(lab, eventWorkflow({}, counter.node), async ({ url }) => {
-		const ids = idsOf('many', 160);
-		const bodies = new Map(ids.map((id) => [id, transfer(id)]));
-		const inFlight = new Set<string>();
-		const sendAll = async (some: string[]): Promise<void> => {
-			await Promise.all(
-				some.map(async (id) => {
-					const status = await send(url, bodies.get(id) ?? '');
-					if (status !== 200) inFlight.add(id);
-				}),
-			);
-		};
-		for (const [index, burst] of bursts(ids, 40).entries()) {
-			const sending = sendAll(burst);
-			if (index === 2) {
-				await eventually('a third of the burst', () =>
-					burst.filter((id) => counter.times.has(id)).length > 12 ? true : undefined,
-				);
-				// Events whose execution began may have been answered, and were cut off in the middle.
-				for (const id of burst) if (!counter.times.has(id)) inFlight.add(id);
-				await restart(url, 'kill');
-			}
-			await sending;
-		}
-		const settled = ids.filter((id) => !inFlight.has(id));
-		await ran(settled);
-		await restart(url);
-		// A busy n8n may leave one without an answer in time, which the service sends again.
-		const sendAgain = async (id: string) =>
-			await eventually('an answer', async () => await send(url, bodies.get(id) ?? ''));
-		for (const burst of bursts(ids, 40)) {
-			const answers = await Promise.all(burst.map(sendAgain));
-			assert.deepEqual(new Set(answers), new Set([200]));
-		}
-		await send(url, transfer('after-many'));
-		await ran(['after-many']);
-		context.diagnostic(`${inFlight.size} were in flight at the kill`);
-		assert.deepEqual(new Set(settled.map((id) => counter.times.get(id))), new Set([1]));
-		assert.ok(inFlight.size <= 40);
-	});
-});
 
 void test('after a restart the same event is recognised, also when the trigger was renamed and the workflow writes static data', async () => {
 	const writes = code(

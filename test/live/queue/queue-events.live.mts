@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
 	TRIGGER,
-	bursts,
 	eventWorkflow,
 	idsOf,
 	post,
@@ -35,6 +34,12 @@ function notOnce(ids: string[], executions: ExecutionRow[]): Array<[string, numb
 		counts.set(id, (counts.get(id) ?? 0) + 1);
 	}
 	return [...counts].filter(([, count]) => count !== 1);
+}
+
+/** Splits a list into groups of this size. */
+function bursts<Item>(items: Item[], size: number): Item[][] {
+	const count = Math.ceil(items.length / size);
+	return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
 const send = async (url: string, body: string): Promise<number | undefined> =>

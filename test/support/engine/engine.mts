@@ -377,10 +377,6 @@ export interface TriggerOptions {
 	statusOfFailure?: number;
 	/** A promise that each execution waits for before it begins, as in n8n's queue. */
 	queue?: () => Promise<void>;
-	/** The time after which n8n ends an execution, in ms. */
-	deadline?: number;
-	/** Receives each execution, to stop it: as in n8n, its delivery is then answered at once. */
-	begun?: (execution: { stop(): void }) => void;
 	/** Saves an execution that ended, before the node's hook runs. */
 	save?: () => Promise<void>;
 	/** Settings of the trigger node beside its parameters. */
@@ -564,17 +560,8 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 			executionData: { nodeExecutionStack: [{ node, data: { main }, source: null }] },
 		});
 		if (options.save) additional.hooks?.addHandler('workflowExecuteAfter', options.save);
-		if (options.deadline !== undefined) additional.executionTimeoutTimestamp = options.deadline;
-		const running = new WorkflowExecute(additional, mode, data).processRunExecutionData(workflow);
-		const stopped = new Promise<undefined>((resolve) => {
-			const stop = (): void => {
-				running.cancel();
-				resolve(undefined);
-			};
-			options.begun?.({ stop });
-		});
-		const result = await Promise.race([running, stopped]);
-		if (result === undefined) return false;
+		const execution = new WorkflowExecute(additional, mode, data);
+		const result = await execution.processRunExecutionData(workflow);
 		const given = result.data.resultData.runData[node.name]?.at(-1)?.data?.main ?? [];
 		const outputs = given.map((items) => (items ?? []).map(({ json }) => ({ json })));
 		if (outputs.flat().length > 0) started.push(outputs);
