@@ -4,6 +4,7 @@ import { webhookDescriptionIsNativelyResolvable, type INodeProperties } from 'n8
 import { findOperation } from '../../nodes/EtbWallet/actions/index.ts';
 import { EtbWallet } from '../../nodes/EtbWallet/EtbWallet.node.ts';
 import { EtbWalletTrigger } from '../../nodes/EtbWalletTrigger/EtbWalletTrigger.node.ts';
+import { everyOperation } from '../support/every-operation.mts';
 import { endpointRows } from '../support/engine/endpoint-table.mts';
 
 const { description: action } = new EtbWallet();
@@ -91,9 +92,20 @@ test('the nodes have the names and versions that saved workflows refer to', () =
 /** All fields, those in collections included. */
 const allFields = (properties: INodeProperties[]): INodeProperties[] =>
 	properties.flatMap((property) => {
-		const inside = (property.options ?? []).filter((option) => 'type' in option);
+		const inside = (property.options ?? []).flatMap((option) =>
+			'type' in option ? [option] : 'values' in option ? option.values : [],
+		);
 		return [property, ...allFields(inside)];
 	});
+
+test('the workflow with every operation has every field', () => {
+	const used = JSON.stringify(everyOperation().nodes.map(({ parameters }) => parameters));
+	const fields = allFields(action.properties).filter(
+		({ type }) => type !== 'notice' && type !== 'hidden',
+	);
+	expect(fields.length).toBeGreaterThan(20);
+	expect(fields.filter(({ name }) => !used.includes(`"${name}":`))).toEqual([]);
+});
 
 test('no field of the trigger takes an expression, which n8n would evaluate for each request', () => {
 	const fields = allFields(trigger.properties).filter(

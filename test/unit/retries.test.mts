@@ -55,24 +55,6 @@ test.each(table)('%s', (_what, attempts, idempotent, post) => {
 	}
 });
 
-test('a POST is sent again only when it was certainly not carried out', () => {
-	const anyAttempt: fc.Arbitrary<Attempt> = fc.oneof(
-		fc.integer({ min: 0, max: 999 }).map((status) => answer(status)),
-		fc.record({
-			kind: fc.constant('noAnswer' as const),
-			code: fc.string(),
-			sent: fc.boolean(),
-		}),
-	);
-	fc.assert(
-		fc.property(anyAttempt, (attempt) => {
-			const certainlyNot =
-				attempt.kind === 'answer' ? attempt.status === 429 : attempt.sent === false;
-			if (!certainlyNot) expect(verdictOf(false, attempt)).not.toBe('retry');
-		}),
-	);
-});
-
 describe('the pause before a retry', () => {
 	const now = Date.parse('2026-03-01T12:00:00Z');
 

@@ -25,7 +25,7 @@ import { startSandbox } from '../../../sandbox/sandbox.mts';
 import { startPackageRegistry } from '../../support/package-registry.mts';
 import { eventually, owner } from '../../support/lab.mts';
 import { START, list, payNode, start as startNode, workflow } from '../../support/n8n/workflow.mts';
-import { everyOperation } from './every-operation.mts';
+import { everyOperation } from '../../support/every-operation.mts';
 import { codesOf, payroll } from '../../support/payroll.mts';
 
 const NAME = 'n8n-nodes-etb-wallet';
@@ -140,41 +140,6 @@ test('workflows of the previous version pay and receive', async () => {
 	// The payroll's own events came as well.
 	await deliver('first', 4);
 	await deliver('second', 5);
-});
-
-/** Names of all fields of a node, those in collections included. */
-const Field: z.ZodType<{ name: string; type?: string; options?: unknown[]; values?: unknown[] }> =
-	z.object({
-		name: z.string(),
-		type: z.string().optional(),
-		options: z.array(z.unknown()).optional(),
-		values: z.array(z.unknown()).optional(),
-	});
-function fieldNames(fields: unknown[]): string[] {
-	return fields.flatMap((field) => {
-		const { name, type, options = [], values = [] } = Field.parse(field);
-		if (type === 'notice' || type === 'hidden') return [];
-		const isCollection = type === 'collection' || type === 'fixedCollection';
-		return [name, ...fieldNames(isCollection ? options : []), ...fieldNames(values)];
-	});
-}
-function keysIn(value: unknown): string[] {
-	if (Array.isArray(value)) return value.flatMap(keysIn);
-	if (typeof value !== 'object' || value === null) return [];
-	return Object.entries(value).flatMap(([key, entry]) => [key, ...keysIn(entry)]);
-}
-
-test('the workflow with every operation has every field that the node offers', async () => {
-	const used = everyOperation().nodes.flatMap(({ parameters }) => keysIn(parameters));
-	const types = (await api.nodeTypes()).filter(({ name }) => name === nodeTypes[0]);
-	const offered = types.flatMap(({ properties }) =>
-		fieldNames(z.array(z.unknown()).parse(properties)),
-	);
-	assert.ok(offered.length > 20);
-	assert.deepEqual(
-		offered.filter((name) => !used.includes(name)),
-		[],
-	);
 });
 
 test('Update in the editor brings this version, and everything goes on', async () => {

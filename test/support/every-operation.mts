@@ -1,6 +1,6 @@
 /** Each operation of the node, with each of its fields. */
-import type { WorkflowFile } from '../../../demo/n8n-api.mts';
-import { list, node, start, workflow } from '../../support/n8n/workflow.mts';
+import type { WorkflowFile } from '../../demo/n8n-api.mts';
+import { list, node, start, workflow } from './n8n/workflow.mts';
 
 const wallet = (name: string, resource: string, operation: string, parameters: object = {}) =>
 	node(
