@@ -120,14 +120,15 @@ describe('which request is hit', () => {
 		).toEqual([503, 429, 503, 200, 418, 200]);
 	});
 
-	test('the requests that a plan chooses, until it is cleared', async () => {
+	test('behind those, the requests that a plan chooses, until both are cleared', async () => {
 		const sandbox = await sandboxForTest();
 		let count = 0;
 		sandbox.faults.plan('GET /fee', () => ((count += 1) % 2 ? undefined : 'serviceUnavailable'));
 		expect(await statuses(sandbox, ['/fee', '/fee', '/balance', '/fee', '/fee'])).toEqual([
 			200, 503, 200, 200, 503,
 		]);
-		sandbox.faults.next('GET /fee', 'tooManyRequests');
+		sandbox.faults.next('GET /fee', 'tooManyRequests', 3);
+		expect(await statuses(sandbox, ['/fee', '/fee'])).toEqual([429, 429]);
 		sandbox.faults.clear();
 		expect(await statuses(sandbox, ['/fee', '/fee'])).toEqual([200, 200]);
 	});
