@@ -38,6 +38,18 @@ test('a payment that was refused says that nobody was paid', async () => {
 		'The service refused the request (422). The service said: "The wallet is closed" [item 0]',
 		'Nobody was paid. Check the treasury balance, the amount and the user ID.',
 	]);
+	const { errorOutput } = await pay(itemsFor('a'), {}, { onError });
+	const [item] = itemsFor('a');
+	const message = 'The service refused the request (422). The service said: "The wallet is closed"';
+	expect(errorOutput.map(({ json }) => json)).toEqual([
+		{
+			...item,
+			error: {
+				...{ outcome: 'notPaid', code: 'refused', httpCode: '422', ...item, message },
+				remedy: 'Check the treasury balance, the amount and the user ID.',
+			},
+		},
+	]);
 });
 
 test('a list that was paid in part says that another run does not pay the paid ones again', async () => {
