@@ -135,12 +135,12 @@ describe('attempts', () => {
 	});
 
 	test('end when no other may begin any more', async () => {
-		let left = 1;
-		const ended = await attemptWith(false, [tooMany('0')], {
-			during: () => (left = 0),
-			msLeft: () => left,
-		});
-		expect(ended).toMatchObject({ count: 1, judgement: { verdict: 'retry' } });
+		const before = await attemptWith(false, [tooMany('1')], { msLeft: () => 500 });
+		expect(before).toMatchObject({ count: 1, judgement: { verdict: 'retry' } });
+		// The process stood still during the pause.
+		const left = [10_000, 0];
+		const after = await attemptWith(false, [tooMany('0')], { msLeft: () => left.shift() ?? 0 });
+		expect(after).toMatchObject({ count: 1, judgement: { verdict: 'retry' } });
 	});
 
 	test('end when the execution is stopped during a pause', async () => {
