@@ -1,7 +1,7 @@
 // The desk of the pay gate: what each page asks the database for, shows, reads from a person and writes down.
 // The Code nodes of gate-desk.json are this file and a last line. The rules are not here: the database decides, whatever comes.
 
-/** What a limit that is none looks like, and what a person writes to take one away. */
+/** The words for a limit that is none: a person writes them to take one away. */
 const noLimit = 'no limit';
 
 /** The limits of all together and, the first three, of one caller, in ETB, by their names in the record. */
@@ -14,7 +14,7 @@ const limits = {
 };
 const callerLimits = Object.keys(limits).slice(0, 3);
 
-/** What can be chosen on a page, by what it means in the record. */
+/** The choices of a page, by their meaning in the record. */
 const choices = {
 	settle: { true: 'They were paid', false: 'They were not paid: they may be sent again' },
 	stop: { true: 'Stop all payments', false: 'Let payments through' },
@@ -44,7 +44,7 @@ const stateWords = {
 	rules: 'limits changed',
 };
 
-/** What a person should know of a payment in this state that is to be settled. */
+/** The warning about a payment in this state that is to be settled. */
 const openAdvice = {
 	unknown:
 		' UNKNOWN: it may have been made. Until somebody settles it, it is not sent again, and its money counts as spent. Before you say that it was not paid, look in n8n whether the execution that sent it has ended.',
@@ -131,7 +131,7 @@ const textField = (fieldName, fieldLabel, more) => ({
 });
 
 const written = (value) => (typeof value === 'string' ? value.trim() : '');
-/** What a choice means in the record. Undefined for no answer, two answers, or another one: those mean nothing. */
+/** The meaning of a choice in the record. Undefined for no answer, two answers, or another one: those mean nothing. */
 const meaning = (words, chosen) => Object.keys(words).find((name) => words[name] === chosen);
 const missing = (why) => ({ missing: why });
 const chooseOne = (words) =>
@@ -395,7 +395,7 @@ const call = (name, values) => ({
 /** The query of the page that a person chose. */
 const ask = ({ todo, budget }) => call(todos[todo].ask, [budget]);
 
-/** What a person chose, as the query that writes it down. What was not answered changes nothing. */
+/** The query that writes down the choices of a person. A question without an answer changes nothing. */
 function read({ todo, answer, found, budget, by }) {
 	const { read: readAnswer, save } = todos[todo];
 	const values = readAnswer?.({ answer, found, by }) ?? missing('There is nothing to change here.');

@@ -1,7 +1,7 @@
 -- The record of the pay gate in PostgreSQL 13 or newer: which payment was handed out for sending, how it ended, and what may be spent.
 --
 -- The files of this folder run in their order, in one transaction: by psql -f ../schema.sql, or as the query of the workflow "Pay gate
--- set-up". So all of it happens, or nothing. Who runs them may create roles and schemas, and need not be a superuser. They run again to
+-- set-up". So all of it happens, or nothing. The role that runs them may create roles and schemas, and need not be a superuser. They run again to
 -- update, and change nothing that is up to date.
 --
 -- Tables and functions belong to etb_wallet_owner, which cannot log in. A login may do what etb_wallet_gate (for n8n) or etb_wallet_desk
@@ -50,7 +50,7 @@ begin
   if exists (select from pg_roles where rolname = 'etb_wallet_owner' and (rolcanlogin or rolsuper or rolbypassrls)) then
     raise exception 'The role etb_wallet_owner must neither log in nor be a superuser: alter role etb_wallet_owner nologin nosuperuser nobypassrls';
   end if;
-  -- The owner makes all that follows. Who sets up is a member for as long as that takes.
+  -- The owner makes all that follows. The role that sets up is a member for as long as that takes.
   begin
     grant etb_wallet_owner to current_user;
   exception when insufficient_privilege then

@@ -1,6 +1,6 @@
 -- The items of a list: the key of a reference, and the fields of an item as values of the record.
 
--- What looks the same is the same: the key of a reference is what keyOf of the ETB Wallet node makes of it. Capital and small letters, kinds of
+-- The key of a reference, as keyOf of the ETB Wallet node makes it: references that look the same are the same. Capital and small letters, kinds of
 -- dashes and quotes, what nobody sees and compatibility forms do not count, nor do blanks, except one between two digits.
 -- `npm run build` writes the characters: what a server takes for a letter or a digit depends on it and its libraries. (In the form NFKD an
 -- accent is a character of its own, so the letters are few.) normalize() is of the server: 8-end.sql makes keys anew when it changed.

@@ -20,7 +20,7 @@ create table if not exists version (
   server integer -- The major version of PostgreSQL that made the keys of the payments. claim refuses another one.
 );
 
--- What may be spent: one row for each budget, under which workflows pay, and one for each caller that has limits besides. A budget without a row pays
+-- The limits: one row for each budget, under which workflows pay, and one for each caller that has limits besides. A budget without a row pays
 -- nobody. Changed by set_rules.
 create table if not exists rules (
   budget exact check (length(budget) between 1 and 100), -- The name that workflows give it, such as main
@@ -32,8 +32,8 @@ create table if not exists rules (
   -- The rest is of the budget's own row.
   most_per_recipient_per_day most_etb, -- For one person and calendar day
   most_per_recipient_per_month most_etb,
-  time_zone exact not null default 'Africa/Addis_Ababa', -- Where a day begins and ends
-  -- How long a window has to be sent and recorded. Afterwards what was not recorded is unknown. Nothing is sent after half of it.
+  time_zone exact not null default 'Africa/Addis_Ababa', -- A day begins and ends there
+  -- The time to send and record a window. Afterwards an attempt that was not recorded is unknown. Nothing is sent after half of it.
   lease interval not null default '15 minutes' check (lease > interval '0'),
   primary key (budget, requested_by)
 );
@@ -41,40 +41,40 @@ create table if not exists rules (
 -- Each attempt to make a payment: one row for each time that it was handed out. Never removed; its person and amount stay; paid is for ever.
 create table if not exists payment (
   budget exact not null, -- The budget that pays
-  key exact not null, -- What key_of makes of the reference: references that look the same are the same
+  key exact not null, -- The reference by key_of: references that look the same are the same
   attempt integer not null check (attempt > 0), -- 1 for the first one. There is a next one only after all before it were not paid.
   reference exact not null, -- The caller's own name of the payment, as it was written at first
-  to_user_id exact not null, -- Who gets the money
+  to_user_id exact not null, -- The person who gets the money
   amount_etb numeric not null check (amount_etb > 0),
   state exact not null check (state in ('sending', 'paid', 'notPaid', 'unknown')), -- sending: handed out, its end not recorded yet (after lease_until: unknown). unknown: may have been paid; a person settles it.
-  surprise exact check (surprise in ('paidTwice', 'paidAfterAll')), -- What a person should know. paidTwice: another attempt is paid too. paidAfterAll: the answer came after a person, or an earlier answer, had said that it was not paid.
+  surprise exact check (surprise in ('paidTwice', 'paidAfterAll')), -- A person should know of it. paidTwice: another attempt is paid too. paidAfterAll: the answer came after a person, or an earlier answer, had said that it was not paid.
   requested_by exact not null, -- The name that the caller gave itself, or empty
   claim uuid, -- The claim that handed it out. Only who knows it can end it. Null: a person wrote it down as paid.
   execution exact, -- The execution of n8n that claimed it
   claimed_at timestamptz not null, -- When it was handed out or written down
-  lease_until timestamptz not null, -- Until when its end has to be recorded
+  lease_until timestamptz not null, -- Its end has to be recorded by then
   spent_on date, -- The day that its money counts for. Null: it was paid without the gate, and counts for none.
-  answer exact check (answer in ('paid', 'notPaid', 'unknown')), -- What the ETB Wallet node answered last, if it did
+  answer exact check (answer in ('paid', 'notPaid', 'unknown')), -- The last answer of the ETB Wallet node, if it came
   ended_at timestamptz, -- When its end was recorded, or a person settled it
-  tx_hash exact, -- What the service gave for it
-  reason exact, -- Why it is not paid or unknown, or the note of the person who settled it
+  tx_hash exact, -- The transaction hash of the service
+  reason exact, -- The reason why it is not paid or unknown, or the note of the person who settled it
   settled_by exact, -- The person who settled it
   -- (No two indexes begin alike: a plan made for an empty table takes any that begins with what is asked for, and keeps it.)
   primary key (key, budget, attempt)
 );
--- What is in flight, to be settled, or to be looked at
+-- The attempts that are in flight, to be settled, or to be looked at
 create index if not exists payment_open on payment (budget, claimed_at) where state in ('sending', 'unknown') or surprise is not null;
 -- For "Find a payment"
 create index if not exists payment_person on payment (to_user_id, budget, claimed_at);
 create index if not exists payment_transaction on payment (tx_hash) where tx_hash is not null;
 
--- What is spent or reserved: the sums of the attempts that are sending, paid or unknown
+-- The money that is spent or reserved: the sums of the attempts that are sending, paid or unknown
 create table if not exists spent (
   budget exact,
   period exact check (period in ('day', 'month')), -- A calendar day or month in the budget's time zone
   starts_on date, -- The first day of the period
   scope exact check (scope in ('budget', 'recipient', 'caller')), -- Whose sum it is: of the budget, of one recipient, of one caller
-  who exact, -- What key_of makes of the recipient's toUserId or the caller's requestedBy; empty for the budget
+  who exact, -- The recipient's toUserId or the caller's requestedBy, by key_of; empty for the budget
   amount_etb numeric not null,
   name exact not null default '', -- The toUserId or requestedBy, as it was written at first
   primary key (budget, period, starts_on, scope, who)
@@ -127,7 +127,7 @@ begin
       for each statement execute function refuse_change();
   end if;
   if v_before < 2 then
-    -- What would make a paid payment payable again, or give it another person, amount or claim. The set-up may give it the key that its reference
+    -- Refuses changes that make a paid payment payable again, or give it another person, amount or claim. The set-up may give it the key that its reference
     -- has on this server, and then another number.
     create trigger paid_for_ever before update on payment
       for each row when (

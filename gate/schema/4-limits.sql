@@ -14,7 +14,7 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'The pay gate needs the isolation level READ COMMITTED, and this transaction is %', upper(current_setting('transaction_isolation'));
   end if;
-  -- What is told must survive a crash, and the end of the main server, whatever the settings are. (It holds for the rest of the transaction.)
+  -- An answer must survive a crash, and the end of the main server, whatever the settings are. (It holds for the rest of the transaction.)
   if current_setting('synchronous_commit') not in ('on', 'remote_apply') then
     perform set_config('synchronous_commit', 'on', true);
   end if;
@@ -44,8 +44,8 @@ begin
   return v_row;
 end $f$;
 
--- Whether a reference, with this deciding attempt, belongs to another payment than one of this amount to this person. Who was certainly not paid,
--- by the service's word and no person's, leaves it free: a wrong user ID can be corrected.
+-- True when a reference, with this deciding attempt, belongs to another payment than one of this amount to this person. An attempt that the service
+-- refused, and no person settled, leaves the reference free: a wrong user ID can be corrected.
 create or replace function is_of_another(p_row payment, p_to_user_id text, p_amount numeric) returns boolean language plpgsql stable as $f$
 begin
   return (p_row.to_user_id <> p_to_user_id or p_row.amount_etb <> p_amount) and (p_row.state <> 'notPaid' or exists (
@@ -75,7 +75,7 @@ begin
   on conflict (budget, period, starts_on, scope, who) do update set amount_etb = s.amount_etb + excluded.amount_etb;
 end $f$;
 
--- Why the rules do not allow a payment, as a code and a message; both are null if they do. p_person, p_caller: by their keys. p_claimed,
+-- The reason why the rules do not allow a payment, as a code and a message; both are null if they do. p_person, p_caller: by their keys. p_claimed,
 -- p_claimed_to, p_claimed_by: what this claim hands out already, altogether, to this person and for this caller.
 create or replace function objection(
   p_rules rules, p_person text, p_caller text, p_amount numeric, p_day date,

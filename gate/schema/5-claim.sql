@@ -1,12 +1,20 @@
--- The function that the gate calls before it sends
+-- The function that the gate calls before it sends.
+--
+-- Free to change: the messages, the limits (4-limits.sql), and the reasons to refuse an item (read_item in 2-items.sql).
+-- Each of these has to stay, or a person is paid twice or above a limit:
+--   * lock_budget comes before the clock and before any payment or sum is read: until then another claim may decide the same payment.
+--   * The attempts of an item are read at its turn, because an item before it in the list can have the same reference.
+--   * An item is handed out only if none of its attempts is paid, sending or unknown, and it is nobody else's: all branches before objection say so.
+--   * The row of the attempt, its line in the history and its sums are written in the transaction that hands it out.
+--   * A new code gets its outcome at the end of the loop. pay-gate.json, the ETB Wallet node and people's workflows go by the codes and field names.
 
--- For the gate: decides each item of a window, in order, in one transaction, and hands out what is to be sent now.
--- p_items: [{reference, toUserId, amountEtb, requestedBy}]. p_clock: the caller's time now; without it the database's counts.
--- p_version: of the tables that the caller was made for. p_modes: the modes that the whole call of the gate gave, as JSON; one that is not "pay"
--- refuses all, because a workflow with a dry run would pay by it. items: one for each item, in order: {outcome, code, message, reference, toUserId, amountEtb,
--- txHash}; outcome and code are null where it is still to be sent. send: what to send now, in order: {reference, toUserId, amountEtb, claim, notAfter,
--- execution}. claim: the proof that record asks for. not_after: nothing of it may be sent later than that, by the caller's clock. p_execution comes
--- back in send: the ETB Wallet node sends what its own execution claimed, and nothing else.
+-- For the gate: decides each item of a window, in order, in one transaction, and hands out those that are to be sent now.
+-- p_items: [{reference, toUserId, amountEtb, requestedBy}]. p_clock: the caller's time now; null: the database's. p_version: the version of the tables
+-- that the caller was made for. p_modes: the modes of the whole call, as JSON. One that is not "pay" refuses all: a workflow with a dry run would pay by it.
+-- p_execution: comes back in send. The ETB Wallet node sends claims of its own execution, and nothing else.
+-- items: one for each item, in order: {outcome, code, message, reference, toUserId, amountEtb, txHash}; outcome and code are null where it is still to
+-- be sent. send: [{reference, toUserId, amountEtb, claim, notAfter, execution}], in order. claim: the proof that record asks for. not_after: nothing of
+-- it may be sent later than that, by the caller's clock.
 create or replace function claim(
   p_budget text, p_items json, p_execution text default null, p_clock timestamptz default null, p_version integer default null, p_modes json default null,
   out items jsonb, out send jsonb, out claim uuid, out not_after text
@@ -21,7 +29,7 @@ declare
   v_now timestamptz;
   v_day date;
   v_not_after text;
-  -- What this claim hands out: altogether, to each person and for each caller, by their numbers in it.
+  -- The money that this claim hands out: altogether, to each person and for each caller, by their numbers in it.
   v_claimed numeric := 0;
   v_claimed_to numeric[] := array_fill(0::numeric, array[cardinality(v_items)]);
   v_claimed_by numeric[] := v_claimed_to;
@@ -86,7 +94,7 @@ begin
     end if;
 
     if v_code is null then
-      -- (Of a payment that was not paid, the deciding attempt is the last one. It keeps the reference that it had at first.)
+      -- (All attempts are notPaid here, so v_row is the last one, or null. The payment keeps the reference that it had at first.)
       insert into payment as p (budget, key, attempt, reference, to_user_id, amount_etb, state, requested_by, claim, execution, claimed_at, lease_until, spent_on)
       values (p_budget, v_item.key, coalesce(v_row.attempt, 0) + 1, coalesce(v_row.reference, v_item.reference), v_item.to_user_id, v_item.amount_etb, 'sending',
         v_item.requested_by, v_claim, p_execution, v_now, v_now + v_rules.lease, v_day)
@@ -100,8 +108,8 @@ begin
         'reference', v_item.reference, 'toUserId', v_item.to_user_id, 'amountEtb', v_item.amount_etb::text, 'claim', v_claim, 'notAfter', v_not_after,
         'execution', p_execution));
     elsif v_code not in ('paidBefore', 'inFlight', 'inDoubt') then
-      -- What is refused again and again for the same reason is written down once: a payroll that is tried every minute while payments are paused
-      -- would fill the disk. (Of a limit it does not count how much of it is spent.) Without a reference nobody could find it.
+      -- A refusal for the same reason as before is written down once: a payroll that is tried every minute while payments are paused would fill the
+      -- disk. (The part of a limit that is spent is no other reason.) Without a reference nobody could find it.
       insert into history (at, budget, event, reference, to_user_id, amount_etb, requested_by, claim, execution, detail)
       select v_now, p_budget, 'refused', n.reference, left(v_item.to_user_id, 200), v_item.amount_etb, left(v_item.requested_by, 200), v_claim, p_execution, v_message
       from (select left(coalesce(v_row.reference, v_item.reference), 200) as reference) n

@@ -1,7 +1,7 @@
 -- The functions that the gate calls after it has sent.
 
--- What the ETB Wallet node said of a payment that it was to send: an outcome that is certain, or unknown.
--- paid: what it told besides, of a payment that was made: amountEtb, requestedAmountEtb, paidAt
+-- The answer of the ETB Wallet node about a payment that it was to send: an outcome that is certain, or unknown. paid: the other fields about a
+-- payment that was made: amountEtb, requestedAmountEtb, paidAt
 create or replace function read_answer(
   p_item jsonb, p_answer jsonb, out outcome text, out code text, out tx_hash text, out message text, out paid jsonb
 ) language plpgsql immutable as $f$
@@ -27,8 +27,8 @@ begin
   end if;
 end $f$;
 
--- What an answer about an attempt means, as an event of the history: of an attempt in this state, of which the node answered that before, if it
--- did. Null: nothing new.
+-- The event of the history that an answer means, for an attempt in this state, about which the node had answered p_answer (null: nothing). Null:
+-- nothing new.
 --
 --   state    | answered before | paid       | notPaid            | unknown
 --   sending  |                 | paid       | notPaid            | unknown
@@ -50,8 +50,8 @@ begin
 end $f$;
 
 -- For the gate: records how the attempts of a claim ended. p_items: what claim gave as items. p_answers: what the ETB Wallet node gave for send, in
--- its order: one for each, also for errors. It ends only what this claim handed out, and never changes what is paid. What was not
--- paid, also in the words of a person, it opens again when a later answer says paid or unknown. It can be repeated. items: each with its outcome, in order.
+-- its order: one for each, also for errors. It ends only attempts that this claim handed out, and never changes a paid one. An attempt
+-- that is not paid, also by the word of a person, it opens again when a later answer says paid or unknown. It can be repeated. items: each with its outcome, in order.
 -- @throws when this record does not have the claim: then nothing at all is recorded
 create or replace function record(
   p_budget text, p_claim uuid, p_items json, p_answers json, p_execution text default null, out items jsonb
@@ -105,7 +105,7 @@ begin
         if v_event in ('latePaid', 'lateUnknown') then
           v_said.message := concat_ws(' ', format('%s. Later another answer came: %s.', v_before, v_said.outcome), v_said.message);
         end if;
-        -- What was given back counts as spent again; what was not paid is given back. All of one claim is of one day.
+        -- Money that was given back counts as spent again; money that was not paid is given back. All of one claim is of one day.
         v_sign := case when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end;
         if v_sign is not null then
           v_day := v_row.spent_on;
@@ -124,7 +124,7 @@ begin
       v_asks := v_said.outcome <> 'paid' and (v_event is null or v_event = 'lateAnswer');
     end if;
     if v_asks then
-      -- What the payment is now: by another claim, which ended while this window was sent, or by another attempt of this one.
+      -- The payment as it is now: by another claim, which ended while this window was sent, or by another attempt of this one.
       v_row := deciding_attempt(p_budget, v_key);
       v_item := v_item || jsonb_build_object('txHash', v_row.tx_hash) || case
         when v_row.state = 'paid' then jsonb_build_object('outcome', 'alreadyPaid', 'code', 'paidBefore', 'message', 'It was paid before, and is not sent again')

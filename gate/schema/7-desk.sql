@@ -1,6 +1,6 @@
--- What a person at the desk says of payments and limits, and what the pages of the desk show.
+-- Settling and limits, for a person at the desk, and the pages of the desk.
 
--- Who does it, without blanks around the name. @throws when nobody is named
+-- The name of the person, without blanks around it. @throws when nobody is named
 create or replace function person(p_by text) returns text language plpgsql immutable as $f$
 begin
   if coalesce(btrim(p_by), '') = '' then
@@ -9,7 +9,7 @@ begin
   return left(btrim(p_by), 200);
 end $f$;
 
--- How they know it. @throws when nothing is said
+-- The note that says how they know it. @throws when there is none
 create or replace function known_by(p_note text) returns text language plpgsql immutable as $f$
 begin
   if coalesce(btrim(p_note), '') = '' then
@@ -168,7 +168,7 @@ create or replace view open_payments as
 create or replace view budget_now as
   select r.*, (clock() at time zone r.time_zone)::date as today from rules r where r.requested_by = '';
 
--- What may have been paid, or was paid twice, in the order in which it should be looked at, and what is being sent
+-- Payments that may have been made, or were made twice, in the order in which a person should look at them, and those that are being sent
 create or replace function desk_open(p_budget text) returns json stable language plpgsql security definer as $f$
 begin
   return (
@@ -198,7 +198,7 @@ begin
   return json_build_object('was_paid', p_was_paid, 'done', v_done);
 end $f$;
 
--- What is spent or reserved
+-- The money that is spent or reserved
 create or replace function desk_spent(p_budget text) returns json stable language plpgsql security definer as $f$
 declare
   v_now budget_now;
@@ -255,7 +255,7 @@ begin
   );
 end $f$;
 
--- Whether payments are stopped, and the limits of all together
+-- The limits of all together, and paused: true while payments are stopped
 create or replace function desk_limits(p_budget text) returns json stable language plpgsql security definer as $f$
 declare
   v_now budget_now;

@@ -55,7 +55,7 @@ declare
   v_each record;
   v_name text;
 begin
-  -- What runs with the owner's rights, whoever calls it and from where: a name in it, and in what it calls, is one of this schema.
+  -- A function that runs with the owner's rights finds names in this schema first, whoever calls it and from where.
   for v_name in
     select oid::regprocedure::text from pg_proc where pronamespace = 'etb_wallet'::regnamespace and (prosecdef or prorettype = 'trigger'::regtype)
   loop

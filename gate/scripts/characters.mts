@@ -21,7 +21,7 @@ type Characters = Record<
 
 const Reference = z.object({ keyOf: z.function().args(z.string()).returns(z.string()) });
 
-/** What the nodes, as they are built, make of the characters, by the Unicode of this Node.js. */
+/** The characters as the built nodes treat them, by the Unicode of this Node.js. */
 export function charactersOfNodes(): Characters {
 	const { keyOf } = Reference.parse(
 		createRequire(import.meta.url)('../../dist/nodes/EtbWallet/disbursement/reference.js'),

@@ -171,7 +171,7 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 			],
 		],
 	]);
-	// What comes after the node that pays makes room for one more.
+	// The nodes behind the one that pays make room for one more.
 	const made = nodes
 		.flatMap((node) => changed.get(node) ?? [node])
 		.map((node) => {

@@ -14,12 +14,12 @@ import {
 import { openBrowser } from '../../test/support/editor/browser.mts';
 import { DeskPages, deskLogin } from '../test/support/desk-pages.mts';
 import { claim, record, type Answer } from '../test/support/server.mts';
-import { startInstalledGate, type InstalledGate } from '../test/support/installed-gate.mts';
+import { startGateLab, type GateLab } from '../test/support/gate-lab.mts';
 import { owner } from '../../test/support/lab.mts';
 import { canvasBox, boxOf, settled, type Box } from '../../scripts/pictures/scenes.mts';
 
 interface Scene {
-	installed: InstalledGate;
+	installed: GateLab;
 	page: Page;
 	desk: DeskPages;
 }
@@ -31,7 +31,7 @@ async function cardBox(page: Page): Promise<Box> {
 }
 
 /** A workflow on the canvas. */
-async function canvas(page: Page, { lab }: InstalledGate, id: string): Promise<Box> {
+async function canvas(page: Page, { lab }: GateLab, id: string): Promise<Box> {
 	await page.setViewportSize({ width: 1900, height: 1050 });
 	await page.goto(`${lab.n8n.url}/workflow/${id}`);
 	await page.getByTestId('canvas-node').first().waitFor();
@@ -86,7 +86,7 @@ const pictures: Record<string, (scene: Scene) => Promise<Box>> = {
 };
 
 async function pay(
-	{ gate }: InstalledGate,
+	{ gate }: GateLab,
 	requestedBy: string,
 	list: Array<[reference: string, toUserId: string, amountEtb: number, answer: Answer | undefined]>,
 ): Promise<void> {
@@ -96,7 +96,7 @@ async function pay(
 	}
 }
 
-async function setUp(installed: InstalledGate, page: Page): Promise<Scene> {
+async function setUp(installed: GateLab, page: Page): Promise<Scene> {
 	const { lab, credentials } = installed;
 	const name = 'Pay gate desk login';
 	credentials[name] = await lab.api.createCredential(name, 'httpBasicAuth', deskLogin);
@@ -124,7 +124,7 @@ const { positionals: names } = parseArgs({ allowPositionals: true });
 const wanted = Object.entries(pictures).filter(
 	([name]) => names.length === 0 || names.includes(name),
 );
-const installed = await startInstalledGate();
+const installed = await startGateLab();
 const browser = await openBrowser();
 try {
 	const scene = await setUp(installed, browser.page);

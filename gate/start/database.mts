@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readGateWorkflow, schemaText, SET_UP_NODE } from './workflows.mts';
 import { StartError } from '../../demo/start-error.mts';
 
-/** What the set-up shows in the place of a password that it did not make. */
+/** The set-up shows this in the place of a password that it did not make. */
 const WAS_THERE = /^as before/;
 
 const Query = z.object({ name: z.string(), parameters: z.object({ query: z.string() }) });
@@ -16,7 +16,7 @@ const Shown = z.object({
 	'Payments in the record': z.coerce.number(),
 });
 
-/** What a Postgres credential of n8n holds. */
+/** The fields of a Postgres credential of n8n. */
 export interface PostgresLogin {
 	host: string;
 	port: number;

@@ -17,7 +17,7 @@ import {
 	withPayGate,
 } from './workflows.mts';
 
-/** What was made in this data folder; saved after each step, so that an interrupted first run goes on. */
+/** The credentials and workflows that were made in this data folder; saved after each step, so that an interrupted first run goes on. */
 const State = z.object({
 	/** Ids of the credentials, by their names in the files. */
 	credentials: z.record(z.string()),

@@ -39,10 +39,6 @@ const CallsPayGate = z
 	.object({ workflowId: z.object({ cachedResultName: z.literal('Pay gate') }).passthrough() })
 	.passthrough();
 
-/** Whether the workflow pays through the pay gate. */
-export const callsPayGate = ({ nodes }: WorkflowFile): boolean =>
-	nodes.some(({ parameters }) => CallsPayGate.safeParse(parameters).success);
-
 /** The workflow with its calls going to the pay gate with this id. */
 export function withPayGate(workflow: WorkflowFile, payGateId: string): WorkflowFile {
 	const nodes = workflow.nodes.map((node) => {

@@ -36,7 +36,7 @@ async function noticed(file: string, changed: string): Promise<string | undefine
 	return [...new Set(said.match(/(?<=^✖ ).*(?= \()/gm))].join('; ');
 }
 
-for (const { noticedBy = 'decisions', ...mutation } of mutations) {
+for (const { noticedBy, ...mutation } of mutations) {
 	test(`noticed: ${mutation.breaks} (${mutation.file})`, async (context) => {
 		const by = await noticed(noticedBy, mutated(schema, mutation));
 		assert.notEqual(by, undefined, 'nothing was noticed');

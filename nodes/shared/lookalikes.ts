@@ -12,8 +12,8 @@ const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
 /**
  * The form in which a text is compared: texts that look the same have the same. These do not count: capital and small
  * letters, kinds of dashes and quotes, what nobody sees, compatibility forms (Unicode's form NFKC, such as full-width
- * letters), and blanks, except that one stays between two digits: `1 12` and `11 2` are not the same. The pay gate has the
- * same rule in SQL. Empty when nothing of the text can be seen.
+ * letters), and blanks, except that one stays between two digits: `1 12` and `11 2` are not the same. Records
+ * keep texts in this form: a change of the rule loses them. Empty when nothing of the text can be seen.
  */
 export function lookOf(text: string): string {
 	// The rule comes to this for nearly all texts, and it is asked for 60,000 payments.

@@ -1,43 +1,32 @@
-/** Who pays through the gate in the real n8n: payroll, an agent with approval, MCP clients, and an old workflow that moves to it. */
+/** Who pays through the gate in the real n8n: payroll, an agent with approval, MCP clients, and a list that was paid without it. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import {
-	readGateExample,
-	readGateWorkflow,
-	withCredentials,
-	withPayGate,
-} from '../../start/workflows.mts';
-import {
-	START,
-	list,
-	node,
-	payNode,
-	start,
-	workflow,
-	type NodeFile,
-} from '../../../test/support/n8n/workflow.mts';
+import { readGateExample, readGateWorkflow } from '../../start/workflows.mts';
+import { START, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import { chat, startChatModel } from '../../../test/support/chat-model.mts';
 import { paidSince, timesPaid } from '../../../test/support/lab.mts';
 import { itemsOf } from '../../../test/support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, makeTable, rowsOf } from '../../../test/support/people.mts';
 import { openBrowser } from '../../../test/support/editor/browser.mts';
 import { callOf } from '../../../test/support/callers.mts';
-import { callOfGate } from '../support/gate-lab.mts';
-import { rows, setRules } from '../support/server.mts';
-import { startInstalledGate } from '../support/installed-gate.mts';
+import { startGateLab, writeFields } from '../support/gate-lab.mts';
+import { setRules, value } from '../support/server.mts';
 
-const installed = await startInstalledGate();
-after(async () => await installed.stop());
-const limits = { most_per_day: 1_000_000, most_per_payment: 20_000 };
-await setRules(installed.superuser, 'main', limits);
+const gateLab = await startGateLab();
+after(async () => await gateLab.stop());
+const { lab, superuser, credentials } = gateLab;
+const { api, sandbox } = lab;
+const setLimits = async (limits: object, caller?: string) =>
+	await setRules(superuser, 'main', limits, caller);
+await setLimits({ most_per_day: 1_000_000, most_per_payment: 20_000 });
 
-const paid = (since: number): string[] => paidSince(installed.lab.sandbox, since);
-const payments = (): number => installed.lab.sandbox.books.disbursements().length;
+const paid = (since: number): string[] => paidSince(sandbox, since);
+const payments = (): number => sandbox.books.disbursements().length;
 
 void describe('payroll-through-the-gate.json', () => {
 	test('pays each salary once, whoever asks, and ends in red with those whom the limits did not allow', async () => {
-		const { api, sandbox } = installed.lab;
 		const people = [
 			{ employee: 'E-3041', name: 'Yonas Tadesse', amountEtb: 13_100 },
 			{ employee: 'E-3042', name: 'Sara Mengistu', amountEtb: 10_250.5 },
@@ -48,13 +37,13 @@ void describe('payroll-through-the-gate.json', () => {
 		}));
 		await makeTable(api, PAYMENTS);
 		await addRows(api, PEOPLE, people);
-		const pay = async (id: string) => (await installed.run(id, 'Every 25th')).error;
+		const pay = async (id: string) => (await gateLab.run(id, 'Every 25th')).error;
 		/** What the register says of each person. */
 		const registered = async (column: string) =>
 			(await rowsOf(api, PAYMENTS)).map((row) => `${String(row.name)} ${String(row[column])}`);
-		const id = await installed.add(await readGateExample('payroll-through-the-gate.json'));
+		const id = await gateLab.add(await readGateExample('payroll-through-the-gate.json'));
 		const already = payments();
-		await setRules(installed.superuser, 'main', { most_per_payment: 12_000 });
+		await setLimits({ most_per_payment: 12_000 });
 		assert.match(
 			(await pay(id)) ?? '',
 			/: 1 of 3 need you: Yonas Tadesse, .*notPaid: Above the most for one payment, 12000 ETB/,
@@ -64,11 +53,11 @@ void describe('payroll-through-the-gate.json', () => {
 			'Sara Mengistu paid',
 			'Bekele Worku paid',
 		]);
-		await setRules(installed.superuser, 'main', { most_per_payment: 20_000 });
+		await setLimits({ most_per_payment: 20_000 });
 
 		assert.equal(await pay(id), undefined);
 		// A copy of the workflow pays nobody again, and keeps the hash that each payment had.
-		const copy = await installed.add(await readGateExample('payroll-through-the-gate.json'));
+		const copy = await gateLab.add(await readGateExample('payroll-through-the-gate.json'));
 		assert.equal(await pay(copy), undefined);
 		const books = sandbox.books.disbursements().slice(already);
 		assert.deepEqual(
@@ -89,17 +78,14 @@ void describe('payroll-through-the-gate.json', () => {
 
 void describe('agent-through-the-gate.json', () => {
 	test('pays only after a person approved, within the limits of its caller, and once', async (t) => {
-		const { lab } = installed;
 		const model = await startChatModel();
 		t.after(async () => await model.close());
 		const example = await readGateExample('agent-through-the-gate.json');
-		const workflowId = await installed.add(await model.inWorkflow(lab.api, example));
-		await lab.api.activate(workflowId);
-		t.after(async () => await lab.api.deactivate(workflowId));
-		const toUserId = lab.sandbox.books.addUser({ externalId: 'agent-test' }).id;
-		await installed.superuser.query(
-			`select etb_wallet.set_rules('main', '{"most_per_day": 100}', 'Abebe', 'agent')`,
-		);
+		const workflowId = await gateLab.add(await model.inWorkflow(lab.api, example));
+		await api.activate(workflowId);
+		t.after(async () => await api.deactivate(workflowId));
+		const toUserId = sandbox.books.addUser({ externalId: 'agent-test' }).id;
+		await setLimits({ most_per_day: 100 }, 'agent');
 
 		async function ask(chatInput: string, ...choices: string[]): Promise<string> {
 			const { questions, execution } = await chat(lab, workflowId, chatInput, choices);
@@ -137,10 +123,9 @@ void describe('agents outside of n8n (MCP)', () => {
 
 	/** One MCP session over streamable HTTP. */
 	async function session(path: string, authorization = `Bearer ${token}`) {
-		const url = `${installed.lab.n8n.url}/mcp/${path}`;
+		const url = `${lab.n8n.url}/mcp/${path}`;
 		let sessionId: string | null = null;
-		let count = 0;
-		const send = async (body: object) => {
+		const send = async (body: object): Promise<string> => {
 			const response = await fetch(url, {
 				method: 'POST',
 				headers: {
@@ -151,32 +136,27 @@ void describe('agents outside of n8n (MCP)', () => {
 				body: JSON.stringify({ jsonrpc: '2.0', ...body }),
 			});
 			sessionId ??= response.headers.get('mcp-session-id');
-			return response;
-		};
-		const call = async (method: string, params: object = {}) => {
-			const response = await send({ id: ++count, method, params });
 			const text = await response.text();
 			assert.ok(response.ok, `${response.status} ${text}`);
-			const data = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '');
-			return ToolAnswer.parse(JSON.parse(data)).result;
+			return /^data: (.*)$/m.exec(text)?.[1] ?? text;
 		};
+		const call = async (method: string, params: object = {}) =>
+			ToolAnswer.parse(JSON.parse(await send({ id: randomUUID(), method, params }))).result;
 		await call('initialize', {
 			protocolVersion: '2025-03-26',
 			capabilities: {},
 			clientInfo: { name: 'test', version: '1' },
 		});
-		await (await send({ method: 'notifications/initialized' })).text();
+		await send({ method: 'notifications/initialized' });
 		return call;
 	}
 
 	test('gate-tools.json: a client with the token pays each reference once, within the low limits that the set-up made', async (t) => {
-		const { lab, credentials } = installed;
 		const name = 'Pay gate token';
-		credentials[name] = await lab.api.createCredential(name, 'httpBearerAuth', { token });
-		const file = withPayGate(await readGateWorkflow('gate-tools.json'), installed.payGateId);
-		const id = await lab.api.createWorkflow(withCredentials(file, credentials));
-		await lab.api.activate(id);
-		t.after(async () => await lab.api.deactivate(id));
+		credentials[name] = await api.createCredential(name, 'httpBearerAuth', { token });
+		const id = await gateLab.add(await readGateWorkflow('gate-tools.json'));
+		await api.activate(id);
+		t.after(async () => await api.deactivate(id));
 		await assert.rejects(session('pay-gate', 'Bearer wrong'), /40[13]/);
 
 		const call = await session('pay-gate');
@@ -189,7 +169,7 @@ void describe('agents outside of n8n (MCP)', () => {
 			'toUserId',
 		]);
 
-		const toUserId = lab.sandbox.books.addUser({ externalId: 'mcp-test' }).id;
+		const toUserId = sandbox.books.addUser({ externalId: 'mcp-test' }).id;
 		const already = payments();
 		const tell = async (amountEtb: number, reference = 'invoice-1042') => {
 			const answer = Content.parse(
@@ -211,34 +191,27 @@ void describe('agents outside of n8n (MCP)', () => {
 			assert.match(await tell(500, `day-${number}`), /outcome\W+paid/);
 		assert.match(await tell(458, 'day-4'), /Above the most for this caller and day, 2000 ETB/);
 		assert.equal(payments(), already + 4);
-		assert.deepEqual(
-			await rows(
-				installed.superuser,
-				z.unknown(),
-				`select requested_by from etb_wallet.payments where reference = 'invoice-1042'`,
-			),
-			[{ requested_by: 'mcp' }],
-		);
+		const caller = "select requested_by from etb_wallet.payments where reference = 'invoice-1042'";
+		assert.equal(await value(superuser, z.string(), caller), 'mcp');
 	});
 
 	test('gate-tools-with-approval.json: the agent gets a link, and a person behind a login pays', async (t) => {
-		const { lab, credentials } = installed;
 		const login = { user: 'approver', password: 'approve-test-1' };
 		for (const [name, type, data] of [
 			['Pay gate token, with approval', 'httpBearerAuth', { token }],
 			['Pay gate approval login', 'httpBasicAuth', login],
 		] as const) {
-			credentials[name] = await lab.api.createCredential(name, type, data);
+			credentials[name] = await api.createCredential(name, type, data);
 		}
-		const id = await installed.add(await readGateWorkflow('gate-tools-with-approval.json'));
-		await lab.api.activate(id);
+		const id = await gateLab.add(await readGateWorkflow('gate-tools-with-approval.json'));
+		await api.activate(id);
 		const browser = await openBrowser();
 		t.after(async () => {
 			await browser.close();
-			await lab.api.deactivate(id);
+			await api.deactivate(id);
 		});
 
-		const toUserId = lab.sandbox.books.addUser({ externalId: 'approval-test' }).id;
+		const toUserId = sandbox.books.addUser({ externalId: 'approval-test' }).id;
 		const already = payments();
 		const call = await session('pay-gate-with-approval');
 		const { content } = Content.parse(
@@ -274,103 +247,47 @@ void describe('agents outside of n8n (MCP)', () => {
 	});
 });
 
-void describe('moving from references of one node to the gate', () => {
-	const pays = payNode();
-	const isPaid = {
-		id: 'paid',
-		leftValue: '={{ $json.outcome }}',
-		rightValue: 'alreadyPaid',
-		operator: { type: 'string', operation: 'equals' },
-	};
-	const ifPaid = node(
-		'Paid?',
-		'if',
-		{
-			conditions: {
-				options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
-				...{ combinator: 'and', conditions: [isPaid] },
-			},
-			options: {},
-		},
-		{ typeVersion: 2.2 },
-	);
-	const writeDown = (workflowId: string) => {
+test('gate-paid-before.json: what was paid without the gate is written down, and the same list through the gate pays nobody of it', async () => {
+	const people = Array.from({ length: 6 }, (_, index) => ({
+		reference: `moved-${index}`,
+		toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
+		amountEtb: 10,
+	}));
+	// What the node that paid before says of them in a dry run.
+	const told = people.map((each, index) => ({
+		...{ ...each, outcome: index < 4 ? 'alreadyPaid' : 'ready', txHash: `0xmoved-${index}` },
+	}));
+	const id = await gateLab.add(await readGateWorkflow('gate-paid-before.json'));
+	const writeDown = async (items: object[]) => {
 		const names = ['reference', 'toUserId', 'amountEtb', 'outcome', 'txHash'];
-		const value = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
-		return callOf('Write down', workflowId, value);
+		const fields = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
+		const nodes = [start(), list(items), callOf('Write down', id, fields)];
+		return await gateLab.run(await api.createWorkflow(workflow('Moving', nodes)), START);
 	};
-	/** The workflow of before, whose node keeps its id. */
-	const old = (mode: 'pay' | 'dryRun', people: object[], ...behind: NodeFile[]) =>
-		workflow('Old payroll', [
-			...[start(), list(people)],
-			...[{ ...pays, parameters: { ...pays.parameters, mode } }, ...behind],
-		]);
-
-	test('what the old node paid is written down as paid; then the same list through the gate pays nobody of it', async () => {
-		const { sandbox, api } = installed.lab;
-		const people = Array.from({ length: 6 }, (_, index) => ({
-			reference: `moved-${index}`,
-			toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
-			amountEtb: 10,
-		}));
-		const workflowId = await installed.add(old('pay', people.slice(0, 4)));
-		await installed.run(workflowId, START);
-		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 0, 0]);
-
-		const paidBefore = await readGateWorkflow('gate-paid-before.json');
-		const changed = async (name: string, value: string) =>
-			await api.changeWorkflow(paidBeforeId, ({ nodes }) => ({
-				nodes: nodes.map((each) => {
-					if (each.name !== 'Who Says So') return each;
-					const Fields = z.object({
-						assignments: z.object({
-							assignments: z.array(z.object({ name: z.string() }).passthrough()),
-						}),
-					});
-					const fields = Fields.passthrough().parse(each.parameters);
-					const assignments = fields.assignments.assignments.map((field) =>
-						field.name === name ? { ...field, value } : field,
-					);
-					return { ...each, parameters: { ...fields, assignments: { assignments } } };
-				}),
-			}));
-		const paidBeforeId = await installed.add(paidBefore);
-		await api.activate(paidBeforeId);
-
-		/** The old workflow in a dry run, with what is behind its node. */
-		async function tryOut(...names: Array<'Paid?' | 'Write down'>) {
-			const behind = names.map((name) => (name === 'Paid?' ? ifPaid : writeDown(paidBeforeId)));
-			const changed = old('dryRun', people, ...behind);
-			await api.changeWorkflow(workflowId, ({ nodes }) => ({
-				...changed,
-				nodes: changed.nodes.map((each) => ({
-					...each,
-					credentials: nodes.find(({ name }) => name === each.name)?.credentials,
-				})),
-			}));
-			return await installed.run(workflowId, START);
-		}
-		assert.match((await tryOut('Paid?', 'Write down')).error ?? '', /Say who does it/);
-		await changed('yourName', 'Almaz');
-		await changed('howYouKnow', 'Paid by the old node');
-		await api.deactivate(paidBeforeId);
-		await api.activate(paidBeforeId);
-		assert.match(
-			(await tryOut('Write down')).error ?? '',
-			/Nothing was written down: 2 of 6 items are not paid, such as moved-4 \(outcome ready\)/,
-		);
-		const outcomes = async () =>
-			itemsOf(await tryOut('Paid?', 'Write down'), 'Write down').map((item) => item.outcome);
-		assert.deepEqual(await outcomes(), Array(4).fill('written'));
-		assert.deepEqual(await outcomes(), Array(4).fill('alreadyPaid'));
-
-		const gate = callOfGate(installed.payGateId);
-		const straight = await installed.add(workflow('Straight', [start(), list(people), gate]));
-		const execution = await installed.run(straight, START);
-		assert.deepEqual(
-			itemsOf(execution, 'Pay').map((item) => item.outcome),
-			[...Array<string>(4).fill('alreadyPaid'), 'paid', 'paid'],
-		);
-		assert.deepEqual(timesPaid(sandbox, people), [1, 1, 1, 1, 1, 1]);
+	await api.activate(id);
+	assert.match((await writeDown(told.slice(0, 4))).error ?? '', /Say who does it/);
+	await writeFields(lab, id, 'Who Says So', {
+		...{ yourName: 'Almaz', howYouKnow: 'Paid by the old node' },
 	});
+	await api.deactivate(id);
+	await api.activate(id);
+	assert.match(
+		(await writeDown(told)).error ?? '',
+		/Nothing was written down: 2 of 6 items are not paid, such as moved-4 \(outcome ready\)/,
+	);
+	for (const outcome of ['written', 'alreadyPaid']) {
+		const written = itemsOf(await writeDown(told.slice(0, 4)), 'Write down');
+		assert.deepEqual(
+			written.map((item) => item.outcome),
+			Array(4).fill(outcome),
+		);
+	}
+	const { told: through } = await gateLab.pay(people);
+	assert.deepEqual(
+		through.map(({ outcome, txHash }) => [outcome, outcome === 'alreadyPaid' && txHash]),
+		told.map(({ outcome, txHash }) =>
+			outcome === 'ready' ? ['paid', false] : ['alreadyPaid', txHash],
+		),
+	);
+	assert.deepEqual(timesPaid(sandbox, people), [0, 0, 0, 0, 1, 1]);
 });

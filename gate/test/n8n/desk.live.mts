@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { z } from 'zod';
-import { readGateWorkflow, withCredentials } from '../../start/workflows.mts';
+import { readGateWorkflow } from '../../start/workflows.mts';
 import { openBrowser, type BrowserWindow } from '../../../test/support/editor/browser.mts';
 import { DeskPages, deskLogin } from '../support/desk-pages.mts';
 import {
@@ -15,55 +15,20 @@ import {
 	value,
 	type Answer,
 } from '../support/server.mts';
-import { startInstalledGate } from '../support/installed-gate.mts';
+import { startGateLab, writeFields } from '../support/gate-lab.mts';
 
-const installed = await startInstalledGate();
-after(async () => await installed.stop());
-
-/** The logins that the set-up makes for this database. */
-const loginNames = (): string[] =>
-	['pay_desk_', 'pay_gate_'].map((prefix) => `${prefix}${installed.database.database}`);
+const gateLab = await startGateLab();
+after(async () => await gateLab.stop());
+const { lab, credentials, superuser, gate } = gateLab;
 
 /** The rows of a query, as they are. */
 const found = async (sql: string, values: unknown[] = []): Promise<unknown[]> =>
-	await rows(installed.superuser, z.unknown(), sql, values);
+	await rows(superuser, z.unknown(), sql, values);
 const number = async (sql: string): Promise<number> =>
-	await value(installed.superuser, z.coerce.number(), sql);
+	await value(superuser, z.coerce.number(), sql);
 
 void describe('gate-set-up.json', () => {
-	/** Everything in the database that a second set-up could change. */
-	const everything = async () =>
-		await found(`select c.relname, c.relowner::regrole::text, c.relacl::text, pg_get_viewdef(c.oid) from pg_class c where c.relnamespace = 'etb_wallet'::regnamespace
-			 union all select p.oid::regprocedure::text, p.proowner::regrole::text, p.proacl::text, md5(p.prosrc) from pg_proc p where p.pronamespace = 'etb_wallet'::regnamespace
-			 union all select rolname, rolpassword, rolcanlogin::text, rolsuper::text from pg_authid
-			 union all select m.roleid::regrole::text, m.member::regrole::text, '', '' from pg_auth_members m
-			 union all select budget, most_per_day::text, most_per_payment::text, '' from etb_wallet.rules
-			 union all select event, by_person, detail, '' from etb_wallet.history order by 1, 2, 3, 4`);
-
-	test('makes record, limits and two logins in one click; a second click changes nothing', async () => {
-		assert.equal(
-			await number(
-				`select most_per_day from etb_wallet.rules where budget = 'main' and requested_by = ''`,
-			),
-			10_000,
-		);
-		const before = await everything();
-		const again = await installed.setUpAgain();
-		assert.deepEqual(
-			again.map((login) => [login.User, login.Password]),
-			loginNames().map((user) => [user, 'as before: this login was there']),
-		);
-		assert.deepEqual(await everything(), before);
-	});
-
-	test('makes passwords that nobody can guess, and n8n keeps no execution that shows them', async () => {
-		const passwords = await rows(
-			installed.superuser,
-			z.object({ rolpassword: z.string() }),
-			'select rolpassword from pg_authid where rolname = any ($1)',
-			[loginNames()],
-		);
-		assert.equal(new Set(passwords.map(({ rolpassword }) => rolpassword)).size, 2);
+	test('n8n keeps no execution that shows the passwords', async () => {
 		const { settings } = await readGateWorkflow('gate-set-up.json');
 		assert.deepEqual(settings, {
 			executionOrder: 'v1',
@@ -74,58 +39,34 @@ void describe('gate-set-up.json', () => {
 		});
 	});
 
-	/** Writes what a person would in Your Budget. */
-	async function write(changes: Record<string, string>): Promise<void> {
-		const Assignment = z.object({ name: z.string(), value: z.string() }).passthrough();
-		const Fields = z.object({ assignments: z.object({ assignments: z.array(Assignment) }) });
-		await installed.lab.api.changeWorkflow(installed.setUpId, ({ nodes }) => ({
-			nodes: nodes.map((node) => {
-				if (node.name !== 'Your Budget') return node;
-				const { assignments } = Fields.parse(node.parameters);
-				const written = assignments.assignments.map((each) => ({
-					...each,
-					value: changes[each.name] ?? each.value,
-				}));
-				return { ...node, parameters: { assignments: { assignments: written }, options: {} } };
-			}),
-		}));
-	}
-
-	test('reads limits as people write them, and refuses what is no amount with what to do', async (t) => {
-		t.after(async () => await write({ budget: 'main', mostPerDay: '10000' }));
-		await write({ budget: 'other', mostPerDay: '1,250,000.50', mostPerPayment: '' });
-		await installed.setUpAgain();
-		assert.deepEqual(
-			await found(
-				`select most_per_day, most_per_payment from etb_wallet.rules where budget = 'other' and requested_by = ''`,
-			),
-			[{ most_per_day: '1250000.50', most_per_payment: null }],
-		);
-		await write({ budget: 'third', mostPerDay: '10.000' });
-		const { error } = await installed.run(installed.setUpId, 'Set Up');
+	test('reads limits as people write them, keeps those that are there, and refuses what is no amount with what to do', async () => {
+		const write = async (changes: Record<string, string>) =>
+			await writeFields(lab, gateLab.setUpId, 'Your Budget', changes);
+		const limits = 'select most_per_day, most_per_payment from etb_wallet.rules where budget = $1';
+		await write({ mostPerDay: '1,250,000.50', mostPerPayment: '' });
+		await gateLab.setUpAgain();
+		await write({ budget: 'other', newPasswords: 'Yes ' });
+		const shown = await gateLab.setUpAgain();
+		assert.ok(shown.every(({ Password }) => /^[0-9a-f]{64}$/.test(Password)));
+		const [first] = await found(limits, ['main']);
+		assert.deepEqual(first, { most_per_day: '10000', most_per_payment: '5000' });
+		const [other] = await found(limits, ['other']);
+		assert.deepEqual(other, { most_per_day: '1250000.50', most_per_payment: null });
+		await write({ budget: 'third', mostPerDay: '10.000', newPasswords: 'no' });
+		const { error } = await gateLab.run(gateLab.setUpId, 'Set Up');
 		assert.match(error ?? '', /This is not an amount: 10\.000\. In Your Budget write/);
-		assert.equal(await number(`select count(*) from etb_wallet.rules where budget = 'third'`), 0);
+		assert.deepEqual(await found(limits, ['third']), []);
 	});
+});
 
-	test('makes new passwords when they are asked for, and only then', async (t) => {
-		const passwords = async () =>
-			await rows(
-				installed.superuser,
-				z.object({ rolname: z.string(), rolpassword: z.string() }),
-				'select rolname, rolpassword from pg_authid where rolname = any ($1) order by 1',
-				[loginNames()],
-			);
-		t.after(async () => await write({ newPasswords: 'no' }));
-		const before = await passwords();
-		await write({ newPasswords: 'Yes' });
-		const shown = await installed.setUpAgain();
-		const now = await passwords();
-		assert.equal(new Set([...before, ...now].map(({ rolpassword }) => rolpassword)).size, 4);
-		assert.deepEqual(
-			shown.map(({ User, Password }) => [User, /^[0-9a-f]{64}$/.test(Password)]),
-			now.map(({ rolname }) => [rolname, true]),
-		);
-	});
+test('gate-morning.json ends green when all is well, and red with what needs a person', async () => {
+	const id = await gateLab.add(await readGateWorkflow('gate-morning.json'));
+	assert.equal((await gateLab.run(id, 'Every Morning')).error, undefined);
+	await claim(gate, 'main', [{ reference: 'open-1', toUserId: 'etbw_a', amountEtb: 30 }]);
+	await endLeases(superuser, 'sending');
+	const { error } = await gateLab.run(id, 'Every Morning');
+	assert.match(error ?? '', /1 unknown, 30 ETB: open-1\. Open the desk/);
+	await settle(superuser, 'main', 'open-1', false);
 });
 
 interface Payment {
@@ -142,15 +83,13 @@ after(async () => await browser.close());
 void describe('gate-desk.json', () => {
 	before(async () => {
 		const name = 'Pay gate desk login';
-		const { credentials, lab } = installed;
 		credentials[name] = await lab.api.createCredential(name, 'httpBasicAuth', deskLogin);
-		const workflow = await readGateWorkflow('gate-desk.json');
-		await lab.api.activate(await lab.api.createWorkflow(withCredentials(workflow, credentials)));
+		await lab.api.activate(await gateLab.add(await readGateWorkflow('gate-desk.json')));
 		browser = await openBrowser();
 		desk = new DeskPages(browser.page, lab.n8n.url);
 	});
 	beforeEach(async () => {
-		await setRules(installed.superuser, 'main', {
+		await setRules(superuser, 'main', {
 			paused: false,
 			...{ most_per_day: 10_000, most_per_payment: 5_000, most_per_month: null },
 		});
@@ -158,16 +97,12 @@ void describe('gate-desk.json', () => {
 
 	/** Payments that were handed out and ended with this answer; without one they are being sent. */
 	async function sent(payments: Payment[], answer?: Answer): Promise<void> {
-		const window = await claim(installed.gate, 'main', payments);
+		const window = await claim(gate, 'main', payments);
 		assert.equal(window.send.length, payments.length, JSON.stringify(window.items));
 		if (answer === undefined) return;
-		await record(
-			installed.gate,
-			'main',
-			window,
-			payments.map(({ toUserId }) => ({ toUserId, ...answer })),
-		);
-		if (answer.outcome === 'unknown') await endLeases(installed.superuser, 'unknown');
+		const answers = payments.map(({ toUserId }) => ({ toUserId, ...answer }));
+		await record(gate, 'main', window, answers);
+		if (answer.outcome === 'unknown') await endLeases(superuser, 'unknown');
 	}
 	/** Of what is ticked on the open page. */
 	async function settleTicked(ended: 'They were paid' | 'They were not paid', note: string) {
@@ -179,30 +114,29 @@ void describe('gate-desk.json', () => {
 		"select amount_etb from etb_wallet.spent where budget = 'main' and scope = 'budget' and period = 'day'";
 	const state = async (reference: string): Promise<string> =>
 		await value(
-			installed.superuser,
+			superuser,
 			z.string(),
 			'select state from etb_wallet.payments where reference = $1 order by attempt desc limit 1',
 			[reference],
 		);
 
 	test('asks for the login, and says nothing without it', async () => {
-		const answer = await fetch(`${installed.lab.n8n.url}/form/pay-gate-desk`);
+		const answer = await fetch(`${lab.n8n.url}/form/pay-gate-desk`);
 		assert.equal(answer.status, 401);
 		assert.doesNotMatch(await answer.text(), /Pay gate/);
 	});
 
-	test('lists what needs somebody, and settles what is ticked as paid and as not paid', async () => {
+	test('lists what needs somebody, also on a phone, and settles what is ticked as paid and as not paid', async () => {
 		await desk.open('See what needs me');
 		assert.equal(await desk.title(), 'Nothing needs you');
 
-		await sent(
-			[{ reference: 'n-1', toUserId: 'etbw_abebe', amountEtb: 1200.5, requestedBy: 'payroll' }],
-			{ outcome: 'unknown', message: 'No answer within 60 s' },
-		);
-		const failed = { outcome: 'unknown', message: 'Error 500' };
-		await sent([{ reference: 'n-2', toUserId: 'etbw_almaz', amountEtb: 950 }], failed);
-		await sent([{ reference: 'n-3', toUserId: 'etbw_dawit', amountEtb: 1 }], failed);
-		await sent([{ reference: 'n-4', toUserId: 'etbw_eden', amountEtb: 25 }]);
+		const item = (reference: string, amountEtb: number) => ({
+			...{ reference, amountEtb, toUserId: `etbw_${reference}`, requestedBy: 'payroll' },
+		});
+		const unknown = { outcome: 'unknown', message: 'No answer within 60 s' };
+		await sent([item('n-1', 1200.5)], unknown);
+		await sent([item('n-2', 950), item('n-3', 1)], { ...unknown, message: 'Error 500' });
+		await sent([item('n-4', 25)]);
 		const before = await number(spentToday);
 
 		await desk.open('See what needs me');
@@ -211,15 +145,23 @@ void describe('gate-desk.json', () => {
 		assert.deepEqual(
 			listed.map((row) => columns.map((column) => row[column])),
 			[
-				['n-1', '1,200.50', 'etbw_abebe', 'unknown', 'payroll', 'No answer within 60 s'],
-				['n-2', '950.00', 'etbw_almaz', 'unknown', '', 'Error 500'],
-				['n-3', '1.00', 'etbw_dawit', 'unknown', '', 'Error 500'],
+				['n-1', '1,200.50', 'etbw_n-1', 'unknown', 'payroll', 'No answer within 60 s'],
+				['n-2', '950.00', 'etbw_n-2', 'unknown', 'payroll', 'Error 500'],
+				['n-3', '1.00', 'etbw_n-3', 'unknown', 'payroll', 'Error 500'],
 			],
 		);
 		assert.deepEqual(
 			(await desk.table('Being sent')).map((row) => row.Reference),
 			['n-4'],
 		);
+		const { page } = browser;
+		const size = page.viewportSize() ?? { width: 1280, height: 900 };
+		await page.setViewportSize({ width: 390, height: 844 });
+		for (const shown of ['State: unknown', 'Why: No answer within 60 s']) {
+			const box = await page.locator('td', { hasText: shown }).first().boundingBox();
+			assert.ok(box && box.x >= 0 && box.x + box.width <= 390, `${shown} ${JSON.stringify(box)}`);
+		}
+		await page.setViewportSize(size);
 		await desk.choose('1. n-1');
 		await desk.choose('3. n-3');
 		await settleTicked('They were not paid', 'Ticket 77, by telephone');
@@ -244,22 +186,6 @@ void describe('gate-desk.json', () => {
 		await desk.choose('1. n-2');
 		await settleTicked('They were paid', 'Ticket 78');
 		assert.equal(await state('n-2'), 'paid');
-	});
-
-	test('shows each value of a table at the width of a phone', async (t) => {
-		const size = browser.page.viewportSize() ?? { width: 1280, height: 900 };
-		t.after(async () => await browser.page.setViewportSize(size));
-		await sent([{ reference: 'phone-1', toUserId: 'etbw_phone', amountEtb: 1 }], {
-			outcome: 'unknown',
-			message: 'No answer within 60 s',
-		});
-		await browser.page.setViewportSize({ width: 390, height: 844 });
-		await desk.open('See what needs me');
-		for (const shown of ['State: unknown', 'Why: No answer within 60 s']) {
-			const box = await browser.page.locator('td', { hasText: shown }).first().boundingBox();
-			assert.ok(box && box.x >= 0 && box.x + box.width <= 390, `${shown} ${JSON.stringify(box)}`);
-		}
-		await settle(installed.superuser, 'main', 'phone-1', false);
 	});
 
 	test('shows what it was given as text, whatever it looks like, and settles just that', async () => {
@@ -289,7 +215,7 @@ void describe('gate-desk.json', () => {
 			]),
 			[{ settled_by: '<u>{{ 2 + 2 }}</u>', reason: '{{ $json }} <b>$&' }],
 		);
-		await settle(installed.superuser, 'main', reference, false);
+		await settle(superuser, 'main', reference, false);
 	});
 
 	test('each of the other pages reads and changes the record', async () => {
@@ -331,74 +257,36 @@ void describe('gate-desk.json', () => {
 		);
 	});
 
-	test('says on each page that the database cannot be asked, and that nothing was changed', async (t) => {
-		const { lab, credentials, database } = installed;
+	test('says that the database cannot be asked, and that nothing was changed', async (t) => {
 		const name = 'Pay gate desk';
-		const { host, port } = database;
-		const reached = {
-			...{ host, port, database: database.database, ssl: 'disable' },
-			...{ user: loginNames()[0], password: 'not-checked' },
+		const use = async (changes: object) => {
+			const id = z.string().parse(credentials[name]);
+			const login = { ...gateLab.login(name), ...changes };
+			await lab.api.updateCredential(id, name, 'postgres', login);
 		};
-		const use = async (data: object) =>
-			await lab.api.updateCredential(z.string().parse(credentials[name]), name, 'postgres', data);
-		t.after(async () => await use(reached));
+		t.after(async () => await use({}));
 		// Nothing listens on port 1. n8n treats the two differently: only the first ends in the node's error output.
-		const tunnel = { sshTunnel: true, sshHost: host, sshPort: 1, sshUser: 'nobody' };
-		const unreachable: Array<[object, RegExp, string[]]> = [
-			[
-				{ port: 1 },
-				/Connection refused/,
-				[
-					...['See what needs me', 'See what was spent', 'Find', 'Stop or resume'],
-					...['Change limits', 'Limits of one caller', 'See what happened'],
-				],
-			],
+		const tunnel = { sshTunnel: true, sshHost: '127.0.0.1', sshPort: 1, sshUser: 'nobody' };
+		for (const [unreachable, why] of [
+			[{ port: 1 }, /Connection refused/],
 			[
 				{ ...tunnel, sshAuthenticateWith: 'password', sshPassword: 'none' },
 				/The desk could not ask the database/,
-				['See what needs me'],
 			],
-		];
-		for (const [change, why, todos] of unreachable) {
-			await use({ ...reached, ...change });
-			for (const todo of todos) {
-				await desk.open(todo);
-				assert.equal(await desk.title(), 'The desk cannot ask the database', todo);
-				assert.match(await desk.text(), /Nothing was changed\. See that PostgreSQL runs/);
-			}
-			await use(reached);
+		] as const) {
+			await use(unreachable);
+			await desk.open('See what needs me');
+			assert.equal(await desk.title(), 'The desk cannot ask the database');
+			assert.match(await desk.text(), /Nothing was changed\. See that PostgreSQL runs/);
+			await use({});
 			await desk.open('Stop or resume');
-			await use({ ...reached, ...change });
+			await use(unreachable);
 			await desk.choose('Stop all payments');
 			await desk.send('Save');
 			assert.match(await desk.title(), /^Nothing was changed/);
 			assert.match(await desk.text(), why);
 		}
-		assert.equal(
-			await number("select count(*) from etb_wallet.rules where paused and requested_by = ''"),
-			0,
-		);
+		const paused = "select count(*) from etb_wallet.rules where paused and requested_by = ''";
+		assert.equal(await number(paused), 0);
 	});
-});
-
-test('gate-morning.json ends green when all is well, and red with what needs a person', async () => {
-	const { lab, credentials, superuser } = installed;
-	await setRules(superuser, 'main', { paused: false });
-	await superuser.query('update etb_wallet.rules set paused = false');
-	const morning = withCredentials(await readGateWorkflow('gate-morning.json'), credentials);
-	const id = await lab.api.createWorkflow(morning);
-	for (const { reference } of await rows(
-		superuser,
-		z.object({ reference: z.string() }),
-		'select reference from etb_wallet.open_payments',
-	)) {
-		await endLeases(superuser, 'sending');
-		await settle(superuser, 'main', reference, false);
-	}
-	assert.equal((await installed.run(id, 'Every Morning')).error, undefined);
-	const item = { reference: 'open-1', toUserId: 'etbw_a', amountEtb: 30 };
-	await claim(installed.gate, 'main', [item]);
-	await endLeases(superuser, 'sending');
-	const { error } = await installed.run(id, 'Every Morning');
-	assert.match(error ?? '', /1 unknown, 30 ETB: open-1\. Open the desk/);
 });

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import type pg from 'pg';
 import { z } from 'zod';
 import { claim, record, rows, setRules, startGateServer } from '../support/server.mts';
+import { paid } from '../support/work.mts';
 import { faultsInHistory } from './invariants.mts';
 
 const ROUNDS = Number(process.env.GATE_CRASHES ?? 8);
@@ -20,9 +21,8 @@ test('killed in the middle of claims, with synchronous_commit off by default: no
 	await setRules(superuser, 'main', {});
 	/** What the last answer about a reference told, and how often the service paid it. */
 	const told = new Map<string, string>();
-	const paid = new Map<string, number>();
+	const times = new Map<string, number>();
 	let references = 0;
-	let isKilled = false;
 
 	const pay = async (client: pg.Client, list: string[]) => {
 		const items = list.map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 }));
@@ -30,41 +30,28 @@ test('killed in the middle of claims, with synchronous_commit off by default: no
 		for (const { reference } of window.send) told.set(reference, 'sending');
 		// Now and then n8n dies here.
 		if (Math.random() < 0.1) return;
-		for (const { reference } of window.send) paid.set(reference, (paid.get(reference) ?? 0) + 1);
-		const answers = window.send.map(({ toUserId, reference }) => ({
-			...{ toUserId, outcome: 'paid', txHash: `0x${reference}` },
-		}));
-		for (const { reference = '', outcome } of await record(client, 'main', window, answers))
-			told.set(reference, outcome ?? '');
+		for (const { reference } of window.send) times.set(reference, (times.get(reference) ?? 0) + 1);
+		for (const each of await record(client, 'main', window, paid(window)))
+			told.set(each.reference ?? '', each.outcome ?? '');
 	};
+	/** Pays until its connection ends. */
 	const work = async () => {
-		const client = await database.connect('gate').catch(() => undefined);
-		while (client !== undefined && !isKilled) {
-			const list = Array.from(
-				{ length: 1 + Math.floor(Math.random() * 10) },
-				() => `r${references++}`,
-			);
-			if (
-				await pay(client, list).then(
-					() => false,
-					() => true,
-				)
-			)
-				break;
+		const client = await database.connect('gate');
+		for (;;) {
+			const length = 1 + Math.floor(Math.random() * 10);
+			const list = Array.from({ length }, () => `r${references++}`);
+			await pay(client, list);
 		}
-		await client?.end().catch(() => undefined);
 	};
 
 	for (let round = 0; round < ROUNDS; round++) {
-		isKilled = false;
 		const before = told.size;
-		const working = Array.from({ length: CONNECTIONS }, work);
+		const ended = Promise.allSettled(Array.from({ length: CONNECTIONS }, work));
 		// In the middle: a random number of payments further.
 		const enough = before + 100 + Math.floor(Math.random() * 400);
 		while (told.size < enough) await new Promise((resolve) => setImmediate(resolve));
-		isKilled = true;
 		await server.kill();
-		await Promise.all(working);
+		await ended;
 		await superuser.end().catch(() => undefined);
 		await server.restart();
 		superuser = await database.connect('superuser');
@@ -82,9 +69,9 @@ test('killed in the middle of claims, with synchronous_commit off by default: no
 		await gate.end();
 	}
 	assert.deepEqual(
-		[...paid].filter(([, times]) => times > 1),
+		[...times].filter(([, count]) => count > 1),
 		[],
 	);
 	assert.deepEqual(await faultsInHistory(superuser, 'main', {}), []);
-	context.diagnostic(`${told.size} references, ${paid.size} paid`);
+	context.diagnostic(`${told.size} references, ${times.size} paid`);
 });

@@ -7,12 +7,13 @@ import {
 	claim,
 	endLeases,
 	record,
+	refused,
 	rows,
 	setRules,
 	startGateServer,
 	value,
 } from '../support/server.mts';
-import { paid, plansOf, scannedIn } from '../support/work.mts';
+import { paid, payments, scannedIn, stepsOf } from '../support/work.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());
@@ -29,13 +30,11 @@ const find = async (what: string) =>
 
 test('a payment is found by its exact reference among thousands that begin so, with its history', async () => {
 	await setRules(client, 'main', {});
-	const window = await claim(
-		client,
-		'main',
-		Array.from({ length: 3000 }, (_, index) => ({
-			...{ reference: `payroll-${2999 - index}`, toUserId: `u${index % 7}`, amountEtb: 1 },
-		})),
-	);
+	const list = payments('payroll', 3000).map((each, index) => ({
+		...each,
+		toUserId: `u${index % 7}`,
+	}));
+	const window = await claim(client, 'main', list.reverse());
 	await record(client, 'main', window, paid(window));
 	// With statistics of other days the planner reads them in the order in which they lie. These came last.
 	await desk.query('set enable_indexscan = off');
@@ -72,9 +71,9 @@ test('each page goes by an index, also in a connection that began with empty tab
 	for (let warm = 0; warm < 7; warm++) for (const page of pages) await early.query(page);
 	await fillGate(other, 20_000);
 	for (const page of pages) {
-		const plans = await plansOf(early, page);
-		assert.ok(plans.length > 0, page);
-		const scanned = plans.flatMap(scannedIn).filter((table) => table !== 'rules');
+		const steps = await stepsOf(early, async () => await early.query(page));
+		assert.ok(steps.length > 0, page);
+		const scanned = scannedIn(steps).filter((table) => table !== 'rules');
 		assert.deepEqual(scanned, [], page);
 	}
 });
@@ -93,26 +92,14 @@ test('the morning says what needs a person, the worst first, and nothing when al
 	});
 	const window = await claim(client, name, [item('a', 50), item('b', 20)]);
 	assert.deepEqual(await attention(), []);
-	await record(client, name, window, [
-		...[
-			{ toUserId: 'u', outcome: 'paid', txHash: '0x1' },
-			{ toUserId: 'u', outcome: 'unknown' },
-		],
-	]);
+	const unknown = { toUserId: 'u', outcome: 'unknown' };
+	await record(client, name, window, [{ toUserId: 'u', outcome: 'paid', txHash: '0x1' }, unknown]);
 	assert.deepEqual(await attention(), ['1 unknown, 20 ETB: b']);
-	await record(client, name, window, [
-		...[
-			{ toUserId: 'u', outcome: 'paid', txHash: '0x2' },
-			{ toUserId: 'u', outcome: 'unknown' },
-		],
-	]);
+	await record(client, name, window, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }, unknown]);
 	await claim(client, name, [item('c', 10)]);
 	await endLeases(client, 'sending');
-	await client.query("select etb_wallet.set_rules($1, '{\"paused\": true}', 'me')", [name]);
-	await client.query(
-		"select etb_wallet.set_rules($1, '{\"paused\": true, \"most_per_month\": 80}', 'me', 'Payroll')",
-		[name],
-	);
+	await setRules(client, name, { paused: true });
+	await setRules(client, name, { paused: true, most_per_month: 80 }, 'Payroll');
 	assert.deepEqual(await attention(), [
 		...['1 PAID TWICE, 50 ETB: a', '2 unknown, 30 ETB: b, c', 'All payments are stopped'],
 		...['The payments of payroll are stopped', 'day: 130 of 150 ETB are spent or reserved'],
@@ -123,27 +110,21 @@ test('the morning says what needs a person, the worst first, and nothing when al
 test('several are settled together, or none', async () => {
 	const name = 'together';
 	await setRules(client, name, {});
-	const items = ['a', 'b'].map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 }));
+	const items = payments(name, 2);
 	await claim(client, name, items);
-	const settle = async (attempts: number[]) => {
-		const which = items.map(({ reference }, index) => ({
-			n: index + 1,
-			reference,
-			attempt: attempts[index],
-		}));
-		return await value(
+	const settle = async (...attempts: number[]) => {
+		const which = items.map(({ reference }, index) => ({ reference, attempt: attempts[index] }));
+		const settled = await value(
 			desk,
 			z.object({ done: z.array(z.object({ state: z.string() })) }),
 			"select etb_wallet.desk_settle($1, false, 'me', 'ticket', $2)",
-			[...[name, JSON.stringify(which)]],
+			[name, JSON.stringify(which.map((each, index) => ({ ...each, n: index + 1 })))],
 		);
+		return settled.done.map(({ state }) => state);
 	};
 	await endLeases(client, 'sending');
-	await assert.rejects(settle([1, 2]), /has no payment with the reference "b"/);
+	await refused(settle(1, 2), /has no payment with the reference "together-1"/);
 	const state = "select string_agg(state, ' ') from etb_wallet.payment where budget = $1";
 	assert.equal(await value(client, z.string(), state, [name]), 'sending sending');
-	assert.deepEqual(
-		(await settle([1, 1])).done.map(({ state: now }) => now),
-		['notPaid', 'notPaid'],
-	);
+	assert.deepEqual(await settle(1, 1), ['notPaid', 'notPaid']);
 });

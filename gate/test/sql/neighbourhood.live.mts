@@ -1,14 +1,13 @@
 /** What others made on the same server changes nothing: functions in "public", settings of the server, other databases. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { z } from 'zod';
 import { setUpGate, setUpGateDatabase } from '../../start/database.mts';
 import {
 	claim,
 	logins,
 	record,
-	rows,
+	refused,
 	schemaText,
 	setRules,
 	startGateServer,
@@ -21,35 +20,34 @@ after(async () => await server.stop());
 
 const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
 
-const urlOf = ({ host, port, database }: GateDatabase, user: string = logins.superuser) =>
-	`postgres://${user}@${host}:${port}/${database}`;
-
-type Made = Awaited<ReturnType<typeof setUpGateDatabase>>;
-
-/** Connects as a login that the set-up made. */
-async function connectAs({ made }: { made: Made }, credential: string, database?: string) {
-	const { host, port, database: own, user, password } = made[credential] ?? {};
-	const client = new pg.Client({ host, port, database: database ?? own, user, password });
-	client.on('error', () => undefined);
-	await client.connect();
-	return client;
+/** Sets a gate up with the query of the set-up workflow; resolves to connections of its two logins. */
+async function setUp(database: GateDatabase, user: string = logins.superuser) {
+	const url = `postgres://${user}@${database.host}:${database.port}/${database.database}`;
+	const made = await setUpGateDatabase(url, LIMITS, await schemaText());
+	const users = { gate: made['Pay gate']?.user ?? '', desk: made['Pay gate desk']?.user ?? '' };
+	const gate = await database.connect(users.gate);
+	return { users, gate, desk: await database.connect(users.desk) };
 }
-
-/** Sets a gate up with the two queries of the set-up workflow; resolves to connections of its two logins. */
-async function setUp(database: GateDatabase, user?: string) {
-	const made = await setUpGateDatabase(urlOf(database, user), LIMITS, await schemaText());
-	const gate = await connectAs({ made }, 'Pay gate');
-	return { made, gate, desk: await connectAs({ made }, 'Pay gate desk') };
-}
-
-/** Ends connections. */
-const end = async (...clients: pg.Client[]) =>
-	await Promise.all(clients.map(async (client) => await client.end()));
 
 /**
- * Each function of PostgreSQL that the gate's SQL could call, once more in "public", with the types of its arguments
- * exactly as they are given: PostgreSQL takes the one that fits better, wherever it stands in the search path.
+ * Functions of PostgreSQL that the gate's SQL could call, once more in "public", with the types of their arguments exactly as they
+ * are given: PostgreSQL takes the one that fits better, wherever it stands in the search path.
  */
+const CALLED: Array<[name: string, types: string, result?: string, call?: string]> = [
+	['pg_advisory_xact_lock', 'integer', 'void'],
+	['set_config', 'text, text, boolean'],
+	['current_setting', 'text'],
+	['format', 'text, text, text'],
+	['format', 'text, text, text, text'],
+	['format', 'text, name, text'],
+	['replace', 'text, text, text'],
+	['jsonb_build_object', 'text, text, text, name, text, text, text, text, text, text', 'jsonb'],
+	['date_trunc', 'text, date', 'timestamptz'],
+	['concat_ws', 'text, text, text'],
+	['to_char', 'numeric, text'],
+	['same', 'name, text', 'boolean', '$1::text = $2'],
+	['over', 'integer, integer', 'boolean', '$1 operator(pg_catalog.<) $2'],
+];
 const PLANTED = `
 	create table public.loot (what text);
 	grant insert on public.loot to public;
@@ -64,148 +62,114 @@ const PLANTED = `
 		end if;
 	exception when others then null;
 	end $f$;
-	create function public.pg_advisory_xact_lock(integer) returns void language plpgsql as $f$ begin perform public.note('lock'); end $f$;
-	create function public.set_config(text, text, boolean) returns text language plpgsql as $f$ begin perform public.note('set_config'); return pg_catalog.set_config($1, $2, $3); end $f$;
-	create function public.current_setting(text) returns text language plpgsql as $f$ begin perform public.note('setting'); return pg_catalog.current_setting($1); end $f$;
-	create function public.format(text, text, text) returns text language plpgsql as $f$ begin perform public.note('format ' || $3); return pg_catalog.format($1, $2, $3); end $f$;
-	create function public.format(text, text, text, text) returns text language plpgsql as $f$ begin perform public.note('format ' || $3); return pg_catalog.format($1, $2, $3, $4); end $f$;
-	create function public.format(text, name, text) returns text language plpgsql as $f$ begin perform public.note('format ' || $3); return pg_catalog.format($1, $2, $3); end $f$;
-	create function public.replace(text, text, text) returns text language plpgsql as $f$ begin perform public.note('replace ' || $1); return pg_catalog.replace($1, $2, $3); end $f$;
-	create function public.jsonb_build_object(text, text, text, name, text, text, text, text, text, text) returns jsonb language plpgsql as $f$ begin perform public.note('object ' || $8); return pg_catalog.jsonb_build_object($1, $2, $3, $4, $5, $6, $7, $8, $9, $10); end $f$;
-	create function public.date_trunc(text, date) returns timestamptz language plpgsql as $f$ begin perform public.note('date_trunc'); return pg_catalog.date_trunc($1, $2::timestamptz); end $f$;
-	create function public.concat_ws(text, text, text) returns text language plpgsql as $f$ begin perform public.note('concat_ws'); return pg_catalog.concat_ws($1, $2, $3); end $f$;
-	create function public.to_char(numeric, text) returns text language plpgsql as $f$ begin perform public.note('to_char'); return pg_catalog.to_char($1, $2); end $f$;
-	create function public.same(name, text) returns boolean language plpgsql as $f$ begin perform public.note('='); return $1::text = $2; end $f$;
+	${CALLED.map(([name, types, result = 'text', call]) => {
+		const given = types.split(', ').map((_, index) => `$${index + 1}`);
+		const own = result === 'void' ? '' : `return ${call ?? `pg_catalog.${name}(${given.join()})`};`;
+		return `create function public.${name}(${types}) returns ${result} language plpgsql as $f$ begin perform public.note('${name}'); ${own} end $f$;`;
+	}).join('\n')}
 	create operator public.= (leftarg = name, rightarg = text, function = public.same);
-	create function public.over(integer, integer) returns boolean language plpgsql as $f$ begin perform public.note('<'); return $1 operator(pg_catalog.<) $2; end $f$;
 	create type public.version as (v integer);
 `;
 
+/** The last trap is of who owns the database: another meaning of "text". (It comes last: until then "text" is PostgreSQL's own.) */
+const PLANTED_BY_OWNER = `
+	create function public.is_noted(what pg_catalog.text) returns boolean language plpgsql as $f$ begin perform public.note('a text'); return true; end $f$;
+	create domain public.text as pg_catalog.text check (public.is_noted(value));
+`;
+
 // (From PostgreSQL 16 on, roles are managed by who made them, or by a superuser.)
-for (const who of ['setup', 'superuser'] as const) {
-	test(`on a server where everybody may create functions, none of them runs, set up as ${who}`, async () => {
+for (const [where, who, isOwner] of [
+	['where everybody may create functions', logins.setup, false],
+	['where everybody may create functions', logins.superuser, false],
+	['whose owner sets traps: a search path, types, operators', logins.superuser, true],
+] as const) {
+	test(`in a database ${where}, none of them runs, set up as ${who}`, async () => {
 		const database = await server.emptyDatabase();
 		const superuser = await database.connect('superuser');
-		await superuser.query(`
-			drop role if exists intern;
-			create role intern login;
-			grant create on schema public to public`);
-		const intern = new pg.Client({ ...database, user: 'intern' });
-		await intern.connect();
+		await superuser.query('create role intern login; grant create on schema public to public');
+		const intern = await database.connect('intern');
 		await intern.query(PLANTED);
-		const { gate, desk } = await setUp(database, logins[who]);
+		if (isOwner) {
+			await superuser.query(`alter database ${database.database} owner to intern`);
+			await intern.query(PLANTED_BY_OWNER);
+			const path = 'set search_path = public, pg_catalog';
+			await intern.query(`alter database ${database.database} ${path}`);
+		}
+		const { gate, desk } = await setUp(database, who);
 		const window = await claim(gate, 'main', [{ reference: 'a', toUserId: 'u', amountEtb: 1 }]);
 		await record(gate, 'main', window, [{ toUserId: 'u', outcome: 'unknown' }]);
 		for (const view of ['payments', 'open_payments'])
 			await desk.query(`select * from etb_wallet.${view}`);
 		// As the desk's queries do, with names that say no schema.
 		await desk.query(
-			"select format('%s%s', 'a', 'b'), concat_ws(' ', 'a', 'b'), to_char(1.5, '9')",
+			`select format('%s%s', 'a', 'b'), concat_ws(' ', 'a', 'b'), to_char(1.5, '9'), date_trunc('month', current_date), replace('a', 'b', 'c')`,
 		);
-		await desk.query("select date_trunc('month', current_date), replace('a', 'b', 'c')");
-		const what = z.object({ what: z.string() });
-		assert.deepEqual(await rows(intern, what, 'select what from public.loot'), []);
+		const caught = async () =>
+			await value(superuser, z.coerce.number(), 'select count(*) from public.loot');
+		assert.equal(await caught(), 0);
 		const isSuper = "select rolsuper from pg_roles where rolname = 'intern'";
 		assert.equal(await value(superuser, z.boolean(), isSuper), false);
 		const limit =
 			"select most_per_day::int from etb_wallet.rules where budget = 'main' and requested_by = ''";
 		assert.equal(await value(superuser, z.number(), limit), 1000);
 		// And the trap works: this is what it catches.
-		await superuser.query("select format('%s%s', 'a'::text, 'b'::text)");
-		assert.equal((await rows(intern, what, 'select what from public.loot')).length, 1);
-		await end(intern, gate, desk);
-		await superuser.query('drop owned by intern cascade; drop role intern');
-		await end(superuser);
+		const trap = isOwner ? "'caught'::public.text" : "format('%s%s', 'a'::text, 'b'::text)";
+		await superuser.query(`select ${trap}`);
+		assert.equal(await caught(), 1);
+		await intern.end();
+		await superuser.query(
+			`alter database ${database.database} owner to ${logins.superuser}; drop owned by intern cascade; drop role intern`,
+		);
 	});
 }
-
-test('the owner of a database cannot set traps for a superuser who sets up: a search path, types, operators', async () => {
-	const database = await server.emptyDatabase();
-	const superuser = await database.connect('superuser');
-	await superuser.query(`
-		drop role if exists intern;
-		create role intern login;
-		alter database ${database.database} owner to intern;
-		grant create on schema public to public`);
-	const intern = new pg.Client({ ...database, user: 'intern' });
-	await intern.connect();
-	// (The domain comes last: until then "text" is PostgreSQL's own.)
-	await intern.query(PLANTED);
-	await intern.query(`
-		create function public.is_noted(what pg_catalog.text) returns boolean language plpgsql as $f$ begin perform public.note('a text'); return true; end $f$;
-		create domain public.text as pg_catalog.text check (public.is_noted(value));
-		alter database ${database.database} set search_path = public, pg_catalog`);
-	const { gate, desk } = await setUp(database);
-	const window = await claim(gate, 'main', [{ reference: 'a', toUserId: 'u', amountEtb: 1 }]);
-	await record(gate, 'main', window, [{ toUserId: 'u', outcome: 'unknown' }]);
-	await setRules(desk, 'main', { paused: true });
-	const what = z.object({ what: z.string() });
-	assert.deepEqual(await rows(superuser, what, 'select what from public.loot'), []);
-	await superuser.query("select 'caught'::public.text");
-	assert.equal((await rows(superuser, what, 'select what from public.loot')).length, 1);
-	await end(intern, gate, desk);
-	await superuser.query(`alter database ${database.database} owner to ${logins.superuser}`);
-	await superuser.query('drop owned by intern cascade; drop role intern');
-	await end(superuser);
-});
 
 test("a login of one database may do nothing in another one's gate, and a copy of a database does not bring it along", async () => {
 	const [tests, production] = [await server.emptyDatabase(), await server.emptyDatabase()];
 	const first = await setUp(tests);
 	const second = await setUp(production);
-	const [foreign, foreignDesk] = await Promise.all([
-		connectAs(first, 'Pay gate', production.database),
-		connectAs(first, 'Pay gate desk', production.database),
-	]);
+	const foreign = await production.connect(first.users.gate);
+	const foreignDesk = await production.connect(first.users.desk);
 	for (const [client, sql] of [
 		[foreign, "select etb_wallet.claim('main', '[]')"],
 		[foreign, "select etb_wallet.record('main', gen_random_uuid(), '[]', '[]')"],
 		[foreignDesk, "select etb_wallet.set_rules('main', '{}', 'me')"],
 		[foreignDesk, 'select * from etb_wallet.payments'],
-	] as const) {
-		await assert.rejects(client.query(sql), /permission denied for schema etb_wallet/, sql);
-	}
+	] as const)
+		await refused(client.query(sql), /permission denied for schema etb_wallet/);
 	assert.equal((await claim(second.gate, 'main', [])).items.length, 0);
-	await end(first.gate, first.desk, second.gate, second.desk, foreign, foreignDesk);
 
+	// A database that somebody is connected to cannot be copied.
+	await Promise.all([first.gate.end(), first.desk.end()]);
 	const superuser = await production.connect('superuser');
 	await superuser.query(`create database copied template ${tests.database}`);
-	const copy: GateDatabase = { ...tests, database: 'copied' };
+	const copy = server.database('copied');
 	const own = await setUp(copy);
-	const old = await connectAs(first, 'Pay gate', 'copied');
-	await assert.rejects(old.query("select etb_wallet.claim('main', '[]')"), /permission denied/);
+	const old = await copy.connect(first.users.gate);
+	await refused(old.query("select etb_wallet.claim('main', '[]')"), /permission denied/);
 	assert.equal((await claim(own.gate, 'main', [])).items.length, 0);
-	await end(old, own.gate, own.desk, superuser);
 });
 
-test('the set-up gives rights back that logins lost', async () => {
+test('the set-up gives rights and settings back that logins lost; an update by psql takes nothing from them', async () => {
 	const database = await server.emptyDatabase();
-	const { made, gate, desk } = await setUp(database, logins.setup);
-	await end(gate, desk);
+	const { users, gate, desk } = await setUp(database, logins.setup);
 	const superuser = await database.connect('superuser');
-	const user = made['Pay gate']?.user ?? '';
-	// An update by psql takes nothing from them.
 	await superuser.query(await schemaText());
-	await end(
-		await connectAs({ made }, 'Pay gate').then(async (client) => {
-			assert.equal((await claim(client, 'main', [])).items.length, 0);
-			return client;
-		}),
-	);
+	assert.equal((await claim(gate, 'main', [])).items.length, 0);
+	await Promise.all([gate.end(), desk.end()]);
 	await superuser.query(`
-		revoke etb_wallet_gate from ${user};
-		revoke usage on schema etb_wallet from ${user};
-		alter role ${user} nologin;
-		alter role ${user} reset all`);
-	const person = await database.connect('setup');
-	await setUpGate(person, LIMITS);
-	await end(person);
-	const again = new pg.Client({ ...database, user });
-	await again.connect();
+		revoke etb_wallet_gate from ${users.gate};
+		revoke usage on schema etb_wallet from ${users.gate};
+		alter role ${users.gate} nologin;
+		alter role ${users.gate} reset all`);
+	await setUpGate(await database.connect('setup'), LIMITS, await schemaText());
+	const again = await database.connect(users.gate);
 	assert.equal((await claim(again, 'main', [])).items.length, 0);
-	await end(again);
-
-	await end(superuser);
+	// A transaction that a login forgets ends by itself.
+	for (const login of [again, await database.connect(users.desk)])
+		assert.equal(
+			await value(login, z.string(), 'show idle_in_transaction_session_timeout'),
+			'2min',
+		);
 });
 
 test('a server with settings that change what SQL means and when it is safe: all the same', async () => {
@@ -239,12 +203,11 @@ test('a server with settings that change what SQL means and when it is safe: all
 	assert.equal(await value(desk, z.string(), open), items[0]?.reference);
 	await setRules(desk, 'main', { paused: true });
 	await superuser.query(`alter role ${logins.superuser} reset all`);
-	await end(gate, desk, superuser);
 });
 
 test('a transaction that somebody forgot: each call gives up after 10 seconds and says who it is', async () => {
 	const database = await server.emptyDatabase();
-	const { gate, desk, made } = await setUp(database);
+	const { gate, desk } = await setUp(database);
 	const superuser = await database.connect('superuser');
 	const pid = await value(superuser, z.number(), 'select pg_backend_pid()');
 	await superuser.query('begin; update etb_wallet.rules set paused = paused');
@@ -254,18 +217,9 @@ test('a transaction that somebody forgot: each call gives up after 10 seconds an
 	const reader = await database.connect('superuser');
 	await reader.query('begin; select * from etb_wallet.rules');
 	await Promise.all([
-		assert.rejects(claim(gate, 'main', []), message),
-		assert.rejects(setRules(desk, 'main', { paused: true }), message),
+		refused(claim(gate, 'main', []), message),
+		refused(setRules(desk, 'main', { paused: true }), message),
 	]);
 	await superuser.query('rollback');
 	await setRules(desk, 'main', { paused: true });
-	// One that the gate's own logins forget ends by itself.
-	for (const { user } of Object.values(made)) {
-		const sql = 'select setconfig::text from pg_db_role_setting where setrole = $1::regrole';
-		assert.match(
-			await value(superuser, z.string(), sql, [user]),
-			/idle_in_transaction_session_timeout=2min/,
-		);
-	}
-	await end(gate, desk, superuser, reader);
 });

@@ -2,21 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import {
-	connect,
-	claim,
-	record,
-	setRules,
-	startGateServer,
-	schemaText,
-	value,
-} from '../support/server.mts';
+import { claim, record, setRules, startGateServer, schemaText, value } from '../support/server.mts';
 import { paid } from '../support/work.mts';
 
 const server = await startGateServer();
 after(async () => await server.stop());
-const admin = await connect({ ...server, database: 'postgres' }, 'superuser');
-after(async () => await admin.end());
+const admin = await server.database('postgres').connect('superuser');
 
 /** PostgreSQL 13 and 14 have no databases in ICU's order. */
 const hasIcu = (await value(admin, z.coerce.number(), 'show server_version_num')) >= 150000;
@@ -35,8 +26,8 @@ test(
 		await admin.query(
 			"create database ordered template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US' locale 'C'",
 		);
-		const address = { host: server.host, port: server.port, database: 'ordered' };
-		const before = await connect(address, 'superuser');
+		const database = server.database('ordered');
+		const before = await database.connect('superuser');
 		await before.query(await schemaText());
 		await setRules(before, 'main', { most_per_recipient_per_day: 100 });
 		const sent = async (client: typeof before, run: string) => {
@@ -51,7 +42,7 @@ test(
 		await before.end();
 		await admin.query("update pg_database set datlocprovider = 'c' where datname = 'ordered'");
 
-		const changed = await connect(address, 'superuser');
+		const changed = await database.connect('superuser');
 		await changed.query(
 			'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off',
 		);
@@ -62,6 +53,5 @@ test(
 		const spent =
 			"select count(*)::int from etb_wallet.spent where scope = 'recipient' and amount_etb <> 60";
 		assert.equal(await value(changed, z.number(), spent), 0);
-		await changed.end();
 	},
 );

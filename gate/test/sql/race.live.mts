@@ -89,10 +89,7 @@ test(`twenty connections for ${SECONDS} s near every limit: the invariants hold`
 		...{ most_per_recipient_per_day: MOST.recipient, most_per_recipient_per_month: MOST.recipient },
 	});
 	for (const [caller, most] of Object.entries(MOST.callers))
-		await superuser.query("select etb_wallet.set_rules('main', $2, 'me', $1)", [
-			caller,
-			JSON.stringify({ most_per_day: most, most_per_month: most }),
-		]);
+		await setRules(superuser, 'main', { most_per_day: most, most_per_month: most }, caller);
 	// Shorter than a person can set it.
 	await superuser.query("update etb_wallet.rules set lease = '1.5 seconds'");
 	const until = Date.now() + SECONDS * 1_000;

@@ -9,6 +9,7 @@ import {
 	rows,
 	setRules,
 	record,
+	refused,
 	startGateServer,
 } from '../support/server.mts';
 
@@ -19,7 +20,6 @@ const gate = await database.connect('gate');
 const desk = await database.connect('desk');
 const owner = await database.connect('superuser');
 
-const DENIED = /permission denied/;
 const items = ['a', 'b', 'c'].map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 }));
 
 test('each role does its own work', async () => {
@@ -34,7 +34,7 @@ test('each role does its own work', async () => {
 	const other = await claim(gate, 'main', items.slice(2));
 	await record(gate, 'main', other, [{ toUserId: 'u', outcome: 'notPaid' }]);
 	assert.equal(await settle(desk, 'main', 'b', true), 'paid');
-	await desk.query("select etb_wallet.set_rules('main', '{\"paused\": true}', 'Abebe', 'agent')");
+	await setRules(desk, 'main', { paused: true }, 'agent');
 	const view = z.object({ reference: z.string(), state: z.string() });
 	const payments = 'select reference, state from etb_wallet.payments order by reference';
 	assert.deepEqual(await rows(desk, view, payments), [
@@ -91,44 +91,19 @@ test('nobody has a right that is not named here', async () => {
 	assert.deepEqual(await rightsOf('stranger'), { reads: [], writes: [], calls: [] });
 });
 
-test("the gate's login can neither read, change nor delete a payment, nor record one", async () => {
-	for (const sql of [
-		'select * from etb_wallet.payment',
-		'select * from etb_wallet.payments',
-		'select * from etb_wallet.rules',
-		"update etb_wallet.payment set state = 'notPaid'",
-		"update etb_wallet.payments set to_user_id = 'me'",
-		'delete from etb_wallet.payment',
-		'truncate etb_wallet.payment',
-		'delete from etb_wallet.history',
-		"insert into etb_wallet.rules (budget) values ('mine')",
-		'update etb_wallet.rules set most_per_day = null',
-		"select etb_wallet.settle('main', 'b', 1, true, 'me', null)",
-		"select etb_wallet.set_rules('main', '{}', 'me')",
-		"select etb_wallet.reserve('main', current_date, '{u}', '{x}', '{-5}')",
-		"select etb_wallet.lock_budget('main')",
-		'create table etb_wallet.mine ()',
-		'set role etb_wallet_owner',
-		'set role etb_wallet_desk',
-		'alter function etb_wallet.claim(text, json, text, timestamptz, integer, json) reset all',
-		'drop schema etb_wallet cascade',
-	]) {
-		await assert.rejects(gate.query(sql), /permission denied|must be (owner|member)/, sql);
-	}
-});
-
-test('the desk writes nothing but by its functions', async () => {
-	for (const sql of [
-		"update etb_wallet.payment set state = 'notPaid'",
-		"update etb_wallet.payments set to_user_id = 'me'",
-		'update etb_wallet.rules set paused = true',
-		'delete from etb_wallet.history',
-		"select nextval('etb_wallet.history_id_seq')",
-		"select * from etb_wallet.claim('main', '[]')",
-		"select etb_wallet.record('main', gen_random_uuid(), '[]', '[]')",
-	]) {
-		await assert.rejects(desk.query(sql), DENIED, sql);
-	}
+test('no login becomes another role, changes a function or makes a table', async () => {
+	for (const client of [gate, desk])
+		for (const sql of [
+			'create table etb_wallet.mine ()',
+			'set role etb_wallet_owner',
+			`set role etb_wallet_${client === gate ? 'desk' : 'gate'}`,
+			'alter function etb_wallet.claim(text, json, text, timestamptz, integer, json) reset all',
+			'drop schema etb_wallet cascade',
+			// By a view that PostgreSQL could write through.
+			"update etb_wallet.payments set to_user_id = 'me'",
+		])
+			await refused(client.query(sql), /permission denied|must be (owner|member)/);
+	await refused(desk.query("select nextval('etb_wallet.history_id_seq')"), /permission denied/);
 });
 
 test('objects of a caller do not slip into the functions', async () => {
@@ -143,22 +118,24 @@ test('objects of a caller do not slip into the functions', async () => {
 });
 
 test('even the owner of the tables cannot undo what is paid, remove a payment or change the history', async () => {
-	for (const [sql, refusal] of [
+	for (const [why, ...changes] of [
 		[
-			"update etb_wallet.payment set state = 'notPaid' where reference = 'a'",
 			/what is paid stays paid/,
+			"update etb_wallet.payment set state = 'notPaid' where reference = 'a'",
 		],
-		["update etb_wallet.payment set amount_etb = 2 where reference = 'b'", /keeps every payment/],
 		[
-			"update etb_wallet.payment set to_user_id = 'me' where reference = 'b'",
 			/keeps every payment/,
+			"update etb_wallet.payment set amount_etb = 2 where reference = 'b'",
+			"update etb_wallet.payment set to_user_id = 'me' where reference = 'b'",
+			"delete from etb_wallet.payment where reference = 'b'",
+			'truncate etb_wallet.payment',
 		],
-		["delete from etb_wallet.payment where reference = 'b'", /keeps every payment/],
-		['truncate etb_wallet.payment', /keeps every payment/],
-		["update etb_wallet.history set event = 'paid'", /is only added to/],
-		['delete from etb_wallet.history', /is only added to/],
-		['truncate etb_wallet.history', /is only added to/],
-	] as const) {
-		await assert.rejects(owner.query(sql), refusal, sql);
-	}
+		[
+			/is only added to/,
+			"update etb_wallet.history set event = 'paid'",
+			'delete from etb_wallet.history',
+			'truncate etb_wallet.history',
+		],
+	] as const)
+		for (const sql of changes) await refused(owner.query(sql), why);
 });

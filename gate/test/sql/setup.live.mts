@@ -4,21 +4,20 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { z } from 'zod';
-import { setUpGateDatabase } from '../../start/database.mts';
+import { setUpGate, setUpGateDatabase } from '../../start/database.mts';
 import { gateFolder } from '../../start/workflows.mts';
 import { postgresPrograms } from '../../../test/support/services.mts';
 import {
 	claim,
 	logins,
+	refused,
 	rows,
 	schemaText,
 	setRules,
 	startGateServer,
 	value,
 	type GateDatabase,
-	type Login,
 } from '../support/server.mts';
 
 const run = promisify(execFile);
@@ -27,95 +26,98 @@ after(async () => await server.stop());
 const schema = await schemaText();
 /** The version of the tables that it makes. */
 const newest = Number(/c_newest constant integer := (\d+);/.exec(schema)?.[1]);
+const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
 
-const target = ({ host, port, database }: GateDatabase, login: Login) => [
-	...['-h', host, '-p', String(port)],
-	...['-U', logins[login], '-d', database],
-];
-
-/** Runs the file as a person does. */
-async function psqlFile(database: GateDatabase, login: Login): Promise<string> {
-	const psql = join(await postgresPrograms(), 'psql');
-	const file = join(gateFolder, 'schema.sql');
-	const { stdout, stderr } = await run(psql, [...target(database, login), '-X', '-f', file]);
+/** Runs a program of PostgreSQL in a database, as this user; resolves to what it writes. */
+async function program(name: string, database: GateDatabase, user: string, ...args: string[]) {
+	const { host, port } = database;
+	const { stdout, stderr } = await run(
+		join(await postgresPrograms(), name),
+		['-h', host, '-p', String(port), '-U', user, '-d', database.database, ...args],
+		{ maxBuffer: 1024 ** 3 },
+	);
 	return stdout + stderr;
 }
 
-/** Everything that is in the database, as pg_dump writes it. */
-async function dump(database: GateDatabase): Promise<string> {
-	const programs = await postgresPrograms();
-	const { stdout } = await run(join(programs, 'pg_dump'), target(database, 'superuser'), {
-		maxBuffer: 1024 ** 3,
-	});
-	// Newer versions put a random key around each dump.
-	return stdout.replace(/^\\(un)?restrict .*$/gm, '');
-}
+/** Runs the file as a person does. */
+const psqlFile = async (database: GateDatabase, user = logins.setup) =>
+	await program('psql', database, user, '-X', '-f', join(gateFolder, 'schema.sql'));
 
-const ways: Array<[string, (database: GateDatabase, login: Login) => Promise<void>]> = [
+/** Everything that is in the database. (Newer versions put a random key around each dump.) */
+const dump = async (database: GateDatabase) =>
+	(await program('pg_dump', database, logins.superuser)).replace(/^\\(un)?restrict .*$/gm, '');
+
+const ways: Array<[string, (database: GateDatabase, user: string) => Promise<void>]> = [
 	[
 		'psql -f',
-		async (database, login) => {
-			assert.match(await psqlFile(database, login), /^BEGIN\n(?:[A-Z ]+\n)+COMMIT\n$/);
-		},
+		async (database, user) =>
+			assert.match(await psqlFile(database, user), /^BEGIN\n(?:[A-Z ]+\n)+COMMIT\n$/),
 	],
 	[
 		'one query',
-		async (database, login) => {
-			const client = await database.connect(login);
-			await client.query(schema);
+		async (database, user) => {
+			await (await database.connect(user)).query(schema);
+		},
+	],
+	[
+		'the query of the set-up workflow',
+		async (database, user) => {
+			await setUpGate(await database.connect(user), LIMITS, schema);
 		},
 	],
 ];
 
 // (From PostgreSQL 16 on, roles are managed by who made them, or by a superuser.)
-for (const login of ['setup', 'superuser'] as const) {
+for (const user of [logins.setup, logins.superuser]) {
 	for (const [way, setUp] of ways) {
-		test(`set up by ${way} as ${login}, and again without a change`, async () => {
+		test(`set up by ${way} as ${user}, and again without a change`, async () => {
 			const database = await server.emptyDatabase();
-			await setUp(database, login);
-			const desk = await database.connect('superuser');
-			await setRules(desk, 'main', {});
-			const { send } = await claim(desk, 'main', [{ reference: 'r', toUserId: 'u', amountEtb: 1 }]);
-			assert.equal(send.length, 1);
-			const before = await dump(database);
-			assert.match(before, /CREATE FUNCTION etb_wallet\.claim/);
-			await setUp(database, login);
-			assert.equal(await dump(database), before);
-			await desk.end();
+			await setUp(database, user);
+			const superuser = await database.connect('superuser');
+			await setRules(superuser, 'main', {});
+			const list = [{ reference: 'r', toUserId: 'u', amountEtb: 1 }];
+			assert.equal((await claim(superuser, 'main', list)).send.length, 1);
+			const roles = `select rolname, rolpassword, array(select m.roleid from pg_auth_members m where m.member = r.oid order by 1)::text
+				from pg_authid r order by 1`;
+			const everything = async () => [
+				await dump(database),
+				await rows(superuser, z.unknown(), roles),
+			];
+			const before = await everything();
+			assert.match(String(before[0]), /CREATE FUNCTION etb_wallet\.claim/);
+			await setUp(database, user);
+			assert.deepEqual(await everything(), before);
 		});
 	}
 }
 
-test('npm start sets up a database that GATE_DATABASE_URL names, once', async () => {
+test('npm start sets up a database that GATE_DATABASE_URL names, once: two logins with passwords of their own, and the limits', async () => {
 	const database = await server.emptyDatabase();
 	const { host, port } = database;
 	const url = `postgres://${logins.superuser}@${host}:${port}/${database.database}`;
-	const limits = { most_per_day: 1000, most_per_payment: 100 };
-	const credentials = await setUpGateDatabase(url, limits);
-	assert.deepEqual(Object.keys(credentials), ['Pay gate desk', 'Pay gate']);
-	for (const { user, password } of Object.values(credentials)) {
-		const client = new pg.Client({ host, port, database: database.database, user, password });
-		await client.connect();
-		await client.end();
-	}
+	const made = await setUpGateDatabase(url, LIMITS);
+	assert.deepEqual(Object.keys(made), ['Pay gate desk', 'Pay gate']);
 	const superuser = await database.connect('superuser');
-	assert.deepEqual(
-		await rows(
-			superuser,
-			z.unknown(),
-			"select budget, most_per_day::int, most_per_payment::int from etb_wallet.rules where requested_by = ''",
-		),
-		[{ budget: 'main', ...limits }],
-	);
-	await assert.rejects(
-		setUpGateDatabase(url, limits),
+	const kept =
+		'select count(distinct rolpassword)::int from pg_authid where rolcanlogin and rolname like $1';
+	const own = `pay\\_%\\_${database.database}`;
+	assert.equal(await value(superuser, z.number(), kept, [own]), 2);
+	for (const { user, password } of Object.values(made)) {
+		assert.match(password, /^[0-9a-f]{64}$/);
+		await (await database.connect(user)).query('select 1');
+	}
+	const limits =
+		"select most_per_day::int, most_per_payment::int from etb_wallet.rules where budget = 'main' and requested_by = ''";
+	assert.deepEqual(await rows(superuser, z.unknown(), limits), [LIMITS]);
+	await refused(
+		setUpGateDatabase(url, LIMITS),
 		/has the logins pay_desk_gate_\d+ and pay_gate_gate_\d+ already/,
 	);
 });
 
 test('two who set up at once take turns', async () => {
 	const database = await server.emptyDatabase();
-	await Promise.all(Array.from({ length: 4 }, async () => await psqlFile(database, 'setup')));
+	await Promise.all(Array.from({ length: 4 }, async () => await psqlFile(database)));
 	const client = await database.connect('superuser');
 	assert.equal(
 		await value(client, z.number(), 'select max(version) from etb_wallet.version'),
@@ -129,48 +131,40 @@ test('what it cannot update is refused, and left as it is', async () => {
 		const foreign = await server.emptyDatabase();
 		const person = await foreign.connect('setup');
 		await person.query(`create schema etb_wallet; ${inIt}`);
-		await assert.rejects(person.query(schema), (error: pg.DatabaseError) => {
-			assert.match(error.message, /There is a schema etb_wallet that this file did not make/);
-			assert.match(error.hint ?? '', /Use another database/);
-			return true;
-		});
+		await refused(
+			person.query(schema),
+			/There is a schema etb_wallet that this file did not make/,
+			/Use another database/,
+		);
 	}
 
 	const database = await server.gate();
 	const superuser = await database.connect('superuser');
 	await superuser.query(`insert into etb_wallet.version values (${newest + 1}, '0.9.0')`);
 	const before = await dump(database);
-	await assert.rejects(
-		superuser.query(schema),
-		new RegExp(`version ${newest + 1} of the pay gate, and these files are version ${newest}`),
-	);
+	const there = newest + 1;
+	const message = `version ${there} of the pay gate, and these files are version ${newest}`;
+	await refused(superuser.query(schema), new RegExp(message));
 	assert.equal(await dump(database), before);
 	// And a workflow of this version says what to import, instead of paying.
 	await setRules(superuser, 'main', {});
-	const asked = "select * from etb_wallet.claim('main', '[]', null, null, $1)";
-	await assert.rejects(superuser.query(asked, [newest]), (error: pg.DatabaseError) => {
-		assert.match(
-			error.message,
-			new RegExp(
-				`The workflow needs version ${newest} of the pay gate, and this database has version ${newest + 1}`,
-			),
-		);
-		assert.match(error.hint ?? '', /Import pay-gate.json of release 0\.9\.0/);
-		return true;
-	});
+	const needs = `The workflow needs version ${newest} of the pay gate, and this database has version ${there}`;
+	await refused(
+		superuser.query("select * from etb_wallet.claim('main', '[]', null, null, $1)", [newest]),
+		new RegExp(needs),
+		/Import pay-gate.json of release 0\.9\.0/,
+	);
 });
 
 test('a role that may not make roles is told so, and nothing is left behind', async () => {
 	const database = await server.emptyDatabase();
 	const superuser = await database.connect('superuser');
 	await superuser.query(
-		`create role ${logins.stranger} login; grant create on database ${database.database} to ${logins.stranger}`,
+		`create role stranger login; grant create on database ${database.database} to stranger`,
 	);
 	const stranger = await database.connect('stranger');
-	await assert.rejects(
-		stranger.query(schema),
-		/There is a role etb_wallet_owner, and "stranger" may not act for it/,
-	);
+	const why = /There is a role etb_wallet_owner, and "stranger" may not act for it/;
+	await refused(stranger.query(schema), why);
 	assert.deepEqual(
 		await rows(superuser, z.unknown(), "select from pg_namespace where nspname = 'etb_wallet'"),
 		[],
@@ -182,18 +176,15 @@ test('the owner of all is nobody who logs in, every function with its rights is 
 	const superuser = await database.connect('superuser');
 	const owners = await rows(
 		superuser,
-		z.object({ owner: z.string(), count: z.coerce.number() }),
-		`select owner::regrole::text as owner, count(*) from (
+		z.unknown(),
+		`select distinct owner::regrole::text, rolcanlogin from (
 			select relowner from pg_class where relnamespace = 'etb_wallet'::regnamespace
 			union all select proowner from pg_proc where pronamespace = 'etb_wallet'::regnamespace
 			union all select typowner from pg_type where typnamespace = 'etb_wallet'::regnamespace
 			union all select nspowner from pg_namespace where nspname = 'etb_wallet'
-		) x (owner) group by 1`,
+		) x (owner) join pg_roles r on r.oid = owner`,
 	);
-	assert.deepEqual(
-		owners.map(({ owner }) => owner),
-		['etb_wallet_owner'],
-	);
+	assert.deepEqual(owners, [{ owner: 'etb_wallet_owner', rolcanlogin: false }]);
 	// An order of a language may change under the data.
 	const ordered = await rows(
 		superuser,
@@ -204,33 +195,18 @@ test('the owner of all is nobody who logs in, every function with its rights is 
 		and not (c.relname = 'version' and attname = 'release')`,
 	);
 	assert.deepEqual(ordered, []);
-	assert.equal(
-		await value(
-			superuser,
-			z.boolean(),
-			"select rolcanlogin from pg_roles where rolname = 'etb_wallet_owner'",
-		),
-		false,
-	);
-	assert.equal(
-		await value(
-			superuser,
-			z.string(),
-			`select count(*) from pg_proc where pronamespace = 'etb_wallet'::regnamespace and (prosrc ~* '\\mexecute\\M'
+	for (const [what, from] of [
+		[
+			'functions with dynamic SQL, or that have the rights of the owner and a search_path of the caller',
+			`pg_proc where pronamespace = 'etb_wallet'::regnamespace and (prosrc ~* '\\mexecute\\M'
 			or (prosecdef or prorettype = 'trigger'::regtype)
 			and (not 'search_path=etb_wallet, pg_temp' = any (proconfig) or proconfig is null))`,
-		),
-		'0',
-		'functions with dynamic SQL, or that have the rights of the owner and a search_path of the caller',
-	);
-	assert.equal(
-		await value(
-			superuser,
-			z.string(),
-			`select count(*) from pg_auth_members where roleid = 'etb_wallet_owner'::regrole
+		],
+		[
+			'who set up does not stay a member of the owner',
+			`pg_auth_members where roleid = 'etb_wallet_owner'::regrole
 			and case when to_jsonb(pg_auth_members) ? 'set_option' then (to_jsonb(pg_auth_members) ->> 'set_option')::boolean else true end`,
-		),
-		'0',
-		'who set up does not stay a member of the owner',
-	);
+		],
+	] as const)
+		assert.equal(await value(superuser, z.string(), `select count(*) from ${from}`), '0', what);
 });

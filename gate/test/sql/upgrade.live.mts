@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import pg from 'pg';
 import { z } from 'zod';
 import { setUpGate } from '../../start/database.mts';
 import { gateFolder } from '../../start/workflows.mts';
@@ -12,6 +11,7 @@ import {
 	claim,
 	outcomes,
 	record,
+	refused,
 	rows,
 	schemaText,
 	setRules,
@@ -20,6 +20,7 @@ import {
 	value,
 	type GateDatabase,
 } from '../support/server.mts';
+import { paid, payments } from '../support/work.mts';
 
 const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
 const schema = await schemaText();
@@ -29,12 +30,6 @@ const version1 = gunzipSync(
 
 const server = await startGateServer();
 after(async () => await server.stop());
-const hint = (error: pg.DatabaseError, message: RegExp, words: RegExp) => {
-	assert.match(error.message, message);
-	assert.match(error.hint ?? '', words);
-	return true;
-};
-
 /** All that the catalog says of a gate: what a set-up of nothing makes, an update has to make too. */
 async function shape(database: GateDatabase): Promise<unknown> {
 	const client = await database.connect('superuser');
@@ -55,58 +50,43 @@ test('a gate of version 1 with payments in all states is updated: no row is lost
 	const old = await server.gate(version1);
 	const client = await old.connect('superuser');
 	await setRules(client, 'main', { most_per_recipient_per_day: 100, most_per_day: 1000 });
-	for (const [name, most] of [
-		['MCP', 50],
-		['mcp', 20],
-	] as const)
-		await client.query("select etb_wallet.set_rules('main', $1, 'me', $2)", [
-			...[JSON.stringify({ most_per_day: most }), name],
-		]);
+	await setRules(client, 'main', { most_per_day: 50 }, 'MCP');
+	await setRules(client, 'main', { most_per_day: 20 }, 'mcp');
 	const item = (reference: string, toUserId = reference, amountEtb = 10) => ({
 		...{ reference, toUserId, amountEtb, requestedBy: 'MCP' },
 	});
-	const window = await claim(
-		client,
-		'main',
-		['p', 'n', 'u', 's'].map((name) => item(name)),
-	);
-	const [paid, notPaid, unknown] = ['p', 'n', 'u'].map((toUserId, index) => ({
-		...{ toUserId, outcome: ['paid', 'notPaid', 'unknown'][index], txHash: '0x1' },
-	}));
-	await record(client, 'main', { ...window, items: window.items.slice(0, 3) }, [
-		...[paid ?? {}, notPaid ?? {}, unknown ?? {}],
-	]);
+	const states = ['paid', 'notPaid', 'unknown', 'sending'];
+	const list = states.map((state) => item(state));
+	const window = await claim(client, 'main', list);
+	const answers = states.map((state) => ({ toUserId: state, outcome: state, txHash: '0x1' }));
+	const [ended, sending] = [window.items.slice(0, 3), window.items.slice(3)];
+	await record(client, 'main', { ...window, items: ended }, answers.slice(0, 3));
 	const spelled = await claim(client, 'main', [item('x', 'Almaz'), item('y', 'almaz')]);
+	assert.equal(spelled.send.length, 2);
 	const kept =
 		'select budget, reference, attempt, state, claim, amount_etb from etb_wallet.payment order by 2, 3';
-	const before = await rows(client, z.unknown(), kept);
-	const lines = await value(client, z.coerce.number(), 'select count(*) from etb_wallet.history');
+	const lines = 'select count(*) from etb_wallet.history';
+	const everything = async () => [
+		await rows(client, z.unknown(), kept),
+		await rows(client, z.unknown(), lines),
+	];
+	const before = await everything();
 	await client.query(schema);
 	assert.deepEqual(await shape(old), await shape(await server.gate()));
-	assert.deepEqual(await rows(client, z.unknown(), kept), before);
-	assert.equal(
-		await value(client, z.coerce.number(), 'select count(*) from etb_wallet.history'),
-		lines,
-	);
+	assert.deepEqual(await everything(), before);
 	const again = await claim(
 		client,
 		'main',
-		['p', 'n', 'u', 's'].map((name) => ({ ...item(name), requestedBy: '' })),
+		list.map((each) => ({ ...each, requestedBy: '' })),
 	);
 	assert.deepEqual(
 		again.items.map(({ code }) => code),
 		['paidBefore', null, 'inDoubt', 'inFlight'],
 	);
 	// What was in flight is recorded; the stricter limit of the two callers holds; spellings count together.
-	assert.deepEqual(
-		outcomes(
-			await record(client, 'main', { ...window, items: window.items.slice(3) }, [
-				{ toUserId: 's', outcome: 'paid' },
-			]),
-		),
-		['paid'],
-	);
-	assert.equal(spelled.send.length, 2);
+	const late = { toUserId: 'sending', outcome: 'paid' };
+	const told = await record(client, 'main', { ...window, items: sending }, [late]);
+	assert.deepEqual(outcomes(told), ['paid']);
 	const [caller, person] = (
 		await claim(client, 'main', [item('c'), { ...item('d', '\u200bALMAZ', 85), requestedBy: '' }])
 	).items;
@@ -117,50 +97,31 @@ test('payments under a key that another server made get the key of this one, and
 	const database = await server.gate();
 	const client = await database.connect('superuser');
 	await setRules(client, 'main', {});
-	const references = ['A-1', 'A-2', 'A-3', 'A-4'];
-	const window = await claim(
-		client,
-		'main',
-		references.map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 })),
-	);
+	const list = payments('A', 4);
+	const window = await claim(client, 'main', list);
 	// As another Unicode would have written them; the guard is of no use against a superuser's insert.
 	await client.query(`set session_replication_role = replica;
-		update etb_wallet.payment set key = 'old ' || key where key <> 'a-4'; reset session_replication_role`);
-	const other = await claim(client, 'main', [{ reference: 'A-3', toUserId: 'u', amountEtb: 1 }]);
+		update etb_wallet.payment set key = 'old ' || key where key <> 'a-3'; reset session_replication_role`);
+	const other = await claim(client, 'main', list.slice(2, 3));
 	assert.equal(other.send.length, 1, 'the trap works');
 	await client.query(schema);
-	assert.deepEqual(
-		(
-			await claim(
-				client,
-				'main',
-				references.map((reference) => ({ reference, toUserId: 'u', amountEtb: 1 })),
-			)
-		).send,
-		[],
-	);
-	const answers = references.map(() => ({ toUserId: 'u', outcome: 'paid', txHash: '0x1' }));
-	assert.deepEqual(
-		outcomes(await record(client, 'main', window, answers)),
-		references.map(() => 'paid'),
-	);
-	// A-3 was handed out twice meanwhile. Both stand under one key, and the second one is told.
-	await record(client, 'main', other, [{ toUserId: 'u', outcome: 'paid', txHash: '0x2' }]);
+	assert.deepEqual((await claim(client, 'main', list)).send, []);
+	const told = await record(client, 'main', window, paid(window));
+	assert.deepEqual(outcomes(told), Array(4).fill('paid'));
+	// A-2 was handed out twice meanwhile. Both stand under one key, and the second one is told.
+	await record(client, 'main', other, [{ ...paid(other)[0], txHash: '0x2' }]);
 	const open = await rows(
 		client,
 		z.unknown(),
 		'select reference, attempt, state from etb_wallet.open_payments',
 	);
-	assert.deepEqual(open, [{ reference: 'A-3', attempt: 1, state: 'paidTwice' }]);
-	assert.equal(await settle(client, 'main', 'A-3', true, 1), 'paid');
-	await assert.rejects(
-		client.query("update etb_wallet.payment set key = 'b' where key = 'a-1'"),
-		/keeps every payment/,
-	);
-	await assert.rejects(
-		client.query("update etb_wallet.payment set attempt = 7 where key = 'a-1'"),
-		/keeps every payment/,
-	);
+	assert.deepEqual(open, [{ reference: 'A-2', attempt: 1, state: 'paidTwice' }]);
+	assert.equal(await settle(client, 'main', 'A-2', true, 1), 'paid');
+	for (const change of ["key = 'b'", 'attempt = 7'])
+		await refused(
+			client.query(`update etb_wallet.payment set ${change} where key = 'a-1'`),
+			/keeps every payment/,
+		);
 });
 
 test('a record that another server set up pays nobody until the set-up ran here', async () => {
@@ -169,7 +130,7 @@ test('a record that another server set up pays nobody until the set-up ran here'
 	await setRules(client, 'main', {});
 	await client.query('update etb_wallet.version set server = server - 1');
 	const item = { reference: 'a', toUserId: 'u', amountEtb: 1 };
-	await assert.rejects(
+	await refused(
 		claim(client, 'main', [item]),
 		/was set up on PostgreSQL \d+, and this is .*: run the workflow "Pay gate set-up" again/,
 	);
@@ -190,11 +151,13 @@ test('a record that is not whole is refused', async () => {
 		const client = await database.connect('superuser');
 		await setRules(client, 'main', {});
 		await client.query(sql);
-		await assert.rejects(client.query(schema), (error: pg.DatabaseError) =>
-			hint(error, missing, /Restore the backup once more.*Pay nobody before that/),
+		await refused(
+			client.query(schema),
+			missing,
+			/Restore the backup once more.*Pay nobody before that/,
 		);
 		if (sql.includes('version'))
-			await assert.rejects(
+			await refused(
 				client.query("select * from etb_wallet.claim('main', '[]', null, null, 2)"),
 				/needs version 2 of the pay gate/,
 			);
@@ -207,22 +170,16 @@ test('a second administrator is told how to be allowed, and then sets up', async
 	const superuser = await database.connect('superuser');
 	await superuser.query('create role second login createrole');
 	await superuser.query(`grant create on database ${database.database} to second`);
-	const second = new pg.Client({ ...database, user: 'second' });
-	await second.connect();
+	const second = await database.connect('second');
 	const major = await value(superuser, z.coerce.number(), 'show server_version_num');
 	if (major >= 160000) {
-		let said = '';
-		await assert.rejects(setUpGate(second, LIMITS, schema), (error: pg.DatabaseError) => {
-			said = error.hint ?? '';
-			return hint(error, /may not act for it/, /grant etb_wallet_owner.* with admin option/);
-		});
+		const grant = `grant etb_wallet_owner, etb_wallet_gate, etb_wallet_desk to second with admin option`;
+		await refused(setUpGate(second, LIMITS, schema), /may not act for it/, new RegExp(grant));
 		await second.query('rollback');
-		const [grant] = /grant .* with admin option/.exec(said) ?? [];
-		await superuser.query(grant ?? '');
+		await superuser.query(grant);
 	}
 	assert.equal((await setUpGate(second, LIMITS, schema)).length, 2);
 	context.diagnostic(`PostgreSQL ${major}`);
-	await second.end();
 });
 
 test('a database that is not UTF8 gets a sentence', async () => {
@@ -231,7 +188,7 @@ test('a database that is not UTF8 gets a sentence', async () => {
 		"template template0 encoding 'LATIN1' locale 'C'",
 	);
 	const client = await latin1.connect('setup');
-	await assert.rejects(
+	await refused(
 		client.query(schema),
 		/needs a database whose encoding is UTF8; this one is LATIN1/,
 	);

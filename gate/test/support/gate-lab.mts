@@ -1,41 +1,33 @@
-/** The pay gate's workflow in the real n8n, with its PostgreSQL and the sandbox, for tests that pay through it. */
+/** A pay gate as a person has it after the steps of gate/README.md, in the real n8n, with its PostgreSQL and the sandbox. */
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Execution, N8nApi, WorkflowFile } from '../../../demo/n8n-api.mts';
-import type { N8nOptions } from '../../../demo/n8n-process.mts';
 import { PAY, START, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { callOf, payrollOf, type Payment } from '../../../test/support/callers.mts';
 import { startLab, timesPaid, type Lab } from '../../../test/support/lab.mts';
-import { readGateWorkflow } from '../../start/workflows.mts';
 import {
-	endLeases,
-	logins,
-	rows,
-	setRules,
-	settle,
-	startGateServer,
-	type Address,
-	type GateDatabase,
-	type GateServer,
-	type Login,
-} from './server.mts';
+	readGateWorkflow,
+	SET_UP_NODE,
+	withCredentials,
+	withPayGate,
+} from '../../start/workflows.mts';
+import { endLeases, logins, rows, settle, startGateServer } from './server.mts';
 
-/** The trigger of the gate. */
-export const GATE_TRIGGER = 'When Called by Another Workflow';
-
-const toldItem = z.object({
-	reference: z.string().nullish(),
-	toUserId: z.string(),
-	outcome: z.string(),
-	code: z.string().nullable(),
-	message: z.string().nullable(),
-	txHash: z.string().nullable(),
-});
-/** What the gate told about a payment. */
-export type ToldItem = z.infer<typeof toldItem>;
-export const toldItems = z.array(toldItem);
+export const toldItems = z.array(
+	z.object({
+		reference: z.string().nullish(),
+		toUserId: z.string(),
+		outcome: z.string(),
+		code: z.string().nullable(),
+		message: z.string().nullable(),
+		txHash: z.string().nullable(),
+	}),
+);
+/** The result of a payment, as the gate tells it. */
+export type ToldItem = z.infer<typeof toldItems>[number];
 
 /** Those that are not paid. */
 export const unpaid = (told: ToldItem[]) =>
@@ -90,126 +82,133 @@ export async function beginPaying(
 export const toldIn = ({ nodes }: Execution): ToldItem[] =>
 	toldItems.parse(nodes[PAY]?.[0]?.outputs[0] ?? []);
 
-interface Credential {
-	id: string;
-	name: string;
-}
-
-/**
- * The gate's workflow with these credentials.
- * @param options of the ETB Wallet node
- */
-export async function gateWorkflow(
-	postgres: Credential,
-	etbWalletApi: Credential,
-	options: object = { concurrency: 10 },
-): Promise<WorkflowFile> {
-	const gate = await readGateWorkflow('pay-gate.json');
-	const nodes = gate.nodes.map((own) => {
-		if (own.type === 'n8n-nodes-base.postgres') return { ...own, credentials: { postgres } };
-		if (own.type !== 'n8n-nodes-etb-wallet.etbWallet') return own;
-		const parameters = { ...z.object({}).passthrough().parse(own.parameters), options };
-		return { ...own, parameters, credentials: { etbWalletApi } };
-	});
-	return { ...gate, nodes };
-}
-
-/** Adds a credential of n8n's Postgres node. */
-export async function addPostgresCredential(
-	api: N8nApi,
-	{ host, port, database }: Address,
-	login: Login,
-): Promise<Credential> {
-	const name = `${logins[login]} ${port} ${database}`;
-	const data = {
-		...{ host, port, database, ssl: 'disable' },
-		...{ user: logins[login], password: 'not-checked' },
-	};
-	return { id: await api.createCredential(name, 'postgres', data), name };
-}
-
 /** Calls the gate as another workflow does, and waits until it has ended. */
-export async function payThrough(
-	api: N8nApi,
-	gateId: string,
-	payments: Payment[],
-): Promise<{ execution: Execution; told: ToldItem[] }> {
+export async function payThrough(api: N8nApi, gateId: string, payments: Payment[]) {
 	const execution = await api.endedExecution(await beginPaying(api, gateId, payments), 180_000);
 	return { execution, told: toldIn(execution) };
 }
 
-export interface GateLab {
-	lab: Lab;
-	server: GateServer;
-	database: GateDatabase;
-	superuser: pg.Client;
-	/** The credential of the service. */
-	account: Credential;
-	payroll(name: string, count: number): Payment[];
-	/** Adds a gate's workflow; resolves to its id. */
-	addGate(from?: {
-		address?: Address;
-		login?: Login;
-		account?: Credential;
-		options?: object;
-	}): Promise<string>;
-	/** Calls a gate as another workflow does. */
-	pay(payments: Payment[], gateId: string): Promise<{ execution: Execution; told: ToldItem[] }>;
-	/** Stops PostgreSQL and starts it again; `superuser` is another connection then. */
-	restartPostgres(): Promise<void>;
-	/** A lease that a test can wait for, which a person cannot set. */
-	setLease(lease: string): Promise<void>;
-	/** How often the user of each was paid, by the sandbox's books. */
-	times: (payments: Payment[]) => number[];
-	stop(): Promise<void>;
+/** Publishes pay-gate.json with these credentials; resolves to its id. */
+export async function publishGate(
+	api: N8nApi,
+	credentials: Record<string, string>,
+): Promise<string> {
+	const id = await api.createWorkflow(
+		withCredentials(await readGateWorkflow('pay-gate.json'), credentials),
+	);
+	await api.activate(id);
+	return id;
 }
 
-/**
- * Starts n8n, the sandbox and PostgreSQL, with a gate in it for the budget `main`.
- * @param options.isSetUp whether the gate's schema is in the database already
- */
-export async function startGateLab(
-	options: { isSetUp?: boolean; env?: N8nOptions['env'] } = {},
-): Promise<GateLab> {
-	const { isSetUp = true, env } = options;
+const EditFields = z
+	.object({
+		assignments: z.object({ assignments: z.array(z.object({ name: z.string() }).passthrough()) }),
+	})
+	.passthrough();
+
+/** Writes these values into an Edit Fields node, as a person does. */
+export async function writeFields(
+	{ api }: Lab,
+	workflowId: string,
+	nodeName: string,
+	values: Record<string, string>,
+): Promise<void> {
+	await api.changeWorkflow(workflowId, ({ nodes }) => ({
+		nodes: nodes.map((node) => {
+			if (node.name !== nodeName) return node;
+			const fields = EditFields.parse(node.parameters);
+			const assignments = fields.assignments.assignments.map((field) => {
+				return { ...field, value: values[field.name] ?? field.value };
+			});
+			return { ...node, parameters: { ...fields, assignments: { assignments } } };
+		}),
+	}));
+}
+
+const SetUpLogin = z.object({
+	'Credential to make': z.string(),
+	User: z.string(),
+	Password: z.string(),
+});
+type SetUpLogin = z.infer<typeof SetUpLogin>;
+
+/** The fields of a Postgres credential. */
+type PostgresFields = Record<string, unknown>;
+
+/** Starts n8n, the sandbox and PostgreSQL, and takes the steps of the README, up to publishing the gate. */
+export async function startGateLab(options: Parameters<typeof startLab>[0] = {}) {
 	const server = await startGateServer();
 	// What is left running keeps the test's process alive.
-	const lab = await startLab({ env }).catch(async (error: unknown) => {
+	const lab = await startLab(options).catch(async (error: unknown) => {
 		await server.stop();
 		throw error;
 	});
-	const database = await (isSetUp ? server.gate() : server.emptyDatabase());
-	const superuser = await database.connect('superuser');
-	if (isSetUp) await setRules(superuser, 'main', {});
-	const account = { id: lab.credentialId, name: 'account' };
-	const gateLab: GateLab = {
-		lab,
-		server,
-		database,
-		superuser,
-		account,
-		payroll: (name, count) => payrollOf(lab.sandbox, name, count),
-		times: (payments) => timesPaid(lab.sandbox, payments),
-		async addGate({ address = database, login = 'gate', account: other = account, options } = {}) {
-			const postgres = await addPostgresCredential(lab.api, address, login);
-			const id = await lab.api.createWorkflow(await gateWorkflow(postgres, other, options));
-			await lab.api.activate(id);
-			return id;
+	const { api } = lab;
+	const database = await server.emptyDatabase();
+	const { host, port, database: name } = database;
+	const credentials: Record<string, string> = { 'ETB Wallet account': lab.credentialId };
+	const users: Record<string, PostgresFields> = {};
+
+	async function addPostgres(credential: string, user: string, password: string): Promise<void> {
+		users[credential] = { host, port, database: name, user, password, ssl: 'disable' };
+		credentials[credential] = await api.createCredential(credential, 'postgres', users[credential]);
+	}
+	const run = async (workflowId: string, trigger: string) =>
+		await api.endedExecution(await api.run(workflowId, trigger), 120_000);
+	async function setUp(workflowId: string): Promise<SetUpLogin[]> {
+		const execution = await run(workflowId, 'Set Up');
+		assert.equal(execution.status, 'success', execution.error);
+		return z.array(SetUpLogin).parse(execution.nodes[SET_UP_NODE]?.[0]?.outputs[0]);
+	}
+
+	await addPostgres('Pay gate administrator', logins.setup, 'not-checked');
+	const file = await readGateWorkflow('gate-set-up.json');
+	// It is not to be saved what the set-up shows, because of the passwords. Here it is looked at.
+	const saved = { ...file, settings: { executionOrder: 'v1' } };
+	const setUpId = await api.createWorkflow(withCredentials(saved, credentials));
+	for (const login of await setUp(setUpId))
+		await addPostgres(login['Credential to make'], login.User, login.Password);
+	const payGateId = await publishGate(api, credentials);
+
+	const gateLab = {
+		...{ lab, server, database, setUpId, payGateId },
+		/** Sees everything in the database. */
+		superuser: await database.connect('superuser'),
+		/** Logged in as the gate's own login. */
+		gate: await database.connect(`pay_gate_${name}`),
+		/** Ids of credentials in n8n, by the names in the files. */
+		credentials,
+		/** What the credential of this name holds. */
+		login: (credential: string) => ({ ...users[credential] }),
+		/** Runs a workflow from this trigger to its end. */
+		run,
+		/** Runs the set-up once more; resolves to what it shows. */
+		setUpAgain: async () => await setUp(setUpId),
+		/** Imports a workflow with gate and credentials chosen; resolves to its id. */
+		add: async (added: WorkflowFile) =>
+			await lab.add(withPayGate(withCredentials(added, credentials), payGateId)),
+		/** Publishes a second workflow of the gate, with these changes of its login; resolves to its id. */
+		async addGate(changes: PostgresFields): Promise<string> {
+			const login = { ...users['Pay gate'], ...changes };
+			const id = await api.createCredential('Another pay gate', 'postgres', login);
+			return await publishGate(api, { ...credentials, 'Pay gate': id });
 		},
-		pay: async (payments, gateId) => await payThrough(lab.api, gateId, payments),
-		async setLease(lease) {
-			await gateLab.superuser.query('update etb_wallet.rules set lease = $1', [lease]);
-		},
-		async restartPostgres() {
-			await gateLab.superuser.end();
+		/** Users of the sandbox with a payment each. */
+		payroll: (of: string, count: number) => payrollOf(lab.sandbox, of, count),
+		/** How often the user of each was paid, by the sandbox's books. */
+		times: (payments: Payment[]) => timesPaid(lab.sandbox, payments),
+		/** Calls a gate as another workflow does. */
+		pay: async (payments: Payment[], gateId = payGateId) => await payThrough(api, gateId, payments),
+		/** Stops PostgreSQL and starts it again; `superuser` is another connection then. */
+		async restartPostgres(): Promise<void> {
 			await server.restart();
 			gateLab.superuser = await database.connect('superuser');
 		},
-		async stop() {
-			await gateLab.superuser.end();
+		async stop(): Promise<void> {
 			await lab.stop();
 			await server.stop();
 		},
 	};
 	return gateLab;
 }
+export type GateLab = Awaited<ReturnType<typeof startGateLab>>;

@@ -1,4 +1,5 @@
 /** A PostgreSQL of its own with pay gates in it, each in a database of its own, for tests that call the gate's functions. */
+import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,15 +15,13 @@ export const schemaText = async (): Promise<string> =>
 		? await ownSchemaText()
 		: await readFile(process.env.GATE_SCHEMA, 'utf8');
 
-/** The logins of these tests: one for each role, one that sets up without being a superuser, and one without rights. */
+/** The logins of these tests: one for each role, and one that sets up without being a superuser. */
 export const logins = {
 	gate: 'n8n_login',
 	desk: 'desk_login',
 	setup: 'setup_person',
 	superuser: 'n8n',
-	stranger: 'stranger',
-} as const;
-export type Login = keyof typeof logins;
+};
 
 /** Where a test database stands. */
 export interface Address {
@@ -37,6 +36,7 @@ export interface Item {
 	toUserId?: unknown;
 	amountEtb?: unknown;
 	requestedBy?: unknown;
+	txHash?: unknown;
 }
 
 const told = z.object({
@@ -80,6 +80,7 @@ export interface Answer {
 	reference?: string;
 	outcome?: string;
 	txHash?: string;
+	code?: string;
 	message?: string;
 	error?: Answer;
 }
@@ -106,6 +107,15 @@ export async function value<Value>(
 ): Promise<Value> {
 	const [row] = await rows(runs, z.record(z.unknown()), sql, values);
 	return type.parse(Object.values(row ?? {})[0]);
+}
+
+/** A query is refused with this message, and this hint if one is expected. */
+export async function refused(query: Promise<unknown>, message: RegExp, hint = /(?:)/) {
+	await assert.rejects(query, (error: pg.DatabaseError) => {
+		assert.match(error.message, message);
+		assert.match(error.hint ?? '', hint);
+		return true;
+	});
 }
 
 /** Calls `claim` as the gate's workflow does. */
@@ -165,38 +175,27 @@ export async function endLeases(runs: Runs, state: 'sending' | 'unknown'): Promi
 	);
 }
 
-/** Changes rules, or sets a budget up, by `set_rules`. */
-export async function setRules(runs: Runs, budget: string, rules: object): Promise<void> {
-	await runs.query('select etb_wallet.set_rules($1, $2, $3)', [
-		budget,
-		JSON.stringify(rules),
-		'Abebe',
-	]);
+/** Changes rules of a budget or of one of its callers, or sets a budget up, by `set_rules`. */
+export async function setRules(
+	runs: Runs,
+	budget: string,
+	rules: object,
+	caller = '',
+): Promise<void> {
+	const values = [budget, JSON.stringify(rules), 'Abebe', caller];
+	await runs.query('select etb_wallet.set_rules($1, $2, $3, $4)', values);
 }
 
 /** A database with a pay gate in it. */
 export interface GateDatabase extends Address {
-	/** A connection that ends with the server, if nobody ends it before. */
-	connect(login: Login): Promise<pg.Client>;
+	/** A connection of one of `logins` or of this user, which ends with the server, if nobody ends it before. */
+	connect(login: string): Promise<pg.Client>;
 }
 
-export interface GateServer {
-	host: string;
-	port: number;
-	/** Makes an empty database that `setup_person` owns. */
-	emptyDatabase(name?: string, options?: string): Promise<GateDatabase>;
-	/** Makes a database and runs `schema` in it, as it is or changed. */
-	gate(schema?: string): Promise<GateDatabase>;
-	/** Stops PostgreSQL, which ends all connections, and starts it again. */
-	restart(): Promise<void>;
-	/** Kills PostgreSQL, as a crash does; `restart` starts it again. */
-	kill(): Promise<void>;
-	stop(): Promise<void>;
-}
-
-/** Connects to a test database. */
-export async function connect(address: Address, login: Login): Promise<pg.Client> {
-	const client = new pg.Client({ ...address, user: logins[login] });
+/** Connects to a test database as one of `logins` or as this user. */
+export async function connect(address: Address, login: string): Promise<pg.Client> {
+	const { [login]: user = login }: Record<string, string> = logins;
+	const client = new pg.Client({ ...address, user });
 	// The server's end ends what is still open then; a query that it meets fails by itself.
 	client.on('error', () => undefined);
 	await client.connect();
@@ -204,7 +203,7 @@ export async function connect(address: Address, login: Login): Promise<pg.Client
 }
 
 /** Starts a PostgreSQL that holds nothing but what these tests make. */
-export async function startGateServer(): Promise<GateServer> {
+export async function startGateServer() {
 	const folder = await mkdtemp(join(tmpdir(), 'etb-wallet-gate-'));
 	// PostgreSQL runs as another user.
 	await chmod(folder, 0o755);
@@ -216,11 +215,11 @@ export async function startGateServer(): Promise<GateServer> {
 	const clients: pg.Client[] = [];
 	let databases = 0;
 	let hasLogins = false;
-	const server: GateServer = {
+	const server = {
 		host,
 		port,
-		async emptyDatabase(database = `gate_${++databases}`, options = '') {
-			await admin.query(`create database ${database} owner ${logins.setup} ${options}`);
+		/** A database of this name, which is there. */
+		database(database: string): GateDatabase {
 			const address = { host, port, database };
 			return {
 				...address,
@@ -231,7 +230,13 @@ export async function startGateServer(): Promise<GateServer> {
 				},
 			};
 		},
-		async gate(schema) {
+		/** Makes an empty database that `setup_person` owns. */
+		async emptyDatabase(name = `gate_${++databases}`, options = ''): Promise<GateDatabase> {
+			await admin.query(`create database ${name} owner ${logins.setup} ${options}`);
+			return server.database(name);
+		},
+		/** Makes a database and runs `schema` in it, as it is or changed. */
+		async gate(schema?: string): Promise<GateDatabase> {
 			const database = await server.emptyDatabase();
 			const person = await database.connect('setup');
 			await person.query(schema ?? (await schemaText()));
@@ -241,16 +246,17 @@ export async function startGateServer(): Promise<GateServer> {
 			hasLogins = true;
 			const superuser = await database.connect('superuser');
 			await superuser.query(`grant usage on schema etb_wallet to ${logins.gate}, ${logins.desk}`);
-			await Promise.all([person.end(), superuser.end()]);
 			return database;
 		},
-		async restart() {
+		/** Stops PostgreSQL, which ends all connections, and starts it again. */
+		async restart(): Promise<void> {
 			await admin.end().catch(() => undefined);
 			await postgres.restart();
 			admin = await connectAdmin();
 		},
+		/** Kills PostgreSQL, as a crash does; `restart` starts it again. */
 		kill: async () => await postgres.kill(),
-		async stop() {
+		async stop(): Promise<void> {
 			await Promise.allSettled(clients.map(async (client) => await client.end()));
 			await admin.end();
 			await postgres.stop();
@@ -259,6 +265,7 @@ export async function startGateServer(): Promise<GateServer> {
 	};
 	return server;
 }
+export type GateServer = Awaited<ReturnType<typeof startGateServer>>;
 
 /**
  * Puts a clock in the place of the gate's: it goes on from 12:00:30 in Addis Ababa on the day before a month ends, and can

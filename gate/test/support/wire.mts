@@ -3,23 +3,14 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /** Where the wire is cut, once. `asked`: the query never arrives. `answered`: it is done, and its answer is lost. */
-export interface Cut {
+interface Cut {
 	/** A part of the query. */
 	query: string;
 	at: 'asked' | 'answered';
 }
 
-export interface Wire {
-	port: number;
-	/** Cuts at the next such query; resolves once that has happened. */
-	cutAt(cut: Cut): Promise<void>;
-	/** Cuts all connections now. */
-	cutAll(): void;
-	close(): Promise<void>;
-}
-
 /** Begins to pass connections on to PostgreSQL. */
-export async function startWire(target: { host: string; port: number }): Promise<Wire> {
+export async function startWire(target: { host: string; port: number }) {
 	const sockets = new Set<Socket>();
 	let planned: (Cut & { done: () => void }) | undefined;
 	const server = createServer((client) => {
@@ -37,50 +28,41 @@ export async function startWire(target: { host: string; port: number }): Promise
 			});
 		}
 		let losesAnswer: (() => void) | undefined;
-		// A query can come in several parts.
+		// A query can come in several parts. What was asked before a cut was planned does not count: connections are used again.
 		let asked = '';
 		client.on('data', (data: Buffer) => {
-			// What was asked before a cut was planned does not count: connections are used again.
 			asked = planned === undefined ? '' : (asked + data.toString('latin1')).slice(-100_000);
-			if (planned === undefined || !asked.includes(planned.query)) {
-				postgres.write(data);
-				return;
-			}
+			if (planned === undefined || !asked.includes(planned.query)) return;
 			const { at, done } = planned;
 			planned = undefined;
-			asked = '';
-			if (at === 'asked') {
-				cut();
-				done();
-				return;
-			}
 			losesAnswer = done;
-			postgres.write(data);
+			if (at === 'answered') return;
+			cut();
+			done();
 		});
-		postgres.on('data', (data: Buffer) => {
-			if (losesAnswer === undefined) {
-				client.write(data);
-				return;
-			}
+		postgres.on('data', () => {
+			if (losesAnswer === undefined) return;
 			cut();
 			losesAnswer();
 		});
+		// It passes on after the looks above: what comes to a cut wire gets no further.
+		client.pipe(postgres).pipe(client);
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const address = server.address();
 	if (address === null || typeof address === 'string') throw new Error('no port');
-	const cutAll = () => {
-		for (const socket of sockets) socket.destroy();
-	};
+	const cutAll = () => sockets.forEach((socket) => socket.destroy());
 	return {
 		port: address.port,
-		cutAt: async (cut) =>
-			await new Promise((done) => {
+		/** Cuts at the next such query; resolves once that has happened. */
+		cutAt: async (cut: Cut) =>
+			await new Promise<void>((done) => {
 				planned = { ...cut, done };
 			}),
+		/** Cuts all connections now. */
 		cutAll,
-		async close() {
+		async close(): Promise<void> {
 			cutAll();
 			server.close();
 			await once(server, 'close');

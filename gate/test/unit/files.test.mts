@@ -1,11 +1,11 @@
 /** What can be seen in the files of the pay gate, without n8n and PostgreSQL. */
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
-import { callsPayGate, readGateWorkflow, schemaText, SET_UP_NODE } from '../../start/workflows.mts';
+import { readGateWorkflow, schemaText } from '../../start/workflows.mts';
 import { mutations } from '../mistakes.mts';
 import { mutated } from '../../../test/support/mutation.mts';
 import { expectConnected } from '../../../test/repository/connected.mts';
@@ -21,33 +21,23 @@ test('gate/schema.sql and the workflows are what the files of gate/ make', () =>
 	expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('the set-up workflow has the whole of gate/schema/ in it', async () => {
-	const { nodes } = await readGateWorkflow('gate-set-up.json');
-	const record = QueryNode.parse(nodes.find(({ name }) => name === SET_UP_NODE));
+test('the SQL can be read by each database and by n8n', async () => {
 	const schema = await schemaText();
-	expect(record.parameters.query).toContain(schema);
 	// A database that is not UTF8 has to understand it, up to the sentence that refuses it.
 	expect(schema).toMatch(/^[\t\n\x20-\x7e]*$/);
 	// n8n would take these for an expression, and for values that it has to fill in.
 	expect(schema).not.toMatch(/\{\{|\$\d/);
 });
 
-test('the gate asks for the version of the record that gate/schema/ makes', async () => {
-	const [, version] = /c_newest constant integer := (\d+);/.exec(await schemaText()) ?? [];
-	expect(version).toBeDefined();
-	const claim = (await readGateWorkflow('pay-gate.json')).nodes.find(
-		({ name }) => name === 'Claim',
-	);
-	expect(QueryNode.parse(claim).parameters.query).toMatch(new RegExp(`, ${version}, \\$5\\)$`));
-});
-
 test('what a mutation changes stands once in its file, and once in all', async () => {
 	const schema = await schemaText();
 	for (const mutation of mutations) {
+		expect(existsSync(`gate/test/sql/${mutation.noticedBy}.live.mts`)).toBe(true);
 		expect(() => mutated(readFileSync(mutation.file, 'utf8'), mutation)).not.toThrow();
 		expect(() => mutated(schema, mutation)).not.toThrow();
 	}
 	expect(new Set(mutations.map(({ breaks }) => breaks)).size).toBe(mutations.length);
+	expect(mutations.length).toBeGreaterThanOrEqual(75);
 });
 
 const Note = z.object({ parameters: z.object({ content: z.string() }) });
@@ -115,11 +105,6 @@ describe.each(files)('%s', (file) => {
 			[],
 		);
 	});
-
-	test('calls the gate by its name, if it calls it', async () => {
-		const workflow = await readGateWorkflow(file);
-		expect(callsPayGate(workflow)).toBe(file.startsWith('gate-tools'));
-	});
 });
 
 test('schema.sql, for psql, runs every file of schema/ in order', () => {
@@ -143,13 +128,16 @@ test('a list that goes into SQL is rid of what PostgreSQL does not take in a tex
 	}
 });
 
-test('CONTRIBUTING names files that exist', () => {
-	const named = [
-		...readFileSync('gate/CONTRIBUTING.md', 'utf8').matchAll(/`([\w.-]+\.(?:mts|sql|js|css))`/g),
-	];
+test('CONTRIBUTING names files that exist, and each test with its promise', () => {
+	const text = readFileSync('gate/CONTRIBUTING.md', 'utf8');
+	const named = [...text.matchAll(/`(?:test\/)?([\w.-]+\.(?:mts|sql|js|css|txt))`/g)];
 	const known = new Set(globSync('gate/**/*.*').map((path) => basename(path)));
 	expect(named.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
 	expect(named.length).toBeGreaterThan(5);
+	const promised = [...text.matchAll(/`((?:sql|n8n|unit)\/[\w-]+)`/g)].map(([, name]) => name);
+	const tests = globSync('{sql,n8n,unit}/*.mts', { cwd: 'gate/test' });
+	const names = tests.map((path) => path.replace(/(\.live|\.test)?\.mts$/, ''));
+	expect([...new Set(promised)].sort()).toEqual(names.sort());
 });
 
 test('every picture is used and light enough to load', () => {
@@ -194,18 +182,11 @@ describe('What to Do names the way out of each error of PostgreSQL', () => {
 		const { errorMessage } = z
 			.object({ errorMessage: z.string() })
 			.parse(nodes.find(({ name }) => name === 'What to Do')?.parameters);
-		const expressions = errorMessage.slice(1).split(/\{\{([^]*?)\}\}/);
-		const said = expressions.map((part, index) =>
-			index % 2 === 0
-				? part
-				: String(
-						runInNewContext(part, {
-							$json: { message },
-							$: () => ({ isExecuted: false }),
-						}),
-					),
+		const known = { $json: { message }, $: () => ({ isExecuted: false }) };
+		const said = errorMessage.replace(/\{\{([^]*?)\}\}/g, (_, code: string) =>
+			String(runInNewContext(code, known)),
 		);
-		expect(said.join('')).toMatch(/\. Nothing was sent\. What to do: /);
-		expect(said.join('')).toMatch(remedy);
+		expect(said).toMatch(/\. Nothing was sent\. What to do: /);
+		expect(said).toMatch(remedy);
 	});
 });

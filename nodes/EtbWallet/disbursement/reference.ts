@@ -2,7 +2,7 @@
 import { invalid, requiredText } from '../../shared/invalidValue';
 import { lookOf } from '../../shared/lookalikes';
 
-/** In characters (code points), as in the pay gate. */
+/** In characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
 
 /** The key of a reference, by which it is remembered: references that look the same have the same. */
