@@ -37,6 +37,7 @@ const CALLED: Array<[name: string, types: string, result?: string, call?: string
 	['pg_advisory_xact_lock', 'integer', 'void'],
 	['set_config', 'text, text, boolean'],
 	['current_setting', 'text'],
+	['format', 'text, text'],
 	['format', 'text, text, text'],
 	['format', 'text, text, text, text'],
 	['format', 'text, name, text'],
