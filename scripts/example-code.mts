@@ -10,11 +10,10 @@ const read = (name: string): string => readFileSync(join(codeFolder, name), 'utf
 /** The files of the code of each node, one after the other, by the name of the example and of the node. */
 const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
 	'payroll.json': {
-		'Rows of the register': ['words.cjs', 'rows.cjs', 'payroll-rows.cjs'],
-		Ask: ['words.cjs', 'open.cjs', 'payroll-ask.cjs'],
+		'Page and rows': ['words.cjs', 'register.cjs', 'open.cjs', 'payroll-end.cjs'],
 	},
 	'payroll-from-a-file.json': {
-		'Page and rows': ['words.cjs', 'rows.cjs', 'open.cjs', 'payroll-page.cjs'],
+		'Page and rows': ['words.cjs', 'register.cjs', 'open.cjs', 'payroll-page.cjs'],
 	},
 	'people-to-pay.json': { Page: ['words.cjs', 'people-page.cjs'] },
 	'payments-of-a-period.json': { 'Here it is': ['words.cjs', 'period-page.cjs'] },

@@ -1,5 +1,5 @@
-const about = (row) =>
-	`${text(row.purpose)} ${timeOf(row.paidAt)} ${text(row.txHash)} ${text(row.reason)}`;
-const each = (title, outcome) => section(title, registered().filter(is(outcome)), about);
-const page = each('UNKNOWN', 'unknown') + each('Not paid', 'notPaid') + each('Paid', 'paid');
-return page || 'There is no payment of this period.';
+const titles = { unknown: 'UNKNOWN', notPaid: 'Not paid', paid: 'Paid' };
+const parts = Object.entries(titles).map(([outcome, title]) =>
+	section(title, registered.filter(is(outcome))),
+);
+return page(...parts).html || 'There is no payment of this period.';

@@ -1,45 +1,65 @@
-// In front of the other code of a workflow.
+// In front of the other code of each workflow.
 const all = (node, ...run) => {
 	try {
-		const items = $(node).isExecuted ? $(node).all(0, ...run) : [];
+		const items = $(node).all(0, ...run);
 		return items.map(({ json }) => json);
 	} catch {
-		return []; // This workflow has no such node, or it had no such run.
+		return []; // The workflow has no such node, or it did not run.
 	}
 };
 const text = (value) => String(value ?? '').replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-const amountOf = (row) => Number(row.amountEtb ?? row.askedEtb ?? 0);
-const money = (amount) => amount.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
-const sum = (rows) => money(rows.reduce((total, row) => total + amountOf(row), 0));
-const people = (rows) => `${rows.length} ${rows.length === 1 ? 'person' : 'people'}`;
-const local = (time) => DateTime.fromISO(time).setZone('Africa/Addis_Ababa');
-const timeOf = (time) => (time ? local(time).toFormat('yyyy-LL-dd HH:mm') : '');
-const is = (outcome) => (row) => row.outcome === outcome;
-const remarksOf = (row, ...codes) => (row.remarks ?? []).filter(({ code }) => codes.includes(code));
-const whyNot = ({ problem, message, remedy, outcome }) =>
-	problem || [message, outcome === 'notPaid' && remedy].filter(Boolean).join('. ');
-const rank = (row) => ['notPaid', 'unknown', 'paid'].indexOf(row?.outcome);
-const registered = () => {
-	const rows = new Map(); // The most that is known of each reference.
-	for (const row of [...all('Payments'), ...all('Payments now')])
-		if (rank(row) >= rank(rows.get(row.reference))) rows.set(row.reference, row);
-	return [...rows].map(([, row]) => row).filter(({ reference }) => reference);
+const amountOf = (row) => Number(row.amountEtb ?? row.paid?.amountEtb ?? row.askedEtb ?? 0);
+const sum = (rows) => {
+	const total = rows.reduce((before, row) => before + amountOf(row), 0);
+	return total.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
 };
-const section = (title, rows, about = () => '') => {
-	const line = (row) =>
-		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${about(row)}</td><td>${amountOf(row) ? money(amountOf(row)) : ''}</td></tr>`;
-	const total = rows.some(amountOf) ? `, ${sum(rows)} ETB` : '';
+const people = ({ length }) => `${length} ${length === 1 ? 'person' : 'people'}`;
+const local = (time) => DateTime.fromISO(time).setZone('Africa/Addis_Ababa');
+const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 'Other payments';
+const is = (outcome) => (row) => row.outcome === outcome;
+const remarksOf = (row, ...without) =>
+	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
+const hasEnded = ({ outcome }) => ['paid', 'notPaid', 'unknown'].includes(outcome);
+const whyNot = ({ outcome, problem, message, remedy, reason }) =>
+	problem || reason || { notPaid: `${message}. ${remedy}`, unknown: message }[outcome] || '';
+const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
+// The most that the register knows of each reference.
+const register = new Map(
+	[...all('Payments'), ...all('Payments now')]
+		.filter(({ reference }) => reference)
+		.sort((one, other) => rank(one) - rank(other))
+		.map((row) => [row.reference, row]),
+);
+// Not `register.values()`: an expression of n8n gets none of them.
+const registered = [...register].map(([, row]) => row);
+// What a page says below a name. A reason that is that of the row above stands there once.
+const tell = (row, index, rows) => {
+	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };
+	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
+	const isRepeated = reason !== '' && index > 0 && reason === whyNot(rows[index - 1]);
+	return [
+		...[row.line && `Row ${row.line}.`, isRepeated ? 'As above.' : reason],
+		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
+		...[paidAt && local(paidAt).toFormat('yyyy-LL-dd HH:mm'), txHash],
+		...(hasEnded(row) ? [] : remarksOf(row, 'rounded')),
+		...[wallet && `Wallet ${wallet}`, row.phone, is('unknown')(row) && row.reference],
+		workflow && `by ${workflow}`,
+	];
+};
+const heading = (title, rows) =>
+	`${text(title)}: ${people(rows)}${rows.some(amountOf) ? `, ${sum(rows)} ETB` : ''}`;
+const section = (title, rows) => {
+	const line = (row, index) =>
+		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${tell(row, index, rows).filter(Boolean).map(text).join(' ')}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
 	if (rows.length === 0) return '';
-	return `<h3>${title}: ${people(rows)}${total}</h3><table>${rows.map(line).join('')}</table>`;
+	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
+};
+const page = (...parts) => {
+	const html = parts.filter(Boolean).join('');
+	return { fieldType: 'html', elementName: 'page', html };
 };
 const radio = (fieldName, fieldLabel, options, defaultValue = '') => {
 	const fieldOptions = { values: options.map((option) => ({ option })) };
-	return {
-		fieldType: 'radio',
-		requiredField: true,
-		fieldName,
-		fieldLabel,
-		fieldOptions,
-		defaultValue,
-	};
+	const field = { fieldType: 'radio', requiredField: true, fieldOptions, defaultValue };
+	return { ...field, fieldName, fieldLabel };
 };

@@ -1,6 +1,6 @@
 /** The examples of the gate, made of those of the package: each with the gate in the place of the node that pays. */
 import { z } from 'zod';
-import type { WorkflowFile } from '../../demo/n8n-api.mts';
+import { WorkflowFile } from '../../demo/n8n-api.mts';
 import { readExample } from '../../demo/examples.mts';
 
 const Node = z
@@ -82,6 +82,10 @@ function among(nodes: Node[], connections: unknown): z.infer<typeof Targets> {
 
 const to = (node: string, type = 'main') => ({ [type]: [[{ node, type, index: 0 }]] });
 
+/** The width on the canvas of the node that names the caller, and the height of a row of nodes, in pixels. */
+const CALL_WIDTH = 220;
+const ROW = 400;
+
 /** The nodes that name the caller and call the gate, the latter under the name of the node that paid. */
 function gateNodes(
 	name: string,
@@ -100,13 +104,44 @@ function gateNodes(
 	};
 	const call: Node = {
 		...{ id, name, type: 'n8n-nodes-base.executeWorkflow', typeVersion: 1.1 },
-		position: [x + 220, y],
+		position: [x + CALL_WIDTH, y],
 		parameters: { workflowId: PAY_GATE, options: {} },
 	};
 	return [set, call];
 }
 
 const Id = z.object({ id: z.string() });
+
+/**
+ * The example with the two nodes that call the gate in the place of the one that pays. The nodes behind it in its row of the
+ * canvas make room for one more. @param changed nodes for others of the example; none for those that go
+ * @throws when another number of nodes than one leads to the node that pays
+ */
+function withGate(
+	example: WorkflowFile,
+	pay: Node,
+	[caller, call]: [Node, Node],
+	changed: Map<Node, Node[]>,
+): Pick<WorkflowFile, 'nodes' | 'connections'> {
+	const all = new Map(changed).set(pay, [caller, call]);
+	const gone = [...changed].flatMap(([node, nodes]) => (nodes.length === 0 ? [node] : []));
+	const [x, y] = pay.position;
+	const nodes = nodesOf(example)
+		.flatMap((node) => [...all].find(([{ name }]) => name === node.name)?.[1] ?? [node])
+		.map((node) => {
+			const [left, top] = node.position;
+			const isBehind = left > x && Math.abs(top - y) < ROW && node !== call && !isNote('')(node);
+			const position = [left + (isBehind ? CALL_WIDTH : 0), top];
+			return Node.parse(withoutThem({ ...node, position }, gone));
+		});
+	const links = among(nodes, example.connections);
+	const into = Object.values(links)
+		.flatMap(({ main }) => main?.flat() ?? [])
+		.filter((target) => target?.node === pay.name);
+	if (into.length !== 1) throw new Error(`${into.length} nodes lead to "${pay.name}"`);
+	for (const target of into) if (target) target.node = caller.name;
+	return { nodes, connections: { ...links, [caller.name]: to(call.name) } };
+}
 
 /** `payroll.json`, without what settles: that is done at the desk. @throws when it is no longer made as this expects */
 export async function payrollThroughTheGate(): Promise<WorkflowFile> {
@@ -115,21 +150,19 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 	const pay = only(nodes, 'node that pays', isPaying);
 	const settles = nodes.filter(({ type }) => /^n8n-nodes-base\.form(Trigger)?$/.test(type));
 	if (settles.length === 0) throw new Error('The example has no form that settles');
-	const [x, y] = pay.position;
-	const [caller, call] = gateNodes(pay.name, Id.parse(pay).id, 'payroll', [x, y]);
+	const call = gateNodes(pay.name, Id.parse(pay).id, 'payroll', pay.position);
 	const about = only(nodes, 'note about it', isNote('About this workflow'));
 	const copies = only(nodes, 'note about copies', isNote('A copy '));
 	const people = only(nodes, 'node that reads the people', ({ name }) => name === 'People');
 	const ends = only(nodes, 'end in red', ({ type }) => type === 'n8n-nodes-base.stopAndError');
 	const changed = new Map<Node, Node[]>([
 		...settles.map((node): [Node, Node[]] => [node, []]),
-		[pay, [caller, call]],
 		[
 			about,
 			[
 				withContent(
 					about,
-					`## Pay salaries through the pay gate\n\n*Pay salaries every month* with the [pay gate](${URL}) in the place of the node that pays. It pays the payroll \`gate\`.\n\n**Before you start:** choose your workflow *Pay gate* in *${pay.name}*, and run *Set up people to pay*.\n\n**Make it yours:** set the pay day in *Every 25th* and in *Check List*, and limits at the desk. Publish.`,
+					`## Pay salaries through the pay gate\n\n*Pay salaries every month* with the [pay gate](${URL}) in the place of the node that pays. It pays the payroll \`other\`.\n\n**Before you start:** choose your workflow *Pay gate* in *${pay.name}*, and run *Set up people to pay*.\n\n**Make it yours:** set the pay day in *Every 25th* and in *Check List*, and limits at the desk. Publish.`,
 				),
 			],
 		],
@@ -149,7 +182,7 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 					...people,
 					parameters: {
 						...people.parameters,
-						filters: { conditions: [{ keyName: 'payroll', keyValue: 'gate' }] },
+						filters: { conditions: [{ keyName: 'payroll', keyValue: 'other' }] },
 					},
 				},
 			],
@@ -171,116 +204,51 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 			],
 		],
 	]);
-	// The nodes behind the one that pays make room for one more.
-	const made = nodes
-		.flatMap((node) => changed.get(node) ?? [node])
-		.map((node) => {
-			const [left, top] = node.position;
-			const isBehind = left > x && node !== call && !isNote('')(node);
-			const place = { ...node, position: [left + (isBehind ? 220 : 0), top] };
-			return Node.parse(withoutThem(place, settles));
-		});
-	const links = among(made, example.connections);
-	const into = Object.entries(links).filter(([, { main }]) =>
-		main?.flat().some((target) => target?.node === pay.name),
-	);
-	if (into.length !== 1) throw new Error(`${into.length} nodes lead to "${pay.name}"`);
-	for (const [, { main }] of into)
-		for (const target of main?.flat() ?? [])
-			if (target?.node === pay.name) target.node = caller.name;
 	return {
 		name: 'Pay salaries through the pay gate',
-		nodes: made,
-		connections: { ...links, [caller.name]: to(pay.name) },
+		...withGate(example, pay, call, changed),
 		settings: example['settings'],
 	};
 }
 
-/** `agent-with-approval.json`, whose tool calls the gate. @throws when it is no longer made as this expects */
+/** `agent-with-approval.json`, whose payment calls the gate. @throws when it is no longer made as this expects */
 export async function agentThroughTheGate(): Promise<WorkflowFile> {
-	const example = await readExample('agent-with-approval.json');
+	// Its forms and chats are others than those of the workflow it is made of.
+	const text = JSON.stringify(await readExample('agent-with-approval.json'));
+	const example = WorkflowFile.parse(
+		JSON.parse(text.replaceAll('c1a3c0de-0008-', 'c1a3c0de-0010-')),
+	);
 	const nodes = nodesOf(example);
-	const pay = only(nodes, 'tool that pays', isPaying);
+	const pay = only(nodes, 'node that pays', isPaying);
+	const tool = only(nodes, 'tool that pays', ({ type }) => type.endsWith('.toolWorkflow'));
 	const about = only(nodes, 'note about it', isNote('About this workflow'));
 	const agent = only(nodes, 'agent', ({ type }) => type.endsWith('.agent'));
 	const { systemMessage } = z
 		.object({ systemMessage: z.string() })
 		.parse(agent.parameters['options']);
-	const { toolDescription, ...asked } = z
-		.object({
-			...{ toolDescription: z.string(), reference: z.string() },
-			...{ toUserId: z.string(), amountEtb: z.string() },
-		})
-		.parse(pay.parameters);
-	const inputs = [
-		...[
-			{ name: 'reference', type: 'string' },
-			{ name: 'toUserId', type: 'string' },
-		],
-		{ name: 'amountEtb', type: 'any' },
-	];
-	const tool: Node = {
-		...{ id: Id.parse(pay).id, name: pay.name, position: pay.position },
-		...{ type: '@n8n/n8n-nodes-langchain.toolWorkflow', typeVersion: 2.2 },
-		parameters: {
-			description: replaced(toolDescription, '.', ', through the pay gate.'),
-			workflowId: { __rl: true, mode: 'id', value: '={{ $workflow.id }}' },
-			workflowInputs: {
-				...{ mappingMode: 'defineBelow', value: asked, matchingColumns: [] },
-				schema: inputs.map(({ name, type }) => ({
-					...{ id: name, displayName: name, required: false, defaultMatch: false, display: true },
-					...{ canBeUsedToMatch: true, ...(type === 'string' ? { type } : {}), removed: false },
-				})),
-				...{ attemptToConvertTypes: false, convertFieldsToString: false },
-			},
-		},
-	};
-	const [x, y] = pay.position;
-	const trigger: Node = {
-		...{ id: 'c1a3c0de-0010-4000-8000-000000000041', name: 'When the agent pays' },
-		...{ type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1.1, position: [x + 256, y] },
-		parameters: { workflowInputs: { values: inputs } },
-	};
-	const [caller, call] = gateNodes('Pay', 'c1a3c0de-0010-4000-8000-000000000043', 'agent', [
-		x + 464,
-		y,
-	]);
 	const told = replaced(
 		systemMessage,
 		/(?<=\n- alreadyPaid: .*\n)/,
 		'- inFlight: it is being sent by somebody else; say that, and do not try again.\n',
 	);
-	const changed = new Map<Node, Node>([
-		[pay, tool],
-		[
-			agent,
-			{
-				...agent,
-				parameters: { ...agent.parameters, options: { systemMessage: told } },
-			},
-		],
+	const description = replaced(tool.parameters['description'], '.', ', through the pay gate.');
+	const changed = new Map<Node, Node[]>([
+		[tool, [{ ...tool, parameters: { ...tool.parameters, description } }]],
+		[agent, [{ ...agent, parameters: { ...agent.parameters, options: { systemMessage: told } } }]],
 		[
 			about,
-			withContent(
-				about,
-				`## An agent that pays through the gate\n\n*An agent that asks before it pays*, with the limits of a [pay gate](${URL}).\n\n**Before you start:** choose your credential in *Chat model* and your workflow *Pay gate* in *Pay*, publish, and give the caller \`agent\` limits at the desk.\n\n**Try it:** *Open chat*, and ask it to pay somebody.\n\nNever ask by a link in an email: virus scanners open it, which approves.`,
-			),
+			[
+				withContent(
+					about,
+					`## An agent that pays through the gate\n\n*An agent that asks before it pays*, with the limits of a [pay gate](${URL}).\n\n**Before you start:** choose your credential in *Chat model* and your workflow *Pay gate* in *Pay*, publish, and give the caller \`agent\` limits at the desk.\n\n**Try it:** *Open chat*, and ask it to pay somebody.\n\nNever ask by a link in an email: virus scanners open it, which approves.`,
+				),
+			],
 		],
 	]);
+	const call = gateNodes(pay.name, Id.parse(pay).id, 'agent', pay.position);
 	return {
 		name: 'An agent that pays through the gate',
-		nodes: [...nodes.map((node) => changed.get(node) ?? node), trigger, caller, call].map((node) =>
-			// Its forms and chats are others than those of the workflow it is made of.
-			Node.parse(JSON.parse(JSON.stringify(node).replaceAll('c1a3c0de-0008-', 'c1a3c0de-0010-'))),
-		),
-		connections: {
-			...among(nodes, example.connections),
-			[trigger.name]: to(caller.name),
-			[caller.name]: to(call.name),
-		},
-		settings: {
-			...z.object({}).passthrough().parse(example['settings']),
-			callerPolicy: 'workflowsFromSameOwner',
-		},
+		...withGate(example, pay, call, changed),
+		settings: example['settings'],
 	};
 }

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
+import { crossingLines } from './canvas.mts';
 import { expectConnected } from './connected.mts';
 
 const files = globSync('examples/*.json').map((path) => basename(path));
@@ -93,6 +94,10 @@ async function nodesAfter(file: string, name: string): Promise<Set<string>> {
 	follow(name);
 	return found;
 }
+
+test.each(Object.keys(MOST_OF))('no line of %s crosses another one', async (file) => {
+	expect(crossingLines(await readExample(file))).toEqual([]);
+});
 
 describe.each(files)('%s', (file) => {
 	test('is small enough for one canvas', async () => {
@@ -231,8 +236,8 @@ test('each table has the same columns in every workflow that makes it', async ()
 test('what the payrolls write into the register, and what its file reads, are columns of it', async () => {
 	const own = tablesOf(await readExample('people-to-pay.json')).get('ETB payments') ?? [];
 	const columns = own.map(({ name }) => name);
-	const [, returned = ''] = /return \{\n\t\t\t\.\.\.([\s\S]*?)\n\t\t\};/.exec(
-		readFileSync('examples/code/rows.cjs', 'utf8'),
+	const [, returned = ''] = /return \{\n\t\t\.\.\.([\s\S]*?)\n\t\};/.exec(
+		readFileSync('examples/code/register.cjs', 'utf8'),
 	) ?? [''];
 	const written = [...returned.matchAll(/\b(\w+)(?=: )|(?<=, )(\w+)(?=[, ])/g)].map(
 		([, named, short]) => named ?? short ?? '',

@@ -7,7 +7,7 @@ import { compareVersions, n8nVersion } from '../../support/n8n/version.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
 import { unfitExamples } from './installed-nodes.mts';
-import { eventually, executionsOf, paidSince, startLab } from '../../support/lab.mts';
+import { eventually, executionsOf, paidSince, setFields, startLab } from '../../support/lab.mts';
 import { itemsOf, type Item } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
 import { PAYMENTS, addRows, rowsOf } from '../../support/people.mts';
@@ -95,6 +95,29 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	);
 	assert.equal(payments(), already + 1);
 	assert.equal(lab.sandbox.books.users().length, users);
+	// Who is refused or unknown stands in the register with the reason, and the execution is red.
+	for (const [reference, fault, outcome, reason] of [
+		[
+			'refused',
+			{ process: 'never', answer: { status: 422, body: '{"message":"The wallet is closed"}' } },
+			'notPaid',
+			/The wallet is closed/,
+		],
+		['unknown', 'error500BeforePaying', 'unknown', /./],
+	] as const) {
+		await setFields(lab.api, id, 'Pay', { reference });
+		lab.sandbox.faults.next('POST /disburse', fault);
+		assert.match(
+			(await run(id, START)).error ?? '',
+			new RegExp(`Somebody needs you: .*${outcome}`),
+		);
+		const rows = (await rowsOf(lab.api, PAYMENTS)).filter((row) => row['reference'] === reference);
+		assert.deepEqual(
+			rows.map((row) => [row['outcome'], row['amountEtb'], row['askedEtb']]),
+			[[outcome, null, 250.5]],
+		);
+		assert.match(String(rows[0]?.['reason']), reason);
+	}
 	const [event] = await executionsOf(lab, receiver, 1);
 	assert.ok(event);
 	assert.deepEqual(only(itemsOf(event, 'What happened')), {
@@ -281,6 +304,12 @@ void describe('agent-with-approval.json', () => {
 	});
 	after(async () => await model.close());
 
+	/** The outcome and the amount of each payment to this person in the register. */
+	const registered = async () =>
+		(await rowsOf(lab.api, PAYMENTS))
+			.filter((row) => row['userId'] === toUserId)
+			.map((row) => [row['outcome'], row['amountEtb']]);
+
 	/** What was asked and done, and the agent's answer. */
 	async function ask(chatInput: string, ...choices: string[]) {
 		const { questions, execution } = await chat(lab, workflowId, chatInput, choices);
@@ -294,10 +323,12 @@ void describe('agent-with-approval.json', () => {
 		assert.match(declined.questions[0] ?? '', new RegExp(`50 ETB.*${toUserId}`));
 		assert.equal(payments(), already);
 		assert.ok(!reached(declined.execution, 'Pay a user'));
+		assert.deepEqual(await registered(), []);
 
 		const { answer } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
 		assert.match(answer, /"outcome":"paid"/);
 		assert.deepEqual(paid(already), [`${toUserId} 75`]);
+		assert.deepEqual(await registered(), [['paid', 75]]);
 	});
 
 	test('a second call for the same person in the same message pays nothing more', async () => {
@@ -305,5 +336,16 @@ void describe('agent-with-approval.json', () => {
 		const { answer } = await ask(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
 		assert.match(answer, /"outcome":"alreadyPaid"/);
 		assert.deepEqual(paid(already), [`${toUserId} 60`]);
+	});
+
+	test('a payment that is refused or above the maximum stands in the register with the reason', async () => {
+		const refused = { status: 422, body: '{"message":"The wallet is closed"}' };
+		lab.sandbox.faults.next('POST /disburse', { process: 'never', answer: refused });
+		await ask(`Pay 55 ETB to ${toUserId}`, 'Approve');
+		await ask(`Pay 501 ETB to ${toUserId}`, 'Approve');
+		assert.deepEqual((await registered()).slice(-2), [
+			['notPaid', null],
+			['notPaid', null],
+		]);
 	});
 });

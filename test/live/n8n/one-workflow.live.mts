@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';
 import { START, list, start, workflow } from '../../support/n8n/workflow.mts';
 import { eventually, startLab, timesPaid } from '../../support/lab.mts';
+import { PAYMENTS, rowsOf } from '../../support/people.mts';
 import {
 	callOf,
 	counts,
@@ -37,6 +38,18 @@ async function run(id: string): Promise<NodeResult[]> {
 	return nodeResults(execution.nodes.Pay?.at(-1)?.outputs[0] ?? []);
 }
 
+/** The register's row of each payment, one for each: outcome, paid, asked, transaction, reason and workflow. */
+async function registered(payments: Payment[]): Promise<unknown[][]> {
+	const rows = await rowsOf(lab.api, PAYMENTS);
+	return payments.map(({ reference }) => {
+		const own = rows.filter((row) => row['reference'] === reference);
+		assert.equal(own.length, 1, reference);
+		return ['outcome', 'amountEtb', 'askedEtb', 'txHash', 'reason', 'workflow'].map(
+			(column) => own[0]?.[column],
+		);
+	});
+}
+
 const times = (payments: Payment[]) => timesPaid(lab.sandbox, payments);
 
 /** Compares the results with the sandbox's books. */
@@ -65,10 +78,52 @@ test('two workflows with the same 100 references at once: each person once', asy
 	}
 	const paid = both.flat().filter(({ outcome }) => outcome === 'paid');
 	assert.equal(paid.length, payments.length);
+	const proofs = new Map(
+		lab.sandbox.books.disbursements().map(({ toUserId, txHash }) => [toUserId, txHash]),
+	);
+	assert.deepEqual(
+		await registered(payments),
+		payments.map(({ toUserId, amountEtb }) => [
+			...['paid', amountEtb, amountEtb, proofs.get(toUserId), ''],
+			`One workflow that pays (${payId})`,
+		]),
+	);
 	// A third caller repeats the payments in another order.
 	for (const id of [callers[0] ?? '', await caller(payments.toReversed())])
 		assert.deepEqual(counts(await run(id)), { alreadyPaid: 100 });
 	assert.deepEqual(new Set(times(payments)), new Set([1]));
+});
+
+test('who is refused or unknown stands in the register with the reason, until it is paid', async () => {
+	const payments = payrollOf(lab.sandbox, 'left', 3);
+	const [refused, unknown] = payments.map(({ toUserId }) => toUserId);
+	const answer = { status: 422, body: '{"message":"The wallet is closed"}' };
+	lab.sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+		bodyText.includes(`"${refused}"`)
+			? { process: 'never', answer }
+			: bodyText.includes(`"${unknown}"`)
+				? 'error500BeforePaying'
+				: undefined,
+	);
+	const id = await caller(payments);
+	await run(id);
+	lab.sandbox.faults.clear();
+	const rows = await registered(payments);
+	assert.deepEqual(
+		rows.map(([outcome, paid, asked]) => [outcome, paid, asked]),
+		[
+			['notPaid', null, payments[0]?.amountEtb],
+			['unknown', null, payments[1]?.amountEtb],
+			['paid', payments[2]?.amountEtb, payments[2]?.amountEtb],
+		],
+	);
+	assert.match(String(rows[0]?.[4]), /The wallet is closed/);
+	assert.notEqual(rows[1]?.[4], '');
+	await run(id);
+	assert.deepEqual(
+		(await registered(payments)).map(([outcome]) => outcome),
+		['paid', 'unknown', 'paid'],
+	);
 });
 
 test('a caller with Retry On Fail, whose call fails after it paid: each person once', async () => {

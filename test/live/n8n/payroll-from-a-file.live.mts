@@ -84,11 +84,11 @@ test('shows what will be paid and what not, and pays exactly that after a second
 	for (const seen of [
 		`21,900.50 ETB for 2 people: salary, ${duePeriod()}`,
 		'october.csv, uploaded by Workflow Builder (owner@example.com)',
-		'New: 2 people',
-		`Wallet etbw_${employee} 0911223344`,
+		'Will be paid, look at these: 2 people, 21,900.50 ETB',
+		`Row 2. New: never paid before. Wallet etbw_${employee} 0911223344`,
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
-		'Totals that were not read: row 5',
+		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
 		`Approve: pay 21,900.50 ETB to 2 people, salary, ${duePeriod()}`,
 	])
 		assert.ok(asked.includes(seen), `${seen} is not on the page:\n${asked}`);
@@ -96,7 +96,10 @@ test('shows what will be paid and what not, and pays exactly that after a second
 
 	await payroll.approver.choose(address, 'Approve');
 	const end = await payroll.approver.read(address);
-	assert.match(textOf(end), /21,900\.50 ETB paid to 2 people, 1 not paid.*Approved by Hiwot Alemu/);
+	assert.match(
+		textOf(end),
+		/Paid: 2 people, 21,900\.50 ETB\. Not paid: 1 person.*, approved by Hiwot Alemu/,
+	);
 	assert.deepEqual(payroll.paid(already), salaries);
 	assert.doesNotMatch(textOf(end), /could not be written/);
 	assert.equal(openInOffice(fileOn(end)).length, 4);
@@ -151,7 +154,7 @@ test('who uploaded cannot approve, nor a stranger, nor a list that brings an app
 	await payroll.accountant.choose(address, 'Approve');
 	assert.match(
 		textOf(await payroll.approver.open(address)),
-		/Nobody was paid: Workflow Builder .* uploaded this list, so somebody else has to approve it/,
+		/Nobody was paid: who uploaded this list cannot approve it/,
 	);
 	const stranger = FormVisitor.stranger(lab.n8n.url);
 	const body = new FormData();
@@ -173,7 +176,7 @@ test('a list that was declined pays nobody, and is not red', async () => {
 	await payroll.approver.choose(address, 'Decline');
 	assert.match(
 		textOf(await payroll.approver.read(address)),
-		/Nobody was paid.*Declined by Hiwot Alemu.*Not paid, because nobody approved it: 2 people/,
+		/Paid: 0 people\. Not paid, because nobody approved it: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu/,
 	);
 	assert.deepEqual(payroll.paid(already), []);
 	assert.equal((await payroll.execution(address)).status, 'success');
@@ -203,21 +206,21 @@ void describe('between the page and the approval', () => {
 		lab.sandbox.faults.clear();
 		const already = payroll.payments();
 		const [address, page] = await shown(list);
-		assert.match(page, /9,500\.50 ETB for 1 person.*Unknown: 1 person, 12,400\.00 ETB/);
+		assert.match(page, /9,500\.50 ETB for 1 person.*UNKNOWN: 1 person, 12,400\.00 ETB/);
 		return { address, employee, already, salaries };
 	}
 
 	test('somebody is settled as not paid: what was shown is paid, and no more (S19)', async () => {
 		const { address, employee, already, salaries } = await half('error500BeforePaying');
 		await payroll.settle({ [await referenceOf(employee)]: 'It was not paid' });
-		assert.match(await payroll.approve(address), /9,500\.50 ETB paid to 1 person/);
+		assert.match(await payroll.approve(address), /Paid: 1 person, 9,500\.50 ETB/);
 		assert.deepEqual(payroll.paid(already), salaries.slice(1));
 	});
 
 	test('somebody is settled as paid: what was shown is paid', async () => {
 		const { address, employee, already, salaries } = await half('error500AfterPaying');
 		await payroll.settle({ [await referenceOf(employee)]: 'It was paid' });
-		assert.match(await payroll.approve(address), /9,500\.50 ETB paid to 1 person/);
+		assert.match(await payroll.approve(address), /Paid: 1 person, 9,500\.50 ETB/);
 		assert.deepEqual(payroll.paid(already), salaries.slice(1));
 	});
 
@@ -233,8 +236,11 @@ void describe('between the page and the approval', () => {
 		await setFields(lab.api, payroll.id, 'Pay salaries', {
 			options: { maxAmountEtb: '20000', maxTotalEtb: '100000', includeInput: true },
 		});
-		assert.match(end, /9,500\.50 ETB paid to 1 person.*Paid or unknown meanwhile.*1 person/);
-		assert.match(end, new RegExp(`${employee} Paid 12,400\\.00 ETB to Abebe Kebede \\S+ \\S+ 0x`));
+		assert.match(
+			end,
+			/Paid: 1 person, 9,500\.50 ETB\. Not paid now, because the register has it: 1 person/,
+		);
+		assert.match(end, new RegExp(`has it: .* ${employee} Row 2\\. \\S+ \\S+ 0x`));
 		assert.deepEqual(payroll.paid(already), salaries);
 	});
 
@@ -244,7 +250,7 @@ void describe('between the page and the approval', () => {
 		const [address] = await shown(list);
 		await lab.n8n.stop();
 		await lab.restartN8n();
-		assert.match(await payroll.approve(address), /21,900\.50 ETB paid to 2 people/);
+		assert.match(await payroll.approve(address), /Paid: 2 people, 21,900\.50 ETB/);
 		assert.deepEqual(payroll.paid(already), salaries);
 	});
 });
@@ -263,7 +269,9 @@ test('a copy, and the monthly payroll, pay nobody whom this one paid, and say wh
 	);
 	assert.match(
 		page,
-		new RegExp(`All were paid before.*Paid before, not again: 2 people.*${payroll.id}`),
+		new RegExp(
+			`Paid: 0 people\\. Paid before, not again: 2 people, 21,900\\.50 ETB.*${payroll.id}`,
+		),
 	);
 	await lab.api.deactivate(id);
 
@@ -282,12 +290,12 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			monthBefore(),
 			'salary',
-			`This is for ${monthBefore()}. ${duePeriod()} is due. 2 of these 2 people got the same amount in the last 10 days: salary ${duePeriod()}.`,
+			`This is for ${monthBefore()}. ${duePeriod()} is due. 2 of these 2 people were paid in the last 10 days (${duePeriod()} salary), 2 of them the same amount.`,
 		],
 		[
 			duePeriod(),
 			'bonus',
-			`2 of these 2 people got the same amount in the last 10 days: salary ${duePeriod()}.`,
+			`2 of these 2 people were paid in the last 10 days (${duePeriod()} salary), 2 of them the same amount.`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
@@ -318,11 +326,11 @@ test('a correction is a list with that purpose', async () => {
 	);
 	assert.match(
 		corrected,
-		/All were paid before.*Paid 12,400\.00 ETB to Abebe Kebede \S+ \S+ 0x\S+ by .*\+4\.0 %.*the purpose correction/,
+		/Paid: 0 people\. Paid before, not again: 2 people.*Paid 12,400\.00 ETB to Abebe Kebede \S+ \S+ 0x\S+ .*\+4\.0 %.* by .*the purpose correction/,
 	);
 	assert.match(
 		await payroll.pay(csv(`${employee},${name},,500`), duePeriod(), 'correction'),
-		/500\.00 ETB paid to 1 person/,
+		/Paid: 1 person, 500\.00 ETB/,
 	);
 	assert.deepEqual(payroll.paid(already), [...salaries, `${employee} 500`].sort());
 	assert.deepEqual(
@@ -344,24 +352,34 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	faultFor(lab, new Map(faults.map((fault, index) => [`etbw_${people[index]}`, fault])));
 	const page = await payroll.pay(list);
 	lab.sandbox.faults.clear();
-	assert.match(page, /2 UNKNOWN \(201\.00 ETB\), 0 paid, 1 not paid/);
+	assert.match(
+		page,
+		/UNKNOWN: 2 people, 201\.00 ETB\. Paid: 0 people\. Not paid: 1 person, 102\.00 ETB/,
+	);
 	assert.doesNotMatch(page, /Nobody was paid/);
-	assert.match(page, /Abebe Kebede S-paid .*Wallet etbw_S-paid, salary-/);
+	assert.match(page, /Abebe Kebede S-paid .*Wallet etbw_S-paid salary-/);
 	const [, link = ''] = /\[(\S+)\] What is open/.exec(page) ?? [];
 	assert.match(await payroll.approver.open(link), /What is open/);
 
 	const [paid, lost] = [await referenceOf('S-paid'), await referenceOf('S-lost')];
-	const settled = await payroll.settle({ [paid]: 'It was paid', [lost]: 'It was not paid' });
-	assert.match(settled, /Abebe Kebede \S*PAID Settled as paid.*LOST Settled as not paid/);
+	const typed = { [paid]: 'It was paid', 'Its transaction': '0x<b>typed</b>' };
+	assert.match(
+		await payroll.settle(typed),
+		/Recorded: 1 person, 100\.00 ETB .*S-paid Settled as paid.* 0x<b>typed<\/b>/,
+	);
+	assert.match(
+		await payroll.settle({ [lost]: 'It was not paid' }),
+		/Recorded: 1 person, .*S-lost Settled as not paid/,
+	);
 	assert.deepEqual(payroll.paid(already), ['S-paid 100']);
 	const [row] = await register('S-paid');
 	assert.deepEqual(
-		[row?.['outcome'], row?.['amountEtb'], row?.['settledBy'], row?.['name']],
-		['paid', 100, second.email, 'Abebe Kebede'],
+		[row?.['outcome'], row?.['amountEtb'], row?.['settledBy'], row?.['name'], row?.['txHash']],
+		['paid', 100, second.email, 'Abebe Kebede', '0x<b>typed</b>'],
 	);
 	assert.match(
 		await payroll.pay(list),
-		/203\.00 ETB paid to 2 people.*Paid before, not again: 1 person/,
+		/Paid: 2 people, 203\.00 ETB\. Paid before, not again: 1 person/,
 	);
 	assert.deepEqual(payroll.paid(already), ['S-closed 102', 'S-lost 101', 'S-paid 100']);
 });
@@ -389,15 +407,35 @@ test('the next month says who is new, gone, risen, renamed, and leaves out who w
 		'M-9,new,0911000009,1009',
 	);
 	const [, page] = await shown(list);
-	assert.match(page, /New: 1 person, 1,009\.00 ETB new M-9/);
+	assert.match(page, /new M-9 .*New: never paid before/);
 	assert.match(
 		page,
-		/Look at these: 3 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
+		/Will be paid, look at these: 4 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
 	);
 	assert.match(
 		page,
 		new RegExp(`Paid in ${monthBefore()}, and not in this list: 1 person, 1,001\\.00 ETB gone M-1`),
 	);
+});
+
+test('rounded amounts are one line with the difference of the sums, and a reason of many people stands there once (S11, S14)', async () => {
+	const { rows } = await newList();
+	const calculated = rows.map((row, index) => `${row.split(',')[0]},Person,,${index + 1}00.1249`);
+	const [, page] = await shown(csv(...calculated));
+	assert.match(
+		page,
+		/300\.24 ETB for 2 people.*2 amounts were rounded\. The sum of the list minus this sum is 0\.01 ETB/,
+	);
+	assert.doesNotMatch(page, /Rounded to/);
+	await setFields(lab.api, payroll.id, 'Pay salaries', { options: { maxTotalEtb: '1' } });
+	await lab.api.activate(payroll.id);
+	const above = textOf(await payroll.accountant.read(await payroll.upload(csv(...rows))));
+	await setFields(lab.api, payroll.id, 'Pay salaries', {
+		options: { maxAmountEtb: '20000', maxTotalEtb: '100000' },
+	});
+	await lab.api.activate(payroll.id);
+	assert.equal(above.match(/above the Maximum per Run/g)?.length, 1);
+	assert.match(above, /Not paid: 2 people.* Row 3\. As above\./);
 });
 
 for (const [what, upload] of [

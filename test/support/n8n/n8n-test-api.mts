@@ -4,6 +4,7 @@ import {
 	EXECUTION_ENDED,
 	N8nApi,
 	WithId,
+	type DataTableColumn,
 	type Execution,
 	type Login,
 } from '../../../demo/n8n-api.mts';
@@ -64,6 +65,17 @@ export class N8nTestApi extends N8nApi {
 	/** The packages that are listed there. */
 	async communityPackages(): Promise<CommunityPackage[]> {
 		return await this.request('GET', '/rest/community-packages', z.array(CommunityPackage));
+	}
+
+	/** Adds columns to a data table, as a person does on its page. */
+	async addColumns(table: string, columns: DataTableColumn[]): Promise<void> {
+		const { id: project } = await this.request('GET', '/rest/projects/personal', WithId);
+		const path = `/rest/projects/${project}/data-tables`;
+		const Tables = z.object({ data: z.array(WithId.extend({ name: z.string() })) });
+		const { data } = await this.request('GET', path, Tables);
+		const id = data.find(({ name }) => name === table)?.id;
+		for (const column of columns)
+			await this.request('POST', `${path}/${id}/columns`, WithId, column);
 	}
 
 	/** Saves a workflow with these changes; the earlier version stays published until it is activated again. */

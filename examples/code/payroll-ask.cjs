@@ -1,1 +1,0 @@
-return JSON.stringify(openPage()).replaceAll('$', '\\u0024');

@@ -1,0 +1,1 @@
+return rows.map((json) => ({ json }));

@@ -1,1 +1,0 @@
-return registerRows().map((json) => ({ json }));
