@@ -24,12 +24,12 @@ const rows = results.map((row) => {
 	if (isKnown) return { ...old, reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
+	const typed = outcome === 'paid' ? answer[`tx ${encodeURIComponent(reference)}`] : undefined;
 	return {
 		...{ ...old, reference, purpose, period, person, employee, name, outcome, reason, askedEtb },
 		...{ phone: phone && String(phone), userId: row.toUserId ?? old.userId, paidAt: row.paidAt },
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
-		txHash:
-			row.txHash ?? (outcome === 'paid' ? answer[`tx ${encodeURIComponent(reference)}`] : null),
+		txHash: row.txHash ?? typed,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: isSettling || is('alreadyPaid')(row) ? old.approvedBy : answer.user?.email,
 		settledBy: isSettling ? answer.user?.email : undefined,

@@ -20,8 +20,10 @@ const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
 const hasEnded = ({ outcome }) => ['paid', 'notPaid', 'unknown'].includes(outcome);
-const whyNot = ({ outcome, problem, message, remedy, reason }) =>
-	problem || reason || { notPaid: `${message}. ${remedy}`, unknown: message }[outcome] || '';
+const whyNot = ({ outcome, problem, message, remedy, reason }) => {
+	const told = { notPaid: [message, remedy], unknown: [message] }[outcome] ?? [];
+	return problem || reason || told.filter(Boolean).join('. ');
+};
 const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
 // The most that the register knows of each reference.
 const register = new Map(

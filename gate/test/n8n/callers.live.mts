@@ -32,7 +32,7 @@ void describe('payroll-through-the-gate.json', () => {
 			{ employee: 'E-3042', name: 'Sara Mengistu', amountEtb: 10_250.5 },
 			{ employee: 'E-3043', name: 'Bekele Worku', amountEtb: 9900 },
 		].map((person) => ({
-			...{ ...person, person: person.employee.replace('-', ''), payroll: 'gate' },
+			...{ ...person, person: person.employee.replace('-', ''), payroll: 'other' },
 			userId: sandbox.books.addUser({ externalId: person.employee }).id,
 		}));
 		await makeTable(api, PAYMENTS);
