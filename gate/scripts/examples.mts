@@ -82,9 +82,8 @@ function among(nodes: Node[], connections: unknown): z.infer<typeof Targets> {
 
 const to = (node: string, type = 'main') => ({ [type]: [[{ node, type, index: 0 }]] });
 
-/** The width on the canvas of the node that names the caller, and the height of a row of nodes, in pixels. */
+/** The width on the canvas of the node that names the caller, in pixels. */
 const CALL_WIDTH = 220;
-const ROW = 400;
 
 /** The nodes that name the caller and call the gate, the latter under the name of the node that paid. */
 function gateNodes(
@@ -113,8 +112,8 @@ function gateNodes(
 const Id = z.object({ id: z.string() });
 
 /**
- * The example with the two nodes that call the gate in the place of the one that pays. The nodes behind it in its row of the
- * canvas make room for one more. @param changed nodes for others of the example; none for those that go
+ * The example with the two nodes that call the gate in the place of the one that pays. The nodes to the right of it make room
+ * for one more. @param changed nodes for others of the example; none for those that go
  * @throws when another number of nodes than one leads to the node that pays
  */
 function withGate(
@@ -125,12 +124,12 @@ function withGate(
 ): Pick<WorkflowFile, 'nodes' | 'connections'> {
 	const all = new Map(changed).set(pay, [caller, call]);
 	const gone = [...changed].flatMap(([node, nodes]) => (nodes.length === 0 ? [node] : []));
-	const [x, y] = pay.position;
+	const [x] = pay.position;
 	const nodes = nodesOf(example)
 		.flatMap((node) => [...all].find(([{ name }]) => name === node.name)?.[1] ?? [node])
 		.map((node) => {
 			const [left, top] = node.position;
-			const isBehind = left > x && Math.abs(top - y) < ROW && node !== call && !isNote('')(node);
+			const isBehind = left > x && node !== call && !isNote('')(node);
 			const position = [left + (isBehind ? CALL_WIDTH : 0), top];
 			return Node.parse(withoutThem({ ...node, position }, gone));
 		});

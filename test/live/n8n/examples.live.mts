@@ -300,6 +300,7 @@ void describe('agent-with-approval.json', () => {
 		const example = await readExample('agent-with-approval.json');
 		const withModel = await model.inWorkflow(lab.api, example);
 		workflowId = await importExample('agent-with-approval.json', () => withModel);
+		await lab.api.activate(workflowId);
 		toUserId = lab.sandbox.books.addUser({ externalId: 'agent-test' }).id;
 	});
 	after(async () => await model.close());
