@@ -327,7 +327,7 @@ void describe('agent-with-approval.json', () => {
 		assert.deepEqual(await registered(), []);
 
 		const { answer } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
-		assert.match(answer, /"outcome":"paid"/);
+		assert.match(answer, /outcome\W+paid/);
 		assert.deepEqual(paid(already), [`${toUserId} 75`]);
 		assert.deepEqual(await registered(), [['paid', 75]]);
 	});
@@ -335,7 +335,7 @@ void describe('agent-with-approval.json', () => {
 	test('a second call for the same person in the same message pays nothing more', async () => {
 		const already = payments();
 		const { answer } = await ask(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
-		assert.match(answer, /"outcome":"alreadyPaid"/);
+		assert.match(answer, /outcome\W+alreadyPaid/);
 		assert.deepEqual(paid(already), [`${toUserId} 60`]);
 	});
 
@@ -348,5 +348,29 @@ void describe('agent-with-approval.json', () => {
 			['notPaid', null],
 			['notPaid', null],
 		]);
+	});
+
+	test('the node itself is a tool, which pays after the approval', async () => {
+		const Inputs = z.object({ workflowInputs: z.object({ value: z.record(z.string()) }) });
+		const example = await readExample('agent-with-approval.json');
+		const asTool = (node: (typeof example.nodes)[number]) =>
+			node.name === 'Pay a user'
+				? {
+						...node,
+						type: 'n8n-nodes-etb-wallet.etbWalletTool',
+						typeVersion: 1,
+						parameters: {
+							...{ resource: 'disbursement', operation: 'create', options: {} },
+							...{ descriptionType: 'manual', toolDescription: 'Pays one user' },
+							...Inputs.parse(node.parameters).workflowInputs.value,
+						},
+					}
+				: node;
+		const withTool = { ...example, nodes: example.nodes.map(asTool) };
+		const id = await lab.add(await model.inWorkflow(lab.api, withTool));
+		const already = payments();
+		const { execution } = await chat(lab, id, `Pay 65 ETB to ${toUserId}`, ['Approve']);
+		assert.match(String(only(itemsOf(execution, 'Agent')).output), /outcome\W+paid/);
+		assert.deepEqual(paid(already), [`${toUserId} 65`]);
 	});
 });
