@@ -42,7 +42,7 @@ test('the approver of a list that was approved meanwhile reads the next step, an
 	const wide = await late.evaluate(() => document.documentElement.scrollWidth);
 	assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
 	await first.choose(address, 'Approve');
-	assert.match(await first.read(address), /100\.00 ETB paid/);
+	assert.match(await first.read(address), /Paid: 1 person, 100\.00 ETB/);
 
 	// n8n never answers a form that is sent while its execution runs.
 	const [, execution = ''] = /form-waiting\/(\d+)/.exec(address) ?? [];
@@ -56,7 +56,7 @@ test('the approver of a list that was approved meanwhile reads the next step, an
 	assert.equal(shown[0], '0px', 'the error that n8n wrote over the page can be read');
 	assert.match(shown[1] ?? '', /Reload this page/);
 	await late.reload();
-	await late.getByText('Paid: 1 person, 100.00 ETB').waitFor();
+	await late.getByRole('heading', { level: 2, name: 'Paid: 1 person, 100.00 ETB' }).waitFor();
 	assert.deepEqual(paid(), [`${userId} 100`]);
 });
 
@@ -87,7 +87,7 @@ test('an unknown one that was paid and one that was not are settled on a phone, 
 	);
 	await phone.goto(await upload());
 	await send(/^Approve: pay 303\.00 ETB to 3 people/);
-	await phone.getByText('UNKNOWN: 2 people, 201.00 ETB').waitFor();
+	await phone.getByRole('heading', { level: 2, name: 'UNKNOWN: 2 people, 201.00 ETB' }).waitFor();
 	lab.sandbox.faults.clear();
 	assert.deepEqual(paid(already), ['etbw_Abebe 100', 'etbw_Dawit 102']);
 
@@ -118,7 +118,7 @@ test('an unknown one that was paid and one that was not are settled on a phone, 
 
 	await phone.goto(await upload());
 	await send(/^Approve: pay 101\.00 ETB to 1 person/);
-	await phone.getByText('Paid: 1 person, 101.00 ETB').waitFor();
+	await phone.getByRole('heading', { level: 2, name: 'Paid: 1 person, 101.00 ETB' }).waitFor();
 	assert.deepEqual(paid(already), ['etbw_Abebe 100', 'etbw_Almaz 101', 'etbw_Dawit 102']);
 	assert.deepEqual(
 		(await rowsOf(lab.api, PAYMENTS)).slice(already).map((row) => [row['name'], row['outcome']]),
