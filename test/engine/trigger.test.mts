@@ -8,13 +8,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { ListeningTrigger, TriggerOptions } from '../support/engine/engine.mts';
-import {
-	callTriggerHook,
-	credentialFor,
-	deduplicator,
-	listen,
-	openTrigger,
-} from '../support/engine/engine.mts';
+import { callTriggerHook, credentialFor, deduplicator, listen } from '../support/engine/engine.mts';
 
 const secret = 'trigger-test-secret';
 const credential = { baseUrl: 'https://partners.example.com', apiKey: 'k', webhookSecret: secret };
