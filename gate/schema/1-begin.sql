@@ -8,7 +8,7 @@
 -- (for a person) may. These roles are of the whole server; a login acts in the databases whose schema etb_wallet it was granted usage of.
 --
 -- Every function that decides takes one lock first: that of the budget's row in `rules`. So decisions happen one after the other, each sees
--- the result of the one before (each statement of READ COMMITTED looks anew), and no two can lock each other out.
+-- the result of the one before (each statement of READ COMMITTED looks anew), and no two are in a deadlock.
 --
 -- Functions that are called often are PL/pgSQL, which keeps its plans. They run with enable_seqscan = off, because a connection keeps the
 -- plan that it made while a table was empty, and without jit, which can take longer to compile a plan than the plan takes to run.

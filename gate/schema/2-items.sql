@@ -1,9 +1,9 @@
 -- The items of a list: the key of a reference, and the fields of an item as values of the record.
 
--- The key of a reference, as keyOf of the ETB Wallet node makes it: references that look the same are the same. Capital and small letters, kinds of
--- dashes and quotes, what nobody sees and compatibility forms do not count, nor do blanks, except one between two digits.
--- `npm run build` writes the characters: what a server takes for a letter or a digit depends on it and its libraries. (In the form NFKD an
--- accent is a character of its own, so the letters are few.) normalize() is of the server: 8-end.sql makes keys anew when it changed.
+-- The key of a reference, as keyOf of the ETB Wallet node makes it: references that look the same are the same. The key ignores case, kinds of
+-- dashes and quotes, invisible characters, compatibility forms and blanks, except a blank between two digits.
+-- `npm run build` writes the characters, because servers and their libraries differ in which ones they take for a letter or a digit. (In the form NFKD
+-- an accent is a character of its own, so the letters are few.) normalize() is the server's: 8-end.sql makes keys anew when it changed.
 create or replace function key_of(p_reference text) returns text language plpgsql immutable as $f$
 declare
   c_unicode constant text := '17.0'; -- The version of these characters

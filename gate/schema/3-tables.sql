@@ -38,18 +38,19 @@ create table if not exists rules (
   primary key (budget, requested_by)
 );
 
--- Each attempt to make a payment: one row for each time that it was handed out. Never removed; its person and amount stay; paid is for ever.
+-- Each attempt to make a payment: one row for each time that it was handed out, that a person wrote it down as paid, or that a second payment of
+-- its claim was found. Never removed; its person and amount stay; paid is for ever.
 create table if not exists payment (
   budget exact not null, -- The budget that pays
   key exact not null, -- The reference by key_of: references that look the same are the same
-  attempt integer not null check (attempt > 0), -- 1 for the first one. There is a next one only after all before it were not paid.
+  attempt integer not null check (attempt > 0), -- 1 for the first one. The next one is handed out only when all before it are notPaid.
   reference exact not null, -- The caller's own name of the payment, as it was written at first
   to_user_id exact not null, -- The person who gets the money
   amount_etb numeric not null check (amount_etb > 0),
   state exact not null check (state in ('sending', 'paid', 'notPaid', 'unknown')), -- sending: handed out, its end not recorded yet (after lease_until: unknown). unknown: may have been paid; a person settles it.
   surprise exact check (surprise in ('paidTwice', 'paidAfterAll')), -- A person should know of it. paidTwice: another attempt is paid too. paidAfterAll: the answer came after a person, or an earlier answer, had said that it was not paid.
   requested_by exact not null, -- The name that the caller gave itself, or empty
-  claim uuid, -- The claim that handed it out. Only who knows it can end it. Null: a person wrote it down as paid.
+  claim uuid, -- The claim that handed it out, which record asks for. Null: a person wrote it down as paid.
   execution exact, -- The execution of n8n that claimed it
   claimed_at timestamptz not null, -- When it was handed out or written down
   lease_until timestamptz not null, -- Its end has to be recorded by then
@@ -59,7 +60,7 @@ create table if not exists payment (
   tx_hash exact, -- The transaction hash of the service
   reason exact, -- The reason why it is not paid or unknown, or the note of the person who settled it
   settled_by exact, -- The person who settled it
-  -- (No two indexes begin alike: a plan made for an empty table takes any that begins with what is asked for, and keeps it.)
+  -- (No two indexes have the same first column. A plan made for an empty table takes any index whose first column is asked for, and keeps it.)
   primary key (key, budget, attempt)
 );
 -- The attempts that are in flight, to be settled, or to be looked at
@@ -80,7 +81,7 @@ create table if not exists spent (
   primary key (budget, period, starts_on, scope, who)
 ) with (fillfactor = 60);
 
--- Everything that was decided, told and said. Only added to.
+-- Each attempt, answer, refusal (a repeated one once), settlement and change of the rules. Only added to.
 create table if not exists history (
   id bigint generated always as identity primary key, -- In the order in which it happened, for one budget
   at timestamptz not null,
@@ -114,7 +115,7 @@ declare
   v_before integer := current_setting('etb_wallet.version_before')::integer;
 begin
   if v_before = 1 then
-    -- All who decide take this lock first, so none of them waits for a table in the middle.
+    -- Functions that decide take the lock of their row in rules first. While the set-up holds all rows, none of them stops halfway, at spent or payment.
     perform from rules for update;
     alter table version add column server integer;
     alter table spent add column name exact not null default '';
@@ -127,8 +128,8 @@ begin
       for each statement execute function refuse_change();
   end if;
   if v_before < 2 then
-    -- Refuses changes that make a paid payment payable again, or give it another person, amount or claim. The set-up may give it the key that its reference
-    -- has on this server, and then another number.
+    -- Refuses changes that make a paid payment payable again, or give a payment another person, amount or claim. The set-up may change the key to the one
+    -- that the reference has on this server, and with the key the attempt's number.
     create trigger paid_for_ever before update on payment
       for each row when (
         (old.state = 'paid' and new.state <> 'paid')

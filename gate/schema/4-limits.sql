@@ -1,6 +1,6 @@
 -- The clock, the lock of a budget, the attempts of a payment, and whether a limit allows more.
 
--- The time now. It is the only clock of the gate: a test can put another in its place.
+-- The time now. All decisions go by this clock, so a test can put another in its place.
 create or replace function clock() returns timestamptz language sql as $f$
   select clock_timestamp()
 $f$;
@@ -14,7 +14,8 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'The pay gate needs the isolation level READ COMMITTED, and this transaction is %', upper(current_setting('transaction_isolation'));
   end if;
-  -- An answer must survive a crash, and the end of the main server, whatever the settings are. (It holds for the rest of the transaction.)
+  -- An answer must survive a crash and, where a synchronous standby is set up, the loss of the main server. (It holds for the rest of the
+  -- transaction.)
   if current_setting('synchronous_commit') not in ('on', 'remote_apply') then
     perform set_config('synchronous_commit', 'on', true);
   end if;
@@ -34,7 +35,7 @@ exception when lock_not_available then
     using errcode = 'lock_not_available', hint = 'Somebody forgot a transaction that is open. An administrator ends it: select pg_terminate_backend(number)';
 end $f$;
 
--- The attempt that says what a payment is: a paid one, else one that may be paid, else the last one; null when there is none
+-- The attempt that decides whether a payment may be sent: a paid one, else one that may be paid, else the last one; null when there is none
 create or replace function deciding_attempt(p_budget text, p_key text) returns payment language plpgsql stable as $f$
 declare
   v_row payment;
@@ -44,8 +45,8 @@ begin
   return v_row;
 end $f$;
 
--- True when a reference, with this deciding attempt, belongs to another payment than one of this amount to this person. An attempt that the service
--- refused, and no person settled, leaves the reference free: a wrong user ID can be corrected.
+-- True when the reference of this deciding attempt belongs to another person or amount. A reference of which all attempts are notPaid, none by the
+-- word of a person, is free for others: a wrong user ID can be corrected.
 create or replace function is_of_another(p_row payment, p_to_user_id text, p_amount numeric) returns boolean language plpgsql stable as $f$
 begin
   return (p_row.to_user_id <> p_to_user_id or p_row.amount_etb <> p_amount) and (p_row.state <> 'notPaid' or exists (

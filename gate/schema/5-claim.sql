@@ -1,20 +1,29 @@
 -- The function that the gate calls before it sends.
 --
--- Free to change: the messages, the limits (4-limits.sql), and the reasons to refuse an item (read_item in 2-items.sql).
+-- Free to change: the messages of items, the limits (4-limits.sql), and the reasons to refuse an item (read_item in 2-items.sql). Not the words of the
+-- errors of claim and lock_budget: the node What to Do of pay-gate.json finds the remedy by them. In the message of a limit ", of which" stays, too.
+--
 -- Each of these has to stay, or a person is paid twice or above a limit:
---   * lock_budget comes before the clock and before any payment or sum is read: until then another claim may decide the same payment.
+--   * lock_budget comes before the clock and before any payment or sum is read. Without the lock, another claim may be deciding the same payment.
 --   * The attempts of an item are read at its turn, because an item before it in the list can have the same reference.
---   * An item is handed out only if none of its attempts is paid, sending or unknown, and it is nobody else's: all branches before objection say so.
+--   * An item is handed out only if none of its attempts is paid, sending or unknown, and its reference belongs to no other payment: the branches
+--     before objection refuse the rest.
+--   * v_claimed, v_claimed_to and v_claimed_by grow with each item that is handed out, because the sums get the money only after the loop.
 --   * The row of the attempt, its line in the history and its sums are written in the transaction that hands it out.
---   * A new code gets its outcome at the end of the loop. pay-gate.json, the ETB Wallet node and people's workflows go by the codes and field names.
+--   * not_after leaves half of the lease, so that a payment that begins at the last moment ends before a person may settle it as not paid.
+--   * Items without an outcome, and send, have the same order: record gives them the answers by it.
+--
+-- A new code means notPaid, and goes into the history as a refusal, unless it stands in the case of outcome and in the condition of the history, at the
+-- end of the loop. record, pay-gate.json and people's workflows go by the codes and field names; the ETB Wallet node goes by the fields of send.
 
 -- For the gate: decides each item of a window, in order, in one transaction, and hands out those that are to be sent now.
 -- p_items: [{reference, toUserId, amountEtb, requestedBy}]. p_clock: the caller's time now; null: the database's. p_version: the version of the tables
--- that the caller was made for. p_modes: the modes of the whole call, as JSON. One that is not "pay" refuses all: a workflow with a dry run would pay by it.
--- p_execution: comes back in send. The ETB Wallet node sends claims of its own execution, and nothing else.
+-- that the caller was made for; null: any. p_modes: a list of the modes of the whole call. One that is not "pay" refuses all items, because its workflow
+-- expects that nobody is paid. p_execution: comes back in send. The ETB Wallet node sends claims of its own execution, and nothing else.
 -- items: one for each item, in order: {outcome, code, message, reference, toUserId, amountEtb, txHash}; outcome and code are null where it is still to
--- be sent. send: [{reference, toUserId, amountEtb, claim, notAfter, execution}], in order. claim: the proof that record asks for. not_after: nothing of
--- it may be sent later than that, by the caller's clock.
+-- be sent. send: [{reference, toUserId, amountEtb, claim, notAfter, execution}], in order, amountEtb as a text. claim: record ends attempts of this
+-- claim only. not_after: the time, by the caller's clock, after which nothing of the claim may be sent.
+-- @throws when the caller or the server has another version than the record, and as lock_budget does
 create or replace function claim(
   p_budget text, p_items json, p_execution text default null, p_clock timestamptz default null, p_version integer default null, p_modes json default null,
   out items jsonb, out send jsonb, out claim uuid, out not_after text
@@ -29,7 +38,7 @@ declare
   v_now timestamptz;
   v_day date;
   v_not_after text;
-  -- The money that this claim hands out: altogether, to each person and for each caller, by their numbers in it.
+  -- The money that this claim has handed out so far: altogether, to each person (by n_person) and for each caller (by n_caller).
   v_claimed numeric := 0;
   v_claimed_to numeric[] := array_fill(0::numeric, array[cardinality(v_items)]);
   v_claimed_by numeric[] := v_claimed_to;
@@ -52,7 +61,7 @@ begin
   v_rules := lock_budget(p_budget);
   v_now := clock();
   v_day := (v_now at time zone v_rules.time_zone)::date;
-  -- Half of the lease is left for a request that was begun at the last moment. By the caller's clock, which may be another.
+  -- The other half of the lease is left for a request that begins at the last moment. The time is the caller's, whose clock may differ from this one.
   v_not_after := to_char((coalesce(p_clock, v_now) + v_rules.lease / 2) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
   for v_item in
@@ -109,7 +118,8 @@ begin
         'execution', p_execution));
     elsif v_code not in ('paidBefore', 'inFlight', 'inDoubt') then
       -- A refusal for the same reason as before is written down once: a payroll that is tried every minute while payments are paused would fill the
-      -- disk. (The part of a limit that is spent is no other reason.) Without a reference nobody could find it.
+      -- disk. The sum behind ", of which" is left out of the comparison, because it changes with each payment. Without a reference nobody could find
+      -- the line, so there is none.
       insert into history (at, budget, event, reference, to_user_id, amount_etb, requested_by, claim, execution, detail)
       select v_now, p_budget, 'refused', n.reference, left(v_item.to_user_id, 200), v_item.amount_etb, left(v_item.requested_by, 200), v_claim, p_execution, v_message
       from (select left(coalesce(v_row.reference, v_item.reference), 200) as reference) n

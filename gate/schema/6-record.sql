@@ -1,7 +1,7 @@
 -- The functions that the gate calls after it has sent.
 
--- The answer of the ETB Wallet node about a payment that it was to send: an outcome that is certain, or unknown. paid: the other fields about a
--- payment that was made: amountEtb, requestedAmountEtb, paidAt
+-- Reads the answer of the ETB Wallet node about one payment. outcome: paid or notPaid if the answer is certain and about this payment, else unknown.
+-- paid: the other fields of a payment that was made, {amountEtb, requestedAmountEtb, paidAt}
 create or replace function read_answer(
   p_item jsonb, p_answer jsonb, out outcome text, out code text, out tx_hash text, out message text, out paid jsonb
 ) language plpgsql immutable as $f$
@@ -15,7 +15,7 @@ begin
     and coalesce(v_answer ->> 'reference', p_item ->> 'reference') = p_item ->> 'reference'
   then
     code := coalesce(v_answer ->> 'code', outcome);
-    tx_hash := nullif(left(v_answer ->> 'txHash', 200), ''); -- what is longer no index takes
+    tx_hash := nullif(left(v_answer ->> 'txHash', 200), ''); -- no index takes a longer text
     if outcome = 'paid' then
       paid := jsonb_strip_nulls(jsonb_build_object('amountEtb', v_answer -> 'amountEtb', 'requestedAmountEtb', v_answer -> 'requestedAmountEtb', 'paidAt', v_answer -> 'paidAt'));
     else
@@ -27,16 +27,18 @@ begin
   end if;
 end $f$;
 
--- The event of the history that an answer means, for an attempt in this state, about which the node had answered p_answer (null: nothing). Null:
--- nothing new.
+-- The event of the history for the answer p_outcome about an attempt in the state p_state, where p_answer is the node's last answer (null: none).
+-- Null: the answer is not new.
 --
---   state    | answered before | paid       | notPaid            | unknown
---   sending  |                 | paid       | notPaid            | unknown
---   unknown  | nothing         | paid       | notPaid (only its lease had ended) | lateAnswer
---   unknown  | unknown         | paid       | lateAnswer         |
---   notPaid  | notPaid         | latePaid   |                    | lateUnknown
---   notPaid  | unknown         | latePaid   | lateAnswer         | (a person settled it, and knew that answer)
---   paid     | paid            |            | lateAnswer         | lateAnswer
+--   state    | last answer | paid       | notPaid    | unknown
+--   sending  | none        | paid       | notPaid    | unknown
+--   unknown  | none        | paid       | notPaid    | lateAnswer     Its lease ended
+--   unknown  | unknown     | paid       | lateAnswer |
+--   notPaid  | none        | latePaid   | lateAnswer | lateUnknown    A person settled it
+--   notPaid  | notPaid     | latePaid   |            | lateUnknown
+--   notPaid  | unknown     | latePaid   | lateAnswer |                A person settled it, and knew this answer
+--   paid     | paid        |            | lateAnswer | lateAnswer
+--   paid     | another one | lateAnswer | lateAnswer | lateAnswer     A person settled it. The answer that came before is not new
 create or replace function event_of(p_state text, p_answer text, p_outcome text) returns text language plpgsql immutable as $f$
 begin
   return case
@@ -50,8 +52,8 @@ begin
 end $f$;
 
 -- For the gate: records how the attempts of a claim ended. p_items: what claim gave as items. p_answers: what the ETB Wallet node gave for send, in
--- its order: one for each, also for errors. It ends only attempts that this claim handed out, and never changes a paid one. An attempt
--- that is not paid, also by the word of a person, it opens again when a later answer says paid or unknown. It can be repeated. items: each with its outcome, in order.
+-- its order: one for each, also for errors. It ends only attempts that this claim handed out, and a paid one stays paid. A later answer "paid" or
+-- "unknown" counts, also for an attempt that was recorded or settled as not paid. It can be repeated. items: each with its outcome, in order.
 -- @throws when this record does not have the claim: then nothing at all is recorded
 create or replace function record(
   p_budget text, p_claim uuid, p_items json, p_answers json, p_execution text default null, out items jsonb
@@ -96,7 +98,7 @@ begin
       end if;
       v_event := event_of(v_row.state, v_row.answer, v_said.outcome);
       if v_event = 'lateAnswer' then
-        -- It changes nothing, but that a txHash is kept.
+        -- The state stays. Only the answer is kept, and the txHash of a paid attempt that had none.
         perform write_down(v_now, v_row, v_event, p_execution, null, concat_ws(' ', v_said.outcome, v_said.tx_hash, v_said.message));
         update payment p set answer = v_said.outcome,
           tx_hash = case when p.state = 'paid' and v_said.outcome = 'paid' then coalesce(p.tx_hash, v_said.tx_hash) else p.tx_hash end
@@ -105,7 +107,7 @@ begin
         if v_event in ('latePaid', 'lateUnknown') then
           v_said.message := concat_ws(' ', format('%s. Later another answer came: %s.', v_before, v_said.outcome), v_said.message);
         end if;
-        -- Money that was given back counts as spent again; money that was not paid is given back. All of one claim is of one day.
+        -- Money that was given back counts as spent again; money that was not paid is given back. All attempts of a claim count for one day.
         v_sign := case when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end;
         if v_sign is not null then
           v_day := v_row.spent_on;
@@ -124,7 +126,7 @@ begin
       v_asks := v_said.outcome <> 'paid' and (v_event is null or v_event = 'lateAnswer');
     end if;
     if v_asks then
-      -- The payment as it is now: by another claim, which ended while this window was sent, or by another attempt of this one.
+      -- The payment may have changed: another claim ended while this window was sent, or another attempt decides.
       v_row := deciding_attempt(p_budget, v_key);
       v_item := v_item || jsonb_build_object('txHash', v_row.tx_hash) || case
         when v_row.state = 'paid' then jsonb_build_object('outcome', 'alreadyPaid', 'code', 'paidBefore', 'message', 'It was paid before, and is not sent again')

@@ -9,7 +9,7 @@ begin
   return left(btrim(p_by), 200);
 end $f$;
 
--- The note that says how they know it. @throws when there is none
+-- The note in which a person says how they know it. @throws when there is none
 create or replace function known_by(p_note text) returns text language plpgsql immutable as $f$
 begin
   if coalesce(btrim(p_note), '') = '' then
@@ -18,9 +18,9 @@ begin
   return p_note;
 end $f$;
 
--- For the desk: a person says what became of an attempt, the one that they asked the partner service about. "Not paid" only of what is unknown: then
--- it may be sent again. "Paid" also of what was taken for not paid, unless it was sent again since. Of a payment that is paid it only takes a
--- surprise off the list. @returns the state
+-- For the desk: a person says whether an attempt was paid, after asking the partner service about this attempt. "Not paid" is taken only of an attempt
+-- that is unknown, whose payment may then be sent again. "Paid" is also taken of one that is notPaid, unless the payment was sent again since. For a
+-- paid attempt, "paid" only takes its surprise off the list. @returns the state. @throws when the attempt does not allow the answer
 create or replace function settle(p_budget text, p_reference text, p_attempt integer, p_was_paid boolean, p_by text, p_note text) returns text language plpgsql security definer as $f$
 declare
   v_rules rules := lock_budget(p_budget);
@@ -60,8 +60,8 @@ begin
   return v_state;
 end $f$;
 
--- For the desk: a person writes down what was paid without the gate, so that the gate pays nobody of the list: all that it would pay now.
--- p_items: [{reference, toUserId, amountEtb, txHash}]. It counts as spent only where the gate handed it out once.
+-- For the desk: a person writes down what was paid without the gate, so that the gate pays nobody of the list. It takes each item that the gate would
+-- pay now. p_items: [{reference, toUserId, amountEtb, txHash}]. An item counts as spent only if the gate once handed out the same payment.
 -- items: each with its outcome, in order: written, alreadyPaid, or refused with the message.
 create or replace function write_down_paid(p_budget text, p_items json, p_by text, p_note text, out items jsonb) language plpgsql security definer as $f$
 #variable_conflict use_column
@@ -105,8 +105,8 @@ begin
   items := to_jsonb(v_told);
 end $f$;
 
--- For the desk: changes the rules that are named, of a budget or of one of its callers, and sets a budget up that has none. Null takes a limit away.
--- @returns all rules of the budget or the caller
+-- For the desk: changes the rules that p_changes names, of a budget or of one of its callers, and makes them if there are none. Null takes a limit away.
+-- @returns all rules of the budget or the caller. @throws when a rule has another name, or a value that cannot be
 create or replace function set_rules(p_budget text, p_changes jsonb, p_by text, p_requested_by text default '') returns rules language plpgsql security definer as $f$
 declare
   v_by text := person(p_by);
@@ -227,7 +227,7 @@ begin
 end $f$;
 
 -- Payments by their reference, the beginning of it, the person or the txHash: at most 50 attempts, first those of exactly this reference, then the
--- newest. And the history of the reference, or of the only one that was found.
+-- newest. The history is that of exactly this reference, or of the only one that was found.
 create or replace function desk_find(p_budget text, p_what text) returns json stable language plpgsql security definer as $f$
 declare
   v_key text := key_of(left(p_what, 200));

@@ -1,4 +1,4 @@
--- The payments under the keys of this server, who may do what, the first limits, and the end: who sets up is who they were before.
+-- The payments under the keys of this server, the rights, the first limits, and the end: the role that set up is the one that it was before.
 
 do $keys$
 declare
@@ -8,8 +8,8 @@ declare
   v_newest constant integer := current_setting('etb_wallet.newest')::integer;
   v_row payment;
 begin
-  -- Another server has another version of Unicode, and another release other characters. The keys are made anew, so that who was paid is found. References
-  -- that became the same share the key, each attempt under a number of its own: together they are paid if one of them is.
+  -- Another server has another version of Unicode, and another release other characters. The keys are made anew, so that a paid reference is found.
+  -- References that became the same share the key, each attempt under a number of its own: together they are paid if one of them is.
   if exists (select from payment p where p.key <> key_of(p.reference)) then
     perform from rules for update;
     for v_row in select * from payment p where p.key <> key_of(p.reference) order by p.budget, p.key, p.attempt loop
@@ -62,7 +62,7 @@ begin
     execute format('alter function %1$s set search_path = etb_wallet, pg_temp; alter function %1$s set enable_seqscan = off; alter function %1$s set jit = off', v_name);
   end loop;
   -- The roles are of the whole server. A login may do what its role may in the databases where it was granted usage of the schema, and in no other:
-  -- a copy of another database brings the logins of that along, and they lose it.
+  -- a copy of another database has the logins of that one, and they lose the usage.
   for v_name in
     select r.rolname from pg_namespace n, aclexplode(n.nspacl) a join pg_roles r on r.oid = a.grantee
     where n.nspname = 'etb_wallet' and r.rolname ~ '^pay_(gate|desk)_' and substring(r.rolname from 10) not in (current_database(), md5(current_database()))
