@@ -5,6 +5,7 @@ import { errorItem, triesOf } from '../shared/n8n';
 import { callService, type ServiceResult } from '../shared/service/call';
 import { failureError, invalidValueError, invalidValueFailure } from '../shared/service/failure';
 import { mayRepeat, type ServiceRequest } from '../shared/service/request';
+import { hideSecrets } from '../shared/service/secrets';
 import type { ParameterReader } from './parameters';
 
 /** One operation, as the editor offers it. */
@@ -63,7 +64,13 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				const isUnknown = verdict === 'unknown';
 				output.push(errorItem({ ...error, ...(isUnknown && { outcome: 'unknown' }) }, itemIndex));
 			} else {
-				throw failureError(context.getNode(), result.failure, itemIndex);
+				const { failure } = result;
+				const steps = [failure.remedy, textOfMade(doneBefore, account)].filter(Boolean);
+				throw failureError(
+					context.getNode(),
+					{ ...failure, remedy: steps.join('<br/>') },
+					itemIndex,
+				);
 			}
 		}
 		return output;
@@ -72,6 +79,17 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 
 /** The request for an item; or its result, if a value cannot be used. */
 type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
+
+/**
+ * The results of earlier items, which n8n drops when the node fails. The service shows no way to ask for them again
+ * (service document §2), so the `id` of a user would be lost.
+ */
+function textOfMade(done: ReadonlyMap<number, ServiceResult>, account: Account): string {
+	const made = [...done].flatMap(([itemIndex, result]) =>
+		result.ok ? [`item ${itemIndex}: ${JSON.stringify(result.output)}`] : [],
+	);
+	return made.length === 0 ? '' : `Done before: ${hideSecrets(made.join(', '), account)}`;
+}
 
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
 	if ('ok' in request || mayRepeat(request)) return false;

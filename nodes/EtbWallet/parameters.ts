@@ -53,16 +53,17 @@ export function sameForAll<Value>(
 	name: string,
 	displayName: string,
 	valueOf: (itemIndex: number) => Value,
-	itemIndexes: Iterable<number> = context.getInputData().keys(),
+	itemIndexes: readonly number[] = [...context.getInputData().keys()],
 ): Value {
-	const first = valueOf(0);
+	const [firstIndex = 0] = itemIndexes;
+	const first = valueOf(firstIndex);
 	if (!hasExpression(savedParameter(context, name))) return first;
 	const text = JSON.stringify(first);
 	for (const itemIndex of itemIndexes) {
 		const value = valueOf(itemIndex);
 		if (JSON.stringify(value) === text) continue;
 		throw new InvalidValueError(
-			`${displayName} is ${show(first)} for item 0, and ${show(value)} for item ${itemIndex}`,
+			`${displayName} is ${show(first)} for item ${firstIndex}, and ${show(value)} for item ${itemIndex}`,
 			'It holds for the whole run: let its expression give the same for all items.',
 		);
 	}

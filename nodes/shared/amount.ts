@@ -32,8 +32,7 @@ const withThousands =
  */
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
-	const written = typeof value === 'string' ? onlyReading(value, field) : value;
-	const amount = decimalText(written ?? value);
+	const amount = decimalText(typeof value === 'string' ? onlyReading(value, field) : value);
 	if (amount === undefined) throw invalid(field, value, 'is not a plain number', remedy);
 	if (amount === '0' || amount.startsWith('-'))
 		throw invalid(field, value, 'is not above zero', remedy);

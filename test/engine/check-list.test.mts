@@ -80,7 +80,10 @@ test.each<[INodeParameters, IDataObject, IDataObject[]]>([
 		[{ employee: 'E-1', name: 'Abebe', amountEtb: 5 }],
 	],
 	[
-		{ columns: { employee: 'Staff No', name: ' Full  name ', amountEtb: 'Net to pay', email: '' } },
+		{
+			columns: { employee: 'Staff No', name: ' Full  name ', amountEtb: 'Net to pay', email: '' },
+			setsUpPeople: true,
+		},
 		{ status: 'ready', name: 'Abebe', amountEtb: 5, notRead: ['name'] },
 		withoutWallet,
 	],
@@ -160,10 +163,20 @@ test.each<[INodeParameters, string]>([
 	[{ period: 'October' }, 'Period is "October"'],
 	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for item 0'],
 	[{ columns: { name: 'Full name' } }, 'no column Full name'],
+	// An expression with a mistake in it would compare with nobody.
+	[{ knownPayments: '={{ $json.payments }}' }, 'Known Payments is'],
+	[{ knownPeople: '={{ $json.people }}' }, 'Known People is'],
+	[{ knownPayments: rowOf({ Reference: 'salary-2026-10-E1' }) }, 'has no column reference'],
 	[{ columns: { name: '={{ 5 }}' } }, 'The heading of name in Columns is 5'],
 	[{ knownPayments: '={{ 5 }}' }, 'Known Payments is 5'],
 ])('%p is refused', async (fields, message) => {
 	expect((await checkList(fields)).error?.message).toContain(message);
+});
+
+test('an empty row before the others gives no value of the whole list', async () => {
+	const rows = [{}, ...people.map((row) => ({ ...row, purpose: 'bonus' }))];
+	const { output } = await checkList({ purpose: '={{ $json.purpose }}' }, rows);
+	expect(output[0]?.json).toMatchObject({ purpose: 'bonus' });
 });
 
 describe('another period than the one that is due', () => {

@@ -463,6 +463,7 @@ describe('before anybody is paid', () => {
 		['the treasury does not cover it', { options: { checkBalance: true } }, 'notCovered'],
 		['it is above its maximum', { options: { maxTotalEtb: '15' } }, 'aboveMaximum'],
 		['of an option', { options: { concurrency: 0 } }, 'settings'],
+		['of a timeout in seconds', { options: { timeout: 30 } }, 'settings'],
 	];
 	test.each(refusals)(
 		'because %s: each is told as the record knows it',

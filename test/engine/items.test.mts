@@ -151,6 +151,14 @@ describe('Retry On Fail', () => {
 	});
 });
 
+test('an item that fails tells the users that were created before it', async () => {
+	sandbox.faults.plan('POST /users', (request) =>
+		nameIn(request) === 'b' ? { process: 'never', answer: { status: 403 } } : undefined,
+	);
+	const { error } = await run(named('a', 'b'));
+	expect(error?.description).toContain(`"id":"${sandbox.books.users()[0]?.id}"`);
+});
+
 describe('stopping the execution', () => {
 	test.each([
 		['during a request', { process: 'never', answer: 'none' }],

@@ -347,6 +347,13 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 	});
 });
 
+test('an external id that looks like a web address is compared as a text', async () => {
+	const externalId = 'EMP:1042';
+	const parameters = { resource: 'user', operation: 'create', externalId };
+	const { error, output } = await run('createUser', { parameters });
+	expect([error, output[0]?.json.externalId]).toEqual([undefined, externalId]);
+});
+
 describe('a wallet that the service answers 200 to, and does not say that it made', () => {
 	test.each([
 		['{"id":"u1","data":{"success":false}}', /says that it did not do it/],

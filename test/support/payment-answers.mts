@@ -42,6 +42,7 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ receipt: { status: 1 } },
 			{ code: '00', refundable: true, countryCode: 'ET' },
 			{ message: 'Disbursement successful', error: 'no error' },
+			{ status: 'Success.', queuedAt: 1793491200 },
 			{ requestId: 'req_8a7', currency: 'ETB', queuedAt: '2026-11-01T00:00:00Z' },
 			{ processedAt: 1793491200, cancelUrl: 'https://x.example/1', confirmations: 12 },
 			{ bank: { name: 'Commercial' }, result: { code: '00' } },
@@ -169,5 +170,6 @@ export const paymentAnswers: PaymentAnswer[] = [
 		),
 	),
 	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }, { code: 'E1042' }),
+	...answers(400, 'notPaid', { message: 'bad', transactionLimit: 5000 }),
 	...answers(422, 'notPaid', { executionTime: 12, processedAt: 1793491200, countryCode: 'ET' }),
 ];

@@ -234,6 +234,7 @@ describe('a text', () => {
 		'Infinity',
 		'9'.repeat(16),
 		'9'.repeat(100_000),
+		`12.345${'0'.repeat(100)}`,
 		`1${',234'.repeat(50)}`,
 		'',
 	])('%p is refused', (text) => {

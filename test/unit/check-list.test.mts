@@ -7,7 +7,8 @@ import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 
 const now = new Date('2026-10-26T08:00:00Z');
-const settings: ListSettings = { purpose: 'salary', period: '2026-10', now };
+/** The lists here name no wallet. */
+const settings: ListSettings = { purpose: 'salary', period: '2026-10', now, setsUpPeople: true };
 
 type Fields = Record<string, unknown>;
 type Row = ReturnType<typeof checkList>[number]['row'];
@@ -147,12 +148,31 @@ describe('a row', () => {
 		),
 		[{ employee: 'Total 14', name: '2 employees' }, /is a total/],
 		[{ employee: '', name: 'Total Bekele' }, /is a total/],
+		[{ employee: '14', name: 'Netsanet Total' }, /is a total/],
 		[{ employee: '', name: '', 'No.': 'TOTAL' }, /is a total/],
 	])('with %p is refused, and cannot be paid', (fields, problem) => {
 		const row = one(fields);
 		expect([row.status, row.reference, row.amountEtb]).toEqual(['problem', undefined, undefined]);
 		expect(row.problem).toMatch(problem);
 		expect(isDocumented(row.problem)).toBe(true);
+	});
+
+	test.each<Fields>([
+		...['MARKETING-014', 'JANITOR-014', 'DECO-500', 'Maya-01'].map((employee) => ({ employee })),
+		{ employee: '14', name: 'Ato Netsanet Total' },
+	])('with %p can be paid', (fields) => {
+		expect(one(fields)).toMatchObject({ status: 'ready', problem: '' });
+	});
+
+	test('without a wallet is refused, unless one is known or made', () => {
+		const row = { employee: '1', name: 'Abebe', amountEtb: 5 };
+		const known = { ...row, userId: 'w1' };
+		const statusOf = (item: Fields, more: Partial<ListSettings>): string | undefined =>
+			check([item], { setsUpPeople: false, ...more })[0]?.status;
+		expect(statusOf(row, {})).toBe('problem');
+		expect(statusOf(row, { setsUpPeople: true })).toBe('ready');
+		expect(statusOf(row, { people: [known] })).toBe('ready');
+		expect(statusOf(known, {})).toBe('ready');
 	});
 
 	test.each([
@@ -525,7 +545,9 @@ describe('with known people, a row', () => {
 		[{ employee: 'E-706' }, /that of E-707 \(Liya\)/],
 		[{ employee: 'E-707', userId: 'etbw_6' }, /that of E-706 \(Sara\)/],
 	])('%p is refused', (fields, problem) => {
-		const [row] = check([{ name: 'Tsion', amountEtb: 100, ...fields }, ...others], { people });
+		const [row] = check([{ name: 'Tsion', amountEtb: 100, ...fields }, ...others], {
+			...{ people, setsUpPeople: false },
+		});
 		expect(row?.problem).toMatch(problem);
 		expect(isDocumented(row?.problem ?? '')).toBe(true);
 	});

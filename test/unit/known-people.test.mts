@@ -5,7 +5,8 @@ import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import { lookOf, personOf } from '../../nodes/shared/lookalikes.ts';
 
 const now = new Date('2026-11-26T18:00:00Z');
-const settings: ListSettings = { purpose: 'salary', period: '2026-11', now };
+/** Most lists here name no wallet. */
+const settings: ListSettings = { purpose: 'salary', period: '2026-11', now, setsUpPeople: true };
 
 type Fields = Record<string, unknown>;
 type CheckedRow = ReturnType<typeof checkList>[number]['row'];
@@ -266,7 +267,7 @@ describe('with Known People', () => {
 	});
 
 	test('who has no wallet is a problem, unless people are set up', () => {
-		const [row] = check([liya], { people });
+		const [row] = check([liya], { people, setsUpPeople: false });
 		expect([row?.status, row?.known]).toEqual(['problem', 'new']);
 		expect(row?.problem).toMatch(/no wallet/);
 		const [other] = check([{ ...liya, userId: 'w1' }], { people, setsUpPeople: true });

@@ -138,7 +138,7 @@ test('nobody gets another amount than that of the named column, nor another wall
 				sheet.map((row) => ({ row })),
 				{
 					...{ purpose: 'salary', period: '2026-11', now, columns: own },
-					...(hasTable && { people: table }),
+					...(hasTable ? { people: table } : { setsUpPeople: true }),
 				},
 			).map(({ row }) => row);
 			const ready = rows.filter(({ status }) => status === 'ready');

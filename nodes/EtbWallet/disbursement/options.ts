@@ -29,6 +29,9 @@ export interface RunOptions {
 	checkBalance: boolean;
 }
 
+/** The shortest Timeout of a payment, in ms: 30, meant as seconds, would leave each payment unknown. */
+export const minTimeoutMs = 1_000;
+
 /** At most this many payments are under way at once. */
 export const maxConcurrency = 100;
 
@@ -69,8 +72,8 @@ function sendOptionsOf({
 	concurrency = optionsWhenNoneSaved.concurrency,
 }: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
-		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', maxTimeoutMs),
-		concurrency: wholeNumber(concurrency, 'Concurrency', maxConcurrency),
+		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
+		concurrency: wholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
 	};
 }
 
@@ -130,10 +133,10 @@ function isOn(value: unknown, field: string): boolean {
 	);
 }
 
-function wholeNumber(value: unknown, field: string, most: number): number {
+function wholeNumber(value: unknown, field: string, least: number, most: number): number {
 	const isNumber = typeof value === 'number' || typeof value === 'string';
 	const count = isNumber ? Number(value) : NaN;
-	if (Number.isInteger(count) && count >= 1 && count <= most) return count;
-	const remedy = `Enter a whole number from 1 to ${most}.`;
-	throw invalid(field, value, `is not a whole number from 1 to ${most}`, remedy);
+	if (Number.isInteger(count) && count >= least && count <= most) return count;
+	const remedy = `Enter a whole number from ${least} to ${most}.`;
+	throw invalid(field, value, `is not a whole number from ${least} to ${most}`, remedy);
 }

@@ -1,6 +1,6 @@
 /** Makes payments of the rows of a list: who is paid how much, for which period, under which reference. */
 import { grouped } from '../../shared/grouped';
-import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
+import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf } from '../../shared/lookalikes';
 import { textOf } from './cells';
 import { changes, namesakesAmong, othersAmong, paidLately, sumsOfOthers } from './compare';
@@ -17,11 +17,11 @@ export interface ListSettings {
 	now: Date;
 	/** The headings in the user's own list, of the columns that have other ones. */
 	columns?: Partial<Record<Column, string>>;
-	/** Who has a wallet: rows of a table, or n8n's items of them; absent if the list itself has it. */
+	/** Who has a wallet: rows of a table, or n8n's items of them; undefined if the list itself has it. */
 	people?: unknown;
 	/** Whether a later node gives a wallet to whoever has none. */
 	setsUpPeople?: boolean;
-	/** The register, in the same forms; absent if it is not compared. */
+	/** The register, in the same forms; undefined if it is not compared. */
 	payments?: unknown;
 	/** The id of this workflow, by which the register names it. */
 	workflowId?: string;
@@ -43,9 +43,12 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 	const rows = sources.map((source) => readRow(source, now, headingOf));
 	const persons = rows.filter(({ kind }) => kind === 'person');
 	requirePeriod(persons, settings);
-	const people = isAbsent(settings.people) ? undefined : peopleIn(settings.people, now);
-	const payments = isAbsent(settings.payments) ? undefined : paymentsIn(settings.payments, purpose);
-	if (people) findWallets(persons, people, settings.setsUpPeople === true);
+	const people = settings.people === undefined ? undefined : peopleIn(settings.people, now);
+	const payments =
+		settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose);
+	const setsUp = settings.setsUpPeople === true;
+	if (people) findWallets(persons, people, setsUp);
+	else if (!setsUp) requireWallets(persons, headingOf);
 	const doubles = doublesAmong(persons, headingOf);
 	const judge = judgeOf(persons, settings, people, payments);
 	return rows.map((row) => {
@@ -89,6 +92,15 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 			problems.push(`Known People has another wallet, ${inTable}.`);
 		else person.userId = inTable;
 	}
+}
+
+/** Without Known People each wallet stands in the list. */
+function requireWallets(rows: readonly ReadRow[], headingOf: HeadingOf): void {
+	for (const { person, problems } of rows)
+		if (person.userId === '')
+			problems.push(
+				`There is no wallet in ${headingOf('userId')}. Write it, or fill in Known People.`,
+			);
 }
 
 /** Why a row cannot be paid beside others. Two of them can have one line, because two sheets may come in one list. */

@@ -55,7 +55,7 @@ export function paymentsIn(given: unknown, listPurpose: string) {
 	});
 }
 
-/** The rows that have something in the column that each of them needs. */
+/** The rows that have something in the column that each of them needs. @throws {InvalidValueError} for a table without it */
 function rowsIn(given: unknown, field: string, node: string, needed: string): unknown[] {
 	if (!Array.isArray(given)) {
 		throw new InvalidValueError(
@@ -64,6 +64,15 @@ function rowsIn(given: unknown, field: string, node: string, needed: string): un
 		);
 	}
 	const rows = given.map((item: unknown) => property(item, 'json') ?? item);
+	if (
+		rows.every((row) => property(row, needed) === undefined) &&
+		rows.some((row) => Object.keys(Object(row)).length > 0)
+	) {
+		throw new InvalidValueError(
+			`${field} has no column ${needed}`,
+			`Let its expression give rows with ${needed}, written like this.`,
+		);
+	}
 	return rows.filter((row) => textIn(row, needed) !== '');
 }
 

@@ -87,9 +87,9 @@ const withTotal = new RegExp(
 	`^(?:${words})(?![\\p{L}\\p{M}])|(?<![\\p{L}\\p{M}])(?:${words})[\\s\\p{P}]*$`,
 	'iu',
 );
-/** A total's word that can be somebody's name: not if the next word says what is added up. */
+/** A total's word that can be somebody's name: behind a title, or if the next word does not say what is added up. */
 const nameLikeTotal =
-	/^(?:total|sum) (?!of|for|all|the|amount|pay|paid|sal|net|gross|empl|staff|people|person|etb|birr)\p{L}|\p{L} sum$/iu;
+	/^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]|^(?:total|sum) (?!of|for|all|the|amount|pay|paid|sal|net|gross|empl|staff|people|person|etb|birr)\p{L}|\p{L} sum$/iu;
 
 /**
  * Whether a row is a total by its word, at the beginning or the end of its number or name; `perhaps` for somebody with a
@@ -112,9 +112,10 @@ const asText =
 const changed = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
 
 /** What spreadsheets write for what they take for a date. */
-const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+const months =
+	'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
 const date = new RegExp(
-	`^(?:\\d{1,4}[-/ .](?:${months})[a-z]*(?:[-/ .]\\d{2,4})?|(?:${months})[a-z]*[-/ .]\\d{2,4}|\\d{4}-\\d{2}-\\d{2}(?:[T ].*)?|\\d{1,2}/\\d{1,2}/(?:\\d{2}|\\d{4}))$`,
+	`^(?:\\d{1,4}[-/ .](?:${months})(?:[-/ .]\\d{2,4})?|(?:${months})[-/ .]\\d{2,4}|\\d{4}-\\d{2}-\\d{2}(?:[T ].*)?|\\d{1,2}/\\d{1,2}/(?:\\d{2}|\\d{4}))$`,
 	'i',
 );
 

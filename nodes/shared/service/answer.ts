@@ -203,7 +203,8 @@ const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
  */
 const speaking: [names: RegExp, denies?: RegExp, tells?: RegExp][] = [
 	[/^(?:is|was|has)?_?(?:err|fail|exception)/i, filled, open],
-	[/^(?!.*able$).*(?:pending|queued|waiting)/is, yes, yes],
+	// A payment that was made may say when it was queued.
+	[/^(?!.*(?:able|at|time)$).*(?:pending|queued|waiting)/is, yes, yes],
 	[
 		/^(?!.*able$).*(?:fail|reject|declin|cancel|revert|revers|refund|expired|dry_?run|simulat)/is,
 		yes,
@@ -212,10 +213,10 @@ const speaking: [names: RegExp, denies?: RegExp, tells?: RegExp][] = [
 	[/^(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${succeeded}|0+)$)`, 'i')],
 	[
 		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
-		RegExp(`^(?!(?:${succeeded})$)`, 'i'),
+		RegExp(`^(?!(?:${succeeded})[.!]?$)`, 'i'),
 		notFailed,
 	],
-	[/hash|^tx|transaction/i, undefined, proof],
+	[/hash|^(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?$/i, undefined, proof],
 	[
 		/^(?:is|was|has)?_?(?:succe|ok$|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)/i,
 		/^(?:0|false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i,
@@ -255,6 +256,6 @@ function isSame(sent: unknown, answered: unknown): boolean {
 	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
 	if (typeof answered !== 'string' && typeof answered !== 'number') return false;
 	const text = String(answered).trim();
-	if (URL.canParse(text)) return new URL(text).href === sent;
+	if (/^https?:/i.test(text) && URL.canParse(text)) return new URL(text).href === sent;
 	return typeof sent === 'string' && text.toLowerCase() === sent.toLowerCase();
 }

@@ -164,6 +164,11 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
 		return sameForAll(context, name, displayName, valueOf, filled());
 	};
+	// An expression that gives nothing is a mistake in it, and must not compare the list with nobody.
+	const table = (name: string): unknown =>
+		hasExpression(savedParameter(context, name))
+			? (read(name, 0) ?? null)
+			: read(name, 0) || undefined;
 	const purpose = requiredText(
 		'Purpose',
 		ofList('purpose', 'Purpose'),
@@ -188,7 +193,7 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 	});
 	return {
 		...{ purpose, period, now, columns: ownHeadings(read('columns', 0)) },
-		...{ people: read('knownPeople', 0), payments: read('knownPayments', 0) },
+		...{ people: table('knownPeople'), payments: table('knownPayments') },
 		setsUpPeople: read('setsUpPeople', 0) === true,
 		workflowId: context.getWorkflow().id,
 	};

@@ -2,7 +2,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
-import { maxConcurrency } from '../../disbursement/options';
+import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
 import type { Operation } from '../../operation';
 
 export const concurrency: INodeProperties = {
@@ -19,7 +19,7 @@ export const timeout: INodeProperties = {
 	displayName: 'Timeout (Ms)',
 	name: 'timeout',
 	type: 'number',
-	typeOptions: { minValue: 1000, maxValue: maxTimeoutMs },
+	typeOptions: { minValue: minTimeoutMs, maxValue: maxTimeoutMs },
 	default: 60000,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
