@@ -313,11 +313,12 @@ describe('what cannot be used is refused like every other item', () => {
 	});
 });
 
-test('an evaluation of n8n sends nothing, and uses no claim up', async () => {
+test('an evaluation of n8n sends nothing, and a claim of another execution stays unknown', async () => {
 	const items = handedOut(['a']);
 	expect(codesOf(await pay(items, { mode: 'evaluation' }))).toEqual(['ready']);
-	expect(codesOf(await pay(items))).toEqual(['paid']);
-	expect(payments()).toBe(1);
+	const pinned = items.map((item) => ({ ...item, execution: 'test/another' }));
+	expect(codesOf(await pay(pinned, { mode: 'evaluation' }))).toEqual(['claimUsed']);
+	expect(payments()).toBe(0);
 });
 
 test('a run that is refused as a whole names whom it is about', async () => {

@@ -20,6 +20,7 @@ import {
 	value,
 	type GateDatabase,
 } from '../support/server.mts';
+import { eventually } from '../../../test/support/lab.mts';
 import { paid, payments } from '../support/work.mts';
 
 const LIMITS = { most_per_day: 1000, most_per_payment: 100 };
@@ -122,6 +123,27 @@ test('payments under a key that another server made get the key of this one, and
 			client.query(`update etb_wallet.payment set ${change} where key = 'a-1'`),
 			/keeps every payment/,
 		);
+});
+
+test('a set-up waits for a claim that still makes keys as before', async () => {
+	const database = await server.gate();
+	const client = await database.connect('superuser');
+	await setRules(client, 'main', {});
+	const list = payments('A', 1);
+	await client.query('begin');
+	assert.equal((await claim(client, 'main', list)).send.length, 1);
+	await client.query(`set local session_replication_role = replica;
+		update etb_wallet.payment set key = 'old ' || key; set local session_replication_role = origin`);
+	const other = await database.connect('superuser');
+	let isOver = false;
+	const setUp = other.query(schema).finally(() => (isOver = true));
+	const waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+	await eventually('the set-up to wait', async () =>
+		isOver || (await value(client, z.coerce.number(), waiting)) > 0 ? true : undefined,
+	);
+	await client.query('commit');
+	await setUp;
+	assert.deepEqual((await claim(client, 'main', list)).send, []);
 });
 
 test('a record that another server set up pays nobody until the set-up ran here', async () => {

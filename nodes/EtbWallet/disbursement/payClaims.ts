@@ -13,22 +13,10 @@ import { resultOfState, reportRun } from './report';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
-	if (isSimulation(context)) {
-		const options = { ...optionsWhenNoneSaved, mode: 'dryRun' } as const;
-		const rows = readRows(context, (row) => readPayee(read, row));
-		throwIfInvalid(context, options, rows);
-		for (const row of rows) row.result ??= resultOfState(row, 'unused');
-		return reportRun(context, options, rows);
-	}
 	const tries = triesOf(context);
 	const claims = context
 		.getInputData()
 		.map((_, itemIndex) => useClaim(context, read, itemIndex, tries));
-	const settings = await loadSettings(context, () => {
-		requireEachOnce(context);
-		return readClaimOptions(context);
-	});
-	const { options } = settings;
 	/** The first item of each reference that looks the same. */
 	const firsts = new Map<string, number>();
 	const readRow = (row: Row): void => {
@@ -38,6 +26,19 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		requireOtherLook(context, row.itemIndex, firsts);
 		readPayee(read, row);
 	};
+	// Also for a claim that came from pinned data: the gate takes *ready* for not paid, and hands it out again.
+	if (isSimulation(context)) {
+		const options = { ...optionsWhenNoneSaved, mode: 'dryRun' } as const;
+		const rows = readRows(context, readRow);
+		throwIfInvalid(context, options, rows);
+		for (const row of rows) row.result ??= resultOfState(row, 'unused');
+		return reportRun(context, options, rows);
+	}
+	const settings = await loadSettings(context, () => {
+		requireEachOnce(context);
+		return readClaimOptions(context);
+	});
+	const { options } = settings;
 	const rows = readRows(context, readRow);
 	if (settings.refused !== undefined)
 		return reportRefused(context, options, settings.refused, rows);
