@@ -1,7 +1,7 @@
 /** The people and payments that are known besides a list: the rows of tables that an expression gives. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf, personOf } from '../../shared/lookalikes';
-import { property } from '../../shared/unknownValues';
+import { isObject, property } from '../../shared/unknownValues';
 import { valueIn } from './cells';
 import { periodIn, type Period } from './period';
 import { employeeIn, personIn, type Person } from './rows';
@@ -66,7 +66,7 @@ function rowsIn(given: unknown, field: string, node: string, needed: string): un
 	const rows = given.map((item: unknown) => property(item, 'json') ?? item);
 	if (
 		rows.every((row) => property(row, needed) === undefined) &&
-		rows.some((row) => Object.keys(Object(row)).length > 0)
+		rows.some((row) => isObject(row) && Object.keys(row).length > 0)
 	) {
 		throw new InvalidValueError(
 			`${field} has no column ${needed}`,
