@@ -168,6 +168,7 @@ function judgeOf(
 		const table = inTable.get(person.key);
 		const isUnpaid = payments !== undefined && !payment && before.length === 0;
 		const isNew = isReadable && (isUnpaid || (people !== undefined && !table));
+		const newness = isUnpaid ? 'never paid before' : 'not in Known People';
 		// The amount is compared with the last payment for the same purpose, and without one with the table.
 		const changed = payment
 			? changes(person, [[payment, 'when it was paid']])
@@ -175,7 +176,7 @@ function judgeOf(
 					[table && { ...table, ...(lastTime && { amountEtb: 0 }) }, 'in Known People'],
 					[last && { ...last, amountEtb: lastTime?.amountEtb }, `last time (${last?.period})`],
 				]);
-		remarks.push(...(isNew ? remarkIf('new') : []), ...changed, ...namesakes(person));
+		remarks.push(...remarkIf('new', isNew && newness), ...changed, ...namesakes(person));
 		if (!payment) remarks.push(...paidLately(forPurpose, now));
 		if (sums.has(person.amountEtb ?? 0)) remarks.push(...remarkIf('sumOfOthers'));
 

@@ -4,7 +4,7 @@ export const remarkCodes = {
 	numberIsDay: 'The spreadsheet may have changed the number',
 	amountIsDay: 'The spreadsheet may have changed the amount',
 	sumOfOthers: 'The amount is the sum of all others',
-	new: 'New: not in Known People, or never paid before',
+	new: 'New',
 	changedAmount: 'Another amount',
 	changedName: 'Another name',
 	changedPhone: 'Another telephone',
