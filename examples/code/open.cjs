@@ -25,7 +25,12 @@ if (isSettling) {
 	const recorded = rows.map((row, index) => ({ ...row, reason: settled[index].message }));
 	const fields =
 		settled.length > 0
-			? [page(section('Recorded', recorded), '<p>For what is left, open the form again.</p>')]
+			? [
+					page(
+						section('Recorded', recorded),
+						'<p>Who was not paid is paid by the next run, or when the list is uploaded again. For what is left, open this form again.</p>',
+					),
+				]
 			: [
 					page(
 						...(questions.length > 0 ? [] : ['<p>Nothing is to be recorded here.</p>']),

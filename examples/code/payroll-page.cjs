@@ -39,27 +39,30 @@ const more = rounded.reduce((total, one) => {
 	return total + Number(exact) - Number(etb);
 }, 0);
 const isOdd = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
-const nobody = all('Check List').filter(({ line }) => !list.has(line));
 
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
-const by = isPaying ? 'approved' : decision ? 'declined' : 'not approved in time, uploaded';
-const inRegister = ready.map((row) => ({ ...row, ...register.get(row.reference) }));
+const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
+const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
+const by = isPaying || decision ? decided : unasked;
 const unknownPart = ['UNKNOWN', unknown];
 const paidPart = asks
 	? ['Will be paid, as before', ready.filter((row) => !isOdd(row))]
 	: ['Paid', of('paid')];
 const otherParts = [
-	[asks ? 'Will not be paid' : 'Not paid', notPaid],
+	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
 	['Not paid, because nobody approved it', asks || isPaying ? [] : ready],
-	['Not paid now, because the register has it', isPaying ? inRegister : []],
 	['Paid before, not again', before],
 ];
 const headings = [unknownPart, paidPart, ...otherParts].filter(
 	(part) => part === paidPart || part[1].length > 0,
 );
+const early = period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`;
+const settle =
+	unknown.length > 0 &&
+	`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`;
 const question = [
 	isSelf && '<h4>Nobody was paid: who uploaded this list cannot approve it.</h4>',
-	period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`,
+	early,
 	twice.length > 0 &&
 		`<h4>${twice.length} of these ${people(ready)} were paid in the last 10 days (${text(others)}), ${same.length} of them the same amount.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
@@ -70,10 +73,11 @@ const question = [
 		`<p>${rounded.length} amounts were rounded. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];
 const result = [
-	`<h2>${headings.map((part) => heading(...part)).join('. ')}</h2>`,
-	`<p>${file}, ${by} by ${nameOf(user)}.</p>`,
-	unknown.length > 0 &&
-		`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`,
+	early,
+	`<h2>${text(forWhat({ purpose, period }))}. ${headings.map((part) => heading(...part)).join('. ')}</h2>`,
+	`<p>${file}, ${by}.</p>`,
+	settle,
+	notPaid.length > 0 && '<p>Read below why somebody was not paid, and mend that first.</p>',
 	unknown.length + notPaid.length > 0 && again,
 ];
 const html = page(
@@ -83,8 +87,7 @@ const html = page(
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	`<p>Only the first sheet counts, and in it hidden rows too.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
-	nobody.length > 0 &&
-		`<p>Rows that are no person: ${text(nobody.map(({ line, name }) => `${line} ${name}`).join(', '))}.</p>`,
+	noPersons(all('Check List').filter(isNoPerson)),
 	section(...paidPart),
 );
 const bad =

@@ -3,14 +3,21 @@ const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
 const of = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
 const [fresh, changed, same] = ['new', 'changed', 'same'].map(of);
-const problems = rows.filter(({ status }) => status === 'problem');
+const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
+const { payroll } = all('Set up people')[0];
+const others = all('People').filter((one) => one.payroll !== payroll);
+const elsewhere = same.filter((row) =>
+	others.some(({ person }) => person && person === row.person),
+);
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${text(error.message)}. ${text(error.remedy)}</p>`
 		: `<h2>${people(fresh)} new, ${changed.length} changed, ${same.length} as before</h2>`,
 	section('Cannot be used', problems),
+	section(`Not paid by ${payroll}: the table has another payroll, which stays`, elsewhere),
 	section('New: they get a wallet', fresh),
 	section('Changed', changed),
+	noPersons(rows.filter(isNoPerson)),
 );
 const yes = `Set up ${people(fresh)}, change ${changed.length}`;
 const options = [...(fresh.length + changed.length > 0 ? [yes] : []), 'Change nothing'];

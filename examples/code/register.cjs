@@ -4,13 +4,27 @@ if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = all('Ask').at(-1) ?? {};
 const list = new Map(
 	all('Check List')
-		.filter(
-			(row) => row.status !== 'noPerson' && !row.remarks?.some(({ code }) => code === 'total'),
-		)
+		.filter((row) => !isNoPerson(row))
 		.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
 );
 for (const row of [...all('Pay salaries', 0), ...all('Pay salaries')])
 	if (list.get(row.line)?.status === 'ready') list.set(row.line, { ...list.get(row.line), ...row });
+// A page can wait for a day. Who was not sent after it is as the register has it by now: settled, or paid by another list.
+const sent = new Set(
+	all('Pay salaries')
+		.filter(({ mode }) => mode !== 'dryRun')
+		.map(({ line }) => line),
+);
+const readAt = new Map(all('Payments').map((row) => [row.reference, row.updatedAt]));
+for (const [line, row] of list) {
+	const now = register.get(row.reference);
+	if (now === undefined || sent.has(line) || !['ready', 'unknown'].includes(row.outcome)) continue;
+	const isChanged = now.updatedAt !== readAt.get(row.reference);
+	if (isChanged && is('paid')(now))
+		list.set(line, { ...row, outcome: 'alreadyPaid', paid: now, remarks: [] });
+	else if (is('unknown')(now) ? is('ready')(row) : isChanged && is('unknown')(row))
+		list.set(line, { ...row, outcome: now.outcome, message: now.reason, isAsNow: true });
+}
 const settled = isSettling ? all('Pay salaries').filter(({ reference }) => reference) : [];
 const results = isSettling ? settled : [...list.values()];
 const rows = results.map((row) => {
@@ -21,7 +35,7 @@ const rows = results.map((row) => {
 	const reason = outcome === 'paid' ? '' : whyNot(row);
 	// A list takes back neither that somebody was paid, nor that it is unknown.
 	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
-	if (isKnown) return { ...old, reason, updatedAt };
+	if (isKnown || row.isAsNow) return { ...old, reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
 	const typed = outcome === 'paid' ? answer[`tx ${encodeURIComponent(reference)}`] : undefined;

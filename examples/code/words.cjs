@@ -25,9 +25,10 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	return problem || reason || told.filter(Boolean).join('. ');
 };
 const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
-// The most that the register knows of each reference.
+// The most that the register knows of each reference, as it was read last.
+const tables = ['Payments now', 'Payments'].map((node) => all(node));
 const register = new Map(
-	[...all('Payments'), ...all('Payments now')]
+	[...(tables.find(({ length }) => length > 0) ?? [])]
 		.filter(({ reference }) => reference)
 		.sort((one, other) => rank(one) - rank(other))
 		.map((row) => [row.reference, row]),
@@ -55,6 +56,12 @@ const section = (title, rows) => {
 		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${tell(row, index, rows).filter(Boolean).map(text).join(' ')}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
 	if (rows.length === 0) return '';
 	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
+};
+const isNoPerson = ({ status, remarks = [] }) =>
+	status === 'noPerson' || remarks.some(({ code }) => code === 'total');
+const noPersons = (rows) => {
+	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);
+	return seen.length > 0 && `<p>Rows that are no person: ${text(seen.join(', '))}.</p>`;
 };
 const page = (...parts) => {
 	const html = parts.filter(Boolean).join('');

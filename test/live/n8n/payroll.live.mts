@@ -92,6 +92,7 @@ void describe('people-to-pay.json', () => {
 				'e 2001,New One,N/A,77',
 				'E-2002,Not clear,,"12,400"',
 				'E-taken,Taken,,5',
+				'E-1042,Almaz Tesfaye,almaz@example.com,9500.50',
 				'TOTAL,,,87',
 			].join('\n'),
 			'other',
@@ -100,6 +101,8 @@ void describe('people-to-pay.json', () => {
 			page,
 			/2 people new, 1 changed.*Not clear E-2002 Row 4\. .*"12,400", which can mean/,
 		);
+		assert.match(page, /Cannot be used: 1 person.*Rows that are no person: 7 TOTAL\./);
+		assert.match(page, /Not paid by other: the table has another payroll.*: 1 person.* E-1042/);
 		assert.match(page, /Changed: 1 person, 5\.00 ETB Abebe Kebede E-1041 .*12,400 ETB/);
 		assert.match(page, /1 got a wallet, 1 were changed, 1 failed.*Taken E-taken.*409/);
 		assert.equal(lab.sandbox.books.users().length, users + 1);
