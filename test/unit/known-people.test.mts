@@ -238,10 +238,12 @@ describe('a remark', () => {
 		};
 		const [inTable] = check([row], { people: [earlier], setsUpPeople: true });
 		expect(codesOf(inTable)).toEqual(['new', 'sameName', 'samePhone']);
+		expect(textOf(inTable, 'new')).toBe('New: not in Known People.');
 		expect(textOf(inTable, 'samePhone')).toMatch(/: E-824\.$/);
 		const paid = { ...earlier, reference: 'salary-2026-10-E824', outcome: 'paid' };
 		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
 		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameWallet']);
+		expect(textOf(inRegister, 'new')).toBe('New: never paid before.');
 	});
 });
 
