@@ -11,6 +11,7 @@ import {
 	loadPackage,
 	updatePackage,
 } from '../support/engine/engine.mts';
+import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import { serve } from '../support/engine/served.mts';
 import {
 	answerOf,
@@ -159,6 +160,18 @@ describe('an item that was paid', () => {
 		expect(output[0]?.json).toMatchObject({ code: 'paid', amountEtb: 10 });
 		expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
 	});
+});
+
+/** Each option that can refuse a whole run, with a treasury of 15 ETB and at least three payments of 10 ETB. */
+const limits: [why: string, fields: { options: INodeParameters }, code: string][] = [
+	['the treasury does not cover it', { options: { checkBalance: true } }, 'notCovered'],
+	['it is above its maximum', { options: { maxTotalEtb: '15' } }, 'aboveMaximum'],
+];
+
+test('each option is a limit that is tested below, or refuses no run', () => {
+	const tested = limits.flatMap(([, { options }]) => Object.keys(options));
+	const others = ['concurrency', 'maxAmountEtb', 'timeout'];
+	expect(new Set(optionsOfCreate.map(({ name }) => name))).toEqual(new Set([...tested, ...others]));
 });
 
 /** Fields that workflows, n8n and the pay gate act on. */
@@ -459,30 +472,25 @@ describe('before anybody is paid', () => {
 		expect(payments()).toEqual([]);
 	});
 
-	const refusals: [string, INodeParameters, string][] = [
-		['the treasury does not cover it', { options: { checkBalance: true } }, 'notCovered'],
-		['it is above its maximum', { options: { maxTotalEtb: '15' } }, 'aboveMaximum'],
-		['of an option', { options: { concurrency: 0 } }, 'settings'],
-		['of a timeout in seconds', { options: { timeout: 30 } }, 'settings'],
-	];
-	test.each(refusals)(
-		'because %s: each is told as the record knows it',
-		async (_why, fields, code) => {
-			const before = itemsFor('used', 'unknown', 'other');
-			await leaveUnknown(before, ['unknown'], 'error500AfterPaying');
-			const kept = record();
-			sandbox.books.setTreasuryBalance(15);
-			const [used = {}, unknown = {}, other = {}] = before;
-			const run = [used, unknown, { ...other, amountEtb: 11 }, ...itemsFor('new', 'next')];
-			const sent = payments().length;
-			const { output, errorOutput } = await pay(run, fields, { onError });
-			expect(codes(output)).toEqual(['paidBefore']);
-			expect(codes(errorOutput)).toEqual(['inDoubt', 'otherPayment', code, code]);
-			expect((await pay(run, fields)).error).toBeDefined();
-			expect(payments()).toHaveLength(sent);
-			expect(record()).toEqual(kept);
-		},
-	);
+	test.each([
+		...limits,
+		['of an option', { options: { concurrency: 0 } }, 'settings'] as const,
+		['of a timeout in seconds', { options: { timeout: 30 } }, 'settings'] as const,
+	])('because %s: each is told as the record knows it', async (_why, fields, code) => {
+		const before = itemsFor('used', 'unknown', 'other');
+		await leaveUnknown(before, ['unknown'], 'error500AfterPaying');
+		const kept = record();
+		sandbox.books.setTreasuryBalance(15);
+		const [used = {}, unknown = {}, other = {}] = before;
+		const run = [used, unknown, { ...other, amountEtb: 11 }, ...itemsFor('new', 'next')];
+		const sent = payments().length;
+		const { output, errorOutput } = await pay(run, fields, { onError });
+		expect(codes(output)).toEqual(['paidBefore']);
+		expect(codes(errorOutput)).toEqual(['inDoubt', 'otherPayment', code, code]);
+		expect((await pay(run, fields)).error).toBeDefined();
+		expect(payments()).toHaveLength(sent);
+		expect(record()).toEqual(kept);
+	});
 
 	test('a run that lacks money looks at references so that no other run sees it', async () => {
 		sandbox.books.setTreasuryBalance(15);
@@ -646,15 +654,16 @@ describe('On Error', () => {
 		}
 	});
 
-	const refusals: [string, INodeParameters, Partial<RunOptions>, string][] = [
-		['the credential', {}, { credential: {} }, 'settings'],
-		['the mode', { mode: 'none' }, {}, 'settings'],
-		['the sum', { options: { maxTotalEtb: '1' } }, {}, 'aboveMaximum'],
+	const refusals: [string, INodeParameters, string, Partial<RunOptions>?][] = [
+		['the credential cannot be used', {}, 'settings', { credential: {} }],
+		['there is no such mode', { mode: 'none' }, 'settings'],
+		...limits,
 	];
 	test.each(refusals)(
-		'Continue: a run that is refused because of %s gives rows too',
+		'Continue: a run that is refused because %s gives rows too',
 		async (...row) => {
-			const [, fields, run, code] = row;
+			const [, fields, code, run] = row;
+			sandbox.books.setTreasuryBalance(15);
 			const { output } = await pay(people(3), fields, { ...run, onError: 'continueRegularOutput' });
 			expect(output).toMatchObject(
 				[0, 1, 2].map((item) => ({

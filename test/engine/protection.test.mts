@@ -2,6 +2,7 @@
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import type { RunOptions } from '../support/engine/engine.mts';
 import { updatePackage } from '../support/engine/engine.mts';
+import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
 	answerOf,
 	codesOf,
@@ -44,6 +45,17 @@ describe('the option checkBalance', () => {
 		await payWith(value);
 		expect(payments()).toHaveLength(1);
 	});
+});
+
+describe.each(optionsOfCreate.map(({ name }) => name))('the option %s', (option) => {
+	test.each(['', '={{ $json.nothing }}', '={{ null }}', '={{ {} }}', 'none'])(
+		'is refused as %p, so that no check is off unnoticed',
+		async (value) => {
+			const result = await pay(itemsFor('a'), { options: { [option]: value } }, { onError });
+			expect(codesOf(result)).toEqual(['settings']);
+			expect(payments()).toEqual([]);
+		},
+	);
 });
 
 test.each(['maxAmountEtb', 'maxTotalEtb'])(

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { otherColumns, requiredColumns } from '../../nodes/EtbWallet/list/headings.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
 import { crossingLines } from './canvas.mts';
@@ -251,3 +252,81 @@ test('what the payrolls write into the register, and what its file reads, are co
 	expect(columns).toEqual(expect.arrayContaining([...written, ...read]));
 	expect(new Set(written)).toEqual(new Set(columns));
 });
+
+/** A node that adds or changes rows of a data table with values of its own. */
+const WritesRows = z.object({
+	name: z.string(),
+	parameters: z.object({
+		dataTableId: z.object({ value: z.string() }),
+		columns: z.object({
+			mappingMode: z.literal('defineBelow'),
+			value: z.record(z.unknown()),
+			schema: z.array(z.object({ id: z.string() })),
+		}),
+	}),
+});
+
+test('a node that writes into a table knows its columns', async () => {
+	let checked = 0;
+	for (const file of files) {
+		const workflow = await readExample(file);
+		const tables = tablesOf(workflow);
+		for (const node of workflow.nodes) {
+			const { success, data } = WritesRows.safeParse(node);
+			const columns = success && tables.get(data.parameters.dataTableId.value);
+			if (!success || !columns) continue;
+			const known = data.parameters.columns.schema.map(({ id }) => id);
+			const names = columns.map(({ name }) => name);
+			expect(names).toEqual(expect.arrayContaining(Object.keys(data.parameters.columns.value)));
+			if (known.length > 0) expect(known.filter((id) => !names.includes(id))).toEqual([]);
+			checked++;
+		}
+	}
+	expect(checked).toBeGreaterThan(3);
+});
+
+test('each column of a list is kept, of who is new and of who changed, and stands in the register', async () => {
+	const nodes = (await readExample('people-to-pay.json')).nodes.flatMap((node) => {
+		const { success, data } = WritesRows.safeParse(node);
+		return success ? [data] : [];
+	});
+	const valuesOf = (name: string): string[] =>
+		Object.keys(nodes.find((node) => node.name === name)?.parameters.columns.value ?? {}).sort();
+	const tables = tablesOf(await readExample('people-to-pay.json'));
+	const columnsOf = (table: string): string[] =>
+		(tables.get(table) ?? []).map(({ name }) => name).sort();
+	const ofList = [...requiredColumns, ...otherColumns];
+	expect(columnsOf('ETB people to pay')).toEqual([...ofList, 'payroll', 'person'].sort());
+	expect(valuesOf('Keep')).toEqual(columnsOf('ETB people to pay'));
+	// A person keeps the number and the wallet.
+	const fixed = ['employee', 'userId'];
+	expect(valuesOf('Change')).toEqual(ofList.filter((name) => !fixed.includes(name)).sort());
+	const notKept = ['email'];
+	expect(columnsOf('ETB payments')).toEqual(
+		expect.arrayContaining(ofList.filter((name) => !notKept.includes(name))),
+	);
+});
+
+/** The columns that the tables had when people first made them. */
+const firstColumns = {
+	'ETB payments': [
+		...['reference', 'period', 'person', 'employee', 'name', 'phone', 'userId', 'askedEtb'],
+		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy'],
+	],
+	'ETB people to pay': [
+		...['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
+	],
+};
+
+test.each(Object.entries(firstColumns))(
+	'docs/examples.md names the columns that an older %s lacks',
+	async (table, first) => {
+		const columns = tablesOf(await readExample('people-to-pay.json')).get(table) ?? [];
+		const added = columns.map(({ name }) => name).filter((name) => !first.includes(name));
+		const step = new RegExp(`^- \\*\\*An older \\*${table}\\*(.*\n(?:  .*\n)*)`, 'm');
+		const [, text = ''] = step.exec(readFileSync('docs/examples.md', 'utf8')) ?? [];
+		const [, named = ''] = /: under \*Data tables\* add(.*?), each as/s.exec(text) ?? [];
+		const names = [...named.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+		expect(names.sort()).toEqual(added.sort());
+	},
+);

@@ -1,9 +1,10 @@
-/** docs/operations.md has what the nodes have as data: every code that an item can carry, and every column of a list. */
+/** The documents have what the nodes have as data: every code that an item can carry, every option and every column of a list. */
 import { readFileSync } from 'node:fs';
 import { checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
 import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/headings.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
+import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 
 test('each code stands in the document below its outcome, with what it means', () => {
 	const [, below = ''] = readFileSync('docs/operations.md', 'utf8').split('## What each item says');
@@ -30,4 +31,27 @@ test('each column of a list that is read stands in the document, and beside the 
 		expect(line).toContain(`\`${column}\``);
 		expect(notice?.displayName).toContain(`<b>${column}</b>`);
 	}
+});
+
+test('the example of a checked list has no column among the others that is read', () => {
+	const text = readFileSync('docs/operations.md', 'utf8');
+	const [, others = ''] = /"otherColumns": \{(.*)\}/.exec(text) ?? [];
+	const headings = [...others.matchAll(/"(\w+)":/g)].map(([, heading = '']) => heading);
+	expect(headings).not.toEqual([]);
+	const read = columnNames.map((name) => name.toLowerCase());
+	expect(headings.filter((heading) => read.includes(heading.toLowerCase()))).toEqual([]);
+});
+
+test('each option that can refuse a payment stands in the limits, and the model plays each option', () => {
+	const [, below = ''] = readFileSync('docs/safe-payments.md', 'utf8').split('\n## Limits\n');
+	const [limits = ''] = below.split('\n## ');
+	const named = [...limits.matchAll(/^- \*\*(.+)\*\*:/gm)].map(([, name]) => name);
+	const options = optionsOfCreate.map(({ displayName }) => displayName);
+	const others = ['Concurrency', 'Timeout (Ms)'];
+	expect([...named, ...others].sort()).toEqual(options.sort());
+	const [, played = ''] =
+		/\n\t\toptions: \{\n([\s\S]*?)\n\t\t\},/.exec(readFileSync('test/model/play.mts', 'utf8')) ??
+		[];
+	const inModel = optionsOfCreate.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(played));
+	expect(inModel).toEqual(optionsOfCreate);
 });

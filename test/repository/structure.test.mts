@@ -1,6 +1,7 @@
 /** Every operation that the editor offers is complete: registered, described, documented and tested. The linter has n8n's rules for the rest. */
 import { readFileSync } from 'node:fs';
 import { webhookDescriptionIsNativelyResolvable, type INodeProperties } from 'n8n-workflow';
+import { EtbWalletApi } from '../../credentials/EtbWalletApi.credentials.ts';
 import { findOperation } from '../../nodes/EtbWallet/actions/index.ts';
 import { EtbWallet } from '../../nodes/EtbWallet/EtbWallet.node.ts';
 import { EtbWalletTrigger } from '../../nodes/EtbWalletTrigger/EtbWalletTrigger.node.ts';
@@ -98,13 +99,25 @@ const allFields = (properties: INodeProperties[]): INodeProperties[] =>
 		return [property, ...allFields(inside)];
 	});
 
-test('the workflow with every operation has every field', () => {
+test('the workflow with every operation has each of them, with every field', () => {
 	const used = JSON.stringify(everyOperation().nodes.map(({ parameters }) => parameters));
 	const fields = allFields(action.properties).filter(
 		({ type }) => type !== 'notice' && type !== 'hidden',
 	);
+	const missing = offered.filter(
+		({ resource, operation }) =>
+			!used.includes(`"resource":"${resource.value}","operation":"${operation.value}"`),
+	);
+	expect(missing).toEqual([]);
 	expect(fields.length).toBeGreaterThan(20);
 	expect(fields.filter(({ name }) => !used.includes(`"${name}":`))).toEqual([]);
+});
+
+test('README.md names each field of the credential', () => {
+	const [, below = ''] = readFileSync('README.md', 'utf8').split('\n## Credentials\n');
+	const [section = ''] = below.split('\n## ');
+	const named = [...section.matchAll(/^- \*\*(.+?)\*\*/gm)].map(([, name]) => name);
+	expect(named).toEqual(new EtbWalletApi().properties.map(({ displayName }) => displayName));
 });
 
 test('no field of the trigger takes an expression, which n8n would evaluate for each request', () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { textOf } from '../../nodes/EtbWallet/list/cells.ts';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
+import { otherColumns } from '../../nodes/EtbWallet/list/headings.ts';
 import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 
@@ -73,6 +74,12 @@ describe('a row', () => {
 				...{ otherColumns: { Department: 'Sales', Level: 5 }, notRead: ['Department', 'Level'] },
 			},
 		});
+	});
+
+	test.each([...otherColumns])('has what stands in its column %s', (column) => {
+		const found = Object.entries(one({ [column]: 'value-1' }));
+		const names = found.filter(([, value]) => value === 'value-1').map(([name]) => name);
+		expect(names).toEqual([column === 'userId' ? 'toUserId' : column]);
 	});
 
 	test('of a sheet has the number that the spreadsheet shows, and blank rows are left out', () => {

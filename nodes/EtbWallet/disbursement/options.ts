@@ -45,11 +45,7 @@ export const optionsWhenNoneSaved: RunOptions = {
 
 /** The options of Disbursement → Create. @throws {InvalidValueError} */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
-	// An option whose expression gives nothing stays undefined here, and is refused below: no check is off unnoticed.
-	const given: Record<string, unknown> = {
-		checkBalance: false,
-		...savedOptions(context),
-	};
+	const given = savedOptions(context);
 	const limit = (name: string, field: string): Decimal | undefined =>
 		name in given ? amountInEtb(given[name], field) : undefined;
 	return {
@@ -68,8 +64,8 @@ export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
 });
 
 function sendOptionsOf({
-	timeout = optionsWhenNoneSaved.timeoutMs,
-	concurrency = optionsWhenNoneSaved.concurrency,
+	timeout,
+	concurrency,
 }: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
 		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
@@ -77,10 +73,16 @@ function sendOptionsOf({
 	};
 }
 
+/**
+ * The options as n8n saved them, or their defaults. One whose expression gives nothing stays undefined, so that it is
+ * refused: no check is off unnoticed.
+ */
 function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
+	const { checkBalance, concurrency, timeoutMs: timeout } = optionsWhenNoneSaved;
 	const optionsOf = (itemIndex: number): object =>
 		Object(context.getNodeParameter('options', itemIndex, {})) as object;
-	return { ...sameForAll(context, 'options', 'Options', optionsOf) };
+	const saved = sameForAll(context, 'options', 'Options', optionsOf);
+	return { checkBalance, concurrency, timeout, ...saved };
 }
 
 /**

@@ -73,3 +73,40 @@ test.each(single.map((row) => [name(row), row] as const))(
 		expect(result.output[0]?.pairedItem).toEqual({ item: 0 });
 	},
 );
+
+/** Rows with a value in the path, and the parameters whose value stands there. */
+const valuesInPaths = endpointRows.flatMap((row) => {
+	const { route, parameters, path = '' } = row;
+	const inPath = Object.entries(parameters).filter(
+		([, value]) =>
+			typeof value === 'string' && path.split(/[/?]/).includes(encodeURIComponent(value)),
+	);
+	return route.includes('/:') ? inPath.map(([parameter]) => ({ row, parameter })) : [];
+});
+
+test('a value in a path is sent as one part of it, and refused if it leads to another path', async () => {
+	const routes = new Set(
+		endpointRows.map(({ route }) => route).filter((route) => route.includes('/:')),
+	);
+	expect(new Set(valuesInPaths.map(({ row }) => row.route))).toEqual(routes);
+	for (const { row, parameter } of valuesInPaths) {
+		const runWith = async (value: string) =>
+			await runNode({
+				credential: credentialFor(sandbox),
+				parameters: { ...row.parameters, [parameter]: '={{ $json.value }}' },
+				items: [{ value }],
+			});
+		for (const value of ['', ' ', '.', '..', '\ud800']) {
+			const { error } = await runWith(value);
+			expect(error?.message).toMatch(/ \[item 0\]$/);
+			expect(error?.description).not.toMatch(/Check the expressions/);
+		}
+		expect(sandbox.requests).toEqual([]);
+		sandbox.faults.next(row.route, reply(row.answer));
+		await runWith('a/../b?c#d%');
+		expect(sandbox.requests.map(({ path }) => path)).toEqual([
+			expect.stringContaining(`/${encodeURIComponent('a/../b?c#d%')}`),
+		]);
+		sandbox.requests.length = 0;
+	}
+});

@@ -1,6 +1,7 @@
 /** What docs/partner-service.md says of the service, compared with what the nodes send and accept. */
 import { readFileSync } from 'node:fs';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
+import { exampleEvents } from '../../../sandbox/deliveries.mts';
 import { routeNames } from '../../../sandbox/partner-api.mts';
 import { endpointRows } from '../../support/engine/endpoint-table.mts';
 
@@ -59,15 +60,42 @@ describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', r
 	},
 );
 
-test('docs/operations.md says that the service lists nobody, as long as that is so', () => {
-	const lists = [...documented.keys()].some((route) => /^GET \/(?:users|disburse)/.test(route));
-	const said = /no\s+way to list people or payments/.test(
-		readFileSync('docs/operations.md', 'utf8'),
-	);
-	expect(said).toBe(!lists);
+/** Sentences that are false as soon as the service document has such an endpoint. */
+test.each([
+	[
+		'docs/operations.md',
+		'no way to list people or payments, or to look one up',
+		/^GET \/(?:users|disburse)/,
+	],
+	[
+		'docs/partner-service.md',
+		'whether users or disbursements can be read or listed',
+		/^GET \/(?:users|disburse)/,
+	],
+	['README.md', 'Nor can the node say what became of an *unknown* payment', /^GET \/disburse/],
+	[
+		'docs/events.md',
+		'It can be replaced, but neither read nor removed',
+		/^(?:GET|DELETE) \/webhook/,
+	],
+	['docs/architecture.md', 'which can be neither read nor removed', /^(?:GET|DELETE) \/webhook/],
+] as const)('%s says %p, as long as that is so', (file, sentence, endpoint) => {
+	const says = readFileSync(file, 'utf8').replace(/\s+/g, ' ').includes(sentence);
+	expect(says).toBe(![...documented.keys()].some((route) => endpoint.test(route)));
 });
 
-test('the trigger knows the events', () => {
-	const events = tableOf(6).map(([name]) => namesIn(name).join());
-	expect(eventOptions.map(({ value }) => value).sort()).toEqual(events.sort());
+const events = tableOf(6).map(([name]) => namesIn(name).join());
+
+test('the trigger knows the events, and the sandbox has an example of each', () => {
+	expect(events.length).toBeGreaterThan(0);
+	expect(eventOptions.map(({ value }) => value).sort()).toEqual(events.toSorted());
+	expect(exampleEvents.toSorted()).toEqual(events.toSorted());
 });
+
+test.each(['sandbox/README.md', 'examples/receive-events.json'])(
+	'%s has words for each event',
+	(file) => {
+		const text = readFileSync(file, 'utf8');
+		expect(events.filter((event) => !new RegExp(`[\`']${event}[\`']`).test(text))).toEqual([]);
+	},
+);

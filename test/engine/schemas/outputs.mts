@@ -1,6 +1,7 @@
 /** What the nodes really output, in every shape: the nodes in n8n's engine, the service in the sandbox. */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import type { RouteName, Sandbox } from '../../../sandbox/sandbox.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
@@ -171,8 +172,8 @@ async function triggerOutputs(sandbox: Sandbox): Promise<IDataObject[]> {
 		sandbox.books.setWebhookUrl(trigger.url);
 		await sandbox.deliverySettled(sandbox.transfer().deliveryId);
 		// What these carry is not shown (service document §6), and must not look promised.
-		sandbox.emit('disburse.completed', {});
-		sandbox.emit('deposit.mint_queued', {});
+		for (const { value } of eventOptions)
+			if (value !== 'transfer.completed') sandbox.emit(String(value), {});
 		// Of an event, only its name is certain.
 		sandbox.emit('wallet.closed', {}, { body: '{"event":"wallet.closed"}' });
 		await sandbox.idle();
