@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { otherColumns, requiredColumns } from '../../nodes/EtbWallet/list/headings.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
+import { firstColumns } from '../support/people.mts';
 import { crossingLines } from './canvas.mts';
 import { expectConnected } from './connected.mts';
 
@@ -306,17 +307,6 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 		expect.arrayContaining(ofList.filter((name) => !notKept.includes(name))),
 	);
 });
-
-/** The columns that the tables had when people first made them. */
-const firstColumns = {
-	'ETB payments': [
-		...['reference', 'period', 'person', 'employee', 'name', 'phone', 'userId', 'askedEtb'],
-		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy'],
-	],
-	'ETB people to pay': [
-		...['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
-	],
-};
 
 test.each(Object.entries(firstColumns))(
 	'docs/examples.md names the columns that an older %s lacks',

@@ -7,6 +7,15 @@ import { START, list, node, start, workflow, type NodeFile } from './n8n/workflo
 export const PEOPLE = 'ETB people to pay';
 export const PAYMENTS = 'ETB payments';
 
+/** The columns that the tables had when people first made them. A person adds the others: docs/examples.md. */
+export const firstColumns = {
+	[PAYMENTS]: [
+		...['reference', 'period', 'person', 'employee', 'name', 'phone', 'userId', 'askedEtb'],
+		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy'],
+	],
+	[PEOPLE]: ['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
+};
+
 /** The period that is due, with pay day 25, in Addis Ababa. */
 export const duePeriod = (): string =>
 	new Date(Date.now() + (3 - 24 * 24) * 3_600_000).toISOString().slice(0, 7);

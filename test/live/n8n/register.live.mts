@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample, tablesOf } from '../../../demo/examples.mts';
 import { startLab } from '../../support/lab.mts';
-import { PAYMENTS, PEOPLE, addRows, duePeriod, rowsOf } from '../../support/people.mts';
+import {
+	PAYMENTS,
+	PEOPLE,
+	addRows,
+	duePeriod,
+	firstColumns,
+	rowsOf,
+} from '../../support/people.mts';
 
 const lab = await startLab();
 after(async () => await lab.stop());
@@ -14,9 +21,6 @@ const people = ['E-1', 'E-2'].map((employee, index) => ({
 }));
 const payments = () => lab.sandbox.books.disbursements();
 
-/** The columns that were added since version 0.1.0 was first tried. A person adds them: docs/examples.md. */
-const NEW_COLUMNS = ['purpose', 'reason', 'workflow'];
-
 test('without its table a payroll pays nobody, and names the table', async () => {
 	const id = await lab.add(await readExample('payroll.json'));
 	const { error } = await lab.api.endedExecution(await lab.api.run(id, 'Every 25th'));
@@ -26,7 +30,7 @@ test('without its table a payroll pays nobody, and names the table', async () =>
 
 test('an older table keeps its rows, and with the new columns a payroll writes into it', async () => {
 	const columns = tablesOf(await readExample('people-to-pay.json')).get(PAYMENTS) ?? [];
-	const isNew = ({ name }: { name: string }) => NEW_COLUMNS.includes(name);
+	const isNew = ({ name }: { name: string }) => !firstColumns[PAYMENTS].includes(name);
 	await lab.api.createDataTable(
 		PAYMENTS,
 		columns.filter((column) => !isNew(column)),
