@@ -101,11 +101,17 @@ test('payments under a key that another server made get the key of this one, and
 	const list = payments('A', 4);
 	const window = await claim(client, 'main', list);
 	// As another Unicode would have written them; the guard is of no use against a superuser's insert.
-	await client.query(`set session_replication_role = replica;
+	await client.query(`begin; set session_replication_role = replica;
 		update etb_wallet.payment set key = 'old ' || key where key <> 'a-3'; reset session_replication_role`);
 	const other = await claim(client, 'main', list.slice(2, 3));
 	assert.equal(other.send.length, 1, 'the trap works');
-	await client.query(schema);
+	// The set-up waits for a claim that still makes keys as before.
+	const setUp = (await database.connect('superuser')).query(schema);
+	const waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+	const isWaiting = async () => (await value(client, z.coerce.number(), waiting)) || undefined;
+	await eventually('the set-up to wait', isWaiting);
+	await client.query('commit');
+	await setUp;
 	assert.deepEqual((await claim(client, 'main', list)).send, []);
 	const told = await record(client, 'main', window, paid(window));
 	assert.deepEqual(outcomes(told), Array(4).fill('paid'));
@@ -123,27 +129,6 @@ test('payments under a key that another server made get the key of this one, and
 			client.query(`update etb_wallet.payment set ${change} where key = 'a-1'`),
 			/keeps every payment/,
 		);
-});
-
-test('a set-up waits for a claim that still makes keys as before', async () => {
-	const database = await server.gate();
-	const client = await database.connect('superuser');
-	await setRules(client, 'main', {});
-	const list = payments('A', 1);
-	await client.query('begin');
-	assert.equal((await claim(client, 'main', list)).send.length, 1);
-	await client.query(`set local session_replication_role = replica;
-		update etb_wallet.payment set key = 'old ' || key; set local session_replication_role = origin`);
-	const other = await database.connect('superuser');
-	let isOver = false;
-	const setUp = other.query(schema).finally(() => (isOver = true));
-	const waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
-	await eventually('the set-up to wait', async () =>
-		isOver || (await value(client, z.coerce.number(), waiting)) > 0 ? true : undefined,
-	);
-	await client.query('commit');
-	await setUp;
-	assert.deepEqual((await claim(client, 'main', list)).send, []);
 });
 
 test('a record that another server set up pays nobody until the set-up ran here', async () => {
