@@ -174,7 +174,7 @@ test('each option is a limit that is tested below, or refuses no run', () => {
 	expect(new Set(optionsOfCreate.map(({ name }) => name))).toEqual(new Set([...tested, ...others]));
 });
 
-/** Fields that workflows, n8n and the pay gate act on. */
+/** Fields that workflows and n8n act on. */
 const foreign = {
 	...{
 		outcome: 'x',
