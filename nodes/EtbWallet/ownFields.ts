@@ -1,6 +1,6 @@
 /**
- * The fields that *Create* alone writes, also where it writes none: an input field with such a name would be taken for what
- * the node says, because workflows and n8n act on them. `__proto__` would give the item fields that are not its own.
+ * The fields that *Create* alone writes. Those of the input are always dropped, because workflows and n8n would take them for
+ * results of the node. `__proto__` would give the item fields that are not its own.
  */
 const ownFields: ReadonlySet<string> = new Set([
 	...['__proto__', 'outcome', 'code', 'message', 'remedy', 'mode', 'reference', 'toUserId'],

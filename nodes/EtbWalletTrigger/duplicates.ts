@@ -69,7 +69,7 @@ export async function recordIfNew(
 	// Retry execution: a person wants it to run.
 	if (context.getMode() === 'retry' || givenOut.has(item)) return true;
 	const event = eventOfTrigger(context, key);
-	// A process that receives events and runs their workflows is the only one of n8n: in queue mode workers run them.
+	// The lock is needed in queue mode alone: a process that received the event and runs its workflow is the only one of n8n.
 	const isShared = !received.has(event);
 	const change = async (wanted: Change): Promise<ReadonlySet<string>> => {
 		try {

@@ -94,7 +94,7 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	const present = await loadAccount(context).then(accountKeyOf, () => account);
 	const own = publicationOf(context, present);
 	if (present !== account || url !== own.url) return false;
-	// Holders without such static data, which n8n started first, or whom another main process of n8n unpublished.
+	// Other holders yield: no static data prove that the service accepted their URL, or another main process unpublished them.
 	for (const { trigger, workflow } of rivalsOf(own)) {
 		holders.delete(trigger);
 		context.logger.warn(
@@ -151,7 +151,7 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 	const data = context.getWorkflowStaticData('node');
 	const [rival] = rivalsOf(own);
 	if (rival !== undefined) {
-		// A trigger that had the account, and could not start, keeps that.
+		// The stored account stays if this trigger had it before, and only failed to start.
 		if (data.account !== own.account) data.account = null;
 		throw alreadyHeld(context, own, rival);
 	}
@@ -170,7 +170,7 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 		holders.delete(own.trigger);
 		throw failure;
 	}
-	// One that never had the account has it only until n8n starts the trigger that had it before.
+	// A trigger without stored data has the account only until n8n starts the trigger that stored it.
 	if (data.account === undefined) return;
 	Object.assign(data, { url: own.url, account: own.account });
 }

@@ -93,7 +93,7 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal>
 	if (!hasSignature(headers)) return refusals.notSigned;
 	const body = await rawBodyOf(context).catch(() => undefined);
 	if (body === undefined) return refusals.unreadable;
-	// After the body, for which a sender may take long: a secret may be replaced meanwhile.
+	// The secrets are loaded after the body, because one can be replaced while a slow sender transmits.
 	const secrets = await secretsOf(context);
 	if (secrets === undefined) return refusals.noCredential;
 	return isSigned({ headers, body }, secrets) ? body : refusals.notSigned;

@@ -15,7 +15,7 @@ const binaryNoise = 2 * Number.EPSILON;
 /** Adding up to 500 amounts is off by less. */
 const noiseOfSums = 250 * Number.EPSILON;
 
-/** A number is taken for a hundredth only if it is nearer to one than this. So one that is written with up to six decimals stays. */
+/** The largest distance for rounding to two decimals. It is below 0.000001, so six written decimals stay. */
 const mostNoise = 0.0000005;
 
 /**

@@ -16,7 +16,7 @@ const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
  * keep texts in this form: a change of the rule loses them. Empty when nothing of the text can be seen.
  */
 export function lookOf(text: string): string {
-	// The rule comes to this for nearly all texts, and it is asked for 60,000 payments.
+	// A shorter way with the same result for plain texts: a run can have 60,000 references.
 	if (/^[\w./-]*$/.test(text)) return text.toLowerCase();
 	return (
 		withoutCase(withoutBlanks(visible(text)))

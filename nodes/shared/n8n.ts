@@ -49,7 +49,7 @@ export async function requestUntil(
  */
 export function errorsIn(error: unknown): unknown[] {
 	const errors: unknown[] = [];
-	// By `instanceof`, errors of Node itself are not always errors.
+	// `instanceof Error` can be false for errors of Node itself, so any object counts.
 	for (let cause = error; isObject(cause) && errors.length < 8; cause = causeOf(cause))
 		errors.push(cause);
 	return errors;
@@ -103,7 +103,7 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 export interface Tries<Done> {
 	/** By item index, what must not be done again. */
 	done: Map<number, Done>;
-	/** Why an earlier try failed that settled. */
+	/** The error of an earlier try whose mode was Settle Unknown. */
 	failure?: { message: string; remedy: string };
 }
 

@@ -73,7 +73,7 @@ function readClaim(value: unknown): string {
 	throw invalid('Claim', value, 'is not a claim of the pay gate', remedy);
 }
 
-/** The longest lease of the gate is a day, and nothing begins after half of it. */
+/** Half of the longest lease of the gate, which is a day: a later time is none of the gate. */
 const maxNotAfterMs = 12 * 3_600_000;
 
 /** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */

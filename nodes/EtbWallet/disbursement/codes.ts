@@ -4,7 +4,7 @@ import type { FailureCode } from '../../shared/service/answer';
 /** `unknown`: it may have been made. `ready`: a run with Mode on Pay would send it. */
 export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
-/** Those with which a call of the service can fail have the names of `FailureCode`. */
+/** Codes of a failed call of the service: they have the names of `FailureCode`. */
 const ofCalls = {
 	refused: 'notPaid',
 	notReached: 'notPaid',
@@ -12,7 +12,7 @@ const ofCalls = {
 	unclear: 'unknown',
 } as const satisfies Record<FailureCode, Outcome>;
 
-/** docs/operations.md explains each, whose lists a test compares with this one. */
+/** Each code is explained in docs/operations.md; a test compares the two lists. */
 export const codes = {
 	paid: 'paid',
 	otherAmount: 'paid',

@@ -101,8 +101,8 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 });
 
 /**
- * Ends each payment of a refused run as the record says, if it knows the payment: a register would otherwise say of a person
- * who was paid before that nothing was paid.
+ * Gives payments of a refused run the result that the record has of them. Without it a register would get `notPaid` for people
+ * who were paid earlier.
  */
 async function fillFromRecord(
 	record: PaymentRecord,

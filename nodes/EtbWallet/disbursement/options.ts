@@ -101,7 +101,8 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 }
 
 /**
- * A Mode that was left on Settle Unknown must not go unnoticed, and what a person found out once must not count again.
+ * Only an execution that a person starts may settle: a Mode that was left there would stop payments unseen, and a repeated
+ * execution would apply an old answer.
  * @throws {InvalidValueError}
  */
 function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): void {
@@ -128,7 +129,7 @@ function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): vo
 function isOn(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
-	// Says the rule also of an empty value, of which `invalid` says only that it is empty.
+	// This error states the rule also for an empty value, for which `invalid` leaves it out.
 	throw new InvalidValueError(
 		`${field} is ${show(value)}, which is neither true nor false`,
 		'Turn the option on or off, give it an expression that is true or false, or remove it.',

@@ -27,8 +27,8 @@
  * which is asked for only where the fact is, and a fact alone is removed: so one crash makes no payment that was not made, and
  * no doubt about one that is under way. Two crashes in a row can: `docs/operating.md` has these limits.
  *
- * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. Where it is, an expression cannot say so
- * again.
+ * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. While it is there,
+ * an expression cannot settle the reference as not paid a second time.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -77,7 +77,7 @@ const clockDifferenceMs = 10_000;
 /** A slot of time, in ms. */
 const slotMs = ownForMs + clockDifferenceMs;
 
-/** How long, in ms, after the last reservation in its bucket each process sees a reference as in doubt. */
+/** The longest time, in ms, from the last reservation in a bucket until each process sees its references as in doubt. */
 const inFlightMs = 2 * slotMs + clockDifferenceMs;
 
 export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
@@ -169,7 +169,7 @@ export class PaymentRecord {
 
 	/**
 	 * Ends the run: records how its last payments ended, also when it was stopped.
-	 * @param ended as of `endAndReserve`
+	 * @param ended payments that this run reserved; one without a result was not sent
 	 */
 	async end(ended: Payment[]): Promise<void> {
 		if (ended.length === 0) return;
@@ -204,7 +204,7 @@ export class PaymentRecord {
 			);
 			for (const each of inDoubt)
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
-			// Before *sent* is removed: that must count once, also if this change fails in the middle.
+			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only once.
 			await change.write(freed.map(settledNotPaidMark));
 			change.remove(freed.flatMap((each) => factMarks('doubt', each)));
 			return settled;

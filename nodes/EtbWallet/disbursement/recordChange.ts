@@ -18,8 +18,8 @@ export class RecordChange {
 	 * @returns those of `marks` that were there before this change
 	 */
 	async ask(marks: string[], alsoWrite: string[] = []): Promise<ReadonlySet<string>> {
-		// Before the call: should it fail, n8n may have written *paid* all the same. If *sent* were then removed, the reference
-		// would count as unused.
+		// This comes before the call, because a call that throws may have stored *paid*. If *sent* were then removed, the
+		// reference would count as unused.
 		for (const mark of alsoWrite) this.toRemove.delete(mark);
 		const unasked = marks.filter((mark) => !this.answers.has(mark));
 		const before = await this.record.add([...alsoWrite, ...unasked]);
@@ -57,7 +57,7 @@ export class RecordChange {
 			isDone = true;
 			return result;
 		} finally {
-			// A mark that cannot be removed looks like a payment that is under way, which is safe.
+			// A mark that stays after a failed removal can only hold back a payment, never cause one.
 			if (!isDone)
 				await record.remove([...change.toRemove, ...change.toKeep]).catch(() => undefined);
 		}

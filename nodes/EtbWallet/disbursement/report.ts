@@ -179,7 +179,7 @@ export function runError(
 			outcome: outcome ?? 'notAttempted',
 			code,
 			...(httpCode !== undefined && { httpCode }),
-			// If nothing was sent, the items themselves say as much.
+			// If nothing was sent, the lists would only repeat the input.
 			...(isStarted &&
 				Object.fromEntries([...lists].map(([name, own]) => [name, own.map(lineOf)]))),
 		},

@@ -62,7 +62,7 @@ export function readRows(context: IExecuteFunctions, read: (row: Row) => void): 
 		} catch (error) {
 			invalid = refusedAs('invalid', error);
 		}
-		// Also of a row without an amount, which may be the double of another one.
+		// The check includes rows whose amount cannot be read, because their reference may be that of another row.
 		const same = sameReference(row);
 		// The result that `read` gave stays: the claim of this item may have been sent before.
 		row.result ??= same ?? invalid;
@@ -100,7 +100,7 @@ export function reportRefused(
 	addHint(context, refused.message ?? '');
 	for (const row of rows) {
 		const isOfField = row.result !== undefined && codesOfFields.has(row.result.code);
-		// A wrong setting goes first: Mode may be meant to be Settle Unknown, which ignores the items.
+		// The error of a setting replaces those of fields: if Mode was meant to be Settle Unknown, the items do not matter.
 		if (row.result === undefined || (refused.code === 'settings' && isOfField))
 			row.result = refused;
 	}

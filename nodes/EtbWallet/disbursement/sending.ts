@@ -20,7 +20,7 @@ function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
 }
 
 /**
- * The states of payments, asked in windows, because a crash in the middle of a question leaves the marks that it asked for. @throws {Error} when n8n's database fails
+ * The states of payments. They are asked in windows: a question writes marks, and a crash leaves those of one window. @throws {Error} when n8n's database fails
  */
 export async function statesOfAll(
 	record: PaymentRecord,
@@ -45,8 +45,8 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const ended = unrecorded;
-		// Only *paid* is recorded again after a change that failed: it may have been done, and somebody may have settled or
-		// reserved the others since.
+		// After a change that failed only *paid* is recorded again. The change may have been stored, and somebody may have settled
+		// or reserved the others since.
 		unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');
 		let reserved: Awaited<ReturnType<PaymentRecord['endAndReserve']>>;
 		try {
@@ -77,7 +77,7 @@ interface FailedChange {
 	ended: Payment[];
 }
 
-/** Names the payments whose reservations may have stayed in the record, although this run knows how they ended: which is safe. */
+/** Names the payments whose results may be missing in the record: a later run tells them as unknown, and does not send them. */
 function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
@@ -130,7 +130,7 @@ const disburseRequest = {
 	},
 } as const satisfies ServiceRequest;
 
-/** Sends a payment, and reads how it ended. Whatever is thrown, it may be under way. */
+/** Sends a payment, and reads how it ended. An exception counts as unknown, because the request may have left. */
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,

@@ -1,4 +1,4 @@
-/** What is written in a cell of a list, whatever program wrote it. */
+/** Reads the cells of a list, whatever program wrote them. */
 import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/lookalikes';
 

@@ -118,7 +118,7 @@ function doublesAmong(rows: readonly ReadRow[], headingOf: HeadingOf): (row: Rea
 	return (row) => finders.map((find) => find(row));
 }
 
-/** As the register may name a payment that nobody needs again, in the form that is compared. */
+/** The outcomes and codes of the register that count as paid, in the form that is compared. */
 const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
 const isPaid = ({ outcome }: Payment): boolean => paidOutcomes.has(outcome);
 

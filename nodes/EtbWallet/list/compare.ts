@@ -22,7 +22,7 @@ const fields = [
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
 /**
- * How a person differs from what is known of them, as far as both say something: each change once, since the last of it.
+ * The differences between a person and the values that are known of them. Each kind of change is told once, against the newest.
  * @param known with when each was known, such as `last time (2026-10)`, the last one at the end
  */
 export function changes(person: Person, known: ReadonlyArray<[Person | undefined, string]>) {
@@ -53,8 +53,8 @@ export const paidLately = (payments: readonly Payment[], now: Date): Remark[] =>
 		});
 
 /**
- * Which amounts, in ETB, are the sum of all others, as in a row with a total. Of two amounts that are the same each is the
- * sum of the other one, so it takes at least two others.
+ * The amounts, in ETB, that are the sum of all others, as in a row with a total. Three amounts are the least: of two equal ones
+ * each is the sum of the rest.
  */
 export function sumsOfOthers(amounts: readonly number[]): Set<number> {
 	if (amounts.length < 3) return new Set();

@@ -7,7 +7,7 @@ import { decoded, isFormulaError, requireReadable, textOf, valueIn } from './cel
 export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
 /** Those that a list can have besides. */
 export const otherColumns = ['userId', 'email', 'phone'] as const;
-/** Whoever writes a list does not need the period. */
+/** The period is read if it is there; no list needs it. */
 export const columnNames = [...requiredColumns, ...otherColumns, 'period'] as const;
 export type Column = (typeof columnNames)[number];
 
@@ -18,7 +18,7 @@ type Fields = Record<string, unknown>;
 
 /** Rows within which the headings of a sheet have to stand, below a title. */
 const rowsWithHeadings = 20;
-/** What may have something in it. A workflow reads one row and one column more (A1:CW5001), so a list that goes on is refused. */
+/** The largest list. Workflows read one row and one column more (A1:CW5001), so that a longer one is noticed and refused. */
 const lastRow = 5_000;
 const lastColumn = 100;
 
@@ -100,7 +100,7 @@ function sheetOf(items: readonly Fields[]) {
 		return { itemIndex, line, cells: cells.map(decoded) };
 	});
 	if (!isSheet) {
-		// So n8n names a column that has no heading.
+		// n8n names a column without a heading `__EMPTY`, `__EMPTY_1`, …
 		const names = keys.map((key) => (/^__EMPTY(_\d+)?$/.test(key) ? '' : decoded(key)));
 		return [{ itemIndex: -1, line: 0, cells: names }, ...rows];
 	}
@@ -116,7 +116,7 @@ function sheetOf(items: readonly Fields[]) {
 type Row = ReturnType<typeof sheetOf>[number];
 type Heads = ReturnType<typeof headsIn>;
 
-/** A row as the one with the headings. A letterhead has few texts beside each other, and people have numbers. */
+/** Rates a row as the one with the headings: by the columns that it names, then by its texts without numbers. */
 function headsIn({ cells, line }: Row, headingOf: HeadingOf) {
 	const headings = cells.map(headingIn);
 	const places = placesIn(headings, headingOf);

@@ -111,7 +111,7 @@ const asText =
 /** Rounded to an exponent, with signs between thousands, or of more digits than a spreadsheet keeps. */
 const changed = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
 
-/** What spreadsheets write for what they take for a date. */
+/** Texts that a spreadsheet writes for a value that it took for a date. */
 const months =
 	'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
 const date = new RegExp(
@@ -203,7 +203,7 @@ function dayNear(cell: unknown, now: Date): string {
 }
 
 /**
- * @param isSentAsItIs so that marks that nobody sees are a problem too
+ * @param isSentAsItIs whether the value is sent unchanged: then marks that nobody sees are refused too
  * @throws {InvalidValueError} for a text that people cannot compare by eye
  */
 function requireLegible(cell: unknown, field: string, isSentAsItIs: boolean): void {

@@ -167,10 +167,10 @@ async function askForLock(
 	return 'free';
 }
 
-/** Removes the lock of a process that ended. If another process has just taken it over, the row lacks marks of this one. */
+/** Removes the lock of a process that ended. A row without all marks of this process belongs to a newer holder, and stays. */
 async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): Promise<void> {
 	const marks = [lockMark, ...ownMarks];
-	// So other processes that waited as long do not find their own marks, and begin to wait anew.
+	// Other processes lose their marks by this, and begin to wait anew.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
 		await throwIfForeign(lockRow, [lockMark]);
@@ -195,11 +195,11 @@ async function release(lockRow: Marks): Promise<void> {
 /** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
 async function throwIfForeign(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
-	// n8n only counts. With all our marks among them, a higher count means that others are there.
+	// n8n tells only a count. With all marks of the lock stored, a higher count proves entries of another node.
 	const marks = [lockMark, ...waitingMarks];
 	await lockRow.add(marks);
 	const isForeign = (await lockRow.count()) > marks.length;
-	// Otherwise each waiting process would find its own there, whoever has the lock.
+	// The waiting marks go: a waiting process that finds its own takes the lock for abandoned.
 	await lockRow.remove(isForeign ? marks : waitingMarks);
 	if (!isForeign) return;
 	throw new Error(

@@ -182,14 +182,17 @@ function factsIn(value: unknown, name = ''): Fact[] {
 const succeeded =
 	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined';
 
-/** The states of a payment that was not made, and that nobody makes any more. */
+/**
+ * Every state but those of a payment that failed for good. A payment that is refused with such a state may still be made, so it
+ * is unknown.
+ */
 const notFailed =
 	/^(?!.*(?:fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|forbid|block|bad|missing|not.?found)|un(?!known|certain|confirmed)|not|no$|false$|[45]\d\d$)/is;
 
-/** What leaves open whether a payment that was refused was made before, or still is. */
+/** Words in a refusal that leave open whether the payment was made earlier, or is under way. */
 const open = /timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued/i;
 
-/** Something is said, and not that there is none. */
+/** Any text but those that mean "no error", such as `none` or `0`. */
 const filled = /^(?!(?:0|none|null|false|no|no error|n\/a|-)?$)/i;
 
 const yes = /^(?:true|yes|[1-9]\d*)$/i;
@@ -198,8 +201,8 @@ const yes = /^(?:true|yes|[1-9]\d*)$/i;
 const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
 
 /**
- * The fields of an answer that speak of the payment, by name, with the values that deny that it was made already, and those that
- * tell that it was made, or may be.
+ * Rules for fields of an answer: names, values that contradict a payment that was made, and values that say that it was made or
+ * may be.
  */
 const speaking: [names: RegExp, denies?: RegExp, tells?: RegExp][] = [
 	[/^(?:is|was|has)?_?(?:err|fail|exception)/i, filled, open],

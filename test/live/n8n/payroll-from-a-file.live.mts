@@ -85,7 +85,7 @@ test('shows what will be paid and what not, and pays exactly that after a second
 		`21,900.50 ETB for 2 people: salary, ${duePeriod()}`,
 		'october.csv, uploaded by Workflow Builder (owner@example.com)',
 		'Will be paid, look at these: 2 people, 21,900.50 ETB',
-		`Row 2. New: not in Known People, or never paid before. Wallet etbw_${employee} 0911223344`,
+		`Row 2. New: never paid before. Wallet etbw_${employee} 0911223344`,
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
 		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
@@ -436,7 +436,7 @@ test('the next month says who is new, gone, risen, renamed, and leaves out who w
 		'M-9,new,0911000009,1009',
 	);
 	const [, page] = await shown(list);
-	assert.match(page, /new M-9 .*New: /);
+	assert.match(page, /new M-9 .*New: never paid before/);
 	assert.match(
 		page,
 		/Will be paid, look at these: 4 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
