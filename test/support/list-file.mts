@@ -16,6 +16,8 @@ export function listWorkflow(name: string, content: Buffer, fields: object): Wor
 	};
 	const checking = {
 		...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay: 1 },
+		// The lists name no wallet.
+		setsUpPeople: true,
 		...fields,
 	};
 	// Check List reports what cannot be read.
