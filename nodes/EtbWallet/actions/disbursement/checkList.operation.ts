@@ -164,11 +164,9 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
 		return sameForAll(context, name, displayName, valueOf, filled());
 	};
-	// An expression that gives nothing is a mistake in it, and must not compare the list with nobody.
+	// Only an empty field means no table: an expression that gives nothing has a mistake in it, and is refused.
 	const table = (name: string): unknown =>
-		hasExpression(savedParameter(context, name))
-			? (read(name, 0) ?? null)
-			: read(name, 0) || undefined;
+		savedParameter(context, name) ? (read(name, 0) ?? null) : undefined;
 	const purpose = requiredText(
 		'Purpose',
 		ofList('purpose', 'Purpose'),
