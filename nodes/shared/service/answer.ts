@@ -195,6 +195,9 @@ const open = /timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queu
 /** Any text but those that mean "no error", such as `none` or `0`. */
 const filled = /^(?!(?:0|none|null|false|no|no error|n\/a|-)?$)/i;
 
+/** Words by which an answer says that the call was not carried out. */
+const no = 'false|error|fail(?:ed|ure)?|rejected|declined|denied';
+
 const yes = /^(?:true|yes|[1-9]\d*)$/i;
 
 /** It can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
@@ -222,7 +225,7 @@ const speaking: [names: RegExp, denies?: RegExp, tells?: RegExp][] = [
 	[/hash|^(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?$/i, undefined, proof],
 	[
 		/^(?:is|was|has)?_?(?:succe|ok$|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)/i,
-		/^(?:0|false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i,
+		RegExp(`^(?:0|${no})$`, 'i'),
 		/^(?:true|yes|1)$/i,
 	],
 ];
@@ -240,7 +243,7 @@ const matches = (words: RegExp, value: unknown): boolean =>
 	typeof value === 'string' && words.test(value.trim());
 
 const isNo = (value: unknown): boolean =>
-	value === false || matches(/^(?:false|error|fail(?:ed|ure)?|rejected|declined|denied)$/i, value);
+	value === false || matches(RegExp(`^(?:${no})$`, 'i'), value);
 
 /** Whether an error is said, and not that there is none. */
 const isFilled = (value: unknown): boolean =>
