@@ -20,7 +20,7 @@ import {
 } from '../shared/n8nTrigger';
 import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { open, receive } from './receive';
+import { openTrigger, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
@@ -141,10 +141,10 @@ export class EtbWalletTrigger implements INodeType {
 
 	/** Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts. */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return await Promise.resolve({ closeFunction: open(triggerKey(this)) });
+		return await Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
 	}
 
-	/** Gives out the event that started the execution, unless it was handled before. */
+	/** Outputs the event that started the execution, unless it was handled before. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const { answersWhenFinished } = settingsOf(this.getNode().parameters);
 		const given: INodeExecutionData[] = [];

@@ -26,7 +26,7 @@ const refusals = {
 	noCredential: { status: 503, message: 'The credential cannot be used' },
 } satisfies Record<string, Refusal>;
 
-/** When n8n closed a trigger that it has not opened since. */
+/** The time at which n8n closed each trigger that it has not opened since. */
 const closedAt = new Map<string, number>();
 
 // n8n ends within 30 s, or N8N_GRACEFUL_SHUTDOWN_TIMEOUT. A process that still runs later has lost the lead to another
@@ -38,34 +38,34 @@ const endsWithinMs = 140_000;
  * run: so it closes its triggers, and their events are answered 503.
  * @returns the function that closes the trigger: n8n ends or unpublishes it, or another process takes the lead
  */
-export function open(trigger: string): () => Promise<void> {
+export function openTrigger(trigger: string): () => Promise<void> {
 	closedAt.delete(trigger);
 	return async () => void (await Promise.resolve(closedAt.set(trigger, performance.now())));
 }
 
 /**
- * Handles a request. It refuses as much as it can itself, because an execution of the workflow is what costs. It never
- * throws: n8n would start an execution that fails.
+ * Handles a request. All checks that need no execution are made here, because an execution is the expensive part. It never
+ * throws, because n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
 		const isTest = context.getMode() === 'manual';
 		const closedForMs = performance.now() - (closedAt.get(triggerKey(context)) ?? -Infinity);
-		if (!isTest && closedForMs < endsWithinMs) return refuse(context, refusals.ending);
+		if (!isTest && closedForMs < endsWithinMs) return answerRefused(context, refusals.ending);
 		const body = await signedBody(context);
-		if ('status' in body) return refuse(context, body);
+		if ('status' in body) return answerRefused(context, body);
 		// n8n starts a trigger also if its settings cannot be used: its events fail, so that the service sends them again.
 		const { events } = settingsOf(context.getNode().parameters);
 		const event = eventIn(body);
-		if (event === undefined) return refuse(context, refusals.noEvent);
-		if (!isWanted(event, events)) return refuse(context, refusals.notWanted);
+		if (event === undefined) return answerRefused(context, refusals.noEvent);
+		if (!isWanted(event, events)) return answerRefused(context, refusals.notWanted);
 		if (isTest) return { workflowData: [[{ json: event }]] };
 		return start(context, event, eventKey(event, body));
 	} catch (error) {
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
 		);
-		return refuse(context, refusals.broken);
+		return answerRefused(context, refusals.broken);
 	}
 }
 
@@ -73,12 +73,12 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IWebhookResponseData {
 	const response = context.getResponseObject();
 	const begun = beginDelivery(context, key);
-	if (typeof begun === 'string') return refuse(context, refusals[begun]);
+	if (typeof begun === 'string') return answerRefused(context, refusals[begun]);
 	whenAnswered(response, (status) => begun.end(status >= 200 && status < 300));
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
-function refuse(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
+function answerRefused(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
 	// So n8n does not wait for the rest of the body.
 	if (refusal === refusals.unreadable) response.setHeader('Connection', 'close');
@@ -100,15 +100,15 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal>
 }
 
 /**
- * For how many ms loaded secrets are used. To load a credential costs n8n as much as an execution, and a flood of forged
- * requests must not cost that for each. A secret that a person changes or deletes is accepted for no longer than this.
+ * Loaded secrets are used for so many ms. Loading a credential costs n8n as much as an execution, and a flood of forged
+ * requests must not cause that for each request. A secret that a person changes or deletes is accepted for this time only.
  */
 const secretsServeMs = 1_000;
 
 /** By trigger and credential. */
 const loadedSecrets = new Map<string, { at: number; secrets: Promise<string[] | undefined> }>();
 
-/** The secrets that a request may be signed with. Undefined when the credential cannot be read; n8n's log has why. */
+/** The secrets that a request may be signed with; undefined when the credential cannot be read, and n8n's log has the reason. */
 async function secretsOf(context: IWebhookFunctions): Promise<string[] | undefined> {
 	const credentialId = context.getNode().credentials?.[credentialType]?.id ?? '';
 	const key = `${triggerKey(context)} ${credentialId}`;
