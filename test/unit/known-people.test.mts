@@ -268,6 +268,17 @@ describe('with Known People', () => {
 		expect(codesOf(checked)).toEqual(codes);
 	});
 
+	test('an amount is compared with the last one for the same purpose if there are Known Payments', () => {
+		const list = [{ ...abebe, amountEtb: 500, userId: 'w1' }];
+		const table = [{ ...people[0], amountEtb: 5000 }];
+		const earlier = { purpose: 'salary', period: '2026-11', person: 'E1', amountEtb: 5000 };
+		const salary = { ...earlier, reference: 'salary-2026-11-E1', outcome: 'paid' };
+		const codes = (more: Partial<ListSettings>): unknown =>
+			codesOf(check(list, { people: table, purpose: 'bonus', ...more })[0]);
+		expect(codes({})).toEqual(['changedAmount']);
+		expect(codes({ payments: [salary] })).toEqual([]);
+	});
+
 	test('who has no wallet is a problem, unless people are set up', () => {
 		const [row] = check([liya], { people, setsUpPeople: false });
 		expect([row?.status, row?.known]).toEqual(['problem', 'new']);
@@ -378,18 +389,21 @@ describe('with Known Payments', () => {
 		},
 	);
 
+	const paidAt = now.toISOString();
+	const otherPurpose = { purpose: 'bonus', reference: 'bonus-2026-10-E1', paidAt };
 	test.each([
 		[{ paidAt: '2026-11-17T00:00:00Z' }, ['paidLately']],
 		[{ paidAt: '2026-11-16T18:00:01Z' }, ['paidLately']],
 		[{ paidAt: '2026-11-16T17:59:59Z' }, []],
 		[{ paidAt: '' }, []],
 		[{ paidAt: '', createdAt: new Date(now.getTime() - 120_000) }, ['paidLately']],
-		[{ purpose: 'bonus', reference: 'bonus-2026-10-E1', paidAt: now.toISOString() }, []],
-	])('a payment for another period with %p is told as %p', (more, codes) => {
+		[otherPurpose, ['paidLately']],
+		[{ ...otherPurpose, amountEtb: 4999 }, []],
+	])('a payment with %p has the remarks %p', (more, codes) => {
 		const checked = against([paid(more)]);
 		expect(codesOf(checked)).toEqual(codes);
-		const text = textOf(checked, 'paidLately') ?? '5,000 ETB for 2026-10 on 2026-11-1';
-		expect(text).toMatch(/5,000 ETB for 2026-10 on 2026-11-(1|26 20:58)/);
+		const text = textOf(checked, 'paidLately') ?? '5,000 ETB for salary, 2026-10, on 2026-11-1';
+		expect(text).toMatch(/5,000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])/);
 	});
 
 	test.each([

@@ -143,6 +143,7 @@ function judgeOf(
 
 	return (row: ReadRow, doubles: string[]) => {
 		const { kind, person } = row;
+		const { amountEtb, listedEtb } = person;
 		const isReadable = person.key !== '';
 		const reference = referenceOf(purpose, period, person.key);
 		const look = lookOf(reference);
@@ -169,16 +170,21 @@ function judgeOf(
 		const isUnpaid = payments !== undefined && !payment && before.length === 0;
 		const isNew = isReadable && (isUnpaid || (people !== undefined && !table));
 		const newness = isUnpaid ? 'never paid before' : 'not in Known People';
-		// The amount is compared with the last payment for the same purpose, and without one with the table.
+		// With Known Payments an amount is compared with the last one for the same purpose: a bonus is not a lower salary.
+		const inPeople = table && { ...table, ...(payments && { amountEtb: 0 }) };
 		const changed = payment
 			? changes(person, [[payment, 'when it was paid']])
 			: changes(person, [
-					[table && { ...table, ...(lastTime && { amountEtb: 0 }) }, 'in Known People'],
+					[inPeople, 'in Known People'],
 					[last && { ...last, amountEtb: lastTime?.amountEtb }, `last time (${last?.period})`],
 				]);
 		remarks.push(...remarkIf('new', isNew && newness), ...changed, ...namesakes(person));
-		if (!payment) remarks.push(...paidLately(forPurpose, now));
-		if (sums.has(person.amountEtb ?? 0)) remarks.push(...remarkIf('sumOfOthers'));
+		// The same amount for another purpose can be one list under two purposes. Any other amount is usual there.
+		const alike = before.filter(
+			(each) => forPurpose.includes(each) || each.amountEtb === amountEtb,
+		);
+		if (!payment) remarks.push(...paidLately(alike, now));
+		if (sums.has(amountEtb ?? 0)) remarks.push(...remarkIf('sumOfOthers'));
 
 		const problem = problems.filter(Boolean).join(' ');
 		const unpaid = kind === 'nobody' ? 'noPerson' : problem !== '' ? 'problem' : 'ready';
@@ -186,7 +192,9 @@ function judgeOf(
 		const known = isNew ? 'new' : changed.length > 0 ? 'changed' : 'same';
 		return {
 			...{ status, problem, remarks },
-			...(status === 'ready' && { amountEtb: person.amountEtb, reference }),
+			...(status === 'ready' && { amountEtb, reference }),
+			...(status === 'ready' && listedEtb !== undefined && { listedEtb }),
+
 			...(isReadable && (people ?? payments) && { known }),
 			...(lastTime && { lastTime: shown(lastTime) }),
 			...(status === 'paidBefore' && payment && { paid: shown(payment) }),

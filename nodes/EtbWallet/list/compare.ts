@@ -47,9 +47,12 @@ export function changes(person: Person, known: ReadonlyArray<[Person | undefined
 export const paidLately = (payments: readonly Payment[], now: Date): Remark[] =>
 	payments
 		.filter(({ paidAt }) => Date.parse(paidAt) >= now.getTime() - latelyMs)
-		.flatMap(({ amountEtb = 0, period, paidAt }) => {
+		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
-			return remarkIf('paidLately', `${etb(amountEtb)} for ${period} on ${time.replace('T', ' ')}`);
+			return remarkIf(
+				'paidLately',
+				`${etb(amountEtb)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,
+			);
 		});
 
 /**

@@ -13,7 +13,7 @@ export const remarkCodes = {
 	samePhone: 'The same telephone as another number',
 	sameWallet: 'The same wallet as another number',
 	sameEmail: 'The same email address as another number',
-	paidLately: 'Paid for another period in the last 10 days',
+	paidLately: 'Paid in the last 10 days',
 	unknownBefore: 'It is unknown whether this was paid',
 	walletInListOnly: 'The wallet stands in this list alone',
 	totalWord: 'A word for a total is in the number or the name',

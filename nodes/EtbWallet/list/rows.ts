@@ -9,7 +9,11 @@ import type { Column, HeadingOf, SourceRow } from './headings';
 import { remarkIf, type Remark } from './remarks';
 
 /** A person, as a list or a table has them: empty texts for what is not known. */
-export type Person = ReturnType<typeof personIn> & { amountEtb?: number };
+export type Person = ReturnType<typeof personIn> & {
+	amountEtb?: number;
+	/** The amount before it was rounded, in ETB; undefined if it was not. */
+	listedEtb?: number;
+};
 
 export function personIn(row: unknown) {
 	const of = (column: string): string => valueIn(property(row, column));
@@ -183,6 +187,7 @@ function amountInCell(cell: unknown, field: string, now: Date) {
 	const isChanged = typeof cell === 'number' && other !== '';
 	return {
 		amountEtb: Number(etb),
+		...(isRounded && { listedEtb: Number(exact) }),
 		remarks: [
 			...remarkIf('rounded', isRounded && `${exact} to ${etb}`),
 			...remarkIf('amountIsDay', isChanged && `${etb} is also ${other}`),
