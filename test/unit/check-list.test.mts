@@ -111,10 +111,10 @@ describe('a row', () => {
 		employee: [
 			[/employee is "?(empty|-|nan)"?[,.].*Write the employee number/, '|-|nan'],
 			[/error of a formula/, '#N/A'],
-			[/which is a date/, '12-Jan|Jan-12|2026-01-12T00:00:00.000Z|1/12/26', now],
 			[
-				/spreadsheet made of another number/,
-				'2.51911E+11|51,041|1234567890123450',
+				/spreadsheet made of a date or another number/,
+				'2.51911E+11|51,041|1234567890123450|12-Jan|Jan-12|2026-01-12T00:00:00.000Z|1/12/26',
+				now,
 				1041.5,
 				-5,
 				2 ** 51,
@@ -123,16 +123,15 @@ describe('a row', () => {
 				/has a digit of another kind/,
 				'E-1\u00b2|E-1\u2082|E-1\u2461|E-1\u00bd|E-1\ud835\udfd0|E-1\u2489',
 			],
-			[/longer than 100/, 'x'.repeat(101)],
 			[/nobody can see/, '\u202eE-12'],
-			[/is a total/, 'TOTAL|Sub-Total|Finance Total|Total Finance|Sum|ጠቅላላ'],
+			[/is a total/, 'TOTAL|TOTAL-014|Sub-Total|Finance Total|Total Finance|Sum|ጠቅላላ'],
 		],
 		name: [
 			[/name is "?(empty|-|5)"?[,.].*Write the name/, '|-|5'],
 			[/error of a formula/, '#N/A'],
 			[/name is .*nobody can see/, 'Abebe\ue000'],
 			[/is a total/, 'ጠቅላላ ድምር|የፋይናንስ ድምር|ድምር፡|አጠቃላይ ክፍያ|ድምሩ|TOTALS|Finance Total|Grand Total:'],
-			[/is a total/, 'Total for Sales|Net total|Total employees 14|Sub-total Sales'],
+			[/is a total/, 'Total Bekele|Total for Sales|Net total|Total employees 14|Sub-total Sales'],
 		],
 		userId: [[/userId is .*nobody can see/, 'etbw\u200b_1|etbw\ufe0f_1']],
 	};
@@ -251,9 +250,7 @@ describe('a row', () => {
 	});
 
 	test.each([
-		[{ name: 'Sara', userId: 'etbw_2' }, /employee is empty.*amountEtb is empty/],
-		[{ name: 'Sara', phone: '0911000002' }, /employee is empty.*amountEtb is empty/],
-		[{ name: 'Sara', phone: '-', userId: 'N/A' }, /^Beside "Sara"/],
+		[{ name: 'Sara', phone: '0911000002', userId: 'etbw_2' }, /^Beside "Sara"/],
 		[{ name: 'By: Sara', phone: 'Date', userId: 'Approved by: Hirut' }, /^Beside "By: Sara"/],
 		[{ phone: '0911000002' }, /^Beside "0911000002"/],
 	])('%p without a number and an amount is told as %p', (row, problem) => {

@@ -159,9 +159,6 @@ describe('a remark', () => {
 		[{ employee: 46_753 }, []],
 		[{ employee: '46034' }, []],
 		[{ amountEtb: 18 }, ['sumOfOthers']],
-		[{ name: 'Total Bekele' }, ['totalWord']],
-		[{ name: 'Sum Kebede' }, ['totalWord']],
-		[{ employee: 'TOTAL-014' }, ['totalWord']],
 		[{ name: 'Sumeya Ali' }, []],
 	])('on %p is %p, and the row is ready', (row, codes) => {
 		expect(remarked(row)).toEqual(codes);
@@ -202,7 +199,7 @@ describe('a remark', () => {
 		expect(textOf(rows[0], 'samePhone')).toMatch(/: HR-9\.$/);
 	});
 
-	test('and a problem name the first three others, and how many more there are', () => {
+	test('and a problem name the first three others', () => {
 		const rows = check(
 			Array.from({ length: 20_000 }, (_, index) => ({
 				...{ employee: `E-${index + 1}`, name: 'Abebe', amountEtb: 5 + index / 100, userId: 'w' },
@@ -215,8 +212,8 @@ describe('a remark', () => {
 		] as const) {
 			const lines = named.map((line) => `${line} (Abebe)`).join(', ');
 			const numbers = named.map((line) => `E-${line}`).join(', ');
-			expect(rows[at]?.problem).toContain(`Row ${lines} and 19996 more has the same userId`);
-			expect(textOf(rows[at], 'sameName')).toContain(`: ${numbers} and 19996 more.`);
+			expect(rows[at]?.problem).toContain(`Row ${lines} has the same userId`);
+			expect(textOf(rows[at], 'sameName')).toContain(`: ${numbers}.`);
 		}
 		const two = [abebe, { ...abebe, employee: 'E-2' }].map((each) => ({ ...each, userId: 'w' }));
 		expect(check(two)[0]?.problem).toContain('Row 2 (Abebe Kebede) has the same userId');

@@ -34,9 +34,9 @@ const names = [
 	'Abebe Kebede',
 	'ሰላማዊት ደስታ',
 	'Sara  Tesfaye',
-	'Total Bekele',
+	'Ato Total Bekele',
 	'Sumeya Ali',
-	'Andr\u00e9 Sum',
+	'Dr. Andr\u00e9 Sum',
 ];
 const headingSets = [
 	{ employee: 'Staff No', name: 'Full name', amountEtb: 'Net to pay', phone: 'Mobile' },

@@ -60,20 +60,18 @@ export function refuse(
 		if (isRefused) throw invalid(field, value, why, remedy);
 }
 
-const unreadable = [
-	{
+const unreadable: Array<[found: RegExp, what: string, remedy: string]> = [
+	[
 		// Controls but white space.
-		found: /[^\P{Cc}\s\x7f-\x9f]|\ufffd/u,
-		what: 'letters that cannot be read',
-		remedy:
-			'The file is in another encoding, such as UTF-16 without a mark that says so: open it in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
-	},
-	{
-		found: /[\r\n\u2028\u2029]/,
-		what: 'several lines',
-		remedy:
-			'In a CSV file a quote " has no partner, so the rows below, with the people in them, are missing: correct it. In a spreadsheet write it in one line.',
-	},
+		/[^\P{Cc}\s\x7f-\x9f]|\ufffd/u,
+		'letters that cannot be read',
+		'The file is in another encoding, such as UTF-16 without a mark that says so: open it in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
+	],
+	[
+		/[\r\n\u2028\u2029]/,
+		'several lines',
+		'In a CSV file a quote " has no partner, so the rows below, with the people in them, are missing: correct it. In a spreadsheet write it in one line.',
+	],
 ];
 
 /**
@@ -82,7 +80,7 @@ const unreadable = [
  */
 export function requireReadable(cell: unknown, row: string, column: string): void {
 	const text = textOf(cell);
-	for (const { found, what, remedy } of unreadable)
+	for (const [found, what, remedy] of unreadable)
 		if (found.test(text))
 			throw new InvalidValueError(`${row} has ${what} in ${column}: ${show(text)}`, remedy);
 }

@@ -48,7 +48,11 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 		settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose);
 	const setsUp = settings.setsUpPeople === true;
 	if (people) findWallets(persons, people, setsUp);
-	else if (!setsUp) requireWallets(persons, headingOf);
+	for (const { person, problems } of people || setsUp ? [] : persons)
+		if (person.userId === '')
+			problems.push(
+				`There is no wallet in ${headingOf('userId')}. Write it, or fill in Known People.`,
+			);
 	const doubles = doublesAmong(persons, headingOf);
 	const judge = judgeOf(persons, settings, people, payments);
 	return rows.map((row) => {
@@ -92,15 +96,6 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 			problems.push(`Known People has another wallet, ${inTable}.`);
 		else person.userId = inTable;
 	}
-}
-
-/** Without Known People each wallet stands in the list. */
-function requireWallets(rows: readonly ReadRow[], headingOf: HeadingOf): void {
-	for (const { person, problems } of rows)
-		if (person.userId === '')
-			problems.push(
-				`There is no wallet in ${headingOf('userId')}. Write it, or fill in Known People.`,
-			);
 }
 
 /** Why a row cannot be paid beside others. Two of them can have one line, because two sheets may come in one list. */

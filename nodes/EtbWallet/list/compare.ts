@@ -85,24 +85,20 @@ export function namesakesAmong(people: readonly Person[]): (person: Person) => R
 /**
  * Finds others that look the same.
  * @param items with the same `id` if they are one, and an empty look if they are like no other
- * @returns for the look and the id of an item, the names of the first three others, and how many more; empty for none
+ * @returns a function from the look and the id of an item to the names of at most three others
  */
 export function othersAmong(items: ReadonlyArray<{ look: string; id: unknown; name: string }>) {
 	const found = new Map<string, Map<unknown, string>>();
 	for (const { look, id, name } of items) {
 		const names = found.get(look) ?? new Map<unknown, string>();
-		if (look !== '' && !names.has(id)) found.set(look, names.set(id, name));
+		// Each of 20,000 may be like all others, so four are kept.
+		if (look !== '' && names.size < 4) found.set(look, names.set(id, name));
 	}
 	return (look: string, id: unknown): string => {
-		const names = found.get(look);
-		if (names?.has(id) !== true) return '';
-		const first: string[] = [];
-		// Each of 20,000 may be like all others, so only the first ones are looked at.
-		for (const [other, name] of names) {
-			if (first.length === 3) break;
-			if (other !== id) first.push(name);
-		}
-		const rest = names.size - 1 - first.length;
-		return first.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+		const others = [...(found.get(look) ?? [])].filter(([other]) => other !== id);
+		return others
+			.map(([, name]) => name)
+			.slice(0, 3)
+			.join(', ');
 	};
 }

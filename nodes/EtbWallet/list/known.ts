@@ -31,8 +31,8 @@ export const peopleIn = (given: unknown, now: Date): Person[] =>
 /**
  * @param given rows with `reference`, `outcome` and perhaps others, or n8n's items of them; those without a reference are
  * left out
- * @param listPurpose a row without the columns has it if its reference begins with it: the reference alone does not say where
- * a purpose such as `bonus-2026-03-extra` ends
+ * @param listPurpose of a row without the columns, such as a payment whose reference a person wrote, if the reference begins
+ * with it
  * @throws {InvalidValueError} if it is no list
  */
 export function paymentsIn(given: unknown, listPurpose: string) {

@@ -16,7 +16,6 @@ export const remarkCodes = {
 	paidLately: 'Paid in the last 10 days',
 	unknownBefore: 'It is unknown whether this was paid',
 	walletInListOnly: 'The wallet stands in this list alone',
-	totalWord: 'A word for a total is in the number or the name',
 	total: 'This row is a total',
 } as const;
 export type RemarkCode = keyof typeof remarkCodes;

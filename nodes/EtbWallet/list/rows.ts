@@ -2,7 +2,7 @@
 import { amountInEtb } from '../../shared/amount';
 import { decimalText, rounded } from '../../shared/decimal';
 import { asInvalidValue, show } from '../../shared/invalidValue';
-import { invisible, personOf, phoneOf } from '../../shared/lookalikes';
+import { invisible, personOf } from '../../shared/lookalikes';
 import { property } from '../../shared/unknownValues';
 import { isFormulaError, refuse, textOf, valueIn } from './cells';
 import type { Column, HeadingOf, SourceRow } from './headings';
@@ -65,23 +65,19 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf) {
 			problems.push(`${message}. ${remedy}`);
 		}
 	}
-	if (isTotal(person.employee, person.name) === 'perhaps') remarks.push(...remarkIf('totalWord'));
 	return { ...source, kind, person, problems, remarks };
 }
 
-/** `nobody` is a row without a number, an amount, and a wallet or telephone, such as a title or a signature. */
+/** `nobody` is a row without an employee number and an amount, such as a title or a signature. */
 function kindOf({ cells, others }: SourceRow, person: Person): 'person' | 'total' | 'nobody' {
 	const { employee, name, phone, userId } = person;
 	const amount = valueIn(cells.amountEtb);
 	// A title may stand in the column of numbers. Formulas go on below the last person, and give zero.
 	const isTitle = !/\p{N}/u.test(employee) && name + phone + userId === '';
 	const isZero = Number(amount) === 0 && employee + name === '';
-	// Somebody to pay, whose number and amount are missing. A signature may have words beside it.
-	const isReachable = name !== '' && (phoneOf(phone) !== '' || /^\S+$/.test(userId));
-	const isEmpty = (employee === '' && !isReachable) || isTitle;
-	if (isEmpty && (amount === '' || isZero)) return 'nobody';
-	const names = employee + name === '' ? Object.values(others).map(textOf) : [name];
-	return names.some((text) => isTotal(employee, text) === true) ? 'total' : 'person';
+	if ((employee === '' || isTitle) && (amount === '' || isZero)) return 'nobody';
+	const names = employee + name === '' ? Object.values(others).map(textOf) : [employee, name];
+	return !title.test(name) && names.some((text) => withTotal.test(text)) ? 'total' : 'person';
 }
 
 /** A word for a total, in English and Amharic. */
@@ -91,26 +87,8 @@ const withTotal = new RegExp(
 	`^(?:${words})(?![\\p{L}\\p{M}])|(?<![\\p{L}\\p{M}])(?:${words})[\\s\\p{P}]*$`,
 	'iu',
 );
-/** A total's word that can be somebody's name: behind a title, or if the next word does not say what is added up. */
-const nameLikeTotal =
-	/^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]|^(?:total|sum) (?!of|for|all|the|amount|pay|paid|sal|net|gross|empl|staff|people|person|etb|birr)\p{L}|\p{L} sum$/iu;
-
-/**
- * Whether a row is a total by its word, at the beginning or the end of its number or name; `perhaps` for somebody with a
- * number who is called Total Bekele, and for a number such as TOTAL-014.
- */
-function isTotal(employee: string, name: string): boolean | 'perhaps' {
-	const [inNumber, inName] = [withTotal.test(employee), withTotal.test(name)];
-	if (!inNumber && !inName) return false;
-	const isName = inNumber ? /^\p{L}/u.test(name) && !inName : nameLikeTotal.test(name);
-	return !isName || !/\p{N}/u.test(employee) || 'perhaps';
-}
-
-/** In letters. A reference may have 200. */
-const maxNumberLength = 100;
-
-const asText =
-	'The spreadsheet changed it. Format the column as Text, and write the number again, if need be with an apostrophe before it.';
+/** A title, which no total has: so a person called Total Bekele can be paid as Ato Total Bekele. */
+const title = /^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]/iu;
 
 /** Rounded to an exponent, with signs between thousands, or of more digits than a spreadsheet keeps. */
 const changed = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
@@ -126,27 +104,30 @@ const date = new RegExp(
 const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').length;
 
 /**
- * The employee number in a cell: as it is written, but without `.0` behind it, as programs write a number; and in the form
- * that is compared and that the reference has: `E-0701` and `e 0701` are both `E0701`.
+ * The employee number in a cell, without the `.0` that programs write behind a number; and the form that is compared and that
+ * the reference has: `E-0701` and `e 0701` are both `E0701`.
  * @param field the heading, for errors
- * @throws {InvalidValueError} if it is empty, has a digit of another kind, or is what a spreadsheet made of a number or a date
+ * @throws {InvalidValueError}
  */
 export function employeeIn(cell: unknown, field: string, now: Date) {
 	const written = valueIn(cell);
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
 	const key = personOf(employee);
-	const isNumber = typeof cell !== 'number' || (Number.isInteger(cell) && cell >= 0 && cell < 1e15);
+	const isOther = typeof cell === 'number' && !(Number.isInteger(cell) && cell >= 0 && cell < 1e15);
+	const isDate = cell instanceof Date || date.test(written);
 	refuse(field, textOf(cell), [
-		[cell instanceof Date || date.test(written), 'is a date', asText],
-		[!isNumber || changed.test(employee), 'is what a spreadsheet made of another number', asText],
 		[
-			// Unicode's form NFKC makes digits of signs such as ² and ①, and E-1² would be E-12.
+			isOther || isDate || changed.test(employee),
+			'is what a spreadsheet made of a date or another number',
+			'Format the column as Text, and write the number again, if need be with an apostrophe before it.',
+		],
+		[
+			// In Unicode's form NFKC signs such as ² are digits, and E-1² would be E-12.
 			countDigits(written) !== countDigits(written.normalize('NFKC')),
 			'has a digit of another kind',
 			'Write the number with usual digits, and what else it says in another column.',
 		],
 		[key === '', 'is no number', 'Write the employee number. If the row is nobody, delete it.'],
-		[key.length > maxNumberLength, `is longer than ${maxNumberLength} letters`, 'Shorten it.'],
 	]);
 	const day = dayNear(cell, now);
 	return { employee, key, remarks: remarkIf('numberIsDay', day && `${employee} is also ${day}`) };
@@ -162,11 +143,7 @@ function nameIn(cell: unknown, field: string) {
 /** So many decimals that the sign can only be a decimal point: a calculated amount. */
 const calculated = /^(?:\d+[.,]\d{4,}|(?:0|\d{4,})[.,]\d{3})$/;
 
-/**
- * The amount in a cell, in ETB, with at most two decimals. It is read as everywhere, but a calculated one with more than
- * two decimals, which a spreadsheet shows rounded, is rounded, half upwards.
- * @throws {InvalidValueError}
- */
+/** The amount in a cell, in ETB. A calculated one, which a spreadsheet shows rounded, is rounded to two decimals, half upwards. @throws {InvalidValueError} */
 function amountInCell(cell: unknown, field: string, now: Date) {
 	const written = typeof cell === 'number' ? cell : textOf(cell);
 	const isCalculated = typeof written === 'number' || calculated.test(written);
@@ -195,10 +172,7 @@ function amountInCell(cell: unknown, field: string, now: Date) {
 	};
 }
 
-/**
- * The day of last, this or next year that a spreadsheet keeps as this number; empty for none. Whoever types 12-1 gets a day
- * of this year, which n8n reads as its number.
- */
+/** The day of last, this or next year that a spreadsheet keeps as this number, as it does for a typed 12-1; empty for none. */
 function dayNear(cell: unknown, now: Date): string {
 	const days = typeof cell === 'number' && Number.isInteger(cell) ? cell : NaN;
 	// Spreadsheets count from this day.

@@ -22,7 +22,7 @@ import { invalidValueError, invalidValueFailure } from '../../../shared/service/
 import { sameForAll, type ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
 
-/** In letters. With the period and the longest employee number it stays below the 200 of a reference. */
+/** In letters. A reference has at most 200. */
 const maxPurposeLength = 50;
 
 const bold = (columns: readonly string[]): string =>
