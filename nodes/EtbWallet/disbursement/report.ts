@@ -20,7 +20,7 @@ import { inFlightMinutes, type PaymentState } from './paymentRecord';
 
 /** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */
 export const settleSteps = ({ reference = '' }: Row): string =>
-	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
+	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
 
 /** How a payment ends that is not sent, by what the record knows of it. */
 export function resultOfState(row: Row, state: PaymentState): Result {
