@@ -312,8 +312,9 @@ const controls = (sandbox: Sandbox): Html =>
 		<form data-post="/sandbox/examples" data-done="Sent. Below is what it was answered.">
 			<h2>Send an event</h2>
 			<p class="note">
-				About nothing that happened. To build a workflow with it, copy the <i>Test URL</i> of the
-				trigger to here, choose <i>Execute step</i> there, and send. A test takes one event.
+				About nothing that happened. To build a workflow with it, copy the <i>Test URL</i> (in
+				<i>Webhook URLs</i>) of the trigger to here, choose <i>Execute step</i> there, and send. A
+				test takes one event.
 			</p>
 			<label>To <input name="url" type="url" placeholder="The webhook URL" /></label>
 			<div class="buttons">
