@@ -111,7 +111,7 @@ export function digits(value: number): string {
 
 /** The median of the rounds, with the lowest and the highest of them. */
 export const shown = (rounds: number[]): string =>
-	`${digits(quantile(rounds, 0.5))} (${digits(Math.min(...rounds))} to ${digits(Math.max(...rounds))})`;
+	`${digits(quantile(rounds, 0.5))} (${digits(Math.min(...rounds))}–${digits(Math.max(...rounds))})`;
 
 /** A table in Markdown. */
 export function table(header: string[], rows: string[][]): string {
