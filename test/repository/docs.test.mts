@@ -142,10 +142,20 @@ const projectFiles = globSync(
 	},
 );
 
-test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files that exist', (file) => {
-	const named = [...readFileSync(file, 'utf8').matchAll(/`([\w.-]+\.(?:ts|mts|sql|js|css))`/g)];
+/** Files of the code that a document names without their folder. */
+const withoutFolder = (file: string): string[] =>
+	[...readFileSync(file, 'utf8').matchAll(/`([\w.-]+\.(?:ts|mts|sql|js|css))`/g)].map(
+		([, name = '']) => name,
+	);
+
+test('docs/architecture.md names files that exist', () => {
 	const known = new Set(projectFiles.map((path) => basename(path)));
-	expect(named.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
+	const named = withoutFolder('docs/architecture.md');
+	expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('CONTRIBUTING.md names each file with its folder, so that a reader can open it', () => {
+	expect(withoutFolder('CONTRIBUTING.md')).toEqual([]);
 });
 
 /** Files of tests that a document names in code: a path in `test/` without its ending, or a folder of tests with `/*`. */
