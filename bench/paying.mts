@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readExample } from '../demo/examples.mts';
 import {
 	PAY,
+	callOf,
 	node,
 	payNode,
 	postedRows,
@@ -10,7 +11,6 @@ import {
 	workflow,
 	type NodeFile,
 } from '../test/support/n8n/workflow.mts';
-import { callOf } from '../test/support/callers.mts';
 import { pay, payroll } from '../test/support/payroll.mts';
 import {
 	Bench,

@@ -130,7 +130,7 @@ export function timesPaid(sandbox: Sandbox, rows: Array<{ toUserId: string }>): 
 
 /** All executions of a workflow, oldest first, once `count` of them have ended. */
 export async function executionsOf(
-	{ api }: Lab,
+	{ api }: Pick<Lab, 'api'>,
 	workflowId: string,
 	count: number,
 	withinMs?: number,

@@ -32,7 +32,7 @@ export const once = (rows: Row[]): number[] => Array<number>(rows.length).fill(1
 
 /** Publishes a workflow that pays the rows that are posted to its webhook; resolves to its id. */
 export async function publish(
-	lab: Lab,
+	lab: Pick<Lab, 'add' | 'api'>,
 	path: string,
 	settings: object = {},
 	options: object = {},
@@ -44,7 +44,11 @@ export async function publish(
 }
 
 /** Starts the workflow of this path, also while n8n is still registering its webhooks. */
-export async function pay({ n8n }: Lab, path: string, rows: object[]): Promise<void> {
+export async function pay(
+	{ n8n }: { n8n: { url: string } },
+	path: string,
+	rows: object[],
+): Promise<void> {
 	await eventually(`webhook ${path}`, async () => {
 		const response = await fetch(`${n8n.url}/webhook/${path}`, {
 			method: 'POST',

@@ -19,15 +19,9 @@ export interface Service {
 export interface Postgres extends Service {
 	host: string;
 	port: number;
-	database: string;
 	user: string;
-	password: string;
-	/** Runs a query that selects one JSON value; resolves to it. */
-	json(sql: string): Promise<unknown>;
 	/** Stops it, which ends open connections, and starts it again on the same data. */
 	restart(): Promise<void>;
-	/** Kills all of its processes at once; `restart` starts it again, on what is on the disk. */
-	kill(): Promise<void>;
 }
 
 const DEBIAN_PACKAGES =
@@ -90,19 +84,6 @@ async function postgresUser(): Promise<{ uid: number; gid: number } | undefined>
 	return { uid: await id('-u'), gid: await id('-g') };
 }
 
-/** The ids of the child processes of a process, read from /proc. */
-async function childrenOf(pid: number): Promise<number[]> {
-	const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-	const isChild = async (name: string) => {
-		const status = await readFile(join('/proc', name, 'status'), 'utf8').catch(() => '');
-		return /^PPid:\t(\d+)$/m.exec(status)?.[1] === String(pid);
-	};
-	const found = await Promise.all(
-		all.map(async (name) => ((await isChild(name)) ? [Number(name)] : [])),
-	);
-	return found.flat();
-}
-
 /** Starts PostgreSQL with an empty database for n8n; its files go to `folder`. */
 export async function startPostgres(folder: string, port: number): Promise<Postgres> {
 	const [programs, servers] = await Promise.all([postgresPrograms(), serverPrograms()]);
@@ -117,15 +98,16 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		{ ...user, cwd: folder },
 	);
 	let stop = async () => await Promise.resolve();
-	let postmaster: ChildProcess | undefined;
-	const psql = async (sql: string, database: string) =>
-		(
-			await run(
-				join(programs, 'psql'),
-				['-h', '127.0.0.1', '-p', String(port), '-U', 'n8n', '-d', database, '-Atqc', sql],
-				{ maxBuffer: 1024 ** 3 },
-			)
-		).stdout.trim();
+	const client = async (program: string, ...args: string[]) =>
+		await run(join(programs, program), [
+			'-h',
+			'127.0.0.1',
+			'-p',
+			String(port),
+			'-U',
+			'n8n',
+			...args,
+		]);
 	const start = async () => {
 		const child = await logged(
 			join(servers, 'postgres'),
@@ -134,17 +116,16 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 			folder,
 			user,
 		);
-		postmaster = child;
 		// SIGINT is PostgreSQL's fast shutdown, which ends open connections, and SIGQUIT the immediate one. SIGKILL would leave its children.
 		stop = stopping(child, 'SIGINT', 'SIGQUIT');
 		await eventually('an answer from PostgreSQL', async () => {
 			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
-			return await psql('select 1', 'postgres').catch(() => undefined);
+			return await client('pg_isready').catch(() => undefined);
 		});
 	};
 	try {
 		await start();
-		await psql('create database n8n', 'postgres');
+		await client('createdb', 'n8n');
 	} catch (error) {
 		await stop();
 		throw error;
@@ -152,29 +133,10 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 	return {
 		host: '127.0.0.1',
 		port,
-		database: 'n8n',
 		user: 'n8n',
-		password: 'not-checked',
-		json: async (sql) => JSON.parse(await psql(sql, 'n8n')) as unknown,
 		async restart() {
 			await stop();
 			await start();
-		},
-		async kill() {
-			if (postmaster?.pid === undefined) return;
-			// A stopped postmaster starts no other children meanwhile.
-			process.kill(postmaster.pid, 'SIGSTOP');
-			const children = await childrenOf(postmaster.pid);
-			for (const pid of children) process.kill(pid, 'SIGKILL');
-			const exited = once(postmaster, 'exit');
-			process.kill(postmaster.pid, 'SIGKILL');
-			await exited;
-			// A new PostgreSQL refuses to start while one of them still holds the shared memory.
-			for (const pid of children)
-				await eventually(`the end of process ${pid}`, async () => {
-					const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-					return /^State:\t[^ZX]/m.test(status) ? undefined : true;
-				});
 		},
 		stop: async () => await stop(),
 	};

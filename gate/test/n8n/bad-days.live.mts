@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { freePort } from '../../../demo/ports.mts';
 import { eventually } from '../../../test/support/lab.mts';
-import { counts, type Payment } from '../../../test/support/callers.mts';
+import { counts, type Payment } from '../support/callers.mts';
 import {
 	beginPaying,
 	openOf,

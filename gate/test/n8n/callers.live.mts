@@ -4,13 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
 import { readGateExample, readGateWorkflow } from '../../start/workflows.mts';
-import { START, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
+import { START, callOf, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import { chat, startChatModel } from '../../../test/support/chat-model.mts';
 import { paidSince, timesPaid } from '../../../test/support/lab.mts';
 import { itemsOf } from '../../../test/support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, makeTable, rowsOf } from '../../../test/support/people.mts';
 import { openBrowser } from '../../../test/support/editor/browser.mts';
-import { callOf } from '../../../test/support/callers.mts';
 import { startGateLab, writeFields } from '../support/gate-lab.mts';
 import { setRules, value } from '../support/server.mts';
 

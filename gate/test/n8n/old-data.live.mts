@@ -12,7 +12,7 @@ import { startN8n } from '../../../demo/n8n-process.mts';
 import { installPackage } from '../../../demo/package-tarball.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { eventually, owner } from '../../../test/support/lab.mts';
-import { counts, nodeResults, type Payment } from '../../../test/support/callers.mts';
+import { counts, nodeResults, type Payment } from '../support/callers.mts';
 import {
 	beginPaying,
 	payThrough,

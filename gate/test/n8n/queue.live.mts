@@ -4,12 +4,12 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
 import { postedRows, webhook, workflow } from '../../../test/support/n8n/workflow.mts';
-import { timesPaid } from '../../../test/support/lab.mts';
+import { executionsOf, timesPaid } from '../../../test/support/lab.mts';
 import { startQueueLab, type QueueLab } from '../../../test/support/queue/queue-lab.mts';
-import { counts, payrollOf, type Payment } from '../../../test/support/callers.mts';
+import { counts, payrollOf, type Payment } from '../support/callers.mts';
 import { setUpGateDatabase } from '../../start/database.mts';
 import { readGateWorkflow, withCredentials } from '../../start/workflows.mts';
-import { callOfGate, openOf, toldItems, unpaid, type ToldItem } from '../support/gate-lab.mts';
+import { callOfGate, openOf, toldIn, unpaid, type ToldItem } from '../support/gate-lab.mts';
 
 let lab: QueueLab;
 let superuser: pg.Client;
@@ -26,7 +26,7 @@ before(async () => {
 	const logins = await setUpGateDatabase(`postgres://${user}@${host}:${port}/gate`, limits);
 	const id = await lab.api.createCredential('Pay gate', 'postgres', { ...logins['Pay gate'] });
 	const workflow = await readGateWorkflow('pay-gate.json');
-	gateId = await lab.publish(withCredentials(workflow, { 'Pay gate': id }));
+	gateId = await publish(withCredentials(workflow, { 'Pay gate': id }));
 	superuser = new pg.Client({ host, port, user, database: 'gate' });
 	await superuser.connect();
 });
@@ -34,6 +34,13 @@ after(async () => {
 	await superuser?.end();
 	await lab?.stop();
 });
+
+/** Imports and publishes a workflow; resolves to its id. */
+async function publish(file: WorkflowFile): Promise<string> {
+	const id = await lab.add(file);
+	await lab.api.activate(id);
+	return id;
+}
 
 /** A workflow that pays the rows that are posted to `webhook/<path>` through the gate. */
 const webhookWorkflow = (path: string): WorkflowFile =>
@@ -44,7 +51,7 @@ const webhookWorkflow = (path: string): WorkflowFile =>
 	]);
 
 async function post(path: string, payments: Payment[]): Promise<void> {
-	const response = await fetch(`${lab.publicUrl}webhook/${path}`, {
+	const response = await fetch(`${lab.n8n.url}/webhook/${path}`, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json' },
 		body: JSON.stringify({ rows: payments }),
@@ -56,16 +63,16 @@ test('five workflows and an imported copy of one pay the same 300 references at 
 	const payments = payrollOf(lab.sandbox, 'all', 300);
 	const paths = ['one', 'two', 'three', 'four', 'five', 'copy'];
 	const callers: string[] = [];
-	for (const path of paths) callers.push(await lab.publish(webhookWorkflow(path)));
+	for (const path of paths) callers.push(await publish(webhookWorkflow(path)));
 	await Promise.all(paths.map(async (path) => await post(path, payments)));
 	const told: ToldItem[][] = [];
 	const workers = new Set<number | undefined>();
 	for (const caller of callers) {
-		const [execution] = await lab.executions(caller, 1);
+		const [execution] = await executionsOf(lab, caller, 1);
 		assert.ok(execution);
 		assert.equal(execution.status, 'success');
 		workers.add(await lab.workerOf(execution.id));
-		told.push(toldItems.parse(execution.itemsOf('Pay')));
+		told.push(toldIn(execution));
 	}
 	context.diagnostic(told.map((items) => JSON.stringify(counts(items))).join(' '));
 	assert.equal(workers.size, 2, 'both workers took part');

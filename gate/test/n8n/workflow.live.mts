@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { PAY, START, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
-import { callOf, counts } from '../../../test/support/callers.mts';
+import { PAY, START, callOf, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
+import { counts } from '../support/callers.mts';
 import { startGateLab } from '../support/gate-lab.mts';
 
 const gateLab = await startGateLab();

@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Execution, N8nApi, WorkflowFile } from '../../../demo/n8n-api.mts';
-import { PAY, START, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
+import { PAY, START, callOf, list, start, workflow } from '../../../test/support/n8n/workflow.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
-import { callOf, payrollOf, type Payment } from '../../../test/support/callers.mts';
 import { startLab, timesPaid, type Lab } from '../../../test/support/lab.mts';
 import {
 	readGateWorkflow,
@@ -14,6 +13,7 @@ import {
 	withCredentials,
 	withPayGate,
 } from '../../start/workflows.mts';
+import { payrollOf, type Payment } from './callers.mts';
 import { endLeases, logins, rows, settle, startGateServer } from './server.mts';
 
 export const toldItems = z.array(

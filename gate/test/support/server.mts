@@ -1,11 +1,12 @@
 /** A PostgreSQL of its own with pay gates in it, each in a database of its own, for tests that call the gate's functions. */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
 import { freePort } from '../../../demo/ports.mts';
+import { eventually } from '../../../test/support/lab.mts';
 import { startPostgres } from '../../../test/support/services.mts';
 import { schemaText as ownSchemaText } from '../../start/workflows.mts';
 
@@ -87,6 +88,25 @@ export interface Answer {
 
 /** Anything that runs SQL: a connection, or a pool of them. */
 type Runs = Pick<pg.Client, 'query'>;
+
+/** Kills all processes of the PostgreSQL whose files are in a folder, at once. */
+async function killPostgres(folder: string): Promise<void> {
+	const [line = ''] = (await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+	const postmaster = Number(line);
+	// A stopped postmaster starts no other children meanwhile.
+	process.kill(postmaster, 'SIGSTOP');
+	const statusOf = async (pid: string) =>
+		await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+	const children: string[] = [];
+	for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
+		if ((await statusOf(pid)).includes(`\nPPid:\t${postmaster}\n`)) children.push(pid);
+	for (const pid of [...children, line]) process.kill(Number(pid), 'SIGKILL');
+	// A new PostgreSQL refuses to start while one of them still holds the shared memory.
+	for (const pid of [...children, line])
+		await eventually(`the end of process ${pid}`, async () =>
+			/^State:\t[^ZX]/m.test(await statusOf(pid)) ? undefined : true,
+		);
+}
 
 /** The rows of a query, as `row` describes them. */
 export async function rows<Row>(
@@ -255,7 +275,7 @@ export async function startGateServer() {
 			admin = await connectAdmin();
 		},
 		/** Kills PostgreSQL, as a crash does; `restart` starts it again. */
-		kill: async () => await postgres.kill(),
+		kill: async () => await killPostgres(join(folder, 'postgres')),
 		async stop(): Promise<void> {
 			await Promise.allSettled(clients.map(async (client) => await client.end()));
 			await admin.end();

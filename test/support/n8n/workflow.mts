@@ -71,6 +71,24 @@ export const PAY = 'Pay';
 export const payNode = (parameters: object = {}, settings: object = {}): NodeFile =>
 	node(PAY, 'n8n-nodes-etb-wallet.etbWallet', { ...paysItems, ...parameters }, settings);
 
+/** A node that calls a workflow with these fields of each of its items. */
+export const callOf = (
+	name: string,
+	workflowId: string,
+	value: Record<string, string>,
+	settings: object = {},
+): NodeFile =>
+	node(
+		name,
+		'executeWorkflow',
+		{
+			workflowId: { __rl: true, mode: 'id', value: workflowId },
+			workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
+			options: {},
+		},
+		{ typeVersion: 1.2, ...settings },
+	);
+
 /** Connections to these nodes: a list of names for each output. */
 export const outputs = (...names: string[][]) => ({
 	main: names.map((each) => each.map((name) => ({ node: name, type: 'main', index: 0 }))),

@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'flatted';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
@@ -22,7 +21,6 @@ import { installPackage } from '../../../demo/package-tarball.mts';
 import { freePort } from '../../../demo/ports.mts';
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
 import { requireFreshBuild } from '../fresh-build.mts';
-import { eventually } from '../lab.mts';
 import {
 	startPostgres,
 	startProxy,
@@ -30,9 +28,6 @@ import {
 	type Postgres,
 	type Service,
 } from '../services.mts';
-
-/** The time that a webhook process and its worker may need for all requests of the tests. */
-const ALL_ENDED_WITHIN_MS = 180_000;
 
 /** Longer than usual, so that a slow machine causes no retries. */
 const DELIVERY_TIMEOUT_MS = 30_000;
@@ -98,61 +93,17 @@ export class Process {
 	}
 }
 
-const Row = z.object({
-	id: z.number(),
-	status: z.string(),
-	mode: z.string(),
-	data: z.string().nullable(),
-});
-
-/** An execution as PostgreSQL has it. */
-export interface ExecutionRow {
-	id: string;
-	status: string;
-	mode: string;
-	/** The json of each item in the first output of the node with this name. */
-	itemsOf(node: string): unknown[];
-}
-
-const RunData = z.object({
-	resultData: z.object({
-		runData: z.record(
-			z.array(
-				z.object({
-					data: z
-						.object({ main: z.array(z.array(z.object({ json: z.unknown() })).nullable()) })
-						.optional(),
-				}),
-			),
-		),
-	}),
-});
-
-function itemsIn(data: string | null, node: string): unknown[] {
-	if (data === null) return [];
-	const { runData } = RunData.parse(parse(data)).resultData;
-	return (runData[node]?.[0]?.data?.main[0] ?? []).map(({ json }) => json);
-}
-
-const UNFINISHED = ['new', 'running', 'waiting'];
-
 export interface QueueLab {
 	sandbox: Sandbox;
 	api: N8nTestApi;
 	postgres: Postgres;
-	/** The address that all processes have in common, with a slash at the end. */
-	publicUrl: string;
+	/** The address that all processes have in common. */
+	n8n: { url: string };
 	main: Process;
 	workers: [Process, Process];
 	webhooks: [Process, Process];
-	/** Imports a workflow with the credential chosen, publishes it and resolves to its id. */
-	publish(workflow: WorkflowFile): Promise<string>;
-	/** Imports a workflow; resolves to its id. */
+	/** Imports a workflow with the credential chosen; resolves to its id. */
 	add(workflow: WorkflowFile): Promise<string>;
-	/** All executions of a workflow, oldest first, once there are `count` and none is unfinished. */
-	executions(workflowId: string, count: number, withinMs?: number): Promise<ExecutionRow[]>;
-	/** The executions of a workflow at this moment, oldest first; of one status, if given. */
-	executionsNow(workflowId: string, status?: string): Promise<ExecutionRow[]>;
 	/** The index of the worker that ran an execution. */
 	workerOf(executionId: string): Promise<number | undefined>;
 	stop(): Promise<void>;
@@ -191,7 +142,7 @@ export async function startQueueLab(): Promise<QueueLab> {
 		const containerOf = await composeContainers({
 			PUBLIC_HOST: 'n8n.example.com',
 			N8N_ENCRYPTION_KEY: 'key-of-the-queue-test',
-			POSTGRES_PASSWORD: postgres.password,
+			POSTGRES_PASSWORD: 'not-checked',
 			OWNER_EMAIL: owner.email,
 			OWNER_PASSWORD_HASH: owner.passwordHash,
 		});
@@ -231,61 +182,15 @@ export async function startQueueLab(): Promise<QueueLab> {
 			credentialFor(sandbox),
 		);
 
-		const rows = async (workflowId: string): Promise<ExecutionRow[]> => {
-			const found = z.array(Row).parse(
-				await postgres.json(
-					`select coalesce(json_agg(json_build_object('id', e.id, 'status', e.status, 'mode', e.mode,
-					'data', d.data) order by e.id), '[]') from execution_entity e
-					left join execution_data d on d."executionId" = e.id
-					where e."workflowId" = '${workflowId}'`,
-				),
-			);
-			return found.map(({ id, status, mode, data }) => ({
-				id: String(id),
-				status,
-				mode,
-				itemsOf: (node) => itemsIn(data, node),
-			}));
-		};
-		const statuses = async (workflowId: string) =>
-			z.record(z.number()).parse(
-				await postgres.json(
-					`select coalesce(json_object_agg(status, n), '{}') from (select status, count(*) n
-						from execution_entity where "workflowId" = '${workflowId}' group by status) s`,
-				),
-			);
-		const add = async (workflow: WorkflowFile) => await importWorkflow(api, workflow, credentialId);
-
 		return {
 			sandbox,
 			api,
 			postgres,
-			publicUrl: proxy.url,
+			n8n: { url: api.url },
 			main,
 			workers,
 			webhooks,
-			add,
-			async publish(workflow) {
-				const id = await add(workflow);
-				await api.activate(id);
-				return id;
-			},
-			async executions(workflowId, count, withinMs = ALL_ENDED_WITHIN_MS) {
-				await eventually(
-					`${count} ended executions of workflow ${workflowId}`,
-					async () => {
-						const found = await statuses(workflowId);
-						const all = Object.values(found).reduce((sum, n) => sum + n, 0);
-						return all >= count && !UNFINISHED.some((status) => found[status]) ? true : undefined;
-					},
-					withinMs,
-				);
-				return await rows(workflowId);
-			},
-			async executionsNow(workflowId, status) {
-				const found = await rows(workflowId);
-				return found.filter((row) => status === undefined || row.status === status);
-			},
+			add: async (workflow) => await importWorkflow(api, workflow, credentialId),
 			async workerOf(executionId) {
 				const line = `Worker started execution ${executionId} `;
 				const logs = await Promise.all(workers.map(async (process) => await process.log()));

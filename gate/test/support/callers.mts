@@ -1,7 +1,6 @@
-/** Workflows that call another one to pay, and the payments that they ask for. */
+/** The payments that workflows ask another one for, and their results. */
 import { z } from 'zod';
-import { node } from './n8n/workflow.mts';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
+import type { Sandbox } from '../../../sandbox/sandbox.mts';
 
 export interface Payment {
 	reference?: string;
@@ -40,16 +39,3 @@ export function payrollOf(sandbox: Sandbox, name: string, count: number): Paymen
 		amountEtb: 1,
 	}));
 }
-
-/** A node that calls a workflow with each of its items. */
-export const callOf = (name: string, workflowId: string, value: Record<string, string>) =>
-	node(
-		name,
-		'executeWorkflow',
-		{
-			workflowId: { __rl: true, mode: 'id', value: workflowId },
-			workflowInputs: { mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] },
-			options: {},
-		},
-		{ typeVersion: 1.2 },
-	);
