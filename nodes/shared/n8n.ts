@@ -176,7 +176,7 @@ export const isRetryExecution = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether a failed item leaves on the error output, and not as a row among the others ("On Error"). Should the name
- * change: it leaves among the others. Noticed by: `test/live/n8n/payments.live.mts`.
+ * change: it leaves among the others. Noticed by: `test/engine/items.test.mts`.
  */
 export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
 	context.getNode().onError === 'continueErrorOutput';

@@ -27,7 +27,7 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 /**
  * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node (2.38
  * and newer). Before, or should that stop: undefined, and no workflow is named to whoever publishes another one.
- * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason, and by the name".
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason, and with the name".
  */
 export function projectOf(context: IHookFunctions): string | undefined {
 	const id: unknown = property(property(context, 'additionalData'), 'projectId');

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import type { Fault } from '../../../sandbox/faults.mts';
 import {
 	codesOf,
 	countOf,
@@ -16,22 +15,9 @@ import {
 	publish,
 	rowAt,
 	sum,
-	type Row,
 } from '../../support/payroll.mts';
-import { paymentAnswers } from '../../support/payment-answers.mts';
-import { eventually, executionsOf, startLab, timesPaid } from '../../support/lab.mts';
-import { lacks } from '../../support/n8n/version-differences.mts';
-import {
-	PAY,
-	ROWS,
-	START,
-	chain,
-	list,
-	payNode,
-	start,
-	webhook,
-	workflow,
-} from '../../support/n8n/workflow.mts';
+import { eventually, startLab, timesPaid } from '../../support/lab.mts';
+import { PAY } from '../../support/n8n/workflow.mts';
 
 const lab = await startLab();
 after(async () => await lab.stop());
@@ -72,45 +58,6 @@ void test('killed in the middle of 200 payments, started and run again: nobody i
 	assert.ok(unknown > 0 && unknown <= window, `${unknown} are unknown`);
 });
 
-void test('an answer to a payment counts as paid only with a proof', async () => {
-	const id = await publish(lab, 'answers', { onError: 'continueRegularOutput' });
-	const rows = payroll(lab, 'answers', paymentAnswers.length);
-	const faults = paymentAnswers.map(({ status, body }, index): [string, Fault] => {
-		const { toUserId } = rowAt(rows, index);
-		const answer = { status, body: body.replaceAll('etbw_a', toUserId) };
-		return [toUserId, { process: 'never', answer }];
-	});
-	faultFor(lab, new Map(faults));
-	await pay(lab, 'answers', rows);
-	const execution = await newest(lab, id, 1);
-	lab.sandbox.faults.clear();
-	assert.deepEqual(
-		itemsOf(execution).map(({ outcome }, index) => [outcome, paymentAnswers[index]?.body]),
-		paymentAnswers.map(({ meaning, body }) => [meaning, body]),
-	);
-});
-
-void test('two executions at once with overlapping references, 12 times: nobody is paid twice', async (context) => {
-	const rounds = 12;
-	const id = await publish(lab, 'together', { onError: 'continueRegularOutput' });
-	const all: Row[] = [];
-	for (let round = 1; round <= rounds; round++) {
-		const rows = payroll(lab, `together-${round}`, 30);
-		all.push(...rows);
-		await Promise.all([
-			pay(lab, 'together', rows.slice(0, 20)),
-			pay(lab, 'together', rows.slice(10)),
-		]);
-	}
-	const executions = await executionsOf(lab, id, rounds * 2);
-	const found = countOf(executions.flatMap(codesOf));
-	context.diagnostic(`${rounds} pairs of executions said ${JSON.stringify(found)}`);
-	assert.deepEqual(timesPaid(lab.sandbox, all), once(all));
-	const { paid, paidBefore = 0, inFlight = 0 } = found;
-	assert.equal(paid, rounds * 30);
-	assert.equal(paidBefore + inFlight, rounds * 10);
-});
-
 void test('On Error: stop. Retry execution pays what was not paid, and nobody twice', async () => {
 	const id = await publish(lab, 'stopped', {}, { concurrency: 1 });
 	const rows = payroll(lab, 'stopped', 12);
@@ -128,26 +75,6 @@ void test('On Error: stop. Retry execution pays what was not paid, and nobody tw
 	assert.equal(retried.status, 'success', retried.error);
 	assert.deepEqual(countOf(codesOf(retried)), { paidBefore: 5, paid: 7 });
 	assert.deepEqual(timesPaid(lab.sandbox, rows), once(rows));
-});
-
-void test('without a reference n8n neither runs nor publishes the workflow', async (context) => {
-	const rows = list(payroll(lab, 'bare', 2));
-	const nodes = [start(), webhook('bare'), rows, payNode({ reference: '' })];
-	const connections = { ...chain(START, ROWS, PAY), ...chain('Webhook', ROWS) };
-	const id = await lab.add(workflow('bare', nodes, connections));
-	const requests = lab.sandbox.requestCount();
-	// Up to 2.30 n8n refuses to begin the execution; later it begins one that fails.
-	const inEditor = await lab.api
-		.run(id, START)
-		.then(async (execution) => (await lab.api.endedExecution(execution)).error)
-		.catch(({ message }: Error) => message);
-	context.diagnostic(inEditor ?? '');
-	const issue = lacks('emptyFields')
-		? /The workflow has issues/
-		: /Parameter "Reference" is required/;
-	assert.match(inEditor ?? '', issue);
-	await assert.rejects(lab.api.activate(id), /Missing or invalid required parameters/);
-	assert.equal(lab.sandbox.requestCount(), requests);
 });
 
 /** Stops an execution; resolves to the node's line in the log. n8n does not wait for the node. */

@@ -37,10 +37,6 @@ const differences = {
 		since: '2.12.0',
 		what: 'a workflow that another one calls pays in an evaluation, and settles when *Retry execution* repeats the caller (*Was Not Paid* still counts once)',
 	},
-	emptyFields: {
-		since: '2.30.8',
-		what: 'the editor runs nothing while a required field is empty, and does not say which',
-	},
 } satisfies Record<string, Difference>;
 
 /** Whether an n8n is older than the first without the difference. @param version default: of the n8n in `n8nFolder` */
