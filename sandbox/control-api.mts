@@ -22,7 +22,7 @@ interface Named {
 	name: string | undefined;
 }
 
-/** The sandbox at one moment, as `GET /sandbox/state` gives it. Rows are newest first. */
+/** The sandbox at one moment, as its page shows it. Rows are newest first. */
 export interface SandboxState {
 	url: string;
 	balance: { treasuryBalance: number; ethBalance: number; treasuryAddress: string };
@@ -87,7 +87,6 @@ const amountEtb = z.number().finite().positive();
 
 const bodies = {
 	simulation: z.object({ amountEtb: amountEtb.optional(), toUserId: z.string().min(1).optional() }),
-	event: z.object({ event: z.string().min(1), data: z.record(z.unknown()).default({}) }),
 	example: z.object({
 		/** `*` for one of each kind. */
 		event: z.enum([...exampleEvents, '*']),
@@ -95,11 +94,6 @@ const bodies = {
 		url: z.union([z.string().url(), z.literal('')]).default(''),
 	}),
 	fault: z.object({ route, preset, times: z.number().int().min(1).max(1_000_000).default(1) }),
-	settings: z.object({
-		treasuryBalance: z.number().finite().min(0).optional(),
-		refuseApiKey: z.boolean().optional(),
-		latencyMs: z.number().min(0).max(600_000).optional(),
-	}),
 };
 
 /** A message about examples that no receiver accepted; undefined when each was accepted. */
@@ -135,18 +129,12 @@ export function turnAwayOthers(app: FastifyInstance): void {
  */
 export async function addControlApi(app: FastifyInstance, sandbox: Sandbox): Promise<void> {
 	await app.register((control, _options, done) => {
-		control.get('/sandbox/state', () => stateOf(sandbox));
-		control.get('/sandbox/requests', () => sandbox.requests);
 		control.post('/sandbox/deposit', (request) =>
 			sandbox.deposit(parseBody(bodies.simulation, json(request.body))),
 		);
 		control.post('/sandbox/transfer', (request) =>
 			sandbox.transfer(parseBody(bodies.simulation, json(request.body))),
 		);
-		control.post('/sandbox/events', (request) => {
-			const { event, data } = parseBody(bodies.event, json(request.body));
-			return sandbox.emit(event, data);
-		});
 		control.post('/sandbox/examples', async (request) => {
 			const { event, url } = parseBody(bodies.example, json(request.body));
 			const deliveries: Delivery[] = [];
@@ -166,16 +154,6 @@ export async function addControlApi(app: FastifyInstance, sandbox: Sandbox): Pro
 			sandbox.faults.clear();
 			return { faults: [] };
 		});
-		control.put('/sandbox/settings', (request) => {
-			const settings = parseBody(bodies.settings, json(request.body));
-			if (settings.treasuryBalance !== undefined) {
-				sandbox.books.setTreasuryBalance(settings.treasuryBalance);
-			}
-			if (settings.refuseApiKey !== undefined) sandbox.refuseApiKey(settings.refuseApiKey);
-			if (settings.latencyMs !== undefined) sandbox.setLatency(settings.latencyMs);
-			return { treasuryBalance: sandbox.books.balance().treasuryBalance, ...sandbox.settings() };
-		});
-
 		addPage(control, sandbox, () => stateOf(sandbox));
 		done();
 	});

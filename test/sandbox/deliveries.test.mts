@@ -65,21 +65,7 @@ describe('retry schedule (service document §6)', () => {
 		}
 	});
 
-	test('ends with the first 2xx', async () => {
-		const clock = new ManualClock();
-		const { sandbox } = await delivering([500, 204], { clock });
-		const { deliveryId } = sandbox.emit('transfer.completed', {});
-		await sandbox.idle();
-		const settled = sandbox.deliverySettled(deliveryId);
-		await clock.advance(30 * SECOND);
-		expect(await settled).toMatchObject({
-			state: 'delivered',
-			attempts: [{ status: 500 }, { status: 204 }],
-		});
-		expect(clock.pending).toBe(0);
-	});
-
-	test('a receiver that refuses, resets or never answers failed', async () => {
+	test('an attempt fails when the receiver refuses, resets or never answers', async () => {
 		const hung = await receiverForTest(['hang']);
 		const gone = await receiverForTest();
 		await gone.close();

@@ -44,22 +44,6 @@ test('the page names people beside their wallets and payments', async () => {
 	expect(text).toContain('<b>E-1042</b><br /><code>etbw_E-1042');
 });
 
-test('the page shows queued faults, and the last fault that hit', async () => {
-	const sandbox = await sandboxForTest();
-	const page = async (): Promise<string> => (await send(`${sandbox.url}/sandbox/live`, 'GET')).text;
-	sandbox.faults.next('GET /fee', 'error500BeforePaying');
-	expect(await page()).toContain(
-		'Waiting to go wrong, once: Read the fee → Not done, it says that it failed (500)',
-	);
-	await call(sandbox, 'GET', '/fee');
-	expect(await page()).not.toContain('Waiting');
-	expect(await page()).toMatch(
-		/Went wrong at .*: Read the fee → Not done, it says that it failed \(500\)/s,
-	);
-	sandbox.faults.clear();
-	expect(await page()).not.toContain('Went wrong');
-});
-
 test('values from outside are shown as text, never as HTML', async () => {
 	const sandbox = await sandboxForTest();
 	const evil = `"><img src=x onerror='alert(1)'>&amp;`;
