@@ -584,7 +584,7 @@ describe('registration, beside the URL that the service has', () => {
 		const body = '{ "data": { "success": false } }';
 		sandbox.faults.next('PUT /webhook', { process: 'never', answer: { status: 200, body } });
 		await expect(callTriggerHook(options(), 'create')).rejects.toThrow(
-			'says that it did not do it',
+			'with data.success: "false"',
 		);
 		await callTriggerHook(options(), 'create');
 	});

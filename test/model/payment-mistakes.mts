@@ -296,10 +296,10 @@ export const mistakes: Mutation[] = [
 		['202 means that it was paid', '[202, 207, 409, 423, 425]', '[409, 423, 425]'],
 		[
 			'A success without a hash counts',
-			'found.every((value) => matches(proof, value)) && new Set(found).size === 1',
+			"found.every((value) => typeof value === 'string' && proof.test(value.trim())) &&\n\t\t\tnew Set(found).size === 1",
 			'true',
 		],
-		['A state that is open counts', "factsThat('deny', body)", '[]'],
+		['A state that is open counts', '[...denials, ...denialsOfPayment]', 'denials'],
 		['A success for another user counts', '!isSame(value, each)', 'false'],
 		['A body that says no and yes is a refusal', '&& !tellsOfPayment(answer)', ''],
 	),

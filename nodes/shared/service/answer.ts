@@ -94,7 +94,8 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	if (contradicts !== undefined || answersWith === undefined) return contradicts;
 	const found = inPlaces(body, answersWith).filter((value) => value !== undefined);
 	const isThere = movesMoney
-		? found.every((value) => matches(proof, value)) && new Set(found).size === 1
+		? found.every((value) => typeof value === 'string' && proof.test(value.trim())) &&
+			new Set(found).size === 1
 		: !found.every(isAbsent);
 	return isThere ? undefined : `with no ${answersWith} in its body`;
 }
@@ -110,22 +111,18 @@ const inPlaces = (body: unknown, ...names: string[]): unknown[] =>
 const says = (success: boolean, body: unknown): boolean =>
 	inPlaces(body, 'success').includes(success);
 
-/** Whether an answer tells of a payment that was made, or may be, in its fields or anywhere in its text. */
-const tellsOfPayment = (answer: Answer): boolean =>
-	/"success"\s*:\s*"?(true|1)\b|"txHash"\s*:\s*(?!null|none|false|"")\S/i.test(plainText(answer)) ||
-	factsThat('tell', answer.body).length > 0;
+/** Whether the text of an answer tells of a payment that was made, or may be. */
+const tellsOfPayment = (answer: Answer): boolean => {
+	const text = plainText(answer);
+	return tells.some((words) => words.test(text));
+};
 
 /** Whether an object in the text of an answer has a name twice: of two values JSON keeps the last one. */
-function hasRepeatedName({ text, body }: Answer): boolean {
-	const written = text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':'));
-	return written !== undefined && written.length !== countNames(body);
-}
+const hasRepeatedName = ({ text, body }: Answer): boolean =>
+	namesIn(text) !== namesIn(JSON.stringify(body));
 
-const countNames = (value: unknown): number => {
-	if (!isObject(value)) return 0;
-	const inside = Object.values(value).reduce((sum: number, each) => sum + countNames(each), 0);
-	return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
-};
+const namesIn = (json: string): number =>
+	json.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':')).length ?? 0;
 
 /** Undoes quoting (letters as codes, backslashes, other quotes), because a gateway may quote the service's answer in its own. */
 const plainText = ({ text }: Answer): string =>
@@ -149,10 +146,10 @@ function contradictionIn(
 	body: unknown,
 	{ body: sent = {}, movesMoney }: Asked,
 ): string | undefined {
-	if ([body, ...inPlaces(body, 'success', 'ok', 'status')].some(isNo))
-		return 'and says that it did not do it';
-	if (inPlaces(body, 'error', 'errors').some(isFilled)) return 'with an error';
-	const [denial] = movesMoney === true ? factsThat('deny', body) : [];
+	const rules = movesMoney === true ? [...denials, ...denialsOfPayment] : denials;
+	const denial = factsIn(body).find(([name, value]) =>
+		rules.some(([names, values]) => names.test(name) && values.test(value)),
+	);
 	if (denial !== undefined) return `with ${cut(denial[0])}: ${show(denial[1])}`;
 	for (const [name, value] of Object.entries(sent)) {
 		const found = inPlaces(body, name).filter((place) => place !== undefined);
@@ -168,13 +165,12 @@ function contradictionIn(
 
 type Fact = [name: string, value: string];
 
-/** The texts, numbers and truths in a body, with their names: of `status: { value: … }` with the outer one. */
+/** The texts, numbers and truths in a body, with the names that lead to each, such as `data.status`. */
 function factsIn(value: unknown, name = ''): Fact[] {
 	if (isAbsent(value)) return [];
 	if (!isObject(value)) return [[name, String(value).trim()]];
-	if (Array.isArray(value)) return value.flatMap((each) => factsIn(each, name));
 	return Object.entries(value).flatMap(([own, each]) =>
-		factsIn(each, name !== '' && /^(?:value|name|text)$/i.test(own) ? name : own),
+		factsIn(each, Array.isArray(value) ? name : name === '' ? own : `${name}.${own}`),
 	);
 }
 
@@ -182,74 +178,56 @@ function factsIn(value: unknown, name = ''): Fact[] {
 const succeeded =
 	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined';
 
-/**
- * Every state but those of a payment that failed for good. A payment that is refused with such a state may still be made, so it
- * is unknown.
- */
-const notFailed =
-	/^(?!.*(?:fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|forbid|block|bad|missing|not.?found)|un(?!known|certain|confirmed)|not|no$|false$|[45]\d\d$)/is;
-
-/** Words in a refusal that leave open whether the payment was made earlier, or is under way. */
-const open = /timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued/i;
-
-/** Any text but those that mean "no error", such as `none` or `0`. */
-const filled = /^(?!(?:0|none|null|false|no|no error|n\/a|-)?$)/i;
-
 /** Words by which an answer says that the call was not carried out. */
 const no = 'false|error|fail(?:ed|ure)?|rejected|declined|denied';
 
-const yes = /^(?:true|yes|[1-9]\d*)$/i;
+/** Names of fields that say of a payment that it was made, at their beginning. */
+const made =
+	'(?:is|was|has)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)';
+
+/** Any text but those that mean that there is none. */
+const filled = /^(?!(?:0|none|null|false|no error|n\/a|-)?$)/i;
+
+type Rule = [names: RegExp, values: RegExp];
+
+/** Fields by which an answer of any endpoint says that the call was not carried out. */
+const denials: Rule[] = [
+	[/^(?:data\.)?(?:success|ok|status)?$/, RegExp(`^(?:${no})$`, 'i')],
+	[/^(?:data\.)?errors?(?:\.|$)/, filled],
+];
+
+/** Fields that contradict a payment that was made: an open state, failing or waiting, a success that is none, words of failing. */
+const denialsOfPayment: Rule[] = [
+	[
+		/(?:status|state|phase|outcome|result)(?:_?text)?(?:\.(?:value|name|text))?$/i,
+		RegExp(`^(?!(?:${succeeded})[.!]?$)`, 'i'),
+	],
+	[/(?:^|\.)(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${succeeded}|0+)$)`, 'i')],
+	// A payment that was made may say when it was queued, and where it can be cancelled.
+	[
+		/^(?!.*(?:able|at|time|url)$).*(?:\berr\b|error|exception|fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting|dry_?run|simulat)/is,
+		filled,
+	],
+	[RegExp(`(?:^|\\.)${made}[^.]*$`, 'i'), RegExp(`^(?:0|no|${no})$`, 'i')],
+	[/(?:message|reason|detail|description|code)$/i, /fail|declin|reject|insufficient|revert/i],
+];
+
+/**
+ * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
+ * Each takes linear time.
+ */
+const tells = [
+	/timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|processing/i,
+	RegExp(
+		`(?:status|state|phase|outcome|result)\\w{0,9}"\\s*:[\\s[{]*(?:"value"\\s*:\\s*)?"?(?:${succeeded}|accepted|submitted|scheduled|broadcast|created|initiated|on.?hold|waiting|unknown|partial)\\b`,
+		'i',
+	),
+	RegExp(`"${made}\\w*"\\s*:\\s*"?(?:true|yes|1)\\b`, 'i'),
+	/"(?:\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)"\s*:\s*(?!null|none|false|""|[{[])[^\s,}]/i,
+];
 
 /** It can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
 const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
-
-/**
- * Rules for fields of an answer: names, values that contradict a payment that was made, and values that say that it was made or
- * may be.
- */
-const speaking: [names: RegExp, denies?: RegExp, tells?: RegExp][] = [
-	[/^(?:is|was|has)?_?(?:err|fail|exception)/i, filled, open],
-	// A payment that was made may say when it was queued.
-	[/^(?!.*(?:able|at|time)$).*(?:pending|queued|waiting)/is, yes, yes],
-	[
-		/^(?!.*able$).*(?:fail|reject|declin|cancel|revert|revers|refund|expired|dry_?run|simulat)/is,
-		yes,
-	],
-	[/message|reason|detail|description|code$/i, /fail|declin|reject|insufficient|revert/i, open],
-	[/^(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${succeeded}|0+)$)`, 'i')],
-	[
-		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
-		RegExp(`^(?!(?:${succeeded})[.!]?$)`, 'i'),
-		notFailed,
-	],
-	[/hash|^(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?$/i, undefined, proof],
-	[
-		/^(?:is|was|has)?_?(?:succe|ok$|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)/i,
-		RegExp(`^(?:0|${no})$`, 'i'),
-		/^(?:true|yes|1)$/i,
-	],
-];
-
-/** The fields of a body that deny the payment, or tell of it. */
-const factsThat = (verb: 'deny' | 'tell', body: unknown): Fact[] =>
-	factsIn(body).filter(([name, value]) =>
-		speaking.some(
-			([names, denies, tells]) =>
-				names.test(name) && (verb === 'deny' ? denies : tells)?.test(value) === true,
-		),
-	);
-
-const matches = (words: RegExp, value: unknown): boolean =>
-	typeof value === 'string' && words.test(value.trim());
-
-const isNo = (value: unknown): boolean =>
-	value === false || matches(RegExp(`^(?:${no})$`, 'i'), value);
-
-/** Whether an error is said, and not that there is none. */
-const isFilled = (value: unknown): boolean =>
-	isObject(value)
-		? Object.keys(value).length > 0
-		: factsIn(value).some(([, text]) => filled.test(text));
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {

@@ -220,7 +220,7 @@ void describe('low-treasury-alert.json', () => {
 			answer: { status: 200, body: '{"success":false,"message":"later"}' },
 		});
 		const without = await run(id, 'Every morning');
-		assert.match(without.error ?? '', /answered 200 and says that it did not do it/);
+		assert.match(without.error ?? '', /answered 200 with success: "false"/);
 	});
 });
 
