@@ -165,14 +165,17 @@ function contradictionIn(
 
 type Fact = [name: string, value: string];
 
-/** The texts, numbers and truths in a body, with the names that lead to each, such as `data.status`. */
+/** The texts, numbers and truths in a body, with the names that lead to each, such as `data.status`, also of `status: { value: … }`. */
 function factsIn(value: unknown, name = ''): Fact[] {
 	if (isAbsent(value)) return [];
 	if (!isObject(value)) return [[name, String(value).trim()]];
 	return Object.entries(value).flatMap(([own, each]) =>
-		factsIn(each, Array.isArray(value) ? name : name === '' ? own : `${name}.${own}`),
+		factsIn(each, name === '' ? own : isUnnamed(value, own) ? name : `${name}.${own}`),
 	);
 }
+
+const isUnnamed = (value: object, name: string): boolean =>
+	Array.isArray(value) || /^(?:value|name|text)$/i.test(name);
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 const succeeded =
@@ -199,32 +202,37 @@ const denials: Rule[] = [
 /** Fields that contradict a payment that was made: an open state, failing or waiting, a success that is none, words of failing. */
 const denialsOfPayment: Rule[] = [
 	[
-		/(?:status|state|phase|outcome|result)(?:_?text)?(?:\.(?:value|name|text))?$/i,
+		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
 		RegExp(`^(?!(?:${succeeded})[.!]?$)`, 'i'),
 	],
 	[/(?:^|\.)(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${succeeded}|0+)$)`, 'i')],
-	// A payment that was made may say when it was queued, and where it can be cancelled.
+	// A payment that was made may say where it can be cancelled, and when it was queued.
 	[
-		/^(?!.*(?:able|at|time|url)$).*(?:\berr\b|error|exception|fail|reject|declin|cancel|revert|revers|refund|expired|pending|queued|waiting|dry_?run|simulat)/is,
+		/^(?!.*(?:able|url)$).*(?:\berr\b|error|exception|fail|reject|declin|cancel|revert|revers|refund|expired|dry_?run|simulat)/is,
 		filled,
 	],
+	[/^(?!.*(?:able|at|time)$).*(?:pending|queued|waiting)/is, filled],
 	[RegExp(`(?:^|\\.)${made}[^.]*$`, 'i'), RegExp(`^(?:0|no|${no})$`, 'i')],
 	[/(?:message|reason|detail|description|code)$/i, /fail|declin|reject|insufficient|revert/i],
 ];
+
+/** Between the name of a field and its value in a text, also of `["…"]` and `{"value": "…"}`. */
+const is = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
+
+/** Words of a state of a payment that failed for good. A refusal with any other state may still be made, so it is unknown. */
+const failedForGood =
+	'fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|block|bad|missing|not|un(?!known|certain|confirmed)|(?:no|false|null|[45]\\d\\d)\\b';
 
 /**
  * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
  * Each takes linear time.
  */
 const tells = [
-	/timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|processing/i,
-	RegExp(
-		`(?:status|state|phase|outcome|result)\\w{0,9}"\\s*:[\\s[{]*(?:"value"\\s*:\\s*)?"?(?:${succeeded}|accepted|submitted|scheduled|broadcast|created|initiated|on.?hold|waiting|unknown|partial)\\b`,
-		'i',
-	),
-	RegExp(`"${made}\\w*"\\s*:\\s*"?(?:true|yes|1)\\b`, 'i'),
-	/"(?:\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)"\s*:\s*(?!null|none|false|""|[{[])[^\s,}]/i,
-];
+	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|processing',
+	`(?:status|state|phase|outcome|result)(?:_?text)?${is}(?![^"]{0,99}?(?:${failedForGood}))[^\\s"{[]`,
+	`"${made}\\w*${is}(?:true|yes|1)\\b`,
+	`"(?:\\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)${is}(?!null|none|false)[^\\s"{[]`,
+].map((words) => RegExp(words, 'i'));
 
 /** It can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
 const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
