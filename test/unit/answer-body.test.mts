@@ -220,7 +220,13 @@ describe('a payment', () => {
 		[429, '{"success":10}', 'retry'],
 		[429, '{"status":"Too Many Requests"}', 'retry'],
 		[422, '{"status":"submitted"}', 'unknown'],
-		[422, '{"success":false,"state":"under review"}', 'unknown'],
+		...['under review', 'deferred', 'not yet confirmed', 'blockchain'].map(
+			(state): (typeof cases)[number] => [
+				422,
+				JSON.stringify({ success: false, state }),
+				'unknown',
+			],
+		),
 		[200, '{"success":true,"txHash":"0x1","failedAt":"2026-11-01"}', 'unknown'],
 		[422, '{"data":{"state":{"value":"completed"}}}', 'unknown'],
 		[422, '{"transaction":"0x1"}', 'unknown'],

@@ -221,7 +221,7 @@ const is = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
 
 /** Words of a state of a payment that failed for good. A refusal with any other state may still be made, so it is unknown. */
 const failedForGood =
-	'fail|err|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|block|bad|missing|not|un(?!known|certain|confirmed)|(?:no|false|null|[45]\\d\\d)\\b';
+	'fail|\\berr|error|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\b(?:no|false|null|[45]\\d\\d)\\b';
 
 /**
  * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
