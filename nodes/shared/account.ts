@@ -68,29 +68,20 @@ const trimmed = (value: unknown): string => (typeof value === 'string' ? value.t
 
 /**
  * Checks the secrets that events are signed with: one wrong character, and no signature fits. All characters that a person
- * can see are allowed, because the service document does not show the form of a secret.
- * @throws {InvalidValueError} says which field, and which character at which position
+ * can see are allowed, because the service document does not show the form of a secret. @throws {InvalidValueError}
  */
 export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
-	checkSecret('Webhook Secret', webhookSecret);
-	checkSecret('Previous Webhook Secret', previousWebhookSecret);
-}
-
-function checkSecret(field: string, secret: string): void {
-	const characters = [...secret];
-	const index = characters.findIndex(isUnseen);
-	const codePoint = characters[index]?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-	const problem =
-		codePoint !== undefined
-			? `character ${index + 1} is U+${codePoint}, which cannot be seen or looks like another one`
-			: /^["'`«‘’“”].*["'`»‘’“”]$/u.test(secret)
-				? 'it is in quotes'
-				: undefined;
-	if (problem === undefined) return;
-	throw new InvalidValueError(
-		`${field} cannot be right: ${problem}`,
-		'Copy it again from where the service shows it, and paste it into the ETB Wallet API credential without anything around it.',
-	);
+	const secrets = {
+		'Webhook Secret': webhookSecret,
+		'Previous Webhook Secret': previousWebhookSecret,
+	};
+	for (const [field, secret] of Object.entries(secrets)) {
+		if (![...secret].some(isUnseen) && !/^["'`«‘’“”].*["'`»‘’“”]$/u.test(secret)) continue;
+		throw new InvalidValueError(
+			`${field} is in quotes, or has a character that cannot be seen or looks like another one`,
+			'Copy it again from where the service shows it, and paste it into the ETB Wallet API credential without anything around it.',
+		);
+	}
 }
 
 /** Whether a character of a secret is there by mistake: it cannot be seen, or stands for a space or a hyphen. */

@@ -115,34 +115,31 @@ test.each(unusable)('refuses %j before anything is sent', async (changes, messag
 });
 
 test.each([
-	['U+200B', 'ws-\u200bK4nV8tR1', 4],
-	['U+200B', 'ws-K4nV8tR1\u200b', 12],
-	['U+2060', '\u2060ws-K4nV8tR1', 1],
-	['U+2011', 'ws\u2011K4nV8tR1', 3],
-	['U+00A0', 'ws \u00a0K4nV8tR1', 4],
-	['U+FEFF', 'ws-\ufeffK4nV8tR1', 4],
-	['U+000A', 'ws-K4nV\n8tR1', 8],
-	['U+E0001', 'ws-😀\u{e0001}', 5],
-])('refuses %s in a webhook secret, and says where', async (character, webhookSecret, position) => {
-	const told = `cannot be right: character ${position} is ${character}, which`;
+	'ws-\u200bK4nV8tR1',
+	'ws-K4nV8tR1\u200b',
+	'\u2060ws-K4nV8tR1',
+	'ws\u2011K4nV8tR1',
+	'ws \u00a0K4nV8tR1',
+	'ws-\ufeffK4nV8tR1',
+	'ws-K4nV\n8tR1',
+	'ws-😀\u{e0001}',
+	'"ws-K4nV8tR1"',
+	"'ws-K4nV8tR1'",
+	'“ws-K4nV8tR1”',
+	'`ws-K4nV8tR1`',
+	'«ws»',
+])('refuses the webhook secret %j, and does not show it', async (webhookSecret) => {
 	for (const [field, changes] of [
 		['Webhook Secret', { webhookSecret }],
 		['Previous Webhook Secret', { previousWebhookSecret: webhookSecret }],
 	] satisfies Array<[string, CredentialData]>) {
 		const { status, message } = await press(changes);
 		expect(status).toBe('Error');
-		expect(message.startsWith(`${field} ${told}`)).toBe(true);
+		expect(message).toMatch(new RegExp(`^${field} is in quotes, or has a character that cannot`));
 		expect(message).not.toContain(webhookSecret.trim());
 	}
 	expect(sandbox.requests).toEqual([]);
 });
-
-test.each(['"ws-K4nV8tR1"', "'ws-K4nV8tR1'", '“ws-K4nV8tR1”', '`ws-K4nV8tR1`', '«ws»'])(
-	'refuses a webhook secret in quotes: %s',
-	async (webhookSecret) => {
-		expect((await press({ webhookSecret })).message).toMatch(/^Webhook Secret .* it is in quotes/);
-	},
-);
 
 test.each([
 	' ws-K4nV8tR1\n',

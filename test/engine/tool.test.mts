@@ -156,7 +156,7 @@ test.each(['', '  ', '={{ $json.invoice }}', fromAi('reference')])(
 );
 
 test.each([
-	['settle', 'Mode is on Settle Unknown in a tool'],
+	['settle', 'Mode is on Settle Unknown'],
 	// Mode takes no expression in a tool.
 	["={{ 'settle' }}", 'Mode is '],
 ])('Mode as %p settles nothing', async (mode, problem) => {

@@ -559,12 +559,12 @@ describe('registration, beside the URL that the service has', () => {
 		[
 			'a secret with what nobody sees',
 			{ webhookSecret: `${secret.slice(0, 3)}\u200b${secret.slice(3)}` },
-			'Webhook Secret cannot be right: character 4 is U+200B',
+			'Webhook Secret is in quotes, or has a character that cannot be seen',
 		],
 		[
 			'a previous secret in quotes',
 			{ previousWebhookSecret: `"${secret}"` },
-			'Previous Webhook Secret cannot be right: it is in quotes',
+			'Previous Webhook Secret is in quotes, or has',
 		],
 		['no API key', { apiKey: '' }, 'API Key is empty'],
 		['a wrong API key', { apiKey: 'wrong' }, 'Check the API key in the ETB Wallet API credential.'],

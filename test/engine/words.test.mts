@@ -78,7 +78,7 @@ test('a mode that was left on Settle Unknown says what to set', async () => {
 	);
 	expect([error?.message, error?.description]).toEqual([
 		'Mode is on Settle Unknown. Nobody was paid',
-		'Set Mode of the node "ETB Wallet" to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.',
+		'To pay, set Mode of the node "ETB Wallet" to Pay, publish the workflow again, and run it anew. To settle, start a new execution in the editor, of this very workflow, and one that does not wait.',
 	]);
 });
 
@@ -94,7 +94,7 @@ test('a run beside its output says what it did, and what the next step is', asyn
 		wasPaid: 'pay-a',
 	});
 	expect(settled.hints).toEqual([
-		'Settle Unknown, nothing was sent: 1 settled as not paid, 2 as before. Now set Mode back to what it was, if you set it by hand',
+		'Settle Unknown, nothing was sent. Now set Mode back to what it was, if you set it by hand',
 	]);
 	expect(settled.output.map(({ json }) => json.message)).toEqual([
 		'It was paid before, and stays paid',

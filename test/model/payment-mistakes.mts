@@ -206,7 +206,7 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Settling: an expression frees again and again',
-			'onlyTheFirstTime && freedBefore.has(settledNotPaidMark(each))',
+			'onlyOnce && settledBefore.has(settledNotPaidMark(each))',
 			'false',
 		],
 	),
@@ -219,8 +219,8 @@ export const mistakes: Mutation[] = [
 		`${paying}/settle.ts`,
 		[
 			'Settling: a person in the editor settles only once',
-			'const once = !(',
-			'const once = true || !(',
+			'const onlyOnce = !(',
+			'const onlyOnce = true || !(',
 		],
 		[
 			'Settling: a typed word counts again on a schedule',
@@ -231,11 +231,11 @@ export const mistakes: Mutation[] = [
 	),
 	...inFile(
 		`${paying}/options.ts`,
-		['Settling: Retry execution settles', 'if (isRetryExecution(context)) {', 'if (false) {'],
+		['Settling: Retry execution settles', '!isRetryExecution(context)', 'true'],
 		[
 			'Settling: a Mode left on Settle Unknown settles on a schedule',
-			'if (isByExpression || isStartedInEditor(context))',
-			'if (true)',
+			'(isByExpression || isStartedInEditor(context))',
+			'true',
 		],
 	),
 	...inFile(

@@ -96,34 +96,19 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const mode = sameForAll(context, 'mode', 'Mode', (itemIndex) =>
 		requiredChoice('Mode', read('mode', itemIndex), modes),
 	);
-	if (mode === 'settle') refuseSettling(context, hasExpression(saved));
-	return mode;
+	if (mode !== 'settle' || maySettle(context, hasExpression(saved))) return mode;
+	throw new InvalidValueError(
+		'Mode is on Settle Unknown',
+		`To pay, set Mode of the node ${show(context.getNode().name)} to Pay, publish the workflow again, and run it anew. To settle, start a new execution in the editor, of this very workflow, and one that does not wait.`,
+	);
 }
 
 /**
- * Only an execution that a person starts may settle: a Mode that was left there would stop payments unseen, and a repeated
- * execution would apply an old answer.
- * @throws {InvalidValueError}
+ * Whether this execution may settle: only one that a person starts. A Mode that was left there would stop payments unseen, a
+ * repeated execution would apply an old answer, and a model cannot say what became of a payment.
  */
-function refuseSettling(context: IExecuteFunctions, isByExpression: boolean): void {
-	if (isTool(context)) {
-		throw new InvalidValueError(
-			'Mode is on Settle Unknown in a tool of an AI agent',
-			'Only a person can say what became of a payment. Set Mode to Pay or Dry Run.',
-		);
-	}
-	if (isRetryExecution(context)) {
-		throw new InvalidValueError(
-			'Retry execution settles nothing',
-			'It would repeat what a person said about an earlier payment. Start a new execution.',
-		);
-	}
-	if (isByExpression || isStartedInEditor(context)) return;
-	throw new InvalidValueError(
-		'Mode is on Settle Unknown',
-		`Set Mode of the node ${show(context.getNode().name)} to Pay, publish the workflow again, and run it anew. A Mode that is set to Settle Unknown works only in an execution that a person starts in the editor, of this very workflow, and that does not wait.`,
-	);
-}
+const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean =>
+	!isTool(context) && !isRetryExecution(context) && (isByExpression || isStartedInEditor(context));
 
 /** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */
 function isOn(value: unknown, field: string): boolean {

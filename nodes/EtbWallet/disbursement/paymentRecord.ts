@@ -53,14 +53,14 @@ export type PaymentState = ReferenceState | 'paidToAnother';
 
 /**
  * The result of settling a reference; a state: settling changed nothing. `recordedPaid`: this node never sent it.
- * `onceOnly`: it was settled as not paid before.
+ * `settledBefore`: it was settled as not paid before.
  */
 export type Settled =
 	| ReferenceState
 	| 'settledPaid'
 	| 'recordedPaid'
 	| 'settledNotPaid'
-	| 'onceOnly';
+	| 'settledBefore';
 
 /** How many marks a paid reference has. */
 export const marksOfPaid = 4;
@@ -179,12 +179,12 @@ export class PaymentRecord {
 
 	/**
 	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be recorded.
-	 * @param onlyTheFirstTime whether *was not paid* counts only for what was never settled so before
+	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before
 	 */
 	async settle<Each extends Keyed>(
 		wasPaid: Each[],
 		wasNotPaid: Each[],
-		onlyTheFirstTime: boolean,
+		onlyOnce: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.change(async (change) => {
 			const states = await statesOf(change, [...wasPaid, ...wasNotPaid], slotNow());
@@ -198,12 +198,12 @@ export class PaymentRecord {
 				[...doubted, ...unused].flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]),
 			);
 			const inDoubt = areIn(wasNotPaid, 'inDoubt');
-			const freedBefore = await change.ask(inDoubt.map(settledNotPaidMark));
+			const settledBefore = await change.ask(inDoubt.map(settledNotPaidMark));
 			const freed = inDoubt.filter(
-				(each) => !(onlyTheFirstTime && freedBefore.has(settledNotPaidMark(each))),
+				(each) => !(onlyOnce && settledBefore.has(settledNotPaidMark(each))),
 			);
 			for (const each of inDoubt)
-				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'onceOnly');
+				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'settledBefore');
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only once.
 			await change.write(freed.map(settledNotPaidMark));
 			change.remove(freed.flatMap((each) => factMarks('doubt', each)));

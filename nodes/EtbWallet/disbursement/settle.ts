@@ -33,7 +33,7 @@ const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
 		code: 'settledNotPaid',
 		message: 'Settled as not paid: the next run with Mode on Pay sends it',
 	},
-	onceOnly: {
+	settledBefore: {
 		code: 'notSettled',
 		message:
 			'Not settled: it was settled as not paid before, and sent again since. To settle it as not paid once more, type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
@@ -77,10 +77,11 @@ export async function settle(
 	const isTyped = ['mode', 'wasNotPaid'].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
-	const once = !(isTyped && isStartedInEditor(context));
+	const onlyOnce = !(isTyped && isStartedInEditor(context));
 	let settled: ReadonlyMap<Named, Settled>;
 	try {
-		settled = await new PaymentRecord(context, options.timeoutMs).settle(wasPaid, wasNotPaid, once);
+		const record = new PaymentRecord(context, options.timeoutMs);
+		settled = await record.settle(wasPaid, wasNotPaid, onlyOnce);
 	} catch (error) {
 		tries.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
@@ -88,7 +89,10 @@ export async function settle(
 		};
 		return notSettled(context, tries.failure);
 	}
-	addHint(context, settledSummary([...settled.values()]));
+	addHint(
+		context,
+		'Settle Unknown, nothing was sent. Now set Mode back to what it was, if you set it by hand',
+	);
 	return [...settled].map(([{ reference }, state]) => {
 		const { code, message } = wordsOf[state];
 		const json = { outcome: outcomeOf(code), code, message, mode: 'settle', reference };
@@ -105,20 +109,6 @@ function notSettled(
 	const code = 'notSettled';
 	const json = { outcome: outcomeOf(code), code, message, remedy, mode: 'settle' };
 	return [hasErrorOutput(context) ? errorItem(json, 0) : { json, pairedItem: { item: 0 } }];
-}
-
-function settledSummary(settled: Settled[]): string {
-	const count = (...which: Settled[]): number =>
-		settled.filter((each) => which.includes(each)).length;
-	const counts = [
-		[count('settledPaid'), 'settled as paid'],
-		[count('settledNotPaid'), 'settled as not paid'],
-		[count('recordedPaid'), 'recorded as paid that this node never sent'],
-		[count('inFlight', 'onceOnly', 'inDoubt'), 'not settled'],
-		[count('paid', 'unused'), 'as before'],
-	] as const;
-	const texts = counts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []));
-	return `Settle Unknown, nothing was sent: ${texts.join(', ')}. Now set Mode back to what it was, if you set it by hand`;
 }
 
 /** The references in a field, one a line: of all items, if an expression gives them. @throws {InvalidValueError} */
