@@ -29,16 +29,6 @@ export class EtbWallet implements INodeType {
 		builderHint: {
 			searchHint:
 				'To pay people: disbursement, create. Give each payment a stable reference, and set both maximums. Each item ends with the field outcome: paid, alreadyPaid, notPaid or unknown. Never send unknown again: a person has to ask the partner service. Follow it with an If node on outcome before anything that may only happen for people who were paid. toUserId is the id that user, create returned: keep it.',
-			relatedNodes: [
-				{
-					nodeType: 'n8n-nodes-base.if',
-					relationHint: 'Checks that outcome is paid or alreadyPaid',
-				},
-				{
-					nodeType: 'n8n-nodes-etb-wallet.etbWalletTrigger',
-					relationHint: 'Receives the event when a payment completed',
-				},
-			],
 		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

@@ -34,14 +34,6 @@ export const setPayoutDestination: Operation = {
 			displayOptions: { show: { type: ['mobile'] } },
 		},
 		{
-			displayName:
-				'Ask your partner service which fields a bank account needs, and enter their names exactly as it spells them.',
-			name: 'bankNotice',
-			type: 'notice',
-			default: '',
-			displayOptions: { show: { type: ['bank'] } },
-		},
-		{
 			displayName: 'Bank Fields',
 			name: 'bankFields',
 			type: 'fixedCollection',
@@ -49,7 +41,8 @@ export const setPayoutDestination: Operation = {
 			default: {},
 			placeholder: 'Add Bank Field',
 			description:
-				'The fields that your partner service asks for, by name, for example an account number. They are sent as they are.',
+				'The fields that your partner service asks for, for example an account number. They are sent as they are.',
+			hint: 'Ask your partner service which fields a bank account needs, and write their names exactly as it spells them',
 			displayOptions: { show: { type: ['bank'] } },
 			options: [
 				{

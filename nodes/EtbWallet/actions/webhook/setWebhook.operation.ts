@@ -13,13 +13,6 @@ export const setWebhook: Operation = {
 	},
 	fields: [
 		{
-			displayName:
-				'An account has one webhook URL. Setting it here takes the events away from a published ETB Wallet Trigger, which sets its own URL by itself.',
-			name: 'webhookNotice',
-			type: 'notice',
-			default: '',
-		},
-		{
 			displayName: 'Webhook URL',
 			name: 'webhookUrl',
 			type: 'string',
@@ -27,6 +20,7 @@ export const setWebhook: Operation = {
 			default: '',
 			placeholder: 'e.g. https://n8n.example.com/webhook/etb-wallet',
 			description: 'Public https address that receives the events',
+			hint: 'An account has one. Setting it here takes the events away from a published ETB Wallet Trigger, which sets its own.',
 		},
 	],
 	execute: eachItem((read, itemIndex, account) =>
