@@ -36,24 +36,18 @@ const reasonKeys = [
 	'error_description',
 ];
 
-/** The first text under one of the usual names; of an object under one of them, all its texts with their names. */
-function reasonOf(value: unknown, depth = 0): string {
+/** The text under the first of the usual names that has one; without any, all texts with their names. */
+function reasonOf(value: unknown): string {
 	if (typeof value === 'string') return value;
-	if (!isObject(value) || depth > 4) return '';
-	const texts = (entries: Array<[string, unknown]>): string =>
-		entries
-			.map(([name, entry]) => [name, reasonOf(entry, depth + 1)])
+	if (!isObject(value)) return '';
+	const reasons = new Map(Object.entries(value).map(([name, entry]) => [name, reasonOf(entry)]));
+	const usual = reasonKeys.map((key) => reasons.get(key) ?? '').find((reason) => reason !== '');
+	if (usual === undefined || Array.isArray(value)) {
+		return [...reasons]
 			.filter(([, reason]) => reason !== '')
 			.map(([name, reason]) => (Array.isArray(value) ? reason : `${name}: ${reason}`))
 			.join('; ');
-	if (Array.isArray(value)) return texts(Object.entries(value));
-	const fields = new Map<string, unknown>(Object.entries(value));
-	for (const key of reasonKeys) {
-		const reason = reasonOf(fields.get(key), depth + 1);
-		if (reason === '') continue;
-		const field = fields.get('field');
-		return typeof field === 'string' ? `${field}: ${reason}` : reason;
 	}
-	// Such as { errors: { phone: ["is too short"] } }.
-	return depth === 0 ? '' : texts([...fields]);
+	const field = reasons.get('field') ?? '';
+	return field === '' ? usual : `${field}: ${usual}`;
 }
