@@ -882,15 +882,4 @@ describe('hints', () => {
 			/^People with more than one .*: etbw_u0 \(2 payments, 20 ETB: items 0, 25\); .*; and 5 more$/m,
 		);
 	});
-
-	test('many references are said, with what to do', async () => {
-		jest
-			.spyOn(deduplicator, 'getProcessedDataCount')
-			.mockImplementation((scope) => Promise.resolve(scope === 'node' ? 480_000 : 0));
-		const { hints } = await pay(people(2));
-		expect(hints).toEqual([
-			expect.stringMatching(/about 120000 references, .*Raise Concurrency, or/),
-			'2 paid, total 20 ETB',
-		]);
-	});
 });

@@ -315,7 +315,11 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 	const page = '<!DOCTYPE html><title>Sign in</title><h1>Sign in to continue</h1>';
 
 	test.each([
-		[fee, '{"success":false,"message":"No way"}', /with success: "false"\. The service said: "No way"/],
+		[
+			fee,
+			'{"success":false,"message":"No way"}',
+			/with success: "false"\. The service said: "No way"/,
+		],
 		[fee, '{"success":true,"data":{"success":false}}', /with data\.success: "false"/],
 		[fee, '{"data":{"errors":["No way"]}}', /with data\.errors: "No way"/],
 		[fee, '{"error":"","errors":["No"]}', /with errors: "No"/],
@@ -358,7 +362,10 @@ describe('a wallet that the service answers 200 to, and does not say that it mad
 	test.each([
 		['{"id":"u1","data":{"success":false}}', /with data\.success: "false"/],
 		['{"ok":false,"id":"u1"}', /with ok: "false"/],
-		['{"error":{"message":"No way"}}', /with error\.message: "No way"\. The service said: "No way"/],
+		[
+			'{"error":{"message":"No way"}}',
+			/with error\.message: "No way"\. The service said: "No way"/,
+		],
 	])('with %s is unknown, and not asked for again', async (body, why) => {
 		sandbox.faults.plan('POST /users', () => answer(200, body));
 		const { error } = await run('createUser', { retryOnFail: true });

@@ -35,8 +35,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A refusal frees what another run reserved since',
-			"const notMade = own.filter((each) => outcomeOfRow(each) !== 'unknown');",
-			"const notMade = ended.filter((each) => !['paid', 'unknown'].includes(outcomeOfRow(each)));",
+			"const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');",
+			"const notMade = ended.filter((each) => !['paid', 'unknown'].includes(outcomeOfEntry(each)));",
 		],
 		[
 			'A refusal frees what a late answer paid',
@@ -60,8 +60,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A sender without an answer doubts what another run reserved since',
-			"const unknown = own.filter((each) => outcomeOfRow(each) === 'unknown');",
-			"const unknown = ended.filter((each) => outcomeOfRow(each) === 'unknown');",
+			"const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');",
+			"const unknown = ended.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
 		[
 			'Paid is recorded without the mark sent, which a person removed',
@@ -252,12 +252,12 @@ export const mistakes: Mutation[] = [
 		`${paying}/payment.ts`,
 		[
 			'A payment without a reference is sent',
-			"requiredReference(read('reference', row.itemIndex))",
-			"requiredReference(read('reference', row.itemIndex) || `item ${row.itemIndex}`)",
+			"requiredReference(read('reference', entry.itemIndex))",
+			"requiredReference(read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
 		],
 		[
 			'Two payments of a run have the same reference',
-			'if (first === row) return undefined;',
+			'if (first === entry) return undefined;',
 			'return undefined;',
 		],
 	),
@@ -266,13 +266,13 @@ export const mistakes: Mutation[] = [
 		['How the last window ended is not recorded', 'await record.end(unrecorded);', ''],
 		[
 			'What was refused is freed once more after an access that failed',
-			"unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');",
-			"unrecorded = ended.filter((payment) => outcomeOfRow(payment) !== 'unknown');",
+			"unrecorded = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
+			"unrecorded = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
 		],
 		[
 			'What is unknown is doubted once more after an access that failed',
-			"outcomeOfRow(payment) === 'paid'",
-			"outcomeOfRow(payment) !== 'notPaid'",
+			"outcomeOfEntry(payment) === 'paid'",
+			"outcomeOfEntry(payment) !== 'notPaid'",
 		],
 		[
 			'A failing database does not keep a payment from being sent',

@@ -6,9 +6,9 @@ import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
-import { isFailed, isPayment, readPayment, type Payment, type Result, type Row } from './payment';
-import { marksOfPaid, PaymentRecord } from './paymentRecord';
-import { loadSettings, readRows, runOf, reportRefused, throwIfInvalid, type Run } from './run';
+import { isFailed, isPayment, readPayment, type Payment, type Result, type Entry } from './payment';
+import { PaymentRecord } from './paymentRecord';
+import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, reportRun } from './report';
@@ -22,29 +22,38 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const settings = await loadSettings(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const rows = readRows(context, (row) => readPayment(read, row, options.maxAmount));
+	const entries = readEntries(context, (entry) => readPayment(read, entry, options.maxAmount));
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const refuse = async (refused: Result): Promise<INodeExecutionData[]> => {
-		if (context.continueOnFail()) await fillFromRecord(record, rows.filter(isPending), options);
-		return reportRefused(context, options, refused, rows);
+	const endRefused = async (refused: Result): Promise<INodeExecutionData[]> => {
+		// Without it a register would get `notPaid` for people who were paid earlier. If the database fails, each is refused.
+		if (context.continueOnFail())
+			await endByRecord(record, entries.filter(isPending), options, (payment, result) => {
+				if (result.code !== 'ready') payment.result = result;
+			}).catch(() => undefined);
+		return reportRefused(context, options, refused, entries);
 	};
-	if (settings.refused !== undefined) return await refuse(settings.refused);
-	throwIfInvalid(context, options, rows);
-	const pending = rows.filter(isPending);
-	if (isStopped(context) || pending.length === 0) return reportRun(context, options, rows);
-	const run = runOf(context, settings, (row) => `It may have been paid. ${settleSteps(row)}`);
-	const toBePaid = rows.filter(isPayment).filter((row) => !isFailed(row));
+	if (settings.refused !== undefined) return await endRefused(settings.refused);
+	throwIfInvalid(context, options, entries);
+	const pending = entries.filter(isPending);
+	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
+	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
+	const toBePaid = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const refused =
 		aboveRunLimit(toBePaid, options.maxTotal) ?? (await uncovered(run, record, pending));
-	if (refused !== undefined) return await refuse(refused);
+	if (refused !== undefined) return await endRefused(refused);
 	hintAtPeopleTwice(context, toBePaid);
-	await hintAtRecord(context, record);
+	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
-	else await dryRun(run, record, pending);
-	return reportRun(context, options, rows);
+	else {
+		await endByRecord(record, pending, options, run.end).catch((error: unknown) => {
+			for (const payment of pending) run.end(payment, notRecorded(error));
+		});
+	}
+	return reportRun(context, options, entries);
 };
 
-const isPending = (row: Row): row is Payment => isPayment(row) && row.result === undefined;
+const isPending = (entry: Entry): entry is Payment =>
+	isPayment(entry) && entry.result === undefined;
 
 /** Why the run may not start, if its sum is above the Maximum per Run in ETB. */
 function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined {
@@ -100,50 +109,23 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 	...(httpCode !== undefined && { httpCode }),
 });
 
-/**
- * Gives payments of a refused run the result that the record has of them. Without it a register would get `notPaid` for people
- * who were paid earlier.
- */
-async function fillFromRecord(
+/** Ends payments by what the record knows of them. Nothing is sent, and nothing is recorded. @throws {Error} when n8n's database fails */
+async function endByRecord(
 	record: PaymentRecord,
-	pending: Payment[],
+	payments: Payment[],
 	options: RunOptions,
+	end: (payment: Payment, result: Result) => void,
 ): Promise<void> {
-	try {
-		for (const [payment, state] of await statesOfAll(record, pending, options))
-			if (state !== 'unused') payment.result = resultOfState(payment, state);
-	} catch {
-		// The database failed: each is reported as refused.
-	}
+	for (const [payment, state] of await statesOfAll(record, payments, options))
+		end(payment, resultOfState(payment, state));
 }
 
-/** Says what would become of each payment. Nothing is sent, and nothing is recorded. */
-async function dryRun(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
-	try {
-		for (const [payment, state] of await statesOfAll(record, payments, run.options))
-			run.end(payment, resultOfState(payment, state));
-	} catch (error) {
-		for (const payment of payments) run.end(payment, notRecorded(error));
-	}
-}
-
-/** Above so many references each payment takes noticeably longer: n8n reads and writes the whole record for each window. */
-const manyReferences = 100_000;
-
-/** Says of a record that is empty, or very long, what that means. */
-async function hintAtRecord(context: IExecuteFunctions, record: PaymentRecord): Promise<void> {
+/** Says of a record that is empty what that means. */
+async function hintAtEmptyRecord(context: IExecuteFunctions, record: PaymentRecord): Promise<void> {
 	// Should the database fail, the payments tell it.
-	const marks = await record.count().catch(() => undefined);
-	if (marks === 0) {
-		addHint(
-			context,
-			'This node remembers no payments yet. If it is a copy, or was made anew, the other one may have paid these people.',
-		);
-	}
-	const references = Math.floor((marks ?? 0) / marksOfPaid);
-	if (references <= manyReferences) return;
+	if ((await record.count().catch(() => undefined)) !== 0) return;
 	addHint(
 		context,
-		`This node keeps about ${references} references, so each payment takes longer. Raise Concurrency, or, if your references carry the year, pay with a new workflow each year.`,
+		'This node remembers no payments yet. If it is a copy, or was made anew, the other one may have paid these people.',
 	);
 }

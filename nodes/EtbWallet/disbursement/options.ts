@@ -61,6 +61,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
 	...optionsWhenNoneSaved,
 	...sendOptionsOf(savedOptions(context)),
+	...(isSimulation(context) && { mode: 'dryRun' }),
 });
 
 function sendOptionsOf({

@@ -1,13 +1,13 @@
 /** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
-import { isSimulation, isStopped, triesOf } from '../../shared/n8n';
+import { isStopped, triesOf } from '../../shared/n8n';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
-import { readClaimOptions, optionsWhenNoneSaved } from './options';
-import { isPayable, readPayee, type Row } from './payment';
+import { readClaimOptions } from './options';
+import { isPayable, readPayee, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { loadSettings, readRows, runOf, reportRefused, throwIfInvalid } from './run';
+import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid } from './run';
 import { sendConcurrently } from './sending';
 import { resultOfState, reportRun } from './report';
 
@@ -19,37 +19,32 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		.map((_, itemIndex) => useClaim(context, read, itemIndex, tries));
 	/** The first item of each reference that looks the same. */
 	const firsts = new Map<string, number>();
-	const readRow = (row: Row): void => {
-		const { objection, problem } = claims[row.itemIndex] ?? {};
-		row.result = objection;
+	const readEntry = (entry: Entry): void => {
+		const { objection, problem } = claims[entry.itemIndex] ?? {};
+		entry.result = objection;
 		if (problem !== undefined) throw problem;
-		requireOtherLook(context, row.itemIndex, firsts);
-		readPayee(read, row);
+		requireOtherLook(context, entry.itemIndex, firsts);
+		readPayee(read, entry);
 	};
-	// Also for a claim that came from pinned data: the gate takes *ready* for not paid, and hands it out again.
-	if (isSimulation(context)) {
-		const options = { ...optionsWhenNoneSaved, mode: 'dryRun' } as const;
-		const rows = readRows(context, readRow);
-		throwIfInvalid(context, options, rows);
-		for (const row of rows) row.result ??= resultOfState(row, 'unused');
-		return reportRun(context, options, rows);
-	}
 	const settings = await loadSettings(context, () => {
 		requireEachOnce(context);
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
-	const rows = readRows(context, readRow);
+	const entries = readEntries(context, readEntry);
 	if (settings.refused !== undefined)
-		return reportRefused(context, options, settings.refused, rows);
-	throwIfInvalid(context, options, rows);
-	if (!isStopped(context)) {
+		return reportRefused(context, options, settings.refused, entries);
+	throwIfInvalid(context, options, entries);
+	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
+	if (options.mode === 'dryRun') {
+		// Also for a claim that came from pinned data: the gate takes *ready* for not paid, and hands it out again.
+		for (const entry of pending) entry.result = resultOfState(entry, 'unused');
+	} else if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
-		const pending = rows.filter(isPayable).filter(({ result }) => result === undefined);
-		const timeLeftMs = ({ itemIndex }: Row): number => claims[itemIndex]?.timeLeftMs?.() ?? 0;
+		const timeLeftMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.timeLeftMs?.() ?? 0;
 		await sendConcurrently(run, pending, timeLeftMs);
 	}
-	return reportRun(context, options, rows);
+	return reportRun(context, options, entries);
 };
 
 const stepsAtGate =

@@ -20,7 +20,7 @@ export interface Result {
 }
 
 /** An item, with what could be read of its payment, and how that ended, once it has. */
-export interface Row {
+export interface Entry {
 	itemIndex: number;
 	reference?: string;
 	/** The record's key of the reference. */
@@ -31,50 +31,51 @@ export interface Row {
 	result?: Result;
 }
 
-/** A row of which it is known who is to be paid how much. */
-export interface Payable extends Row {
+/** An entry of which it is known who is to be paid how much. */
+export interface Payable extends Entry {
 	toUserId: string;
 	amount: Decimal;
 }
 
-/** A row of which all was read. */
+/** An entry of which all was read. */
 export interface Payment extends Payable {
 	reference: string;
 	key: string;
 }
 
-export type EndedRow = Row & { result: Result };
+export type EndedEntry = Entry & { result: Result };
 
-export const isPayable = (row: Row): row is Payable =>
-	row.toUserId !== undefined && row.amount !== undefined;
+export const isPayable = (entry: Entry): entry is Payable =>
+	entry.toUserId !== undefined && entry.amount !== undefined;
 
-export const isPayment = (row: Row): row is Payment => isPayable(row) && row.key !== undefined;
+export const isPayment = (entry: Entry): entry is Payment =>
+	isPayable(entry) && entry.key !== undefined;
 
-export const outcomeOfRow = ({ result }: Row): Outcome | undefined =>
+export const outcomeOfEntry = ({ result }: Entry): Outcome | undefined =>
 	result === undefined ? undefined : outcomeOf(result.code);
 
 /** Whether it goes to the error output, or stops the run. */
-export const isFailed = (row: Row): row is EndedRow =>
-	['notPaid', 'unknown'].includes(outcomeOfRow(row) ?? '');
+export const isFailed = (entry: Entry): entry is EndedEntry =>
+	['notPaid', 'unknown'].includes(outcomeOfEntry(entry) ?? '');
 
-/** Reads a payment. The row gets each value as soon as it is read. @throws {InvalidValueError} */
-export function readPayment(read: ParameterReader, row: Row, maxAmount?: Decimal): void {
-	row.reference = requiredReference(read('reference', row.itemIndex));
-	row.key = keyOf(row.reference);
-	readPayee(read, row, maxAmount);
+/** Reads a payment. The entry gets each value as soon as it is read. @throws {InvalidValueError} */
+export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
+	entry.reference = requiredReference(read('reference', entry.itemIndex));
+	entry.key = keyOf(entry.reference);
+	readPayee(read, entry, maxAmount);
 }
 
-/** Reads a person and an amount. An amount above the maximum ends the row. @throws {InvalidValueError} */
-export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal): void {
-	row.toUserId = requiredText(
+/** Reads a person and an amount. An amount above the maximum ends the entry. @throws {InvalidValueError} */
+export function readPayee(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
+	entry.toUserId = requiredText(
 		'To User ID',
-		read('toUserId', row.itemIndex),
+		read('toUserId', entry.itemIndex),
 		'Enter the ID that User → Create returned.',
 	);
-	const amount = amountInEtb(read('amountEtb', row.itemIndex));
-	row.amount = amount;
+	const amount = amountInEtb(read('amountEtb', entry.itemIndex));
+	entry.amount = amount;
 	if (maxAmount === undefined || !isAbove(amount, maxAmount)) return;
-	row.result ??= {
+	entry.result ??= {
 		code: 'aboveMaximum',
 		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmount}`,
 		remedy: 'Check the amount, or raise the maximum under Options.',
@@ -82,13 +83,13 @@ export function readPayee(read: ParameterReader, row: Row, maxAmount?: Decimal):
 }
 
 /** Makes a check for the references of a run, in order. It gives a result for one that an earlier item has. */
-export function sameReferenceCheck(): (row: Row) => Result | undefined {
-	const firstUses = new Map<string, Row>();
-	return (row) => {
-		const { key, reference } = row;
-		const first = key === undefined ? row : (firstUses.get(key) ?? row);
+export function sameReferenceCheck(): (entry: Entry) => Result | undefined {
+	const firstUses = new Map<string, Entry>();
+	return (entry) => {
+		const { key, reference } = entry;
+		const first = key === undefined ? entry : (firstUses.get(key) ?? entry);
 		if (key !== undefined) firstUses.set(key, first);
-		if (first === row) return undefined;
+		if (first === entry) return undefined;
 		const likeness =
 			first.reference === reference
 				? `which item ${first.itemIndex} has too`

@@ -35,7 +35,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
 import { exclusively } from '../../shared/record/lock';
-import { outcomeOfRow, type Payment } from './payment';
+import { outcomeOfEntry, type Payment } from './payment';
 import { RecordChange } from './recordChange';
 
 /** The record knows a reference by its key. */
@@ -61,9 +61,6 @@ export type Settled =
 	| 'recordedPaid'
 	| 'settledNotPaid'
 	| 'settledBefore';
-
-/** How many marks a paid reference has. */
-export const marksOfPaid = 4;
 
 /** The longest Timeout of a payment, in ms. */
 export const maxTimeoutMs = 120_000;
@@ -217,11 +214,11 @@ export class PaymentRecord {
 		ended: Payment[],
 		alsoAsk: string[] = [],
 	): Promise<void> {
-		const paid = ended.filter((each) => outcomeOfRow(each) === 'paid');
+		const paid = ended.filter((each) => outcomeOfEntry(each) === 'paid');
 		// The others only while their reservations are this run's own: another run may have reserved them since.
-		const own = ended.filter((each) => outcomeOfRow(each) !== 'paid' && this.isOwn(each));
-		const unknown = own.filter((each) => outcomeOfRow(each) === 'unknown');
-		const notMade = own.filter((each) => outcomeOfRow(each) !== 'unknown');
+		const own = ended.filter((each) => outcomeOfEntry(each) !== 'paid' && this.isOwn(each));
+		const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');
+		const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');
 		await change.ask(
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[

@@ -10,21 +10,21 @@ import { codesOfFields } from './codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
-	outcomeOfRow,
-	type EndedRow,
+	outcomeOfEntry,
+	type EndedEntry,
 	type Payable,
 	type Result,
-	type Row,
+	type Entry,
 } from './payment';
 import { inFlightMinutes, type PaymentState } from './paymentRecord';
 
 /** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */
-export const settleSteps = ({ reference = '' }: Row): string =>
+export const settleSteps = ({ reference = '' }: Entry): string =>
 	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
 
 /** How a payment ends that is not sent, by what the record knows of it. */
-export function resultOfState(row: Row, state: PaymentState): Result {
-	const { reference } = row;
+export function resultOfState(entry: Entry, state: PaymentState): Result {
+	const { reference } = entry;
 	switch (state) {
 		case 'unused':
 			return { code: 'ready', message: 'Dry run: nothing was sent' };
@@ -51,7 +51,7 @@ export function resultOfState(row: Row, state: PaymentState): Result {
 			return {
 				code: 'inDoubt',
 				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
-				remedy: settleSteps(row),
+				remedy: settleSteps(entry),
 			};
 	}
 }
@@ -64,7 +64,7 @@ export const notRecorded = (error: unknown): Result => ({
 });
 
 /** The words for each outcome, in this order: in the summary, and above a list. */
-const words = [
+const outcomeTexts = [
 	{ outcome: 'paid', counted: 'paid', title: 'Paid, and not again in another run' },
 	{ outcome: 'ready', counted: 'ready', title: 'Ready' },
 	{ outcome: 'alreadyPaid', counted: 'already paid', title: 'Already paid' },
@@ -73,15 +73,16 @@ const words = [
 	{ outcome: 'notAttempted', counted: 'not attempted', title: 'Not attempted' },
 ] as const;
 
-type Lists = ReadonlyMap<(typeof words)[number]['outcome'], Row[]>;
+type Lists = ReadonlyMap<(typeof outcomeTexts)[number]['outcome'], Entry[]>;
 
-/** The rows by outcome; those that the run did not get to are `notAttempted`. */
-const listsOf = (rows: Row[]): Lists => grouped(rows, (row) => outcomeOfRow(row) ?? 'notAttempted');
+/** The entries by outcome; those that the run did not get to are `notAttempted`. */
+const listsOf = (entries: Entry[]): Lists =>
+	grouped(entries, (entry) => outcomeOfEntry(entry) ?? 'notAttempted');
 
 /** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(lists: Lists, { mode }: RunOptions): string {
 	const aim = mode === 'dryRun' ? 'ready' : 'paid';
-	const counts = words.flatMap(({ outcome, counted }) => {
+	const counts = outcomeTexts.flatMap(({ outcome, counted }) => {
 		const count = lists.get(outcome)?.length ?? 0;
 		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
 	});
@@ -128,7 +129,7 @@ export function placeOf(context: IExecuteFunctions): string {
 }
 
 /** The result of a run that sends nothing because items cannot be used: each of them, in one text. */
-export function resultOfInvalid(invalid: EndedRow[]): Result {
+export function resultOfInvalid(invalid: EndedEntry[]): Result {
 	const [first] = invalid;
 	if (first !== undefined && invalid.length === 1) return first.result;
 	const lines = invalid.map(
@@ -143,38 +144,38 @@ export function resultOfInvalid(invalid: EndedRow[]): Result {
 
 /**
  * The one error of a run. It tells what was paid all the same; its data has every payment by outcome.
- * @param errorRow the payment that the error is about, if it is about one
+ * @param failedEntry the payment that the error is about, if it is about one
  */
 export function runError(
 	context: IExecuteFunctions,
 	options: RunOptions,
 	{ code, message = '', remedy = '', httpCode }: Result,
-	rows: Row[],
-	errorRow?: EndedRow,
+	entries: Entry[],
+	failedEntry?: EndedEntry,
 ): Error {
-	const lists = listsOf(rows);
-	const isStarted = rows.some(
+	const lists = listsOf(entries);
+	const isStarted = entries.some(
 		({ result }) => result !== undefined && !codesOfFields.has(result.code),
 	);
 	// A run that is refused after an earlier try tells what that try sent.
-	const tells = isStarted && (rows.length > 1 || errorRow === undefined);
-	const outcome = errorRow && outcomeOfRow(errorRow);
+	const tells = isStarted && (entries.length > 1 || failedEntry === undefined);
+	const outcome = failedEntry && outcomeOfEntry(failedEntry);
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
 	const nobody = mayBePaid ? [] : ['Nobody was paid'];
 	// Of a whole run it stands in the message: n8n shows nothing else of the error before a person opens it.
 	const [texts, advice] =
-		errorRow === undefined ? [[message, ...nobody], [remedy]] : [[message], [...nobody, remedy]];
+		failedEntry === undefined ? [[message, ...nobody], [remedy]] : [[message], [...nobody, remedy]];
 	// All of it in the message, because n8n tells an AI agent nothing else.
-	if (errorRow !== undefined && outcome === 'unknown')
-		texts.unshift(unknownIn(errorRow, lists.get('unknown') ?? []));
+	if (failedEntry !== undefined && outcome === 'unknown')
+		texts.unshift(unknownIn(failedEntry, lists.get('unknown') ?? []));
 	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);
 	const description = [advice.join('. '), ...(tells ? listTexts(lists) : [])];
-	const item = errorRow === undefined ? '' : ` [item ${errorRow.itemIndex}]`;
+	const item = failedEntry === undefined ? '' : ` [item ${failedEntry.itemIndex}]`;
 	return operationError(
 		context.getNode(),
 		texts.join('. ') + item,
 		description.join('<br/>'),
-		errorRow?.itemIndex,
+		failedEntry?.itemIndex,
 		{
 			outcome: outcome ?? 'notAttempted',
 			code,
@@ -186,15 +187,15 @@ export function runError(
 	);
 }
 
-function unknownIn({ toUserId = 'somebody', amount }: Row, unknown: Row[]): string {
+function unknownIn({ toUserId = 'somebody', amount }: Entry, unknown: Entry[]): string {
 	const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
 	const others = unknown.length - 1;
 	const more = others > 0 ? `, and the same of ${others} more` : '';
 	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
 }
 
-/** A row as the error's data have it, which lose what is undefined. */
-function lineOf({ itemIndex, reference, toUserId, amount, result }: Row) {
+/** An entry as the error's data have it, which lose what is undefined. */
+function lineOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 	const txHash = result?.answer?.txHash;
 	return {
 		item: itemIndex,
@@ -209,56 +210,56 @@ function lineOf({ itemIndex, reference, toUserId, amount, result }: Row) {
 
 /** A text for each list. */
 const listTexts = (lists: Lists): string[] =>
-	words.flatMap(({ outcome, title }) => {
+	outcomeTexts.flatMap(({ outcome, title }) => {
 		const list = lists.get(outcome) ?? [];
-		return list.length === 0 ? [] : [`${title}: ${shortened(list.map(describeRow))}`];
+		return list.length === 0 ? [] : [`${title}: ${shortened(list.map(describeEntry))}`];
 	});
 
-function describeRow(row: Row): string {
-	const { item, reference, toUserId = 'nobody', amountEtb, txHash, reason } = lineOf(row);
+function describeEntry(entry: Entry): string {
+	const { item, reference, toUserId = 'nobody', amountEtb, txHash, reason } = lineOf(entry);
 	const etb = amountEtb === undefined ? undefined : `${amountEtb} ETB`;
 	const details = [toUserId, etb, txHash].filter((each) => each !== undefined).join(', ');
 	const name = reference === undefined ? '' : ` ${reference}`;
-	return `item ${item}${name} (${details})${isFailed(row) ? `: ${reason ?? ''}` : ''}`;
+	return `item ${item}${name} (${details})${isFailed(entry) ? `: ${reason ?? ''}` : ''}`;
 }
 
 /** Reports how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
 export function reportRun(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	rows: Row[],
+	entries: Entry[],
 ): INodeExecutionData[] {
-	const lists = listsOf(rows);
+	const lists = listsOf(entries);
 	const summary = summaryOf(lists, options);
 	if (isStopped(context)) {
 		// n8n keeps no output of a stopped node.
 		const details = [...listTexts(lists), placeOf(context)].join('. ');
 		context.logger.warn(`The execution was stopped. Payments: ${summary}. ${details}`);
 	}
-	if (rows.length > 1 || options.mode !== 'pay') addHint(context, summary);
+	if (entries.length > 1 || options.mode !== 'pay') addHint(context, summary);
 	if (!context.continueOnFail()) {
-		const failed = rows.filter(isFailed);
+		const failed = entries.filter(isFailed);
 		// An unknown payment comes before one that is certain.
-		const first = failed.find((row) => outcomeOfRow(row) === 'unknown') ?? failed[0];
-		if (first !== undefined) throw runError(context, options, first.result, rows, first);
+		const first = failed.find((entry) => outcomeOfEntry(entry) === 'unknown') ?? failed[0];
+		if (first !== undefined) throw runError(context, options, first.result, entries, first);
 	}
-	return rows.flatMap((row) => {
-		const { result } = row;
-		return result === undefined ? [] : [outputItem(context, options, { ...row, result })];
+	return entries.flatMap((entry) => {
+		const { result } = entry;
+		return result === undefined ? [] : [outputItem(context, options, { ...entry, result })];
 	});
 }
 
-/** The output item of a row. The editor's table shows its fields in this order. */
+/** The output item of an entry. The editor's table shows its fields in this order. */
 function outputItem(
 	context: IExecuteFunctions,
 	{ mode }: RunOptions,
-	row: EndedRow,
+	entry: EndedEntry,
 ): INodeExecutionData {
-	const { itemIndex, reference, toUserId, amount, result } = row;
+	const { itemIndex, reference, toUserId, amount, result } = entry;
 	const { code, message, remedy, httpCode, answer } = result;
 	const requested = amount === undefined ? undefined : Number(amount);
 	const ours: IDataObject = {
-		outcome: outcomeOfRow(row),
+		outcome: outcomeOfEntry(entry),
 		code,
 		...(message !== undefined && { message }),
 		...(remedy !== undefined && { remedy }),
@@ -269,7 +270,7 @@ function outputItem(
 		...(requested !== undefined && { amountEtb: requested }),
 	};
 	// n8n adds the fields of the input item there.
-	if (isFailed(row) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
+	if (isFailed(entry) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
 	const { amountEtb, txHash, paidAt, ...others } = answer ?? {};
 	if (code === 'otherAmount') Object.assign(ours, { amountEtb, requestedAmountEtb: requested });
 	const input = context.getInputData()[itemIndex]?.json ?? {};

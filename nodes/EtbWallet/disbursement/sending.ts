@@ -7,15 +7,15 @@ import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from './codes';
 import type { RunOptions } from './options';
-import { outcomeOfRow, type Payable, type Payment, type Result } from './payment';
+import { outcomeOfEntry, type Payable, type Payment, type Result } from './payment';
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
 import { notRecorded, placeOf, resultOfState } from './report';
 
-/** Cuts entries into windows of `size`. */
-function windowsOf<Entry>(size: number, entries: Entry[]): Entry[][] {
-	return Array.from({ length: Math.ceil(entries.length / size) }, (_, index) =>
-		entries.slice(index * size, (index + 1) * size),
+/** Cuts values into windows of `size`. */
+function windowsOf<Value>(size: number, values: Value[]): Value[][] {
+	return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
+		values.slice(index * size, (index + 1) * size),
 	);
 }
 
@@ -47,12 +47,12 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 		const ended = unrecorded;
 		// After a change that failed only *paid* is recorded again. The change may have been stored, and somebody may have settled
 		// or reserved the others since.
-		unrecorded = ended.filter((payment) => outcomeOfRow(payment) === 'paid');
+		unrecorded = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
 		let reserved: Awaited<ReturnType<PaymentRecord['endAndReserve']>>;
 		try {
 			reserved = await record.endAndReserve(ended, window);
 		} catch (error) {
-			failed.push({ error, ended: ended.filter((each) => outcomeOfRow(each) === 'notPaid') });
+			failed.push({ error, ended: ended.filter((each) => outcomeOfEntry(each) === 'notPaid') });
 			if (run.isStopping()) break;
 			for (const payment of window) run.end(payment, notRecorded(error));
 			continue;
