@@ -2,12 +2,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunResult } from '../support/engine/engine.mts';
-import {
-	credentialFor,
-	deduplicator,
-	loadPackage,
-	updatePackage,
-} from '../support/engine/engine.mts';
+import { credentialFor, deduplicator, loadAnew, loadPackage } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
 	answerOf,
@@ -582,7 +577,7 @@ describe('Retry On Fail', () => {
 
 	test('of an updated package pays nobody again', async () => {
 		let node = (await loadPackage()).types.get('n8n-nodes-etb-wallet.etbWallet');
-		const updated = await updatePackage();
+		const updated = await loadAnew('EtbWallet');
 		failFor(['u2'], rejection, 1);
 		const result = await pay(
 			people(3),

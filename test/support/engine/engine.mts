@@ -91,8 +91,6 @@ export async function loadAnew(name: 'EtbWallet' | 'EtbWalletTrigger'): Promise<
 	return node;
 }
 
-export const updatePackage = async (): Promise<INodeType> => await loadAnew('EtbWallet');
-
 async function load(): Promise<Package> {
 	requireFreshBuild();
 	await DataDeduplicationService.init(deduplicator);
@@ -375,8 +373,6 @@ export interface TriggerOptions {
 	work?: () => Promise<void>;
 	/** The answer of n8n after a workflow that failed, if it waits for its end; 500 when left out. */
 	statusOfFailure?: number;
-	/** A promise that each execution waits for before it begins, as in n8n's queue. */
-	queue?: () => Promise<void>;
 	/** Saves an execution that ended, before the node's hook runs. */
 	save?: () => Promise<void>;
 	/** Settings of the trigger node beside its parameters. */
@@ -551,7 +547,6 @@ export async function openTrigger(options: TriggerOptions): Promise<ListeningTri
 
 	/** Runs the workflow as n8n does after `webhook`; false when it failed. */
 	const run = async (received: INodeExecutionData[][]): Promise<boolean> => {
-		await options.queue?.();
 		begun++;
 		const additional = additionalData(nodePackage, options.credential, String(++executions));
 		// Through n8n's database, as in queue mode.
