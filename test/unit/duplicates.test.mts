@@ -193,13 +193,6 @@ test.each([false, true])(
 	},
 );
 
-test('an event that runs in another process runs once, unless it runs until it succeeds', async () => {
-	await startProcess().run('once', { ending: 'crash' });
-	expect(await startProcess().run('once')).toBe(false);
-	await startProcess().run('until', { untilItSucceeds: true, ending: 'crash' });
-	expect(await startProcess().run('until', { untilItSucceeds: true })).toBe(true);
-});
-
 test('a database that fails loses no event', async () => {
 	const process = startProcess();
 	expect(await process.run('key', { failures: 1 })).toBe(true);

@@ -252,35 +252,6 @@ describe('with time', () => {
 		await access;
 	});
 
-	test('never two are inside, also when many wait for long, and after a process ended', async () => {
-		const [dead, ...processes] = await startProcesses(5);
-		let inside = 0;
-		let mostInside = 0;
-		let done = 0;
-		let isOver = false;
-		const access = async () => {
-			inside++;
-			mostInside = Math.max(mostInside, inside);
-			// Some for so long that a waiting process looks twice meanwhile.
-			await new Promise((resolve) => setTimeout(resolve, done % 4 === 0 ? 5_000 : 400));
-			inside--;
-			done++;
-		};
-		const keepAsking = async (exclusively: Exclusively) => {
-			while (!isOver) await exclusively(access);
-		};
-		void dead?.(() => new Promise(() => undefined));
-		// Two each, so that a process always has another access in line.
-		const asking = [...processes, ...processes].map(keepAsking);
-		await pass(120);
-		isOver = true;
-		await pass(30);
-		await Promise.all(asking);
-		expect(mostInside).toBe(1);
-		expect(done).toBeGreaterThan(20);
-		expect(entries()).toBeUndefined();
-	}, 30_000);
-
 	test('the time that the database took to give the lock counts as held', async () => {
 		const exclusively = await startProcess();
 		called = (name) => {
