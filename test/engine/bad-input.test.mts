@@ -35,7 +35,6 @@ interface FieldRow {
 	bad: [value: unknown, shown: string, remedy: RegExp][];
 }
 
-const huge = '9'.repeat(100_000);
 const payment = { resource: 'disbursement', operation: 'create' };
 
 const rows: FieldRow[] = [
@@ -45,11 +44,9 @@ const rows: FieldRow[] = [
 		parameters: { resource: 'fee', operation: 'update' },
 		good: ' 12 ',
 		bad: [
-			['', 'empty', /from 0 to 100/],
-			[{ valueOf: 5 }, '{"valueOf":5}', /from 0 to 100/],
 			[100.01, '100.01', /from 0 to 100/],
 			['12,50', '"12,50", which is not a', /with a point for decimals/],
-			[huge, '"9999', /from 0 to 100/],
+			['9'.repeat(100_000), '"9999', /from 0 to 100/],
 		],
 	},
 	{
@@ -57,11 +54,7 @@ const rows: FieldRow[] = [
 		parameter: 'phone',
 		parameters: { resource: 'payoutDestination', operation: 'set', type: 'mobile' },
 		good: ' +251911234567 ',
-		bad: [
-			[null, 'empty', /international format/],
-			['0911234567', '"0911234567"', /for example \+251911234567/],
-			['+251911234567\r\nX: y', '"+251911234567\\r\\nX: y"', /international format/],
-		],
+		bad: [['+251911234567\r\nX: y', '"+251911234567\\r\\nX: y"', /international format/]],
 	},
 	{
 		field: 'Type',
@@ -69,7 +62,6 @@ const rows: FieldRow[] = [
 		parameters: { resource: 'payoutDestination', operation: 'set', phone: '+251911234567' },
 		good: 'mobile',
 		bad: [
-			['__proto__', '"__proto__"', /mobile or bank/],
 			[['mobile'], '["mobile"]', /mobile or bank/],
 			['', 'empty', /mobile or bank/],
 		],
@@ -102,10 +94,8 @@ const rows: FieldRow[] = [
 		good: '1250,50',
 		bad: [
 			['', 'empty', /an amount in ETB above zero/],
-			[-5, '-5, which is not above zero', /an amount in ETB above zero/],
 			[1e-9, '1e-9, which is below 0.000001', /an amount in ETB above zero/],
 			['12,400', '"12,400", which can mean 12400 or 12.4', /two decimals: 12400\.00/],
-			['1250.505', '"1250.505", which has more than two', /two, such as 1250\.50/],
 			[0.1234567890123456, '0.1234567890123456', /Round the amount/],
 		],
 	},
@@ -221,7 +211,6 @@ describe('a credential that cannot be used', () => {
 		[{ apiKey: `${password}é` }, 'API Key contains', /again/],
 	];
 	const operations: INodeParameters[] = [
-		{ resource: 'balance', operation: 'get' },
 		{ resource: 'user', operation: 'create', externalId: 'x' },
 		{ ...payment, toUserId: 'x', amountEtb: 1, reference },
 	];

@@ -1,12 +1,9 @@
 /** The credential's test button: what it says, and that it shows no secret. */
-import { createServer } from 'node:http';
 import type { INodeCredentialTestResult } from 'n8n-workflow';
-import type { Fault } from '../../sandbox/faults.mts';
 import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import type { CredentialData } from '../support/engine/engine.mts';
 import { credentialFor, loadPackage, testCredential } from '../support/engine/engine.mts';
-import { serve } from '../support/engine/served.mts';
 
 let sandbox: Sandbox;
 
@@ -27,8 +24,9 @@ async function press(changes: CredentialData = {}): Promise<INodeCredentialTestR
 	return result;
 }
 
-test('reads the balance once, with the key', async () => {
-	expect(await press()).toEqual({ status: 'OK', message: 'Connection successful' });
+test('reads the balance once, with the key without the white space around it', async () => {
+	const apiKey = ` ${sandbox.apiKey}\n`;
+	expect(await press({ apiKey })).toEqual({ status: 'OK', message: 'Connection successful' });
 	expect(sandbox.requests).toMatchObject([
 		{
 			method: 'GET',
@@ -36,10 +34,6 @@ test('reads the balance once, with the key', async () => {
 			headers: { authorization: `Bearer ${sandbox.apiKey}` },
 		},
 	]);
-});
-
-test('takes a key with white space around it', async () => {
-	expect(await press({ apiKey: ` ${sandbox.apiKey}\n` })).toMatchObject({ status: 'OK' });
 });
 
 test('shows the reason of the service for a wrong key', async () => {
@@ -50,56 +44,16 @@ test('shows the reason of the service for a wrong key', async () => {
 	});
 });
 
-test.each([
-	[404, 'Not here', /^The service did not find .*The service said: "Not here".*Base URL/],
-	[500, '<html><title>Oops</title></html>', /^The service failed \(500\)\. .* said: "Oops"/],
-])('tells of %i', async (status, body, message) => {
-	sandbox.faults.next('GET /balance', { process: 'never', answer: { status, body } });
-	expect(await press()).toEqual({
-		status: 'Error',
-		message: expect.stringMatching(message) as unknown,
-	});
+test('does not follow a redirect', async () => {
+	const headers = { location: 'https://127.0.0.1:9/' };
+	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 307, headers } });
+	expect((await press()).message).toMatch(/redirect, which is not followed/);
 });
 
 test('hides secrets that the service repeats', async () => {
 	const body = JSON.stringify({ message: `${sandbox.apiKey} and ${sandbox.webhookSecret}` });
 	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 401, body } });
 	expect((await press()).message).toMatch(/\[hidden\] and \[hidden\]/);
-});
-
-test.each([
-	['200 with a web page', { status: 200, body: '<html><title>Welcome</title></html>' }],
-	['200 with a list', { status: 200, body: '[]' }],
-	['200 with a body cut in the middle', 'cut'],
-] satisfies [string, Fault['answer']][])(
-	'does not take %s for the service',
-	async (_what, answer) => {
-		sandbox.faults.next('GET /balance', { process: 'before-answer', answer });
-		const { status, message } = await press();
-		expect(status).toBe('Error');
-		expect(message).toMatch(/the Base URL/);
-	},
-);
-
-test('does not follow a redirect to another host', async () => {
-	let arrived = 0;
-	const other = await serve(
-		createServer((_request, response) => {
-			arrived++;
-			response.end('{"data":{"treasuryBalance":1}}');
-		}),
-	);
-	const headers = { location: `${other.url}/` };
-	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 307, headers } });
-	expect((await press()).status).toBe('Error');
-	await other.close();
-	expect(arrived).toBe(0);
-});
-
-test('tells when the host name is unknown', async () => {
-	expect((await press({ baseUrl: 'https://partners.invalid' })).message).toMatch(
-		/^The service at https:\/\/partners\.invalid cannot be reached: the host name/,
-	);
 });
 
 const unusable: [CredentialData, RegExp][] = [

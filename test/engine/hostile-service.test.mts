@@ -80,7 +80,6 @@ const packers: [name: string, pack: (body: Buffer) => Buffer][] = [
 ];
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
-const cut = (packed: Buffer, bytes: number): Buffer => packed.subarray(0, packed.length - bytes);
 const deep = `{"a":${'['.repeat(1e5)}${']'.repeat(1e5)},"success":true}`;
 
 type Outcome = 'paid' | 'notPaid' | 'unknown';
@@ -95,31 +94,10 @@ const cases: [what: string, bytes: Buffer | string, outcome: Outcome][] = [
 		`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(100_000)}\r\nContent-Length: 0\r\n\r\n`,
 		'unknown',
 	],
-	[
-		'two lengths',
-		`HTTP/1.1 200 OK\r\nContent-Length: 16\r\nContent-Length: 17\r\n\r\n${ok}`,
-		'unknown',
-	],
-	[
-		'a length and chunks',
-		`HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(ok)}0\r\n\r\n`,
-		'unknown',
-	],
-	[
-		'a body longer than its length',
-		`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${ok.length}\r\n\r\n${ok},"success":false}`,
-		'paid',
-	],
 	['chunks', `${chunked}${chunk(ok)}0\r\n\r\n`, 'paid'],
 	['chunks without an end', `${chunked}${chunk(ok)}`, 'unknown'],
 	['chunks that are broken', `${chunked}zz\r\n${ok}`, 'unknown'],
-	['HTTP 1.0 without a length', `HTTP/1.0 200 OK\r\n\r\n${ok}`, 'paid'],
 	['no HTTP', ok, 'unknown'],
-	[
-		'two answers',
-		Buffer.concat([reply('200 OK', '{"success":false}'), reply('200 OK', ok)]),
-		'notPaid',
-	],
 	['a body of 1 MB', reply('200 OK', sized(megabyte)), 'paid'],
 	['a byte order mark', reply('200 OK', `\ufeff${ok}`), 'paid'],
 	...packers.map(([name, pack]): (typeof cases)[number] => [
@@ -127,10 +105,9 @@ const cases: [what: string, bytes: Buffer | string, outcome: Outcome][] = [
 		reply('200 OK', pack(sized(100)), packedBy(name)),
 		'paid',
 	]),
-	['gzip that is cut off', reply('200 OK', cut(gzipSync(ok), 20), packedBy('gzip')), 'unknown'],
 	[
-		'brotli that is cut off',
-		reply('200 OK', cut(brotliCompressSync(sized(50_000)), 3), packedBy('br')),
+		'gzip that is cut off',
+		reply('200 OK', gzipSync(ok).subarray(0, -20), packedBy('gzip')),
 		'unknown',
 	],
 	['gzip that is none', reply('200 OK', ok, packedBy('gzip')), 'unknown'],
@@ -139,19 +116,8 @@ const cases: [what: string, bytes: Buffer | string, outcome: Outcome][] = [
 	['206 with half a body', reply('206 Partial', ok.slice(0, 15)), 'unknown'],
 	['304', 'HTTP/1.1 304 Not Modified\r\n\r\n', 'notPaid'],
 	['999', reply('999 x', ok), 'unknown'],
-	[
-		'401 with a digest',
-		reply('401 No', '{}', 'WWW-Authenticate: Digest realm="x", nonce="y", qop="auth"\r\n'),
-		'notPaid',
-	],
 	['a very deep body that says yes', reply('200 OK', deep), 'unknown'],
 	['an amount beyond numbers', reply('200 OK', ok.replace('5', '1e400')), 'unknown'],
-	['200 cookies', reply('200 OK', ok, 'Set-Cookie: a=b\r\n'.repeat(200)), 'paid'],
-	[
-		'429 that asks to wait for years',
-		reply('429 x', '{}', `Retry-After: ${'9'.repeat(20)}\r\n`),
-		'notPaid',
-	],
 ];
 
 test.each(cases)('%s', async (_what, bytes, outcome) => {

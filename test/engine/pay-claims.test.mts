@@ -162,43 +162,35 @@ describe('in time', () => {
 		expect(payments()).toBe(1);
 	});
 
-	/** Lets the process stand still while the service answers the first of four payments, one after the other. */
-	async function standingStill(clocks: () => void): Promise<RunResult> {
-		const items = handedOut(['a', 'b', 'c', 'd']);
-		sandbox.faults.plan('POST /disburse', () => {
-			clocks();
-			return undefined;
-		});
-		return await pay(items, {}, { options: { concurrency: 1 } });
+	/** Sets both clocks ahead, that on the wall by `wall` times as much; nothing until the returned function is called. */
+	function clocks(wall: number): () => void {
+		const { now } = Date;
+		const monotonic = performance.now.bind(performance);
+		let passedMs = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + wall * passedMs);
+		jest.spyOn(performance, 'now').mockImplementation(() => monotonic() + passedMs);
+		return () => (passedMs = HALF_OF_THE_LEASE_MS);
 	}
 
-	test('a process that stood still sends no more', async () => {
-		const { now } = Date;
-		let passedMs = 0;
-		jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
-		const result = await standingStill(() => (passedMs = HALF_OF_THE_LEASE_MS));
+	test.each([
+		['after the process stood still', 1],
+		['although the clock is set back', -2],
+	])('nothing more is sent %s', async (_when, wall) => {
+		const pass = clocks(wall);
+		sandbox.faults.plan('POST /disburse', () => {
+			pass();
+			return undefined;
+		});
+		const items = handedOut(['a', 'b', 'c', 'd']);
+		const result = await pay(items, {}, { options: { concurrency: 1 } });
 		expect(codesOf(result)).toEqual(['paid', 'notReached', 'notReached', 'notReached']);
 		expect(payments()).toBe(1);
 	});
 
-	test('a clock that is set back gives no more time', async () => {
-		const { now } = Date;
-		const monotonic = performance.now.bind(performance);
-		let passedMs = 0;
-		jest.spyOn(Date, 'now').mockImplementation(() => now() - 2 * passedMs);
-		jest.spyOn(performance, 'now').mockImplementation(() => monotonic() + passedMs);
-		const result = await standingStill(() => (passedMs = HALF_OF_THE_LEASE_MS));
-		expect(codesOf(result)).toEqual(['paid', 'notReached', 'notReached', 'notReached']);
-	});
-
 	test('the tries of Retry On Fail share the time', async () => {
-		const { now } = Date;
-		const monotonic = performance.now.bind(performance);
-		let passedMs = 0;
-		jest.spyOn(Date, 'now').mockImplementation(() => now() - 2 * passedMs);
-		jest.spyOn(performance, 'now').mockImplementation(() => monotonic() + passedMs);
+		const pass = clocks(-2);
 		sandbox.faults.plan('POST /disburse', () => {
-			passedMs = HALF_OF_THE_LEASE_MS;
+			pass();
 			return { process: 'never', answer: { status: 400, body: '{}' } };
 		});
 		const run = { retryOnFail: true, onError: 'continueErrorOutput' } as const;

@@ -15,7 +15,6 @@ import {
 	payInEachTest,
 	payments,
 	record,
-	rejection,
 	sandbox,
 	timePasses,
 	untilSent,
@@ -68,15 +67,6 @@ describe('naming references', () => {
 		expect(codesOf(await pay(itemsFor('a').map((item) => ({ ...item, amountEtb: 11 }))))).toEqual([
 			'paidBefore',
 		]);
-		expect(paidNames()).toEqual(['a']);
-	});
-
-	test('that were not paid corrects itself until they are sent', async () => {
-		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
-		await settle({ wasNotPaid: 'pay-a' });
-		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['ready']);
-		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
-		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paidBefore']);
 		expect(paidNames()).toEqual(['a']);
 	});
 
@@ -139,16 +129,6 @@ describe('naming references', () => {
 		expect(output.map(({ json }) => json.reference)).toEqual(['pay-a', 'pay-b', 'pay-c']);
 		expect(codes(output)).toEqual(Array(3).fill('settledPaid'));
 	});
-
-	test('looks at no item, limit or balance', async () => {
-		await leaveUnknown(itemsFor('a'), ['a']);
-		sandbox.books.setTreasuryBalance(1);
-		const options = { maxAmountEtb: '1', maxTotalEtb: '1', checkBalance: true };
-		const items = [{ reference: '', amountEtb: 'none' }, ...itemsFor('b', 'b')];
-		const settled = await pay(items, { mode: 'settle', wasPaid: 'pay-a', options });
-		expect(codesOf(settled)).toEqual(['settledPaid']);
-		expect(await known('b')).toEqual(['ready']);
-	});
 });
 
 describe('was not paid', () => {
@@ -177,14 +157,6 @@ describe('was not paid', () => {
 		expect(await again(expression, webhook, byExpression)).toEqual(['notSettled']);
 		expect(await again({ wasNotPaid: 'pay-a' }, {})).toEqual(['settledNotPaid']);
 		expect(paidNames()).toEqual([]);
-	});
-
-	test('counts once also after it was typed, and *was paid* always', async () => {
-		expect(await again({ wasNotPaid: 'pay-a' }, {})).toEqual(['settledNotPaid']);
-		expect(await again(expression, { mode: 'trigger' }, byExpression)).toEqual(['notSettled']);
-		expect(
-			await again({ wasPaid: '={{ $json.found }}' }, { mode: 'trigger' }, byExpression),
-		).toEqual(['settledPaid']);
 	});
 
 	test('by an expression counts once in an execution that goes on after it waited', async () => {
@@ -223,22 +195,6 @@ describe('who may settle', () => {
 			expect(sent()).toBe(requests);
 		},
 	);
-
-	test('not a later try of Retry On Fail: it could free what was sent since the first one', async () => {
-		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
-		const before = record();
-		const fails = jest
-			.spyOn(deduplicator, 'checkProcessedAndRecord')
-			.mockImplementation(async (_items, scope) => {
-				if (scope === 'node') throw new Error('gone');
-				return await Promise.resolve({ new: [], processed: [] });
-			});
-		const { error } = await settle({ wasNotPaid: 'pay-a' }, { retryOnFail: true });
-		expect(error?.message).toMatch(/^It is not certain that this was recorded/);
-		expect(fails.mock.calls.filter(([, scope]) => scope === 'node')).toHaveLength(1);
-		fails.mockRestore();
-		expect(record()).toEqual(before);
-	});
 
 	test('a database that fails is told, and lets nobody be paid again', async () => {
 		await leaveUnknown(itemsFor('a', 'b'), ['a', 'b'], 'error500AfterPaying');
@@ -308,14 +264,6 @@ describe('what another execution is sending', () => {
 	});
 });
 
-test('a payment that was settled as not paid, sent again and refused, is free', async () => {
-	await leaveUnknown(itemsFor('a'), ['a']);
-	await settle({ wasNotPaid: 'pay-a' });
-	sandbox.faults.next('POST /disburse', rejection);
-	expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['refused']);
-	expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
-});
-
 describe('Mode', () => {
 	test.each([
 		['={{ $json.approved ? "pay" : "dryRun" }}', false, 'ready'],
@@ -348,22 +296,6 @@ describe('Mode', () => {
 			expect(sent()).toBe(0);
 		},
 	);
-
-	test('that becomes another one between two tries of Retry On Fail loses no item', async () => {
-		const later = Date.now() + 500_000;
-		const fails = jest
-			.spyOn(deduplicator, 'checkProcessedAndRecord')
-			.mockImplementation(async (_items, scope) => {
-				if (scope === 'workflow') return await Promise.resolve({ new: [], processed: [] });
-				fails.mockRestore();
-				timePasses(1_000_000);
-				throw new Error('gone');
-			});
-		const mode = `={{ Date.now() < ${later} ? 'settle' : 'pay' }}`;
-		const fields = { mode, wasNotPaid: '=pay-a' };
-		const { output } = await pay(itemsFor('a', 'b'), fields, { retryOnFail: true });
-		expect(codes(output)).toEqual(['paid', 'paid']);
-	});
 
 	test.each<[string, Partial<RunOptions>]>([
 		['pay', { mode: 'evaluation' }],

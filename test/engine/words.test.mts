@@ -1,5 +1,4 @@
 /** The sentences of the node that people act on, whole. All other tests look at codes and books. */
-import type { IDataObject } from 'n8n-workflow';
 import {
 	itemsFor,
 	leaveUnknown,
@@ -59,15 +58,6 @@ test('a list that was paid in part says that another run does not pay the paid o
 	expect(error?.description).toMatch(
 		/<br\/>Paid, and not again in another run: item 0 pay-a \(etbw_a, 10 ETB, 0x[0-9a-f]+\)<br\/>Not paid: item 1 pay-b /,
 	);
-});
-
-test('an item without a reference says what to write', async () => {
-	const [item] = itemsFor('a').map((each): IDataObject => ({ ...each, reference: '' }));
-	const { error } = await pay([item ?? {}]);
-	expect([error?.message, error?.description]).toEqual([
-		'Reference is empty [item 0]',
-		'Nobody was paid. Write what this payment is for: the same whenever the same payment is asked for, and another one for each payment, such as payroll-2026-11-employee-1042.',
-	]);
 });
 
 test('a mode that was left on Settle Unknown says what to set', async () => {
