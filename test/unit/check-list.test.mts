@@ -95,6 +95,7 @@ describe('a row', () => {
 	const refused: Record<string, Array<[problem: RegExp, texts: string, ...values: unknown[]]>> = {
 		amountEtb: [
 			[/can mean 12400 or 12\.4/, '12,400'],
+			[/more than two decimals/, '1,24005|12,4000'],
 			[/amountEtb is empty\. .*formula.*save it/, '', null],
 			[/not above zero/, '0', 0, -5],
 			[/below 0\.01/, '0.0041', 0.004],
@@ -181,19 +182,22 @@ describe('a row', () => {
 		expect(statusOf(known, {})).toBe('ready');
 	});
 
-	test.each([
-		[8333.333333333334, 8333.33, /8333\.33333333333 to 8333\.33\.$/],
-		['9388.848', 9388.85, /Rounded to two/],
-		['0,125', 0.13, /Rounded to two/],
+	test.each<[unknown, number, RegExp, number?]>([
+		[8333.333333333334, 8333.33, /8333\.33333333333 to 8333\.33\.$/, 8333.33333333333],
+		['9388.848', 9388.85, /Rounded to two/, 9388.848],
+		['0,125', 0.13, /Rounded to two/, 0.125],
+		['8333,33333', 8333.33, /Rounded to two/, 8333.33333],
+		['1.24005', 1.24, /Rounded to two/, 1.24005],
 		[9500.500000000001, 9500.5, /^$/],
 		['="250"', 250, /^$/],
 		['\u200e 12,400.50\u200f', 12_400.5, /^$/],
 		['\u202a500\u202c', 500, /^$/],
 		['12400.0', 12_400, /^$/],
 		['ETB 12,400.50', 12_400.5, /^$/],
-	])('the amount %p is %p', (amountEtb, amount, remark) => {
+	])('the amount %p is %p', (amountEtb, amount, remark, ...[listedEtb]) => {
 		const row = one({ amountEtb });
 		expect(row).toMatchObject({ amountEtb: amount, problem: '' });
+		expect(row.listedEtb).toBe(listedEtb);
 		expect(row.remarks.map(({ text }) => text).join(' ')).toMatch(remark);
 	});
 
@@ -207,8 +211,8 @@ describe('a row', () => {
 			...others,
 		]);
 		const [one = '', other = '', ...more] = rows.map(({ problem }) => problem);
-		expect(one).toMatch(new RegExp(`^Row 2 \\(Almaz\\) has the same ${column}`));
-		expect(other).toMatch(new RegExp(`Row 1 \\(Abebe\\) has the same ${column}`));
+		expect(one).toMatch(new RegExp(`^The same ${column} is in row 2 \\(Almaz\\)`));
+		expect(other).toMatch(new RegExp(`The same ${column} is in row 1 \\(Abebe\\)`));
 		expect(more).toEqual(['', '']);
 	});
 
@@ -433,8 +437,8 @@ describe('a list', () => {
 		const rows = people.map(([employee, name], index) => ({
 			...{ row_number: index < 2 ? 2 : 3, employee, name, amountEtb: index + 5 },
 		}));
-		const told = check(rows).map(({ problem }) => problem.slice(0, 'Row 2 (A)'.length));
-		expect(told).toEqual(['Row 2 (A)', 'Row 2 (A)', '']);
+		const told = check(rows).map(({ problem }) => /row 2 \(A\)/.exec(problem)?.[0]);
+		expect(told).toEqual(['row 2 (A)', 'row 2 (A)', undefined]);
 	});
 
 	test('has its total told, whatever is in it, and may have the same amount any number of times', () => {

@@ -210,13 +210,13 @@ describe('a remark', () => {
 			[2, [1, 2, 4]],
 			[19_999, [1, 2, 3]],
 		] as const) {
-			const lines = named.map((line) => `${line} (Abebe)`).join(', ');
+			const lines = named.map((line) => `row ${line} (Abebe)`).join(', ');
 			const numbers = named.map((line) => `E-${line}`).join(', ');
-			expect(rows[at]?.problem).toContain(`Row ${lines} has the same userId`);
+			expect(rows[at]?.problem).toContain(`The same userId is in ${lines}.`);
 			expect(textOf(rows[at], 'sameName')).toContain(`: ${numbers}.`);
 		}
 		const two = [abebe, { ...abebe, employee: 'E-2' }].map((each) => ({ ...each, userId: 'w' }));
-		expect(check(two)[0]?.problem).toContain('Row 2 (Abebe Kebede) has the same userId');
+		expect(check(two)[0]?.problem).toContain('The same userId is in row 2 (Abebe Kebede)');
 	});
 
 	test('names a number of the table, or of the payments, that is not in the list', () => {

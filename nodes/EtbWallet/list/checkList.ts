@@ -102,13 +102,15 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 function doublesAmong(rows: readonly ReadRow[], headingOf: HeadingOf): (row: ReadRow) => string[] {
 	const finders = (['userId', 'key'] as const).map((field) => {
 		const lookIn = ({ person }: ReadRow): string => lookOf(person[field]);
-		const nameOf = ({ line, person }: ReadRow): string => `${line} (${person.name})`;
+		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
 		const find = othersAmong(
 			rows.map((row) => ({ look: lookIn(row), id: row, name: nameOf(row) })),
 		);
-		const same = `has the same ${headingOf(field === 'key' ? 'employee' : field)}`;
-		return (row: ReadRow): string =>
-			find(lookIn(row), row).replace(/^.+$/, `Row $& ${same}. Delete or correct one of them.`);
+		const heading = headingOf(field === 'key' ? 'employee' : field);
+		return (row: ReadRow): string => {
+			const others = find(lookIn(row), row);
+			return others && `The same ${heading} is in ${others}. Delete or correct one of them.`;
+		};
 	});
 	return (row) => finders.map((find) => find(row));
 }

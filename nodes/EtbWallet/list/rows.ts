@@ -140,8 +140,11 @@ function nameIn(cell: unknown, field: string) {
 	return { name };
 }
 
-/** So many decimals that the sign can only be a decimal point: a calculated amount. */
-const calculated = /^(?:\d+[.,]\d{4,}|(?:0|\d{4,})[.,]\d{3})$/;
+/**
+ * A calculated amount: so many digits that the sign can only be a decimal point. A comma behind one to three digits is none,
+ * because `12,4000` may be a typing error in 124,000.
+ */
+const calculated = /^(?:\d+\.\d{4,}|(?:0|\d{4,})[.,]\d{3,})$/;
 
 /** The amount in a cell, in ETB. A calculated one, which a spreadsheet shows rounded, is rounded to two decimals, half upwards. @throws {InvalidValueError} */
 function amountInCell(cell: unknown, field: string, now: Date) {

@@ -114,7 +114,7 @@ const runs: Run[] = [
 			...{ purpose: 'salary', payDay: 1 },
 			knownPayments: `={{ ${JSON.stringify([paidPayment(1, '2020-01'), paidPayment(2, thisMonth)])} }}`,
 		}),
-		items: ['1', '1', 'x', ''].map((amountEtb, index) => ({
+		items: ['1', '1', 'x', '', '1.2345'].map((amountEtb, index) => ({
 			...{ employee: amountEtb && `E-${index + 1}`, name: 'Abebe', amountEtb },
 			userId: `${userId}-${index}`,
 		})),

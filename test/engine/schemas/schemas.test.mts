@@ -1,5 +1,9 @@
-/** The output schemas say what the nodes really output. The engine tests hold all of their outputs against them. */
-import { globSync } from 'node:fs';
+/**
+ * The output schemas say what the nodes really output; `npm run schemas` writes them by this test. The engine tests hold all
+ * of their outputs against them.
+ */
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Schema } from '../../support/engine/output-schema.mts';
 import { schemaOf } from '../../support/engine/output-schema.mts';
 import { actionSchemaFile, readSchema } from '../../support/engine/schema-files.mts';
@@ -9,6 +13,11 @@ import { realOutputs } from './outputs.mts';
 let outputs: Outputs;
 beforeAll(async () => {
 	outputs = await realOutputs();
+	if (process.env.npm_lifecycle_event !== 'schemas') return;
+	for (const [file, samples] of outputs) {
+		mkdirSync(dirname(file), { recursive: true });
+		writeFileSync(file, JSON.stringify({ ...schemaOf(samples), version: 1 }, null, '\t'));
+	}
 });
 
 const files = globSync('nodes/**/__schema__/**/*.json').sort();

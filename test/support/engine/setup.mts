@@ -7,8 +7,5 @@ process.env.N8N_LOG_LEVEL ??= 'silent';
 if (process.env.N8N_USER_FOLDER === undefined) {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-engine-'));
 	process.env.N8N_USER_FOLDER = folder;
-	const remove = (): void => rmSync(folder, { recursive: true, force: true });
-	// `npm run schemas` loads this outside of jest.
-	if (typeof afterAll === 'undefined') process.once('exit', remove);
-	else afterAll(remove);
+	afterAll(() => rmSync(folder, { recursive: true, force: true }));
 }
