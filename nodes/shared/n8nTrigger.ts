@@ -49,7 +49,7 @@ export function listeningError(node: INode, error: Error): Error {
  * Whether n8n publishes by itself what was published before: it starts, or this process of it takes the lead. By the mode,
  * for triggers that have a method `trigger`. Should it be renamed: the URL is set at each start, and a service that does
  * not answer then leaves the workflow unpublished, with the reason.
- * Noticed by: `test/live/n8n/starting.live.mts`.
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "a start of n8n calls the service for no workflow".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());

@@ -188,9 +188,9 @@ const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 		await makeTable(api, PAYMENTS);
 		const workflowId = await add(await readExample('payroll-from-a-file.json'));
 		await api.activate(workflowId);
-		const person = await FormVisitor.logIn(n8nUrl, login);
 		const colleague = { email: 'sara@example.com', password: 'Pictures-2' };
-		const accountant = await person.invite(colleague, 'Sara', 'Bekele');
+		await api.addMember(colleague, 'Sara', 'Bekele');
+		const accountant = await FormVisitor.logIn(n8nUrl, colleague);
 		const content = [
 			'employee,name,amountEtb',
 			'E-1041,Abebe Kebede,"12,400.00"',

@@ -4,9 +4,7 @@ import { z } from 'zod';
 import type { Login } from '../../demo/n8n-api.mts';
 import { eventually } from './lab.mts';
 
-const Wrapped = <T extends z.ZodTypeAny>(data: T) => z.object({ data });
-const Invited = Wrapped(z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) })));
-const Approved = Wrapped(z.object({ redirectUrl: z.string() }));
+const Approved = z.object({ data: z.object({ redirectUrl: z.string() }) });
 const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
 /** ms. n8n never answers a request for a form whose execution runs. */
@@ -36,20 +34,6 @@ export class FormVisitor {
 		const visitor = new FormVisitor(url);
 		await visitor.json('/rest/login', { emailOrLdapLoginId: email, password });
 		return visitor;
-	}
-
-	/** Invites somebody, who accepts and is logged in. */
-	async invite(
-		{ email, password }: Login,
-		firstName: string,
-		lastName: string,
-	): Promise<FormVisitor> {
-		const answer = await this.json('/rest/invitations', [{ email, role: 'global:member' }]);
-		const [invited] = Invited.parse(answer).data;
-		const token = new URL(invited?.user.inviteAcceptUrl ?? '').searchParams.get('token');
-		const other = new FormVisitor(this.url);
-		await other.json('/rest/invitations/accept', { token, firstName, lastName, password });
-		return await FormVisitor.logIn(this.url, { email, password });
 	}
 
 	/** The page at this address, after the redirects; for a form with a login, after allowing it to know who this is. */

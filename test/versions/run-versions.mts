@@ -20,7 +20,6 @@ const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lack
 	{ name: 'payments', file: 'test/live/n8n/payments.live.mts' },
 	{ name: 'settling', file: 'test/live/n8n/settling.live.mts' },
 	{ name: 'trigger', file: 'test/live/n8n/trigger.live.mts' },
-	{ name: 'restarts', file: 'test/live/n8n/starting.live.mts' },
 	{ name: 'stops', file: 'test/live/n8n/stopping.live.mts' },
 	{ name: 'no answer', file: 'test/live/n8n/no-answer.live.mts' },
 	{ name: 'examples', file: 'test/live/n8n/examples.live.mts' },

@@ -1,13 +1,15 @@
-/** The trigger: the holder of an account, and tests in the editor. In the real n8n. */
+/** The trigger: the workflow that has the events of an account, over starts of n8n and tests in the editor. In the real n8n. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
+import { node } from '../../support/n8n/workflow.mts';
 import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import {
 	eventWorkflow,
+	listensAgain,
 	post,
 	registeredUrl,
 	startCounter,
@@ -64,10 +66,8 @@ void describe('publishing', () => {
 	test('is refused with the reason, and with the name of the workflow that has the account where the person may know it', async () => {
 		const first = await publish(eventWorkflow());
 		const second = await lab.add(eventWorkflow());
-		const member = await lab.api.addMember({
-			email: 'member@example.com',
-			password: owner.password,
-		});
+		const login = { email: 'member@example.com', password: owner.password };
+		const member = await lab.api.addMember(login, 'Workflow', 'Member');
 		const name = 'Own credential';
 		const data = credentialFor(lab.sandbox);
 		const own = { id: await member.createCredential(name, CREDENTIAL_TYPE, data), name };
@@ -105,6 +105,28 @@ void describe('publishing', () => {
 		assert.equal(registeredUrl(lab), url);
 		await deliver('after-that');
 		assert.deepEqual(await seen(id, 2), ['webhook after-that', 'webhook while-refused']);
+	});
+
+	test('a start of n8n calls the service for no workflow, also for refused ones with a schedule, and the published one has the events', async () => {
+		const { id, url } = await publish(eventWorkflow());
+		// n8n starts a workflow although its trigger was refused, because a schedule stands beside it.
+		const rule = { interval: [{ field: 'hours' }] };
+		const { nodes, ...workflow } = eventWorkflow();
+		const refused = await lab.add({
+			...workflow,
+			nodes: [...nodes, { ...node('Schedule', 'scheduleTrigger', { rule }) }],
+		});
+		await assert.rejects(lab.api.activate(refused), refusedBy('Received \\d+'));
+		const requests = lab.sandbox.requests.length;
+		lab.sandbox.faults.plan('PUT /webhook', () => ({ process: 'never', answer: 'reset' }));
+		lab.n8n.kill();
+		await lab.restartN8n();
+		await listensAgain(url);
+		await deliver('after-start');
+		// By the time this is refused, n8n has started all that it has.
+		await assert.rejects(lab.api.activate(refused), refusedBy('Received \\d+'));
+		assert.equal(lab.sandbox.requests.length, requests);
+		assert.deepEqual(await seen(id, 1), ['webhook after-start']);
 	});
 });
 

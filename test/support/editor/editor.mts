@@ -162,10 +162,6 @@ export class Editor {
 		await this.page.getByTestId('ndv').waitFor({ state: 'hidden' });
 	}
 
-	async openTab(tab: 'params' | 'settings'): Promise<void> {
-		await this.page.getByTestId(`tab-${tab}`).click();
-	}
-
 	/** A field of the open node or credential, by its parameter name. */
 	field(name: string): Locator {
 		return this.page.getByTestId(`parameter-input-${name}`);
@@ -224,11 +220,6 @@ export class Editor {
 
 	async show(view: View, panel: Locator = this.output): Promise<void> {
 		await panel.getByTestId(`radio-button-${view}`).click();
-	}
-
-	/** Opens one of the branches of the output by the start of its title. */
-	async openBranch(title: string): Promise<void> {
-		await this.output.getByTestId('branches').getByText(title).click();
 	}
 
 	/** The rows of the table view by their column titles. */
@@ -294,7 +285,7 @@ export class Editor {
 
 	/** Closes the suggestions for the field that is being edited, which cover its neighbours. */
 	private async leaveField(): Promise<void> {
-		await this.openTab('params');
+		await this.page.getByTestId('tab-params').click();
 		await this.page.getByTestId('inline-expression-editor-output').waitFor({ state: 'hidden' });
 	}
 }

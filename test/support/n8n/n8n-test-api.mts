@@ -30,7 +30,11 @@ const EXECUTION_RESTS = new Set([...EXECUTION_ENDED, 'waiting']);
 /** As `N8nApi`: log in or set up the owner first. */
 export class N8nTestApi extends N8nApi {
 	/** Invites a member, who accepts with this password; resolves to the interface as that person uses it. */
-	async addMember({ email, password }: Login): Promise<N8nTestApi> {
+	async addMember(
+		{ email, password }: Login,
+		firstName: string,
+		lastName: string,
+	): Promise<N8nTestApi> {
 		const invitees = [{ email, role: 'global:member' }];
 		const Invited = z.array(z.object({ user: z.object({ inviteAcceptUrl: z.string() }) }));
 		const [invited] = await this.request('POST', '/rest/invitations', Invited, invitees);
@@ -40,8 +44,8 @@ export class N8nTestApi extends N8nApi {
 		const path = ['/rest/invitations', invitee, 'accept'].filter((part) => part !== undefined);
 		const member = new N8nTestApi(this.url);
 		await member.request('POST', path.join('/'), z.unknown(), {
-			firstName: 'Workflow',
-			lastName: 'Member',
+			firstName,
+			lastName,
 			password,
 			...Object.fromEntries(invitation),
 		});
