@@ -6,7 +6,6 @@ import { otherColumns, requiredColumns } from '../../nodes/EtbWallet/list/headin
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
 import { firstColumns } from '../support/people.mts';
-import { crossingLines } from './canvas.mts';
 import { expectConnected } from './connected.mts';
 
 const files = globSync('examples/*.json').map((path) => basename(path));
@@ -58,13 +57,6 @@ test('docs/examples.md describes every example, by the name of its file and of i
 	}
 });
 
-/** The number of nodes that fit on one canvas. */
-const MOST_NODES = 14;
-const MOST_OF: Record<string, number> = {
-	'payroll.json': 13,
-	'payroll-from-a-file.json': 18,
-};
-
 test('the code and the style of the nodes are those of examples/code', () => {
 	for (const file of files) {
 		const text = readFileSync(`examples/${file}`, 'utf8');
@@ -97,16 +89,7 @@ async function nodesAfter(file: string, name: string): Promise<Set<string>> {
 	return found;
 }
 
-test.each(Object.keys(MOST_OF))('no line of %s crosses another one', async (file) => {
-	expect(crossingLines(await readExample(file))).toEqual([]);
-});
-
 describe.each(files)('%s', (file) => {
-	test('is small enough for one canvas', async () => {
-		const nodes = (await placedNodes(file)).filter(({ type }) => type !== NOTE);
-		expect(nodes.length).toBeLessThanOrEqual(MOST_OF[file] ?? MOST_NODES);
-	});
-
 	test('says what a copy of it does, if it pays', async () => {
 		const nodes = await placedNodes(file);
 		const pays = nodes.some(
@@ -168,13 +151,6 @@ describe.each(files)('%s', (file) => {
 		);
 		expect(overlapping).toEqual([]);
 	});
-});
-
-test('the data tables that a workflow makes are known before it runs', async () => {
-	const tables = tablesOf(await readExample('reconcile-payments.json'));
-	expect([...tables.keys()].sort()).toEqual(['ETB payment events', 'ETB payments']);
-	expect(tables.get('ETB payment events')).toContainEqual({ name: 'txHash', type: 'string' });
-	expect(tablesOf(await readExample('receive-events.json')).size).toBe(0);
 });
 
 /** The newest versions of nodes that n8n 2.8.4 has, the oldest n8n that the package runs on. */

@@ -65,17 +65,4 @@ describe('the code of the package', () => {
 			dirname(file) !== dirname(imported) && floorOf(imported) >= floorOf(file);
 		expect(code.filter(isUp)).toEqual([]);
 	});
-
-	test('imports nothing in a circle', () => {
-		const isDone = new Set<string>();
-		const circles: string[][] = [];
-		const follow = (file: string, way: string[]): void => {
-			if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file]);
-			if (way.includes(file) || isDone.has(file)) return;
-			for (const each of code) if (each.file === file) follow(each.imported, [...way, file]);
-			isDone.add(file);
-		};
-		for (const { file } of code) follow(file, []);
-		expect(circles).toEqual([]);
-	});
 });

@@ -99,32 +99,6 @@ describe('restart', () => {
 		rmSync(folder, { recursive: true });
 	});
 
-	test('between two retries: the delivery goes on at its due time', async () => {
-		const clock = new ManualClock();
-		const options = { clock, databaseFile: join(folder, 'sandbox.db') };
-		const { receiver, sandbox: first } = await delivering([500, 500, 500, 500], options);
-		const { deliveryId } = first.emit('transfer.completed', { id: 'x' });
-		await first.idle();
-		await clock.advance(30 * SECOND);
-		await first.idle();
-		await first.stop();
-		expect(receiver.received).toHaveLength(2);
-
-		await clock.advance(MINUTE);
-		const second = await sandboxForTest(options);
-		await second.idle();
-		expect(receiver.received).toHaveLength(2);
-		await clock.advance(MINUTE);
-		await second.idle();
-		expect(receiver.received).toHaveLength(3);
-		const settled = second.deliverySettled(deliveryId);
-		await clock.advance(8 * MINUTE);
-		const delivery = await settled;
-		expect(delivery.state).toBe('failed');
-		expect(gaps(delivery.attempts)).toEqual([30 * SECOND, 2 * MINUTE, 8 * MINUTE]);
-		expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(1);
-	});
-
 	test('with an attempt in flight: it is made again', async () => {
 		const options = { databaseFile: join(folder, 'sandbox.db') };
 		const { receiver, sandbox: first } = await delivering(['hang'], options);

@@ -6,6 +6,7 @@ afterEach(stopAll);
 test('the page shows balance, fee, webhook URL, payout destination, users, payments and tries', async () => {
 	const sandbox = await sandboxForTest({ treasuryBalance: 12_345.5 });
 	await call(sandbox, 'PUT', '/webhook', { webhookUrl: 'http://127.0.0.1:9/hook' });
+	await call(sandbox, 'PUT', '/fee', { feePercent: 1.25 });
 	const phone = '+251911223344';
 	await call(sandbox, 'PUT', '/treasury/payout-destination', { type: 'mobile', phone });
 	await call(sandbox, 'POST', '/users', { externalId: 'employee-1', email: 'one@example.com' });
@@ -15,7 +16,7 @@ test('the page shows balance, fee, webhook URL, payout destination, users, payme
 	expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
 	for (const shown of [
 		'11,111',
-		'0.25',
+		'1.25',
 		'http://127.0.0.1:9/hook',
 		phone,
 		'employee-1',

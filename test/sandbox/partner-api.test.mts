@@ -65,34 +65,6 @@ test('a body that is not declared as JSON is 415', async () => {
 	expect([text.status, text.json]).toEqual([415, refusal('not_json')]);
 });
 
-test('§4, 2 to 5: fee, webhook URL and payout destination are what was set', async () => {
-	const sandbox = await sandboxForTest();
-	const { books } = sandbox;
-	const set = async (path: string, body: object): Promise<void> => {
-		const answer = await call(sandbox, 'PUT', path, body);
-		expect([answer.status, answer.json]).toEqual([200, { data: body }]);
-	};
-	expect((await call(sandbox, 'GET', '/fee')).json).toEqual({ data: { feePercent: 0.25 } });
-	for (const feePercent of [0, 1.5, 100]) {
-		await set('/fee', { feePercent });
-		expect((await call(sandbox, 'GET', '/fee')).json).toEqual({ data: { feePercent } });
-	}
-	expect(books.webhookUrl()).toBeUndefined();
-	const urls = ['https://a.example/1', 'http://127.0.0.1:9/2', 'https://a.example/1'];
-	for (const webhookUrl of urls) {
-		await set('/webhook', { webhookUrl });
-		expect(books.webhookUrl()).toBe(webhookUrl);
-	}
-	expect(books.webhookUrlHistory()).toEqual(urls);
-	for (const destination of [
-		{ type: 'mobile', phone: '+251911223344' },
-		{ type: 'bank', accountNumber: '1000123', bankCode: 'CBE' },
-	]) {
-		await set('/treasury/payout-destination', destination);
-		expect(books.payoutDestination()).toEqual(destination);
-	}
-});
-
 test('§4, 6: provisions a user, without a data wrapper and without the email', async () => {
 	const sandbox = await sandboxForTest();
 	const user = { externalId: 'employee 7/ሀ', email: 'seven@example.com' };
