@@ -30,6 +30,34 @@ async function send(url: string, id: string): Promise<void> {
 const acknowledged = (): string[] =>
 	[...answers].flatMap(([id, status]) => (status === 200 ? [id] : []));
 
+/** As the service does: each event that was not acknowledged comes again, and at last all have run. */
+async function sendRestAgain(url: string): Promise<void> {
+	for (const [id, status] of answers) if (status !== 200) await send(url, id);
+	assert.deepEqual(new Set(answers.values()), new Set([200]));
+	await eventually('all to run', () => answers.size === counter.times.size || undefined);
+	for (const id of answers.keys()) assert.equal(counter.times.get(id), 1, id);
+}
+
+void test('while n8n ends, events are answered 503, and executions that run go on to their end', async () => {
+	await whilePublished(lab, eventWorkflow({}, counter.node), async ({ url }) => {
+		const release = counter.hold();
+		await send(url, 'before');
+		await eventually('it to run', () => counter.waiting.has('before') || undefined);
+		const stopping = lab.n8n.stop();
+		await eventually('n8n to end', async () =>
+			(await post(url, '{}', 'nobody')) === 503 ? true : undefined,
+		);
+		await send(url, 'late');
+		assert.deepEqual([...answers.values()], [200, 503]);
+		release();
+		await stopping;
+		assert.deepEqual([...counter.times], [['before', 1]]);
+		await lab.restartN8n();
+		await listensAgain(url);
+		await sendRestAgain(url);
+	});
+});
+
 void test('n8n is stopped under steady events: each acknowledged event runs, and each event runs once', async (context) => {
 	const wait = node('Wait', 'wait', { amount: 0.3, unit: 'seconds' }, { typeVersion: 1.1 });
 	await whilePublished(lab, eventWorkflow({}, wait, counter.node), async ({ url }) => {
@@ -56,10 +84,6 @@ void test('n8n is stopped under steady events: each acknowledged event runs, and
 		);
 		await lab.restartN8n();
 		await listensAgain(url);
-		// As the service does: each event that was not acknowledged comes again.
-		for (const [id, status] of answers) if (status !== 200) await send(url, id);
-		assert.deepEqual(new Set(answers.values()), new Set([200]));
-		await eventually('all to run', () => answers.size === counter.times.size || undefined);
-		assert.deepEqual(new Set(counter.times.values()), new Set([1]));
+		await sendRestAgain(url);
 	});
 });
