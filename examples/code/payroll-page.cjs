@@ -19,26 +19,16 @@ const again = `<p>${link(values, 'Upload the list again')}: it pays who was not 
 const isAmong = (rows) => (row) => rows.some(({ person }) => person === row.person);
 const known = registered.filter((row) => row.outcome === 'paid' && row.period);
 const isThis = (row) => row.purpose === purpose && row.period === period;
-const since = DateTime.now().minus({ days: 10 }).toISO();
-const isLate = (row) => !isThis(row) && (row.paidAt || row.updatedAt) > since;
-const lately = known.filter(isLate).filter(isAmong(ready));
-const others = [...new Set(lately.map(forWhat))].join(', ');
-const twice = ready.filter(isAmong(lately));
-const same = twice.filter((row) =>
-	lately.some((one) => one.person === row.person && amountOf(one) === row.amountEtb),
-);
+const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
 const days = $('Check List').params.payDay - 1;
 const due = local(DateTime.now().toISO()).minus({ days }).toFormat('yyyy-LL');
 const earlier = known.filter((row) => row.purpose === purpose && row.period < period);
 const last = earlier.reduce((newest, row) => (row.period > newest ? row.period : newest), '');
 const here = isAmong([...results, ...known.filter(isThis)]);
 const missing = earlier.filter((row) => row.period === last && !here(row));
-const rounded = ready.flatMap((row) => row.remarks.filter(({ code }) => code === 'rounded'));
-const more = rounded.reduce((total, one) => {
-	const [exact, etb] = one.text.match(/\d+(\.\d+)?/g);
-	return total + Number(exact) - Number(etb);
-}, 0);
-const isOdd = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
+const rounded = ready.filter(({ listedEtb }) => listedEtb);
+const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
+const isOdd = (row) => remarksOf(row, 'rounded', 'sameName').length > 0;
 
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
@@ -64,21 +54,22 @@ const question = [
 	isSelf && '<h4>Nobody was paid: who uploaded this list cannot approve it.</h4>',
 	early,
 	twice.length > 0 &&
-		`<h4>${twice.length} of these ${people(ready)} were paid in the last 10 days (${text(others)}), ${same.length} of them the same amount.</h4>`,
+		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	`<p>${file}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', ready.filter(isOdd)),
 	section(`Paid in ${last}, and not in this list`, missing),
 	rounded.length > 0 &&
-		`<p>${rounded.length} amounts were rounded. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
+		`<p>Rounded amounts: ${rounded.length}. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];
 const result = [
 	early,
 	`<h2>${text(forWhat({ purpose, period }))}. ${headings.map((part) => heading(...part)).join('. ')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	settle,
-	notPaid.length > 0 && '<p>Read below why somebody was not paid, and mend that first.</p>',
-	unknown.length + notPaid.length > 0 && again,
+	notPaid.length > 0 &&
+		'<p>Read below why somebody was not paid, and correct that first. Options are those of the node Pay salaries.</p>',
+	(notPaid.length > 0 || !isPaying) && again,
 ];
 const html = page(
 	...(asks ? question : result),
