@@ -28,7 +28,7 @@ const here = isAmong([...results, ...known.filter(isThis)]);
 const missing = earlier.filter((row) => row.period === last && !here(row));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
-const isOdd = (row) => remarksOf(row, 'rounded', 'sameName').length > 0;
+const isOdd = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
 
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;

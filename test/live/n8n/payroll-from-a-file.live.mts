@@ -499,8 +499,8 @@ void describe('a list as a program saves it', () => {
 	];
 	const problems = new Map([
 		[5, 'is not a plain number'],
-		[6, 'has the same employee'],
-		[7, 'has the same employee'],
+		[6, 'The same employee is in'],
+		[7, 'The same employee is in'],
 		[8, 'above the Maximum per Payment of 20000'],
 	]);
 	const csvOf = (cells: string[][], separator: string, end: string): string =>
