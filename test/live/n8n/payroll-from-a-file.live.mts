@@ -292,11 +292,7 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 			'salary',
 			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days, see below: 2 of these 2 people.`,
 		],
-		[
-			duePeriod(),
-			'bonus',
-			'Paid in the last 10 days, see below: 2 of these 2 people.',
-		],
+		[duePeriod(), 'bonus', 'Paid in the last 10 days, see below: 2 of these 2 people.'],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
 		assert.ok(page.includes(red), page);
