@@ -183,7 +183,8 @@ describe('a payment', () => {
 		[429, '{"success":10}', 'retry'],
 		[429, '{"status":"Too Many Requests"}', 'retry'],
 		[422, '{"status":"submitted"}', 'unknown'],
-		...['under review', 'deferred', 'not yet confirmed', 'blockchain'].map(
+		[422, '{"waiting":true}', 'unknown'],
+		...['under review', 'deferred', 'not yet confirmed', 'no final state', 'blockchain'].map(
 			(state): (typeof cases)[number] => [
 				422,
 				JSON.stringify({ success: false, state }),

@@ -221,14 +221,14 @@ const is = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
 
 /** Words of a state of a payment that failed for good. A refusal with any other state may still be made, so it is unknown. */
 const failedForGood =
-	'fail|\\berr|error|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\b(?:no|false|null|[45]\\d\\d)\\b';
+	'fail|\\berr|error|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\b(?:no|false|null|[45]\\d\\d)\\s*["},\\]]';
 
 /**
  * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
  * Each takes linear time.
  */
 const tells = [
-	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|processing',
+	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|waiting|processing',
 	`(?:status|state|phase|outcome|result)(?:_?text)?${is}(?![^"]{0,99}?(?:${failedForGood}))[^\\s"{[]`,
 	`"${made}\\w*${is}(?:true|yes|1)\\b`,
 	`"(?:\\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)${is}(?!null|none|false)[^\\s"{[]`,
