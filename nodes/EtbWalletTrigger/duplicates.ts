@@ -39,7 +39,7 @@ export function beginDelivery(
 	if (received.size > rememberedInProcess && oldest !== undefined) received.delete(oldest);
 	return {
 		end(isHandled) {
-			// When n8n cannot save an execution, `whenEnded` does not call back.
+			// `whenEnded` does not call back if n8n cannot save the execution.
 			executing.delete(event);
 			if (isHandled) received.set(event, 'handled');
 			else received.delete(event);

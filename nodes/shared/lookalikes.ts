@@ -1,6 +1,6 @@
-/** When two texts look the same to a person: the one rule by which references, employee numbers, wallets and names are compared. */
+/** The rule by which references, employee numbers, wallets and names are compared: two texts are the same if they look the same to a person. */
 
-/** What nobody sees: controls, format characters, halves of surrogate pairs and fillers. */
+/** Characters that nobody sees: controls, format characters, halves of surrogate pairs and fillers. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Every kind of dash, and the minus. */

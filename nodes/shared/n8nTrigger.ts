@@ -15,7 +15,7 @@ import { operationError } from './n8n';
 import { isObject, property } from './unknownValues';
 
 /**
- * When to answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression engine.
+ * The moment of n8n's answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression engine.
  * Before, or should it stop: an expression, which costs as much as an execution.
  * Noticed by: `bench/events.mts`.
  */
@@ -58,7 +58,7 @@ export const isStarting = (context: IHookFunctions): boolean =>
 export const triggerKey = (context: Pick<IHookFunctions, 'getNode' | 'getWorkflow'>): string =>
 	JSON.stringify([context.getWorkflow().id, context.getNode().id]);
 
-/** How long a sender may take for a body that n8n leaves to the node to read. */
+/** The time limit for a body that n8n leaves to the node to read. */
 const bodyTimeoutMs = 10_000;
 
 /**

@@ -13,11 +13,11 @@ import type { Result } from './payment';
 
 /** The claim of an item, and how far it allows a payment. */
 interface Claim {
-	/** How it ends, if the claim does not allow to send it. */
+	/** The result of a payment that the claim does not allow to send. */
 	objection?: Result;
-	/** Why its fields cannot be used. */
+	/** The error of a field that cannot be used. */
 	problem?: InvalidValueError;
-	/** How long its payment may take if it begins now, in ms; 0 when it is too late to begin. */
+	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
 	timeLeftMs?: () => number;
 }
 

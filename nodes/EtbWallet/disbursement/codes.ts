@@ -1,4 +1,4 @@
-/** Why a payment ended as it did: every code that an item can carry, and the outcome that it stands for. */
+/** The codes that an item can carry: the reasons why a payment ended as it did, and the outcome of each. */
 import type { FailureCode } from '../../shared/service/answer';
 
 /** `unknown`: it may have been made. `ready`: a run with Mode on Pay would send it. */

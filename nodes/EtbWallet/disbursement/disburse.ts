@@ -55,7 +55,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
-/** Why the run may not start, if its sum is above the Maximum per Run in ETB. */
+/** The refusal of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
 function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
@@ -66,7 +66,7 @@ function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined
 	};
 }
 
-/** Why nothing may be sent, if the treasury does not hold what is still to be paid. */
+/** The refusal of a run if the treasury does not hold the sum that is still to be paid; undefined if it may start. */
 async function uncovered(
 	{ context, account, options }: Run,
 	record: PaymentRecord,

@@ -7,7 +7,7 @@ import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from './codes';
 import { keyOf, requiredReference } from './reference';
 
-/** How a payment ended. */
+/** The end of a payment. */
 export interface Result {
 	code: Code;
 	/** None for a payment that this run made. */

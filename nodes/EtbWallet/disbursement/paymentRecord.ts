@@ -43,7 +43,7 @@ interface Keyed {
 	key: string;
 }
 
-/** What is recorded of a reference by two marks, of which the second one confirms the first. */
+/** Facts of a reference that two marks record, of which the second one confirms the first. */
 type Fact = 'paid' | 'doubt';
 
 /** The state of a reference, whomever it was for. */
@@ -65,7 +65,7 @@ export type Settled =
 /** The longest Timeout of a payment, in ms. */
 export const maxTimeoutMs = 120_000;
 
-/** How long a reservation is its run's own, in ms: the time for an answer, and to record it. */
+/** The time in ms for which a reservation belongs to its run: for an answer, and to record it. */
 const ownForMs = maxTimeoutMs + 15_000;
 
 /** By how much the clocks of two processes may differ, in ms. */
@@ -118,7 +118,7 @@ export class PaymentRecord {
 	private readonly stop: AbortSignal | undefined;
 	/** Aborted a while after `stop`. */
 	private readonly deadline: AbortSignal;
-	/** How long this run has had each reservation, in ms. */
+	/** The age of each reservation of this run, in ms. */
 	private readonly reservations = new Map<Payment, () => number>();
 
 	/** @param waitAfterStopMs how long it still waits for the database after the execution was stopped */
@@ -128,7 +128,7 @@ export class PaymentRecord {
 		this.deadline = abortedAfter(this.stop, waitAfterStopMs);
 	}
 
-	/** How many marks there are. */
+	/** The number of marks. */
 	async count(): Promise<number> {
 		return await this.untilDeadline(marksOf(this.context, 'node').count());
 	}

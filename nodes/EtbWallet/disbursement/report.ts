@@ -22,7 +22,7 @@ import { inFlightMinutes, type PaymentState } from './paymentRecord';
 export const settleSteps = ({ reference = '' }: Entry): string =>
 	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
 
-/** How a payment ends that is not sent, by what the record knows of it. */
+/** The result of a payment that is not sent, by its state in the record. */
 export function resultOfState(entry: Entry, state: PaymentState): Result {
 	const { reference } = entry;
 	switch (state) {
@@ -122,7 +122,7 @@ function shortened(texts: string[], separator = '; '): string {
 	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
 }
 
-/** Where a log line comes from. */
+/** The workflow and node that a log line names. */
 export function placeOf(context: IExecuteFunctions): string {
 	const { id, name } = context.getWorkflow();
 	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;

@@ -51,7 +51,7 @@ export const isFormulaError = (text: string): boolean =>
 	/^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
 
 /** @throws {InvalidValueError} for the first refusal that holds */
-export function refuse(
+export function refuseIf(
 	field: string,
 	value: unknown,
 	refusals: ReadonlyArray<[isRefused: boolean, why: string, remedy: string]>,

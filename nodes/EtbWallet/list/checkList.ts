@@ -1,23 +1,23 @@
-/** Makes payments of the rows of a list: who is paid how much, for which period, under which reference. */
+/** Makes payments of the rows of a list: payee, amount, period and reference of each. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf } from '../../shared/lookalikes';
 import { textOf } from './cells';
 import { changes, namesakesAmong, othersAmong, paidLately, sumsOfOthers } from './compare';
 import { readList, type Column, type HeadingOf } from './headings';
-import { paymentsIn, peopleIn, referenceOf, type Payment } from './known';
+import { paymentsIn, peopleIn, referenceOf, type RegisteredPayment } from './known';
 import { calendarOf, periodIn, type Period } from './period';
 import { remarkIf } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
 
 export interface ListSettings {
-	/** What the list is for. It begins each reference. */
+	/** The purpose of the list, such as salary. It begins each reference. */
 	purpose: string;
 	period: Period;
 	now: Date;
 	/** The headings in the user's own list, of the columns that have other ones. */
 	columns?: Partial<Record<Column, string>>;
-	/** Who has a wallet: rows of a table, or n8n's items of them; undefined if the list itself has it. */
+	/** The people with their wallets: rows of a table, or n8n's items of them; undefined if the list itself has the wallets. */
 	people?: unknown;
 	/** Whether a later node gives a wallet to whoever has none. */
 	setsUpPeople?: boolean;
@@ -54,18 +54,18 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 				`There is no wallet in ${headingOf('userId')}. Write it, or fill in Known People.`,
 			);
 	const doubles = doublesAmong(persons, headingOf);
-	const judge = judgeOf(persons, settings, people, payments);
+	const checkRow = rowChecker(persons, settings, people, payments);
 	return rows.map((row) => {
 		const { email, phone } = row.cells;
 		const { employee, key, name, userId } = row.person;
-		const { status, ...judgement } = judge(row, doubles(row));
+		const { status, ...checked } = checkRow(row, doubles(row));
 		return {
 			itemIndex: row.itemIndex,
 			row: {
 				...{ status, line: row.line, employee, person: key, name, toUserId: userId },
 				...(email !== undefined && { email }),
 				...(phone !== undefined && { phone }),
-				...{ period, purpose, ...judgement },
+				...{ period, purpose, ...checked },
 				// A heading can be any text, so these never stand among the fields that a later node reads.
 				...{ otherColumns: row.others, notRead },
 			},
@@ -73,7 +73,7 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 	});
 }
 
-/** Known People says whose wallet is whose; the list may repeat that, but not change it. */
+/** Known People has the wallet of each person. A list may repeat it, and not change it. */
 function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp: boolean): void {
 	const byNumber = grouped(people, ({ key }) => key);
 	const byWallet = grouped(people, ({ userId }) => lookOf(userId));
@@ -98,7 +98,7 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 	}
 }
 
-/** Why a row cannot be paid beside others. Two of them can have one line, because two sheets may come in one list. */
+/** The problems of rows with the same wallet or employee number. Two rows can have one line, because two sheets may come in one list. */
 function doublesAmong(rows: readonly ReadRow[], headingOf: HeadingOf): (row: ReadRow) => string[] {
 	const finders = (['userId', 'key'] as const).map((field) => {
 		const lookIn = ({ person }: ReadRow): string => lookOf(person[field]);
@@ -117,14 +117,14 @@ function doublesAmong(rows: readonly ReadRow[], headingOf: HeadingOf): (row: Rea
 
 /** The outcomes and codes of the register that count as paid, in the form that is compared. */
 const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
-const isPaid = ({ outcome }: Payment): boolean => paidOutcomes.has(outcome);
+const isPaid = ({ outcome }: RegisteredPayment): boolean => paidOutcomes.has(outcome);
 
-/** What becomes of each row beside the others, the people and the payments that are known. */
-function judgeOf(
+/** Makes the function that gives a row its status, by the other rows and by the people and payments that are known. */
+function rowChecker(
 	rows: readonly ReadRow[],
 	{ period, purpose, now, workflowId }: ListSettings,
 	people: readonly Person[] | undefined,
-	payments: readonly Payment[] | undefined,
+	payments: readonly RegisteredPayment[] | undefined,
 ) {
 	const persons = rows.map(({ person }) => person);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
@@ -200,7 +200,14 @@ function judgeOf(
 }
 
 /** A payment in the output. */
-const shown = ({ period, name, phone, userId: toUserId, amountEtb, ...payment }: Payment) => ({
+const shown = ({
+	period,
+	name,
+	phone,
+	userId: toUserId,
+	amountEtb,
+	...payment
+}: RegisteredPayment) => ({
 	...{ period, name, phone, toUserId, ...(amountEtb !== undefined && { amountEtb }) },
 	...{ paidAt: payment.paidAt, txHash: payment.txHash, workflow: payment.workflow },
 });

@@ -1,7 +1,7 @@
-/** What is odd about a person beside the others of the list, the people and the payments that are known. */
+/** Remarks on a person beside the others of the list, the people and the payments that are known. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { lookOf, phoneOf } from '../../shared/lookalikes';
-import type { Payment } from './known';
+import type { RegisteredPayment } from './known';
 import { dayMs, localTime } from './period';
 import { remarkIf, type Remark } from './remarks';
 import type { Person } from './rows';
@@ -11,7 +11,7 @@ const latelyMs = 10 * dayMs;
 
 const emailOf = (text: string): string => (text.includes('@') ? lookOf(text) : '');
 
-/** How each field of a person is compared. An empty look is nobody's. */
+/** The fields of a person that are compared, by their looks. An empty look is nobody's. */
 const fields = [
 	{ field: 'name', look: lookOf, changed: 'changedName', same: 'sameName' },
 	{ field: 'phone', look: phoneOf, changed: 'changedPhone', same: 'samePhone' },
@@ -44,7 +44,7 @@ export function changes(person: Person, known: ReadonlyArray<[Person | undefined
 }
 
 /** Payments shortly before `now`, with when and how much. */
-export const paidLately = (payments: readonly Payment[], now: Date): Remark[] =>
+export const paidLately = (payments: readonly RegisteredPayment[], now: Date): Remark[] =>
 	payments
 		.filter(({ paidAt }) => Date.parse(paidAt) >= now.getTime() - latelyMs)
 		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {

@@ -60,11 +60,11 @@ export function readList(items: readonly Fields[], headingOf: HeadingOf) {
 		rows: filled.map(({ cells, ...row }) => ({
 			/** The index of the item that came in, and the line as the spreadsheet numbers it, or counted from 1. */
 			...row,
-			/** What is in the columns that are read; undefined without such a column. */
+			/** The cells of the columns that are read; undefined without such a column. */
 			cells: Object.fromEntries(
 				[...places].map(([column, [index = -1]]) => [column, cells[index]]),
 			),
-			/** What is in the others that have something in some row, by their names. */
+			/** The cells of the other columns that have something in some row, by their names. */
 			others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
 			/** Whether something stands beyond the last heading: a value with a comma moved the others. */
 			isTooLong: isFilled(cells.slice(end + 1)),
@@ -113,11 +113,11 @@ function sheetOf(items: readonly Fields[]) {
 	return rows;
 }
 
-type Row = ReturnType<typeof sheetOf>[number];
+type SheetRow = ReturnType<typeof sheetOf>[number];
 type Heads = ReturnType<typeof headsIn>;
 
 /** Rates a row as the one with the headings: by the columns that it names, then by its texts without numbers. */
-function headsIn({ cells, line }: Row, headingOf: HeadingOf) {
+function headsIn({ cells, line }: SheetRow, headingOf: HeadingOf) {
 	const headings = cells.map(headingIn);
 	const places = placesIn(headings, headingOf);
 	const found = requiredColumns.filter((column) => places.get(column)?.length).length;
@@ -140,7 +140,7 @@ const plainOf = (heading: string): string =>
 		.toLowerCase()
 		.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 
-/** Where each column stands: its own heading, if the user wrote one, is looked for as it is written first. */
+/** The places of each column. A heading that the user wrote is first looked for exactly as it is written. */
 function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[]> {
 	const plain = headings.map(plainOf);
 	const find = (wanted: string, texts: string[]): number[] =>
@@ -187,7 +187,7 @@ const listed = (texts: string[]): string => texts.filter(Boolean).map(show).join
  * heading in its column, or two anywhere, or has words alone, also for the amount.
  * @throws {InvalidValueError}
  */
-function requireOneTable(rows: readonly Row[], { headings, places }: Heads): void {
+function requireOneTable(rows: readonly SheetRow[], { headings, places }: Heads): void {
 	const plain = headings.map(plainOf);
 	const read = new Set([...places.values()].flat().map((index) => plain[index]));
 	const [amountAt = -1] = places.get('amountEtb') ?? [];

@@ -7,7 +7,7 @@ import { periodIn, type Period } from './period';
 import { employeeIn, personIn, type Person } from './rows';
 
 /** A row of the register of payments. The texts by which it is found are in the form that is compared. */
-export type Payment = ReturnType<typeof paymentsIn>[number];
+export type RegisteredPayment = ReturnType<typeof paymentsIn>[number];
 
 /** In ETB. */
 const amountIn = (row: unknown) => ({ amountEtb: Number(textIn(row, 'amountEtb')) || undefined });

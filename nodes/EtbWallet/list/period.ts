@@ -1,6 +1,6 @@
 /** The period that a list is for, and which one is due. */
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
-import { refuse } from './cells';
+import { refuseIf } from './cells';
 
 /** A month, as `YYYY-MM`: the period that begins on the pay day of this month. */
 export type Period = string;
@@ -57,7 +57,7 @@ export function readPeriod(fields: PeriodFields): Period {
 	const text = typeof named === 'string' ? named : '';
 	const calendar = calendarOf(text, now);
 	const yearBefore = `${Number(due.slice(0, 4)) - 1}${due.slice(4)}`;
-	refuse('Period', named, [
+	refuseIf('Period', named, [
 		[
 			!/^\d{4}-(0[1-9]|1[0-2])$/.test(text) || calendar !== '',
 			`is no month of the Gregorian calendar${calendar}`,

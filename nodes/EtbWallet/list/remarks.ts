@@ -1,4 +1,4 @@
-/** What whoever approves a list should know of a row that can be paid. docs/operations.md has the same table. */
+/** Remarks on rows, for the person who approves the list. docs/operations.md has the same table. */
 export const remarkCodes = {
 	rounded: 'Rounded to two decimals',
 	numberIsDay: 'The spreadsheet may have changed the number',

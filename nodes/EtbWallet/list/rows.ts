@@ -1,10 +1,10 @@
-/** Reads the rows of a list: who each is for, how much, and what cannot be read. */
+/** Reads the rows of a list: the person and the amount of each, and its problems. */
 import { amountInEtb } from '../../shared/amount';
 import { decimalText, rounded } from '../../shared/decimal';
 import { asInvalidValue, show } from '../../shared/invalidValue';
 import { invisible, personOf } from '../../shared/lookalikes';
 import { property } from '../../shared/unknownValues';
-import { isFormulaError, refuse, textOf, valueIn } from './cells';
+import { isFormulaError, refuseIf, textOf, valueIn } from './cells';
 import type { Column, HeadingOf, SourceRow } from './headings';
 import { remarkIf, type Remark } from './remarks';
 
@@ -37,7 +37,7 @@ const readers: Array<{ column: Column; isSent: boolean; read: Reader }> = [
 
 export type ReadRow = ReturnType<typeof readRow>;
 
-/** A row, as far as it can be read, with why nobody can be paid for it. */
+/** Reads a row as far as it can be read, with its problems. */
 export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf) {
 	const { cells, others, isTooLong } = source;
 	const person: Person = personIn(cells);
@@ -115,7 +115,7 @@ export function employeeIn(cell: unknown, field: string, now: Date) {
 	const key = personOf(employee);
 	const isOther = typeof cell === 'number' && !(Number.isInteger(cell) && cell >= 0 && cell < 1e15);
 	const isDate = cell instanceof Date || date.test(written);
-	refuse(field, textOf(cell), [
+	refuseIf(field, textOf(cell), [
 		[
 			isOther || isDate || changed.test(employee),
 			'is what a spreadsheet made of a date or another number',
@@ -136,7 +136,7 @@ export function employeeIn(cell: unknown, field: string, now: Date) {
 /** @throws {InvalidValueError} if there is none */
 function nameIn(cell: unknown, field: string) {
 	const name = valueIn(cell);
-	refuse(field, textOf(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
+	refuseIf(field, textOf(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
 	return { name };
 }
 
@@ -153,7 +153,7 @@ function amountInCell(cell: unknown, field: string, now: Date) {
 	const point = typeof written === 'number' ? written : written.replace(',', '.');
 	const exact = isCalculated ? (decimalText(point) ?? '') : '';
 	const isRounded = /^\d+\.\d{3}/.test(exact);
-	refuse(field, written, [
+	refuseIf(field, written, [
 		[
 			written === '',
 			'is missing',
@@ -195,7 +195,7 @@ function requireLegible(cell: unknown, field: string, isSentAsItIs: boolean): vo
 		/[\p{Co}\p{Cn}]/u.test(text) || (isSentAsItIs && text.replace(invisible, '') !== text);
 	// An override shows letters and digits in another order.
 	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
-	refuse(field, isText ? text : cell, [
+	refuseIf(field, isText ? text : cell, [
 		[!isText, 'is not text', 'Write it as text, or as a number.'],
 		[isFormulaError(text), 'is an error of a formula', 'Correct the formula.'],
 		[isUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],

@@ -30,7 +30,7 @@ const anyMarks = (): string[] =>
 		() => waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark,
 	);
 
-/** How often a waiting process asks for its own marks. */
+/** The number of times that a waiting process asks for its own marks. */
 const askEveryMs = 2_000;
 
 /** The lock is held for a few calls of the database; one that is held for longer belongs to a process that ended. */

@@ -8,7 +8,7 @@ import { mayRepeat, type ServiceRequest } from './request';
 import { notBegun, tooLarge } from './silence';
 
 /**
- * Why a call was not done, or may not have been. `notReached`: the service never got it, or its time was over before it was
+ * The reason why a call was not done, or may not have been. `notReached`: the service never got it, or its time was over before it was
  * sent. `refused`: the service says no. `noAnswer`: none came. `unclear`: one came that does not say.
  */
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
@@ -78,7 +78,7 @@ function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 	return { verdict: mayRepeat(asked) ? 'notDone' : 'unknown', code: 'unclear', problem };
 }
 
-/** Why an answer with a success status does not show that it was done, to follow "The service answered 200". */
+/** The reason why an answer with a success status does not show that the call was done, to follow "The service answered 200". */
 function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
 	const movesMoney = asked.movesMoney === true;

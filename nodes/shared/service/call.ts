@@ -20,7 +20,7 @@ export type ServiceResult =
 interface CallLimits {
 	/** Of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
-	/** How long, in ms, an attempt may take if it begins now; 0 or less: it is too late. */
+	/** The time in ms that an attempt may take if it begins now; 0 or less if it is too late. */
 	timeLeftMs?: () => number;
 	/** No attempt begins after it. It also cuts off an attempt under way, unless `finishesAfterStop`. */
 	stop?: AbortSignal;

@@ -1,4 +1,4 @@
-/** When a request is made again, and after what pause. */
+/** The rules for making a request again, and the pauses before it. */
 import { pause } from '../time';
 import { judge, type Judgement } from './answer';
 import type { Attempt } from './attempt';

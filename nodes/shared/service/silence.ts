@@ -1,4 +1,4 @@
-/** Why no answer came: by the code of what ended the attempt, in words, with what to do about it where it is not the usual. */
+/** Messages, and remedies where they are not the usual one, for attempts without an answer, by the code of the error. */
 
 /** Codes of our own: the time of an attempt was over, or the execution was stopped. */
 export const timedOut = 'ETIMEDOUT';
