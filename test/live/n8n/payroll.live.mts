@@ -301,7 +301,7 @@ void describe('payroll.json', () => {
 		const already = payments();
 		const { error } = await run(id);
 		await setPerson(lab.api, 'E-1043', 'userId', 'etbw_E-1043');
-		assert.match(error ?? '', /2 of 3 need you: Almaz Tesfaye.*the same userId.*Dawit Haile/);
+		assert.match(error ?? '', /2 of 3 need you: Almaz Tesfaye.*The same userId.*Dawit Haile/);
 		assert.deepEqual(paid(already), ['etbw_E-1041 12400']);
 	});
 
