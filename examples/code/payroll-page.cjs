@@ -69,7 +69,7 @@ const result = [
 	settle,
 	notPaid.length > 0 &&
 		'<p>Read below why somebody was not paid, and correct that first. Options are those of the node Pay salaries.</p>',
-	(notPaid.length > 0 || !isPaying) && again,
+	ready.length + notPaid.length > 0 && again,
 ];
 const html = page(
 	...(asks ? question : result),

@@ -176,7 +176,7 @@ test('a list that was declined pays nobody, and is not red', async () => {
 	await payroll.approver.choose(address, 'Decline');
 	assert.match(
 		textOf(await payroll.approver.read(address)),
-		/Paid: 0 people\. Not paid, because nobody approved it: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu/,
+		/Paid: 0 people\. Not paid, because nobody approved it: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu.*Upload the list again/,
 	);
 	assert.deepEqual(payroll.paid(already), []);
 	assert.equal((await payroll.execution(address)).status, 'success');
@@ -273,6 +273,7 @@ test('a copy, and the monthly payroll, pay nobody whom this one paid, and say wh
 			`Paid: 0 people\\. Paid before, not again: 2 people, 21,900\\.50 ETB.*${payroll.id}`,
 		),
 	);
+	assert.doesNotMatch(page, /Upload the list again/);
 	await lab.api.deactivate(id);
 
 	for (const row of rows) await setPerson(lab.api, row.split(',')[0] ?? '', 'payroll', 'monthly');
@@ -357,6 +358,10 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	assert.match(page, /Abebe Kebede S-paid .*Wallet etbw_S-paid salary-/);
 	const [, link = ''] = /\[(\S+)\] What is open/.exec(page) ?? [];
 	assert.match(await payroll.approver.open(link), /What is open/);
+	const unknown = csv('S-paid,Abebe Kebede,,100', 'S-lost,Abebe Kebede,,101');
+	const [open, again] = [/What is open/, /Upload the list again/];
+	const onlyUnknown = textOf(await payroll.accountant.read(await payroll.upload(unknown)));
+	assert.deepEqual([open.test(onlyUnknown), again.test(onlyUnknown)], [true, false]);
 
 	const [paid, lost] = [await referenceOf('S-paid'), await referenceOf('S-lost')];
 	const typed = { [paid]: 'It was paid', 'Its transaction': '0x<b>typed</b>' };
