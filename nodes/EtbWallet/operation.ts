@@ -81,8 +81,8 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
 /**
- * The results of earlier items, which n8n drops when the node fails. The service shows no way to ask for them again
- * (service document §2), so the `id` of a user would be lost.
+ * The results of earlier items. n8n drops them when the node fails, and the service shows no way to list users (service
+ * document §2), so their `id` would be lost.
  */
 function textOfMade(done: ReadonlyMap<number, ServiceResult>, account: Account): string {
 	const made = [...done].flatMap(([itemIndex, result]) =>

@@ -18,8 +18,8 @@ const eventOfTrigger = (context: IExecuteFunctions | IWebhookFunctions, key: str
 	`${triggerKey(context)} ${key}`;
 
 /**
- * The events whose workflows run in this process now, until `whenEnded` calls back. Some have no delivery here: after a
- * crash n8n runs what was in its queue.
+ * The events whose workflows run in this process, until `whenEnded` calls back. An execution that n8n recovers after a crash
+ * has no delivery in this process.
  */
 const executing = new Set<string>();
 

@@ -81,9 +81,9 @@ const rivalsOf = (own: Publication): Publication[] =>
 	holdersOf(own).filter(({ trigger }) => trigger !== own.trigger);
 
 /**
- * Called by n8n before `listen`. When n8n starts, nothing has to be done for a workflow whose URL the service accepted
- * before: the node's static data has that URL, and the account. So this remembers the holder, and the service, which may
- * not answer at that moment, is not called. It never throws.
+ * Called by n8n before `listen`. When n8n starts, static data with the present URL and account prove that the service accepted
+ * the URL. So the trigger becomes the holder without a call to the service, which may not answer at that moment. It never
+ * throws.
  * @returns false if `listen` has to set the URL, or to say why it cannot
  */
 export async function resume(context: IHookFunctions): Promise<boolean> {

@@ -34,8 +34,8 @@ const closedAt = new Map<string, number>();
 const endsWithinMs = 140_000;
 
 /**
- * Opens a trigger that n8n publishes. n8n still takes requests while it ends, and an execution that begins then may never
- * run: so it closes its triggers, and their events are answered 503.
+ * Marks a trigger as open. While n8n shuts down it still accepts requests, but new executions may never run: so a closed
+ * trigger answers 503, and the service sends the event again.
  * @returns the function that closes the trigger: n8n ends or unpublishes it, or another process takes the lead
  */
 export function openTrigger(trigger: string): () => Promise<void> {

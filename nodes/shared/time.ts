@@ -1,10 +1,10 @@
-/** Time that passes: how much of it, and an end to waiting. */
+/** Stopwatches, and an end to waiting. */
 import { sleep } from 'n8n-workflow';
 
 /**
- * Starts a watch that is never slow, for how long this process may still do something.
- * @returns the ms since then, by the clock on the wall or by the monotonic one, whichever went further: a person can set
- * the first one back, and the second stands still while a machine sleeps
+ * Starts a stopwatch that never runs slow, for limits on this process's own work.
+ * @returns the ms since then, by the larger of wall-clock and monotonic time: a person can set the wall clock back, and the
+ * monotonic clock stops while a machine sleeps
  */
 export function stopwatch(): () => number {
 	const wall = Date.now();
@@ -13,8 +13,8 @@ export function stopwatch(): () => number {
 }
 
 /**
- * Starts a watch that is never fast, for how long this process waits before it counts another one as dead.
- * @returns the ms since then by the monotonic clock alone, which nobody can set forward
+ * Starts a monotonic stopwatch, for the time after which another process counts as dead.
+ * @returns the ms since then; setting the wall clock forward does not shorten the time
  */
 export function monotonicStopwatch(): () => number {
 	const monotonic = performance.now();

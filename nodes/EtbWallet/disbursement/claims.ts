@@ -21,7 +21,7 @@ interface Claim {
 	timeLeftMs?: () => number;
 }
 
-/** A claim that was used. `by`: all tries of one node run, which may go on with it. `timeLeftMs`: for each text of Not After, for how long it counts. */
+/** A used claim. `by`: the object that all tries of one node run share; only these may use it. `timeLeftMs`: the time left, by text of Not After. */
 interface Use {
 	by: object;
 	timeLeftMs: Map<string, () => number>;

@@ -14,9 +14,10 @@
  * answer comes later than `ownForMs` records *paid* or nothing: another run may have reserved the reference since.
  *
  * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. Nobody removes the *busy* of
- * a reservation; it expires by time alone, so the end of a run removes nothing. The cost comes after a crash: a reference that
- * was in flight stays so for one or two slots, and for as long as the node reserves others of its bucket. The first run that
- * finds it in doubt records the doubt, so that later reservations in its bucket change nothing.
+ * a reservation; it expires by time alone. So the end of a run removes marks only of payments that were not made. The cost
+ * comes after a crash: a reference that was in flight stays so for one or two slots, and for as long as the node reserves
+ * others of its bucket. The first run that finds it in doubt records the doubt, so that later reservations in its bucket
+ * change nothing.
  *
  * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A reference that
  * becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved again.
@@ -52,8 +53,8 @@ type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 export type PaymentState = ReferenceState | 'paidToAnother';
 
 /**
- * The result of settling a reference; a state: settling changed nothing. `recordedPaid`: this node never sent it.
- * `settledBefore`: it was settled as not paid before.
+ * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid, although this node
+ * never sent it. `settledBefore`: refused, because it was settled as not paid before.
  */
 export type Settled =
 	| ReferenceState
@@ -82,8 +83,8 @@ export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
 const slotNow = (): number => Math.floor(Date.now() / slotMs);
 
 /**
- * Each slot in which the node reserves anything leaves up to so many marks in the record, for ever: few beside the four of each
- * payment. With a single bucket, one payment would keep all references that a crash left in flight.
+ * The number of groups of references. Each slot with a reservation leaves at most so many *busy* marks for ever. With one group,
+ * a single payment would keep every interrupted reference in flight.
  */
 const buckets = 16;
 

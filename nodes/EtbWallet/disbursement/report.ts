@@ -162,7 +162,7 @@ export function runError(
 	const outcome = failedEntry && outcomeOfEntry(failedEntry);
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
 	const nobody = mayBePaid ? [] : ['Nobody was paid'];
-	// Of a whole run it stands in the message: n8n shows nothing else of the error before a person opens it.
+	// An error about the whole run has it in the message, because n8n hides the description until a person opens the error.
 	const [texts, advice] =
 		failedEntry === undefined ? [[message, ...nobody], [remedy]] : [[message], [...nobody, remedy]];
 	// All of it in the message, because n8n tells an AI agent nothing else.

@@ -89,8 +89,8 @@ export function throwIfInvalid(
 }
 
 /**
- * Reports why a whole run is refused, such as its credential, an option or a limit, and the payments of earlier tries of
- * "Retry On Fail". @param entries those without a result end as refused; if a setting is wrong, those with a wrong field too
+ * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier tries of "Retry On
+ * Fail". @param entries those without a result get `refused`; if a setting is wrong, so do those with a wrong field
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function reportRefused(

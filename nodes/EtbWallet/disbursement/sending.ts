@@ -77,7 +77,7 @@ interface FailedChange {
 	ended: Payment[];
 }
 
-/** Names the payments whose results may be missing in the record: a later run tells them as unknown, and does not send them. */
+/** Warns about payments whose results may be missing in the record: a later run reports them as unknown and does not send them. */
 function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
@@ -92,7 +92,7 @@ function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	);
 }
 
-/** Sends as many at once as the options allow, until the run stops. @param timeLeftMs how long it may take if it begins now; 0 or less: it is too late */
+/** Sends as many at once as the options allow, until the run stops. @param timeLeftMs the time in ms that a payment may take if it begins now; 0 or less if it is too late */
 export async function sendConcurrently<Sent extends Payable>(
 	run: Run,
 	payments: Sent[],

@@ -25,7 +25,7 @@ const lastColumn = 100;
 export type SourceRow = ReturnType<typeof readList>['rows'][number];
 
 /**
- * The rows of a list that have something in them, and which columns that have something in them are not read.
+ * Returns the rows of a list that are not empty, and the names of its columns that are not empty and not read.
  * @param items either fields by heading, or `{ row: […] }` with the cells of each row of a sheet, from its first row on
  * @throws {InvalidValueError} if the list as a whole cannot be used: it names the columns that are missing and those that
  * are there, or the row

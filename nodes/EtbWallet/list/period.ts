@@ -24,8 +24,8 @@ interface PeriodFields {
 	period: unknown;
 	now: Date;
 	/**
-	 * Whether a person chose the period for this run: else only the one that is due is taken, because one that was left
-	 * there would end each later run in green, and nobody would be paid.
+	 * Whether a person chose the period for this run. Otherwise only the due period is accepted: a forgotten value would make
+	 * each later run succeed without paying anybody.
 	 */
 	isChosen: boolean;
 	/** Whether n8n repeats an execution, of which nobody knows when it was meant: then the period has to be named. */

@@ -1,7 +1,7 @@
 /**
- * Lets one access at a time to the record of a workflow's nodes, among all processes of n8n: it first reads and then writes
- * the entries of a node, so two processes at once would undo each other's changes. The lock is a row of n8n's database,
- * that of the entries of the workflow as a whole:
+ * Serializes access to the record of a workflow's nodes over all processes of n8n. An access reads the record and writes it
+ * afterwards, so two at once would lose changes. The lock is the row of n8n's database that holds the entries of the whole
+ * workflow:
  *
  * The row | What that means | What a process does that wants the lock
  * --- | --- | ---
@@ -20,7 +20,7 @@ import { marksOf, type Marks } from './marks';
 
 const lockMark = 'etb-wallet-lock';
 
-/** Each process that waits takes a few of these, by chance: others seldom take the very same. */
+/** Each waiting process picks five of these at random, so two processes rarely have the same five. */
 const waitingMarks = Array.from({ length: 200 }, (_, index) => `etb-wallet-waiting-${index}`);
 const marksPerProcess = 5;
 
@@ -132,8 +132,8 @@ async function waitForLock(lockRow: Marks, stop?: AbortSignal): Promise<() => nu
 }
 
 /**
- * Waits until no process holds the lock, at most until it is time to ask for the own marks. It only reads: a write could
- * put them into the row of the next process that holds the lock.
+ * Waits until no process holds the lock, at most until it is time to ask for the own marks. It only reads, because a write
+ * could add this process's marks to the row of the next holder.
  */
 async function becomesFree(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
 	const waitedMs = monotonicStopwatch();
@@ -183,7 +183,7 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 		// Most likely another process inserted the row at the same instant.
 		return;
 	}
-	// All marks: the abandoned row. No mark: this call made the row. The lock's mark and not all of them: another process holds it.
+	// All marks present: the abandoned row. None present: this call inserted the row. Otherwise another process holds the lock.
 	if (before.size === marks.length || before.size === 0) await lockRow.clear();
 }
 

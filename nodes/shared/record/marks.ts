@@ -27,7 +27,7 @@ export async function withTimeout<Answer>(
 	);
 }
 
-/** Without `maxEntries` n8n keeps all. A reference whose marks it dropped could be paid again. */
+/** Without `maxEntries` n8n deletes nothing. A deleted mark would allow a second payment of its reference. */
 const keepingAll = { mode: 'entries' } as const;
 
 /**

@@ -8,14 +8,14 @@ import { mayRepeat, type ServiceRequest } from './request';
 import { notBegun, tooLarge } from './silence';
 
 /**
- * The reason why a call was not done, or may not have been. `notReached`: the service never got it, or its time was over before it was
- * sent. `refused`: the service says no. `noAnswer`: none came. `unclear`: one came that does not say.
+ * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses it.
+ * `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not show the result.
  */
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
- * The meaning of an attempt. `notDone`: the service did not do it. `unknown`: it may have done it. `retry`: it did not do it,
- * or doing it again changes nothing. `problem` follows the status in the message; without it the status says enough.
+ * The verdict on one attempt. `notDone`: a POST was not carried out, or a GET or PUT failed; the PUT may have been applied.
+ * `unknown`: a POST may have been carried out. `retry`: a repetition is safe. `problem` follows the status in the message.
  */
 export type Judgement =
 	| { verdict: 'done' }
@@ -26,7 +26,7 @@ type Asked = Pick<
 	'method' | 'body' | 'answersWith' | 'movesMoney' | 'outputIfAnswerIsSilent'
 >;
 
-/** Statuses that may be gone at the next attempt. */
+/** Statuses of failures that are usually temporary. */
 const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
@@ -36,8 +36,8 @@ const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const openRefusals: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /**
- * Statuses that leave open whether a payment was made. 202 and 207: it was accepted, or done in part. The others are what a
- * gateway that sends a payment again gets for the second one, although the first one was made.
+ * Statuses that do not show whether a payment was made. 202 and 207: accepted, or done in part. The others: a gateway that
+ * repeats a payment can get these for the repetition.
  */
 const openForPayments: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
 
@@ -188,7 +188,7 @@ const no = 'false|error|fail(?:ed|ure)?|rejected|declined|denied';
 const made =
 	'(?:is|was|has)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)';
 
-/** Any text but those that mean that there is none. */
+/** Any value except those that stand for an empty field, such as 0, null or n/a. */
 const filled = /^(?!(?:0|none|null|false|no error|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
@@ -199,7 +199,7 @@ const denials: Rule[] = [
 	[/^(?:data\.)?errors?(?:\.|$)/, filled],
 ];
 
-/** Fields that contradict a payment that was made: an open state, failing or waiting, a success that is none, words of failing. */
+/** Fields that contradict a completed payment: a state other than success, an error, a pending step, a false success, words of failure. */
 const denialsOfPayment: Rule[] = [
 	[
 		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
@@ -219,7 +219,7 @@ const denialsOfPayment: Rule[] = [
 /** Between the name of a field and its value in a text, also of `["…"]` and `{"value": "…"}`. */
 const is = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
 
-/** Words of a state of a payment that failed for good. A refusal with any other state may still be made, so it is unknown. */
+/** Words of a final failure in a field for the state. A refusal with any other state may still be paid, so it is unknown. */
 const failedForGood =
 	'fail|\\berr|error|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\b(?:no|false|null|[45]\\d\\d)\\s*["},\\]]';
 
@@ -234,7 +234,7 @@ const tells = [
 	`"(?:\\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)${is}(?!null|none|false)[^\\s"{[]`,
 ].map((words) => RegExp(words, 'i'));
 
-/** It can be the hash of a transaction (service document §2): one word with a digit, and no word for none. */
+/** A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, and without a word of failure. */
 const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */

@@ -23,8 +23,8 @@ export interface NoAnswer {
 }
 
 /**
- * Makes one attempt. It ends in time, and its connection is closed, also if the service answers drop by drop, never, or
- * with another protocol. @param timeoutMs from its start to the last byte of the body
+ * Makes one attempt. The timeout ends it and closes its connection, also if the body arrives slowly, never ends, or is not
+ * HTTP. @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
 	send: (signal: AbortSignal) => Promise<RawAnswer>,

@@ -19,7 +19,7 @@ export interface Failure {
 }
 
 export interface ServiceFailure extends Failure {
-	/** Of the last attempt, after which there was no other one. */
+	/** The verdict on the last attempt; a `retry` that was given up is `notDone`. */
 	verdict: 'notDone' | 'unknown';
 	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
 	code: FailureCode | 'invalid';
@@ -134,7 +134,7 @@ function describeSilence(
 	};
 }
 
-/** n8n shows "[item 2]" behind the message of an error, but not where the error leaves on an output. So the text has it. */
+/** n8n adds "[item 2]" only to errors that stop the workflow. The message contains it so that error outputs show it too. */
 function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }

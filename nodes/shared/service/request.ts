@@ -33,5 +33,5 @@ export function webhookRequest(url: string): ServiceRequest {
 	return { method: 'PUT', path: '/webhook', body, outputIfAnswerIsSilent: body };
 }
 
-/** Whether the service may be asked twice: to read or to set something again changes nothing, to make or pay something does. */
+/** Whether a repetition is safe: GET and PUT are idempotent, POST creates or pays. */
 export const mayRepeat = ({ method }: Pick<ServiceRequest, 'method'>): boolean => method !== 'POST';
