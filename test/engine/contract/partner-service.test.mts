@@ -72,7 +72,7 @@ test.each([
 		'whether users or disbursements can be read or listed',
 		/^GET \/(?:users|disburse)/,
 	],
-	['README.md', 'what became of an *unknown* payment: a person asks', /^GET \/disburse/],
+	['README.md', 'whether an *unknown* payment was made: a person asks', /^GET \/disburse/],
 	[
 		'docs/events.md',
 		'It can be replaced, but neither read nor removed',
