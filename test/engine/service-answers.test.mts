@@ -66,6 +66,7 @@ interface Row {
 
 const mayBeDone =
 	/^It may have been (done\. Check with the partner service before sending it again\.$|paid\. Ask the partner service .* Settle Unknown)/;
+const mayBeSet = /^It may have been set: ask the partner service what is set now\. (Check|Wait)/;
 const cut =
 	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the connection was closed before the answer was complete/;
 const tooLong =
@@ -104,14 +105,10 @@ const refusals: [status: number, message: string, description: RegExp, calls?: C
 	[422, refused, checkPayment, ['disburse']],
 ];
 
-/** An answer that leaves open whether it was done: `seen` by a read or a write; what creates or pays is sent once. */
-const open = (
-	what: string,
-	fault: Row['fault'],
-	seen: Seen,
-	readsAndWrites: CallName[] = repeated,
-): Row[] => [
-	{ what, fault, calls: readsAndWrites, seen },
+/** An answer that leaves open whether it was done: `seen` by a read; what creates or pays is sent once. */
+const open = (what: string, fault: Row['fault'], seen: Seen): Row[] => [
+	{ what, fault, calls: ['read'], seen },
+	{ what, fault, calls: ['write'], seen: { ...seen, description: mayBeSet, unknown: true } },
 	{
 		what,
 		fault,
@@ -168,17 +165,20 @@ const rows: Row[] = [
 		description: /^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
 		httpCode: '500',
 	}),
-	{
-		what: '501',
-		fault: answer(501),
-		calls: repeated,
-		seen: {
+	...open('501', answer(501), {
+		requests: 1,
+		message: /^The service failed \(501\)/,
+		description: /^Wait a while/,
+		httpCode: '501',
+	}),
+	...[408, 499].flatMap((status) =>
+		open(`${status} of a proxy`, answer(status), {
 			requests: 1,
-			message: /^The service failed \(501\)( \[|$)/,
+			message: new RegExp(`^The service, or a proxy before it, stopped waiting \\(${status}\\)`),
 			description: /^Wait a while/,
-			httpCode: '501',
-		},
-	},
+			httpCode: String(status),
+		}),
+	),
 	...open('200 with an empty body', answer(200), {
 		requests: 1,
 		message: /^The service answered 200 (with an empty body|without saying whether it paid)/,
@@ -223,7 +223,7 @@ const rows: Row[] = [
 	}),
 	...open('a body cut in the middle', 'cutBody', notReached(cut)),
 	...open('a reset connection', 'resetBeforePaying', notReached(cut)),
-	...open('no answer in time', 'timeoutBeforePaying', notReached(tooLong), ['read']),
+	...open('no answer in time', 'timeoutBeforePaying', notReached(tooLong)),
 ];
 
 const cases = rows.flatMap(({ what, fault, calls: names, seen }) =>
@@ -254,6 +254,18 @@ describe.each(cases)('%s to %s', (_what, call, fault, seen) => {
 		}
 		expect(sandbox.requests).toHaveLength(seen.requests);
 	});
+});
+
+test.each<[outcome: 'unknown' | undefined, Fault | PresetName, Fault | PresetName]>([
+	['unknown', 'resetBeforePaying', answer(400)],
+	['unknown', answer(500), 'resetBeforePaying'],
+	['unknown', answer(429), answer(200)],
+	[undefined, answer(429), answer(400)],
+])('a setting is %p in its item after two failures', async (outcome, first, last) => {
+	sandbox.faults.next(calls.write.route, first);
+	sandbox.faults.plan(calls.write.route, () => last);
+	const { errorOutput } = await run('write', { onError: 'continueErrorOutput' });
+	expect(Object(errorOutput[0]?.json.error).outcome).toBe(outcome);
 });
 
 test.each(repeated)(
@@ -318,11 +330,11 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 		[webhook, `{"webhookUrl":"${url}/2"}`, /webhookUrl is "https/],
 		[fee, '{"feePercent":{}}', /feePercent is {}/],
 		[bank, '{"accountNumber":"42"}', /accountNumber is "42"/],
-	])('%j, %s is a refusal', async (parameters, body, why) => {
+	])('%j, %s leaves open what is set', async (parameters, body, why) => {
 		sandbox.faults.next('*', answer(200, body));
 		const { error } = await run('write', { parameters });
 		expect(error?.message).toMatch(why);
-		expect(error?.description).toMatch(/ask the partner service what is set now|Base URL/);
+		expect(error?.description).toMatch(mayBeSet);
 	});
 
 	test.each([

@@ -4,7 +4,7 @@ import { decimalText, isAbove } from '../decimal';
 import { cut, isAbsent, show } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import type { Answer, Attempt, NoAnswer } from './attempt';
-import { mayRepeat, type ServiceRequest } from './request';
+import { changes, mayRepeat, type ServiceRequest } from './request';
 import { notBegun, tooLarge } from './silence';
 
 /**
@@ -14,12 +14,13 @@ import { notBegun, tooLarge } from './silence';
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
- * The verdict on one attempt. `notDone`: a POST was not carried out, or a GET or PUT failed; the PUT may have been applied.
- * `unknown`: a POST may have been carried out. `retry`: a repetition is safe. `problem` follows the status in the message.
+ * The verdict on one attempt. `notDone`: it was not carried out, or it only reads. `unknown`: it may have been carried out.
+ * `retry`: a repetition is safe; a PUT may have been carried out all the same. `problem` follows the status in the message.
  */
 export type Judgement =
 	| { verdict: 'done' }
-	| { verdict: 'retry' | 'notDone' | 'unknown'; code: FailureCode; problem?: string };
+	| { verdict: 'notDone' | 'unknown'; code: FailureCode; problem?: string }
+	| { verdict: 'retry'; code: FailureCode; mayBeDone: boolean; problem?: undefined };
 
 type Asked = Pick<
 	ServiceRequest,
@@ -52,21 +53,26 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (asked.movesMoney === true && openForPayments.has(status))
 		return { verdict: 'unknown', code: 'unclear' };
 	if (status >= 200 && status < 300) return judgeSuccess(asked, attempt);
-	const refused = { code: 'refused' } as const;
-	if (mayRepeat(asked)) return { verdict: passing.has(status) ? 'retry' : 'notDone', ...refused };
-	// The status says no, and the body says that it was made, or may be.
-	if (tellsOfPayment(attempt)) return { verdict: 'unknown', code: 'unclear' };
-	if (status === 429) return { verdict: 'retry', ...refused };
 	const isRefusal = status >= 300 && status < 500 && !openRefusals.has(status);
-	return isRefusal ? { verdict: 'notDone', ...refused } : { verdict: 'unknown', code: 'unclear' };
+	if (mayRepeat(asked)) {
+		if (passing.has(status))
+			return { verdict: 'retry', code: 'refused', mayBeDone: changes(asked) && !isRefusal };
+	} else {
+		// The status says no, and the body says that it was made, or may be.
+		if (tellsOfPayment(attempt)) return { verdict: 'unknown', code: 'unclear' };
+		if (status === 429) return { verdict: 'retry', code: 'refused', mayBeDone: false };
+	}
+	if (isRefusal || !changes(asked)) return { verdict: 'notDone', code: 'refused' };
+	return { verdict: 'unknown', code: 'unclear' };
 }
 
 function judgeSilence(asked: Asked, { code, sent }: NoAnswer): Judgement {
 	if (code === notBegun) return { verdict: 'notDone', code: 'notReached' };
-	if (!sent) return { verdict: 'retry', code: 'notReached' };
+	if (!sent) return { verdict: 'retry', code: 'notReached', mayBeDone: false };
 	if (code === tooLarge)
-		return { verdict: mayRepeat(asked) ? 'notDone' : 'unknown', code: 'unclear' };
-	return { verdict: mayRepeat(asked) ? 'retry' : 'unknown', code: 'noAnswer' };
+		return { verdict: changes(asked) ? 'unknown' : 'notDone', code: 'unclear' };
+	if (!mayRepeat(asked)) return { verdict: 'unknown', code: 'noAnswer' };
+	return { verdict: 'retry', code: 'noAnswer', mayBeDone: changes(asked) };
 }
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
@@ -75,7 +81,7 @@ function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 		return { verdict: 'notDone', code: 'refused', problem: 'and says that it did not pay' };
 	const problem = problemOf(asked, answer);
 	if (problem === undefined) return { verdict: 'done' };
-	return { verdict: mayRepeat(asked) ? 'notDone' : 'unknown', code: 'unclear', problem };
+	return { verdict: changes(asked) ? 'unknown' : 'notDone', code: 'unclear', problem };
 }
 
 /** The reason why an answer with a success status does not show that the call was done, to follow "The service answered 200". */

@@ -72,13 +72,13 @@ export async function callService(
 /** The result of a call: its output, with the fields of a `data` object lifted to the top, or the reason why there is none. */
 export function resultOf(
 	account: Account,
-	{ outputIfAnswerIsSilent, remedies }: ServiceRequest,
+	request: ServiceRequest,
 	{ last, judgement, attempts }: Judged,
 ): ServiceResult {
 	if (judgement.verdict !== 'done')
-		return { ok: false, failure: describeFailure(last, judgement, account, attempts, remedies) };
+		return { ok: false, failure: describeFailure(request, last, judgement, account, attempts) };
 	const body = last.kind === 'answer' ? last.body : undefined;
 	const { data, ...rest } = hasFields(body) ? body : {};
 	const fields = hasFields(data) ? { ...rest, ...data } : hasFields(body) ? body : {};
-	return { ok: true, output: { ...outputIfAnswerIsSilent, ...fields } };
+	return { ok: true, output: { ...request.outputIfAnswerIsSilent, ...fields } };
 }

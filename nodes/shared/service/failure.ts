@@ -6,7 +6,7 @@ import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
 import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
-import type { Remedies } from './request';
+import { mayRepeat, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
 import { notBegun, silences } from './silence';
 
@@ -19,7 +19,7 @@ export interface Failure {
 }
 
 export interface ServiceFailure extends Failure {
-	/** The verdict on the last attempt; a `retry` that was given up is `notDone`. */
+	/** The verdict on the call; a `retry` that was given up is `notDone`. */
 	verdict: 'notDone' | 'unknown';
 	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
 	code: FailureCode | 'invalid';
@@ -32,6 +32,11 @@ interface Explanation {
 
 const refused = 'The service refused the request';
 const serviceFailed = 'The service failed';
+const runLater = 'Wait a while, then run the workflow again.';
+const stoppedWaiting: Explanation = {
+	problem: 'The service, or a proxy before it, stopped waiting',
+	remedy: runLater,
+};
 
 const explanations: Readonly<Record<number, Explanation>> = {
 	401: {
@@ -48,6 +53,7 @@ const explanations: Readonly<Record<number, Explanation>> = {
 		remedy:
 			'Check the identifiers that were sent, and the Base URL in the ETB Wallet API credential.',
 	},
+	408: stoppedWaiting,
 	409: {
 		problem: 'The service reports a conflict',
 		remedy: 'It may exist already. Check before sending it again.',
@@ -56,13 +62,13 @@ const explanations: Readonly<Record<number, Explanation>> = {
 		problem: 'The service is receiving too many requests',
 		remedy: 'Wait, then run the workflow again, with fewer items at a time.',
 	},
+	499: stoppedWaiting,
 };
 
 function explanationOf(status: number): Explanation {
 	const known = explanations[status];
 	if (known) return known;
-	if (status >= 500)
-		return { problem: serviceFailed, remedy: 'Wait a while, then run the workflow again.' };
+	if (status >= 500) return { problem: serviceFailed, remedy: runLater };
 	if (status >= 300 && status < 400) {
 		return {
 			problem:
@@ -75,22 +81,23 @@ function explanationOf(status: number): Explanation {
 
 const checkAddress =
 	'Check the Base URL in the ETB Wallet API credential and that the service is running.';
-/** The step for a request that may have been carried out. */
-const unknownRemedy =
-	'It may have been done. Check with the partner service before sending it again.';
 
-/** Words for a call that was not done. @param ownRemedies of the endpoint; they come before the general ones */
+/** Words for a call that was not done, or may not have been. */
 export function describeFailure(
+	request: ServiceRequest,
 	attempt: Attempt,
 	{ verdict: judged, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
 	attempts: number,
-	ownRemedies: Remedies = {},
 ): ServiceFailure {
 	const verdict = judged === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
-	const remedyOf = (remedy: string): string =>
-		verdict === 'unknown' ? unknownRemedy : remedy + tried;
+	const remedyOf = (remedy: string): string => {
+		if (verdict === 'notDone') return remedy + tried;
+		if (!mayRepeat(request))
+			return 'It may have been done. Check with the partner service before sending it again.';
+		return `It may have been set: ask the partner service what is set now. ${remedy}${tried}`;
+	};
 	if (attempt.kind === 'noAnswer') {
 		const { message, remedy } = describeSilence(attempt, account);
 		return { verdict, code, message, remedy: remedyOf(remedy) };
@@ -99,7 +106,8 @@ export function describeFailure(
 	const explanation = explanationOf(status);
 	const words = problem === undefined ? `${explanation.problem} (${status})` : undefined;
 	const shown = words ?? hideSecrets(`The service answered ${status} ${problem}`, account);
-	const remedy = ownRemedies[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
+	const remedy =
+		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
 	return {
 		verdict,
 		code,
@@ -110,7 +118,7 @@ export function describeFailure(
 }
 
 const checkAnswer =
-	'Check the values that were sent and the Base URL in the ETB Wallet API credential, and ask the partner service what is set now.';
+	'Check the values that were sent, and the Base URL in the ETB Wallet API credential.';
 
 function describeSilence(
 	{ code, sent }: NoAnswer,

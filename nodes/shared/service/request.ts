@@ -33,5 +33,10 @@ export function webhookRequest(url: string): ServiceRequest {
 	return { method: 'PUT', path: '/webhook', body, outputIfAnswerIsSilent: body };
 }
 
+type Method = Pick<ServiceRequest, 'method'>;
+
 /** Whether a repetition is safe: GET and PUT are idempotent, POST creates or pays. */
-export const mayRepeat = ({ method }: Pick<ServiceRequest, 'method'>): boolean => method !== 'POST';
+export const mayRepeat = ({ method }: Method): boolean => method !== 'POST';
+
+/** Whether it changes something at the service. */
+export const changes = ({ method }: Method): boolean => method !== 'GET';

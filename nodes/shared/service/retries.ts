@@ -25,7 +25,7 @@ function retryAfterMs(value: unknown, nowMs: number): number {
 	return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);
 }
 
-/** The last attempt of a call, what it means, and how many there were. */
+/** The last attempt of a call, the verdict on the whole call, and the number of attempts. */
 export interface Judged {
 	last: Attempt;
 	judgement: Judgement;
@@ -43,10 +43,12 @@ export async function attemptWithRetries(
 	stop?: AbortSignal,
 ): Promise<Judged> {
 	let waitedMs = 0;
+	let mayBeDone = false;
 	for (let retry = 1; ; retry++) {
 		const last = await attempt();
 		const judgement = judge(request, last);
-		const judged = { last, judgement, attempts: retry };
+		mayBeDone ||= judgement.verdict === 'retry' && judgement.mayBeDone;
+		const judged = { last, judgement: verdictOnCall(judgement, mayBeDone), attempts: retry };
 		if (judgement.verdict !== 'retry' || retry > retryLimits.retries) return judged;
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
@@ -55,4 +57,11 @@ export async function attemptWithRetries(
 		await pause(delayMs, stop);
 		if (stop?.aborted === true || timeLeftMs() <= 0) return judged;
 	}
+}
+
+/** A refusal of the last attempt does not show that an earlier one without an answer was not carried out. */
+function verdictOnCall(last: Judgement, mayBeDone: boolean): Judgement {
+	if (last.verdict === 'done' || !mayBeDone) return last;
+	const code = last.code === 'noAnswer' ? 'noAnswer' : 'unclear';
+	return { verdict: 'unknown', code, problem: last.problem };
 }
