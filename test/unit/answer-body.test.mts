@@ -203,4 +203,53 @@ describe('a payment', () => {
 	test.each(cases)('that is answered %i %s is %s', (status, text, verdict) => {
 		expect(judge(asked, { ...answered(text), status }).verdict).toBe(verdict);
 	});
+
+	const verdictOn = (status: number, fields: object): Judgement['verdict'] =>
+		judge(asked, { ...answered(JSON.stringify(fields)), status }).verdict;
+	const paid = { success: true, txHash: '0x1' };
+	const words = (text: string): string[] => text.split(' ');
+
+	test.each([
+		...words('true 1 0x1 200 201 OK okay success successful successfully succeeded sent paid done'),
+		...words('complete completed confirmed settled executed processed delivered disbursed'),
+		...words('transferred finalized finalised mined'),
+	])('with the state %s is done', (status) => {
+		expect(verdictOn(200, { ...paid, status })).toBe('done');
+	});
+
+	test.each([
+		...[{ cancelUrl: 'https://x.example.com' }, { refundable: true }, { queuedAt: '2026-11-01' }],
+		...[{ error: '' }, { errors: [] }, { refund: null }, { is_paid: true }, { code: '00' }],
+	])('is done beside %j', (field) => {
+		expect(verdictOn(200, { ...paid, ...field })).toBe('done');
+	});
+
+	test.each([
+		...words('err error exception failReason rejected declineReason cancelled reverted reversal'),
+		...words('refund expired dry_run dryRun simulated pendingSince queued waiting state phase'),
+		...words('outcome result statusText code responseCode status_code'),
+	])('is unknown with something in %s', (field) => {
+		expect(verdictOn(200, { ...paid, [field]: 'x' })).toBe('unknown');
+	});
+
+	test.each([
+		...words('success ok paid done completed confirmed settled executed sent processed finalised'),
+		...words('mined transferred approved isPaid wasSent has_confirmed'),
+	])('is unknown when %s is false', (field) => {
+		expect(verdictOn(200, { ...paid, data: { [field]: false } })).toBe('unknown');
+	});
+
+	test.each(words('message reason detail description'))('is unknown when %s tells', (field) => {
+		for (const word of words('failed declined rejected insufficient reverted'))
+			expect(verdictOn(200, { ...paid, [field]: `Transfer ${word}` })).toBe('unknown');
+	});
+
+	test.each([
+		...words('failed err error rejected declined denied refused cancelled aborted invalid bad'),
+		...words('insufficient exceeded limit forbidden blocked missing not_found unpaid'),
+		...words('unsuccessful unauthorized unprocessable unacceptable no false null 422 503'),
+		'too many requests',
+	])('that is refused with the state %s is not done', (status) => {
+		expect(verdictOn(422, { status })).toBe('notDone');
+	});
 });
