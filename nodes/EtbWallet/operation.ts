@@ -65,7 +65,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				output.push(errorItem({ ...error, ...(isUnknown && { outcome: 'unknown' }) }, itemIndex));
 			} else {
 				const { failure } = result;
-				const steps = [failure.remedy, textOfMade(doneBefore, account)].filter(Boolean);
+				const steps = [failure.remedy, describeCompletedItems(doneBefore, account)].filter(Boolean);
 				throw failureError(
 					context.getNode(),
 					{ ...failure, remedy: steps.join('<br/>') },
@@ -84,7 +84,10 @@ type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
  * The results of earlier items. n8n drops them when the node fails, and the service shows no way to list users (service
  * document §2), so their `id` would be lost.
  */
-function textOfMade(done: ReadonlyMap<number, ServiceResult>, account: Account): string {
+function describeCompletedItems(
+	done: ReadonlyMap<number, ServiceResult>,
+	account: Account,
+): string {
 	const made = [...done].flatMap(([itemIndex, result]) =>
 		result.ok ? [`item ${itemIndex}: ${JSON.stringify(result.output)}`] : [],
 	);

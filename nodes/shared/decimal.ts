@@ -3,20 +3,20 @@
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
 
-/** In characters. Longer text is no amount, and would take long to read. */
-const longestText = 1_000;
+/** In characters. A longer text is no number: it would take long to read. */
+const maxTextLength = 1_000;
 
 /** Digits that a number carries faithfully. */
 const faithfulDigits = 15;
 
 /** The noise that calculations with numbers leave, relative to the number: 0.1 + 0.2 is off by less. */
-const binaryNoise = 2 * Number.EPSILON;
+const noiseOfOne = 2 * Number.EPSILON;
 
 /** Adding up to 500 amounts is off by less. */
 const noiseOfSums = 250 * Number.EPSILON;
 
 /** The largest distance for rounding to two decimals. It is below 0.000001, so six written decimals stay. */
-const mostNoise = 0.0000005;
+const maxNoise = 0.0000005;
 
 /**
  * The decimal text of a number or numeric text, without what calculations with binary numbers leave: 0.1 + 0.2 gives
@@ -24,7 +24,7 @@ const mostNoise = 0.0000005;
  */
 export function decimalText(value: unknown): Decimal | undefined {
 	const text = typeof value === 'number' ? inDigits.format(withoutNoise(value)) : value;
-	if (typeof text !== 'string' || text.length > longestText) return undefined;
+	if (typeof text !== 'string' || text.length > maxTextLength) return undefined;
 	const [, whole, fraction = ''] = /^(-?\d+)(?:\.(\d+))?$/.exec(text.trim()) ?? [];
 	return whole === undefined ? undefined : unscaled(BigInt(whole + fraction), fraction.length);
 }
@@ -34,10 +34,10 @@ const inDigits = new Intl.NumberFormat('en', { useGrouping: false, maximumSignif
 
 function withoutNoise(value: number): number {
 	const hundredths = Number(value.toFixed(2));
-	const noise = Math.min(Math.abs(value) * noiseOfSums, mostNoise);
+	const noise = Math.min(Math.abs(value) * noiseOfSums, maxNoise);
 	if (Math.abs(value - hundredths) <= noise) return hundredths;
 	const rounded = Number(value.toPrecision(faithfulDigits));
-	return Math.abs(value - rounded) <= Math.abs(value) * binaryNoise ? rounded : value;
+	return Math.abs(value - rounded) <= Math.abs(value) * noiseOfOne ? rounded : value;
 }
 
 /**

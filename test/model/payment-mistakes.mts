@@ -23,14 +23,10 @@ export const mistakes: Mutation[] = [
 			'change.keep(reservationOf(payment));',
 			'change.keep([sentMark(payment)]);',
 		],
-		[
-			'A refusal frees nothing',
-			"change.remove(free.flatMap((each) => factMarks('doubt', each)));",
-			'',
-		],
+		['A refusal frees nothing', 'change.remove(free.flatMap(marksOfUse));', ''],
 		[
 			'A refusal leaves the doubt',
-			"change.remove(free.flatMap((each) => factMarks('doubt', each)));",
+			'change.remove(free.flatMap(marksOfUse));',
 			'change.remove(free.map(sentMark));',
 		],
 		[
@@ -75,8 +71,8 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'The end of a run removes the busy of its bucket',
-			"change.remove(free.flatMap((each) => factMarks('doubt', each)));",
-			"change.remove([...free.flatMap((each) => factMarks('doubt', each)), ...ended.map((each) => busyMark(each, slotNow()))]);",
+			'change.remove(free.flatMap(marksOfUse));',
+			'change.remove([...free.flatMap(marksOfUse), ...ended.map((each) => busyMark(each, slotNow()))]);',
 		],
 		[
 			'A question for a bucket makes it busy',
@@ -159,14 +155,10 @@ export const mistakes: Mutation[] = [
 			"states.set(payment, 'unused')",
 		],
 		['The payee is not asked for', '!payees.has(payeeMark(payment))', 'false'],
-		[
-			'Settling: not paid leaves the mark sent',
-			"change.remove(freed.flatMap((each) => factMarks('doubt', each)));",
-			'',
-		],
+		['Settling: not paid leaves the mark sent', 'change.remove(freed.flatMap(marksOfUse));', ''],
 		[
 			'Settling: not paid leaves the doubt',
-			"change.remove(freed.flatMap((each) => factMarks('doubt', each)));",
+			'change.remove(freed.flatMap(marksOfUse));',
 			'change.remove(freed.map(sentMark));',
 		],
 		[
@@ -289,14 +281,14 @@ export const mistakes: Mutation[] = [
 		`${shared}/service/answer.ts`,
 		[
 			'A payment without an answer is sent again',
-			"verdict: mayRepeat(asked) ? 'retry' : 'unknown', code: 'noAnswer'",
-			"verdict: 'retry', code: 'noAnswer'",
+			"if (!mayRepeat(asked)) return { verdict: 'unknown', code: 'noAnswer' };",
+			'',
 		],
 		['409 means that it was not paid', '[202, 207, 409, 423, 425]', '[202, 207]'],
 		['202 means that it was paid', '[202, 207, 409, 423, 425]', '[409, 423, 425]'],
 		[
 			'A success without a hash counts',
-			"found.every((value) => typeof value === 'string' && proof.test(value.trim())) &&\n\t\t\tnew Set(found).size === 1",
+			"found.every((value) => typeof value === 'string' && transactionHash.test(value.trim())) &&\n\t\t\tnew Set(found).size === 1",
 			'true',
 		],
 		['A state that is open counts', '[...denials, ...denialsOfPayment]', 'denials'],

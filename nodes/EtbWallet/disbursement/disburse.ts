@@ -11,7 +11,8 @@ import { PaymentRecord } from './paymentRecord';
 import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
-import { hintAtPeopleTwice, notRecorded, resultOfState, settleSteps, reportRun } from './report';
+import { hintAtPeopleTwice, reportRun } from './report';
+import { notRecorded, resultOfState, settleSteps } from './results';
 
 /**
  * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a person found out;

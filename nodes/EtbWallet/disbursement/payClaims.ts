@@ -9,7 +9,8 @@ import { isPayable, readPayee, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
 import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid } from './run';
 import { sendConcurrently } from './sending';
-import { resultOfState, reportRun } from './report';
+import { reportRun } from './report';
+import { resultOfState } from './results';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {

@@ -113,6 +113,9 @@ const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 	confirmedMark(fact, keyed),
 ];
 
+/** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
+const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
+
 /** The references that n8n keeps for this node. Each function throws what a call of the database throws. */
 export class PaymentRecord {
 	private readonly context: IExecuteFunctions;
@@ -204,7 +207,7 @@ export class PaymentRecord {
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'settledBefore');
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only once.
 			await change.write(freed.map(settledNotPaidMark));
-			change.remove(freed.flatMap((each) => factMarks('doubt', each)));
+			change.remove(freed.flatMap(marksOfUse));
 			return settled;
 		});
 	}
@@ -230,7 +233,7 @@ export class PaymentRecord {
 		// A late answer of another run may have recorded *paid*, after a person freed the reference and this run reserved it.
 		const paidByOthers = await havingFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
-		change.remove(free.flatMap((each) => factMarks('doubt', each)));
+		change.remove(free.flatMap(marksOfUse));
 	}
 
 	/** Whether the reservation of a payment is still this run's own. */

@@ -2,9 +2,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
 import { grouped } from '../../shared/grouped';
-import { cut, show } from '../../shared/invalidValue';
+import { cut } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
-import { messageOf } from '../../shared/unknownValues';
 import { withoutOwnFields } from '../ownFields';
 import { codesOfFields } from './codes';
 import type { RunOptions } from './options';
@@ -16,52 +15,6 @@ import {
 	type Result,
 	type Entry,
 } from './payment';
-import { inFlightMinutes, type PaymentState } from './paymentRecord';
-
-/** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */
-export const settleSteps = ({ reference = '' }: Entry): string =>
-	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
-
-/** The result of a payment that is not sent, by its state in the record. */
-export function resultOfState(entry: Entry, state: PaymentState): Result {
-	const { reference } = entry;
-	switch (state) {
-		case 'unused':
-			return { code: 'ready', message: 'Dry run: nothing was sent' };
-		case 'paid':
-			return {
-				code: 'paidBefore',
-				message: 'Paid or settled as paid before, not sent again',
-				remedy: 'There is nothing to do, unless this is a new payment: that needs a new reference.',
-			};
-		case 'paidToAnother':
-			return {
-				code: 'otherPayment',
-				message: `Nothing was sent, because another person or amount was paid under this reference: ${show(reference)}`,
-				remedy:
-					'Is it the same payment? Then do not pay it again: also not to another user ID of the same person, and of another amount only the difference. Otherwise give it a reference of its own.',
-			};
-		case 'inFlight':
-			return {
-				code: 'inFlight',
-				message: `Not sent: another execution is sending ${show(reference)}, or was cut off while it did`,
-				remedy: `Look at that execution for how it ended. When this node has paid nobody for ${inFlightMinutes} minutes, run this one again: then it says what to do.`,
-			};
-		case 'inDoubt':
-			return {
-				code: 'inDoubt',
-				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
-				remedy: settleSteps(entry),
-			};
-	}
-}
-
-/** The result of a payment when n8n's database fails. */
-export const notRecorded = (error: unknown): Result => ({
-	code: 'noRecord',
-	message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
-	remedy: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,
-});
 
 /** The words for each outcome, in this order: in the summary, and above a list. */
 const outcomeTexts = [

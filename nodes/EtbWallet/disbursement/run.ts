@@ -41,7 +41,7 @@ export async function loadSettings(
 }
 
 /** By item, the entries of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
-const endedBefore = (context: IExecuteFunctions): Map<number, EndedEntry> =>
+const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 	triesOf<EndedEntry>(context).done;
 
 /**
@@ -50,7 +50,7 @@ const endedBefore = (context: IExecuteFunctions): Map<number, EndedEntry> =>
  */
 export function readEntries(context: IExecuteFunctions, read: (entry: Entry) => void): Entry[] {
 	const sameReference = sameReferenceCheck();
-	const endedEntries = endedBefore(context);
+	const endedEntries = entriesOfEarlierTries(context);
 	for (const entry of endedEntries.values()) sameReference(entry);
 	return context.getInputData().map((_, itemIndex): Entry => {
 		const earlier = endedEntries.get(itemIndex);
@@ -116,7 +116,7 @@ export function runOf(
 	{ account, options }: Pick<Run, 'account' | 'options'>,
 	remedyOfUnknown: Run['remedyOfUnknown'],
 ): Run {
-	const endedEntries = endedBefore(context);
+	const endedEntries = entriesOfEarlierTries(context);
 	let hasFailure = false;
 	return {
 		context,

@@ -10,7 +10,8 @@ import type { RunOptions } from './options';
 import { outcomeOfEntry, type Payable, type Payment, type Result } from './payment';
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
-import { notRecorded, placeOf, resultOfState } from './report';
+import { placeOf } from './report';
+import { notRecorded, resultOfState } from './results';
 
 /** Cuts values into windows of `size`. */
 function windowsOf<Value>(size: number, values: Value[]): Value[][] {

@@ -22,7 +22,7 @@ interface Named {
 	key: string;
 }
 
-const wordsOf: Readonly<Record<Settled, { code: Code; message: string }>> = {
+const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>> = {
 	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
 	recordedPaid: {
 		code: 'settledPaid',
@@ -67,8 +67,8 @@ export async function settle(
 	let wasPaid: Named[];
 	let wasNotPaid: Named[];
 	try {
-		wasPaid = named(context, 'wasPaid', 'Was Paid');
-		wasNotPaid = named(context, 'wasNotPaid', 'Was Not Paid');
+		wasPaid = namedReferences(context, 'wasPaid', 'Was Paid');
+		wasNotPaid = namedReferences(context, 'wasNotPaid', 'Was Not Paid');
 		requireNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
@@ -94,7 +94,7 @@ export async function settle(
 		'Settle Unknown, nothing was sent. Now set Mode back to what it was, if you set it by hand',
 	);
 	return [...settled].map(([{ reference }, state]) => {
-		const { code, message } = wordsOf[state];
+		const { code, message } = resultBySettled[state];
 		const json = { outcome: outcomeOf(code), code, message, mode: 'settle', reference };
 		return { json, pairedItem: { item: 0 } };
 	});
@@ -112,7 +112,11 @@ function notSettled(
 }
 
 /** The references in a field, one a line: of all items, if an expression gives them. @throws {InvalidValueError} */
-function named(context: IExecuteFunctions, name: 'wasPaid' | 'wasNotPaid', field: string): Named[] {
+function namedReferences(
+	context: IExecuteFunctions,
+	name: 'wasPaid' | 'wasNotPaid',
+	field: string,
+): Named[] {
 	const items = hasExpression(savedParameter(context, name))
 		? [...context.getInputData().keys()]
 		: [0];

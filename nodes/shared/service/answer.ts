@@ -5,7 +5,7 @@ import { cut, isAbsent, show } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import type { Answer, Attempt, NoAnswer } from './attempt';
 import { changes, mayRepeat, type ServiceRequest } from './request';
-import { notBegun, tooLarge } from './silence';
+import { notBegun, tooLarge } from './noAnswer';
 
 /**
  * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses it.
@@ -24,23 +24,23 @@ export type Judgement =
 
 type Asked = Pick<
 	ServiceRequest,
-	'method' | 'body' | 'answersWith' | 'movesMoney' | 'outputIfAnswerIsSilent'
+	'method' | 'body' | 'answersWith' | 'movesMoney' | 'defaultOutput'
 >;
 
 /** Statuses of failures that are usually temporary. */
-const passing: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
  * Client errors and redirects that can also follow a POST that was carried out: by 408 and 499 a proxy says that it gave up
  * waiting, by 302 and 303 a service says where to see what it did.
  */
-const openRefusals: ReadonlySet<number> = new Set([302, 303, 408, 499]);
+const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /**
  * Statuses that do not show whether a payment was made. 202 and 207: accepted, or done in part. The others: a gateway that
  * repeats a payment can get these for the repetition.
  */
-const openForPayments: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
+const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
 
 /**
  * Decides the meaning of an attempt. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
@@ -48,14 +48,14 @@ const openForPayments: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
  * leave it open, `success: true` and a `txHash` (§2, Disbursement result), and nothing in the answer that contradicts it.
  */
 export function judge(asked: Asked, attempt: Attempt): Judgement {
-	if (attempt.kind === 'noAnswer') return judgeSilence(asked, attempt);
+	if (attempt.kind === 'noAnswer') return judgeNoAnswer(asked, attempt);
 	const { status } = attempt;
-	if (asked.movesMoney === true && openForPayments.has(status))
+	if (asked.movesMoney === true && ambiguousPaymentStatuses.has(status))
 		return { verdict: 'unknown', code: 'unclear' };
 	if (status >= 200 && status < 300) return judgeSuccess(asked, attempt);
-	const isRefusal = status >= 300 && status < 500 && !openRefusals.has(status);
+	const isRefusal = status >= 300 && status < 500 && !ambiguousStatuses.has(status);
 	if (mayRepeat(asked)) {
-		if (passing.has(status))
+		if (temporaryStatuses.has(status))
 			return { verdict: 'retry', code: 'refused', mayBeDone: changes(asked) && !isRefusal };
 	} else {
 		// The status says no, and the body says that it was made, or may be.
@@ -66,7 +66,7 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	return { verdict: 'unknown', code: 'unclear' };
 }
 
-function judgeSilence(asked: Asked, { code, sent }: NoAnswer): Judgement {
+function judgeNoAnswer(asked: Asked, { code, sent }: NoAnswer): Judgement {
 	if (code === notBegun) return { verdict: 'notDone', code: 'notReached' };
 	if (!sent) return { verdict: 'retry', code: 'notReached', mayBeDone: false };
 	if (code === tooLarge)
@@ -91,7 +91,7 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { body } = answer;
 	if (movesMoney && (!says(true, body) || hasRepeatedName(answer)))
 		return 'without saying whether it paid';
-	const maySayNothing = asked.outputIfAnswerIsSilent !== undefined;
+	const maySayNothing = asked.defaultOutput !== undefined;
 	if (!hasFields(body) && !(maySayNothing && (body !== undefined || isPlain(answer)))) {
 		const isEmpty = answer.text.trim() === '';
 		return isEmpty ? 'with an empty body' : 'with a body that is not a JSON object';
@@ -100,7 +100,7 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	if (contradicts !== undefined || answersWith === undefined) return contradicts;
 	const found = inPlaces(body, answersWith).filter((value) => value !== undefined);
 	const isThere = movesMoney
-		? found.every((value) => typeof value === 'string' && proof.test(value.trim())) &&
+		? found.every((value) => typeof value === 'string' && transactionHash.test(value.trim())) &&
 			new Set(found).size === 1
 		: !found.every(isAbsent);
 	return isThere ? undefined : `with no ${answersWith} in its body`;
@@ -120,7 +120,7 @@ const says = (success: boolean, body: unknown): boolean =>
 /** Whether the text of an answer tells of a payment that was made, or may be. */
 const tellsOfPayment = (answer: Answer): boolean => {
 	const text = plainText(answer);
-	return tells.some((words) => words.test(text));
+	return openPaymentPatterns.some((words) => words.test(text));
 };
 
 /** Whether an object in the text of an answer has a name twice: of two values JSON keeps the last one. */
@@ -184,14 +184,14 @@ const isUnnamed = (value: object, name: string): boolean =>
 	Array.isArray(value) || /^(?:value|name|text)$/i.test(name);
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
-const succeeded =
+const successWords =
 	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined';
 
 /** Words by which an answer says that the call was not carried out. */
-const no = 'false|error|fail(?:ed|ure)?|rejected|declined|denied';
+const failureWords = 'false|error|fail(?:ed|ure)?|rejected|declined|denied';
 
 /** Names of fields that say of a payment that it was made, at their beginning. */
-const made =
+const successNames =
 	'(?:is|was|has)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)';
 
 /** Any value except those that stand for an empty field, such as 0, null or n/a. */
@@ -201,7 +201,7 @@ type Rule = [names: RegExp, values: RegExp];
 
 /** Fields by which an answer of any endpoint says that the call was not carried out. */
 const denials: Rule[] = [
-	[/^(?:data\.)?(?:success|ok|status)?$/, RegExp(`^(?:${no})$`, 'i')],
+	[/^(?:data\.)?(?:success|ok|status)?$/, RegExp(`^(?:${failureWords})$`, 'i')],
 	[/^(?:data\.)?errors?(?:\.|$)/, filled],
 ];
 
@@ -209,39 +209,39 @@ const denials: Rule[] = [
 const denialsOfPayment: Rule[] = [
 	[
 		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
-		RegExp(`^(?!(?:${succeeded})[.!]?$)`, 'i'),
+		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
 	],
-	[/(?:^|\.)(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${succeeded}|0+)$)`, 'i')],
+	[/(?:^|\.)(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${successWords}|0+)$)`, 'i')],
 	// A payment that was made may say where it can be cancelled, and when it was queued.
 	[
 		/^(?!.*(?:able|url)$).*(?:\berr\b|error|exception|fail|reject|declin|cancel|revert|revers|refund|expired|dry_?run|simulat)/is,
 		filled,
 	],
 	[/^(?!.*(?:able|at|time)$).*(?:pending|queued|waiting)/is, filled],
-	[RegExp(`(?:^|\\.)${made}[^.]*$`, 'i'), RegExp(`^(?:0|no|${no})$`, 'i')],
+	[RegExp(`(?:^|\\.)${successNames}[^.]*$`, 'i'), RegExp(`^(?:0|no|${failureWords})$`, 'i')],
 	[/(?:message|reason|detail|description|code)$/i, /fail|declin|reject|insufficient|revert/i],
 ];
 
 /** Between the name of a field and its value in a text, also of `["…"]` and `{"value": "…"}`. */
-const is = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
+const separator = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
 
 /** Words of a final failure in a field for the state. A refusal with any other state may still be paid, so it is unknown. */
-const failedForGood =
+const finalFailureWords =
 	'fail|\\berr|error|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\b(?:no|false|null|[45]\\d\\d)\\s*["},\\]]';
 
 /**
  * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
  * Each takes linear time.
  */
-const tells = [
+const openPaymentPatterns = [
 	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|waiting|processing',
-	`(?:status|state|phase|outcome|result)(?:_?text)?${is}(?![^"]{0,99}?(?:${failedForGood}))[^\\s"{[]`,
-	`"${made}\\w*${is}(?:true|yes|1)\\b`,
-	`"(?:\\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)${is}(?!null|none|false)[^\\s"{[]`,
+	`(?:status|state|phase|outcome|result)(?:_?text)?${separator}(?![^"]{0,99}?(?:${finalFailureWords}))[^\\s"{[]`,
+	`"${successNames}\\w*${separator}(?:true|yes|1)\\b`,
+	`"(?:\\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)${separator}(?!null|none|false)[^\\s"{[]`,
 ].map((words) => RegExp(words, 'i'));
 
 /** A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, and without a word of failure. */
-const proof = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
+const transactionHash = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {

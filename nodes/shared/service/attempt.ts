@@ -2,7 +2,7 @@
 import { unlessAborted } from '../time';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
 import { isObject, property } from '../unknownValues';
-import { notBegun, silencesBeforeSending, stopped, timedOut, tooLarge } from './silence';
+import { notBegun, reasonsBeforeSending, stopped, timedOut, tooLarge } from './noAnswer';
 
 export type Attempt = Answer | NoAnswer;
 
@@ -127,7 +127,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 function wasNotSent(error: unknown): boolean {
 	const errors = property(error, 'errors');
 	return (
-		silencesBeforeSending.has(property(error, 'code')) ||
+		reasonsBeforeSending.has(property(error, 'code')) ||
 		notSentSystemCalls.has(property(error, 'syscall')) ||
 		isBlockedByN8n(error) ||
 		property(error, 'message') === proxyEnded ||

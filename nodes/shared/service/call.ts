@@ -80,5 +80,5 @@ export function resultOf(
 	const body = last.kind === 'answer' ? last.body : undefined;
 	const { data, ...rest } = hasFields(body) ? body : {};
 	const fields = hasFields(data) ? { ...rest, ...data } : hasFields(body) ? body : {};
-	return { ok: true, output: { ...request.outputIfAnswerIsSilent, ...fields } };
+	return { ok: true, output: { ...request.defaultOutput, ...fields } };
 }

@@ -8,7 +8,7 @@ import type { Attempt, NoAnswer } from './attempt';
 import { quoted, reasonIn } from './reason';
 import { mayRepeat, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
-import { notBegun, silences } from './silence';
+import { notBegun, noAnswerReasons } from './noAnswer';
 
 /** A failure in words. Holds no secret. */
 export interface Failure {
@@ -99,7 +99,7 @@ export function describeFailure(
 		return `It may have been set: ask the partner service what is set now. ${remedy}${tried}`;
 	};
 	if (attempt.kind === 'noAnswer') {
-		const { message, remedy } = describeSilence(attempt, account);
+		const { message, remedy } = describeNoAnswer(attempt, account);
 		return { verdict, code, message, remedy: remedyOf(remedy) };
 	}
 	const { status } = attempt;
@@ -120,7 +120,7 @@ export function describeFailure(
 const checkAnswer =
 	'Check the values that were sent, and the Base URL in the ETB Wallet API credential.';
 
-function describeSilence(
+function describeNoAnswer(
 	{ code, sent }: NoAnswer,
 	account: Account,
 ): { message: string; remedy: string } {
@@ -130,7 +130,7 @@ function describeSilence(
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
 		};
 	}
-	const [why, remedy = checkAddress] = silences.get(code) ?? [
+	const [why, remedy = checkAddress] = noAnswerReasons.get(code) ?? [
 		`the connection failed (${hideSecrets(code, account)})`,
 	];
 	const { origin } = account.url;

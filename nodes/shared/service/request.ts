@@ -12,7 +12,7 @@ export interface ServiceRequest {
 	/** Whether it pays somebody: then it counts as done only with a proof (`answer.ts`). */
 	movesMoney?: true;
 	/** Output of endpoints 4 and 5, whose answers the service document does not show. The answer's fields are added to it. */
-	outputIfAnswerIsSilent?: IDataObject;
+	defaultOutput?: IDataObject;
 	/** The steps for statuses that mean something more at this endpoint. */
 	remedies?: Remedies;
 }
@@ -30,7 +30,7 @@ export const balanceRequest: ServiceRequest = {
 /** Endpoint 4 of the service document §4. */
 export function webhookRequest(url: string): ServiceRequest {
 	const body = { webhookUrl: url };
-	return { method: 'PUT', path: '/webhook', body, outputIfAnswerIsSilent: body };
+	return { method: 'PUT', path: '/webhook', body, defaultOutput: body };
 }
 
 type Method = Pick<ServiceRequest, 'method'>;

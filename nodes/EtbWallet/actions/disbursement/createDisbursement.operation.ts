@@ -1,39 +1,8 @@
 /** Disbursement → Create: the fields of a payment in the editor. `disbursement/` pays it. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
-import { maxTimeoutMs } from '../../disbursement/paymentRecord';
-import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
 import type { Operation } from '../../operation';
-
-export const concurrency: INodeProperties = {
-	displayName: 'Concurrency',
-	name: 'concurrency',
-	type: 'number',
-	typeOptions: { minValue: 1, maxValue: maxConcurrency },
-	default: 10,
-	description:
-		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
-};
-
-export const timeout: INodeProperties = {
-	displayName: 'Timeout (Ms)',
-	name: 'timeout',
-	type: 'number',
-	typeOptions: { minValue: minTimeoutMs, maxValue: maxTimeoutMs },
-	default: 60000,
-	description:
-		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
-};
-
-/** The field Options, with these in it. */
-export const optionsField = (options: INodeProperties[]): INodeProperties => ({
-	displayName: 'Options',
-	name: 'options',
-	type: 'collection',
-	placeholder: 'Add Option',
-	default: {},
-	options,
-});
+import { concurrency, optionsField, timeout } from './sendOptions';
 
 const inEditor: IDisplayOptions = { show: { '@tool': [false] } };
 

@@ -2,7 +2,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims as execute } from '../../disbursement/payClaims';
 import type { Operation } from '../../operation';
-import { concurrency, optionsField, timeout } from './createDisbursement.operation';
+import { concurrency, optionsField, timeout } from './sendOptions';
 
 const field = (displayName: string, name: string, description: string): INodeProperties => ({
 	displayName,

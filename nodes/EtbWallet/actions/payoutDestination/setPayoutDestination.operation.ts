@@ -79,7 +79,7 @@ export const setPayoutDestination: Operation = {
 			method: 'PUT',
 			path: '/treasury/payout-destination',
 			body,
-			outputIfAnswerIsSilent: body,
+			defaultOutput: body,
 		};
 	}),
 };

@@ -8,19 +8,19 @@ export const tooLarge = 'ANSWER_TOO_LARGE';
 /** Its time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
 
-type Silence = [why: string, remedy?: string];
+type Reason = [why: string, remedy?: string];
 
-const expired: Silence = [
+const expired: Reason = [
 	'its certificate is out of date',
 	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
 ];
-const untrusted: Silence = [
+const untrusted: Reason = [
 	'its certificate is self-signed, or an authority made it that n8n does not know',
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
 ];
 
 /** Each of these can only happen before the first byte of the request left: TLS begins before it. */
-export const silencesBeforeSending = new Map<unknown, Silence>([
+export const reasonsBeforeSending = new Map<unknown, Reason>([
 	['ECONNREFUSED', ['nothing answers at that address']],
 	['ENOTFOUND', ['the host name is not known']],
 	['EAI_AGAIN', ['the host name could not be looked up']],
@@ -41,8 +41,8 @@ export const silencesBeforeSending = new Map<unknown, Silence>([
 	],
 ]);
 
-export const silences = new Map<unknown, Silence>([
-	...silencesBeforeSending,
+export const noAnswerReasons = new Map<unknown, Reason>([
+	...reasonsBeforeSending,
 	['EHOSTUNREACH', ['no network connection leads there']],
 	['ENETUNREACH', ['no network connection leads there']],
 	['ECONNABORTED', ['the service took too long to answer']],

@@ -1,0 +1,34 @@
+/** The fields of the options that all operations that pay have. */
+import type { INodeProperties } from 'n8n-workflow';
+import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
+import { maxTimeoutMs } from '../../disbursement/paymentRecord';
+
+export const concurrency: INodeProperties = {
+	displayName: 'Concurrency',
+	name: 'concurrency',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: maxConcurrency },
+	default: 10,
+	description:
+		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
+};
+
+export const timeout: INodeProperties = {
+	displayName: 'Timeout (Ms)',
+	name: 'timeout',
+	type: 'number',
+	typeOptions: { minValue: minTimeoutMs, maxValue: maxTimeoutMs },
+	default: 60000,
+	description:
+		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
+};
+
+/** The field Options, with these in it. */
+export const optionsField = (options: INodeProperties[]): INodeProperties => ({
+	displayName: 'Options',
+	name: 'options',
+	type: 'collection',
+	placeholder: 'Add Option',
+	default: {},
+	options,
+});
