@@ -222,15 +222,6 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	}
 }
 
-/** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
-export const isStopped = (context: IExecuteFunctions): boolean =>
-	context.getExecutionCancelSignal()?.aborted === true;
-
-/** Shows a remark beside the output. */
-export function addHint(context: IExecuteFunctions, message: string): void {
-	context.addExecutionHints({ message, location: 'outputPane' });
-}
-
 /**
  * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error code is anywhere in
  * it, such as "EPERM" in "housePermit".
@@ -270,4 +261,15 @@ export function apiError(
  */
 export function errorItem(error: IDataObject, itemIndex: number): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
+}
+
+// Documented calls of n8n, in short.
+
+/** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
+export const isStopped = (context: IExecuteFunctions): boolean =>
+	context.getExecutionCancelSignal()?.aborted === true;
+
+/** Shows a remark beside the output. */
+export function addHint(context: IExecuteFunctions, message: string): void {
+	context.addExecutionHints({ message, location: 'outputPane' });
 }
