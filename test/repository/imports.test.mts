@@ -37,6 +37,15 @@ test('each folder imports from itself and from what it may', () => {
 	expect(imports.filter(isForbidden)).toEqual([]);
 });
 
+test('no code outside of the gate names a path in it, but the checks of documents', () => {
+	const files = globSync('{bench,credentials,demo,examples,nodes,sandbox,scripts,test}/**/*.*ts', {
+		exclude: (name) => name === 'node_modules',
+	});
+	expect(files.length).toBeGreaterThan(200);
+	const naming = files.filter((file) => /["'`/]gate\/\w/.test(readFileSync(file, 'utf8')));
+	expect(naming.filter((file) => !file.startsWith('test/repository/'))).toEqual([]);
+});
+
 describe('the code of the package', () => {
 	/** The floors of the house, lowest first. A file imports from lower floors, and from its own folder. */
 	const floors = [
