@@ -39,5 +39,5 @@ if (isSettling) {
 					...questions,
 				];
 	const asks = settled.length > 0 || !$('Pay salaries').isExecuted;
-	return asks ? [{ asks, fields }, ...rows].map((json) => ({ json })) : [];
+	return asks ? [{ asks, fields }, ...toPlaces(rows)].map((json) => ({ json })) : [];
 }

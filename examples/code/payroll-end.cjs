@@ -1,1 +1,1 @@
-return rows.map((json) => ({ json }));
+return toPlaces(rows).map((json) => ({ json }));

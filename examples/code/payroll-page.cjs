@@ -88,5 +88,6 @@ const approve = `Approve: pay ${sum(ready)} ETB to ${people(ready)}, ${purpose},
 const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
 const item = { asks, approve, fields: [html, decide], page: (bad ?? html).html };
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
-if (written.length === 0) written.push({ reason: 'Nobody was paid', updatedAt: '' });
-return [item, ...written].map((json) => ({ json }));
+const ofFile = written.map(({ id, updatedAt, ...row }) => row);
+if (!asks && written.length === 0) ofFile.push({ reason: 'Nobody was paid' });
+return [item, ...toPlaces(written), ...ofFile].map((json) => ({ json }));

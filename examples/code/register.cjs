@@ -49,3 +49,10 @@ const rows = results.map((row) => {
 		settledBy: isSettling ? answer.user?.email : undefined,
 	};
 });
+// "What next?" sends an item to one place: the table, or the error. `createdAt` is a column that the table leaves out.
+const isWritten = ({ reference, updatedAt }) => reference && updatedAt === undefined;
+const isLeft = ({ outcome }) => !isSettling && ['notPaid', 'unknown'].includes(outcome);
+const toPlaces = (rows) => [
+	...rows.filter(isWritten).map((row) => ({ ...row, createdAt: true })),
+	...rows.filter(isLeft).map((row) => ({ ...row, isLeft: true })),
+];
