@@ -480,6 +480,8 @@ export class Judge {
 		const after = this.rowOf(run);
 		const added = new Set([...after].filter((mark) => !before.has(mark)));
 		const removed = new Set([...before].filter((mark) => !after.has(mark)));
+		const total = run.payees.reduce((sum, { amount }) => sum + amount, 0);
+		const isAboveLimit = total > (run.plan.maxTotalEtb ?? Infinity);
 		for (const [item, { code }] of run.lines) {
 			const key = run.payees[item]?.key ?? '';
 			const paid = [`sent:${key}`, `paid:${key}`, `paidConfirmed:${key}`, `anybody:${key}`];
@@ -495,10 +497,10 @@ export class Judge {
 			for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])
 				if (hadAccess && after.has(`${fact}:${key}`) && !after.has(`${fact}Confirmed:${key}`))
 					this.broken(`${run.name} leaves half of the fact ${fact} of ${key}`);
-			// A run that pays records the doubt that it finds.
+			// A run that pays records the doubt that it finds, unless a limit of the run refuses it before it reserves.
 			const doubt = ['doubt', 'doubtConfirmed'].map((mark) => `${mark}:${key}`);
 			if (code === 'inDoubt' && run.plan.does === 'pay') {
-				if (!doubt.every((mark) => after.has(mark)))
+				if (!isAboveLimit && !doubt.every((mark) => after.has(mark)))
 					this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
 				for (const mark of doubt) added.delete(mark);
 			}

@@ -16,8 +16,8 @@
  * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. Nobody removes the *busy* of
  * a reservation; it expires by time alone. So the end of a run removes marks only of payments that were not made. The cost
  * comes after a crash: a reference that was in flight stays so for one or two slots, and for as long as the node reserves
- * others of its bucket. The first run that finds it in doubt records the doubt, so that later reservations in its bucket
- * change nothing.
+ * others of its bucket. The first run that would reserve it and finds it in doubt records the doubt, so that later reservations
+ * in its bucket change nothing.
  *
  * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A reference that
  * becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved again.
