@@ -25,6 +25,16 @@ export const invalid = (
 		remedy,
 	);
 
+/** @throws {InvalidValueError} for the first refusal that holds */
+export function refuseIf(
+	field: string,
+	value: unknown,
+	refusals: ReadonlyArray<[isRefused: boolean, why: string, remedy: string]>,
+): void {
+	for (const [isRefused, why, remedy] of refusals)
+		if (isRefused) throw invalid(field, value, why, remedy);
+}
+
 /** Whatever reading a value threw, such as an error of an expression, as a value that cannot be used. */
 export function asInvalidValue(error: unknown): InvalidValueError {
 	if (error instanceof InvalidValueError) return error;

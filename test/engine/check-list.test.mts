@@ -166,7 +166,7 @@ test.each<[INodeParameters, string]>([
 	// An expression with a mistake in it would compare with nobody.
 	[{ knownPayments: '={{ $json.payments }}' }, 'Known Payments is'],
 	[{ knownPeople: '={{ $json.people }}' }, 'Known People is'],
-	[{ knownPayments: rowOf({ Reference: 'salary-2026-10-E1' }) }, 'has no column reference'],
+	[{ knownPayments: rowOf({ Reference: 'salary-2026-10-E1' }) }, 'has no rows with reference'],
 	[{ columns: { name: '={{ 5 }}' } }, 'The heading of name in Columns is 5'],
 	[{ knownPayments: '={{ 5 }}' }, 'Known Payments is 5'],
 ])('%p is refused', async (fields, message) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { textOf } from '../../nodes/EtbWallet/list/cells.ts';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
 import { otherColumns } from '../../nodes/EtbWallet/list/headings.ts';
-import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
+import { duePeriod, readPeriod } from '../../nodes/shared/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 
 const now = new Date('2026-10-26T08:00:00Z');

@@ -337,6 +337,16 @@ describe('with Known Payments', () => {
 		expect(codesOf(again)).toEqual([code]);
 	});
 
+	test.each([
+		['abebe@example.org', 'changed', ['changedEmail']],
+		['Abebe@Example.com', 'same', []],
+		['', 'same', []],
+	])('beside the email address of the table %p is %s', (email, known, codes) => {
+		const people = [{ ...abebe, userId: 'w1', email: 'abebe@example.com' }];
+		const [row] = check([{ ...abebe, email }], { people });
+		expect([row?.status, row?.known, codesOf(row)]).toEqual(['ready', known, codes]);
+	});
+
 	test('the amount of the last time counts, and not that of the table, which is older', () => {
 		const people = [{ ...abebe, amountEtb: 1, userId: 'w1' }];
 		expect(against([paid()], {}, { people }).known).toBe('same');

@@ -1,5 +1,5 @@
 /** Reads the cells of a list, whatever program wrote them. */
-import { InvalidValueError, invalid, show } from '../../shared/invalidValue';
+import { InvalidValueError, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/lookalikes';
 
 /** Nearly all cells, of which nothing is taken off. */
@@ -49,16 +49,6 @@ export function decoded(cell: unknown): unknown {
 /** Whether it is what spreadsheets write for a formula that fails, in each of their languages. */
 export const isFormulaError = (text: string): boolean =>
 	/^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
-
-/** @throws {InvalidValueError} for the first refusal that holds */
-export function refuseIf(
-	field: string,
-	value: unknown,
-	refusals: ReadonlyArray<[isRefused: boolean, why: string, remedy: string]>,
-): void {
-	for (const [isRefused, why, remedy] of refusals)
-		if (isRefused) throw invalid(field, value, why, remedy);
-}
 
 const unreadable: Array<[found: RegExp, what: string, remedy: string]> = [
 	[

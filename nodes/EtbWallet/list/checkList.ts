@@ -2,11 +2,11 @@
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf } from '../../shared/lookalikes';
+import { calendarOf, periodIn, type Period } from '../../shared/period';
 import { textOf } from './cells';
 import { changes, namesakesAmong, othersAmong, paidLately, sumsOfOthers } from './compare';
 import { readList, type Column, type HeadingOf } from './headings';
 import { paymentsIn, peopleIn, referenceOf, type RegisteredPayment } from './known';
-import { calendarOf, periodIn, type Period } from './period';
 import { remarkIf } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
 
@@ -30,14 +30,12 @@ export interface ListSettings {
 /**
  * Checks a list, and makes a payment of each row without a problem. The rows stay in order, and those without anything in
  * them are left out. Only a row that is ready has a reference and an amount, so nothing that comes next can pay another one.
- *
- * Nothing is guessed: a row that cannot be read is a problem, and an odd one has remarks for whoever approves it.
  * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet
  * @returns of each row the index of its item, and its fields, which docs/operations.md describes
  * @throws {InvalidValueError} if the list as a whole cannot be used
  */
 export function checkList(items: ReadonlyArray<Record<string, unknown>>, settings: ListSettings) {
-	const { columns = {}, now, period, purpose } = settings;
+	const { columns = {}, now, period, purpose, setsUpPeople: setsUp = false } = settings;
 	const headingOf = (column: Column): string => columns[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
 	const rows = sources.map((source) => readRow(source, now, headingOf));
@@ -46,7 +44,6 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 	const people = settings.people === undefined ? undefined : peopleIn(settings.people, now);
 	const payments =
 		settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose);
-	const setsUp = settings.setsUpPeople === true;
 	if (people) findWallets(persons, people, setsUp);
 	for (const { person, problems } of people || setsUp ? [] : persons)
 		if (person.userId === '')
@@ -103,9 +100,8 @@ function doublesAmong(rows: readonly ReadRow[], headingOf: HeadingOf): (row: Rea
 	const finders = (['userId', 'key'] as const).map((field) => {
 		const lookIn = ({ person }: ReadRow): string => lookOf(person[field]);
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
-		const find = othersAmong(
-			rows.map((row) => ({ look: lookIn(row), id: row, name: nameOf(row) })),
-		);
+		const items = rows.map((row) => ({ look: lookIn(row), id: row, name: nameOf(row) }));
+		const find = othersAmong(items);
 		const heading = headingOf(field === 'key' ? 'employee' : field);
 		return (row: ReadRow): string => {
 			const others = find(lookIn(row), row);
@@ -169,17 +165,15 @@ function rowChecker(
 		const newness = isUnpaid ? 'never paid before' : 'not in Known People';
 		// With Known Payments an amount is compared with the last one for the same purpose: a bonus is not a lower salary.
 		const inPeople = table && { ...table, ...(payments && { amountEtb: 0 }) };
-		const changed = payment
-			? changes(person, [[payment, 'when it was paid']])
-			: changes(person, [
-					[inPeople, 'in Known People'],
-					[last && { ...last, amountEtb: lastTime?.amountEtb }, `last time (${last?.period})`],
-				]);
+		const lastAmount = last && { ...last, amountEtb: lastTime?.amountEtb };
+		const beforePaid: Array<[Person | undefined, string]> = [
+			[inPeople, 'in Known People'],
+			[lastAmount, `last time (${last?.period})`],
+		];
+		const changed = changes(person, payment ? [[payment, 'when it was paid']] : beforePaid);
 		remarks.push(...remarkIf('new', isNew && newness), ...changed, ...namesakes(person));
 		// The same amount for another purpose can be one list under two purposes. Any other amount is usual there.
-		const alike = before.filter(
-			(each) => forPurpose.includes(each) || each.amountEtb === amountEtb,
-		);
+		const alike = before.filter((one) => forPurpose.includes(one) || one.amountEtb === amountEtb);
 		if (!payment) remarks.push(...paidLately(alike, now));
 		if (sums.has(amountEtb ?? 0)) remarks.push(...remarkIf('sumOfOthers'));
 
@@ -191,7 +185,6 @@ function rowChecker(
 			...{ status, problem, remarks },
 			...(status === 'ready' && { amountEtb, reference }),
 			...(status === 'ready' && listedEtb !== undefined && { listedEtb }),
-
 			...(isReadable && (people ?? payments) && { known }),
 			...(lastTime && { lastTime: shown(lastTime) }),
 			...(status === 'paidBefore' && payment && { paid: shown(payment) }),
@@ -200,15 +193,9 @@ function rowChecker(
 }
 
 /** A payment in the output. */
-const shown = ({
-	period,
-	name,
-	phone,
-	userId: toUserId,
-	amountEtb,
-	...payment
-}: RegisteredPayment) => ({
-	...{ period, name, phone, toUserId, ...(amountEtb !== undefined && { amountEtb }) },
+const shown = ({ amountEtb, ...payment }: RegisteredPayment) => ({
+	...{ period: payment.period, name: payment.name, phone: payment.phone },
+	...{ toUserId: payment.userId, ...(amountEtb !== undefined && { amountEtb }) },
 	...{ paidAt: payment.paidAt, txHash: payment.txHash, workflow: payment.workflow },
 });
 

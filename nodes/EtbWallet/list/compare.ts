@@ -1,8 +1,8 @@
 /** Remarks on a person beside the others of the list, the people and the payments that are known. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { lookOf, phoneOf } from '../../shared/lookalikes';
+import { dayMs, localTime } from '../../shared/period';
 import type { RegisteredPayment } from './known';
-import { dayMs, localTime } from './period';
 import { remarkIf, type Remark } from './remarks';
 import type { Person } from './rows';
 
@@ -16,7 +16,7 @@ const fields = [
 	{ field: 'name', look: lookOf, changed: 'changedName', same: 'sameName' },
 	{ field: 'phone', look: phoneOf, changed: 'changedPhone', same: 'samePhone' },
 	{ field: 'userId', look: lookOf, changed: 'changedWallet', same: 'sameWallet' },
-	{ field: 'email', look: emailOf, changed: undefined, same: 'sameEmail' },
+	{ field: 'email', look: emailOf, changed: 'changedEmail', same: 'sameEmail' },
 ] as const;
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
@@ -32,13 +32,11 @@ export function changes(person: Person, known: ReadonlyArray<[Person | undefined
 		const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
 		const others = fields.flatMap(({ field, look, changed }) => {
 			const looks = [look(person[field]), look(before?.[field] ?? '')];
-			const isSame = looks[0] === looks[1] || looks.includes('') || changed === undefined;
+			const isSame = looks[0] === looks[1] || looks.includes('');
 			return isSame ? [] : remarkIf(changed, `${before?.[field]} ${when}`);
 		});
-		return [
-			...remarkIf('changedAmount', isOther && `${etb(was)} ${when}, ${percent} %`),
-			...others,
-		];
+		const text = isOther && `${etb(was)} ${when}, ${percent} %`;
+		return [...remarkIf('changedAmount', text), ...others];
 	});
 	return [...new Map(found.map((each) => [each.code, each])).values()];
 }
@@ -95,10 +93,9 @@ export function othersAmong(items: ReadonlyArray<{ look: string; id: unknown; na
 		if (look !== '' && names.size < 4) found.set(look, names.set(id, name));
 	}
 	return (look: string, id: unknown): string => {
-		const others = [...(found.get(look) ?? [])].filter(([other]) => other !== id);
-		return others
-			.map(([, name]) => name)
-			.slice(0, 3)
-			.join(', ');
+		const others = [...(found.get(look) ?? [])].flatMap(([other, name]) =>
+			other === id ? [] : [name],
+		);
+		return others.slice(0, 3).join(', ');
 	};
 }

@@ -122,12 +122,8 @@ function headsIn({ cells, line }: SheetRow, headingOf: HeadingOf) {
 	const places = placesIn(headings, headingOf);
 	const found = requiredColumns.filter((column) => places.get(column)?.length).length;
 	const texts = headings.filter((text) => !/^[-+\d\s.,/():%]*$/.test(text)).length;
-	return {
-		headings,
-		places,
-		line,
-		fit: found === requiredColumns.length ? Infinity : 3 * found + texts,
-	};
+	const fit = found === requiredColumns.length ? Infinity : 3 * found + texts;
+	return { headings, places, line, fit };
 }
 
 /** It may have several lines. */
@@ -156,10 +152,9 @@ function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[
 
 /** @throws {InvalidValueError} if a column is missing, or is there twice */
 function requireColumns({ headings, places, line }: Heads, headingOf: HeadingOf): void {
-	const needed = columnNames.filter((column) => headingOf(column) !== column);
-	const missing = [...new Set([...requiredColumns, ...needed])].filter(
-		(column) => !places.get(column)?.length,
-	);
+	const isNeeded = (column: Column): boolean =>
+		headingOf(column) !== column || requiredColumns.some((each) => each === column);
+	const missing = columnNames.filter((column) => isNeeded(column) && !places.get(column)?.length);
 	if (missing.length > 0) {
 		throw new InvalidValueError(
 			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${listed(headings)}${line > 0 ? ` (row ${line})` : ''}`,

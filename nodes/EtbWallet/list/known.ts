@@ -1,9 +1,9 @@
 /** The people and payments that are known besides a list: the rows of tables that an expression gives. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { lookOf, personOf } from '../../shared/lookalikes';
+import { periodIn, type Period } from '../../shared/period';
 import { isObject, property } from '../../shared/unknownValues';
 import { valueIn } from './cells';
-import { periodIn, type Period } from './period';
 import { employeeIn, personIn, type Person } from './rows';
 
 /** A row of the register of payments. The texts by which it is found are in the form that is compared. */
@@ -57,20 +57,13 @@ export function paymentsIn(given: unknown, listPurpose: string) {
 
 /** The rows that have something in the column that each of them needs. @throws {InvalidValueError} for a table without it */
 function rowsIn(given: unknown, field: string, node: string, needed: string): unknown[] {
-	if (!Array.isArray(given)) {
+	const items: unknown[] = Array.isArray(given) ? given : [{ given }];
+	const rows = items.map((item) => property(item, 'json') ?? item);
+	const isEmpty = rows.every((row) => !isObject(row) || Object.keys(row).length === 0);
+	if (!isEmpty && rows.every((row) => property(row, needed) === undefined)) {
 		throw new InvalidValueError(
-			`${field} is ${show(given)}`,
-			`Give it the rows of a table by an expression, such as {{ $('${node}').all() }}, or leave it empty.`,
-		);
-	}
-	const rows = given.map((item: unknown) => property(item, 'json') ?? item);
-	if (
-		rows.every((row) => property(row, needed) === undefined) &&
-		rows.some((row) => isObject(row) && Object.keys(row).length > 0)
-	) {
-		throw new InvalidValueError(
-			`${field} has no column ${needed}`,
-			`Let its expression give rows with ${needed}, written like this.`,
+			`${field} is ${show(given)}, which has no rows with ${needed}`,
+			`Give it the rows of a table with the column ${needed}, by an expression such as {{ $('${node}').all() }}, or leave it empty.`,
 		);
 	}
 	return rows.filter((row) => textIn(row, needed) !== '');

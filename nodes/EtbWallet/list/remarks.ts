@@ -9,6 +9,7 @@ export const remarkCodes = {
 	changedName: 'Another name',
 	changedPhone: 'Another telephone',
 	changedWallet: 'Another wallet',
+	changedEmail: 'Another email address',
 	sameName: 'The same name as another number',
 	samePhone: 'The same telephone as another number',
 	sameWallet: 'The same wallet as another number',

@@ -1,10 +1,10 @@
 /** Reads the rows of a list: the person and the amount of each, and its problems. */
 import { amountInEtb } from '../../shared/amount';
 import { decimalText, rounded } from '../../shared/decimal';
-import { asInvalidValue, show } from '../../shared/invalidValue';
+import { asInvalidValue, refuseIf, show } from '../../shared/invalidValue';
 import { invisible, personOf } from '../../shared/lookalikes';
 import { property } from '../../shared/unknownValues';
-import { isFormulaError, refuseIf, textOf, valueIn } from './cells';
+import { isFormulaError, textOf, valueIn } from './cells';
 import type { Column, HeadingOf, SourceRow } from './headings';
 import { remarkIf, type Remark } from './remarks';
 
@@ -57,9 +57,9 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf) {
 		try {
 			const [cell, field] = [cells[column], headingOf(column)];
 			requireLegible(cell, field, isSent);
-			const { remarks: found = [], ...facts } = read(cell, field, now);
+			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
-			remarks.push(...found);
+			remarks.push(...more);
 		} catch (error) {
 			const { message, remedy } = asInvalidValue(error);
 			problems.push(`${message}. ${remedy}`);
@@ -91,7 +91,7 @@ const withTotal = new RegExp(
 const title = /^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]/iu;
 
 /** Rounded to an exponent, with signs between thousands, or of more digits than a spreadsheet keeps. */
-const changed = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
+const spreadsheetMangled = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
 
 /** Texts that a spreadsheet writes for a value that it took for a date. */
 const months =
@@ -117,7 +117,7 @@ export function employeeIn(cell: unknown, field: string, now: Date) {
 	const isDate = cell instanceof Date || date.test(written);
 	refuseIf(field, textOf(cell), [
 		[
-			isOther || isDate || changed.test(employee),
+			isOther || isDate || spreadsheetMangled.test(employee),
 			'is what a spreadsheet made of a date or another number',
 			'Format the column as Text, and write the number again, if need be with an apostrophe before it.',
 		],

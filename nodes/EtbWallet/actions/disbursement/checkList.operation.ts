@@ -7,8 +7,8 @@ import type {
 } from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
 import { columnNames, otherColumns, requiredColumns, type Column } from '../../list/headings';
-import { readPeriod } from '../../list/period';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
+import { readPeriod } from '../../../shared/period';
 import {
 	errorItem,
 	hasExpression,

@@ -1,6 +1,5 @@
 /** The period that a list is for, and which one is due. */
-import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
-import { refuseIf } from './cells';
+import { InvalidValueError, isAbsent, refuseIf, show } from './invalidValue';
 
 /** A month, as `YYYY-MM`: the period that begins on the pay day of this month. */
 export type Period = string;
