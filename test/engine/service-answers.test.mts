@@ -330,6 +330,7 @@ describe('the answer to what was set is believed only as far as it agrees', () =
 		[phone, '{"data":{"type":"bank"}}', /another value .*: type is "bank"/],
 		[webhook, `{"webhookUrl":"${url}/2"}`, /webhookUrl is "https/],
 		[fee, '{"feePercent":{}}', /feePercent is {}/],
+		[fee, '{}', /with no feePercent in its body/],
 		[bank, '{"accountNumber":"42"}', /accountNumber is "42"/],
 	])('%j, %s leaves open what is set', async (parameters, body, why) => {
 		sandbox.faults.next('*', answer(200, body));
@@ -400,6 +401,19 @@ describe('the reason of the service', () => {
 		expect((await run('createUser')).error?.message).toBe(
 			'The service refused the request (422) [item 0]',
 		);
+	});
+
+	test('never repeats a part of a secret in a field that contradicts', async () => {
+		for (const length of [60, 72, 76, 285, 295]) {
+			for (const secret of [sandbox.apiKey, sandbox.webhookSecret]) {
+				const error = 'x'.repeat(length) + secret;
+				sandbox.faults.plan('*', () => answer(200, JSON.stringify({ success: true, error })));
+				for (const call of ['write', 'disburse'] as const) {
+					const { everything } = await run(call, { onError: 'continueErrorOutput' });
+					expect(everything).not.toMatch(/Q7m|K4n/);
+				}
+			}
+		}
 	});
 
 	test('never repeats a secret, also not a part of one that was shortened', async () => {

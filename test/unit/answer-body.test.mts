@@ -152,6 +152,59 @@ test('a body of more than 64 levels is not read', async () => {
 	expect(await bodyOf(200_000)).toBeUndefined();
 });
 
+describe('a long hostile answer takes linear time', () => {
+	const pay: ServiceRequest = {
+		...{ method: 'POST', path: '/x', answersWith: 'txHash', movesMoney: true },
+		body: { toUserId: 'etbw_a', amountEtb: 10 },
+	};
+	const half = 2 ** 19;
+	test.each([
+		['a long name of many values', 200, `"${'x'.repeat(half)}":[0${',0'.repeat(half / 2)}]`],
+		[
+			'many names in many levels',
+			200,
+			`${'"a":{'.repeat(60)}"b":[${'1,'.repeat(half)}1]${'}'.repeat(60)}`,
+		],
+		['a state of brackets', 422, `"status":${'['.repeat(half)}`],
+		['a state of blanks', 422, `"status":${' '.repeat(half)}`],
+	])('%s', (_what, status, fields) => {
+		const started = Date.now();
+		judge(pay, { ...answered(`{"success":true,"txHash":"0x1",${fields}}`), status });
+		expect(Date.now() - started).toBeLessThan(10_000);
+	});
+});
+
+describe('a setting', () => {
+	const url = 'https://n8n.example.com/webhook/failed-and-pending';
+	const set: ServiceRequest = {
+		...{ method: 'PUT', path: '/x', body: { webhookUrl: url }, defaultOutput: {} },
+	};
+	const verdictOn = (status: number, text: string): Judgement['verdict'] =>
+		judge(set, { ...answered(text), status }).verdict;
+
+	test.each([
+		...['{"status":"pending"}', '{"message":"Submitted for approval"}', '{"success":0}'],
+		...['{"success":"no"}', '{"code":500}', '{"status":{"code":400}}', '{"state":"failed"}'],
+		...['{"errorCode":17}', '{"fault":"x"}', '{"result":{"success":false}}', '[{"error":"x"}]'],
+		...['{"message":"Could not be saved: not allowed"}', 'Unauthorized', 'FAILED', 'Error: x'],
+		...['{"success":false,"success":true}', '{"message":"Internal Server Error"}'],
+	])('that is answered 200 %s is unknown', (text) => {
+		expect(verdictOn(200, text)).toBe('unknown');
+	});
+
+	test.each([202, 207])('that is answered %i is unknown', (status) => {
+		expect(verdictOn(status, '{"success":true}')).toBe('unknown');
+	});
+
+	test.each([
+		...['{}', 'OK', '{"status":"active"}', '{"errors":[]}', '{"message":"Saved"}'],
+		JSON.stringify({ webhookUrl: url }),
+		JSON.stringify({ data: { webhookUrl: url } }),
+	])('that is answered 200 %s is done', (text) => {
+		expect(verdictOn(200, text)).toBe('done');
+	});
+});
+
 test('a number that was set is the same number as a text', () => {
 	const set: ServiceRequest = { method: 'PUT', path: '/x', body: { feePercent: 0.25 } };
 	expect(judge(set, answered('{"data":{"feePercent":"0.250"}}')).verdict).toBe('done');
@@ -197,6 +250,41 @@ describe('a payment', () => {
 		[422, '{"status":"rejected","transaction":{"id":null}}', 'notDone'],
 		[200, '{"success":true,"txHash":"0x1","refund":{"reason":"x"}}', 'unknown'],
 		[422, '{"success":false,"txHash": null}', 'notDone'],
+		...[
+			...['Transaction is being processed', 'The payment was sent', 'Transfer completed'],
+			...['Payment submitted', 'No response from the bank', 'Status of the payment is unknown'],
+			...['read ECONNRESET', 'Transaction was not mined, it might still be', 'Deadline exceeded'],
+			...[
+				'Internal server error',
+				'upstream connect error',
+				`See https://x/tx/0x${'a1'.repeat(32)}`,
+			],
+		].flatMap((message): typeof cases => [
+			[422, JSON.stringify({ message }), 'unknown'],
+			[200, JSON.stringify({ success: false, message }), 'unknown'],
+		]),
+		...[
+			...['Request could not be processed', 'The payment was not sent', 'No money was sent'],
+			...['User must be approved', 'Account not confirmed', 'Unknown user'],
+		].flatMap((message): typeof cases => [
+			[422, JSON.stringify({ message }), 'notDone'],
+			[200, JSON.stringify({ success: false, message }), 'notDone'],
+		]),
+		...[500, 503, 408, 409, 425, 499].map((status): (typeof cases)[number] => [
+			...([200, JSON.stringify({ success: false, status }), 'unknown'] as const),
+		]),
+		[422, '{"statusCode":504,"message":"x"}', 'unknown'],
+		[422, '<r><status>COMPLETED</status><error>none</error></r>', 'unknown'],
+		[422, 'status=completed&error=none', 'unknown'],
+		[422, 'status: completed', 'unknown'],
+		[422, '<r><status>FAILED</status></r>', 'notDone'],
+		[422, '{&#x27;status&#x27;: &#39;completed&#39;}', 'unknown'],
+		[422, '{"status":{"code":"ACSC"}}', 'unknown'],
+		[422, '{"stage":"completed"}', 'unknown'],
+		[422, '{"TxSts":"ACSP"}', 'unknown'],
+		[422, '{"trxRef":"T1"}', 'unknown'],
+		[422, '{"paidAt":"2026-11-01"}', 'unknown'],
+		[422, '{"transactions":0}', 'notDone'],
 		[409, '{"message":"Duplicate"}', 'unknown'],
 		[500, '{"success":false}', 'unknown'],
 	];
@@ -233,6 +321,29 @@ describe('a payment', () => {
 	});
 
 	test.each([
+		...[{ status: { type: 'on its way' } }, { TxSts: 'PDNG' }, { stage: 'x' }, { resultCode: 17 }],
+		...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
+		...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }, { x: 'pending' }],
+		...[{ inProgress: true }, { timedOut: true }, { onHold: true }, { fault: 'x' }],
+		...[{ finalized: 'N' }, { credited: false }, { paymentSuccess: false }],
+		...words('pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1 unknown1').map(
+			(txHash) => ({ txHash }),
+		),
+	])('is unknown beside %j', (field) => {
+		expect(verdictOn(200, { ...paid, ...field })).toBe('unknown');
+	});
+
+	test.each([
+		...['a1'.repeat(32), 'FT25331ABC12', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb'].map(
+			(txHash) => ({ txHash }),
+		),
+		...[{ message: 'Payment processed without delay' }, { note: 'Not pending' }],
+		...[{ processingFee: 0.25 }, { statusUrl: 'https://x/pending' }, { resultCode: '00' }],
+	])('is done with %j', (field) => {
+		expect(verdictOn(200, { ...paid, ...field })).toBe('done');
+	});
+
+	test.each([
 		...words('success ok paid done completed confirmed settled executed sent processed finalised'),
 		...words('mined transferred approved isPaid wasSent has_confirmed'),
 	])('is unknown when %s is false', (field) => {
@@ -247,7 +358,7 @@ describe('a payment', () => {
 	test.each([
 		...words('failed err error rejected declined denied refused cancelled aborted invalid bad'),
 		...words('insufficient exceeded limit forbidden blocked missing not_found unpaid'),
-		...words('unsuccessful unauthorized unprocessable unacceptable no false null 422 503'),
+		...words('unsuccessful unauthorized unprocessable unacceptable no ko false null 422 RJCT'),
 		'too many requests',
 	])('that is refused with the state %s is not done', (status) => {
 		expect(verdictOn(422, { status })).toBe('notDone');

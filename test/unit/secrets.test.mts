@@ -1,11 +1,15 @@
-/** No secret is shown, as it is or as a URL writes it. */
+/** No secret is shown, as it is or as a URL, JSON or HTML writes it. */
 import fc from 'fast-check';
 import { hideSecrets } from '../../nodes/shared/service/secrets.ts';
 
 const account = { apiKey: 'pk+live/9Zq3T7wX==&"k', webhookSecret: 'whsec \u00e9+/ 0123456789' };
 
 test.each(Object.entries(account))('the %s is hidden', (_name, secret) => {
-	for (const written of [secret, encodeURIComponent(secret)])
+	for (const written of [
+		...[secret, encodeURIComponent(secret), encodeURIComponent(secret).toLowerCase()],
+		...[JSON.stringify(secret).slice(1, -1), secret.replaceAll('/', '\\/')],
+		...[secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;'), secret.replace(' ', '\n ')],
+	])
 		expect(hideSecrets(`Unknown key ${written} for you`, account)).toBe(
 			'Unknown key [hidden] for you',
 		);

@@ -1,7 +1,7 @@
 /** The meaning of an answer of the service: done, refused or unknown. No other place decides it. */
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
-import { cut, isAbsent, show } from '../invalidValue';
+import { isAbsent, show } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import type { Answer, Attempt, NoAnswer } from './attempt';
 import { changes, mayRepeat, type ServiceRequest } from './request';
@@ -36,11 +36,11 @@ const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]
  */
 const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
-/**
- * Statuses that do not show whether a payment was made. 202 and 207: accepted, or done in part. The others: a gateway that
- * repeats a payment can get these for the repetition.
- */
-const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
+/** Accepted, or done in part: statuses that do not show whether a payment was made, or a setting was set. */
+const openStatuses: ReadonlySet<number> = new Set([202, 207]);
+
+/** Statuses that do not show whether a payment was made: a gateway that repeats it can get the last three for the repetition. */
+const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([...openStatuses, 409, 423, 425]);
 
 /**
  * Decides the meaning of an attempt. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
@@ -50,8 +50,11 @@ const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([202, 207, 409, 42
 export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (attempt.kind === 'noAnswer') return judgeNoAnswer(asked, attempt);
 	const { status } = attempt;
-	if (asked.movesMoney === true && ambiguousPaymentStatuses.has(status))
-		return { verdict: 'unknown', code: 'unclear' };
+	const isOpen =
+		asked.movesMoney === true
+			? ambiguousPaymentStatuses.has(status)
+			: asked.method === 'PUT' && openStatuses.has(status);
+	if (isOpen) return { verdict: 'unknown', code: 'unclear' };
 	if (status >= 200 && status < 300) return judgeSuccess(asked, attempt);
 	const isRefusal = status >= 300 && status < 500 && !ambiguousStatuses.has(status);
 	if (mayRepeat(asked)) {
@@ -89,14 +92,15 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
 	const movesMoney = asked.movesMoney === true;
 	const { body } = answer;
-	if (movesMoney && (!says(true, body) || hasRepeatedName(answer)))
-		return 'without saying whether it paid';
+	if (movesMoney && !says(true, body)) return 'without saying whether it paid';
+	if (changes(asked) && body !== undefined && hasRepeatedName(answer))
+		return 'with the same name twice in its body';
 	const maySayNothing = asked.defaultOutput !== undefined;
 	if (!hasFields(body) && !(maySayNothing && (body !== undefined || isPlain(answer)))) {
 		const isEmpty = answer.text.trim() === '';
 		return isEmpty ? 'with an empty body' : 'with a body that is not a JSON object';
 	}
-	const contradicts = contradictionIn(body, asked);
+	const contradicts = contradictionIn(body ?? answer.text, asked);
 	if (contradicts !== undefined || answersWith === undefined) return contradicts;
 	const found = inPlaces(body, answersWith).filter((value) => value !== undefined);
 	const isThere = movesMoney
@@ -137,7 +141,7 @@ const plainText = ({ text }: Answer): string =>
 			String.fromCharCode(parseInt(hex, 16)),
 		)
 		.replaceAll('\\', '')
-		.replace(/'|&quot;|&#34;/g, '"');
+		.replace(/['“”‘’]|&(?:quot|apos|#0*3[49]|#x0*2[27]);/gi, '"');
 
 /** Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON. */
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
@@ -150,13 +154,19 @@ const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
  */
 function contradictionIn(
 	body: unknown,
-	{ body: sent = {}, movesMoney }: Asked,
+	{ body: sent = {}, movesMoney, method }: Asked,
 ): string | undefined {
-	const rules = movesMoney === true ? [...denials, ...denialsOfPayment] : denials;
-	const denial = factsIn(body).find(([name, value]) =>
-		rules.some(([names, values]) => names.test(name) && values.test(value)),
-	);
-	if (denial !== undefined) return `with ${cut(denial[0])}: ${show(denial[1])}`;
+	const rules = [
+		...denials,
+		...(movesMoney === true || method === 'PUT' ? openings : []),
+		...(movesMoney === true ? denialsOfPayment : []),
+	];
+	for (const [name, found] of factsIn(body)) {
+		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
+		const denying = rules.filter(([names]) => names.test(name)).map(([, words]) => words);
+		const denial = [...found].find((value) => denying.some((words) => words.test(value)));
+		if (denial !== undefined) return `with ${name || 'the words'}: "${denial}"`;
+	}
 	for (const [name, value] of Object.entries(sent)) {
 		const found = inPlaces(body, name).filter((place) => place !== undefined);
 		const isPayment = movesMoney === true && name === 'amountEtb';
@@ -164,84 +174,156 @@ function contradictionIn(
 		const other = found.find((each) =>
 			isPayment ? !canBePaid(each) || amounts.size > 1 : !isSame(value, each),
 		);
-		if (other !== undefined) return `with another value than was sent: ${name} is ${show(other)}`;
+		if (other !== undefined)
+			return `with another value than was sent: ${name} is ${typeof other === 'string' && other !== '' ? `"${other}"` : show(other)}`;
 	}
 	return undefined;
 }
 
-type Fact = [name: string, value: string];
+/** Of the names that lead to a value, in characters from their end: a longer one is in no answer of a service. */
+const maxNameLength = 80;
 
-/** The texts, numbers and truths in a body, with the names that lead to each, such as `data.status`, also of `status: { value: … }`. */
-function factsIn(value: unknown, name = ''): Fact[] {
-	if (isAbsent(value)) return [];
-	if (!isObject(value)) return [[name, String(value).trim()]];
-	return Object.entries(value).flatMap(([own, each]) =>
-		factsIn(each, name === '' ? own : isUnnamed(value, own) ? name : `${name}.${own}`),
-	);
+/** The texts, numbers and truths of a body, by the names that lead to them. */
+type Facts = Map<string, Set<string>>;
+
+/** The facts of a body, under names such as `data.status`, also of `status: { value: … }`. */
+function factsIn(body: unknown): Facts {
+	const facts: Facts = new Map();
+	const collect = (value: unknown, name: string): void => {
+		if (isAbsent(value)) return;
+		if (!isObject(value)) {
+			const found = facts.get(name);
+			if (found === undefined) facts.set(name, new Set([String(value).trim()]));
+			else found.add(String(value).trim());
+		} else if (Array.isArray(value)) {
+			for (const entry of value) collect(entry, name);
+		} else {
+			for (const [own, part] of Object.entries(value)) collect(part, nameOfPart(name, own.trim()));
+		}
+	};
+	collect(body, '');
+	return facts;
 }
 
-const isUnnamed = (value: object, name: string): boolean =>
-	Array.isArray(value) || /^(?:value|name|text)$/i.test(name);
+function nameOfPart(name: string, own: string): string {
+	if (name === '') return own.slice(-maxNameLength);
+	return partNames.test(own) ? name : `${name}.${own}`.slice(-maxNameLength);
+}
+
+/** The names of the parts of a state that is an object. */
+const partNames = /^(?:value|name|text|type|label|current|key|[#_$]\w{0,4})$/i;
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 const successWords =
 	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined';
 
-/** Words by which an answer says that the call was not carried out. */
-const failureWords = 'false|error|fail(?:ed|ure)?|rejected|declined|denied';
+/** Words of a failure, at their beginning. */
+const failureWords =
+	'fail|declin|reject|denied|refus|insufficient|invalid|revert|revers|refund|cancel|abort|expired|unsuccess|unable|unauthori[sz]ed|forbidden|roll(?:ed)?.?back|dry.?run|simulat';
 
-/** Names of fields that say of a payment that it was made, at their beginning. */
+/** Words of a call that is not finished, that may be done later, or of which the result is not known. */
+const openWords =
+	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queue|wait|processing|being|will be|in.process|schedul|submitted|initiated|partial|unconfirmed|under.?review|on.?hold|held (?:for|by)|not yet';
+
+/** A participle that is denied, such as in "was not paid". */
+const denied =
+	"(?:\\bnot|n't|\\bno)[ _-](?:\\w{2,9}[ _-]){0,2}(?:\\w{2,20}ed|paid|sent|made|done|final)\\b";
+
+/** Names of fields that say of a call that it was carried out, at their beginning. */
 const successNames =
-	'(?:is|was|has)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferred|approv)';
+	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted|submitted)';
+
+const no = '0|no?|off|false';
 
 /** Any value except those that stand for an empty field, such as 0, null or n/a. */
-const filled = /^(?!(?:0|none|null|false|no error|n\/a|-)?$)/i;
+const filled = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
 
-/** Fields by which an answer of any endpoint says that the call was not carried out. */
+/** Fields by which an answer of any endpoint says that the call was not carried out: a name of failure, or a false success. */
 const denials: Rule[] = [
-	[/^(?:data\.)?(?:success|ok|status)?$/, RegExp(`^(?:${failureWords})$`, 'i')],
-	[/^(?:data\.)?errors?(?:\.|$)/, filled],
-];
-
-/** Fields that contradict a completed payment: a state other than success, an error, a pending step, a false success, words of failure. */
-const denialsOfPayment: Rule[] = [
+	// A payment that was made may say where it can be cancelled.
 	[
-		/(?:status|state|phase|outcome|result)(?:_?text)?$/i,
-		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
-	],
-	[/(?:^|\.)(?:response_?|status_?)?code$/i, RegExp(`^(?!(?:${successWords}|0+)$)`, 'i')],
-	// A payment that was made may say where it can be cancelled, and when it was queued.
-	[
-		/^(?!.*(?:able|url)$).*(?:\berr\b|error|exception|fail|reject|declin|cancel|revert|revers|refund|expired|dry_?run|simulat)/is,
+		RegExp(
+			`^(?!.*(?:able|url)$).*(?:\\berr\\b|\\berr(?:no|code)|error|exception|fault|${failureWords})`,
+			'is',
+		),
 		filled,
 	],
-	[/^(?!.*(?:able|at|time)$).*(?:pending|queued|waiting)/is, filled],
-	[RegExp(`(?:^|\\.)${successNames}[^.]*$`, 'i'), RegExp(`^(?:0|no|${failureWords})$`, 'i')],
-	[/(?:message|reason|detail|description|code)$/i, /fail|declin|reject|insufficient|revert/i],
+	[RegExp(`(?:^|\\.)${successNames}[^.]*$`, 'i'), RegExp(`^(?:${no}|error|fail(?:ed|ure)?)$`, 'i')],
+	[
+		/(?:^|\.)(?:status|state|result|outcome)?(?:[._]?code)?$/i,
+		RegExp(`^(?:(?:[45]\\d\\d|no|ko|nok|false)$|error|${failureWords})`, 'i'),
+	],
+	[/(?:^|message|msg|description)$/i, RegExp(`^(?:internal|error)|${failureWords}|${denied}`, 'i')],
 ];
 
-/** Between the name of a field and its value in a text, also of `["…"]` and `{"value": "…"}`. */
-const separator = '"\\s*:\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text)"\\s*:\\s*)*"?';
+/** Fields by which an answer leaves open whether what it tells of is done already. */
+const openings: Rule[] = [
+	// A payment that was made may say when it was queued, and what a pending one costs.
+	[
+		RegExp(
+			`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:${openWords}|requires|needs|required)`,
+			'is',
+		),
+		filled,
+	],
+	[/^(?!.*(?:note|comment|url)$)/is, RegExp(`^(?!https?:).*(?:${openWords})`, 'is')],
+];
 
-/** Words of a final failure in a field for the state. A refusal with any other state may still be paid, so it is unknown. */
+/** Fields that contradict a completed payment: a state other than success, or words of failure. */
+const denialsOfPayment: Rule[] = [
+	[
+		/(?:status|state|stage|phase|outcome|result|sts)(?:_?(?:text|name|label))?\W*$/i,
+		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
+	],
+	[
+		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status[_.]?|reason_?)?code$/i,
+		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
+	],
+	[/^(?!.*(?:note|comment|url)$)/is, RegExp(`^(?!https?:).*(?:${failureWords}|${denied})`, 'is')],
+];
+
+/** Between the name of a field and its value in a text: JSON, also of `["…"]` and `{"value": "…"}`; XML; or `name=value`. */
+const separator =
+	'(?:"\\s*:|>|=|:)\\s*(?:\\[\\s*|\\{\\s*"(?:value|name|text|code|type|label|current|key|[#_$]\\w{0,4})"\\s*:\\s*)*"?(?=[^\\s"{[<])';
+
+/**
+ * Words of a final failure in a field for the state. A refusal with any other state may still be paid, so it is unknown; and
+ * so it is with a status that leaves open what was done.
+ */
 const finalFailureWords =
-	'fail|\\berr|error|reject|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\b(?:no|false|null|[45]\\d\\d)\\s*["},\\]]';
+	'fail|\\berr|error|reject|RJCT|declin|denied|den[iy]|refus|cancel|abort|invalid|insufficient|exceed|limit|too many|forbid|blocked|\\bbad|missing|not.?(?:paid|found|made|done|allowed)|un(?:paid|success|auth|process|accept)|\\bn?ko\\b|\\b(?:no|false|null|4(?!08|09|23|25|99)\\d\\d)\\s*(?:["},\\]<&\\n]|$)';
+
+/** Things that move, in words for a payment that was made; also "it was paid". */
+const madeBefore =
+	'(?:payments?|transfers?|transactions?|disbursements?|funds|money|is|was|were|been|being)';
+const madeWords =
+	'(?:accepted|broadcast|completed|confirmed|credited|delivered|disbursed|done|executed|made|mined|moved|paid|posted|processed|recorded|refunded|reversed|sent|settled|successful|succeeded|transferred)';
 
 /**
  * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
  * Each takes linear time.
  */
 const openPaymentPatterns = [
-	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queued|waiting|processing',
-	`(?:status|state|phase|outcome|result)(?:_?text)?${separator}(?![^"]{0,99}?(?:${finalFailureWords}))[^\\s"{[]`,
-	`"${successNames}\\w*${separator}(?:true|yes|1)\\b`,
-	`"(?:\\w*hash|(?:tx|transaction)(?:_?(?:id|no|number|ref|reference))?)${separator}(?!null|none|false)[^\\s"{[]`,
+	openWords,
+	// Not "could not be sent", "must be confirmed" or "no money was sent".
+	`(?<!(?:\\b(?:not|no|cannot|never|must|should|unable|without|until|if)|n't)\\b[^".,;]{0,30})\\b${madeBefore}\\s+(?:\\w{1,20}ly\\s+)?${madeWords}\\b`,
+	// Of a failure behind the service, and of a chain that has the transaction.
+	'deadline|no response|not respon|hang up|econn|connection|upstream|internal (?:server )?error|idempoten|previous|underpriced|known transaction|nonce too|\\bstill\\b|\\b(?:status|state|outcome|result)\\b.{0,20}\\bunknown|unknown (?:status|state|outcome|result)',
+	`(?:status|state|stage|phase|outcome|result|sts)(?:_?(?:text|name|label|code))?${separator}(?![^"<&\\n]{0,99}?(?:${finalFailureWords}))`,
+	`(?:code|status)${separator}(?:5\\d\\d|408|499)\\b`,
+	`"${successNames}\\w*${separator}(?:true|y|yes|1)\\b`,
+	`"(?:paid|sent|settled|executed|completed|disbursed|transferred)_?(?:at|on|date|time)${separator}(?!null)`,
+	`"(?:\\w*hash|(?:\\w*transaction|\\w*txn|\\w*trx|tx)s?(?:_?(?:id|no|number|ref|reference))?)${separator}(?!null|none|false|0\\b)`,
+	'\\b(?:0x)?[0-9a-f]{64}\\b',
 ].map((words) => RegExp(words, 'i'));
 
-/** A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, and without a word of failure. */
-const transactionHash = /^(?=.*[1-9])(?!.*(?:fail|err|revert|reject))[\x21-\x7e]+$/i;
+/** A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, no status, and without a word of failure or delay. */
+const transactionHash = RegExp(
+	`^(?=.*[1-9])(?!\\d{1,6}$)(?!.*(?:err(?:or|_)|undefined|null|unknown|test|mock|job|${failureWords}|${openWords}))[\\w+/=-]+$`,
+	'i',
+);
 
 /** Whether it can be the amount of a payment that was made; an answer need not name it. */
 function canBePaid(value: unknown): boolean {

@@ -5,7 +5,7 @@ import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
 import type { Attempt, NoAnswer } from './attempt';
-import { quoted, reasonIn } from './reason';
+import { quoted, reasonIn, shortened } from './reason';
 import { mayRepeat, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
 import { notBegun, noAnswerReasons } from './noAnswer';
@@ -104,15 +104,18 @@ export function describeFailure(
 	}
 	const { status } = attempt;
 	const explanation = explanationOf(status);
-	const words = problem === undefined ? `${explanation.problem} (${status})` : undefined;
-	const shown = words ?? hideSecrets(`The service answered ${status} ${problem}`, account);
+	const hide = (text: string): string => hideSecrets(text, account);
+	const shown =
+		problem === undefined
+			? `${explanation.problem} (${status})`
+			: shortened(`The service answered ${status} ${problem}`, hide);
 	const remedy =
 		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
 	return {
 		verdict,
 		code,
 		httpCode: String(status),
-		message: shown + quoted(reasonIn(attempt, (text) => hideSecrets(text, account))),
+		message: shown + quoted(reasonIn(attempt, hide)),
 		remedy: remedyOf(remedy),
 	};
 }

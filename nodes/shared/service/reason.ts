@@ -8,9 +8,13 @@ export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
 ): string {
-	const found = body === undefined ? shownBy(text) : reasonOf(body);
-	const reason = hide(found).replace(/\s+/g, ' ').trim();
-	return reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength)}…` : reason;
+	return shortened(body === undefined ? shownBy(text) : reasonOf(body), hide);
+}
+
+/** Words of the service in one short line. */
+export function shortened(words: string, hide: (text: string) => string): string {
+	const line = hide(words).replace(/\s+/g, ' ').trim();
+	return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)}…` : line;
 }
 
 /** The service's words, to be put behind ours, which end without a full stop. Quoted, so that nobody takes them for ours. */

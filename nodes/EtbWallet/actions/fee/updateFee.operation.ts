@@ -25,6 +25,7 @@ export const updateFee: Operation = {
 	execute: eachItem((read, itemIndex) => ({
 		method: 'PUT',
 		path: '/fee',
+		answersWith: 'feePercent',
 		body: { feePercent: feeInPercent(read('feePercent', itemIndex)) },
 	})),
 };
