@@ -169,6 +169,22 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ error: 'Duplicate of a payment' },
 		),
 	),
+	...answers(
+		200,
+		'unknown',
+		...with_(
+			...[{ message: 'Payment is being processed' }, { status: { type: 'on its way' } }],
+			...[{ resultCode: '17' }, { TxSts: 'PDNG' }, { txHash: 'queued:8a7' }],
+		),
+		{ success: false, message: 'The payment was sent' },
+		{ success: false, status: 503, message: 'x' },
+	),
+	...answers(
+		422,
+		'unknown',
+		...[{ message: 'Transaction is being processed' }, { trxRef: 'T1' }],
+		'<r><status>COMPLETED</status></r>',
+	),
 	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }, { code: 'E1042' }),
 	...answers(400, 'notPaid', { message: 'bad', transactionLimit: 5000 }),
 	...answers(422, 'notPaid', { executionTime: 12, processedAt: 1793491200, countryCode: 'ET' }),
