@@ -36,11 +36,11 @@ const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]
  */
 const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
-/** Accepted, or done in part: statuses that do not show whether a payment was made, or a setting was set. */
-const openStatuses: ReadonlySet<number> = new Set([202, 207]);
-
-/** Statuses that do not show whether a payment was made: a gateway that repeats it can get the last three for the repetition. */
-const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([...openStatuses, 409, 423, 425]);
+/**
+ * Statuses that do not show whether a payment was made. 202 and 207: accepted, or done in part. The others: a gateway that
+ * repeats a payment can get these for the repetition.
+ */
+const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
 
 /**
  * Decides the meaning of an attempt. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
@@ -50,11 +50,8 @@ const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([...openStatuses, 
 export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (attempt.kind === 'noAnswer') return judgeNoAnswer(asked, attempt);
 	const { status } = attempt;
-	const isOpen =
-		asked.movesMoney === true
-			? ambiguousPaymentStatuses.has(status)
-			: asked.method === 'PUT' && openStatuses.has(status);
-	if (isOpen) return { verdict: 'unknown', code: 'unclear' };
+	if (asked.movesMoney === true && ambiguousPaymentStatuses.has(status))
+		return { verdict: 'unknown', code: 'unclear' };
 	if (status >= 200 && status < 300) return judgeSuccess(asked, attempt);
 	const isRefusal = status >= 300 && status < 500 && !ambiguousStatuses.has(status);
 	if (mayRepeat(asked)) {
@@ -154,13 +151,9 @@ const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
  */
 function contradictionIn(
 	body: unknown,
-	{ body: sent = {}, movesMoney, method }: Asked,
+	{ body: sent = {}, movesMoney }: Asked,
 ): string | undefined {
-	const rules = [
-		...denials,
-		...(movesMoney === true || method === 'PUT' ? openings : []),
-		...(movesMoney === true ? denialsOfPayment : []),
-	];
+	const rules = movesMoney === true ? [...denials, ...denialsOfPayment] : denials;
 	for (const [name, found] of factsIn(body)) {
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
 		const denying = rules.filter(([names]) => names.test(name)).map(([, words]) => words);
@@ -221,57 +214,44 @@ const successWords =
 const failureWords =
 	'fail|declin|reject|denied|refus|insufficient|invalid|revert|revers|refund|cancel|abort|expired|unsuccess|unable|unauthori[sz]ed|forbidden|roll(?:ed)?.?back|dry.?run|simulat';
 
-/** Words of a call that is not finished, that may be done later, or of which the result is not known. */
+/**
+ * Words of a payment that is not finished, or was made earlier. Words of a usual refusal, such as "please wait" and "the
+ * submitted value", are none of them.
+ */
 const openWords =
-	'timed?.?out|duplicate|already|in.?progress|in.?flight|pending|queue|wait|processing|being|will be|in.process|schedul|submitted|initiated|partial|unconfirmed|under.?review|on.?hold|held (?:for|by)|not yet';
+	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
 
 /** A participle that is denied, such as in "was not paid". */
 const denied =
 	"(?:\\bnot|n't|\\bno)[ _-](?:\\w{2,9}[ _-]){0,2}(?:\\w{2,20}ed|paid|sent|made|done|final)\\b";
 
-/** Names of fields that say of a call that it was carried out, at their beginning. */
+/** Names of fields that say of a payment that it was made, at their beginning. */
 const successNames =
-	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted|submitted)';
+	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted)';
 
-const no = '0|no?|off|false';
+/** Values that say no of a success. */
+const no = /^(?:0|no?|off|false|error|fail(?:ed|ure)?)$/i;
 
 /** Any value except those that stand for an empty field, such as 0, null or n/a. */
 const filled = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
 
-/** Fields by which an answer of any endpoint says that the call was not carried out: a name of failure, or a false success. */
+/** Fields by which an answer of any endpoint says that the call was not carried out. A text without a name is the whole body. */
 const denials: Rule[] = [
-	// A payment that was made may say where it can be cancelled.
+	[/^(?:(?:data|result)\.)?(?:success|ok)$/i, no],
 	[
-		RegExp(
-			`^(?!.*(?:able|url)$).*(?:\\berr\\b|\\berr(?:no|code)|error|exception|fault|${failureWords})`,
-			'is',
-		),
-		filled,
+		/^(?:(?:data|result)\.)?(?:(?:status|state|code)(?:\.code)?)?$/i,
+		RegExp(`^(?:(?:[45]\\d\\d|no|false)$|error|${failureWords})`, 'i'),
 	],
-	[RegExp(`(?:^|\\.)${successNames}[^.]*$`, 'i'), RegExp(`^(?:${no}|error|fail(?:ed|ure)?)$`, 'i')],
-	[
-		/(?:^|\.)(?:status|state|result|outcome)?(?:[._]?code)?$/i,
-		RegExp(`^(?:(?:[45]\\d\\d|no|ko|nok|false)$|error|${failureWords})`, 'i'),
-	],
-	[/(?:^|message|msg|description)$/i, RegExp(`^(?:internal|error)|${failureWords}|${denied}`, 'i')],
+	[/^(?:data\.)?message$/i, /^(?:internal|error|fail|could not|cannot|not )/i],
+	[/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, filled],
 ];
 
-/** Fields by which an answer leaves open whether what it tells of is done already. */
-const openings: Rule[] = [
-	// A payment that was made may say when it was queued, and what a pending one costs.
-	[
-		RegExp(
-			`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:${openWords}|requires|needs|required)`,
-			'is',
-		),
-		filled,
-	],
-	[/^(?!.*(?:note|comment|url)$)/is, RegExp(`^(?!https?:).*(?:${openWords})`, 'is')],
-];
-
-/** Fields that contradict a completed payment: a state other than success, or words of failure. */
+/**
+ * Fields that contradict a completed payment: a state other than success, a false success, and words of failure or of a step
+ * that is not finished, as a name that has a value and in any value.
+ */
 const denialsOfPayment: Rule[] = [
 	[
 		/(?:status|state|stage|phase|outcome|result|sts)(?:_?(?:text|name|label))?\W*$/i,
@@ -281,7 +261,22 @@ const denialsOfPayment: Rule[] = [
 		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status[_.]?|reason_?)?code$/i,
 		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
 	],
-	[/^(?!.*(?:note|comment|url)$)/is, RegExp(`^(?!https?:).*(?:${failureWords}|${denied})`, 'is')],
+	// A fee of 0 for the processing says nothing.
+	[RegExp(`^(?!.*(?:fees?|time|count|amount|balance)$)(?:.*\\.)?${successNames}[^.]*$`, 'i'), no],
+	// A payment that was made may say where it can be cancelled.
+	[
+		RegExp(
+			`^(?!.*(?:able|url)$).*(?:\\berr\\b|error|exception|(?<!de)fault|${failureWords})`,
+			'is',
+		),
+		filled,
+	],
+	// It may say when it was queued, and what a pending one costs.
+	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), filled],
+	[
+		/^(?!.*(?:note|comment|url)$)/is,
+		RegExp(`^(?!https?:).*(?:${failureWords}|${openWords}|${denied})`, 'is'),
+	],
 ];
 
 /** Between the name of a field and its value in a text: JSON, also of `["…"]` and `{"value": "…"}`; XML; or `name=value`. */
@@ -299,7 +294,7 @@ const finalFailureWords =
 const madeBefore =
 	'(?:payments?|transfers?|transactions?|disbursements?|funds|money|is|was|were|been|being)';
 const madeWords =
-	'(?:accepted|broadcast|completed|confirmed|credited|delivered|disbursed|done|executed|made|mined|moved|paid|posted|processed|recorded|refunded|reversed|sent|settled|successful|succeeded|transferred)';
+	'(?:accepted|broadcast|completed|confirmed|credited|delivered|disbursed|done|executed|initiated|made|mined|moved|paid|posted|processed|recorded|refunded|reversed|sent|settled|submitted|successful|succeeded|transferred)';
 
 /**
  * Texts of a refusal that leave open whether the payment was made earlier, or is under way: words, a state, a success, a hash.
@@ -310,7 +305,7 @@ const openPaymentPatterns = [
 	// Not "could not be sent", "must be confirmed" or "no money was sent".
 	`(?<!(?:\\b(?:not|no|cannot|never|must|should|unable|without|until|if)|n't)\\b[^".,;]{0,30})\\b${madeBefore}\\s+(?:\\w{1,20}ly\\s+)?${madeWords}\\b`,
 	// Of a failure behind the service, and of a chain that has the transaction.
-	'deadline|no response|not respon|hang up|econn|connection|upstream|internal (?:server )?error|idempoten|previous|underpriced|known transaction|nonce too|\\bstill\\b|\\b(?:status|state|outcome|result)\\b.{0,20}\\bunknown|unknown (?:status|state|outcome|result)',
+	'deadline|no response|not respon|hang up|econn|upstream|internal (?:server )?error|idempoten|underpriced|known transaction|nonce too|\\bmight\\b|\\bmay (?:still|have)\\b|\\b(?:status|state|outcome|result)\\b.{0,20}\\bunknown|unknown (?:status|state|outcome|result)',
 	`(?:status|state|stage|phase|outcome|result|sts)(?:_?(?:text|name|label|code))?${separator}(?![^"<&\\n]{0,99}?(?:${finalFailureWords}))`,
 	`(?:code|status)${separator}(?:5\\d\\d|408|499)\\b`,
 	`"${successNames}\\w*${separator}(?:true|y|yes|1)\\b`,
@@ -319,9 +314,12 @@ const openPaymentPatterns = [
 	'\\b(?:0x)?[0-9a-f]{64}\\b',
 ].map((words) => RegExp(words, 'i'));
 
-/** A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, no status, and without a word of failure or delay. */
+/**
+ * A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, no status, and without a word
+ * of failure or delay in it. Such a word inside a run of letters and digits is chance.
+ */
 const transactionHash = RegExp(
-	`^(?=.*[1-9])(?!\\d{1,6}$)(?!.*(?:err(?:or|_)|undefined|null|unknown|test|mock|job|${failureWords}|${openWords}))[\\w+/=-]+$`,
+	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|${failureWords}|${openWords}))[\\x21-\\x7e]+$`,
 	'i',
 );
 
