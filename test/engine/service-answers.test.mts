@@ -12,7 +12,7 @@ let userId: string;
 
 beforeEach(async () => {
 	withoutPauses();
-	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws K4nV8tR1' });
+	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws  K4nV8tR1' });
 	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
 });
 afterEach(async () => {

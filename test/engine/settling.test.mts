@@ -58,7 +58,7 @@ describe('naming references', () => {
 		expect(codes(paid)).toEqual(['paidBefore', 'paid', 'paidBefore']);
 	});
 
-	test('that were paid is for ever', async () => {
+	test('as paid is for ever: neither a person nor a run changes it', async () => {
 		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
 		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
 		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['paidBefore']);
@@ -70,7 +70,7 @@ describe('naming references', () => {
 		expect(paidNames()).toEqual(['a']);
 	});
 
-	test('that this node never sent records those that were paid, as in a copy, and nothing else', async () => {
+	test('that this node never sent, as in a copy, records those that were paid, and nothing of those that were not', async () => {
 		await pay(itemsFor('a', 'b'));
 		const copy = { nodeId: `${nodeId}-copy` };
 		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }, copy))).toEqual(['ready']);
@@ -82,7 +82,7 @@ describe('naming references', () => {
 		expect(paidNames()).toEqual(['a', 'b']);
 	});
 
-	test('that look like them settles them, each once, without empty lines', async () => {
+	test('in another spelling settles them, each once, without empty lines', async () => {
 		await leaveUnknown(itemsFor('a', 'b'), ['a', 'b']);
 		const { output } = await settle({
 			wasPaid: '\r\n PAY-A \n\npay\u2011a\r\npay-a',
@@ -110,7 +110,7 @@ describe('naming references', () => {
 	});
 
 	test.each([onError, 'continueRegularOutput'] as const)(
-		'in a way that is refused lets no item through as if it were settled (%s)',
+		'by an expression that gives nothing is an error of each item (%s)',
 		async (continues) => {
 			const { output, errorOutput } = await pay(
 				[{ line: 1 }],
@@ -122,7 +122,7 @@ describe('naming references', () => {
 		},
 	);
 
-	test('by an expression are taken of all items, as text or as a list', async () => {
+	test('by an expression, as text or as a list, settles those of all items', async () => {
 		await leaveUnknown(itemsFor('a', 'b', 'c'), ['a', 'b', 'c']);
 		const items = [{ found: 'pay-a' }, { found: ['pay-b', 'pay-c'] }, { found: null }, {}];
 		const { output } = await pay(items, { mode: 'settle', wasPaid: '={{ $json.found }}' });

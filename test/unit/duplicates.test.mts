@@ -1,7 +1,8 @@
 /** The record of events in n8n's database, asked by several processes that crash, over a database that races and fails. */
 import * as workflowPackage from 'n8n-workflow';
+import type { IExecuteFunctions, INode, IWebhookFunctions } from 'n8n-workflow';
 import type * as DuplicatesModule from '../../nodes/EtbWalletTrigger/duplicates.ts';
-import { MemoryDeduplicator } from '../support/engine/deduplicator.mts';
+import { MemoryDeduplicator, helpersOf } from '../support/engine/deduplicator.mts';
 
 /** Which the processes of a test share. */
 let database: MemoryDeduplicator;
@@ -9,6 +10,20 @@ beforeEach(() => {
 	database = new MemoryDeduplicator();
 });
 const sleep = async (): Promise<void> => await new Promise(setImmediate);
+
+const aboutNode = (id = 'n') => ({
+	workflow: { id: 'w', active: true },
+	node: {
+		id,
+		name: id,
+		type: 'trigger',
+		typeVersion: 2,
+		position: [0, 0],
+		parameters: {},
+	} as INode,
+});
+
+const changes = ['checkProcessedAndRecord', 'removeProcessed'];
 
 /** A process of n8n, with a memory of its own. */
 function startProcess() {
@@ -22,16 +37,12 @@ function startProcess() {
 		async run(key: string, options: RunOptions = {}): Promise<boolean> {
 			const { untilItSucceeds = false, ending = 'success', mode = 'webhook' } = options;
 			const handlers: Array<(run: object) => Promise<void>> = [];
-			const about = { workflow: { id: 'w' }, node: { id: options.nodeId ?? 'n' } };
+			const about = aboutNode(options.nodeId);
 			let left = options.failures ?? 0;
-			const asked =
-				<Arguments extends unknown[], Result>(ask: (...given: Arguments) => Promise<Result>) =>
-				async (...given: Arguments): Promise<Result> => {
-					if (left-- > 0) throw new Error('the database is busy');
-					return await ask(...given);
-				};
-			const warnings: string[] = [];
-			const context = {
+			const failAtFirst = (name: string): void => {
+				if (changes.includes(name) && left-- > 0) throw new Error('the database is busy');
+			};
+			const context: unknown = {
 				additionalData: {
 					executionTimeoutTimestamp: options.timedOutAt,
 					hooks: {
@@ -39,29 +50,15 @@ function startProcess() {
 							handlers.push(handler),
 					},
 				},
-				getWorkflow: () => ({ id: 'w', name: 'W' }),
+				getWorkflow: () => about.workflow,
 				getNode: () => about.node,
 				getMode: () => mode,
-				logger: { warn: (message: string) => warnings.push(message) },
-				helpers: {
-					checkProcessedAndRecord: asked(
-						async (items: string[], scope: 'node' | 'workflow', limits: object) =>
-							await database.checkProcessedAndRecord(items, scope, about as never, limits as never),
-					),
-					removeProcessed: asked(
-						async (items: string[], scope: 'node' | 'workflow') =>
-							await database.removeProcessed(items, scope, about as never, options as never),
-					),
-					clearAllProcessedItems: async (scope: 'node' | 'workflow') =>
-						await database.clearAllProcessedItems(scope, about as never, options as never),
-					getProcessedDataCount: async (scope: 'node' | 'workflow') =>
-						await database.getProcessedDataCount(scope, about as never, options as never),
-				},
+				logger: { warn: () => undefined },
+				helpers: helpersOf(database, about, failAtFirst),
 			};
-			const item = options.item ?? {};
 			const isGiven = await duplicates.recordIfNew(
-				context as never,
-				item as never,
+				context as IExecuteFunctions,
+				options.item ?? {},
 				key,
 				untilItSucceeds,
 			);
@@ -71,8 +68,9 @@ function startProcess() {
 		},
 		/** Receives an event and answers it; resolves to what was known of it. */
 		receive(key: string): 'new' | 'running' | 'handled' {
-			const context = { getWorkflow: () => ({ id: 'w' }), getNode: () => ({ id: 'n' }) };
-			const delivery = duplicates.beginDelivery(context as never, key);
+			const { workflow, node } = aboutNode();
+			const context: unknown = { getWorkflow: () => workflow, getNode: () => node };
+			const delivery = duplicates.beginDelivery(context as IWebhookFunctions, key);
 			if (typeof delivery === 'string') return delivery;
 			delivery.end(true);
 			return 'new';

@@ -1,5 +1,6 @@
 /** A replacement of n8n's database of processed entries. */
 import type {
+	DeduplicationHelperFunctions,
 	DeduplicationScope,
 	ICheckProcessedContextData,
 	IDataDeduplicator,
@@ -57,3 +58,29 @@ export class MemoryDeduplicator implements Omit<IDataDeduplicator, 'checkProcess
 	getProcessedDataCount: IDataDeduplicator['getProcessedDataCount'] = async (scope, context) =>
 		await Promise.resolve(this.rows.get(rowOf(scope, context))?.length ?? 0);
 }
+
+type Helpers = Omit<DeduplicationHelperFunctions, 'checkProcessedItemsAndRecord'>;
+
+/** The helpers of a node for this database. @param before is called before each call; if it throws, the call fails */
+export const helpersOf = (
+	database: MemoryDeduplicator,
+	about: ICheckProcessedContextData,
+	before: (name: keyof Helpers) => void,
+): Helpers => ({
+	async checkProcessedAndRecord(items, scope, options) {
+		before('checkProcessedAndRecord');
+		return await database.checkProcessedAndRecord(items, scope, about, options);
+	},
+	async removeProcessed(items, scope, options) {
+		before('removeProcessed');
+		await database.removeProcessed(items, scope, about, options);
+	},
+	async clearAllProcessedItems(scope, options) {
+		before('clearAllProcessedItems');
+		await database.clearAllProcessedItems(scope, about, options);
+	},
+	async getProcessedDataCount(scope, options) {
+		before('getProcessedDataCount');
+		return await database.getProcessedDataCount(scope, about, options);
+	},
+});
