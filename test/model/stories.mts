@@ -10,11 +10,6 @@ import {
 } from './plan.mts';
 import { randomFrom } from './virtual-time.mts';
 
-interface Story {
-	name: string;
-	plans: Plan[];
-}
-
 type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'word' | 'variant' | 'person'>>;
 
 /** Each turn is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the first person. */
@@ -96,30 +91,38 @@ const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 		}),
 	);
 
+/** The turns with each of these blows to one process. */
+const struck = (blows: Blow[], turns: Turn[], answers: AnswerKind[], process = 0): Plan[] =>
+	blows.map((blow) => {
+		const processes = [...Array<Blow[]>(process).fill([]), [blow], []];
+		return planOf(turns, answers, { processes });
+	});
+
+/** The turns with each of these faults, at one call of the database after the other. */
+const failing = (kinds: DatabaseFaultKind[], turns: Turn[], answers: AnswerKind[]): Plan[] =>
+	kinds.flatMap((kind) =>
+		range(8, 26).map((call) => planOf(turns, answers, { faults: [{ kind, call, count: 1 }] })),
+	);
+
 /** Of a sender that stands still: a person can settle its payment before it goes on. */
 const stands = { lasts: 298_000, settledAt: 293_000, wentOnAt: 299_000 };
 
-export const stories: Story[] = [
-	{
-		name: 'The words of a loop come again, after the database failed when they counted first',
-		plans: (['failsBefore', 'failsBetween', 'failsAfter'] as DatabaseFaultKind[]).flatMap((kind) =>
-			range(8, 26).map((call) =>
-				planOf(
-					[
-						{ start: at(0) },
-						{ ...byExpression, word: 'notPaid', repeats: [4_000] },
-						{},
-						{ start: at(12_000) },
-					],
-					['errorPaid', 'errorPaid'],
-					{ faults: [{ kind, call, count: 1 }] },
-				),
-			),
-		),
-	},
-	{
-		name: 'A reservation is made as a slot ends, settled by a clock that is ahead, and its sender is refused just in time',
-		plans: range(8, 44).map((atStep) =>
+const crashes = atSteps({ kind: 'crash', lasts: 2_000 });
+const stops = atSteps({ kind: 'stopped', lasts: stands.lasts });
+
+const plansOf: Record<string, Plan[]> = {
+	'The words of a loop come again, after the database failed when they counted first': failing(
+		['failsBefore', 'failsBetween', 'failsAfter'],
+		[
+			{ start: at(0) },
+			{ ...byExpression, word: 'notPaid', repeats: [4_000] },
+			{},
+			{ start: at(12_000) },
+		],
+		['errorPaid', 'errorPaid'],
+	),
+	'A reservation is made as a slot ends, settled by a clock that is ahead, and its sender is refused just in time':
+		range(8, 44).map((atStep) =>
 			planOf(
 				[
 					{ timeout: 120_000, start: at(beginsAt - 600) },
@@ -136,10 +139,8 @@ export const stories: Story[] = [
 				},
 			),
 		),
-	},
-	{
-		name: 'A run whose clock is ahead reserves in a slot that has not begun for others, and a person settles what it sends',
-		plans: [
+	'A run whose clock is ahead reserves in a slot that has not begun for others, and a person settles what it sends':
+		[
 			planOf(
 				[
 					{ ...usual, process: 1, start: at(beginsAt - clocks.aheadMs + 1_000) },
@@ -149,138 +150,114 @@ export const stories: Story[] = [
 				{ noise: clocks.noise },
 			),
 		],
-	},
-	{
-		name: 'A slot ends after a run has reserved, and a person settles what is being sent',
-		plans: [
-			planOf(
-				[
-					{ ...usual, start: at(beginsAt - 600) },
-					{ ...typed, word: 'notPaid', start: at(beginsAt + 300) },
-				],
-				['silent'],
-				{ noise: clocks.noise },
-			),
+	'A slot ends after a run has reserved, and a person settles what is being sent': [
+		planOf(
+			[
+				{ ...usual, start: at(beginsAt - 600) },
+				{ ...typed, word: 'notPaid', start: at(beginsAt + 300) },
+			],
+			['silent'],
+			{ noise: clocks.noise },
+		),
+	],
+	'Two people settle what is being sent, one after the other, and again when it is over': (
+		['notPaid', 'paid'] as const
+	).map((word) =>
+		planOf(
+			[
+				{ ...usual, start: at(0) },
+				{ ...typed, word, start: at(2_000) },
+				{ ...typed, word, start: at(4_000) },
+				{ ...typed, word, start: at(70_000) },
+			],
+			['silent'],
+		),
+	),
+	'A sender dies, and a person settles what it left': struck(
+		crashes,
+		[
+			{ ...usual, start: at(0) },
+			{ does: 'dryRun', process: 1, start: at(50_000) },
+			{ ...typed, process: 1, word: 'notPaid', start: at(60_000) },
+			{ ...typed, process: 1, start: at(400_000) },
+			{ process: 1 },
 		],
-	},
-	{
-		name: 'Two people settle what is being sent, one after the other, and again when it is over',
-		plans: (['notPaid', 'paid'] as const).map((word) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					{ ...typed, word, start: at(2_000) },
-					{ ...typed, word, start: at(4_000) },
-					{ ...typed, word, start: at(70_000) },
-				],
-				['silent'],
-			),
+		['silent'],
+	),
+	'A payment is under way, others of its bucket are paid, and a person settles it': (
+		['rejected', 'paid'] as AnswerKind[]
+	).map((answer): Plan => {
+		const plan = planOf(
+			[
+				{ ...usual, start: at(beginsAt + 1_000) },
+				{ ...sameBucket, process: 1, start: at(beginsAt + 3_000) },
+				{ ...typed, word: 'notPaid', process: 1, start: at(beginsAt + 20_000) },
+			],
+			['silent'],
+		);
+		return { ...plan, answers: [['silent'], [answer]] };
+	}),
+	'A payment ends unknown, and others of its bucket are paid': [
+		planOf(
+			[
+				{ start: at(0) },
+				sameBucket,
+				{ does: 'dryRun' },
+				{ ...typed, word: 'notPaid' },
+				{},
+				{ ...sameBucket, does: 'dryRun' },
+			],
+			['error', 'silent'],
 		),
-	},
-	{
-		name: 'A sender dies, and a person settles what it left',
-		plans: atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					{ does: 'dryRun', process: 1, start: at(50_000) },
-					{ ...typed, process: 1, word: 'notPaid', start: at(60_000) },
-					{ ...typed, process: 1, start: at(400_000) },
-					{ process: 1 },
-				],
-				['silent'],
-				{ processes: [[blow], []] },
-			),
+	],
+	'A sender dies, only others of other buckets are paid, and its payment is in doubt in time':
+		struck(
+			crashes,
+			[
+				{ ...usual, start: at(0) },
+				...range(2, 6).map((person): Turn => {
+					return { person, process: 1, start: at(100_000 * person - 60_000) };
+				}),
+				{ does: 'dryRun', process: 1, start: at(500_000) },
+			],
+			['silent'],
 		),
-	},
-	{
-		name: 'A payment is under way, others of its bucket are paid, and a person settles it',
-		plans: (['rejected', 'paid'] as AnswerKind[]).map((answer): Plan => {
-			const plan = planOf(
-				[
-					{ ...usual, start: at(beginsAt + 1_000) },
-					{ ...sameBucket, process: 1, start: at(beginsAt + 3_000) },
-					{ ...typed, word: 'notPaid', process: 1, start: at(beginsAt + 20_000) },
-				],
-				['silent'],
-			);
-			return { ...plan, answers: [['silent'], [answer]] };
-		}),
-	},
-	{
-		name: 'A payment ends unknown, and others of its bucket are paid',
-		plans: [
-			planOf(
-				[
-					{ start: at(0) },
-					sameBucket,
-					{ does: 'dryRun' },
-					{ ...typed, word: 'notPaid' },
-					{},
-					{ ...sameBucket, does: 'dryRun' },
-				],
-				['error', 'silent'],
-			),
-		],
-	},
-	{
-		name: 'A sender dies, only others of other buckets are paid, and its payment is in doubt in time',
-		plans: atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					...range(2, 6).map((person): Turn => {
-						return { person, process: 1, start: at(100_000 * person - 60_000) };
-					}),
-					{ does: 'dryRun', process: 1, start: at(500_000) },
-				],
-				['silent'],
-				{ processes: [[blow], []] },
-			),
-		),
-	},
-	{
-		name: 'n8n dies while somebody asks for a payment that is under way, and a person settles it, or it is refused',
-		plans: (
+	'n8n dies while somebody asks for a payment that is under way, and a person settles it, or it is refused':
+		(
 			[
 				['silent', 2],
 				['slowRejected', 0],
 			] as const
-		).flatMap(([answer, more]) =>
-			atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) => {
-				const asks: Turn[] = [
-					{ timeout: 120_000, start: at(0) },
-					{ does: 'dryRun', process: 1, start: at(3_000) },
-				];
-				const settles: Turn[] = [
-					{ ...typed, word: 'notPaid', process: 2, start: at(50_000) },
-					{ process: 2, start: at(100_000) },
-				];
-				return planOf([...asks, ...settles.slice(0, more)], [answer, 'paid'], {
-					processes: [[], [blow], []],
-				});
-			}),
-		),
-	},
-	{
-		name: 'A sender dies, n8n dies while somebody asks for its payment, and somebody else asks',
-		plans: range(14, 18).flatMap((atStep) =>
-			atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
-				planOf(
-					[
-						{ ...usual, start: at(0) },
-						{ does: 'dryRun', process: 1, start: at(50_000) },
-						{ does: 'dryRun', process: 2, start: at(130_000) },
-					],
-					['silent'],
-					{ processes: [[{ ...blow, atStep }], [blow], []] },
-				),
+		).flatMap(([answer, more]) => {
+			const settles: Turn[] = [
+				{ ...typed, word: 'notPaid', process: 2, start: at(50_000) },
+				{ process: 2, start: at(100_000) },
+			];
+			const turns: Turn[] = [
+				{ timeout: 120_000, start: at(0) },
+				{ does: 'dryRun', process: 1, start: at(3_000) },
+				...settles.slice(0, more),
+			];
+			return struck(crashes, turns, [answer, 'paid'], 1);
+		}),
+	'A sender dies, n8n dies while somebody asks for its payment, and somebody else asks': range(
+		14,
+		18,
+	).flatMap((atStep) =>
+		crashes.map((blow) =>
+			planOf(
+				[
+					{ ...usual, start: at(0) },
+					{ does: 'dryRun', process: 1, start: at(50_000) },
+					{ does: 'dryRun', process: 2, start: at(130_000) },
+				],
+				['silent'],
+				{ processes: [[{ ...blow, atStep }], [blow], []] },
 			),
 		),
-	},
-	{
-		name: 'The clock of a process is set forward, a person settles there what is being sent, and its sender gets no answer',
-		plans: [
+	),
+	'The clock of a process is set forward, a person settles there what is being sent, and its sender gets no answer':
+		[
 			planOf(
 				[
 					{ ...usual, start: at(0) },
@@ -291,126 +268,90 @@ export const stories: Story[] = [
 				{ processes: [[], [{ kind: 'clockForward', atStep: 1, lasts: 600_000 }]] },
 			),
 		],
-	},
-	{
-		name: 'A sender dies, and only dry runs ask for what it left',
-		plans: atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					...range(1, 12).map((times): Turn => {
-						return { does: 'dryRun', process: 1, start: at(times * 50_000) };
-					}),
-				],
-				['silent'],
-				{ processes: [[blow], []] },
-			),
+	'A sender dies, and only dry runs ask for what it left': struck(
+		crashes,
+		[
+			{ ...usual, start: at(0) },
+			...range(1, 12).map((times): Turn => {
+				return { does: 'dryRun', process: 1, start: at(times * 50_000) };
+			}),
+		],
+		['silent'],
+	),
+	'A refusal comes after its reservation is over, while another run sends': struck(
+		stops,
+		[
+			{ ...usual, start: at(0) },
+			{ ...typed, process: 1, start: at(stands.settledAt) },
+			{ ...usual, process: 1 },
+			{ process: 1, start: at(stands.wentOnAt) },
+		],
+		['rejected', 'slowPaid'],
+	),
+	'A sender gives up after its reservation is over, while another run sends and a person settles':
+		struck(
+			stops,
+			[
+				{ ...usual, start: at(0) },
+				{ ...typed, process: 1, word: 'notPaid', start: at(stands.settledAt) },
+				{ ...usual, process: 1 },
+				{ ...typed, process: 1, word: 'notPaid', start: at(stands.wentOnAt + 1_000) },
+			],
+			['error', 'silent'],
 		),
-	},
-	{
-		name: 'A refusal comes after its reservation is over, while another run sends',
-		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					{ ...typed, process: 1, start: at(stands.settledAt) },
-					{ ...usual, process: 1 },
-					{ process: 1, start: at(stands.wentOnAt) },
-				],
-				['rejected', 'slowPaid'],
-				{ processes: [[blow], []] },
-			),
+	'Paid comes after its reservation is over, while another run sends and is refused': struck(
+		stops,
+		[
+			{ ...usual, start: at(0) },
+			{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
+			{ ...usual, process: 1 },
+			{ process: 1 },
+		],
+		['paid', 'slowRejected'],
+	),
+	'Paid comes after a person settled it as not paid': struck(
+		stops,
+		[
+			{ ...usual, start: at(0) },
+			{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
+			{ process: 1, start: at(stands.wentOnAt + 10_000) },
+		],
+		['paid'],
+	),
+	'A person settles as not paid, and the next run, which sends, is settled at once': [
+		planOf(
+			[
+				{ start: at(0) },
+				{ ...typed, word: 'notPaid' },
+				{ ...usual, start: at(10_000) },
+				{ ...typed, word: 'notPaid', start: at(12_000) },
+			],
+			['error', 'silent'],
 		),
-	},
-	{
-		name: 'A sender gives up after its reservation is over, while another run sends and a person settles',
-		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					{ ...typed, process: 1, word: 'notPaid', start: at(stands.settledAt) },
-					{ ...usual, process: 1 },
-					{ ...typed, process: 1, word: 'notPaid', start: at(stands.wentOnAt + 1_000) },
-				],
-				['error', 'silent'],
-				{ processes: [[blow], []] },
-			),
-		),
-	},
-	{
-		name: 'Paid comes after its reservation is over, while another run sends and is refused',
-		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
-					{ ...usual, process: 1 },
-					{ process: 1 },
-				],
-				['paid', 'slowRejected'],
-				{ processes: [[blow], []] },
-			),
-		),
-	},
-	{
-		name: 'Paid comes after a person settled it as not paid',
-		plans: atSteps({ kind: 'stopped', lasts: stands.lasts }).map((blow) =>
-			planOf(
-				[
-					{ ...usual, start: at(0) },
-					{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
-					{ process: 1, start: at(stands.wentOnAt + 10_000) },
-				],
-				['paid'],
-				{ processes: [[blow], []] },
-			),
-		),
-	},
-	{
-		name: 'A person settles as not paid, and the next run, which sends, is settled at once',
-		plans: [
-			planOf(
+	],
+	'n8n dies while somebody asks for what is in doubt, paid or refused': (
+		['error', 'paid', 'rejected'] as AnswerKind[]
+	).flatMap((answer) =>
+		([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
+			struck(
+				crashes,
 				[
 					{ start: at(0) },
-					{ ...typed, word: 'notPaid' },
-					{ ...usual, start: at(10_000) },
-					{ ...typed, word: 'notPaid', start: at(12_000) },
+					{ ...asks, process: 1 },
+					{ process: 2 },
+					{ variant: 'otherAmount', process: 2 },
+					{ ...typed, process: 2, word: 'notPaid', start: { after: 'previous', ms: 3 * slotMs } },
+					{ process: 2 },
+					{ variant: 'otherAmount', process: 2 },
 				],
-				['error', 'silent'],
-			),
-		],
-	},
-	{
-		name: 'n8n dies while somebody asks for what is in doubt, paid or refused',
-		plans: (['error', 'paid', 'rejected'] as AnswerKind[]).flatMap((answer) =>
-			([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
-				atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
-					planOf(
-						[
-							{ start: at(0) },
-							{ ...asks, process: 1 },
-							{ process: 2 },
-							{ variant: 'otherAmount', process: 2 },
-							{
-								...typed,
-								process: 2,
-								word: 'notPaid',
-								start: { after: 'previous', ms: 3 * slotMs },
-							},
-							{ process: 2 },
-							{ variant: 'otherAmount', process: 2 },
-						],
-						[answer],
-						{ processes: [[], [blow], []] },
-					),
-				),
+				[answer],
+				1,
 			),
 		),
-	},
-	{
-		name: 'n8n dies while somebody asks for what is in doubt, and somebody else asks before it dies again',
-		plans: ([{}, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
-			atSteps({ kind: 'crash', lasts: 2_000 }).map((blow) =>
+	),
+	'n8n dies while somebody asks for what is in doubt, and somebody else asks before it dies again':
+		([{}, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
+			crashes.map((blow) =>
 				planOf(
 					[
 						{ start: at(0) },
@@ -424,53 +365,35 @@ export const stories: Story[] = [
 				),
 			),
 		),
-	},
-	{
-		name: 'A person says of a payment that this node never sent that it was paid',
-		plans: [planOf([{ ...typed, word: 'paid' }, {}], [])],
-	},
-	{
-		name: 'The database fails while a person settles as paid',
-		plans: (['failsBefore', 'failsBetween', 'failsAfter'] as DatabaseFaultKind[]).flatMap((kind) =>
-			range(8, 26).map((call) =>
-				planOf(
-					[{ start: at(0) }, { ...typed, word: 'paid' }, {}, { ...typed, word: 'paid' }, {}],
-					['errorPaid'],
-					{ faults: [{ kind, call, count: 1 }] },
-				),
-			),
-		),
-	},
-	{
-		name: 'The database fails as an unknown payment is recorded; a person settles it; it is sent again, and settled at once',
-		plans: recordedBy('error', [
+	'A person says of a payment that this node never sent that it was paid': [
+		planOf([{ ...typed, word: 'paid' }, {}], []),
+	],
+	'The database fails while a person settles as paid': failing(
+		['failsBefore', 'failsBetween', 'failsAfter'],
+		[{ start: at(0) }, { ...typed, word: 'paid' }, {}, { ...typed, word: 'paid' }, {}],
+		['errorPaid'],
+	),
+	'The database fails as an unknown payment is recorded; a person settles it; it is sent again, and settled at once':
+		recordedBy('error', [
 			{ ...typed, word: 'notPaid', start: at(1_000) },
 			{ ...usual, start: at(1_500) },
 			{ ...typed, word: 'notPaid', start: at(60_000) },
 		]),
-	},
-	{
-		name: 'The database fails as a refusal is recorded; another run reserves that payment, and a third one asks for it',
-		plans: recordedBy('rejected', [
+	'The database fails as a refusal is recorded; another run reserves that payment, and a third one asks for it':
+		recordedBy('rejected', [
 			{ ...usual, start: at(10_000) },
 			{ ...usual, start: at(42_000) },
 		]),
-	},
-	{
-		name: 'Retry On Fail runs a node again that settles, and somebody pays between its tries',
-		plans: (['failsBetween', 'failsAfter'] as DatabaseFaultKind[]).flatMap((kind) =>
-			range(8, 26).map((call) =>
-				planOf(
-					[
-						{ start: at(0) },
-						{ ...typed, word: 'notPaid', tries: 2, onError: 'stop' },
-						{ start: at(500) },
-						{ start: at(4_000) },
-					],
-					['errorPaid', 'errorPaid'],
-					{ faults: [{ kind, call, count: 1 }] },
-				),
-			),
-		),
-	},
-];
+	'Retry On Fail runs a node again that settles, and somebody pays between its tries': failing(
+		['failsBetween', 'failsAfter'],
+		[
+			{ start: at(0) },
+			{ ...typed, word: 'notPaid', tries: 2, onError: 'stop' },
+			{ start: at(500) },
+			{ start: at(4_000) },
+		],
+		['errorPaid', 'errorPaid'],
+	),
+};
+
+export const stories = Object.entries(plansOf).map(([name, plans]) => ({ name, plans }));
