@@ -2,12 +2,10 @@
 if (isSettling) {
 	const periods = [...new Set(registered.map(forWhat))].sort().reverse();
 	const parts = periods.flatMap((period) => {
-		const [unknown, notPaid, paid] = ['unknown', 'notPaid', 'paid'].map((outcome) =>
-			registered.filter((row) => is(outcome)(row) && forWhat(row) === period),
-		);
-		const total = `<p>Paid: ${people(paid)}, ${sum(paid)} ETB</p>`;
-		const sections = [section('Unknown', unknown), section('Not paid', notPaid), total];
-		return [`<h2>${text(period)}</h2>`, ...sections];
+		const ofPeriod = registered.filter((row) => forWhat(row) === period);
+		const of = (outcome) => ofPeriod.filter(is(outcome));
+		const sections = [section('Unknown', of('unknown')), section('Not paid', of('notPaid'))];
+		return [`<h2>${text(period)}</h2>`, ...sections, `<p>${heading('Paid', of('paid'))}</p>`];
 	});
 	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
 	const questions = registered
@@ -23,21 +21,12 @@ if (isSettling) {
 			];
 		});
 	const recorded = rows.map((row, index) => ({ ...row, reason: settled[index].message }));
-	const fields =
-		settled.length > 0
-			? [
-					page(
-						section('Recorded', recorded),
-						'<p>Who was not paid is paid by the next run, or when the list is uploaded again. For what is left, open this form again.</p>',
-					),
-				]
-			: [
-					page(
-						...(questions.length > 0 ? [] : ['<p>Nothing is to be recorded here.</p>']),
-						...parts,
-					),
-					...questions,
-				];
-	const asks = settled.length > 0 || !$('Pay salaries').isExecuted;
+	const next =
+		'<p>Who was not paid is paid by the next run, or when the list is uploaded again. For what is left, open this form again.</p>';
+	const nothing = questions.length === 0 && '<p>Nothing is to be recorded here.</p>';
+	const isDone = settled.length > 0;
+	const shown = [page(nothing, ...parts), ...questions];
+	const fields = isDone ? [page(section('Recorded', recorded), next)] : shown;
+	const asks = isDone || !$('Pay salaries').isExecuted;
 	return asks ? [{ asks, fields }, ...toPlaces(rows)].map((json) => ({ json })) : [];
 }

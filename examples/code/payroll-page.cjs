@@ -34,7 +34,7 @@ const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
 const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
 const by = isPaying || decision ? decided : unasked;
-const unknownPart = ['UNKNOWN', unknown];
+const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const paidPart = asks
 	? ['Will be paid, as before', ready.filter((row) => !isOdd(row))]
 	: ['Paid', of('paid')];
@@ -42,10 +42,8 @@ const otherParts = [
 	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
 	['Not paid, because nobody approved it', asks || isPaying ? [] : ready],
 	['Paid before, not again', before],
-];
-const headings = [unknownPart, paidPart, ...otherParts].filter(
-	(part) => part === paidPart || part[1].length > 0,
-);
+].filter(([, rows]) => rows.length > 0);
+const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const early = period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`;
 const settle =
 	unknown.length > 0 &&
@@ -64,7 +62,7 @@ const question = [
 ];
 const result = [
 	early,
-	`<h2>${text(forWhat({ purpose, period }))}. ${headings.map((part) => heading(...part)).join('. ')}</h2>`,
+	`<h2>${text(forWhat({ purpose, period }))}. ${headings.join('. ')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	settle,
 	notPaid.length > 0 &&
@@ -73,10 +71,9 @@ const result = [
 ];
 const html = page(
 	...(asks ? question : result),
-	...[unknownPart, ...otherParts].map((part) => section(...part)),
+	...[...unknownParts, ...otherParts].map((part) => section(...part)),
 	before.some((row) => remarksOf(row).length > 0) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
-	`<p>Only the first sheet counts, and in it hidden rows too.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
 	noPersons(all('Check List').filter(isNoPerson)),
 	section(...paidPart),

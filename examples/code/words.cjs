@@ -19,7 +19,6 @@ const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
-const hasEnded = ({ outcome }) => ['paid', 'notPaid', 'unknown'].includes(outcome);
 const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	const told = { notPaid: [message, remedy], unknown: [message] }[outcome] ?? [];
 	return problem || reason || told.filter(Boolean).join('. ');
@@ -44,7 +43,7 @@ const tell = (row, index, rows) => {
 		...[row.line && `Row ${row.line}.`, isRepeated ? 'As above.' : reason],
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		...[paidAt && local(paidAt).toFormat('yyyy-LL-dd HH:mm'), txHash],
-		...(hasEnded(row) ? [] : remarksOf(row, 'rounded')),
+		...remarksOf(row, 'rounded'),
 		...[wallet && `Wallet ${wallet}`, row.phone, is('unknown')(row) && row.reference],
 		workflow && `by ${workflow}`,
 	];
