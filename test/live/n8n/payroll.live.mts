@@ -8,7 +8,7 @@ import { readExample } from '../../../demo/examples.mts';
 import { FormVisitor } from '../../support/form-visitor.mts';
 import { eventually, owner, paidSince, setFields, startLab, type Lab } from '../../support/lab.mts';
 import { itemsOf, type Item } from '../../support/payroll.mts';
-import { PAYMENTS, PEOPLE, clearTable, rowsOf, setPerson } from '../../support/people.mts';
+import { PAYMENTS, PEOPLE, addRows, clearTable, rowsOf, setPerson } from '../../support/people.mts';
 import type { PresetName } from '../../../sandbox/faults.mts';
 import { openInOffice, textOf } from './file-payroll.mts';
 
@@ -339,7 +339,16 @@ void describe('payroll.json', () => {
 test('payments-of-a-period.json makes a file of the register that opens in LibreOffice', async () => {
 	const id = await lab.add(await readExample('payments-of-a-period.json'));
 	await lab.api.activate(id);
-	const [{ period = '' } = {}] = await rowsOf(lab.api, PAYMENTS);
+	const [{ period = '', reference = '' } = {}] = await rowsOf(lab.api, PAYMENTS);
+	// Of two lists at once, one writes a payment as paid and the other one as unknown. A second one is unknown alone.
+	await addRows(
+		lab.api,
+		PAYMENTS,
+		[String(reference), 'open'].map((each) => ({
+			...{ reference: each, period: String(period) },
+			...{ name: 'Open', askedEtb: 7, outcome: 'unknown' },
+		})),
+	);
 	const page = await bookkeeper.read(await bookkeeper.fillIn('etb-payments', [String(period)]));
 	const [, encoded = ''] = /decodeURIComponent\("([^"]+)"\)/.exec(page) ?? [];
 	const Files = z.array(z.object({ data: z.object({ data: z.array(z.number()) }) }));
@@ -347,8 +356,9 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	const [file] = Files.parse([JSON.parse(decodeURIComponent(encoded))].flat());
 	const [headings = [], ...rows] = openInOffice(Buffer.from(file?.data.data ?? []));
 	assert.deepEqual(headings.slice(0, 5), ['Period', 'Purpose', 'Employee', 'Name', 'Telephone']);
-	assert.equal(rows.length, 3);
-	assert.match(textOf(page), /Paid: 3 people, 37,151\.25 ETB/);
+	const results = rows.map((row) => row[headings.indexOf('Result')]);
+	assert.deepEqual(results.sort(), ['UNKNOWN', 'paid', 'paid', 'paid']);
+	assert.match(textOf(page), /UNKNOWN: 1 person, 7\.00 ETB.*Paid: 3 people, 37,151\.25 ETB/);
 	// An n8n that does not know the login leaves the form open: then there is nothing in the file.
 	await lab.api.deactivate(id);
 	await change(id, 'Which period?', { authentication: 'none' });
