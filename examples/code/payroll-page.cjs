@@ -36,12 +36,13 @@ const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to appr
 const by = isPaying || decision ? decided : unasked;
 const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const paidPart = asks
-	? ['Will be paid, as before', ready.filter((row) => !isOdd(row))]
+	? ['Will be paid, without remarks', ready.filter((row) => !isOdd(row))]
 	: ['Paid', of('paid')];
 const otherParts = [
 	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
 	['Not paid, because nobody approved it', asks || isPaying ? [] : ready],
 	['Paid before, not again', before],
+	[`Paid in ${last}, and not in this list`, missing],
 ].filter(([, rows]) => rows.length > 0);
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const early = period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`;
@@ -49,14 +50,14 @@ const settle =
 	unknown.length > 0 &&
 	`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`;
 const question = [
-	isSelf && '<h4>Nobody was paid: who uploaded this list cannot approve it.</h4>',
+	isSelf &&
+		'<h4>Nobody is paid yet: who uploaded this list cannot approve it. Somebody else can, on this page.</h4>',
 	early,
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	`<p>${file}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', ready.filter(isOdd)),
-	section(`Paid in ${last}, and not in this list`, missing),
 	rounded.length > 0 &&
 		`<p>Rounded amounts: ${rounded.length}. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];
@@ -65,13 +66,13 @@ const result = [
 	`<h2>${text(forWhat({ purpose, period }))}. ${headings.join('. ')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	settle,
-	notPaid.length > 0 &&
-		'<p>Read below why somebody was not paid, and correct that first. Options are those of the node Pay salaries.</p>',
+	notPaid.length > 0 && '<p>Read below why somebody was not paid, and correct that first.</p>',
 	ready.length + notPaid.length > 0 && again,
 ];
 const html = page(
 	...(asks ? question : result),
 	...[...unknownParts, ...otherParts].map((part) => section(...part)),
+	notPaid.length > 0 && '<p>Options are those of the node Pay salaries.</p>',
 	before.some((row) => remarksOf(row).length > 0) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,

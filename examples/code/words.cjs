@@ -48,8 +48,12 @@ const tell = (row, index, rows) => {
 		workflow && `by ${workflow}`,
 	];
 };
-const heading = (title, rows) =>
-	`${text(title)}: ${people(rows)}${rows.some(amountOf) ? `, ${sum(rows)} ETB` : ''}`;
+const heading = (title, rows) => {
+	const without = rows.filter((row) => !amountOf(row)).length;
+	const more = without > 0 ? ` and ${without} without an amount` : '';
+	const total = without < rows.length ? `, ${sum(rows)} ETB${more}` : '';
+	return `${text(title)}: ${people(rows)}${total}`;
+};
 const section = (title, rows) => {
 	const line = (row, index) =>
 		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${tell(row, index, rows).filter(Boolean).map(text).join(' ')}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;

@@ -154,7 +154,7 @@ test('who uploaded cannot approve, nor a stranger, nor a list that brings an app
 	await payroll.accountant.choose(address, 'Approve');
 	assert.match(
 		textOf(await payroll.approver.open(address)),
-		/Nobody was paid: who uploaded this list cannot approve it/,
+		/Nobody is paid yet: who uploaded this list cannot approve it/,
 	);
 	const stranger = FormVisitor.stranger(lab.n8n.url);
 	const body = new FormData();
@@ -437,15 +437,17 @@ test('the next month says who is new, gone, risen, renamed, and leaves out who w
 		row(4, { phone: '0922000004' }),
 		'M-9,new,0911000009,1009',
 	);
-	const [, page] = await shown(list);
+	const [address, page] = await shown(list);
 	assert.match(page, /new M-9 .*New: never paid before/);
 	assert.match(
 		page,
 		/Will be paid, look at these: 4 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
 	);
+	const gone = `Paid in ${monthBefore()}, and not in this list: 1 person, 1,001\\.00 ETB`;
+	assert.match(page, new RegExp(`${gone} gone M-1`));
 	assert.match(
-		page,
-		new RegExp(`Paid in ${monthBefore()}, and not in this list: 1 person, 1,001\\.00 ETB gone M-1`),
+		await payroll.approve(address),
+		new RegExp(`Paid: 5 people, .* ETB\\. .*${gone}\\.? .*approved by`),
 	);
 });
 
