@@ -49,7 +49,7 @@ export const endpointRows: EndpointRow[] = [
 		parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 },
 		sent: { feePercent: 1.5 },
 		answer: { feePercent: 1.5 },
-		least: {},
+		least: { feePercent: 1.5 },
 	},
 	{
 		route: 'PUT /webhook',
