@@ -100,7 +100,7 @@ describe('a row', () => {
 			[/error of a formula/, '#REF!|#N/A|#NV|Err:502'],
 		],
 		employee: [
-			[/employee is "?(empty|-|nan)"?[,.].*Write the employee number/, '|-|nan'],
+			[/employee is "?(empty|-|nan|N\/A|NULL)"?[,.].*Write the employee/, '|-|nan|N/A|NULL'],
 			[/error of a formula/, '#N/A'],
 			[
 				/spreadsheet made of a date or another number/,

@@ -369,6 +369,7 @@ describe('with Known Payments', () => {
 			paid({ reference: 'salary-2026-12-E1', period: '2026-12', outcome: 'notPaid' }),
 		]);
 		expect([checked.lastTime, checked.known]).toEqual([shown, 'same']);
+		expect(against([paid({ purpose: 'SALARY' })]).lastTime).toEqual(shown);
 		// Another purpose tells of the person, but not of the amount.
 		const bonus = against([paid({ purpose: 'bonus', reference: 'b', name: 'X', amountEtb: 1 })]);
 		expect([codesOf(bonus), bonus.lastTime]).toEqual([['changedName'], undefined]);
