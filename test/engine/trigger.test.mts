@@ -285,6 +285,15 @@ describe('duplicates', () => {
 		},
 	);
 
+	test('a test gets an event each time, and the published trigger gets it after that', async () => {
+		const workflow = { id: 'tested', name: 'test' };
+		const inTest = await trigger({}, { workflow, isTest: true });
+		const published = await trigger({}, { workflow });
+		for (const node of [inTest, inTest, published])
+			expect((await send(node, transfer('1'))).status).toBe(200);
+		expect([inTest.started.length, published.started.length]).toEqual([2, 1]);
+	});
+
 	test('a database that never answers holds up neither this event nor the next', async () => {
 		const timeout = AbortSignal.timeout.bind(AbortSignal);
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
