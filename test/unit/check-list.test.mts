@@ -85,6 +85,7 @@ describe('a row', () => {
 	const refused: Record<string, Array<[problem: RegExp, texts: string, ...values: unknown[]]>> = {
 		amountEtb: [
 			[/can mean 12400 or 12\.4/, '12,400'],
+			[/can mean 124005 or 124\.005/, '124,005|124.005'],
 			[/more than two decimals/, '1,24005|12,4000'],
 			[/amountEtb is empty\. .*formula.*save it/, '', null],
 			[/not above zero/, '0', 0, -5],
