@@ -433,6 +433,13 @@ describe('the reason of the service', () => {
 	});
 });
 
+test('a second wallet for one external id is refused, and says what to do', async () => {
+	await run('createUser');
+	const { error } = await run('createUser', { onError: undefined });
+	expect(error?.message).toMatch(/reports a conflict \(409\)/);
+	expect(error?.description).toMatch(/have a wallet already: use the ID that you got/);
+});
+
 test.each(['read', 'disburse'] as const)('a %s says that nothing listens', async (call) => {
 	const gone = await startSandbox();
 	await gone.stop();

@@ -284,8 +284,8 @@ export const mistakes: Mutation[] = [
 			"if (!mayRepeat(asked)) return { verdict: 'unknown', code: 'noAnswer' };",
 			'',
 		],
-		['409 means that it was not paid', '[202, 207, 409, 423, 425]', '[202, 207]'],
-		['202 means that it was paid', '[202, 207, 409, 423, 425]', '[409, 423, 425]'],
+		['409 means that it was not paid', '202, 207, 406, 409, 423,', '202, 207, 406, 423,'],
+		['202 means that it was paid', '202, 207, 406, 409, 423,', '207, 406, 409, 423,'],
 		[
 			'A success without a hash counts',
 			"found.every((value) => typeof value === 'string' && transactionHash.test(value.trim())) &&\n\t\t\tnew Set(found).size === 1",

@@ -37,7 +37,7 @@ export const paymentAnswers: PaymentAnswer[] = [
 			{ amountEtb: '10.00' },
 			{ amountEtb: null },
 			{ amountEtb: '' },
-			{ note: 'The payment before was pending', createdAt: '2026-11-01T00:00:00Z' },
+			{ memo: 'Salary', createdAt: '2026-11-01T00:00:00Z' },
 			{ note: '"success": false' },
 			{ receipt: { status: 1 } },
 			{ code: '00', refundable: true, countryCode: 'ET' },

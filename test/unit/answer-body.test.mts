@@ -227,6 +227,13 @@ describe('a payment', () => {
 			'notDone',
 		],
 		[422, '{"status":"submitted"}', 'unknown'],
+		...[
+			...['Receipt failed\nPayment sent', 'Could not email user but payment was sent'],
+			...['No problem: the payment was made', 'The transfer will be retried'],
+			...['Funds were deducted', 'Payout completed, receipt could not be stored'],
+		].map((message): (typeof cases)[number] => [422, JSON.stringify({ message }), 'unknown']),
+		[422, 'status: completed, error: none', 'unknown'],
+		...[406, 424, 444, 449].map((status): (typeof cases)[number] => [status, '', 'unknown']),
 		[422, '{"waiting":true}', 'unknown'],
 		...['under review', 'deferred', 'not yet confirmed', 'no final state', 'blockchain'].map(
 			(state): (typeof cases)[number] => [
@@ -312,10 +319,11 @@ describe('a payment', () => {
 	});
 
 	test.each([
-		...[{ status: { type: 'on its way' } }, { TxSts: 'PDNG' }, { stage: 'x' }, { resultCode: 17 }],
+		...[{ status: { type: 'on its way' } }, { TxSts: 'PDNG' }, { resultCode: 17 }],
 		...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
 		...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }, { x: 'pending' }],
 		...[{ inProgress: true }, { timedOut: true }, { onHold: true }, { fault: 'x' }],
+		...[{ note: 'transfer failed' }, { comment: 'Not pending' }],
 		...[{ finalized: 'N' }, { credited: false }, { paymentSuccess: false }],
 		...words('pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1 unknown1').map(
 			(txHash) => ({ txHash }),
@@ -328,8 +336,9 @@ describe('a payment', () => {
 		...['a1'.repeat(32), 'FT25331ABC12', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb'].map(
 			(txHash) => ({ txHash }),
 		),
-		...[{ message: 'Payment processed without delay' }, { note: 'Not pending' }],
+		...[{ message: 'Payment processed without delay' }, { networkCosts: 3 }],
 		...[{ processingFee: 0 }, { statusUrl: 'https://x/pending' }, { resultCode: '00' }],
+		...[{ currency: { code: 'ETB' } }, { postage: 'paid by us' }],
 		...[{ defaultCurrency: 'ETB' }, { recipient: { name: 'Kuwait Trading' } }, { pendingFee: 2 }],
 		...[{ message: 'Transaction submitted to the network' }],
 	])('is done with %j', (field) => {

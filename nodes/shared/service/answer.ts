@@ -40,7 +40,9 @@ const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
  * Statuses that do not show whether a payment was made. 202 and 207: accepted, or done in part. The others: a gateway that
  * repeats a payment can get these for the repetition.
  */
-const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([202, 207, 409, 423, 425]);
+const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([
+	202, 207, 406, 409, 423, 424, 425, 444, 449,
+]);
 
 /**
  * Decides the meaning of an attempt. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
@@ -59,7 +61,8 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 			return { verdict: 'retry', code: 'refused', mayBeDone: changes(asked) && !isRefusal };
 	} else {
 		// The status says no, and the body says that it was made, or may be.
-		if (tellsOfPayment(attempt)) return { verdict: 'unknown', code: 'unclear' };
+		const isOpen = asked.movesMoney === true ? tellsOfPayment(attempt) : says(true, attempt.body);
+		if (isOpen) return { verdict: 'unknown', code: 'unclear' };
 		if (status === 429) return { verdict: 'retry', code: 'refused', mayBeDone: false };
 	}
 	if (isRefusal || !changes(asked)) return { verdict: 'notDone', code: 'refused' };
@@ -104,7 +107,9 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 		? found.every((value) => typeof value === 'string' && transactionHash.test(value.trim())) &&
 			new Set(found).size === 1
 		: !found.every(isAbsent);
-	return isThere ? undefined : `with no ${answersWith} in its body`;
+	if (isThere) return undefined;
+	const isAway = found.every(isAbsent);
+	return isAway ? `with no ${answersWith} in its body` : `with a ${answersWith} that is no proof`;
 }
 
 export const hasFields = (body: unknown): body is IDataObject =>
@@ -137,6 +142,7 @@ const plainText = ({ text }: Answer): string =>
 		.replace(/\\u00([0-9a-f]{2})/gi, (_escape, hex: string) =>
 			String.fromCharCode(parseInt(hex, 16)),
 		)
+		.replace(/\\+[nrtbf]/g, ' ')
 		.replaceAll('\\', '')
 		.replace(/['“”‘’]|&(?:quot|apos|#0*3[49]|#x0*2[27]);/gi, '"');
 
@@ -244,7 +250,10 @@ const denials: Rule[] = [
 		/^(?:(?:data|result)\.)?(?:(?:status|state|code)(?:\.code)?)?$/i,
 		RegExp(`^(?:(?:[45]\\d\\d|no|false)$|error|${failureWords})`, 'i'),
 	],
-	[/^(?:data\.)?message$/i, /^(?:internal|error|fail|could not|cannot|not )/i],
+	[
+		/^(?:data\.)?message$/i,
+		RegExp(`^(?:internal|error|could not|cannot|not |.*\\bdenied|${failureWords})`, 'i'),
+	],
 	[/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, filled],
 ];
 
@@ -254,11 +263,11 @@ const denials: Rule[] = [
  */
 const denialsOfPayment: Rule[] = [
 	[
-		/(?:status|state|stage|phase|outcome|result|sts)(?:_?(?:text|name|label))?\W*$/i,
+		/(?:status|state|phase|outcome|result|(?:(?<![a-z])|tx)sts)(?:_?(?:text|name|label))?\W*$/i,
 		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
 	],
 	[
-		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status[_.]?|reason_?)?code$/i,
+		/^(?:(?:data|result|response|status)\.)?(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status_?|reason_?)?code$/i,
 		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
 	],
 	// A fee of 0 for the processing says nothing.
@@ -273,10 +282,7 @@ const denialsOfPayment: Rule[] = [
 	],
 	// It may say when it was queued, and what a pending one costs.
 	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), filled],
-	[
-		/^(?!.*(?:note|comment|url)$)/is,
-		RegExp(`^(?!https?:).*(?:${failureWords}|${openWords}|${denied})`, 'is'),
-	],
+	[/^(?!.*url$)/is, RegExp(`^(?!https?:).*(?:${failureWords}|${openWords}|${denied})`, 'is')],
 ];
 
 /** Between the name of a field and its value in a text: JSON, also of `["…"]` and `{"value": "…"}`; XML; or `name=value`. */
@@ -292,7 +298,7 @@ const finalFailureWords =
 
 /** Things that move, in words for a payment that was made; also "it was paid". */
 const madeBefore =
-	'(?:payments?|transfers?|transactions?|disbursements?|funds|money|is|was|were|been|being)';
+	'(?:payments?|payouts?|transfers?|transactions?|disbursements?|amount|funds|money|is|was|were|been|being)';
 const madeWords =
 	'(?:accepted|broadcast|completed|confirmed|credited|delivered|disbursed|done|executed|initiated|made|mined|moved|paid|posted|processed|recorded|refunded|reversed|sent|settled|submitted|successful|succeeded|transferred)';
 
@@ -303,10 +309,10 @@ const madeWords =
 const openPaymentPatterns = [
 	openWords,
 	// Not "could not be sent", "must be confirmed" or "no money was sent".
-	`(?<!(?:\\b(?:not|no|cannot|never|must|should|unable|without|until|if)|n't)\\b[^".,;]{0,30})\\b${madeBefore}\\s+(?:\\w{1,20}ly\\s+)?${madeWords}\\b`,
+	`(?<!(?:\\b(?:not|no|cannot|never|must|should|unable|without|until|if)|n't)\\b(?:(?!\\b(?:but|although|however)\\b)[^".,;:-]){0,30})\\b${madeBefore}\\s+(?:\\w{1,20}ly\\s+)?${madeWords}\\b`,
 	// Of a failure behind the service, and of a chain that has the transaction.
-	'deadline|no response|not respon|hang up|econn|upstream|internal (?:server )?error|idempoten|underpriced|known transaction|nonce too|\\bmight\\b|\\bmay (?:still|have)\\b|\\b(?:status|state|outcome|result)\\b.{0,20}\\bunknown|unknown (?:status|state|outcome|result)',
-	`(?:status|state|stage|phase|outcome|result|sts)(?:_?(?:text|name|label|code))?${separator}(?![^"<&\\n]{0,99}?(?:${finalFailureWords}))`,
+	'deadline|retried|retrying|debited|deducted|no response|not respon|hang up|econn|upstream|internal (?:server )?error|idempoten|underpriced|known transaction|nonce too|\\bmight\\b|\\bmay (?:still|have)\\b|\\b(?:status|state|outcome|result)\\b.{0,20}\\bunknown|unknown (?:status|state|outcome|result)',
+	`(?:status|state|stage|phase|outcome|result|(?:(?<![a-z])|tx)sts)(?:_?(?:text|name|label|code))?${separator}(?![^"<&,;\\n]{0,99}?(?:${finalFailureWords}))`,
 	`(?:code|status)${separator}(?:5\\d\\d|408|499)\\b`,
 	`"${successNames}\\w*${separator}(?:true|y|yes|1)\\b`,
 	`"(?:paid|sent|settled|executed|completed|disbursed|transferred)_?(?:at|on|date|time)${separator}(?!null)`,

@@ -36,7 +36,7 @@ export function webhookRequest(url: string): ServiceRequest {
 type Method = Pick<ServiceRequest, 'method'>;
 
 /** Whether a repetition is safe: GET and PUT are idempotent, POST creates or pays. */
-export const mayRepeat = ({ method }: Method): boolean => method !== 'POST';
+export const mayRepeat = ({ method }: Method): boolean => method === 'GET' || method === 'PUT';
 
 /** Whether it changes something at the service. */
 export const changes = ({ method }: Method): boolean => method !== 'GET';
