@@ -267,7 +267,7 @@ const denialsOfPayment: Rule[] = [
 		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
 	],
 	[
-		/^(?:(?:data|result|response|status)\.)?(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status_?|reason_?)?code$/i,
+		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status_?|reason_?|(?:data|result|response|status)\.)code$|^code$/i,
 		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
 	],
 	// A fee of 0 for the processing says nothing.
