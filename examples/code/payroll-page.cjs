@@ -72,7 +72,8 @@ const result = [
 const html = page(
 	...(asks ? question : result),
 	...[...unknownParts, ...otherParts].map((part) => section(...part)),
-	notPaid.length > 0 && '<p>Options are those of the node Pay salaries.</p>',
+	notPaid.some((row) => whyNot(row).includes('Options')) &&
+		'<p>Options are those of the node Pay salaries.</p>',
 	before.some((row) => remarksOf(row).length > 0) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
