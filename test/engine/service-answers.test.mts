@@ -395,6 +395,16 @@ test.each([
 	}
 });
 
+test.each([60, 64, 68, 72])(
+	'a value that is no number hides a secret behind %i letters',
+	async (before) => {
+		const feePercent = { x: 'x'.repeat(before) + sandbox.apiKey };
+		sandbox.faults.plan('PUT /fee', () => answer(200, JSON.stringify({ feePercent })));
+		const { everything } = await run('write', { onError: 'continueErrorOutput' });
+		expect(everything).not.toMatch(/Q7mZ|ak-Q/);
+	},
+);
+
 describe('the reason of the service', () => {
 	test('is left out when there is none', async () => {
 		sandbox.faults.next('*', answer(422, '{"code":17}'));

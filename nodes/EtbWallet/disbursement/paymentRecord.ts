@@ -28,7 +28,7 @@
  * which is asked for only where the fact is, and a fact alone is removed: so one crash makes no payment that was not made, and
  * no doubt about one that is under way. Two crashes in a row can: `docs/operating.md` has these limits.
  *
- * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. While it is there,
+ * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. From then on,
  * an expression cannot settle the reference as not paid a second time.
  */
 import { createHash } from 'node:crypto';

@@ -1,7 +1,7 @@
 /** The meaning of an answer of the service: done, refused or unknown. No other place decides it. */
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
-import { isAbsent, show } from '../invalidValue';
+import { isAbsent } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import type { Answer, Attempt, NoAnswer } from './attempt';
 import { changes, mayRepeat, type ServiceRequest } from './request';
@@ -45,7 +45,7 @@ const ambiguousPaymentStatuses: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Decides the meaning of an attempt. A request that the service would carry out twice (service document §4 endpoints 6 and 7) is
+ * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4 endpoints 6 and 7) is
  * never repeated once it may have been carried out. A payment is done only with a proof: a success status but for those that
  * leave it open, `success: true` and a `txHash` (§2, Disbursement result), and nothing in the answer that contradicts it.
  */
@@ -108,8 +108,10 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 			new Set(found).size === 1
 		: !found.every(isAbsent);
 	if (isThere) return undefined;
-	const isAway = found.every(isAbsent);
-	return isAway ? `with no ${answersWith} in its body` : `with a ${answersWith} that is no proof`;
+	const isMissing = found.every(isAbsent);
+	return isMissing
+		? `with no ${answersWith} in its body`
+		: `with a ${answersWith} that is no proof`;
 }
 
 export const hasFields = (body: unknown): body is IDataObject =>
@@ -164,7 +166,7 @@ function contradictionIn(
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
 		const denying = rules.filter(([names]) => names.test(name)).map(([, words]) => words);
 		const denial = [...found].find((value) => denying.some((words) => words.test(value)));
-		if (denial !== undefined) return `with ${name || 'the words'}: "${denial}"`;
+		if (denial !== undefined) return `with ${name || 'the words'}: ${JSON.stringify(denial)}`;
 	}
 	for (const [name, value] of Object.entries(sent)) {
 		const found = inPlaces(body, name).filter((place) => place !== undefined);
@@ -173,13 +175,15 @@ function contradictionIn(
 		const other = found.find((each) =>
 			isPayment ? !canBePaid(each) || amounts.size > 1 : !isSame(value, each),
 		);
-		if (other !== undefined)
-			return `with another value than was sent: ${name} is ${typeof other === 'string' && other !== '' ? `"${other}"` : show(other)}`;
+		if (other === undefined) continue;
+		// Whole, because secrets are hidden before the message is shortened.
+		const shown = isAbsent(other) ? 'empty' : JSON.stringify(other);
+		return `with another value than was sent: ${name} is ${shown}`;
 	}
 	return undefined;
 }
 
-/** Of the names that lead to a value, in characters from their end: a longer one is in no answer of a service. */
+/** In characters. The beginning of a longer name is cut off, so that a hostile answer takes linear time. */
 const maxNameLength = 80;
 
 /** The texts, numbers and truths of a body, by the names that lead to them. */
@@ -209,7 +213,7 @@ function nameOfPart(name: string, own: string): string {
 	return partNames.test(own) ? name : `${name}.${own}`.slice(-maxNameLength);
 }
 
-/** The names of the parts of a state that is an object. */
+/** Names that are left out of the path: those inside a state that is an object, such as `{ value: 'failed' }`. */
 const partNames = /^(?:value|name|text|type|label|current|key|[#_$]\w{0,4})$/i;
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
@@ -321,8 +325,8 @@ const openPaymentPatterns = [
 ].map((words) => RegExp(words, 'i'));
 
 /**
- * A value that can be a transaction hash (service document §2): one word with a digit from 1 to 9, no status, and without a word
- * of failure or delay in it. Such a word inside a run of letters and digits is chance.
+ * A value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9, is not only the number
+ * of a status, and has no word of failure or delay. Such a word in the middle of letters and digits does not count: it is chance.
  */
 const transactionHash = RegExp(
 	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|${failureWords}|${openWords}))[\\x21-\\x7e]+$`,
