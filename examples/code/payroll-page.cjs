@@ -29,6 +29,7 @@ const missing = earlier.filter((row) => row.period === last && !here(row));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
 const isOdd = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
+const odd = ready.filter(isOdd);
 
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
@@ -36,7 +37,10 @@ const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to appr
 const by = isPaying || decision ? decided : unasked;
 const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const paidPart = asks
-	? ['Will be paid, without remarks', ready.filter((row) => !isOdd(row))]
+	? [
+			odd.length > 0 ? 'The others who will be paid' : 'Will be paid',
+			ready.filter((row) => !isOdd(row)),
+		]
 	: ['Paid', of('paid')];
 const otherParts = [
 	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
@@ -51,13 +55,13 @@ const settle =
 	`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`;
 const question = [
 	isSelf &&
-		'<h4>Nobody is paid yet: who uploaded this list cannot approve it. Somebody else can, on this page.</h4>',
+		'<h4>This list is not approved: who uploaded it cannot do that. Somebody else can, on this page.</h4>',
 	early,
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	`<p>${file}. Somebody else has to approve it: send them the address of this page.</p>`,
-	section('Will be paid, look at these', ready.filter(isOdd)),
+	section('Will be paid, look at these', odd),
 	rounded.length > 0 &&
 		`<p>Rounded amounts: ${rounded.length}. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];

@@ -49,7 +49,8 @@ const rows = results.map((row) => {
 		settledBy: isSettling ? answer.user?.email : undefined,
 	};
 });
-// "What next?" sends an item to one place: the table, or the error. `createdAt` is a column that the table leaves out.
+// "What next?" sends an item to one output, so a row that is written and left is two items. `createdAt` marks those to write: the
+// node of the table drops this column.
 const isWritten = ({ reference, updatedAt }) => reference && updatedAt === undefined;
 const isLeft = ({ outcome }) => !isSettling && ['notPaid', 'unknown'].includes(outcome);
 const toPlaces = (rows) => [

@@ -19,6 +19,7 @@ const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
+const hasEnded = ({ outcome }) => ['paid', 'notPaid', 'unknown'].includes(outcome);
 const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	const told = { notPaid: [message, remedy], unknown: [message] }[outcome] ?? [];
 	return problem || reason || told.filter(Boolean).join('. ');
@@ -43,7 +44,7 @@ const tell = (row, index, rows) => {
 		...[row.line && `Row ${row.line}.`, isRepeated ? 'As above.' : reason],
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		...[paidAt && local(paidAt).toFormat('yyyy-LL-dd HH:mm'), txHash],
-		...remarksOf(row, 'rounded'),
+		...(hasEnded(row) ? [] : remarksOf(row, 'rounded')),
 		...[wallet && `Wallet ${wallet}`, row.phone, is('unknown')(row) && row.reference],
 		workflow && `by ${workflow}`,
 	];

@@ -154,7 +154,7 @@ test('who uploaded cannot approve, nor a stranger, nor a list that brings an app
 	await payroll.accountant.choose(address, 'Approve');
 	assert.match(
 		textOf(await payroll.approver.open(address)),
-		/Nobody is paid yet: who uploaded this list cannot approve it/,
+		/This list is not approved: who uploaded it cannot do that/,
 	);
 	const stranger = FormVisitor.stranger(lab.n8n.url);
 	const body = new FormData();
