@@ -114,7 +114,7 @@ const cases: [what: string, bytes: Buffer | string, outcome: Outcome][] = [
 	['a packing that nobody knows', reply('200 OK', ok, packedBy('rot13')), 'paid'],
 	['204', 'HTTP/1.1 204 No Content\r\n\r\n', 'unknown'],
 	['206 with half a body', reply('206 Partial', ok.slice(0, 15)), 'unknown'],
-	['304', 'HTTP/1.1 304 Not Modified\r\n\r\n', 'notPaid'],
+	['304', 'HTTP/1.1 304 Not Modified\r\n\r\n', 'unknown'],
 	['999', reply('999 x', ok), 'unknown'],
 	['a very deep body that says yes', reply('200 OK', deep), 'unknown'],
 	['an amount beyond numbers', reply('200 OK', ok.replace('5', '1e400')), 'unknown'],

@@ -100,7 +100,7 @@ const refusals: [status: number, message: string, description: RegExp, calls?: C
 		/have a wallet already: use the ID that you got.*Another External ID/,
 		['createUser'],
 	],
-	[418, refused, /Check the values/],
+	[418, refused, /Check the values/, [...repeated, 'createUser']],
 	[422, refused, /Check the values/, noPayment],
 	[422, refused, checkPayment, ['disburse']],
 ];

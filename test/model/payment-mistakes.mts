@@ -281,19 +281,27 @@ export const mistakes: Mutation[] = [
 		`${shared}/service/answer.ts`,
 		[
 			'A payment without an answer is sent again',
-			"if (!mayRepeat(asked)) return { verdict: 'unknown', code: 'noAnswer' };",
-			'',
+			'isTemporary: mayRepeat(asked)',
+			'isTemporary: true',
 		],
-		['409 means that it was not paid', '202, 207, 406, 409, 423,', '202, 207, 406, 423,'],
-		['202 means that it was paid', '202, 207, 406, 409, 423,', '207, 406, 409, 423,'],
+		['409 means that it was not paid', '405, 407, 413', '405, 407, 409, 413'],
+		['202 means that it was paid', 'new Set([202, 207])', 'new Set([207])'],
 		[
 			'A success without a hash counts',
-			"found.every((value) => typeof value === 'string' && transactionHash.test(value.trim())) &&\n\t\t\tnew Set(found).size === 1",
+			'found.every(isTransactionHash) && new Set(found).size === 1',
 			'true',
 		],
+		[
+			'A body that says no and yes is a refusal',
+			'&& contradictionOfRefusal(asked, answer) === undefined',
+			'',
+		],
+	),
+	...inFile(
+		`${shared}/service/contradiction.ts`,
 		['A state that is open counts', '[...denials, ...denialsOfPayment]', 'denials'],
 		['A success for another user counts', '!isSame(value, each)', 'false'],
-		['A body that says no and yes is a refusal', '&& !tellsOfPayment(answer)', ''],
+		['A refusal with a hash counts', '!isUsual || ', ''],
 	),
 	...inFile(`${shared}/service/attempt.ts`, [
 		'An attempt does not end by the clock: dripping answers never do',

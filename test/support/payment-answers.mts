@@ -187,5 +187,5 @@ export const paymentAnswers: PaymentAnswer[] = [
 	),
 	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }, { code: 'E1042' }),
 	...answers(400, 'notPaid', { message: 'bad', transactionLimit: 5000 }),
-	...answers(422, 'notPaid', { executionTime: 12, processedAt: 1793491200, countryCode: 'ET' }),
+	...answers(422, 'unknown', { executionTime: 12, processedAt: 1793491200, countryCode: 'ET' }),
 ];

@@ -212,14 +212,14 @@ describe('a payment', () => {
 		[422, '{"message":"{\\"body\\":\\"{\\\\\\"txHash\\\\\\":\\\\\\"0x1\\\\\\"}\\"}"}', 'unknown'],
 		[422, `{"message":"Got {'success': True}"}`, 'unknown'],
 		[404, '<pre>{&quot;txHash&quot;:&quot;0x1&quot;}</pre>', 'unknown'],
-		[422, `{"message":"Got {'success': False, 'txHash': None}"}`, 'notDone'],
+		[422, `{"message":"Got {'success': False, 'txHash': None}"}`, 'unknown'],
 		[429, '{"Success":"TRUE"}', 'unknown'],
 		[429, '{"success":1}', 'unknown'],
 		[429, '{"success":false,"txhash": "0x1"}', 'unknown'],
-		[429, '{"success":false,"txHash":""}', 'retry'],
-		[429, '{"success":10}', 'retry'],
-		[429, '{"status":"Too Many Requests"}', 'retry'],
-		[429, '{"message":"Too many requests, please wait for the queue"}', 'retry'],
+		[429, '{"success":false,"txHash":""}', 'notDone'],
+		[429, '{"success":10}', 'unknown'],
+		[429, '{"status":"Too Many Requests"}', 'notDone'],
+		[429, '{"message":"Too many requests, please wait for the queue"}', 'notDone'],
 		[422, '{"message":"The submitted value is invalid"}', 'notDone'],
 		[
 			402,
@@ -275,14 +275,14 @@ describe('a payment', () => {
 		[422, '<r><status>COMPLETED</status><error>none</error></r>', 'unknown'],
 		[422, 'status=completed&error=none', 'unknown'],
 		[422, 'status: completed', 'unknown'],
-		[422, '<r><status>FAILED</status></r>', 'notDone'],
+		[422, '<r><status>FAILED</status></r>', 'unknown'],
 		[422, '{&#x27;status&#x27;: &#39;completed&#39;}', 'unknown'],
 		[422, '{"status":{"code":"ACSC"}}', 'unknown'],
 		[422, '{"stage":"completed"}', 'unknown'],
 		[422, '{"TxSts":"ACSP"}', 'unknown'],
 		[422, '{"trxRef":"T1"}', 'unknown'],
 		[422, '{"paidAt":"2026-11-01"}', 'unknown'],
-		[422, '{"transactions":0}', 'notDone'],
+		[422, '{"transactions":0}', 'unknown'],
 		[409, '{"message":"Duplicate"}', 'unknown'],
 		[500, '{"success":false}', 'unknown'],
 	];
@@ -359,10 +359,42 @@ describe('a payment', () => {
 
 	test.each([
 		...words('failed err error rejected declined denied refused cancelled aborted invalid bad'),
-		...words('insufficient exceeded limit forbidden blocked missing not_found unpaid'),
-		...words('unsuccessful unauthorized unprocessable unacceptable no ko false null 422 RJCT'),
+		...words('insufficient forbidden not_found unsuccessful unauthorized unprocessable no false'),
+		...words('400 404 422'),
 		'too many requests',
 	])('that is refused with the state %s is not done', (status) => {
 		expect(verdictOn(422, { status })).toBe('notDone');
+	});
+
+	test.each([
+		...[{ success: false, error: { code: 'E17', message: 'No money', details: [] } }],
+		...[{ errors: [{ field: 'toUserId', message: 'not found' }], data: null }],
+		...[{ errors: { toUserId: ['"toUserId" must be a text'] }, amountEtb: 10 }],
+		...[{ message: 'No money', details: { availableBalance: 3, required: 10, limit: 5 } }],
+		...[{ type: 'https://x.example.com/problems/1', title: 'Forbidden', status: 403, detail: 'x' }],
+		...[{ statusCode: 400, error: 'Bad Request', message: ['amountEtb must be positive'] }],
+		...[{ timestamp: '2026-11-01T00:00:00Z', path: '/api/v1/partners/disburse', requestId: 'r1' }],
+	])('that is refused with %j is not done', (fields) => {
+		expect(verdictOn(422, fields)).toBe('notDone');
+	});
+
+	test.each([
+		...['', 'Not Found', 'Cannot POST /api/v1/partners/disburse'],
+		'<html><head><title>404 Not Found</title></head><body><hr>nginx</body></html>',
+		'<!DOCTYPE html>\n<html lang="en"><body><pre>Cannot POST /x</pre></body></html>',
+	])('that is refused with the text %s is not done', (text) => {
+		expect(judge(asked, { ...answered(text), status: 404 }).verdict).toBe('notDone');
+	});
+
+	test.each([
+		...words('receipt state stage hash tx id reference processed paidAt data.id error.txId result'),
+		...words('outcome amount'),
+	])('that is refused with the field %s is unknown', (field) => {
+		const value = field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), 'x');
+		expect(verdictOn(422, Object(value) as object)).toBe('unknown');
+	});
+
+	test.each([406, 410, 418, 451])('that is answered %i is unknown', (status) => {
+		expect(judge(asked, { ...answered('{}'), status }).verdict).toBe('unknown');
 	});
 });

@@ -6,14 +6,18 @@ import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { attemptWithRetries, retryDelayMs } from '../../nodes/shared/service/retries.ts';
 
-type Verdict = Judgement['verdict'];
+type Verdict = Exclude<Judgement['verdict'], 'done'>;
+type Verdicts = 'done' | Verdict | `${Verdict}, temporary`;
 
 /** A read, and what creates something; both take any object for an answer. */
 const request = (mayRepeat: boolean): ServiceRequest => ({
 	...{ method: mayRepeat ? 'GET' : 'POST', path: '/x' },
 });
-const verdictOf = (mayRepeat: boolean, attempt: Attempt): Verdict =>
-	judge(request(mayRepeat), attempt).verdict;
+const verdictOf = (mayRepeat: boolean, attempt: Attempt): Verdicts => {
+	const judgement = judge(request(mayRepeat), attempt);
+	if (judgement.verdict === 'done') return 'done';
+	return judgement.isTemporary ? `${judgement.verdict}, temporary` : judgement.verdict;
+};
 
 const answer = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
 	kind: 'answer',
@@ -30,12 +34,12 @@ const range = (from: number, to: number): number[] =>
 const answers = (...statuses: number[]): Attempt[] => statuses.map((status) => answer(status));
 const refusals = range(400, 499).filter((status) => ![408, 429, 499].includes(status));
 
-const table: [what: string, attempts: Attempt[], idempotent: Verdict, post: Verdict][] = [
+const table: [what: string, attempts: Attempt[], idempotent: Verdicts, post: Verdicts][] = [
 	['success', answers(...range(200, 299)), 'done', 'done'],
-	['never sent', [notSent], 'retry', 'retry'],
-	['too many requests', answers(429), 'retry', 'retry'],
-	['a passing failure', answers(500, 502, 503, 504), 'retry', 'unknown'],
-	['reset or timeout', [cutOff], 'retry', 'unknown'],
+	['never sent', [notSent], 'notDone, temporary', 'notDone, temporary'],
+	['too many requests', answers(429), 'notDone, temporary', 'notDone, temporary'],
+	['a passing failure', answers(500, 502, 503, 504), 'notDone, temporary', 'unknown'],
+	['reset or timeout', [cutOff], 'notDone, temporary', 'unknown'],
 	['another failure of the service', answers(501, ...range(505, 599)), 'notDone', 'unknown'],
 	['a refusal', answers(...refusals), 'notDone', 'notDone'],
 	['a proxy that gave up waiting', answers(408, 499), 'notDone', 'unknown'],
@@ -94,7 +98,7 @@ test('no attempt begins once the time is over after a pause', async () => {
 	};
 	const timeLeft = () => leftMs.shift() ?? 0;
 	const { judgement } = await attemptWithRetries(request(false), attempt, timeLeft);
-	expect([judgement.verdict, attempts]).toEqual(['retry', 1]);
+	expect([judgement.verdict, attempts]).toEqual(['notDone', 1]);
 });
 
 describe('a network error', () => {

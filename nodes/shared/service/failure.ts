@@ -19,7 +19,7 @@ export interface Failure {
 }
 
 export interface ServiceFailure extends Failure {
-	/** The verdict on the call; a `retry` that was given up is `notDone`. */
+	/** The verdict on the call. */
 	verdict: 'notDone' | 'unknown';
 	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
 	code: FailureCode | 'invalid';
@@ -86,11 +86,10 @@ const checkAddress =
 export function describeFailure(
 	request: ServiceRequest,
 	attempt: Attempt,
-	{ verdict: judged, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
+	{ verdict, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
 	attempts: number,
 ): ServiceFailure {
-	const verdict = judged === 'unknown' ? 'unknown' : 'notDone';
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
 	const remedyOf = (remedy: string): string => {
 		if (verdict === 'notDone') return remedy + tried;

@@ -47,9 +47,16 @@ export async function attemptWithRetries(
 	for (let retry = 1; ; retry++) {
 		const last = await attempt();
 		const judgement = judge(request, last);
-		mayBeDone ||= judgement.verdict === 'retry' && judgement.mayBeDone;
-		const judged = { last, judgement: verdictOnCall(judgement, mayBeDone), attempts: retry };
-		if (judgement.verdict !== 'retry' || retry > retryLimits.retries) return judged;
+		// A refusal of the last attempt does not show that an earlier one was not carried out.
+		const isLost = mayBeDone && judgement.verdict === 'notDone';
+		const judged: Judged = {
+			last,
+			judgement: isLost ? { ...judgement, verdict: 'unknown', code: 'unclear' } : judgement,
+			attempts: retry,
+		};
+		if (judgement.verdict === 'done' || !judgement.isTemporary) return judged;
+		if (retry > retryLimits.retries) return judged;
+		mayBeDone ||= judgement.verdict === 'unknown';
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
@@ -57,11 +64,4 @@ export async function attemptWithRetries(
 		await pause(delayMs, stop);
 		if (stop?.aborted === true || timeLeftMs() <= 0) return judged;
 	}
-}
-
-/** A refusal of the last attempt does not show that an earlier one without an answer was not carried out. */
-function verdictOnCall(last: Judgement, mayBeDone: boolean): Judgement {
-	if (last.verdict === 'done' || !mayBeDone) return last;
-	const code = last.code === 'noAnswer' ? 'noAnswer' : 'unclear';
-	return { verdict: 'unknown', code, problem: last.problem };
 }
