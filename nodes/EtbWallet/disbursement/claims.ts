@@ -1,4 +1,4 @@
-/** Claims of the pay gate: a claim, which holds for a batch of items, is used by one run of a node, of its execution, in time. */
+/** Claims of the pay gate. A claim holds for a batch of items. One run of a node uses it, in the execution that claimed it, and in time. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/time';
 import {
@@ -21,9 +21,9 @@ interface Claim {
 	timeLeftMs?: () => number;
 }
 
-/** A used claim. `by`: the object that all tries of one node run share; only these may use it. `timeLeftMs`: the time left, by text of Not After. */
-interface Use {
-	by: object;
+/** A claim that was used. `tries`: only these may use it. `timeLeftMs`: the time left, by the text of Not After. */
+interface UsedClaim {
+	tries: object;
 	timeLeftMs: Map<string, () => number>;
 }
 
@@ -31,8 +31,8 @@ interface Use {
  * The claims that were used in this process, the newest. n8n runs an execution once, and in one process as long as it does not
  * wait between the gate and this node.
  */
-const uses = new Map<string, Use>();
-const rememberedUses = 10_000;
+const usedClaims = new Map<string, UsedClaim>();
+const maxUsedClaims = 10_000;
 
 /**
  * Uses up the claim of an item, also if the item cannot be paid: the gate hands out again what is told to be not paid, so an
@@ -51,12 +51,12 @@ export function useClaim(
 		const execution = requiredText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const use = uses.get(claim) ?? { by: tries, timeLeftMs: new Map<string, () => number>() };
-		uses.set(claim, use);
-		const [oldest] = uses.keys();
-		if (uses.size > rememberedUses && oldest !== undefined) uses.delete(oldest);
-		if (use.by !== tries) return { objection: claimUsedBefore };
-		return { timeLeftMs: readNotAfter(read('notAfter', itemIndex), use) };
+		const used = usedClaims.get(claim) ?? { tries, timeLeftMs: new Map<string, () => number>() };
+		usedClaims.set(claim, used);
+		const [oldest] = usedClaims.keys();
+		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
+		if (used.tries !== tries) return { objection: claimUsedBefore };
+		return { timeLeftMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
 		return { problem: asInvalidValue(error) };
 	}
@@ -77,10 +77,10 @@ function readClaim(value: unknown): string {
 const maxNotAfterMs = 12 * 3_600_000;
 
 /** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */
-function readNotAfter(value: unknown, use: Use): () => number {
+function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
-	const known = use.timeLeftMs.get(text);
+	const known = used.timeLeftMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
@@ -90,7 +90,7 @@ function readNotAfter(value: unknown, use: Use): () => number {
 	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the gate gives it
 	// to another execution.
 	const timeLeftMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
-	use.timeLeftMs.set(text, timeLeftMs);
+	used.timeLeftMs.set(text, timeLeftMs);
 	return timeLeftMs;
 }
 

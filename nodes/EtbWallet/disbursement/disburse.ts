@@ -110,7 +110,10 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 	...(httpCode !== undefined && { httpCode }),
 });
 
-/** Ends payments by what the record knows of them. Nothing is sent, and nothing is recorded. @throws {Error} when n8n's database fails */
+/**
+ * Ends payments by their states in the record. Nothing is sent or recorded.
+ * @throws {Error} when n8n's database fails
+ */
 async function endByRecord(
 	record: PaymentRecord,
 	payments: Payment[],

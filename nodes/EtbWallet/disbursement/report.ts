@@ -56,20 +56,20 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));
-		const items = shortened(
+		const items = listed(
 			own.map(({ itemIndex }) => String(itemIndex)),
 			', ',
 		);
 		return [`${cut(toUserId)} (${own.length} payments, ${total}: items ${items})`];
 	});
 	if (texts.length === 0) return;
-	addHint(context, `People with more than one payment in this run: ${shortened(texts)}`);
+	addHint(context, `People with more than one payment in this run: ${listed(texts)}`);
 }
 
 /** A text names at most this many entries, and the number of the others. */
 const maxListed = 20;
 
-function shortened(texts: string[], separator = '; '): string {
+function listed(texts: string[], separator = '; '): string {
 	const rest = texts.length - maxListed;
 	const shown = texts.slice(0, maxListed).join(separator);
 	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
@@ -91,7 +91,7 @@ export function resultOfInvalid(invalid: EndedEntry[]): Result {
 	return {
 		code: 'invalid',
 		message: `${invalid.length} items cannot be used`,
-		remedy: shortened(lines, '<br/>'),
+		remedy: listed(lines, '<br/>'),
 	};
 }
 
@@ -165,7 +165,7 @@ function lineOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 const listTexts = (lists: Lists): string[] =>
 	outcomeTexts.flatMap(({ outcome, title }) => {
 		const list = lists.get(outcome) ?? [];
-		return list.length === 0 ? [] : [`${title}: ${shortened(list.map(describeEntry))}`];
+		return list.length === 0 ? [] : [`${title}: ${listed(list.map(describeEntry))}`];
 	});
 
 function describeEntry(entry: Entry): string {
@@ -176,7 +176,10 @@ function describeEntry(entry: Entry): string {
 	return `item ${item}${name} (${details})${isFailed(entry) ? `: ${reason ?? ''}` : ''}`;
 }
 
-/** Reports how a run ended: output items of what ended, with a summary beside them. @throws {NodeOperationError} the run's error */
+/**
+ * Reports how a run ended: an output item for each entry that ended, and a summary beside them.
+ * @throws {NodeOperationError} the run's error
+ */
 export function reportRun(
 	context: IExecuteFunctions,
 	options: RunOptions,

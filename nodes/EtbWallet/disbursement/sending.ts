@@ -21,7 +21,8 @@ function windowsOf<Value>(size: number, values: Value[]): Value[][] {
 }
 
 /**
- * The states of payments. They are asked in windows: a question writes marks, and a crash leaves those of one window. @throws {Error} when n8n's database fails
+ * The states of payments. They are asked in windows: a question writes marks, and a crash leaves those of one window.
+ * @throws {Error} when n8n's database fails
  */
 export async function statesOfAll(
 	record: PaymentRecord,
@@ -78,7 +79,7 @@ interface FailedChange {
 	ended: Payment[];
 }
 
-/** Warns about payments whose results may be missing in the record: a later run reports them as unknown and does not send them. */
+/** Warns about payments whose results may be missing in the record: a later run reports them as unknown, and does not send them. */
 function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
@@ -93,7 +94,10 @@ function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	);
 }
 
-/** Sends as many at once as the options allow, until the run stops. @param timeLeftMs the time in ms that a payment may take if it begins now; 0 or less if it is too late */
+/**
+ * Sends as many at once as the options allow, until the run stops.
+ * @param timeLeftMs the time in ms that a payment may take if it begins now; 0 or less if it is too late
+ */
 export async function sendConcurrently<Sent extends Payable>(
 	run: Run,
 	payments: Sent[],

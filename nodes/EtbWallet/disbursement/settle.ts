@@ -100,7 +100,10 @@ export async function settle(
 	});
 }
 
-/** Tells why nothing is settled, in one item instead of the items that came. @throws {NodeOperationError} unless the node continues on fail */
+/**
+ * Tells why nothing is settled, in one item instead of the items that came.
+ * @throws {NodeOperationError} unless the node continues on fail
+ */
 function notSettled(
 	context: IExecuteFunctions,
 	{ message, remedy }: { message: string; remedy: string },

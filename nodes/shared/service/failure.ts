@@ -5,7 +5,7 @@ import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
 import type { Attempt, NoAnswer } from './attempt';
-import { quoted, reasonIn, shortened } from './reason';
+import { quoted, reasonIn, shortLine } from './reason';
 import { mayRepeat, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
 import { notBegun, noAnswerReasons } from './noAnswer';
@@ -107,7 +107,7 @@ export function describeFailure(
 	const shown =
 		problem === undefined
 			? `${explanation.problem} (${status})`
-			: shortened(`The service answered ${status} ${problem}`, hide);
+			: shortLine(`The service answered ${status} ${problem}`, hide);
 	const remedy =
 		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
 	return {

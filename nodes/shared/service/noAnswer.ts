@@ -8,19 +8,19 @@ export const tooLarge = 'ANSWER_TOO_LARGE';
 /** Its time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
 
-type Reason = [why: string, remedy?: string];
+type Explanation = [why: string, remedy?: string];
 
-const expired: Reason = [
+const expired: Explanation = [
 	'its certificate is out of date',
 	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
 ];
-const untrusted: Reason = [
+const untrusted: Explanation = [
 	'its certificate is self-signed, or an authority made it that n8n does not know',
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
 ];
 
 /** Each of these can only happen before the first byte of the request left: TLS begins before it. */
-export const reasonsBeforeSending = new Map<unknown, Reason>([
+export const reasonsBeforeSending = new Map<unknown, Explanation>([
 	['ECONNREFUSED', ['nothing answers at that address']],
 	['ENOTFOUND', ['the host name is not known']],
 	['EAI_AGAIN', ['the host name could not be looked up']],
@@ -41,7 +41,7 @@ export const reasonsBeforeSending = new Map<unknown, Reason>([
 	],
 ]);
 
-export const noAnswerReasons = new Map<unknown, Reason>([
+export const noAnswerReasons = new Map<unknown, Explanation>([
 	...reasonsBeforeSending,
 	['EHOSTUNREACH', ['no network connection leads there']],
 	['ENETUNREACH', ['no network connection leads there']],

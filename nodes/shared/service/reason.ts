@@ -3,16 +3,16 @@ import { isObject } from '../unknownValues';
 
 const maxReasonLength = 300;
 
-/** The reason in one line, or nothing. Secrets are hidden before it is shortened, because half a secret would not be found. */
+/** The reason in one line, or nothing. Secrets are hidden before it is cut, because half a secret would not be found. */
 export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
 ): string {
-	return shortened(body === undefined ? shownBy(text) : reasonOf(body), hide);
+	return shortLine(body === undefined ? shownBy(text) : reasonOf(body), hide);
 }
 
 /** Words of the service in one short line. */
-export function shortened(words: string, hide: (text: string) => string): string {
+export function shortLine(words: string, hide: (text: string) => string): string {
 	const line = hide(words).replace(/\s+/g, ' ').trim();
 	return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)}…` : line;
 }
