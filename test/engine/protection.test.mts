@@ -78,15 +78,10 @@ describe('an answer that would take long to read is told, and sent once', () => 
 		expect(payments()).toHaveLength(1);
 	});
 
-	test.each([
-		['<a', 'unclear'],
-		['<script><', 'unclear'],
-		['&amp;#43', 'refused'],
-		[' ', 'refused'],
-	])('as an error page of %p', async (piece, code) => {
+	test.each(['<a', '<script><', '&amp;#43', ' '])('as an error page of %p', async (piece) => {
 		// Almost as long as an answer is read.
-		failFor(['a'], reply(422, `<html>${piece.repeat(1_000_000 / piece.length)}`));
-		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual([code]);
+		failFor(['a'], reply(422, piece.repeat(1_000_000 / piece.length)));
+		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['unclear']);
 	});
 });
 

@@ -121,11 +121,13 @@ const rows: Row[] = [
 	...refusals.map(
 		([status, message, description, names = everyCall]): Row => ({
 			what: String(status),
-			fault: answer(status, json('No way')),
+			fault: answer(status, json('Not allowed: no way')),
 			calls: names,
 			seen: {
 				requests: 1,
-				message: new RegExp(`^${message} \\(${status}\\)\\. The service said: "No way`),
+				message: new RegExp(
+					`^${message} \\(${status}\\)\\. The service said: "Not allowed: no way`,
+				),
 				description,
 				httpCode: String(status),
 			},

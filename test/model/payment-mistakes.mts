@@ -293,15 +293,15 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'A body that says no and yes is a refusal',
-			'&& contradictionOfRefusal(asked, answer) === undefined',
-			'',
+			'if (isRefused && open === undefined)',
+			'if (isRefused)',
 		],
 	),
 	...inFile(
 		`${shared}/service/contradiction.ts`,
 		['A state that is open counts', '[...denials, ...denialsOfPayment]', 'denials'],
-		['A success for another user counts', '!isSame(value, each)', 'false'],
-		['A refusal with a hash counts', '!isUsual || ', ''],
+		['A success for another user counts', ': !isSame(value, each),', ': false,'],
+		['A refusal with a hash counts', '!isFieldOfRefusal(name, sent) || ', ''],
 	),
 	...inFile(`${shared}/service/attempt.ts`, [
 		'An attempt does not end by the clock: dripping answers never do',

@@ -185,7 +185,8 @@ export const paymentAnswers: PaymentAnswer[] = [
 		...[{ message: 'Transaction is being processed' }, { trxRef: 'T1' }],
 		'<r><status>COMPLETED</status></r>',
 	),
-	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }, { code: 'E1042' }),
-	...answers(400, 'notPaid', { message: 'bad', transactionLimit: 5000 }),
+	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }),
+	...answers(422, 'unknown', { code: 'E1042' }, { message: 'No way' }),
+	...answers(400, 'notPaid', { message: 'Bad request', transactionLimit: 5000 }),
 	...answers(422, 'unknown', { executionTime: 12, processedAt: 1793491200, countryCode: 'ET' }),
 ];

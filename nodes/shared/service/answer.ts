@@ -88,11 +88,12 @@ function judgeNoAnswer(asked: Asked, { code, sent }: NoAnswer): Judgement {
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
 function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 	const isRefused = asked.movesMoney === true && hasSuccess(answer.body, false);
-	if (isRefused && contradictionOfRefusal(asked, answer) === undefined) {
+	const open = isRefused ? contradictionOfRefusal(asked, answer) : undefined;
+	if (isRefused && open === undefined) {
 		const problem = 'and says that it did not pay';
 		return { verdict: 'notDone', code: 'refused', isTemporary: false, problem };
 	}
-	const problem = problemOf(asked, answer);
+	const problem = open ?? problemOf(asked, answer);
 	if (problem === undefined) return { verdict: 'done' };
 	const verdict = changes(asked) ? 'unknown' : 'notDone';
 	return { verdict, code: 'unclear', isTemporary: false, problem };

@@ -51,7 +51,9 @@ export function contradictionOfSuccess(
 		const isPayment = movesMoney === true && name === 'amountEtb';
 		const amounts = new Set(found.map((each) => decimalText(each) ?? each));
 		const other = found.find((each) =>
-			isPayment ? !canBePaid(each) || amounts.size > 1 : !isSame(value, each),
+			isPayment
+				? !canBePaid(each) || (amounts.size > 1 && !isSame(value, each))
+				: !isSame(value, each),
 		);
 		if (other === undefined) continue;
 		// Whole, because secrets are hidden before the message is shortened.
@@ -92,7 +94,7 @@ function nameOfPart(name: string, own: string): string {
 }
 
 /** Names that are left out of the path: those inside a state that is an object, such as `{ value: 'failed' }`. */
-const partNames = /^(?:value|name|text|type|label|current|key|[#_$]\w{0,4})$/i;
+const partNames = /^(?:value|name|text|type|label|current|key|[#_$](?:text|value)?)$/i;
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 const successWords =
@@ -115,7 +117,7 @@ const denied =
 
 /** Names of fields that say of a payment that it was made, at their beginning. */
 const successNames =
-	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted)';
+	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted|submitted|broadcast|live)';
 
 /** Values that say no of a success. */
 const no = /^(?:0|no?|off|false|error|fail(?:ed|ure)?)$/i;
@@ -164,30 +166,65 @@ const denialsOfPayment: Rule[] = [
 	],
 	// It may say when it was queued, and what a pending one costs.
 	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), filled],
+	// The answer of an earlier payment, of a test, or of a payment that somebody has to approve.
+	[
+		/(?:^|[._]|is)(?:replay(?:ed)?|idempotent|cached|existing|sandbox|mock|test(?:_?mode)?|validate_?only|(?:approval|signature|action|otp)s?_?required)$/i,
+		/^(?:true|1|yes)$/i,
+	],
 	[/^(?!.*url$)/is, RegExp(`^(?!https?:).*(?:${failureWords}|${openWords}|${denied})`, 'is')],
 ];
 
-/** Things that move, in words for a payment that was made; also "it was paid". */
-const madeBefore =
-	'(?:payments?|payouts?|transfers?|transactions?|disbursements?|amount|funds|money|is|was|were|been|being)';
-const madeWords =
-	'(?:accepted|broadcast|completed|confirmed|credited|delivered|disbursed|done|executed|initiated|made|mined|moved|paid|posted|processed|recorded|refunded|reversed|sent|settled|submitted|successful|succeeded|transferred)';
+/** Words of a payment that was made, unless one of the two words before denies them: "was not sent", "no money was sent". */
+const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[\\w']{1,20} ){0,2})\\b(?:${[
+	'broadcast(?:ed)?|cleared|completed|confirmed|credited|delivered|disbursed|done|executed|finali[sz]ed|is complete|issued|made',
+	'mined|moved|paid|posted|processed|refunded|released|reversed|sent|settled|success(?:ful(?:ly)?)?|succeeded|transferred|wired',
+	'went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
+].join('|')})\\b`;
+
+/** Words of a failure behind the service, after which a payment may have been made, and of a chain that has the transaction. */
+const failureBehind = [
+	'deadline|retried|retrying|debited|deducted|no response|not respond|not answer|hang up|econn|epipe|\\beof\\b|broken pipe|connection',
+	'socket|network error|fetch failed|upstream|gateway|unavailable|took too long|too long for|(?:internal|server|unknown) error',
+	'status code 5|(?:task|context) (?:was )?cancell?ed|something went wrong|cannot read|deadlock|-32\\d{3}|nonce|underpriced',
+	'known transaction|replaced|replay|receipt|confirmations|confirm the|\\byet\\b|idempoten|unique|(?:payment|transfer|transaction|disbursement|reference) exists',
+	'identical|used before|dup |review|held for|more signature|(?:could not|failed to) (?:be )?(?:save|store|notif)|\\bmight\\b|may (?:still|have)',
+	'unknown (?:status|state|outcome|result|if|whether)|(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
+	'(?:transaction|tx|payment|transfer) (?:id|hash|number|reference)',
+].join('|');
 
 /** Texts that leave open whether a payment was made earlier, or is under way. Each takes linear time. */
 const openPaymentPatterns = [
 	openWords,
-	// Not "could not be sent", "must be confirmed" or "no money was sent".
-	`(?<!(?:\\b(?:not|no|cannot|never|must|should|unable|without|until|if)|n't)\\b(?:(?!\\b(?:but|although|however)\\b)[^".,;:-]){0,30})\\b${madeBefore}\\s+(?:\\w{1,20}ly\\s+)?${madeWords}\\b`,
-	// Of a failure behind the service, and of a chain that has the transaction.
-	'deadline|retried|retrying|debited|deducted|no response|not respon|hang up|econn|upstream|internal (?:server )?error|idempoten|underpriced|known transaction|nonce too|\\bmight\\b|\\bmay (?:still|have)\\b|\\b(?:status|state|outcome|result)\\b.{0,20}\\bunknown|unknown (?:status|state|outcome|result)',
+	madeWords,
+	failureBehind,
 	// Another answer that is quoted: JSON, XML, or names with values.
-	`[{}<>=]|["'’”]\\s*:|(?:status|state|stage|phase|outcome|result)\\w*\\s*:`,
+	`[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success|hash)\\w{0,20} ?[:=]`,
 	'\\b(?:0x)?[0-9a-f]{64}\\b',
 ].map((words) => RegExp(words, 'i'));
 
-/** The fields that a refusal of a payment may have, beside those that were sent. */
+/** Statuses behind which a service may put a failure of its own, also one after it paid, so the words of the answer have to say why. */
+const vagueStatuses: ReadonlySet<number> = new Set([400, 422, 429]);
+
+/** Words that say why a payment is refused. */
+const refusalWords = RegExp(
+	[
+		'insufficien|not enough|no (?:money|funds|such)|low balance|invalid|not valid|incorrect|wrong|required|must|missing|malformed',
+		'not found|unknown (?:user|wallet|account|recipient|field|route|endpoint)|not exist|n.t exist|unauthori[sz]ed|authenticat|authori[sz]ation',
+		'credential|api.?key|token|forbidden|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)|permission',
+		'(?:account|user|wallet|recipient) (?:is |was )?not|denied|rejected|declined|refused|limit|exceed|too (?:many|large|small|low|high|much)|slow down|throttl|bad request|unprocessable',
+		'unsupported|cannot (?:post|be used)|blocked|suspended|frozen|disabled|inactive|closed|locked|maximum|minimum|below|above',
+		'greater than|less than|between|positive|negative|moved permanently|validation|(?:payment|transfer|disbursement|money) (?:was |could )?not',
+	].join('|'),
+	'i',
+);
+
+/** The fields of a refusal of a payment that say why. */
+const reasonNames =
+	/^(?:|errors?|(?:error_?|status_?)?message|msg|details?|(?:error_?)?description|reason|title|hint)$/i;
+
+/** Its other fields, beside those that were sent. */
 const refusalNames =
-	/^(?:|data|errors?|(?:error_?|status_?)?(?:code|message|type)|success|ok|(?:http_?)?status|msg|details?|description|reason|title|field|param|path|url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:\w{1,20}_?)?(?:balance|available|required|limit|min|max)|retry_?after)$/i;
+	/^(?:success|ok|(?:http_?)?status|(?:error_?|status_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset)$/i;
 
 /** The values of a refusal, for the fields that say so. */
 const refusalValues: Rule[] = [
@@ -199,34 +236,61 @@ const refusalValues: Rule[] = [
 			'i',
 		),
 	],
-	[/(?:status|code)$/i, /^(?!(?:[25]\d\d|30[23]|40[689]|42[345]|444|449|499)$)/],
+	[
+		/(?:status|code)$/i,
+		RegExp(
+			`^(?!(?:[25]\\d\\d|30[23]|40[689]|42[345]|444|449|499|0+|approved|${successWords})$)`,
+			'i',
+		),
+	],
 ];
+
+/** In characters. A longer answer is none of the usual refusals. */
+const maxRefusalLength = 65_536;
 
 /**
  * Whether the answer to a refused request leaves open whether it was carried out. The refusal of a payment does so by a field
- * that a refusal does not have, such as a hash or a state, and by words.
+ * that a refusal does not have, such as a hash or a state, and by words. After a vague status its words have to say why it
+ * is refused, unless it has none, or `success: false` (service document §2).
  * @returns what leaves it open, to follow "The service answered 422"
  */
 export function contradictionOfRefusal(
 	{ body: sent = {}, movesMoney }: Asked,
 	answer: Answer,
 ): string | undefined {
-	const { body, text } = answer;
+	const { status, body, text } = answer;
 	if (movesMoney !== true) return hasSuccess(body, true) ? 'with success: true' : undefined;
+	if (text.length > maxRefusalLength) return 'with a body that is too long for a refusal';
 	if (body !== undefined && hasRepeatedName(answer)) return 'with the same name twice in its body';
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
-	for (const [name, values] of fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text))) {
-		const isUsual = name
-			.split('.')
-			.every((part) => refusalNames.test(part) || Object.hasOwn(sent, part));
-		const expected = refusalValues.filter(([names]) => names.test(name)).map(([, words]) => words);
-		const isOpen = (value: string): boolean =>
-			openPaymentPatterns.some((words) => words.test(value)) ||
-			!expected.every((words) => words.test(value));
-		if (!isUsual || [...values].some(isOpen))
+	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
+	const leaves = new Map([...fields.keys()].map((name) => [name, name.split('.').at(-1) ?? '']));
+	const needsReason = vagueStatuses.has(status) && !hasSuccess(body, false);
+	const hasReason = [...leaves.values()].some((leaf) => reasonNames.test(leaf));
+	for (const [name, values] of fields) {
+		const leaf = leaves.get(name) ?? '';
+		const isReason = needsReason && (hasReason ? reasonNames : /code$/i).test(leaf);
+		const isOpen = (value: string): boolean => {
+			const words = value.replace(/[\s_]+/g, ' ');
+			return (
+				openPaymentPatterns.some((pattern) => pattern.test(words)) ||
+				refusalValues.some(([names, expected]) => names.test(name) && !expected.test(value)) ||
+				(isReason && words !== '' && !refusalWords.test(words))
+			);
+		};
+		if (!isFieldOfRefusal(name, sent) || [...values].some(isOpen))
 			return `with ${name === '' ? 'words that leave' : `a ${name} that leaves`} open whether it paid`;
 	}
 	return undefined;
+}
+
+function isFieldOfRefusal(name: string, sent: IDataObject): boolean {
+	const isKnown = (part: string): boolean =>
+		reasonNames.test(part) || refusalNames.test(part) || Object.hasOwn(sent, part);
+	const parts = name.split('.');
+	return parts.every(
+		(part, index) => isKnown(part) || (part === 'data' && index < parts.length - 1),
+	);
 }
 
 /**
@@ -234,7 +298,7 @@ export function contradictionOfRefusal(
  * of a status, and has no word of failure or delay. Such a word in the middle of letters and digits does not count: it is chance.
  */
 const transactionHash = RegExp(
-	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|${failureWords}|${openWords}))[\\x21-\\x7e]+$`,
+	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|${failureWords}|${openWords}))[\\x21-\\x7a]+$`,
 	'i',
 );
 

@@ -65,7 +65,7 @@ const explanations: Readonly<Record<number, Explanation>> = {
 	499: stoppedWaiting,
 };
 
-function explanationOf(status: number): Explanation {
+function explanationOf(status: number, verdict: ServiceFailure['verdict']): Explanation {
 	const known = explanations[status];
 	if (known) return known;
 	if (status >= 500) return { problem: serviceFailed, remedy: runLater };
@@ -76,6 +76,8 @@ function explanationOf(status: number): Explanation {
 			remedy: 'Check the Base URL in the ETB Wallet API credential.',
 		};
 	}
+	if (verdict === 'unknown')
+		return { problem: 'The answer leaves open whether it was done', remedy: runLater };
 	return { problem: refused, remedy: 'Check the values that were sent.' };
 }
 
@@ -102,7 +104,7 @@ export function describeFailure(
 		return { verdict, code, message, remedy: remedyOf(remedy) };
 	}
 	const { status } = attempt;
-	const explanation = explanationOf(status);
+	const explanation = explanationOf(status, verdict);
 	const hide = (text: string): string => hideSecrets(text, account);
 	const shown =
 		problem === undefined
