@@ -533,8 +533,8 @@ describe('with known people, a row', () => {
 	});
 
 	test.each([
-		[{ employee: 'E-9' }, /no wallet for this person/],
-		[{ employee: 'E-705' }, /no wallet for this person/],
+		[{ employee: 'E-9' }, /no wallet. First run the workflow Set up people to pay/],
+		[{ employee: 'E-705' }, /no wallet/],
 		[{ employee: '0703' }, /employee number twice/],
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],
 		[{ employee: 'E0701', userId: 'etbw_2' }, /that of e 702 \(Henok Lemma\)/],

@@ -87,7 +87,7 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 				`The wallet is that of ${owner.employee} (${owner.name}) in Known People. Correct the list or the table.`,
 			);
 		else if (wallet === '' && !setsUp)
-			problems.push('Known People has no wallet for this person: set them up first.');
+			problems.push('Known People has no wallet. First run the workflow Set up people to pay.');
 		else if (wallet !== '' && inTable === '') remarks.push(...remarkIf('walletInListOnly'));
 		else if (wallet !== '' && owners.length === 0)
 			problems.push(`Known People has another wallet, ${inTable}.`);
