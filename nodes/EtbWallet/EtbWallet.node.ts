@@ -19,9 +19,9 @@ export class EtbWallet implements INodeType {
 		icon: { light: 'file:etbWallet.svg', dark: 'file:etbWallet.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		// So the canvas shows which node does not pay.
+		// So the canvas shows which node does not pay. Outside a run an expression can give another mode than in it.
 		subtitle:
-			'={{ $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
+			'={{ $parameter["operation"] === "create" && String($rawParameter["mode"]).startsWith("=") ? "Mode by expression" : $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',
 		defaults: { name: 'ETB Wallet' },
 		usableAsTool: true,

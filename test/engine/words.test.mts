@@ -1,5 +1,12 @@
 /** The sentences of the node that people act on, whole. All other tests look at codes and books. */
 import {
+	actionType,
+	loadPackage,
+	nodeTypesOf,
+	plainNode,
+	workflowOf,
+} from '../support/engine/engine.mts';
+import {
 	itemsFor,
 	leaveUnknown,
 	pay,
@@ -91,4 +98,24 @@ test('a run beside its output says what it did, and what the next step is', asyn
 		'Settled as not paid: the next run with Mode on Pay sends it',
 		'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
 	]);
+});
+
+test.each([
+	[{ mode: 'pay' }, 'create: disbursement'],
+	[{ mode: 'dryRun' }, 'DRY RUN: pays nobody'],
+	[{ mode: 'settle' }, 'SETTLE: pays nobody'],
+	[{ mode: "={{ $json.isApproved ? 'pay' : 'dryRun' }}" }, 'Mode by expression'],
+	[{ resource: 'user' }, 'create: user'],
+	[{ operation: 'checkList' }, 'checkList: disbursement'],
+])('on the canvas %j has the subtitle %s', async (parameters, subtitle) => {
+	const nodeTypes = nodeTypesOf(await loadPackage());
+	const node = {
+		...plainNode('Pay', actionType),
+		parameters: { resource: 'disbursement', operation: 'create', ...parameters },
+	};
+	const { workflow } = workflowOf([node], {}, nodeTypes);
+	const expression = nodeTypes.getByNameAndVersion(actionType, 1).description.subtitle;
+	expect(workflow.expression.getSimpleParameterValue(node, expression, 'internal', {})).toBe(
+		subtitle,
+	);
 });

@@ -47,7 +47,7 @@ import { requireFreshBuild } from '../fresh-build.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
 import { serve } from './served.mts';
 
-const actionType = 'n8n-nodes-etb-wallet.etbWallet';
+export const actionType = 'n8n-nodes-etb-wallet.etbWallet';
 const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
 
 /** The entries of the record, as n8n's database would hold them. */
