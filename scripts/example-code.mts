@@ -16,15 +16,11 @@ const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]
 		'Page and rows': ['words.cjs', 'register.cjs', 'open.cjs', 'payroll-page.cjs'],
 	},
 	'people-to-pay.json': { Page: ['words.cjs', 'people-page.cjs'] },
-	'payments-of-a-period.json': { 'Here it is': ['words.cjs', 'period-page.cjs'] },
+	'payments-of-a-period.json': { 'One row for each payment': ['words.cjs', 'period-page.cjs'] },
 };
 
 const Named = z.object({ name: z.string(), parameters: z.record(z.unknown()) }).passthrough();
 const Styled = z.object({ customCss: z.string() }).passthrough();
-
-/** n8n ends an expression at the first two closing braces. */
-const asExpression = (code: string): string =>
-	`={{ (() => {\n${code.replaceAll('}}', '} }')}})() }}`;
 
 /**
  * The text of an example with the code of today in the nodes of `filesOf`, and the style of today in its forms
@@ -40,11 +36,8 @@ export function withCode(example: string, text: string): string {
 			if ('jsCode' in parameters && files === undefined)
 				throw new Error(`${example}: the node "${name}" has no code in examples/code`);
 			if (files !== undefined) {
-				const code = files.map(read).join('');
-				const field =
-					['jsCode', 'jsonOutput'].find((each) => each in parameters) ?? 'completionMessage';
-				const written = field === 'jsCode' ? code : asExpression(code);
-				return Object.assign({}, value, { parameters: { ...parameters, [field]: written } });
+				const jsCode = files.map(read).join('');
+				return Object.assign({}, value, { parameters: { ...parameters, jsCode } });
 			}
 		}
 		if (!Styled.safeParse(value).success) return value;

@@ -9,7 +9,7 @@ if (isSettling) {
 	});
 	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
 	const questions = registered
-		.filter((row) => is('unknown')(row) && isOwn(row))
+		.filter((row) => is('unknown')(row) && row.reference && isOwn(row))
 		.flatMap((row) => {
 			const name = encodeURIComponent(row.reference);
 			const label = `${row.name ?? row.userId}, ${sum([row])} ETB (${row.reference})`;

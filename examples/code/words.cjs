@@ -25,16 +25,15 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	return problem || reason || told.filter(Boolean).join('. ');
 };
 const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
-// The most that the register knows of each reference, as it was read last.
-const tables = ['Payments now', 'Payments'].map((node) => all(node));
-const register = new Map(
-	[...(tables.find(({ length }) => length > 0) ?? [])]
-		.filter(({ reference }) => reference)
-		.sort((one, other) => rank(one) - rank(other))
-		.map((row) => [row.reference, row]),
-);
-// Not `register.values()`: an expression of n8n gets none of them.
-const registered = [...register].map(([, row]) => row);
+// The rows of the register, as it was read last: of each reference those that know most, and each transaction, because two workflows
+// at once can pay one.
+const afterAsking = all('Payments now');
+const table = afterAsking.length > 0 ? afterAsking : all('Payments');
+const keyed = table.map((row) => [row.reference || row.id, row]).filter(([key]) => key);
+const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
+const register = new Map(sorted);
+const best = sorted.filter(([key, row]) => row.outcome === register.get(key).outcome);
+const registered = [...new Map(best.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
 // What a page says below a name. A reason that is that of the row above stands there once.
 const tell = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };

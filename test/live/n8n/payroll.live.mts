@@ -340,14 +340,17 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	const id = await lab.add(await readExample('payments-of-a-period.json'));
 	await lab.api.activate(id);
 	const [{ period = '', reference = '' } = {}] = await rowsOf(lab.api, PAYMENTS);
-	// Of two lists at once, one writes a payment as paid and the other one as unknown. A second one is unknown alone.
+	// Of two lists at once, one writes a payment as paid and the other one as unknown, or both of them made it.
+	const paidTwice = { outcome: 'paid', txHash: '0xtwice', amountEtb: 5 };
 	await addRows(
 		lab.api,
 		PAYMENTS,
-		[String(reference), 'open'].map((each) => ({
-			...{ reference: each, period: String(period) },
-			...{ name: 'Open', askedEtb: 7, outcome: 'unknown' },
-		})),
+		[
+			{ reference: String(reference), outcome: 'unknown' },
+			{ reference: String(reference), ...paidTwice },
+			{ reference: 'open', outcome: 'unknown' },
+			{ reference: 'open', outcome: 'notPaid' },
+		].map((row) => ({ name: 'Open', period: String(period), askedEtb: 7, ...row })),
 	);
 	const page = await bookkeeper.read(await bookkeeper.fillIn('etb-payments', [String(period)]));
 	const [, encoded = ''] = /decodeURIComponent\("([^"]+)"\)/.exec(page) ?? [];
@@ -357,8 +360,8 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 	const [headings = [], ...rows] = openInOffice(Buffer.from(file?.data.data ?? []));
 	assert.deepEqual(headings.slice(0, 5), ['Period', 'Purpose', 'Employee', 'Name', 'Telephone']);
 	const results = rows.map((row) => row[headings.indexOf('Result')]);
-	assert.deepEqual(results.sort(), ['UNKNOWN', 'paid', 'paid', 'paid']);
-	assert.match(textOf(page), /UNKNOWN: 1 person, 7\.00 ETB.*Paid: 3 people, 37,151\.25 ETB/);
+	assert.deepEqual(results.sort(), ['UNKNOWN', 'paid', 'paid', 'paid', 'paid']);
+	assert.match(textOf(page), /UNKNOWN: 1 person, 7\.00 ETB.*Paid: 4 people, 37,156\.25 ETB/);
 	// An n8n that does not know the login leaves the form open: then there is nothing in the file.
 	await lab.api.deactivate(id);
 	await change(id, 'Which period?', { authentication: 'none' });
