@@ -21,12 +21,10 @@ if (isSettling) {
 			];
 		});
 	const recorded = rows.map((row, index) => ({ ...row, reason: settled[index].message }));
-	const next =
-		'<p>Who was not paid is paid by the next run, or when the list is uploaded again. For what is left, open this form again.</p>';
 	const nothing = questions.length === 0 && '<p>Nothing is to be recorded here.</p>';
 	const isDone = settled.length > 0;
 	const shown = [page(nothing, ...parts), ...questions];
-	const fields = isDone ? [page(section('Recorded', recorded), next)] : shown;
+	const fields = isDone ? [page(section('Recorded', recorded))] : shown;
 	const asks = isDone || !$('Pay salaries').isExecuted;
 	return asks ? [{ asks, fields }, ...toPlaces(rows)].map((json) => ({ json })) : [];
 }

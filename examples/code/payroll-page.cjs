@@ -83,6 +83,7 @@ const html = page(
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
 	noPersons(all('Check List').filter(isNoPerson)),
 	section(...paidPart),
+	asks && `<p><b>${nameOf(upload.user)} uploaded this list, and cannot approve it.</b></p>`,
 );
 const bad =
 	error &&

@@ -66,8 +66,12 @@ const noPersons = (rows) => {
 	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);
 	return seen.length > 0 && `<p>Rows that are no person: ${text(seen.join(', '))}.</p>`;
 };
+// A transaction is a `code`, which the style shortens.
 const page = (...parts) => {
-	const html = parts.filter(Boolean).join('');
+	const html = parts
+		.filter(Boolean)
+		.join('')
+		.replace(/\b0x\w{20,}/g, '<code>$&</code>');
 	return { fieldType: 'html', elementName: 'page', html };
 };
 const radio = (fieldName, fieldLabel, options, defaultValue = '') => {

@@ -58,6 +58,11 @@ test('the approver of a list that was approved meanwhile reads the next step, an
 	assert.match(shown[1] ?? '', /Reload this page/);
 	await late.reload();
 	await late.getByRole('heading', { level: 2, name: 'Paid: 1 person, 100.00 ETB' }).waitFor();
+	const [text, isCut] = await late
+		.locator('code')
+		.evaluate((hash) => [hash.textContent, hash.scrollWidth > hash.clientWidth]);
+	const [payment] = lab.sandbox.books.disbursements();
+	assert.deepEqual([text, isCut], [payment?.txHash, true]);
 	assert.deepEqual(paid(), [`${userId} 100`]);
 });
 
