@@ -4,7 +4,7 @@ const [{ error }] = all('Check List');
 const { user, decision } = answer;
 const of = (outcome) => results.filter(is(outcome));
 const [ready, unknown, notPaid, before] = ['ready', 'unknown', 'notPaid', 'alreadyPaid'].map(of);
-const isPaying = all('Pay salaries').some(({ mode }) => mode !== 'dryRun');
+const isPaying = sent.size > 0;
 const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
 const asks = ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelf);
 const { period = upload.period, purpose = upload.purpose, notRead = [] } = results[0] ?? {};
@@ -16,32 +16,31 @@ const link = (path, words) => {
 const values = `?period=${period}&purpose=${encodeURIComponent(upload.purpose)}`;
 const again = `<p>${link(values, 'Upload the list again')}: it pays who was not paid.</p>`;
 
-const isAmong = (rows) => (row) => rows.some(({ person }) => person === row.person);
-const known = registered.filter((row) => row.outcome === 'paid' && row.period);
-const isThis = (row) => row.purpose === purpose && row.period === period;
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
 const days = $('Check List').params.payDay - 1;
 const due = local(DateTime.now().toISO()).minus({ days }).toFormat('yyyy-LL');
-const earlier = known.filter((row) => row.purpose === purpose && row.period < period);
-const last = earlier.reduce((newest, row) => (row.period > newest ? row.period : newest), '');
-const here = isAmong([...results, ...known.filter(isThis)]);
-const missing = earlier.filter((row) => row.period === last && !here(row));
+const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
+const earlier = known.filter((row) => row.period < period);
+const last = earlier
+	.map((row) => row.period)
+	.sort()
+	.at(-1);
+const thisTime = known.filter((row) => row.period === period);
+const here = new Set([...results, ...thisTime].map(({ person }) => person));
+const missing = earlier.filter((row) => row.period === last && !here.has(row.person));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
-const isOdd = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
-const odd = ready.filter(isOdd);
+const odd = ready.filter((row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0);
+const usual = ready.filter((row) => !odd.includes(row));
 
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
 const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
 const by = isPaying || decision ? decided : unasked;
-const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const paidPart = asks
-	? [
-			odd.length > 0 ? 'The others who will be paid' : 'Will be paid',
-			ready.filter((row) => !isOdd(row)),
-		]
+	? [odd.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
 	: ['Paid', of('paid')];
+const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const otherParts = [
 	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
 	['Not paid, because nobody approved it', asks || isPaying ? [] : ready],
@@ -49,14 +48,9 @@ const otherParts = [
 	[`Paid in ${last}, and not in this list`, missing],
 ].filter(([, rows]) => rows.length > 0);
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
-const early = period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`;
-const settle =
-	unknown.length > 0 &&
-	`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`;
 const question = [
 	isSelf &&
 		'<h4>This list is not approved: who uploaded it cannot do that. Somebody else can, on this page.</h4>',
-	early,
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
@@ -66,14 +60,15 @@ const question = [
 		`<p>Rounded amounts: ${rounded.length}. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];
 const result = [
-	early,
 	`<h2>${text(forWhat({ purpose, period }))}. ${headings.join('. ')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
-	settle,
+	unknown.length > 0 &&
+		`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`,
 	notPaid.length > 0 && '<p>Read below why somebody was not paid, and correct that first.</p>',
 	ready.length + notPaid.length > 0 && again,
 ];
 const html = page(
+	period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`,
 	...(asks ? question : result),
 	...[...unknownParts, ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => whyNot(row).includes('Options')) &&

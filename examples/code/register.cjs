@@ -2,19 +2,15 @@
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = all('Ask').at(-1) ?? {};
+const checked = all('Check List').filter((row) => !isNoPerson(row));
 const list = new Map(
-	all('Check List')
-		.filter((row) => !isNoPerson(row))
-		.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
+	checked.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
 );
 for (const row of [...all('Pay salaries', 0), ...all('Pay salaries')])
 	if (list.get(row.line)?.status === 'ready') list.set(row.line, { ...list.get(row.line), ...row });
 // A page can wait for a day. Who was not sent after it is as the register has it by now: settled, or paid by another list.
-const sent = new Set(
-	all('Pay salaries')
-		.filter(({ mode }) => mode !== 'dryRun')
-		.map(({ line }) => line),
-);
+const ofPaying = all('Pay salaries').filter(({ mode }) => mode !== 'dryRun');
+const sent = new Set(ofPaying.map(({ line }) => line));
 const readAt = new Map(all('Payments').map((row) => [row.reference, row.updatedAt]));
 for (const [line, row] of list) {
 	const now = register.get(row.reference);

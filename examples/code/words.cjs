@@ -19,12 +19,11 @@ const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
-const hasEnded = ({ outcome }) => ['paid', 'notPaid', 'unknown'].includes(outcome);
+const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
 const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	const told = { notPaid: [message, remedy], unknown: [message] }[outcome] ?? [];
 	return problem || reason || told.filter(Boolean).join('. ');
 };
-const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
 // The rows of the register, as it was read last: of each reference those that know most, and each transaction, because two workflows
 // at once can pay one.
 const afterAsking = all('Payments now');
@@ -43,7 +42,7 @@ const tell = (row, index, rows) => {
 		...[row.line && `Row ${row.line}.`, isRepeated ? 'As above.' : reason],
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		...[paidAt && local(paidAt).toFormat('yyyy-LL-dd HH:mm'), txHash],
-		...(hasEnded(row) ? [] : remarksOf(row, 'rounded')),
+		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
 		...[wallet && `Wallet ${wallet}`, row.phone, is('unknown')(row) && row.reference],
 		workflow && `by ${workflow}`,
 	];
