@@ -3,24 +3,29 @@
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
 
-/** In characters. A longer text is no number: it would take long to read. */
+/** In characters. A longer text counts as no number, because reading it would take long. */
 const maxTextLength = 1_000;
 
-/** Digits that a number carries faithfully. */
+/** The number of significant digits that a JavaScript number keeps unchanged. */
 const faithfulDigits = 15;
 
-/** The noise that calculations with numbers leave, relative to the number: 0.1 + 0.2 is off by less. */
+/** The largest error of one calculation, relative to the number: the error of 0.1 + 0.2 is smaller. */
 const noiseOfOne = 2 * Number.EPSILON;
 
-/** Adding up to 500 amounts is off by less. */
+/** The largest error of a sum of up to 500 amounts, relative to the sum. */
 const noiseOfSums = 250 * Number.EPSILON;
 
-/** The largest distance for rounding to two decimals. It is below 0.000001, so six written decimals stay. */
+/**
+ * The largest error that rounding to two decimals removes. It is below 0.000001, so six written decimals
+ * stay.
+ */
 const maxNoise = 0.0000005;
 
 /**
- * The decimal text of a number or numeric text, without what calculations with binary numbers leave: 0.1 + 0.2 gives
- * `0.3`. Undefined when the value is not a plain decimal number; one with thousands separators is none.
+ * The decimal text of a number or numeric text, without the error of binary calculations: 0.1 + 0.2 gives
+ * `0.3`.
+ * @returns undefined when the value is not a plain decimal number: thousands separators and exponents are
+ * none
  */
 export function decimalText(value: unknown): Decimal | undefined {
 	const text = typeof value === 'number' ? inDigits.format(withoutNoise(value)) : value;
@@ -29,20 +34,20 @@ export function decimalText(value: unknown): Decimal | undefined {
 	return whole === undefined ? undefined : unscaled(BigInt(whole + fraction), fraction.length);
 }
 
-/** Writes a number as JavaScript does, without an exponent. */
+/** Writes all digits of a number, without an exponent. */
 const inDigits = new Intl.NumberFormat('en', { useGrouping: false, maximumSignificantDigits: 21 });
 
 function withoutNoise(value: number): number {
 	const hundredths = Number(value.toFixed(2));
 	const noise = Math.min(Math.abs(value) * noiseOfSums, maxNoise);
 	if (Math.abs(value - hundredths) <= noise) return hundredths;
-	const rounded = Number(value.toPrecision(faithfulDigits));
-	return Math.abs(value - rounded) <= Math.abs(value) * noiseOfOne ? rounded : value;
+	const faithful = Number(value.toPrecision(faithfulDigits));
+	return Math.abs(value - faithful) <= Math.abs(value) * noiseOfOne ? faithful : value;
 }
 
 /**
- * The number that JSON writes as this very text. Undefined when there is none: more than 15 digits, or so small or large
- * that JSON needs an exponent.
+ * The number that JSON writes as this very text.
+ * @returns undefined when no number does: the text has more than 15 digits, or JSON would need an exponent
  */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);
@@ -50,7 +55,7 @@ export function fromDecimal(text: Decimal): number | undefined {
 	return isFaithful && String(value) === text ? value : undefined;
 }
 
-/** As a whole number of 10^-places. */
+/** The value in units of 10^-places. */
 function scaled(text: Decimal, places: number): bigint {
 	const [whole = '', fraction = ''] = text.split('.');
 	return BigInt(whole + fraction.padEnd(places, '0'));
@@ -58,14 +63,15 @@ function scaled(text: Decimal, places: number): bigint {
 
 const placesOf = (text: Decimal): number => text.split('.')[1]?.length ?? 0;
 
+/** The decimal text of a value in units of 10^-places, without trailing zeros. */
 function unscaled(value: bigint, places: number): Decimal {
 	const digits = String(value < 0n ? -value : value).padStart(places + 1, '0');
 	const point = digits.length - places;
-	let end = digits.length;
-	while (end > point && digits[end - 1] === '0') end--;
+	let length = digits.length;
+	while (length > point && digits[length - 1] === '0') length--;
 	const sign = value < 0n ? '-' : '';
 	const whole = sign + digits.slice(0, point);
-	return end === point ? whole : `${whole}.${digits.slice(point, end)}`;
+	return length === point ? whole : `${whole}.${digits.slice(point, length)}`;
 }
 
 export function sum(texts: Decimal[]): Decimal {
@@ -83,17 +89,17 @@ export function isAbove(left: Decimal, right: Decimal): boolean {
 	return subtract(right, left).startsWith('-');
 }
 
-/** An amount above zero to two decimals, half up, as spreadsheets show it. */
-export function rounded(text: Decimal): Decimal {
+/** Rounds an amount above zero to two decimals, half up, as a spreadsheet shows it. */
+export function toHundredths(text: Decimal): Decimal {
 	const places = Math.max(placesOf(text), 2);
 	const unit = 10n ** BigInt(places - 2);
 	const value = scaled(text, places);
 	return unscaled((value + unit / 2n) / unit, 2);
 }
 
-/** For people: `96,000.5 ETB`. */
+/** An amount as people read it: `96,000.5 ETB`. */
 export function formatEtb(text: Decimal): string {
 	const [whole = '', fraction] = text.split('.');
-	const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-	return `${fraction === undefined ? grouped : `${grouped}.${fraction}`} ETB`;
+	const wholeInGroups = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+	return `${fraction === undefined ? wholeInGroups : `${wholeInGroups}.${fraction}`} ETB`;
 }

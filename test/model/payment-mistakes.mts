@@ -237,8 +237,8 @@ export const mistakes: Mutation[] = [
 	),
 	...inFile(`${paying}/reference.ts`, [
 		'References that look the same are others',
-		'keyOf = lookOf;',
-		'keyOf = (reference: string): string => (false ? lookOf(reference) : reference);',
+		'keyOf = comparableText;',
+		'keyOf = (reference: string): string => (false ? comparableText(reference) : reference);',
 	]),
 	...inFile(
 		`${paying}/payment.ts`,

@@ -1,12 +1,12 @@
 /** The rule for a reference: what looks the same is the same. */
 import { invalid, requiredText } from '../../shared/invalidValue';
-import { lookOf } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/lookalikes';
 
 /** In characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
 
 /** The key of a reference, by which it is remembered: references that look the same have the same. */
-export const keyOf = lookOf;
+export const keyOf = comparableText;
 
 /**
  * Reads a reference. A whole number becomes text; white space around it goes, and inside it is one blank: a line break would

@@ -1,7 +1,7 @@
 /** Makes payments of the rows of a list: payee, amount, period and reference of each. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { lookOf } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/lookalikes';
 import { calendarOf, periodIn, type Period } from '../../shared/period';
 import { textOf } from './cells';
 import { changes, namesakesAmong, othersAmong, paidLately, sumsOfOthers } from './compare';
@@ -73,12 +73,12 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 /** Known People has the wallet of each person. A list may repeat it, and not change it. */
 function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp: boolean): void {
 	const byNumber = grouped(people, ({ key }) => key);
-	const byWallet = grouped(people, ({ userId }) => lookOf(userId));
+	const byWallet = grouped(people, ({ userId }) => comparableText(userId));
 	for (const { person, problems, remarks } of rows) {
 		if (person.key === '') continue;
 		const [known, ...others] = byNumber.get(person.key) ?? [];
 		const inTable = known?.userId ?? '';
-		const wallet = lookOf(person.userId || inTable);
+		const wallet = comparableText(person.userId || inTable);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
 		const owner = owners.find((each) => each !== known);
 		if (others.length > 0) problems.push('Known People has this employee number twice.');
@@ -98,7 +98,7 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 /** The problems of rows with the same wallet or employee number. Two rows can have one line, because two sheets may come in one list. */
 function doublesAmong(rows: readonly ReadRow[], headingOf: HeadingOf): (row: ReadRow) => string[] {
 	const finders = (['userId', 'key'] as const).map((field) => {
-		const lookIn = ({ person }: ReadRow): string => lookOf(person[field]);
+		const lookIn = ({ person }: ReadRow): string => comparableText(person[field]);
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
 		const items = rows.map((row) => ({ look: lookIn(row), id: row, name: nameOf(row) }));
 		const find = othersAmong(items);
@@ -139,13 +139,15 @@ function rowChecker(
 		const { amountEtb, listedEtb } = person;
 		const isReadable = person.key !== '';
 		const reference = referenceOf(purpose, period, person.key);
-		const look = lookOf(reference);
+		const look = comparableText(reference);
 		const same = ((isReadable && byReference.get(look)) || []).map(({ payment }) => payment);
 		const payment = same.find(isPaid);
 		const before = ((isReadable && paidTo.get(person.key)) || [])
 			.filter((each) => !same.includes(each))
 			.sort((one, other) => (one.period + one.paidAt < other.period + other.paidAt ? -1 : 1));
-		const forPurpose = before.filter((each) => lookOf(each.purpose) === lookOf(purpose));
+		const forPurpose = before.filter(
+			(each) => comparableText(each.purpose) === comparableText(purpose),
+		);
 		const lastTime = forPurpose.at(-1);
 		const last = lastTime ?? before.at(-1);
 

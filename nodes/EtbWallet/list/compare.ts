@@ -1,6 +1,6 @@
 /** Remarks on a person beside the others of the list, the people and the payments that are known. */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { lookOf, phoneOf } from '../../shared/lookalikes';
+import { comparableText, comparablePhone } from '../../shared/lookalikes';
 import { dayMs, localTime } from '../../shared/period';
 import type { RegisteredPayment } from './known';
 import { remarkIf, type Remark } from './remarks';
@@ -9,14 +9,14 @@ import type { Person } from './rows';
 /** A payment for another period is told for so long. */
 const latelyMs = 10 * dayMs;
 
-const emailOf = (text: string): string => (text.includes('@') ? lookOf(text) : '');
+const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
 /** The fields of a person that are compared, by their looks. An empty look is nobody's. */
 const fields = [
-	{ field: 'name', look: lookOf, changed: 'changedName', same: 'sameName' },
-	{ field: 'phone', look: phoneOf, changed: 'changedPhone', same: 'samePhone' },
-	{ field: 'userId', look: lookOf, changed: 'changedWallet', same: 'sameWallet' },
-	{ field: 'email', look: emailOf, changed: 'changedEmail', same: 'sameEmail' },
+	{ field: 'name', look: comparableText, changed: 'changedName', same: 'sameName' },
+	{ field: 'phone', look: comparablePhone, changed: 'changedPhone', same: 'samePhone' },
+	{ field: 'userId', look: comparableText, changed: 'changedWallet', same: 'sameWallet' },
+	{ field: 'email', look: comparableEmail, changed: 'changedEmail', same: 'sameEmail' },
 ] as const;
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));

@@ -1,6 +1,6 @@
 /** The people and payments that are known besides a list: the rows of tables that an expression gives. */
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { lookOf, personOf } from '../../shared/lookalikes';
+import { comparableText, employeeKey } from '../../shared/lookalikes';
 import { periodIn, type Period } from '../../shared/period';
 import { isObject, property } from '../../shared/unknownValues';
 import { valueIn } from './cells';
@@ -36,20 +36,20 @@ export const peopleIn = (given: unknown, now: Date): Person[] =>
  * @throws {InvalidValueError} if it is no list
  */
 export function paymentsIn(given: unknown, listPurpose: string) {
-	const start = lookOf(`${listPurpose}-`);
+	const start = comparableText(`${listPurpose}-`);
 	return rowsIn(given, 'Known Payments', 'Payments', 'reference').map((row) => {
-		const reference = lookOf(textIn(row, 'reference'));
+		const reference = comparableText(textIn(row, 'reference'));
 		const rest = reference.startsWith(start) ? reference.slice(start.length) : '';
 		const [, month = '', number = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
 		const of = (field: string, other = ''): string => textIn(row, field) || other;
 		const purpose = of('purpose', month && listPurpose);
-		const period = periodIn(lookOf(of('period', month))) ?? of('period');
-		const key = personOf(of('person', number));
+		const period = periodIn(comparableText(of('period', month))) ?? of('period');
+		const key = employeeKey(of('person', number));
 		return {
 			...{ ...personIn(row), employee: of('employee', key), key, ...amountIn(row) },
-			...{ purpose, period, reference, outcome: lookOf(of('outcome')) },
+			...{ purpose, period, reference, outcome: comparableText(of('outcome')) },
 			/** The reference that the list would give it: the number in the other one may be written in another way. */
-			ownReference: lookOf(referenceOf(purpose, period, key)),
+			ownReference: comparableText(referenceOf(purpose, period, key)),
 			...{ paidAt: of('paidAt', of('createdAt')), txHash: of('txHash'), workflow: of('workflow') },
 		};
 	});

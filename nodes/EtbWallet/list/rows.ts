@@ -1,8 +1,8 @@
 /** Reads the rows of a list: the person and the amount of each, and its problems. */
 import { amountInEtb } from '../../shared/amount';
-import { decimalText, rounded } from '../../shared/decimal';
+import { decimalText, toHundredths } from '../../shared/decimal';
 import { asInvalidValue, refuseIf, show } from '../../shared/invalidValue';
-import { invisible, personOf } from '../../shared/lookalikes';
+import { invisible, employeeKey } from '../../shared/lookalikes';
 import { property } from '../../shared/unknownValues';
 import { isFormulaError, textOf, valueIn } from './cells';
 import type { Column, HeadingOf, SourceRow } from './headings';
@@ -112,7 +112,7 @@ const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').lengt
 export function employeeIn(cell: unknown, field: string, now: Date) {
 	const written = valueIn(cell);
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
-	const key = personOf(employee);
+	const key = employeeKey(employee);
 	const isOther = typeof cell === 'number' && !(Number.isInteger(cell) && cell >= 0 && cell < 1e15);
 	const isDate = cell instanceof Date || date.test(written);
 	refuseIf(field, textOf(cell), [
@@ -159,9 +159,9 @@ function amountInCell(cell: unknown, field: string, now: Date) {
 			'is missing',
 			'Write the amount. If the cell has a formula, its value is missing: open the file in a spreadsheet, see that the formula gives a number, and save it.',
 		],
-		[isRounded && rounded(exact) === '0', 'is below 0.01', 'Correct the amount.'],
+		[isRounded && toHundredths(exact) === '0', 'is below 0.01', 'Correct the amount.'],
 	]);
-	const etb = amountInEtb(isRounded ? rounded(exact) : written, field);
+	const etb = amountInEtb(isRounded ? toHundredths(exact) : written, field);
 	// A spreadsheet keeps days, times and percentages as numbers, and n8n reads those.
 	const other = dayNear(cell, now) || (Number(cell) < 1 ? 'a time of day, or a percentage' : '');
 	const isChanged = typeof cell === 'number' && other !== '';
