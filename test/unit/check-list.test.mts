@@ -1,10 +1,10 @@
 /** Lists of people to pay: what is read, what is refused, and what can never happen. */
 import fc from 'fast-check';
-import { textOf } from '../../nodes/EtbWallet/list/cells.ts';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
 import { otherColumns } from '../../nodes/EtbWallet/list/headings.ts';
 import { duePeriod, readPeriod } from '../../nodes/shared/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
+import { textOf } from '../../nodes/shared/spreadsheet.ts';
 
 const now = new Date('2026-10-26T08:00:00Z');
 /** The lists here name no wallet. */

@@ -1,50 +1,90 @@
-/** Remarks on a person beside the others of the list, the people and the payments that are known. */
+/**
+ * Remarks that compare a person with the others of the list, and with the people and payments that are known.
+ */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { comparableText, comparablePhone } from '../../shared/lookalikes';
+import { comparablePhone, comparableText } from '../../shared/lookalikes';
 import { dayMs, localTime } from '../../shared/period';
-import type { RegisteredPayment } from './known';
+import { isPaid, type History, type Known } from './known';
 import { remarkIf, type Remark } from './remarks';
-import type { Person } from './rows';
+import type { Person, ReadRow } from './rows';
 
-/** A payment for another period is told for so long. */
+/** How long a payment for another period is worth a remark, in ms. */
 const latelyMs = 10 * dayMs;
 
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
-/** The fields of a person that are compared, by their looks. An empty look is nobody's. */
+/** The fields of a person that are compared, each in its comparable form. An empty form is equal to none. */
 const fields = [
-	{ field: 'name', look: comparableText, changed: 'changedName', same: 'sameName' },
-	{ field: 'phone', look: comparablePhone, changed: 'changedPhone', same: 'samePhone' },
-	{ field: 'userId', look: comparableText, changed: 'changedWallet', same: 'sameWallet' },
-	{ field: 'email', look: comparableEmail, changed: 'changedEmail', same: 'sameEmail' },
+	{ field: 'name', formOf: comparableText, changed: 'changedName', same: 'sameName' },
+	{ field: 'phone', formOf: comparablePhone, changed: 'changedPhone', same: 'samePhone' },
+	{ field: 'userId', formOf: comparableText, changed: 'changedWallet', same: 'sameWallet' },
+	{ field: 'email', formOf: comparableEmail, changed: 'changedEmail', same: 'sameEmail' },
 ] as const;
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
-/**
- * The differences between a person and the values that are known of them. Each kind of change is told once, against the newest.
- * @param known with when each was known, such as `last time (2026-10)`, the last one at the end
- */
-export function changes(person: Person, known: ReadonlyArray<[Person | undefined, string]>) {
-	const found = known.flatMap(([before, when]) => {
-		const [amount = 0, was = 0] = [person.amountEtb, before?.amountEtb];
-		const isOther = amount > 0 && was > 0 && Math.abs(amount - was) > 0.001;
-		const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
-		const others = fields.flatMap(({ field, look, changed }) => {
-			const looks = [look(person[field]), look(before?.[field] ?? '')];
-			const isSame = looks[0] === looks[1] || looks.includes('');
-			return isSame ? [] : remarkIf(changed, `${before?.[field]} ${when}`);
-		});
-		const text = isOther && `${etb(was)} ${when}, ${percent} %`;
-		return [...remarkIf('changedAmount', text), ...others];
-	});
-	return [...new Map(found.map((each) => [each.code, each])).values()];
+/** Makes the function that gives a row all its remarks. @param listed the rows of the list with a person */
+export function remarksAmong(listed: readonly ReadRow[], known: Known, now: Date) {
+	const persons = listed.map(({ person }) => person);
+	const paid = known.payments?.filter(isPaid) ?? [];
+	// The list comes first, because a remark names the first numbers that are found.
+	const namesakesOf = namesakesAmong([...persons, ...(known.people ?? []), ...paid]);
+	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
+	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
+		...remarks,
+		...history.unknownHere.flatMap(() => remarkIf('unknownBefore')),
+		...remarkIf('new', person.key && newnessOf(history, known)),
+		...changesOf(person, history, known),
+		...namesakesOf(person),
+		...paidLately(person, history, now),
+		...(sums.has(person.amountEtb ?? 0) ? remarkIf('sumOfOthers') : []),
+	];
 }
 
-/** Payments shortly before `now`, with when and how much. */
-export const paidLately = (payments: readonly RegisteredPayment[], now: Date): Remark[] =>
-	payments
-		.filter(({ paidAt }) => Date.parse(paidAt) >= now.getTime() - latelyMs)
+/** The reason why a person counts as new; empty for a person who is known. */
+function newnessOf({ inPeople, paid, earlier }: History, { people, payments }: Known): string {
+	if (payments && !paid && earlier.length === 0) return 'never paid before';
+	return people && !inPeople ? 'not in Known People' : '';
+}
+
+/**
+ * The remarks on what differs between a person and what is known of them: one of each code, from the newest.
+ */
+function changesOf(person: Person, history: History, { payments }: Known): Remark[] {
+	const { inPeople, paid, earlier, forPurpose } = history;
+	if (paid) return differences(person, paid, 'when it was paid');
+	const last = forPurpose.at(-1) ?? earlier.at(-1);
+	// With Known Payments an amount is compared with the last one for the same purpose: a bonus is not a
+	// lower salary.
+	const lastTime = last && { ...last, amountEtb: forPurpose.at(-1)?.amountEtb };
+	const remarks = [
+		...differences(person, inPeople, 'in Known People', payments === undefined),
+		...differences(person, lastTime, `last time (${last?.period})`),
+	];
+	return [...new Map(remarks.map((each) => [each.code, each])).values()];
+}
+
+/** @param when the time of `known`, such as `last time (2026-10)` */
+function differences(person: Person, known: Person | undefined, when: string, withAmount = true) {
+	if (known === undefined) return [];
+	const [amount = 0, was = 0] = [person.amountEtb, known.amountEtb];
+	const isOther = withAmount && amount > 0 && was > 0 && Math.abs(amount - was) > 0.001;
+	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
+	const others = fields.flatMap(({ field, formOf, changed }) => {
+		const forms = [formOf(person[field]), formOf(known[field])];
+		const isSame = forms[0] === forms[1] || forms.includes('');
+		return isSame ? [] : remarkIf(changed, `${known[field]} ${when}`);
+	});
+	return [...remarkIf('changedAmount', isOther && `${etb(was)} ${when}, ${percent} %`), ...others];
+}
+
+/** Remarks on payments to a person shortly before `now`, if this one is not paid yet. */
+const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now: Date) =>
+	earlier
+		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyMs)
+		// The same amount for another purpose can be one list under two purposes. Any other amount is usual
+		// there.
+		.filter((each) => forPurpose.includes(each) || each.amountEtb === person.amountEtb)
 		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remarkIf(
@@ -54,48 +94,51 @@ export const paidLately = (payments: readonly RegisteredPayment[], now: Date): R
 		});
 
 /**
- * The amounts, in ETB, that are the sum of all others, as in a row with a total. Three amounts are the least: of two equal ones
- * each is the sum of the rest.
+ * The amounts that are the sum of all others, as in a row with a total. Fewer than three amounts have none,
+ * because of two equal amounts each is the sum of the rest.
+ * @param amounts in ETB
  */
-export function sumsOfOthers(amounts: readonly number[]): Set<number> {
+function sumsOfOthers(amounts: readonly number[]): Set<number> {
 	if (amounts.length < 3) return new Set();
 	const total = amounts.reduce((sum, amount) => sum + amount, 0);
-	// Rounding moves the sum by half a cent for each amount, and adding numbers by far less than a tenth of one.
+	// Rounding moves the sum by half a cent for each amount. Binary addition moves it by far less than 0.001.
 	const tolerance = 0.005 * amounts.length + 0.001;
 	return new Set(amounts.filter((amount) => Math.abs(total - 2 * amount) <= tolerance));
 }
 
 /**
- * Finds who has the same name, telephone, wallet or email address under another employee number.
- * @param people the list first, because the first number that is found of a person is told
+ * Makes the function that remarks on the same name, telephone, wallet or email address under another number.
  */
-export function namesakesAmong(people: readonly Person[]): (person: Person) => Remark[] {
+function namesakesAmong(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
-	const finders = fields.map(({ field, look, same }) => {
-		const find = othersAmong(
-			numbered.map((each) => ({ look: look(each[field]), id: each.key, name: each.employee })),
+	const finders = fields.map(({ field, formOf, same }) => {
+		const othersLike = othersAmong(
+			numbered.map((each) => ({ form: formOf(each[field]), id: each.key, name: each.employee })),
 		);
-		return (person: Person): Remark[] => remarkIf(same, find(look(person[field]), person.key));
+		return (person: Person): Remark[] =>
+			remarkIf(same, othersLike(formOf(person[field]), person.key));
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }
 
 /**
- * Finds others that look the same.
- * @param items with the same `id` if they are one, and an empty look if they are like no other
- * @returns a function from the look and the id of an item to the names of at most three others
+ * Makes the function that finds the others with the same form.
+ * @param items an item may come several times, with the same `id`; an item with an empty form is like no
+ * other
+ * @returns a function from the form and the id of an item to the names of at most three others
  */
-export function othersAmong(items: ReadonlyArray<{ look: string; id: unknown; name: string }>) {
-	const found = new Map<string, Map<unknown, string>>();
-	for (const { look, id, name } of items) {
-		const names = found.get(look) ?? new Map<unknown, string>();
-		// Each of 20,000 may be like all others, so four are kept.
-		if (look !== '' && names.size < 4) found.set(look, names.set(id, name));
+export function othersAmong(items: ReadonlyArray<{ form: string; id: unknown; name: string }>) {
+	const byForm = new Map<string, Map<unknown, string>>();
+	for (const { form, id, name } of items) {
+		const names = byForm.get(form) ?? new Map<unknown, string>();
+		// The item itself and three others: 20,000 items may all have one form.
+		if (form !== '' && names.size < 4) byForm.set(form, names.set(id, name));
 	}
-	return (look: string, id: unknown): string => {
-		const others = [...(found.get(look) ?? [])].flatMap(([other, name]) =>
-			other === id ? [] : [name],
-		);
-		return others.slice(0, 3).join(', ');
+	return (form: string, id: unknown): string => {
+		const others = [...(byForm.get(form) ?? [])].filter(([other]) => other !== id);
+		return others
+			.slice(0, 3)
+			.map(([, name]) => name)
+			.join(', ');
 	};
 }

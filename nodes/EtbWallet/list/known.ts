@@ -1,24 +1,49 @@
 /** The people and payments that are known besides a list: the rows of tables that an expression gives. */
+import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText, employeeKey } from '../../shared/lookalikes';
 import { periodIn, type Period } from '../../shared/period';
+import { fieldIn } from '../../shared/spreadsheet';
 import { isObject, property } from '../../shared/unknownValues';
-import { valueIn } from './cells';
 import { employeeIn, personIn, type Person } from './rows';
 
-/** A row of the register of payments. The texts by which it is found are in the form that is compared. */
+/** A row of the register of payments. Its reference, key and outcome are in the form that is compared. */
 export type RegisteredPayment = ReturnType<typeof paymentsIn>[number];
 
+/** The tables that are given besides the list; undefined for one that is not. */
+export interface Known {
+	people: readonly Person[] | undefined;
+	payments: readonly RegisteredPayment[] | undefined;
+}
+
+/** What is known of the person of a row. */
+export interface History {
+	/** The person in Known People. */
+	inPeople?: Person;
+	/** The entry of this very payment in the register, if it counts as paid. */
+	paid?: RegisteredPayment;
+	/** Its entries whose outcome is unknown, and which *Create* finds in the record of this workflow. */
+	unknownHere: RegisteredPayment[];
+	/** Those of another workflow or reference. The record does not have them, so *Create* would pay. */
+	unknownElsewhere: RegisteredPayment[];
+	/** Other payments that the person got, oldest first. */
+	earlier: RegisteredPayment[];
+	/** Those of `earlier` for the purpose of the list. */
+	forPurpose: RegisteredPayment[];
+}
+
+const noHistory: History = { unknownHere: [], unknownElsewhere: [], earlier: [], forPurpose: [] };
+
 /** In ETB. */
-const amountIn = (row: unknown) => ({ amountEtb: Number(textIn(row, 'amountEtb')) || undefined });
+const amountIn = (row: unknown) => ({ amountEtb: Number(fieldIn(row, 'amountEtb')) || undefined });
 
 /** @param key the employee number in the form that is compared */
 export const referenceOf = (purpose: string, period: Period, key: string): string =>
 	`${purpose}-${period}-${key}`;
 
 /**
- * @param given rows with `employee`, `name`, `userId` and perhaps others, or n8n's items of them; those without an employee
- * number are left out, such as the one item of an empty table
+ * Reads the table of people. A row without an employee number is left out, such as that of an empty table.
+ * @param given rows with `employee`, `name`, `userId` and perhaps others, or n8n's items of them
  * @throws {InvalidValueError} if it is no list, or has an employee number that a spreadsheet changed
  */
 export const peopleIn = (given: unknown, now: Date): Person[] =>
@@ -29,33 +54,87 @@ export const peopleIn = (given: unknown, now: Date): Person[] =>
 	});
 
 /**
- * @param given rows with `reference`, `outcome` and perhaps others, or n8n's items of them; those without a reference are
- * left out
- * @param listPurpose of a row without the columns, such as a payment whose reference a person wrote, if the reference begins
- * with it
+ * Reads the register of payments. Rows without a reference are left out.
+ * @param given rows with `reference`, `outcome` and perhaps others, or n8n's items of them
+ * @param listPurpose the purpose of a row without columns for it, if its reference begins with this purpose
  * @throws {InvalidValueError} if it is no list
  */
 export function paymentsIn(given: unknown, listPurpose: string) {
-	const start = comparableText(`${listPurpose}-`);
+	const prefix = comparableText(`${listPurpose}-`);
 	return rowsIn(given, 'Known Payments', 'Payments', 'reference').map((row) => {
-		const reference = comparableText(textIn(row, 'reference'));
-		const rest = reference.startsWith(start) ? reference.slice(start.length) : '';
+		const reference = comparableText(fieldIn(row, 'reference'));
+		const rest = reference.startsWith(prefix) ? reference.slice(prefix.length) : '';
 		const [, month = '', number = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
-		const of = (field: string, other = ''): string => textIn(row, field) || other;
-		const purpose = of('purpose', month && listPurpose);
-		const period = periodIn(comparableText(of('period', month))) ?? of('period');
-		const key = employeeKey(of('person', number));
+		const purpose = fieldIn(row, 'purpose') || (month && listPurpose);
+		const written = fieldIn(row, 'period');
+		const period = periodIn(comparableText(written || month)) ?? written;
+		const key = employeeKey(fieldIn(row, 'person') || number);
 		return {
-			...{ ...personIn(row), employee: of('employee', key), key, ...amountIn(row) },
-			...{ purpose, period, reference, outcome: comparableText(of('outcome')) },
-			/** The reference that the list would give it: the number in the other one may be written in another way. */
+			...personIn(row),
+			...amountIn(row),
+			employee: fieldIn(row, 'employee') || key,
+			key,
+			purpose,
+			period,
+			reference,
+			/** The reference that the list would give it: `reference` may have another form of the number. */
 			ownReference: comparableText(referenceOf(purpose, period, key)),
-			...{ paidAt: of('paidAt', of('createdAt')), txHash: of('txHash'), workflow: of('workflow') },
+			outcome: comparableText(fieldIn(row, 'outcome')),
+			paidAt: fieldIn(row, 'paidAt') || fieldIn(row, 'createdAt'),
+			txHash: fieldIn(row, 'txHash'),
+			workflow: fieldIn(row, 'workflow'),
 		};
 	});
 }
 
-/** The rows that have something in the column that each of them needs. @throws {InvalidValueError} for a table without it */
+/** The outcomes and codes of the register that count as paid, in the form that is compared. */
+const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
+export const isPaid = ({ outcome }: RegisteredPayment): boolean => paidOutcomes.has(outcome);
+
+const byTime = (one: RegisteredPayment, other: RegisteredPayment): number =>
+	one.period + one.paidAt < other.period + other.paidAt ? -1 : 1;
+
+/** Makes the function that finds the history of a person by their key. */
+export function historyIn(
+	{ people = [], payments = [] }: Known,
+	{ purpose, period, workflowId }: { purpose: string; period: Period; workflowId?: string },
+): (key: string) => History {
+	const peopleByKey = new Map(people.map((person) => [person.key, person]));
+	const paidTo = grouped(payments.filter(isPaid), ({ key }) => key);
+	// Each payment is found under its reference, and under the one that the list would give it.
+	const references = payments.flatMap((payment) =>
+		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),
+	);
+	const byReference = grouped(references, ({ name }) => name);
+	const isOfWorkflow = ({ workflow }: RegisteredPayment): boolean =>
+		workflow === '' || (Boolean(workflowId) && workflow.endsWith(`(${workflowId})`));
+
+	return (key) => {
+		if (key === '') return noHistory;
+		const reference = comparableText(referenceOf(purpose, period, key));
+		const entries = (byReference.get(reference) ?? []).map(({ payment }) => payment);
+		const paid = entries.find(isPaid);
+		const unknown = entries.filter(({ outcome }) => !paid && outcome === 'unknown');
+		const isHere = (each: RegisteredPayment): boolean =>
+			each.reference === reference && isOfWorkflow(each);
+		const earlier = (paidTo.get(key) ?? []).filter((each) => !entries.includes(each)).sort(byTime);
+		return {
+			inPeople: peopleByKey.get(key),
+			paid,
+			unknownHere: unknown.filter(isHere),
+			unknownElsewhere: unknown.filter((each) => !isHere(each)),
+			earlier,
+			forPurpose: earlier.filter(
+				(each) => comparableText(each.purpose) === comparableText(purpose),
+			),
+		};
+	};
+}
+
+/**
+ * The rows with a value in the column that is needed.
+ * @throws {InvalidValueError} for a table without the column
+ */
 function rowsIn(given: unknown, field: string, node: string, needed: string): unknown[] {
 	const items: unknown[] = Array.isArray(given) ? given : [{ given }];
 	const rows = items.map((item) => property(item, 'json') ?? item);
@@ -66,7 +145,5 @@ function rowsIn(given: unknown, field: string, node: string, needed: string): un
 			`Give it the rows of a table with the column ${needed}, by an expression such as {{ $('${node}').all() }}, or leave it empty.`,
 		);
 	}
-	return rows.filter((row) => textIn(row, needed) !== '');
+	return rows.filter((row) => fieldIn(row, needed) !== '');
 }
-
-const textIn = (row: unknown, field: string): string => valueIn(property(row, field));

@@ -1,0 +1,162 @@
+/** Reads the cells of spreadsheets and CSV files, whatever program wrote them. */
+import { InvalidValueError, refuseIf, show } from './invalidValue';
+import { invisible } from './lookalikes';
+import { property } from './unknownValues';
+
+/** The form of nearly all cells. Their text needs no change. */
+const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
+/**
+ * One class of characters: with a character in two classes, the number of ways to match it grows without
+ * limit.
+ */
+const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
+/**
+ * The lookbehind lets a match begin only at the first character of a row. Without it the time grows with the
+ * square of the row.
+ */
+const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
+
+/**
+ * The text of a cell, with composed letters and single blanks. Invisible characters at its ends are removed,
+ * and the signs by which a spreadsheet marks a number as text (`="0042"`, `'0042`). Line breaks inside stay,
+ * because a cell with several lines is refused.
+ * @returns an empty text for an empty cell; JSON for an object
+ */
+export function textOf(cell: unknown): string {
+	if (cell === undefined || cell === null) return '';
+	const given: unknown = cell instanceof Date ? cell.toJSON() : cell;
+	const text = typeof given === 'object' ? JSON.stringify(given) : String(given as string | number);
+	if (plain.test(text)) return text;
+	return text
+		.normalize('NFC')
+		.replace(unseenAtEnds, '')
+		.replace(/^="(.*)"$/, '$1')
+		.replace(/[^\S\r\n]+/g, ' ')
+		.trim()
+		.replace(/^['’](?=\d)/, '');
+}
+
+/** The visible text of a cell. @returns an empty text also for `n/a`, `null`, `-` and the like */
+export function valueIn(cell: unknown): string {
+	const text = textOf(cell).replace(invisible, '');
+	return /^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
+}
+
+/** The visible text of a field. @returns an empty text for a row without the field */
+export const fieldIn = (row: unknown, field: string): string => valueIn(property(row, field));
+
+/**
+ * Decodes a text of a CSV file. n8n makes one letter of each byte if the file has no mark of its encoding.
+ * The encoding is UTF-8, or windows-1252 for bytes that are no UTF-8. Any other cell comes back as it is.
+ */
+export function decodeCsv(cell: unknown): unknown {
+	if (typeof cell !== 'string' || !/[\u0080-\u00ff]/.test(cell) || /[^\0-\u00ff]/.test(cell))
+		return cell;
+	const bytes = Uint8Array.from(cell, (letter) => letter.charCodeAt(0));
+	try {
+		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+	} catch {
+		return new TextDecoder('windows-1252').decode(bytes);
+	}
+}
+
+/** Whether a text is the error that a spreadsheet shows for a formula, in any of its languages. */
+export const isFormulaError = (text: string): boolean =>
+	/^(?:#N\/[A-Z]|#NV|#[\p{L}_/]+0?[!?]|Err:\d+)$/iu.test(text);
+
+const months =
+	'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
+const date = new RegExp(
+	`^(?:\\d{1,4}[-/ .](?:${months})(?:[-/ .]\\d{2,4})?|(?:${months})[-/ .]\\d{2,4}|\\d{4}-\\d{2}-\\d{2}(?:[T ].*)?|\\d{1,2}/\\d{1,2}/(?:\\d{2}|\\d{4}))$`,
+	'i',
+);
+
+/** A number with an exponent, with signs between thousands, or with more digits than a spreadsheet keeps. */
+const changedNumber = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
+
+/**
+ * Whether a spreadsheet may have made the number in a cell of another number, or of a date.
+ * @param number the number that was read of the cell
+ */
+export function isChangedNumber(cell: unknown, number: string): boolean {
+	const isWhole = Number.isInteger(cell) && Number(cell) >= 0 && Number(cell) < 1e15;
+	const isDate = cell instanceof Date || date.test(valueIn(cell));
+	return (typeof cell === 'number' && !isWhole) || isDate || changedNumber.test(number);
+}
+
+/** A word for a total, in English and Amharic. */
+const totalWords =
+	'(?:grand|sub|page|net|gross|over ?all)?[- ]?(?:totals?|ttl)|sum|(?:አጠቃላይ|አ?ጠቅላላው?|ንዑስ)? ?ድም[ርሩ]|አጠቃላይ|አ?ጠቅላላው?';
+const total = new RegExp(
+	`^(?:${totalWords})(?![\\p{L}\\p{M}])|(?<![\\p{L}\\p{M}])(?:${totalWords})[\\s\\p{P}]*$`,
+	'iu',
+);
+/** Whether a text is a total, by a word for it at its beginning or end. */
+export const isTotal = (text: string): boolean => total.test(text);
+
+/** A title of a person. No total has one, so a person called Total Bekele is paid as Ato Total Bekele. */
+const title = /^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]/iu;
+export const hasTitle = (name: string): boolean => title.test(name);
+
+/**
+ * The day that a spreadsheet keeps as this number, as it does for a typed `12-1`.
+ * @returns `YYYY-MM-DD`; empty for a cell without a whole number, or a day that is not in last, this or next
+ * year
+ */
+export function nearbyDay(cell: unknown, now: Date): string {
+	const days = typeof cell === 'number' && Number.isInteger(cell) ? cell : NaN;
+	// Spreadsheets count from 30 December 1899.
+	const day = new Date(Date.UTC(1899, 11, 30 + days));
+	const isNear = Math.abs(day.getUTCFullYear() - now.getUTCFullYear()) <= 1;
+	return isNear ? day.toISOString().slice(0, 'YYYY-MM-DD'.length) : '';
+}
+
+/** The letters by which a spreadsheet names a column: A to Z, AA … @param index counted from 0 */
+export const columnLetters = (index: number): string =>
+	(index < 26 ? '' : columnLetters(Math.floor(index / 26) - 1)) +
+	String.fromCharCode(65 + (index % 26));
+
+const unreadable: Array<[pattern: RegExp, what: string, remedy: string]> = [
+	[
+		// Control characters that are no white space.
+		/[^\P{Cc}\s\x7f-\x9f]|\ufffd/u,
+		'letters that cannot be read',
+		'The file is in another encoding, such as UTF-16 without a mark that says so: open it in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
+	],
+	[
+		/[\r\n\u2028\u2029]/,
+		'several lines',
+		'In a CSV file a quote " has no partner, so the rows below, with the people in them, are missing: correct it. In a spreadsheet write it in one line.',
+	],
+];
+
+/**
+ * Refuses a cell that was not read as a person sees it.
+ * @param row such as `Row 3 of the list`
+ * @throws {InvalidValueError}
+ */
+export function requireReadable(cell: unknown, row: string, column: string): void {
+	const text = textOf(cell);
+	for (const [pattern, what, remedy] of unreadable)
+		if (pattern.test(text))
+			throw new InvalidValueError(`${row} has ${what} in ${column}: ${show(text)}`, remedy);
+}
+
+/**
+ * Refuses a text that people cannot compare by eye.
+ * @param isSentAsItIs whether the value is sent unchanged: then any invisible character is refused
+ * @throws {InvalidValueError}
+ */
+export function requireLegible(cell: unknown, field: string, isSentAsItIs: boolean): void {
+	const text = textOf(cell);
+	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
+	const isUnseen =
+		/[\p{Co}\p{Cn}]/u.test(text) || (isSentAsItIs && text.replace(invisible, '') !== text);
+	// This character shows the letters and digits behind it in reverse order.
+	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
+	refuseIf(field, isText ? text : cell, [
+		[!isText, 'is not text', 'Write it as text, or as a number.'],
+		[isFormulaError(text), 'is an error of a formula', 'Correct the formula.'],
+		[isUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],
+	]);
+}
