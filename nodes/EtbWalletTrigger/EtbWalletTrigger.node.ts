@@ -134,14 +134,16 @@ export class EtbWalletTrigger implements INodeType {
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
 				stopListening(this);
-				return await Promise.resolve(true);
+				return true;
 			},
 		},
 	};
 
-	/** Starts nothing. Because there is this method, n8n calls `checkExists` for a published trigger when it starts. */
+	/**
+	 * Starts nothing. With this method n8n calls `checkExists` for each published trigger when n8n starts.
+	 */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return await Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
+		return { closeFunction: openTrigger(triggerKey(this)) };
 	}
 
 	/** Outputs the event that started the execution, unless it was handled before. */

@@ -1,44 +1,48 @@
-/** Whether an event was handled before: by the memory of this process, and by the record in n8n's database. */
+/**
+ * Whether an event was handled before: by the memory of this process, and by the record in n8n's database.
+ */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
+import { inTurn } from '../shared/inTurn';
 import { triggerKey, whenEnded } from '../shared/n8nTrigger';
 import { marksOf, withTimeout } from '../shared/record/marks';
-import { exclusively, inTurn } from '../shared/record/lock';
+import { exclusively } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknownValues';
 
-/** This process remembers so many events of all its triggers. */
-const rememberedInProcess = 20_000;
+/** The largest number of events, of all triggers, that this process remembers. */
+const maxRemembered = 20_000;
 
-/** `running`: n8n has not answered its delivery yet. */
+/** The state of an event. While it is `running`, n8n has not answered its delivery. */
 type EventState = 'running' | 'handled';
 
 /** The events that this process received, by trigger and `eventKey`, oldest first. */
 const received = new Map<string, EventState>();
 
-const eventOfTrigger = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
+const eventId = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
 	`${triggerKey(context)} ${key}`;
 
 /**
- * The events whose workflows run in this process, until `whenEnded` calls back. An execution that n8n recovers after a crash
- * has no delivery in this process.
+ * The events whose executions run in this process, until `whenEnded` calls back. They are kept apart from
+ * `received`, because an execution that n8n recovers after a crash has no delivery in this process.
  */
 const executing = new Set<string>();
 
 /**
- * Begins a delivery, unless this process knows its event. It waits for no workflow: the service sends the event again.
- * @returns what became of the event, or how to end this delivery, which has to be called when n8n answers it
+ * Begins a delivery, unless this process knows its event. It waits for no execution: the service sends the
+ * event again.
+ * @returns the state of a known event; otherwise the delivery, which has to be completed when n8n answers it
  */
 export function beginDelivery(
 	context: IWebhookFunctions,
 	key: string,
-): EventState | { end: (isHandled: boolean) => void } {
-	const event = eventOfTrigger(context, key);
+): EventState | { complete: (isHandled: boolean) => void } {
+	const event = eventId(context, key);
 	const known = executing.has(event) ? 'running' : received.get(event);
 	if (known !== undefined) return known;
 	received.set(event, 'running');
 	const [oldest] = received.keys();
-	if (received.size > rememberedInProcess && oldest !== undefined) received.delete(oldest);
+	if (received.size > maxRemembered && oldest !== undefined) received.delete(oldest);
 	return {
-		end(isHandled) {
+		complete(isHandled) {
 			// `whenEnded` does not call back if n8n cannot save the execution.
 			executing.delete(event);
 			if (isHandled) received.set(event, 'handled');
@@ -48,17 +52,18 @@ export function beginDelivery(
 }
 
 /**
- * The items of events that this process gave out. n8n's "Retry On Fail" runs the trigger again with the same item if its
+ * The items that this process output. n8n's "Retry On Fail" runs the trigger again with the same item if its
  * event has a field `error`: that is no duplicate.
  */
-const givenOut = new WeakSet<object>();
+const outputItems = new WeakSet<object>();
 
 /**
- * Whether this execution is to handle the event, by the record in n8n's database, which all processes share. An event is
- * handled once; with `untilItSucceeds` again if its workflow failed or a crash cut it off, and not if a person stopped it.
- * If the record cannot be asked, it is handled: a workflow can tell by the data that an event came twice, and cannot
- * know of one that was lost.
+ * Records an event in n8n's database, which all processes share. An event is handled once. With
+ * `untilItSucceeds` it is handled again if its execution failed or a crash ended it, and not if a person
+ * stopped it. If the database fails, the event is handled: a workflow can find by the data that an event came
+ * twice, but not that an event was lost.
  * @param item the item that carries the event
+ * @returns whether this execution has to handle the event
  */
 export async function recordIfNew(
 	context: IExecuteFunctions,
@@ -66,14 +71,15 @@ export async function recordIfNew(
 	key: string,
 	untilItSucceeds: boolean,
 ): Promise<boolean> {
-	// Retry execution: a person wants it to run.
-	if (context.getMode() === 'retry' || givenOut.has(item)) return true;
-	const event = eventOfTrigger(context, key);
-	// The lock is needed in queue mode alone: a process that received the event and runs its workflow is the only one of n8n.
+	// A person who chose "Retry execution" wants the event to be handled.
+	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
+	const event = eventId(context, key);
+	// The process that received an event and also executes it is the only process of n8n. Others exist in
+	// queue mode.
 	const isShared = !received.has(event);
-	const change = async (wanted: Change): Promise<ReadonlySet<string>> => {
+	const tryToUpdate = async (update: MarkUpdate): Promise<ReadonlySet<string>> => {
 		try {
-			return await changeRecord(context, wanted, isShared);
+			return await updateMarks(context, update, isShared);
 		} catch (error) {
 			context.logger.warn(
 				`An event of the workflow "${context.getWorkflow().name}" could not be recorded, so it may run again if it is sent again: ${messageOf(error)}`,
@@ -81,20 +87,19 @@ export async function recordIfNew(
 			return new Set();
 		}
 	};
-	// A mark of each event that arrived.
 	const arrived = `arrived:${key}`;
-	// A second mark with `untilItSucceeds`: the workflow runs, or a crash cut it off. The end of the workflow removes it.
+	// With `untilItSucceeds` an event has this second mark while its execution runs, and after a crash of it.
 	const unfinished = `unfinished:${key}`;
 	const marks = untilItSucceeds ? [arrived, unfinished] : [arrived];
-	const found = await change({ add: marks });
+	const found = await tryToUpdate({ add: marks });
 	if (found.has(arrived) && !found.has(unfinished)) {
-		if (untilItSucceeds) await change({ remove: [unfinished] });
+		if (untilItSucceeds) await tryToUpdate({ remove: [unfinished] });
 		return false;
 	}
-	givenOut.add(item);
+	outputItems.add(item);
 	if (!untilItSucceeds) return true;
 	const callsBack = whenEnded(context, async (hasFailed) => {
-		await change({ remove: hasFailed ? marks : [unfinished] });
+		await tryToUpdate({ remove: hasFailed ? marks : [unfinished] });
 		executing.delete(event);
 	});
 	if (callsBack) executing.add(event);
@@ -102,33 +107,35 @@ export async function recordIfNew(
 }
 
 /**
- * The record of a trigger keeps so many marks, the newest. n8n reads and writes all of them for each event: 1,000 cost
- * 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms (measured). After a restart the service sends again only events in flight.
+ * The number of marks that the record of a trigger keeps, the newest. n8n reads and writes all of them for
+ * each event: 1,000 marks cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms (measured). This number is enough,
+ * because after a restart the service sends only events in flight again.
  */
 const keptMarks = 2_000;
 
-/** The pauses before the database is called the first, second and third time. */
+/** The pauses in ms before the first, second and third call of the database. */
 const pausesMs = [0, 50, 250];
 
-/** The limit of one call, because all later events of the trigger wait for it. */
+/** The limit of one call, in ms. It is short, because all later events of the trigger wait for the call. */
 const answerTimeoutMs = 10_000;
 
-type Change = Partial<Record<'add' | 'remove', string[]>>;
+type MarkUpdate = Partial<Record<'add' | 'remove', string[]>>;
 
 /**
- * Changes the record of a trigger. n8n reads it as a whole and then writes it as a whole, so two changes at once would undo
- * each other: those of this process take turns, and if other processes may change it too, it takes the workflow's lock. If
- * the lock cannot be had, for example because of a Remove Duplicates node whose Scope is the workflow, it goes without.
- * @returns the marks to add that were there before. None if a call failed first: it may have added them itself, and an event
- * is rather handled twice than not at all
- * @throws what the database throws, or that it did not answer in time
+ * Updates the marks of a trigger. n8n reads and then writes all of them, so two updates at once would undo
+ * each other. The updates of this process run one after the other. If other processes may update the marks
+ * too, an update needs the workflow's lock. It runs without the lock if it cannot acquire it, for example
+ * because of a Remove Duplicates node whose Scope is the workflow.
+ * @param isShared whether other processes may update the marks too
+ * @returns those of the marks to add that were there before. An empty set after a call that failed: the call
+ * may have added them, and to handle an event twice is better than to lose it
+ * @throws {Error} of the database, or because it did not answer in time
  */
-async function changeRecord(
+async function updateMarks(
 	context: IExecuteFunctions,
-	change: Change,
+	{ add = [], remove = [] }: MarkUpdate,
 	isShared: boolean,
 ): Promise<ReadonlySet<string>> {
-	const { add = [], remove = [] } = change;
 	const record = marksOf(context, 'node');
 	let found: ReadonlySet<string> | undefined;
 	let failure: Error | undefined;
@@ -144,7 +151,7 @@ async function changeRecord(
 		}
 	};
 	await inTurn(triggerKey(context), async () => {
-		// The lock may also fail after the call: then `found` has what the call found.
+		// The lock may also fail after the call. Then `found` has the result of the call.
 		if (isShared) await exclusively(context, call).catch(() => undefined);
 		for (const pauseMs of pausesMs) {
 			if (found !== undefined) break;

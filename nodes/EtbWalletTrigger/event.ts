@@ -1,4 +1,7 @@
-/** The events of the service: which there are, what a body must be to count as one, and when two are the same. */
+/**
+ * The events of the service: their names, their bodies, and the rule by which two deliveries are the same
+ * event.
+ */
 import { createHash } from 'node:crypto';
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
 import { isObject, property } from '../shared/unknownValues';
@@ -22,15 +25,21 @@ export const eventOptions: INodePropertyOptions[] = [
 	},
 ];
 
-/** Stands for every event, also those the service adds later. */
+/** The value for every event, also for events that the service adds later. */
 export const allEvents = '*';
 
-/** An event as the service sent it. Of its fields only `event` is certain: the service document shows no whole list. */
+/**
+ * An event as the service sent it. Only the field `event` is certain, because the service document shows no
+ * whole list of fields.
+ */
 export interface PartnerEvent extends IDataObject {
 	event: string;
 }
 
-/** @returns undefined when the body is not JSON in UTF-8, or not an object with the name of an event */
+/**
+ * Reads the event in a body.
+ * @returns undefined for a body that is not JSON in UTF-8, or not an object with the name of an event
+ */
 export function eventIn(body: Buffer): PartnerEvent | undefined {
 	try {
 		const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -49,9 +58,10 @@ export const isWanted = ({ event }: PartnerEvent, wanted: string[]): boolean =>
 	wanted.includes(allEvents) || wanted.includes(event);
 
 /**
- * Two deliveries with the same key are the same event. The service document shows an `id` for transfer.completed only;
- * in other events `data.id` may name a user. So they are the same if all their data, with a transaction hash, and the
- * `id` of the event are the same; without such a hash, if the whole body is.
+ * The key of an event: deliveries with the same key are the same event. The service document shows an `id`
+ * for transfer.completed only; in other events `data.id` may name a user. So the key of another event is a
+ * hash of its name, its data and its own `id` if the data have a transaction hash, and otherwise a hash of
+ * the whole body.
  */
 export function eventKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
@@ -67,15 +77,16 @@ const hashOf = (content: string | Buffer): string =>
 	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
 /**
- * Whether it has a number, outside of texts, of so many digits, or with an exponent, that JSON.parse may make two different
- * ones equal. Without escaped characters, every second part between quotation marks is a text.
+ * Whether a body has a number that JSON.parse may make equal to another number: with an exponent, or with 16
+ * digits or more. Without escaped characters, every second part between quotation marks is a text, which does
+ * not count.
  */
 function hasLongNumber(body: Buffer): boolean {
 	const parts = body.toString().replace(/\\./g, '').split('"');
 	return parts.some((part, index) => index % 2 === 0 && /[\d.]{16}|\de/i.test(part));
 }
 
-/** For JSON.stringify: puts keys in one order, because JSON gives the order no meaning. */
+/** For JSON.stringify: sorts the keys of objects, because JSON gives their order no meaning. */
 const inOneOrder = (_key: string, value: unknown): unknown =>
 	isObject(value) && !Array.isArray(value)
 		? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))

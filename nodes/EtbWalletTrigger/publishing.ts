@@ -1,19 +1,23 @@
 /**
- * Publishing and testing: gives the service the webhook URL of one workflow for each account.
+ * Publishing and testing: gives the service the webhook URL of one workflow for each account. n8n calls the
+ * hooks:
  *
- * Event | Hook of n8n | Effect
- * --- | --- | ---
- * a workflow is published or changed | `listen` | refused while another trigger holds the account; otherwise it becomes the holder, and the service gets its URL. Static data keep URL and account, or that it could not be published
- * a test begins | `listen` | the service gets the URL of the test, unless there is a holder
- * n8n starts, or this process takes the lead | `resume`, and `listen` if that is false | a trigger whose static data fit becomes the holder without a call; one that could not be published is refused without a call; any other: as when published
- * a workflow is unpublished, a test ends, `listen` failed | `stopListening` | the holder and its static data are forgotten; the service keeps the URL
+ * - A workflow is published or changed: `listen`. It is refused while another trigger holds the account.
+ *   Otherwise the trigger becomes the holder, and the service gets its URL. Static data keep the URL and the
+ *   account.
+ * - A test begins: `listen`. The service gets the URL of the test, unless there is a holder.
+ * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. A trigger whose
+ *   static data fit becomes the holder without a call. A trigger whose publication is pending is refused
+ *   without a call. For any other trigger: as when it is published.
+ * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. The holder and its static
+ *   data are removed. The service keeps the URL.
  */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 import { checkWebhookSecrets, credentialType, loadAccount, type Account } from '../shared/account';
+import { inTurn } from '../shared/inTurn';
 import { operationError } from '../shared/n8n';
 import { isStarting, listeningError, projectOf, triggerKey } from '../shared/n8nTrigger';
-import { inTurn } from '../shared/record/lock';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError } from '../shared/service/failure';
 import { webhookRequest } from '../shared/service/request';
@@ -22,17 +26,18 @@ import { webhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
 
 /**
- * n8n (2.40 and newer) asks five times, with pauses of 15 s in all, and gives a publication up after 84 s with a reason of
- * its own. So all attempts of one time take no longer than this, and the reason of the service is shown.
+ * The time limit of a call with all its attempts, and of one attempt, in ms. n8n (2.40 and newer) publishes a
+ * workflow in up to five tries, with pauses of 15 s in all, and gives up after 84 s with a reason of its own.
+ * Within this limit, n8n shows the reason of the service.
  */
 const registrationMs = 10_000;
 const attemptMs = 8_000;
 
-/** A trigger that is to receive an account's events: made once for each call of n8n. */
+/** A trigger that shall receive the events of an account. Each call of n8n makes one. */
 interface Publication {
 	trigger: string;
 	/** By `accountKeyOf`. */
-	account: string;
+	accountKey: string;
 	credentialId: string;
 	url: string;
 	workflow: { id: string; name: string };
@@ -40,12 +45,36 @@ interface Publication {
 	project: string | undefined;
 }
 
-/** The holders of this process, by trigger. They stay while n8n ends: a person can still publish and test until then. */
+/**
+ * The static data of a trigger. n8n stores them with the workflow. `account` has three meanings: the key of
+ * the account whose events the trigger receives, `publicationPending` or `neverPublished`.
+ */
+interface StoredData {
+	/** The URL that the service accepted for this trigger. */
+	url?: string;
+	account?: string | typeof publicationPending;
+}
+
+/**
+ * The service has not accepted the URL since a person published the workflow: a start of n8n does not try
+ * again.
+ */
+const publicationPending = null;
+
+/** The trigger stored nothing: it was not published, or it was unpublished. */
+const neverPublished = undefined;
+
+const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
+
+/**
+ * The holders of this process, by trigger. They stay while n8n ends: a person can still publish and test
+ * until then.
+ */
 const holders = new Map<string, Publication>();
 
 /**
- * The URL that the service accepted last, by account: it can be set, and not read. Undefined if it is not certain; no entry
- * if this process knows nothing of the account yet.
+ * The URL that the service accepted last, by account key, because the service has no way to read it.
+ * Undefined if it is not certain. An account without an entry is unknown to this process.
  */
 const lastAcceptedUrls = new Map<string, string | undefined>();
 
@@ -53,11 +82,11 @@ const lastAcceptedUrls = new Map<string, string | undefined>();
 const accountKeyOf = ({ url, apiKey }: Account): string =>
 	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
 
-function publicationOf(context: IHookFunctions, account: string): Publication {
+function publicationOf(context: IHookFunctions, accountKey: string): Publication {
 	const { id = '', name = '' } = context.getWorkflow();
 	return {
 		trigger: triggerKey(context),
-		account,
+		accountKey,
 		credentialId: context.getNode().credentials?.[credentialType]?.id ?? '',
 		url: ownUrl(context),
 		workflow: { id, name },
@@ -65,36 +94,38 @@ function publicationOf(context: IHookFunctions, account: string): Publication {
 	};
 }
 
-/** Written as `webhookUrl` writes it, so that the two can be compared. */
+/** The webhook URL of this trigger, written as `webhookUrl` writes it, so that the two can be compared. */
 function ownUrl(context: IHookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	return URL.canParse(url) ? new URL(url).href : url;
 }
 
-/** The holders of an account, or of one with the same credential, whose API key a person may have replaced since. */
-const holdersOf = ({ account, credentialId }: Publication): Publication[] =>
+/** The holders of an account, or with the same credential, because a person may have replaced its API key. */
+const holdersOf = ({ accountKey, credentialId }: Publication): Publication[] =>
 	[...holders.values()].filter(
-		(holder) => holder.account === account || holder.credentialId === credentialId,
+		(holder) => holder.accountKey === accountKey || holder.credentialId === credentialId,
 	);
 
 const rivalsOf = (own: Publication): Publication[] =>
 	holdersOf(own).filter(({ trigger }) => trigger !== own.trigger);
 
 /**
- * Called by n8n before `listen`. When n8n starts, static data with the present URL and account prove that the service accepted
- * the URL. So the trigger becomes the holder without a call to the service, which may not answer at that moment. It never
- * throws.
- * @returns false if `listen` has to set the URL, or to say why it cannot
+ * n8n calls it before `listen`. When n8n starts, static data with the present URL and account prove that the
+ * service accepted the URL. So the trigger becomes the holder without a call to the service, which may not
+ * answer at that moment. It never throws.
+ * @returns false if `listen` has to set the URL, or to report the reason why it cannot
  */
 export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
-	const { url, account } = context.getWorkflowStaticData('node');
-	if (typeof account !== 'string') return false;
-	// If the credential was deleted, the trigger listens and refuses events until there is one again.
-	const present = await loadAccount(context).then(accountKeyOf, () => account);
-	const own = publicationOf(context, present);
-	if (present !== account || url !== own.url) return false;
-	// Other holders yield: no static data prove that the service accepted their URL, or another main process unpublished them.
+	const { url, account: storedKey } = storedData(context);
+	if (typeof storedKey !== 'string') return false;
+	// If the credential was deleted, the trigger listens and refuses events until there is a credential
+	// again.
+	const presentKey = await loadAccount(context).then(accountKeyOf, () => storedKey);
+	const own = publicationOf(context, presentKey);
+	if (presentKey !== storedKey || url !== own.url) return false;
+	// Other holders yield: no static data prove that the service accepted their URL, or another main process
+	// unpublished them.
 	for (const { trigger, workflow } of rivalsOf(own)) {
 		holders.delete(trigger);
 		context.logger.warn(
@@ -102,21 +133,23 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 		);
 	}
 	holders.set(own.trigger, own);
-	// A test, or a trigger that n8n started first, may have given the service its URL. While it does so, none is certain.
-	if (!lastAcceptedUrls.has(account)) lastAcceptedUrls.set(account, own.url);
-	return lastAcceptedUrls.get(account) === own.url;
+	// A test, or a trigger that n8n started first, may have set its own URL. During its call no URL is
+	// certain.
+	if (!lastAcceptedUrls.has(presentKey)) lastAcceptedUrls.set(presentKey, own.url);
+	return lastAcceptedUrls.get(presentKey) === own.url;
 }
 
 /**
- * Called by n8n when a workflow is published, or a test begins. A published workflow gets the events of the account. A
- * test gets them only while no workflow of the account is published; otherwise it listens for what a person sends.
- * @throws {NodeOperationError} with why the trigger does not listen
+ * n8n calls it when a workflow is published, or a test begins. A published workflow receives the events of
+ * the account. A test receives them only while no workflow of the account is published. Otherwise it listens
+ * for what a person sends.
+ * @throws {NodeOperationError} with the reason why the trigger does not listen
  */
 export async function listen(context: IHookFunctions): Promise<void> {
 	try {
 		const isTest = context.getMode() === 'manual';
-		// Until the service has its URL: a publication that fails waits for a person, also when n8n starts.
-		if (!isTest && !isStarting(context)) context.getWorkflowStaticData('node').account = null;
+		// A publication that fails waits for a person, also when n8n starts.
+		if (!isTest && !isStarting(context)) storedData(context).account = publicationPending;
 		const account = await loadAccount(context);
 		const own = publicationOf(context, accountKeyOf(account));
 		checkBeforeListening(context, account, own);
@@ -128,7 +161,9 @@ export async function listen(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/** @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen */
+/**
+ * @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen
+ */
 function checkBeforeListening(context: IHookFunctions, account: Account, own: Publication): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
@@ -148,14 +183,14 @@ function checkBeforeListening(context: IHookFunctions, account: Account, own: Pu
 }
 
 async function publish(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
-	const data = context.getWorkflowStaticData('node');
+	const stored = storedData(context);
 	const [rival] = rivalsOf(own);
 	if (rival !== undefined) {
-		// The stored account stays if this trigger had it before, and only failed to start.
-		if (data.account !== own.account) data.account = null;
+		// The stored account stays if this trigger held it before, and only failed to start.
+		if (stored.account !== own.accountKey) stored.account = publicationPending;
 		throw alreadyHeld(context, own, rival);
 	}
-	if (isStarting(context) && data.account === null) {
+	if (isStarting(context) && stored.account === publicationPending) {
 		throw operationError(
 			context.getNode(),
 			'Publish this workflow again: it did not get the events of the account when it was published',
@@ -164,33 +199,35 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 	}
 	holders.set(own.trigger, own);
 	const failure = await setUrl(context, account, own).then(() => undefined, asError);
-	// Unpublished meanwhile, or n8n started the trigger that had the account before.
+	// A person unpublished the trigger meanwhile, or n8n started the trigger that held the account before.
 	if (holders.get(own.trigger) !== own) return;
 	if (failure !== undefined) {
 		holders.delete(own.trigger);
 		throw failure;
 	}
-	// A trigger without stored data has the account only until n8n starts the trigger that stored it.
-	if (data.account === undefined) return;
-	Object.assign(data, { url: own.url, account: own.account });
+	// A trigger that was never published holds the account until n8n starts the trigger that stored it.
+	if (stored.account === neverPublished) return;
+	stored.url = own.url;
+	stored.account = own.accountKey;
 }
 
 /**
- * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account, unless another trigger holds it
- * by then. If the service accepted this very URL last, it sends events there also if it refuses now: so that is logged.
+ * Sets the URL (service document §4, endpoint 4) after all earlier calls for this account, unless another
+ * trigger holds the account by then. If the service accepted this very URL last, it sends events there even
+ * if it refuses the URL now: then the refusal is only logged.
  * @throws {NodeApiError | NodeOperationError} if the service may have another URL
  */
 async function setUrl(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
-	await inTurn(own.account, async () => {
+	await inTurn(own.accountKey, async () => {
 		if (holdersOf(own).some((holder) => holder !== own)) return;
-		const wasAccepted = lastAcceptedUrls.get(own.account) === own.url;
-		if (!wasAccepted) lastAcceptedUrls.set(own.account, undefined);
-		const endsAt = performance.now() + registrationMs;
+		const wasAccepted = lastAcceptedUrls.get(own.accountKey) === own.url;
+		if (!wasAccepted) lastAcceptedUrls.set(own.accountKey, undefined);
+		const deadline = performance.now() + registrationMs;
 		const result = await callService(context, account, webhookRequest(own.url), {
 			timeoutMs: attemptMs,
-			timeLeftMs: () => endsAt - performance.now(),
+			timeLeftMs: () => deadline - performance.now(),
 		});
-		if (result.ok) lastAcceptedUrls.set(own.account, own.url);
+		if (result.ok) lastAcceptedUrls.set(own.accountKey, own.url);
 		else if (!wasAccepted) throw failureError(context.getNode(), result.failure);
 		else
 			context.logger.warn(
@@ -200,20 +237,23 @@ async function setUrl(context: IHookFunctions, account: Account, own: Publicatio
 }
 
 /**
- * Called by n8n when a workflow is unpublished or changed, when a test ends, and after `listen` failed. The service
- * keeps the URL: it can be replaced, and not removed. The end of a test leaves the holder, whose URL is another one.
+ * n8n calls it when a workflow is unpublished or changed, when a test ends, and after `listen` failed. The
+ * service keeps the URL, because no call removes it. The end of a test leaves the holder, which has another
+ * URL.
  */
 export function stopListening(context: IHookFunctions): void {
 	const trigger = triggerKey(context);
-	const data = context.getWorkflowStaticData('node');
-	// Without it the next start sets the URL again.
-	delete data.url;
+	const stored = storedData(context);
+	// Without the stored URL the next start sets the URL again.
+	delete stored.url;
 	if (holders.get(trigger)?.url !== ownUrl(context)) return;
 	holders.delete(trigger);
-	delete data.account;
+	delete stored.account;
 }
 
-/** Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others. */
+/**
+ * Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others.
+ */
 function alreadyHeld(context: IHookFunctions, own: Publication, rival: Publication): Error {
 	const node = context.getNode();
 	if (rival.workflow.id === own.workflow.id) {

@@ -26,35 +26,43 @@ const refusals = {
 	noCredential: { status: 503, message: 'The credential cannot be used' },
 } satisfies Record<string, Refusal>;
 
-/** The time at which n8n closed each trigger that it has not opened since. */
+/** The time in ms, of the monotonic clock, at which n8n closed each trigger. An open trigger has none. */
 const closedAt = new Map<string, number>();
 
-// n8n ends within 30 s, or N8N_GRACEFUL_SHUTDOWN_TIMEOUT. A process that still runs later has lost the lead to another
-// one, and accepts what was refused in between: the service sends an event for the third time after 150 s.
-const endsWithinMs = 140_000;
+/**
+ * The time in ms for which a closed trigger refuses events. n8n ends within 30 s, or
+ * N8N_GRACEFUL_SHUTDOWN_TIMEOUT. A process that runs for longer lost the lead to another process. It accepts
+ * what it refused before, because the service sends an event for the third time after 150 s.
+ */
+const refusesForMs = 140_000;
 
 /**
- * Marks a trigger as open. While n8n shuts down it still accepts requests, but new executions may never run: so a closed
- * trigger answers 503, and the service sends the event again.
- * @returns the function that closes the trigger: n8n ends or unpublishes it, or another process takes the lead
+ * Marks a trigger as open. n8n still accepts requests while it shuts down, but new executions may never run.
+ * So a closed trigger answers 503, and the service sends the event again.
+ * @returns the function by which n8n closes the trigger: n8n ends or unpublishes it, or another process takes
+ * the lead
  */
 export function openTrigger(trigger: string): () => Promise<void> {
 	closedAt.delete(trigger);
-	return async () => void (await Promise.resolve(closedAt.set(trigger, performance.now())));
+	return () => {
+		closedAt.set(trigger, performance.now());
+		return Promise.resolve();
+	};
 }
 
 /**
- * Handles a request. All checks that need no execution are made here, because an execution is the expensive part. It never
- * throws, because n8n would start an execution that fails.
+ * Handles a request. All checks that need no execution are made here, because an execution costs more than
+ * any check. It never throws, because n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
 		const isTest = context.getMode() === 'manual';
 		const closedForMs = performance.now() - (closedAt.get(triggerKey(context)) ?? -Infinity);
-		if (!isTest && closedForMs < endsWithinMs) return answerRefused(context, refusals.ending);
+		if (!isTest && closedForMs < refusesForMs) return answerRefused(context, refusals.ending);
 		const body = await signedBody(context);
 		if ('status' in body) return answerRefused(context, body);
-		// n8n starts a trigger also if its settings cannot be used: its events fail, so that the service sends them again.
+		// n8n also starts a trigger whose settings cannot be used. Its events fail, and the service sends
+		// them again.
 		const { events } = settingsOf(context.getNode().parameters);
 		const event = eventIn(body);
 		if (event === undefined) return answerRefused(context, refusals.noEvent);
@@ -72,15 +80,15 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 /** Starts the workflow, unless it runs or ran for this event before. */
 function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IWebhookResponseData {
 	const response = context.getResponseObject();
-	const begun = beginDelivery(context, key);
-	if (typeof begun === 'string') return answerRefused(context, refusals[begun]);
-	whenAnswered(response, (status) => begun.end(status >= 200 && status < 300));
+	const delivery = beginDelivery(context, key);
+	if (typeof delivery === 'string') return answerRefused(context, refusals[delivery]);
+	whenAnswered(response, (status) => delivery.complete(status >= 200 && status < 300));
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
 function answerRefused(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
 	const response = context.getResponseObject();
-	// So n8n does not wait for the rest of the body.
+	// n8n then does not wait for the rest of the body.
 	if (refusal === refusals.unreadable) response.setHeader('Connection', 'close');
 	response.status(refusal.status).json({ message: refusal.message });
 	return { noWebhookResponse: true };
@@ -89,7 +97,7 @@ function answerRefused(context: IWebhookFunctions, refusal: Refusal): IWebhookRe
 /** The body of a request that the service signed. */
 async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal> {
 	const { headers } = context.getRequestObject();
-	// Before the body is read, so a request without any signature costs only what n8n needs for it.
+	// This comes before the body is read, so a request without a signature costs only what n8n needs for it.
 	if (!hasSignature(headers)) return refusals.notSigned;
 	const body = await rawBodyOf(context).catch(() => undefined);
 	if (body === undefined) return refusals.unreadable;
@@ -100,21 +108,28 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal>
 }
 
 /**
- * Loaded secrets are used for so many ms. Loading a credential costs n8n as much as an execution, and a flood of forged
- * requests must not cause that for each request. A secret that a person changes or deletes is accepted for this time only.
+ * The time in ms for which loaded secrets are used. To load a credential costs n8n as much as an execution,
+ * and a flood of forged requests must not cause that for each request. A secret that a person changes or
+ * deletes is accepted for this time.
  */
-const secretsServeMs = 1_000;
+const secretsUsedForMs = 1_000;
 
-/** By trigger and credential. */
+/**
+ * The secrets by trigger and credential, and the time in ms, of the monotonic clock, at which they were
+ * loaded.
+ */
 const loadedSecrets = new Map<string, { at: number; secrets: Promise<string[] | undefined> }>();
 
-/** The secrets that a request may be signed with; undefined when the credential cannot be read, and n8n's log has the reason. */
+/**
+ * The secrets of a request's signature.
+ * @returns undefined when the credential cannot be read; n8n's log has the reason
+ */
 async function secretsOf(context: IWebhookFunctions): Promise<string[] | undefined> {
 	const credentialId = context.getNode().credentials?.[credentialType]?.id ?? '';
 	const key = `${triggerKey(context)} ${credentialId}`;
 	const loaded = loadedSecrets.get(key);
 	const now = performance.now();
-	if (loaded !== undefined && now - loaded.at < secretsServeMs) return await loaded.secrets;
+	if (loaded !== undefined && now - loaded.at < secretsUsedForMs) return await loaded.secrets;
 	const secrets = loadSecrets(context);
 	loadedSecrets.set(key, { at: now, secrets });
 	return await secrets;

@@ -6,14 +6,14 @@ import { allEvents, eventOptions } from './event';
 export interface Settings {
 	/** Names of events, or `*` for all. */
 	events: string[];
-	/** Whether the service is told how the workflow ended, in place of only that the event arrived. */
+	/** Whether the answer to the service waits for the end of the workflow, and depends on its result. */
 	answersWhenFinished: boolean;
 }
 
 /**
- * Reads the fields as they are saved. None takes an expression: n8n would have to evaluate it for each delivery, which
- * costs as much as an execution.
- * @throws {InvalidValueError} for what the editor does not let through, and an imported workflow may have
+ * Reads the fields as n8n saved them. No field takes an expression: n8n would have to evaluate it for each
+ * delivery, which costs as much as an execution.
+ * @throws {InvalidValueError} for a value that the editor does not offer, but an imported workflow may have
  */
 export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
 	const [name] =
@@ -50,6 +50,9 @@ const eventNames: ReadonlySet<unknown> = new Set([
 
 const isEvent = (name: unknown): name is string => eventNames.has(name);
 
-/** Also without the leading `=`, which n8n removes in fields that take no expression. */
+/**
+ * Whether a value may be an expression. n8n removes the `=` at the beginning in fields that take no
+ * expression.
+ */
 const mayBeExpression = (value: unknown): boolean =>
 	[value].flat().some((text) => typeof text === 'string' && /^=|\{\{/.test(text));

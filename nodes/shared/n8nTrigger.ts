@@ -1,4 +1,6 @@
-/** Everything that the trigger relies on in n8n beyond its documented types, told as in `n8n.ts`. */
+/**
+ * The behaviour of n8n that the trigger relies on beyond n8n's documented types, described as in `n8n.ts`.
+ */
 import {
 	fromParameter,
 	webhookDescriptionFields,
@@ -15,8 +17,9 @@ import { operationError } from './n8n';
 import { isObject, property } from './unknownValues';
 
 /**
- * The moment of n8n's answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description without its expression engine.
- * Before, or should it stop: an expression, which costs as much as an execution.
+ * The moment of n8n's answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description
+ * without its expression engine. Before 2.35, or if n8n removes this: an expression, which costs as much as
+ * an execution.
  * Noticed by: `bench/events.mts`.
  */
 export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'> =
@@ -25,8 +28,9 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 		: { responseMode: '={{ $parameter["acknowledge"] }}' as WebhookResponseMode };
 
 /**
- * The project of n8n that the node's workflow belongs to, whose members see the workflow. n8n has it beside the node (2.38
- * and newer). Before, or should that stop: undefined, and no workflow is named to whoever publishes another one.
+ * The id of the n8n project of the workflow, whose members see the workflow (2.38 and newer). Before 2.38, or
+ * if n8n removes it: undefined, and an error to a person who publishes another workflow does not name this
+ * one.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason, and with the name".
  */
 export function projectOf(context: IHookFunctions): string | undefined {
@@ -35,8 +39,8 @@ export function projectOf(context: IHookFunctions): string | undefined {
 }
 
 /**
- * The error that says why a trigger does not listen. n8n shows one text of it: up to 2.16 the description of a
- * `NodeApiError`, and of all else the message. So the message has the reason, and what to do.
+ * The error that explains why a trigger does not listen. n8n shows only one text of an error: up to 2.16 the
+ * description of a `NodeApiError`, otherwise the message. So the message has the reason and the remedy.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason".
  */
 export function listeningError(node: INode, error: Error): Error {
@@ -46,26 +50,29 @@ export function listeningError(node: INode, error: Error): Error {
 }
 
 /**
- * Whether n8n publishes by itself what was published before: it starts, or this process of it takes the lead. By the mode,
- * for triggers that have a method `trigger`. Should it be renamed: the URL is set at each start, and a service that does
- * not answer then leaves the workflow unpublished, with the reason.
+ * Whether n8n activates a workflow that was published before, because n8n starts or this process takes the
+ * lead. n8n calls a trigger with a method `trigger` in one of these modes. If n8n renames them: the URL is
+ * set at each start, and a service that does not answer then leaves the workflow unpublished, with the
+ * reason.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "a start of n8n calls the service for no workflow".
  */
 export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
-/** Identifies a trigger: by the ids of its workflow and node, which stay when either is renamed. */
+/** Identifies a trigger by the ids of its workflow and node, which stay when a person renames either. */
 export const triggerKey = (context: Pick<IHookFunctions, 'getNode' | 'getWorkflow'>): string =>
 	JSON.stringify([context.getWorkflow().id, context.getNode().id]);
 
-/** The time limit for a body that n8n leaves to the node to read. */
+/** The time limit in ms for a body that n8n leaves to the node to read. */
 const bodyTimeoutMs = 10_000;
 
 /**
- * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before the node is called, keeps the bytes in
- * `rawBody`, and leaves all else to `readRawBody`, which never ends for a compressed body that is cut off. The service
- * document does not show the type of its events. Should `rawBody` stop: an empty body, which no signature fits.
- * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body. @throws {Error} if it cannot be read
+ * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before it calls the node, and
+ * keeps the bytes in `rawBody`. It leaves any other type to `readRawBody`, which never ends for a compressed
+ * body that is cut off. The service document does not show the type of its events. If n8n removes `rawBody`:
+ * an empty body, which no signature fits.
+ * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
+ * @throws {Error} if the body cannot be read in time
  */
 export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
 	const request = context.getRequestObject();
@@ -76,30 +83,31 @@ export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
 }
 
 /**
- * Calls back with the status of n8n's answer: only by it a node learns in `webhook` how its execution went. n8n answers by
- * `response.end`, also when the service has hung up and no event `finish` comes. Should `end` be missing: called at once
- * with a failure, so that only the record in n8n's database tells duplicates.
+ * Calls back with the status of n8n's answer, from which alone a node learns in `webhook` how its execution
+ * ended. n8n answers by `response.end`, even when the service has closed the connection and no event `finish`
+ * comes. If `end` is missing: the call comes at once with a failure, so that only the record in n8n's
+ * database finds duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
 export function whenAnswered(response: object, answered: (status: number) => void): void {
-	const end: unknown = property(response, 'end');
-	if (typeof end !== 'function') return answered(500);
+	const originalEnd: unknown = property(response, 'end');
+	if (typeof originalEnd !== 'function') return answered(500);
 	Object.defineProperty(response, 'end', {
 		configurable: true,
 		value: (...answer: unknown[]): unknown => {
 			answered(Number(property(response, 'statusCode')));
-			return Reflect.apply(end, response, answer);
+			return Reflect.apply(originalEnd, response, answer);
 		},
 	});
 }
 
-/** The field of an item in which the key of its event goes from `webhook` to `execute`. */
+/** The field of an item that carries the key of its event from `webhook` to `execute`. */
 const keyField = 'etbWalletEvent';
 
 /**
- * An item that carries the key of its event. n8n keeps fields of an item that it does not know, also through its database
- * in queue mode, and calls `execute` of a trigger that has it with what `webhook` returned. Should either stop: duplicates
- * are told by the memory of a process only.
+ * An item that carries the key of its event. n8n keeps unknown fields of an item, also through its database
+ * in queue mode, and calls `execute` of a trigger with the items that `webhook` returned. If n8n changes
+ * either: only the memory of a process finds duplicates.
  * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
 export const withEventKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
@@ -107,7 +115,7 @@ export const withEventKey = (item: INodeExecutionData, key: string): INodeExecut
 	[keyField]: key,
 });
 
-/** The key of `withEventKey`, and the item without it. */
+/** The key that `withEventKey` added, and the item without it. */
 export function withoutEventKey(item: INodeExecutionData): {
 	key: string | undefined;
 	item: INodeExecutionData;
@@ -117,12 +125,13 @@ export function withoutEventKey(item: INodeExecutionData): {
 }
 
 /**
- * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle hooks). One
- * that begins to wait, or that a person stopped, has not failed; one that ran into a timeout has. Should the hooks change:
- * never called, and with "When the Workflow Finishes" what was handled by another process, or before a restart, runs again
- * when it is sent again.
+ * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle
+ * hooks). An execution that begins to wait, or that a person stopped, has not failed. An execution that ran
+ * into a timeout has failed. If n8n changes the hooks: no call comes. With "When the Workflow Finishes", an
+ * event that another process handled, or that was handled before a restart, then starts the workflow again
+ * when the service sends it again.
  * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
- * @returns whether it will be called
+ * @returns whether the call will come
  */
 export function whenEnded(
 	context: IExecuteFunctions,
@@ -145,9 +154,9 @@ export function whenEnded(
 }
 
 /**
- * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first output, and
- * run the workflow. n8n reads the setting after the node has run, from the node of this execution. Should that stop: with
- * that setting on, a duplicate runs the workflow with an empty item.
+ * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first
+ * output, and run the workflow. n8n reads the setting from the node of this execution after the node has run.
+ * If n8n reads it elsewhere: with that setting on, a duplicate runs the workflow with an empty item.
  * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
  */
 export function neverOutputEmptyItem(context: IExecuteFunctions): void {

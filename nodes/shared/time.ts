@@ -1,10 +1,11 @@
-/** Stopwatches, and an end to waiting. */
+/** Stopwatches, pauses, and limits of waiting. */
 import { sleep } from 'n8n-workflow';
 
 /**
- * Starts a stopwatch that never runs slow, for limits on this process's own work.
- * @returns the ms since then, by the larger of wall-clock and monotonic time: a person can set the wall clock back, and the
- * monotonic clock stops while a machine sleeps
+ * Starts a stopwatch that never runs slow, for limits on this process's own work. It shows the larger of
+ * wall-clock and monotonic time, because a person can set the wall clock back, and the monotonic clock stops
+ * while a machine sleeps.
+ * @returns a function that gives the time since the start, in ms
  */
 export function stopwatch(): () => number {
 	const wall = Date.now();
@@ -13,25 +14,31 @@ export function stopwatch(): () => number {
 }
 
 /**
- * Starts a monotonic stopwatch, for the time after which another process counts as dead.
- * @returns the ms since then; setting the wall clock forward does not shorten the time
+ * Starts a monotonic stopwatch, for the time after which another process counts as dead: a person who sets
+ * the wall clock forward must not shorten that time.
+ * @returns a function that gives the time since the start, in ms
  */
 export function monotonicStopwatch(): () => number {
 	const monotonic = performance.now();
 	return () => performance.now() - monotonic;
 }
 
-/** A signal that is aborted so many ms after `stop` is. It does not keep a process alive. */
-export function abortedAfter(stop: AbortSignal | undefined, ms: number): AbortSignal {
-	const end = new AbortController();
-	const begin = (): void =>
-		AbortSignal.timeout(ms).addEventListener('abort', () => end.abort(), { once: true });
-	if (stop?.aborted === true) begin();
-	else stop?.addEventListener('abort', begin, { once: true });
-	return end.signal;
+/** A signal that is aborted after `stop`, by a delay in ms. It does not keep a process alive. */
+export function abortedAfter(stop: AbortSignal | undefined, delayMs: number): AbortSignal {
+	const controller = new AbortController();
+	const startTimer = (): void =>
+		AbortSignal.timeout(delayMs).addEventListener('abort', () => controller.abort(), {
+			once: true,
+		});
+	if (stop?.aborted === true) startTimer();
+	else stop?.addEventListener('abort', startTimer, { once: true });
+	return controller.signal;
 }
 
-/** The result of `work`, unless the signal is aborted first: then it throws the error of `onAbort`, and the work may go on. */
+/**
+ * Waits for `work`, which goes on after an abort.
+ * @throws the error of `onAbort` when the signal is aborted first
+ */
 export async function unlessAborted<Value>(
 	signal: AbortSignal,
 	work: Promise<Value>,
@@ -46,12 +53,12 @@ export async function unlessAborted<Value>(
 	try {
 		return await Promise.race([work, aborted]);
 	} finally {
-		// Node keeps the listener, and all that the work holds, until the signal's time has come.
+		// Node.js would keep the listener, and all that the work holds, until the signal is aborted.
 		signal.removeEventListener('abort', giveUp);
 	}
 }
 
-/** Waits. It ends early when the execution is stopped. */
+/** Waits for a time in ms. It ends early when the execution is stopped. */
 export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
 	if (stop === undefined) await sleep(ms);
 	else await unlessAborted(stop, sleep(ms), () => new Error('stopped')).catch(() => undefined);

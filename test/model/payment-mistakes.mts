@@ -327,7 +327,7 @@ export const mistakes: Mutation[] = [
 		`${shared}/record/lock.ts`,
 		[
 			'No lock between processes',
-			'const heldForMs = await waitForLock(lockRow, stop);',
+			'const heldForMs = await acquire(lockRow, stop);',
 			'const heldForMs = stopwatch();',
 		],
 		[
@@ -337,10 +337,10 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'The lock of a crashed process is never taken over',
-			'else if (sameProcessForMs() > takeOverAfterMs)',
+			'else if (sameHolderForMs() > takeOverAfterMs)',
 			'else if (false)',
 		],
-		['The lock is taken over at once', 'else if (sameProcessForMs() > takeOverAfterMs)', 'else'],
+		['The lock is taken over at once', 'else if (sameHolderForMs() > takeOverAfterMs)', 'else'],
 		[
 			'A process that lost the lock goes on with what it read',
 			'if (heldForMs() > safeForMs)',

@@ -72,7 +72,7 @@ function startProcess() {
 			const context: unknown = { getWorkflow: () => workflow, getNode: () => node };
 			const delivery = duplicates.beginDelivery(context as IWebhookFunctions, key);
 			if (typeof delivery === 'string') return delivery;
-			delivery.end(true);
+			delivery.complete(true);
 			return 'new';
 		},
 	};

@@ -1,6 +1,6 @@
 /** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { inTurn } from '../../nodes/shared/record/lock.ts';
+import { inTurn } from '../../nodes/shared/inTurn.ts';
 import { MemoryDeduplicator, helpersOf } from '../support/engine/deduplicator.mts';
 
 const workflow = { id: 'payroll', active: true };

@@ -1,79 +1,76 @@
 /**
- * Serializes access to the record of a workflow's nodes over all processes of n8n. An access reads the record and writes it
- * afterwards, so two at once would lose changes. The lock is the row of n8n's database that holds the entries of the whole
- * workflow:
+ * Serializes access to the record of a workflow's nodes over all processes of n8n. An access reads the record
+ * and writes it afterwards, so two accesses at once would lose changes. The lock is the row of n8n's database
+ * that holds the entries of the whole workflow. A process that wants the lock acts by the state of the row:
  *
- * The row | What that means | What a process does that wants the lock
- * --- | --- | ---
- * is not there | nobody has the lock | adds *lock*: the database lets one process insert the row, and that one has the lock
- * has *lock* | somebody has it, or ended while they had it | reads, until it is gone; every 2 s adds five marks of its own
- * has *lock* and all marks of this process | the same process has it as when it asked last | after 30 to 40 s of this: removes the marks of the others, then the row, and asks anew
- * has *lock* and not all of them | another process has it since | begins to count anew
- * has other entries | a node such as Remove Duplicates uses the row | takes its own marks out, and fails
+ * - There is no row: no process holds the lock. The process adds *lock*. The database lets one process insert
+ *   the row, and this process holds the lock.
+ * - The row has *lock*: a process holds the lock, or ended while it held the lock. The process reads until
+ *   the row is gone. Every 2 s it adds five marks of its own.
+ * - The row has *lock* and all marks of the process: the holder is the same as at the last attempt. After 30
+ *   to 40 s of this state, the process removes the marks of others, then the row, and tries again.
+ * - The row has *lock*, and not all marks of the process: another process acquired the lock since. The
+ *   process starts its 30 to 40 s again.
+ * - The row has other entries: a node such as Remove Duplicates uses it. The process removes its own marks,
+ *   and fails.
  *
- * The holder works for at most 15 s, and then neither writes nor believes what it read; in the end it removes the row.
+ * The holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
+ * removes the row.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { inTurn } from '../inTurn';
 import { monotonicStopwatch, pause, stopwatch } from '../time';
 import { asError } from '../unknownValues';
 import { marksOf, type Marks } from './marks';
 
 const lockMark = 'etb-wallet-lock';
 
-/** Each waiting process picks five of these at random, so two processes rarely have the same five. */
+/** A waiting process picks five of these at random, so two processes rarely have the same five. */
 const waitingMarks = Array.from({ length: 200 }, (_, index) => `etb-wallet-waiting-${index}`);
 const marksPerProcess = 5;
 
-const anyMarks = (): string[] =>
+const randomMarks = (): string[] =>
 	Array.from(
 		{ length: marksPerProcess },
 		() => waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark,
 	);
 
-/** The number of times that a waiting process asks for its own marks. */
-const askEveryMs = 2_000;
-
-/** The lock is held for a few calls of the database; one that is held for longer belongs to a process that ended. */
-const abandonedAfterMs = 30_000;
-
-/** A random time on top, up to this: two waiting processes must not take over an abandoned lock together. */
-const abandonedSpreadMs = 10_000;
-
-/** A process that held the lock for longer may lose it soon, so it neither writes nor believes what it read. */
-const safeForMs = 15_000;
-
-/** An insert fails if another process inserted the row first. After so many failures in a row the database is broken. */
-const maxFailuresInARow = 5;
-
-/** Random, so that waiting processes do not ask at the same moments. */
-const shortPauseMs = (): number => 5 + Math.random() * 20;
-
-/** The last work of this process, by key. */
-const lastTurns = new Map<string, Promise<unknown>>();
-
-/** Runs `work` after all that this process does for the same key. @param isFirst whether it did not have to wait */
-export async function inTurn<Value>(
-	key: string,
-	work: (isFirst: boolean) => Promise<Value>,
-): Promise<Value> {
-	const previous = lastTurns.get(key);
-	const current = (async () => {
-		await previous?.catch(() => undefined);
-		return await work(previous === undefined);
-	})();
-	lastTurns.set(key, current);
-	try {
-		return await current;
-	} finally {
-		if (lastTurns.get(key) === current) lastTurns.delete(key);
-	}
-}
+/** The time between two attempts of a waiting process, in ms. Between them it only reads. */
+const attemptEveryMs = 2_000;
 
 /**
- * Runs `access` while nothing else, in this process or another process of n8n, does so for the same workflow. It gets
- * the node's own marks, whose calls throw when the lock may have been lost, because the process stood still.
- * @param stop gives up waiting for the lock
- * @throws {Error} when the lock cannot be had, or was held for too long: then nobody may rely on what `access` did
+ * A lock that is held for longer, in ms, belongs to a process that ended: a holder needs a few calls of the
+ * database.
+ */
+const abandonedAfterMs = 30_000;
+
+/**
+ * The largest random time on top, in ms: two waiting processes must not take over an abandoned lock together.
+ */
+const abandonedSpreadMs = 10_000;
+
+/**
+ * A process that held the lock for longer, in ms, may lose it soon: it neither writes nor relies on what it
+ * read.
+ */
+const safeForMs = 15_000;
+
+/**
+ * An insert fails if another process inserted the row first. This many failures in a row mean a broken
+ * database.
+ */
+const maxFailuresInARow = 5;
+
+/** In ms. It is random, so that waiting processes do not call the database at the same moments. */
+const shortPauseMs = (): number => 5 + Math.random() * 20;
+
+/**
+ * Runs `access` while no other access to the record of the same workflow runs, in this process or another.
+ * @param access its parameter has the node's own marks. Their calls throw when the lock may be lost, because
+ * the process stood still
+ * @param stop ends the wait for the lock
+ * @throws {Error} when the lock was not acquired, or was held for too long: then nothing of `access` is
+ * reliable
  */
 export async function exclusively<Value>(
 	context: IExecuteFunctions,
@@ -81,7 +78,7 @@ export async function exclusively<Value>(
 	stop?: AbortSignal,
 ): Promise<Value> {
 	return await inTurn(context.getWorkflow().id ?? '', async (isFirst) => {
-		// The pause lets other processes get the lock.
+		// The pause lets other processes acquire the lock.
 		if (!isFirst) await pause(shortPauseMs(), stop);
 		return await whileLocked(context, access, stop);
 	});
@@ -93,7 +90,7 @@ async function whileLocked<Value>(
 	stop?: AbortSignal,
 ): Promise<Value> {
 	const lockRow = marksOf(context, 'workflow');
-	const heldForMs = await waitForLock(lockRow, stop);
+	const heldForMs = await acquire(lockRow, stop);
 	const throwIfLate = (): void => {
 		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
 	};
@@ -102,56 +99,61 @@ async function whileLocked<Value>(
 		throwIfLate();
 		return result;
 	} finally {
-		// After that time another process may have taken the lock over.
+		// After this time another process may hold the lock.
 		if (heldForMs() < abandonedAfterMs) await release(lockRow);
 	}
 }
 
-/** @returns how long this process has had the lock, counted from when it asked for it */
-async function waitForLock(lockRow: Marks, stop?: AbortSignal): Promise<() => number> {
+/**
+ * Waits for the lock.
+ * @returns the time in ms for which this process holds it, from the beginning of the attempt
+ */
+async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
-	const ownMarks = new Set(anyMarks());
-	let sameProcessForMs = monotonicStopwatch();
+	const ownMarks = new Set(randomMarks());
+	let sameHolderForMs = monotonicStopwatch();
 	let failures = 0;
 	let hasWaited = false;
 	for (;;) {
 		if (stop?.aborted === true) throw new Error('The execution was stopped');
 		const heldForMs = stopwatch();
-		const found = await askForLock(lockRow, hasWaited ? ownMarks : undefined);
-		if (found === 'free') return heldForMs;
-		failures = found instanceof Error ? failures + 1 : 0;
-		if (found instanceof Error && failures === maxFailuresInARow) throw found;
-		if (found !== 'heldBySame') sameProcessForMs = monotonicStopwatch();
-		else if (sameProcessForMs() > takeOverAfterMs) {
+		const result = await tryToAcquire(lockRow, hasWaited ? ownMarks : undefined);
+		if (result === 'acquired') return heldForMs;
+		failures = result instanceof Error ? failures + 1 : 0;
+		if (result instanceof Error && failures === maxFailuresInARow) throw result;
+		if (result !== 'heldBySame') sameHolderForMs = monotonicStopwatch();
+		else if (sameHolderForMs() > takeOverAfterMs) {
 			await removeAbandoned(lockRow, ownMarks);
-			// If a row is there now, another process holds the lock.
-			sameProcessForMs = monotonicStopwatch();
+			// A row that is there now belongs to another holder.
+			sameHolderForMs = monotonicStopwatch();
 		}
-		hasWaited = !(await becomesFree(lockRow, stop));
+		hasWaited = !(await isReleasedSoon(lockRow, stop));
 	}
 }
 
 /**
- * Waits until no process holds the lock, at most until it is time to ask for the own marks. It only reads, because a write
- * could add this process's marks to the row of the next holder.
+ * Waits until no process holds the lock, at most until the next attempt. It only reads, because a write could
+ * add the marks of this process to the row of the next holder.
  */
-async function becomesFree(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
+async function isReleasedSoon(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
 	const waitedMs = monotonicStopwatch();
 	do {
 		await pause(shortPauseMs(), stop);
 		if ((await lockRow.count()) === 0) return true;
-	} while (waitedMs() < askEveryMs && stop?.aborted !== true);
+	} while (waitedMs() < attemptEveryMs && stop?.aborted !== true);
 	return false;
 }
 
 /**
- * @returns `free` if this process has the lock now; `heldBySame` if the process that had it at the last time still
- * has it; an error if no process has it and this one could not get it either, or the database failed
+ * Tries once to acquire the lock.
+ * @param ownMarks are added to a row that is there, so that the next attempt knows the holder again
+ * @returns `acquired`; `held` by another process; `heldBySame` by the same process as at the last attempt; an
+ * error if no process holds it and this one did not acquire it, or the database failed
  */
-async function askForLock(
+async function tryToAcquire(
 	lockRow: Marks,
 	ownMarks?: ReadonlySet<string>,
-): Promise<'free' | 'held' | 'heldBySame' | Error> {
+): Promise<'acquired' | 'held' | 'heldBySame' | Error> {
 	const marks = [lockMark, ...(ownMarks ?? [])];
 	let before: ReadonlySet<string>;
 	try {
@@ -164,13 +166,16 @@ async function askForLock(
 	if (before.has(lockMark))
 		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
 	await throwIfForeign(lockRow, marks);
-	return 'free';
+	return 'acquired';
 }
 
-/** Removes the lock of a process that ended. A row without all marks of this process belongs to a newer holder, and stays. */
+/**
+ * Removes the lock of a process that ended. A row without all marks of this process belongs to a newer
+ * holder, and stays.
+ */
 async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): Promise<void> {
 	const marks = [lockMark, ...ownMarks];
-	// Other processes lose their marks by this, and begin to wait anew.
+	// This removes the marks of other waiting processes, so they start their waiting time again.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
 		await throwIfForeign(lockRow, [lockMark]);
@@ -183,7 +188,8 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 		// Most likely another process inserted the row at the same instant.
 		return;
 	}
-	// All marks present: the abandoned row. None present: this call inserted the row. Otherwise another process holds the lock.
+	// All marks were there: the abandoned row. No mark: this call inserted the row. Otherwise the lock is
+	// held.
 	if (before.size === marks.length || before.size === 0) await lockRow.clear();
 }
 
@@ -192,14 +198,16 @@ async function release(lockRow: Marks): Promise<void> {
 	await lockRow.clear();
 }
 
-/** @throws {Error} when the row holds more than marks: then others need it, and it cannot be the lock */
+/** @throws {Error} when the row has entries of another node: then it cannot be the lock */
 async function throwIfForeign(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
-	// n8n tells only a count. With all marks of the lock stored, a higher count proves entries of another node.
+	// n8n gives only a count. Once all marks of the lock are stored, a higher count proves entries of another
+	// node.
 	const marks = [lockMark, ...waitingMarks];
 	await lockRow.add(marks);
 	const isForeign = (await lockRow.count()) > marks.length;
-	// The waiting marks go: a waiting process that finds its own takes the lock for abandoned.
+	// A waiting process that finds its own marks takes the lock for abandoned, so the waiting marks are
+	// removed.
 	await lockRow.remove(isForeign ? marks : waitingMarks);
 	if (!isForeign) return;
 	throw new Error(

@@ -1,12 +1,13 @@
-/** The marks of a record in n8n's database: by its deduplication helper, which nothing else calls. */
+/** The marks of a record in n8n's database. No other file calls n8n's deduplication helper. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { unlessAborted } from '../time';
 
-/** The texts that n8n keeps for a node, or for a workflow. n8n calls them entries. */
+/** The texts that n8n keeps for a node or a workflow. n8n calls them entries. */
 export interface Marks {
 	/**
-	 * Adds the marks that are not there yet, and tells which were there. n8n has no way to ask without adding.
-	 * @param most how many are kept in all, the newest; without it all are
+	 * Adds the marks that are not there. n8n has no way to ask for marks without adding them.
+	 * @param most the number of marks that are kept in all, the newest; without it all are kept
+	 * @returns the marks that were there before
 	 */
 	add(marks: string[], most?: number): Promise<ReadonlySet<string>>;
 	remove(marks: string[]): Promise<void>;
@@ -15,7 +16,11 @@ export interface Marks {
 	clear(): Promise<void>;
 }
 
-/** Waits for the database, but not for ever: over a lost connection no answer comes. */
+/**
+ * Waits for a call of the database, because no answer comes over a lost connection.
+ * @param timeoutMs in ms
+ * @throws {Error} of the call, or when no answer comes in time
+ */
 export async function withTimeout<Answer>(
 	call: Promise<Answer>,
 	timeoutMs = 30_000,
@@ -27,17 +32,17 @@ export async function withTimeout<Answer>(
 	);
 }
 
-/** Without `maxEntries` n8n deletes nothing. A deleted mark would allow a second payment of its reference. */
+/** Without `maxEntries` n8n deletes no mark. A deleted mark would allow a second payment of its reference. */
 const keepingAll = { mode: 'entries' } as const;
 
 /**
- * n8n's deduplication helper (1.64 and newer) as four calls that always end. Each reads one row of the database as a
- * whole, and writes it back as a whole; the first write of a row is an insert, which is the lock of `lock.ts`. Should that
- * change, nothing keeps processes apart.
+ * n8n's deduplication helper (1.64 and newer) as four calls that end in any case. Each call reads one row of
+ * the database as a whole, and writes it as a whole. The first write of a row is an insert, which is the lock
+ * of `lock.ts`. If n8n changes that: nothing keeps processes apart.
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
- * @param scope whether the marks are the node's own, or those of all nodes of the workflow
- * @param checkFirst throws when nothing may be written or believed any more
- * @returns calls that throw what the database throws, or that it did not answer in time
+ * @param scope the marks of this node, or of all nodes of the workflow
+ * @param checkFirst throws when nothing may be written, or relied on, any more
+ * @returns calls that throw the error of the database, or that it did not answer in time
  */
 export function marksOf(
 	{ helpers }: IExecuteFunctions,
@@ -49,7 +54,7 @@ export function marksOf(
 			if (marks.length === 0) return new Set();
 			checkFirst();
 			const limited = most === undefined ? keepingAll : { ...keepingAll, maxEntries: most };
-			// n8n keeps twice what a call names twice, and removes only one of the two.
+			// n8n keeps a mark twice that a call names twice, and removes only one of them.
 			const unique = [...new Set(marks)];
 			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
 			return new Set((await withTimeout(call)).processed.map(String));

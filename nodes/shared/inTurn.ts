@@ -1,0 +1,27 @@
+/** Serializes work within this process. */
+
+/** The last work for each key. */
+const lastTurns = new Map<string, Promise<unknown>>();
+
+/**
+ * Runs `work` after all earlier work of this process for the same key, also after work that failed.
+ * @param work its parameter says whether it did not have to wait
+ * @returns the result of `work`
+ * @throws what `work` throws
+ */
+export async function inTurn<Value>(
+	key: string,
+	work: (isFirst: boolean) => Promise<Value>,
+): Promise<Value> {
+	const previous = lastTurns.get(key);
+	const current = (async () => {
+		await previous?.catch(() => undefined);
+		return await work(previous === undefined);
+	})();
+	lastTurns.set(key, current);
+	try {
+		return await current;
+	} finally {
+		if (lastTurns.get(key) === current) lastTurns.delete(key);
+	}
+}
