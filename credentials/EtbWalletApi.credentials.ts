@@ -1,4 +1,4 @@
-/** The credential: where the service is, the API key, and the secrets of its events. */
+/** The credential: the address of the service, the API key, and the secrets of its events. */
 import type {
 	IAuthenticate,
 	ICredentialDataDecryptedObject,
@@ -73,7 +73,7 @@ export class EtbWalletApi implements ICredentialType {
 		},
 	];
 
-	// A function, because n8n evaluates an expression block for every request.
+	// This is a function, because n8n would evaluate the expressions of a block for every request.
 	authenticate: IAuthenticate = (
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,

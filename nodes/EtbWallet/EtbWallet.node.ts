@@ -6,12 +6,12 @@ import type {
 	INodeType,
 	INodeTypeDescription,
 } from 'n8n-workflow';
-import { testCredential } from '../shared/credentialCheck';
+import { testCredential } from '../shared/service/credentialCheck';
 import { findOperation, operationProperties, resources } from './actions';
 import { parameterReader } from './parameters';
 import { failEachItem, type Operation } from './operation';
 
-/** The ETB Wallet node as n8n sees it: the endpoints of the partner service as operations, Check List and Pay Claims. */
+/** The ETB Wallet node as n8n sees it: the endpoints of the partner service, Check List and Pay Claims. */
 export class EtbWallet implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'ETB Wallet',
@@ -19,7 +19,7 @@ export class EtbWallet implements INodeType {
 		icon: { light: 'file:etbWallet.svg', dark: 'file:etbWallet.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		// So the canvas shows which node does not pay. Outside a run an expression can give another mode than in it.
+		// The canvas shows which node does not pay. Outside a run an expression can give another mode than in it.
 		subtitle:
 			'={{ $parameter["operation"] === "create" && String($rawParameter["mode"]).startsWith("=") ? "Mode by expression" : $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',
@@ -36,7 +36,7 @@ export class EtbWallet implements INodeType {
 			{
 				name: 'etbWalletApi',
 				required: true,
-				// Check List calls nobody.
+				// Check List calls no service.
 				displayOptions: { hide: { operation: ['checkList'] } },
 				testedBy: 'etbWalletApiTest',
 			},

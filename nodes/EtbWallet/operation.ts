@@ -1,4 +1,4 @@
-/** The interface of an operation, and the plain kind: an endpoint that is called once for each item. */
+/** The interface of an operation, and the plain kind of operation: one call of an endpoint for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
 import { errorItem, triesOf } from '../shared/n8n';
@@ -17,18 +17,26 @@ export interface Operation {
 	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
 }
 
-/** Fails each item alike, for example because of the credential. @throws {NodeOperationError} unless the node continues on fail */
+/**
+ * Fails all items with the same error, for example because of the credential.
+ * @returns items for the error output
+ * @throws {NodeOperationError} unless the node continues on fail
+ */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 	const failure = { ...invalidValueFailure(error), code: 'settings' };
 	return context.getInputData().map((_, itemIndex) => errorItem(failure, itemIndex));
 }
 
-/** @throws {InvalidValueError} for a field that cannot be used */
+/**
+ * Makes the request for an item.
+ * @throws {InvalidValueError} for a field that cannot be used
+ */
 type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) => ServiceRequest;
 
 /**
- * Calls an endpoint once for each item, in order. The fields of all items are checked before the first call.
+ * Makes an operation that calls an endpoint once for each item, in order. The fields of all items are checked
+ * before the first call.
  * @throws {NodeApiError | NodeOperationError} for the first item that fails, unless the node continues on fail
  */
 export function eachItem(requestFor: ItemRequest): Operation['execute'] {
@@ -48,7 +56,6 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
-		// "Retry On Fail" must not repeat these: they were or may have been carried out.
 		const { done: doneBefore } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of prepared.entries()) {
@@ -77,12 +84,12 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 	};
 }
 
-/** The request for an item; or its result, if a value cannot be used. */
+/** The request for an item, or its result if a value cannot be used. */
 type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
 /**
- * The results of earlier items. n8n drops them when the node fails, and the service shows no way to list users (service
- * document §2), so their `id` would be lost.
+ * The results of earlier items, for the error. n8n drops these results when the node fails, and the service
+ * has no way to list users (service document §2), so their `id` would be lost.
  */
 function describeCompletedItems(
 	done: ReadonlyMap<number, ServiceResult>,
@@ -94,6 +101,7 @@ function describeCompletedItems(
 	return made.length === 0 ? '' : `Done before: ${hideSecrets(made.join(', '), account)}`;
 }
 
+/** Whether the call was carried out, or may have been, and a second call would do it twice. */
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
 	if ('ok' in request || mayRepeat(request)) return false;
 	return result.ok || result.failure.verdict === 'unknown';

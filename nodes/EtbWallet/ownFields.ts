@@ -1,6 +1,6 @@
 /**
- * The fields that *Create* alone writes. Those of the input are always dropped, because workflows and n8n would take them for
- * results of the node. `__proto__` would give the item fields that are not its own.
+ * The fields that only *Create* writes. The same fields of the input are dropped, because workflows and n8n
+ * would read them as results of the node. `__proto__` would give the item inherited fields.
  */
 const ownFields: ReadonlySet<string> = new Set([
 	...['__proto__', 'outcome', 'code', 'message', 'remedy', 'mode', 'reference', 'toUserId'],

@@ -1,4 +1,4 @@
-/** A partner account: what its credential holds, checked. */
+/** A partner account: the checked values of its credential. */
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -12,19 +12,22 @@ import { dashes, invisible } from './lookalikes';
 export const credentialType = 'etbWalletApi';
 
 export interface Account {
-	/** Root of all endpoints, without a trailing slash. */
+	/** The root of all endpoints, without a trailing slash. */
 	url: URL;
 	apiKey: string;
-	/** Empty when the credential has none. */
+	/** Empty for a credential without a secret. */
 	webhookSecret: string;
-	/** Accepted too while the secret is being replaced. Empty when there is none. */
+	/** The secret that is also accepted while a person replaces it. Empty if there is none. */
 	previousWebhookSecret: string;
 	allowInsecureHttp: boolean;
-	/** For n8n's request helper, which would otherwise load and decrypt the credential for each request. */
+	/** n8n's request helper would load and decrypt the credential for each request without this. */
 	credentialsDecrypted: ICredentialsDecrypted;
 }
 
-/** Checks a credential. @throws {InvalidValueError} for a field of it that cannot be used */
+/**
+ * Checks the values of a credential.
+ * @throws {InvalidValueError} for a field that cannot be used
+ */
 export function parseAccount(credential: ICredentialsDecrypted): Account {
 	const { data = {} } = credential;
 	const allowInsecureHttp = data.allowInsecureHttp === true;
@@ -52,14 +55,20 @@ export function parseAccount(credential: ICredentialsDecrypted): Account {
 	};
 }
 
-/** Loads the node's credential. @throws {InvalidValueError} for a field of it that cannot be used */
+/**
+ * Loads and checks the credential of the node.
+ * @throws {InvalidValueError} for a field that cannot be used
+ */
 export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
 	const { id, name } = context.getNode().credentials?.[credentialType] ?? {};
 	return parseAccount({ id: id ?? '', name: name ?? '', type: credentialType, data });
 }
 
-/** The header that shows the API key to the service (service document §5). @param data of the credential, whose key need not be checked */
+/**
+ * The header that carries the API key to the service (service document §5).
+ * @param data the fields of the credential, whose key may be unchecked
+ */
 export const authenticationHeaders = ({ apiKey }: ICredentialDataDecryptedObject) => ({
 	Authorization: `Bearer ${trimmed(apiKey)}`,
 });
@@ -67,8 +76,9 @@ export const authenticationHeaders = ({ apiKey }: ICredentialDataDecryptedObject
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /**
- * Checks the secrets that events are signed with: one wrong character, and no signature fits. All characters that a person
- * can see are allowed, because the service document does not show the form of a secret. @throws {InvalidValueError}
+ * Checks the secrets of the signatures, because no signature fits a secret with one wrong character. All
+ * visible characters are allowed, because the service document does not show the form of a secret.
+ * @throws {InvalidValueError}
  */
 export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
 	const secrets = {
@@ -84,13 +94,16 @@ export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Ac
 	}
 }
 
-/** Whether a character of a secret is there by mistake: it cannot be seen, or stands for a space or a hyphen. */
+/** Whether a character of a secret is a mistake: it is invisible, or looks like a space or a hyphen. */
 const isUnseen = (character: string): boolean =>
 	character !== ' ' &&
 	character !== '-' &&
 	[invisible, /\p{Z}/u, dashes].some((kind) => character.search(kind) >= 0);
 
-/** The secrets with which an event may be signed: the present one, without which there is none, and the previous one. */
+/**
+ * The secrets with which an event may be signed: the present one and the previous one; none without a present
+ * one.
+ */
 export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
 	const present = trimmed(data.webhookSecret);
 	if (present === '') return [];

@@ -1,34 +1,38 @@
-/** Reads an amount of money, wherever one is written: in a field, an option, or a list. */
+/** Reads an amount of money from a field, an option or a list. */
 import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
 import { invalid } from './invalidValue';
 
-/** In ETB. JSON writes smaller numbers with an exponent, which the service may not read. */
+/**
+ * The smallest amount, in ETB. JSON writes a smaller number with an exponent, which the service may not read.
+ */
 const minAmount: Decimal = '0.000001';
 
-/** In characters. Longer text is no amount, and would take long to read. */
+/** In characters. A longer text counts as no amount, because reading it would take long. */
 const maxTextLength = 100;
 
 /** The currency before or behind an amount, as people in Ethiopia write it. */
 const currency = /^(?:ETB|Birr|Br\.?|ብር)\s*(?=[\d-])|(?<=\d)\s*(?:ETB|Birr|Br\.?|ብር)$/giu;
 
-/** Digits without signs between thousands, and perhaps decimals: `12400`, `12400.50`, `12400,50`. */
+/** Digits without signs between thousands, with or without decimals: `12400`, `12400.50`, `12400,50`. */
 const withoutThousands = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
 
 /**
- * Groups of three digits with the same sign between them, and perhaps another sign with decimals: `12,400.50`,
- * `12.400,50`, `12 400`, `1'234'567`. The blanks are the usual one and those that spreadsheets put between thousands.
+ * Groups of three digits with the same sign between them, with or without decimals behind another sign:
+ * `12,400.50`, `12.400,50`, `12 400`, `1'234'567`. The blanks are the usual blank and those that spreadsheets
+ * put between thousands.
  */
 const withThousands =
 	/^(?<whole>-?[1-9]\d{0,2}(?:(?<sign>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<sign>\d{3})*)(?:(?!\k<sign>)[.,](?<decimals>\d+))?$/;
 
 /**
- * An amount in ETB, as exact decimal text: above zero, at least 0.000001, at most 15 significant digits.
+ * Reads an amount in ETB. It is above zero, at least 0.000001, and has at most 15 significant digits.
  *
- * A number stands for itself, without what calculations with binary numbers leave. A text is taken in each form that can
- * mean only one amount, with at most two decimals, and with the currency before or behind it. A text that can mean two
+ * A number is read without the error of binary calculations. A text is read in each form that can mean only
+ * one amount, with at most two decimals, and with the currency before or behind it. A text that can mean two
  * amounts, such as `12,400` or `1.250`, is refused with both.
- * @param field what an error calls the value
- * @throws {InvalidValueError} names the field, what was found, and how to write it
+ * @param field the name of the value in errors
+ * @returns exact decimal text
+ * @throws {InvalidValueError} names the field, the value, and the way to write it
  */
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
@@ -49,7 +53,10 @@ interface Reading {
 	decimals: string;
 }
 
-/** The amount that a text means, as plain decimal text; undefined if it is none. @throws {InvalidValueError} for two meanings */
+/**
+ * The amount that a text means, as plain decimal text; undefined for a text that is no amount.
+ * @throws {InvalidValueError} for a text with two meanings
+ */
 function onlyReading(value: string, field: string): string | undefined {
 	if (value.length > maxTextLength) return undefined;
 	const text = value.trim().replace(currency, '').trim();

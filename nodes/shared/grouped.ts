@@ -1,4 +1,4 @@
-/** The items by their group, in order: `Map.groupBy`, which Node.js 20 does not have. */
+/** Groups items, in order. It is `Map.groupBy`, which Node.js 20 does not have. */
 export function grouped<Item, Group>(
 	items: readonly Item[],
 	groupOf: (item: Item) => Group,

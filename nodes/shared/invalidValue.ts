@@ -1,11 +1,14 @@
-/** Values from the user that cannot be used, and how an error shows them. */
+/** Values of the user that cannot be used, and the way an error shows them. */
 import { messageOf } from './unknownValues';
 
-/** A value of the user that cannot be used. The caller adds which item it belongs to. */
+/** An error about a value of the user. The caller adds the item that the value belongs to. */
 export class InvalidValueError extends Error {
 	readonly remedy: string;
 
-	/** @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a number` */
+	/**
+	 * @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a
+	 * number`
+	 */
 	constructor(problem: string, remedy: string, options?: ErrorOptions) {
 		super(problem, options);
 		this.name = 'InvalidValueError';
@@ -13,7 +16,10 @@ export class InvalidValueError extends Error {
 	}
 }
 
-/** @param why such as `is not https`: not said of a field that is empty */
+/**
+ * Makes the error for a value of a field.
+ * @param why such as `is not https`; it is left out for an empty field
+ */
 export const invalid = (
 	field: string,
 	value: unknown,
@@ -25,7 +31,10 @@ export const invalid = (
 		remedy,
 	);
 
-/** @throws {InvalidValueError} for the first refusal that holds */
+/**
+ * Checks a value against several rules, in order.
+ * @throws {InvalidValueError} for the first refusal that applies
+ */
 export function refuseIf(
 	field: string,
 	value: unknown,
@@ -35,7 +44,10 @@ export function refuseIf(
 		if (isRefused) throw invalid(field, value, why, remedy);
 }
 
-/** Whatever reading a value threw, such as an error of an expression, as a value that cannot be used. */
+/**
+ * Turns any error that reading a value threw, such as the error of an expression, into an
+ * `InvalidValueError`.
+ */
 export function asInvalidValue(error: unknown): InvalidValueError {
 	if (error instanceof InvalidValueError) return error;
 	return new InvalidValueError(
@@ -47,18 +59,18 @@ export function asInvalidValue(error: unknown): InvalidValueError {
 
 const maxShownLength = 80;
 
-/** A value as the user would recognise it, shortened. */
+/** The value as the user would recognise it, shortened. A text and an object are shown as JSON. */
 export function show(value: unknown): string {
 	if (isAbsent(value)) return 'empty';
 	const isNumber = typeof value === 'number' || typeof value === 'bigint';
 	return cut(isNumber ? String(value) : jsonOf(value));
 }
 
-/** A text as errors show it: its beginning, if it is very long. */
+/** The text as errors show it: only its beginning, if it is very long. */
 export const cut = (text: string): string =>
 	text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 
-/** JSON has no text for some values, such as a symbol: then their kind. */
+/** The JSON of a value, or its type if JSON has no text for it, such as for a symbol. */
 function jsonOf(value: unknown): string {
 	// Quoting a very long text only to cut it would take long.
 	if (typeof value === 'string') return JSON.stringify(value.slice(0, maxShownLength + 1));
@@ -69,7 +81,10 @@ function jsonOf(value: unknown): string {
 	}
 }
 
-/** One of the choices that the editor offers. @throws {InvalidValueError} when an expression or an imported workflow gives another */
+/**
+ * Reads one of the choices that the editor offers.
+ * @throws {InvalidValueError} for any other value, which an expression or an imported workflow can give
+ */
 export function requiredChoice<Choice extends string>(
 	field: 'Mode' | 'Type',
 	value: unknown,
@@ -84,14 +99,15 @@ export function requiredChoice<Choice extends string>(
 	);
 }
 
-/** Whether a field was left empty, or an expression found nothing. */
+/** Whether a field is empty, or an expression gave nothing. */
 export function isAbsent(value: unknown): boolean {
 	return value === undefined || value === null || value === '';
 }
 
 /**
- * Text without white space around it. A whole number becomes text, because spreadsheets turn identifiers into numbers.
- * @throws {InvalidValueError} when it is empty or not text
+ * Reads a text, without white space around it. A whole number becomes text, because spreadsheets turn
+ * identifiers into numbers.
+ * @throws {InvalidValueError} for an empty value, or a value that is not text
  */
 export function requiredText(field: string, value: unknown, remedy: string): string {
 	const text = Number.isSafeInteger(value) ? String(value) : value;

@@ -1,7 +1,8 @@
 /**
- * The behaviour of n8n that is relied on beyond its documented types, one function each: how n8n behaves, the consequence
- * should it stop, and the test that notices. It is so in each n8n that was tried (docs/compatibility.md), unless a version is
- * named. `n8nTrigger.ts` has that of the trigger, and `record/marks.ts` that of n8n's record.
+ * The behaviour of n8n that this package relies on beyond n8n's documented types. Each function describes one
+ * behaviour, the consequence if n8n changes it, and the test that notices. Each n8n that was tried
+ * (docs/compatibility.md) behaves so, unless a version is named. `n8nTrigger.ts` has the behaviour for the
+ * trigger, and `record/marks.ts` that of n8n's record.
  */
 import {
 	NodeApiError,
@@ -17,10 +18,13 @@ import { credentialType, type Account } from './account';
 import { isObject, property } from './unknownValues';
 
 /**
- * Sends a request with the credential, until `signal` is aborted. n8n aborts it by the signal of the execution: Stop would
- * cut off a payment in flight, and nobody would know how it ended. So the context says that its signal is ours. Should
- * that stop, an attempt ends by the clock, but its connection stays open.
- * Noticed by: `test/engine/hostile-service.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an execution.
+ * Sends a request with the credential, until `signal` is aborted. n8n aborts a request by the signal of the
+ * execution, so Stop would interrupt a payment in flight, and its result would be unknown. The context that
+ * n8n gets here has our signal instead. If n8n no longer reads it: an attempt still ends by the clock, but
+ * its connection stays open.
+ * Noticed by: `test/engine/hostile-service.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an
+ * execution.
+ * @throws what n8n's request helper throws when no answer comes
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,
@@ -36,15 +40,15 @@ export async function requestUntil(
 		credentialType,
 		// A copy for each attempt, because n8n's helper writes into it.
 		{ ...httpRequest },
-		// So n8n does not load and decrypt the credential for each request.
+		// Without this n8n loads and decrypts the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
 	);
 	return rawAnswer(response);
 }
 
 /**
- * An error of a request and its causes, outermost first: n8n wraps errors, and the code stands somewhere in the chain.
- * Should that stop, each request without an answer counts as sent.
+ * An error of a request and its causes, the outermost first. n8n wraps errors, and any of them can have the
+ * code. If n8n no longer keeps the cause: each request without an answer counts as sent.
  * Noticed by: `test/live/n8n/no-answer.live.mts`, and `test/engine/certificates.test.mts`.
  */
 export function errorsIn(error: unknown): unknown[] {
@@ -56,9 +60,9 @@ export function errorsIn(error: unknown): unknown[] {
 }
 
 /**
- * Before 2.35 the error that n8n makes of another one has no cause, only its code and its message. That of a system call
- * begins with the name of the call: "connect EHOSTUNREACH 10.0.0.1:443". Should n8n change that message: a network to
- * which nothing leads makes a payment unknown.
+ * The cause of an error. Before 2.35 n8n gives its own error no cause, but the code and the message of the
+ * cause. The message of a system call begins with the name of the call: "connect EHOSTUNREACH 10.0.0.1:443".
+ * If n8n changes that message: a payment over a network without a route is unknown.
  * Noticed by: `test/live/n8n/no-answer.live.mts`, in each n8n of `npm run test:versions`.
  */
 function causeOf(error: unknown): unknown {
@@ -69,8 +73,8 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Whether n8n's own protection of private addresses (2.12 and newer) refused a request, before it connected: by the
- * message, which all of them have. Should it be reworded: such a payment is unknown.
+ * Whether n8n's protection of private addresses (2.12 and newer) refused a request before it connected. All
+ * such errors have the same message. If n8n rewords it: such a payment is unknown.
  * Noticed by: `test/live/n8n/no-answer.live.mts`.
  */
 export function isBlockedByN8n(error: unknown): boolean {
@@ -86,8 +90,8 @@ export interface RawAnswer {
 }
 
 /**
- * The answer that n8n's request helpers give, if they are told to throw at no status. Should `statusCode` stop: each payment
- * is unknown.
+ * The answer of n8n's request helpers when no status is an error. If `statusCode` is missing: each payment is
+ * unknown.
  * Noticed by: `test/unit/retries.test.mts`.
  */
 export const rawAnswer = (response: unknown): RawAnswer => ({
@@ -96,21 +100,25 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 	body: property(response, 'body'),
 });
 
-/** A symbol: an update of this package between two tries finds it again, and n8n does not store it. */
+/**
+ * A symbol, because n8n does not store symbols. It is registered, so that an update of this package between
+ * two tries finds it.
+ */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
-/** The work of the tries of a node run; an entry that is added is there for the next try. */
+/** What the tries of a node run have in common. An entry that one try adds is there for the next try. */
 export interface Tries<Done> {
-	/** By item index, what must not be done again. */
+	/** The results that must not be repeated, by item index. */
 	done: Map<number, Done>;
 	/** The error of an earlier try whose mode was Settle Unknown. */
 	failure?: { message: string; remedy: string };
 }
 
 /**
- * The work of the earlier tries of this node run. n8n's "Retry On Fail" runs the node again with the same execute data and
- * item objects. Both are needed: the calls of an AI tool share the execute data alone. Should n8n copy them, a retry tells
- * what an earlier try paid as paid before, without its transaction.
+ * The results of earlier tries of this node run. n8n's "Retry On Fail" runs the node again with the same
+ * execute data and the same item objects. Both identify the run, because the calls of an AI tool share their
+ * execute data. If n8n copies them: a retry reports a payment of an earlier try as paid before, without its
+ * transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Done>(context: IExecuteFunctions): Tries<Done> {
@@ -133,18 +141,18 @@ function runsOf<Done>(executeData: object): Runs<Done> {
 }
 
 /**
- * A parameter as it is saved, with its expression. Should n8n hand out evaluated values, an expression is evaluated once
- * for all items.
+ * A parameter as n8n saved it, with its expression. If n8n gives the evaluated value instead: an expression
+ * is evaluated once for all items.
  * Noticed by: `test/engine/items.test.mts`.
  */
 export const savedParameter = (context: IExecuteFunctions, name: string): unknown =>
 	property(context.getNode().parameters, name);
 
 /**
- * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form). By its mode:
- * sub-workflows, schedules, webhooks, "Retry execution" and evaluations have others. An execution that goes on after it
- * waited carries the id with which n8n started it again. Should these be renamed: what a person said before the wait
- * counts, or nothing can be settled from the editor any more.
+ * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form).
+ * Sub-workflows, schedules, webhooks, "Retry execution" and evaluations have other modes. An execution that
+ * continues after a wait has the id with which n8n restarted it. If n8n renames the mode or the id: the
+ * settings of a person from before the wait count, or nothing can be settled from the editor.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isStartedInEditor = (context: IExecuteFunctions): boolean =>
@@ -152,48 +160,50 @@ export const isStartedInEditor = (context: IExecuteFunctions): boolean =>
 	property(property(context, 'additionalData'), 'restartExecutionId') === undefined;
 
 /**
- * Whether the node is a tool of an AI agent: n8n makes a node type of its own for it, named so. Should that change: a
- * model may settle. Noticed by: `test/engine/tool.test.mts`.
+ * Whether the node is a tool of an AI agent. n8n makes a node type of its own for a tool, whose name ends so.
+ * If n8n renames it: a model may settle.
+ * Noticed by: `test/engine/tool.test.mts`.
  */
 export const isTool = (context: IExecuteFunctions): boolean =>
 	context.getNode().type.endsWith('Tool');
 
 /**
- * How the execution was started, also of a sub-workflow, which has a mode of its own: n8n hands down that of the first
- * execution (2.12 and newer). Before that a sub-workflow pays in an evaluation, and settles in "Retry execution".
+ * The mode in which the execution was started. For a sub-workflow it is the mode of the first execution (2.12
+ * and newer). Before 2.12 a sub-workflow pays in an evaluation, and settles in "Retry execution".
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 const firstMode = (context: IExecuteFunctions): unknown =>
 	property(property(context, 'additionalData'), 'rootExecutionMode') ?? context.getMode();
 
 /**
- * Whether n8n's "Retry execution" repeats this execution, or the one that called it: it begins with the items of the node
- * that failed. Should the mode be renamed: it may settle what a person said before.
+ * Whether n8n's "Retry execution" repeats this execution, or the execution that called it, with the items of
+ * the node that failed. If n8n renames the mode: such an execution may settle a second time.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRetryExecution = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'retry';
 
 /**
- * Whether a failed item leaves on the error output, and not as a row among the others ("On Error"). Should the name
- * change: it leaves among the others. Noticed by: `test/engine/items.test.mts`.
+ * Whether a failed item goes to the error output, and not among the other items ("On Error"). If n8n renames
+ * the setting: it goes among the other items.
+ * Noticed by: `test/engine/items.test.mts`.
  */
 export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
 	context.getNode().onError === 'continueErrorOutput';
 
 /**
- * Whether a schedule or another trigger that asks by itself started this execution, or the one that called it, so that no
- * person is there: a form or a webhook has another mode. Should the mode be renamed: a month that somebody named in a
- * schedule is taken.
+ * Whether a schedule or a polling trigger started this execution, or the execution that called it, so that no
+ * person is there. A form or a webhook has another mode. If n8n renames the mode: a period that somebody left
+ * in a schedule is taken.
  * Noticed by: `test/live/n8n/payroll.live.mts`.
  */
 export const isStartedByTrigger = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
- * Whether n8n evaluates the workflow: in mode `evaluation`, or with answers that its AI invents for every request (2.17
- * and newer), while its record of entries is the real one. Should the names change: an invented payment is recorded as
- * paid, and that person is never paid.
+ * Whether n8n evaluates the workflow, in mode `evaluation` or with invented answers for every request (2.17
+ * and newer). n8n's record of entries is the real one even then. If n8n renames these: an invented payment is
+ * recorded as paid, and the person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isSimulation = (context: IExecuteFunctions): boolean =>
@@ -201,8 +211,9 @@ export const isSimulation = (context: IExecuteFunctions): boolean =>
 	property(property(context, 'additionalData'), 'evalLlmMockHandler') !== undefined;
 
 /**
- * Whether a saved parameter has an expression anywhere in it: n8n marks one with `=` at the beginning of a text. Should
- * that change, an expression is evaluated once for all items. Noticed by: `test/engine/items.test.mts`.
+ * Whether a saved parameter has an expression anywhere in it: a text that begins with `=`. If n8n marks
+ * expressions otherwise: an expression is evaluated once for all items.
+ * Noticed by: `test/engine/items.test.mts`.
  */
 export function hasExpression(saved: unknown): boolean {
 	if (typeof saved === 'string') return saved.startsWith('=');
@@ -210,8 +221,9 @@ export function hasExpression(saved: unknown): boolean {
 }
 
 /**
- * Whether `$json` of an expression is the item itself. In a tool of an AI agent it is the agent's item, while the items
- * are the model's arguments. Should n8n no longer tell, n8n evaluates the expressions, which is slower.
+ * Whether `$json` of an expression is the item itself. In a tool of an AI agent `$json` is the agent's item,
+ * and the items are the model's arguments. If n8n no longer has the data proxy: n8n evaluates all
+ * expressions, which is slower.
  * Noticed by: `test/engine/tool.test.mts`.
  */
 export function isItemInExpressions(context: IExecuteFunctions): boolean {
@@ -223,11 +235,11 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 }
 
 /**
- * The n8n error with exactly this message. n8n puts a text of its own in its place when a system error code is anywhere in
- * it, such as "EPERM" in "housePermit".
+ * The n8n error with exactly this message. n8n replaces a message that contains a system error code anywhere,
+ * such as "EPERM" in "housePermit", so the message is set again.
  * Noticed by: `test/engine/disbursement.test.mts`.
- * @param remedy what to do about it, which n8n calls the description
- * @param data what else a workflow that handles the error can read
+ * @param remedy the advice for the user, which n8n calls the description
+ * @param data further data for a workflow that handles the error
  */
 export function operationError(
 	node: INode,
@@ -242,7 +254,7 @@ export function operationError(
 	return error;
 }
 
-/** The n8n error for a failed call, with exactly this message. n8n does with it what it does with `operationError`. */
+/** The n8n error for a failed call, with exactly this message, for the reason of `operationError`. */
 export function apiError(
 	node: INode,
 	message: string,
@@ -255,21 +267,22 @@ export function apiError(
 }
 
 /**
- * An item for the error output. By its single key n8n sends it there, and by the object form of `pairedItem` n8n adds the
- * fields of the input item. Should that stop, it leaves as a normal item, with its `error`.
+ * An item for the error output. n8n sends an item with the single key `error` there, and adds the fields of
+ * the input item because of the object form of `pairedItem`. If n8n changes that: the item goes to the normal
+ * output, with its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
 export function errorItem(error: IDataObject, itemIndex: number): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }
 
-// Documented calls of n8n, in short.
+// Shorter forms of documented calls.
 
-/** Whether a person or n8n stopped the execution. "Retry On Fail" begins another try also after that. */
+/** Whether a person or n8n stopped the execution. "Retry On Fail" starts another try even then. */
 export const isStopped = (context: IExecuteFunctions): boolean =>
 	context.getExecutionCancelSignal()?.aborted === true;
 
-/** Shows a remark beside the output. */
+/** Shows a hint beside the output. */
 export function addHint(context: IExecuteFunctions, message: string): void {
 	context.addExecutionHints({ message, location: 'outputPane' });
 }

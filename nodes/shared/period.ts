@@ -1,4 +1,4 @@
-/** The period that a list is for, and which one is due. */
+/** Periods of a list, and the period that is due. */
 import { InvalidValueError, isAbsent, refuseIf, show } from './invalidValue';
 
 /** A month, as `YYYY-MM`: the period that begins on the pay day of this month. */
@@ -6,12 +6,16 @@ export type Period = string;
 
 export const dayMs = 24 * 60 * 60 * 1000;
 
-/** A time in Addis Ababa, which knows no daylight saving time, as `YYYY-MM-DDTHH:mm…` @param ms since 1970 */
+/**
+ * A time in Addis Ababa as `YYYY-MM-DDTHH:mm…`. The city has no daylight saving time.
+ * @param ms the time since 1970, in ms
+ */
 export const localTime = (ms: number): string => new Date(ms + 3 * 60 * 60 * 1000).toISOString();
 
 /**
- * The period that is due at a time. A period has the name of the month in which its pay day is: with pay day 25, `2026-10`
- * runs from 25 October 2026, 00:00 in Addis Ababa, to 24 November, 24:00. Whatever runs in that time pays it.
+ * The period that is due at a time. A period has the name of the month of its pay day: with pay day 25,
+ * `2026-10` lasts from 25 October 2026, 00:00 in Addis Ababa, to 24 November, 24:00. A run in this time pays
+ * this period.
  * @param payDay 1 to 28
  */
 export const duePeriod = (now: Date, payDay: number): Period =>
@@ -23,18 +27,21 @@ interface PeriodFields {
 	period: unknown;
 	now: Date;
 	/**
-	 * Whether a person chose the period for this run. Otherwise only the due period is accepted: a forgotten value would make
-	 * each later run succeed without paying anybody.
+	 * Whether a person chose the period for this run. Otherwise only the due period is accepted, because with
+	 * a forgotten value each later run would succeed without paying anybody.
 	 */
 	isChosen: boolean;
-	/** Whether n8n repeats an execution, of which nobody knows when it was meant: then the period has to be named. */
+	/**
+	 * Whether n8n repeats an execution. Then the field has to name the period, because the time of the first
+	 * run is unknown.
+	 */
 	isRetryExecution: boolean;
 }
 
 /**
- * The period of a run: the one that is named, or the one that is due.
- * @throws {InvalidValueError} if it cannot be read, has not begun, began more than a year before the due one, or is
- * another one than the due one and nobody chose it
+ * The period of a run: the one in the field Period, or the one that is due.
+ * @throws {InvalidValueError} for a period that cannot be read, has not begun, began more than a year before
+ * the due one, or is not due and was not chosen by a person
  */
 export function readPeriod(fields: PeriodFields): Period {
 	const { payDay, period, now } = fields;
@@ -77,8 +84,8 @@ export function readPeriod(fields: PeriodFields): Period {
 }
 
 /**
- * Says that a text has a year of the Ethiopian calendar, which is 7 to 9 years behind; empty if it has none. Its months are
- * no periods: they begin on other days, and there are 13.
+ * The remark for a text with a year of the Ethiopian calendar, which is 7 to 9 years behind; empty for any
+ * other text. Ethiopian months are no periods: they begin on other days, and there are 13.
  */
 export function calendarOf(text: string, now: Date): string {
 	const years = [...text.matchAll(/(?<!\d)20\d\d(?!\d)/g)].map(Number);
@@ -86,7 +93,10 @@ export function calendarOf(text: string, now: Date): string {
 	return year === undefined ? '' : ` (${year} is a year of the Ethiopian calendar)`;
 }
 
-/** The period that a text names in any of the usual ways, such as 2026-09, 2026/9 or 2026-09-25; undefined if it names none. */
+/**
+ * The period that a text names in a usual form, such as 2026-09, 2026/9 or 2026-09-25; undefined if it names
+ * none.
+ */
 export function periodIn(text: string): Period | undefined {
 	const [, year, month = ''] = /^(20\d\d) ?[-/._ ] ?(0?[1-9]|1[0-2])(?!\d)/.exec(text) ?? [];
 	return year === undefined ? undefined : `${year}-${month.padStart(2, '0')}`;

@@ -1,6 +1,6 @@
-/** Values of which nothing is known: what was thrown, and what n8n or the network hands over. */
+/** Values of an unknown type: thrown errors, and values from n8n or the network. */
 
-/** Reads a property of any value; undefined for null, undefined and missing properties. */
+/** A property of any value; undefined for null, undefined and missing properties. */
 export function property(value: unknown, name: string | symbol): unknown {
 	return Reflect.get(Object(value) as object, name);
 }

@@ -1,7 +1,7 @@
-/** Addresses: the service's own, and those that it sends events to. */
+/** Addresses: the base URL of the service, and the URLs to which it sends events. */
 import { InvalidValueError, invalid, isAbsent } from './invalidValue';
 
-/** Whether a host name, as `URL.hostname` gives it, is this machine itself. */
+/** Whether a host name, in the form of `URL.hostname`, is this machine. */
 function isLoopbackHost(hostname: string): boolean {
 	// `localhost.` is `localhost`.
 	const name = hostname.replace(/\.$/, '');
@@ -20,7 +20,7 @@ const partnersPath = '/api/v1/partners';
 
 /**
  * The address of all endpoints (service document §1), such as `https://partners.example.com/api/v1/partners`.
- * @throws {InvalidValueError} when it is not a URL, or plain http to another machine that was not allowed
+ * @throws {InvalidValueError} for a value that is no URL, or plain http to another machine without permission
  */
 export function partnersUrl(
 	baseUrl: unknown,
@@ -54,8 +54,8 @@ export function partnersUrl(
 }
 
 /**
- * An address to which the service can send events: https (service document §2), and not this machine. If the service runs
- * on this machine too, also this machine; with Allow Insecure HTTP, any address.
+ * Checks a URL to which the service can send events: https (service document §2), and not this machine. This
+ * machine is allowed if the service runs on it too. With Allow Insecure HTTP any URL is allowed.
  * @throws {InvalidValueError}
  */
 export function webhookUrl(

@@ -19,7 +19,7 @@ interface Resource {
 	operations: Operation[];
 }
 
-/** In the order of the editor. */
+/** The resources, in the order of the editor. */
 export const resources: Resource[] = [
 	{
 		name: 'Balance',
@@ -54,7 +54,10 @@ export const resources: Resource[] = [
 	},
 ];
 
-/** @throws {InvalidValueError} for a name the editor never offers */
+/**
+ * Finds an operation by the values that n8n saved.
+ * @throws {InvalidValueError} for values that the editor does not offer
+ */
 export function findOperation(resource: string, operation: string): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)

@@ -1,16 +1,19 @@
-/** The editor's "Test" of the credential: it reads the balance, and shows the service's own reason if that fails. */
+/**
+ * The editor's "Test" of the credential: it reads the balance, and shows the service's own reason if that
+ * fails.
+ */
 import type {
 	ICredentialTestFunctions,
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import { authenticationHeaders, checkWebhookSecrets, parseAccount, type Account } from './account';
-import { asInvalidValue } from './invalidValue';
-import { rawAnswer } from './n8n';
-import { judge } from './service/answer';
-import { makeAttempt } from './service/attempt';
-import { resultOf } from './service/call';
-import { balanceRequest } from './service/request';
+import { authenticationHeaders, checkWebhookSecrets, parseAccount, type Account } from '../account';
+import { asInvalidValue } from '../invalidValue';
+import { rawAnswer } from '../n8n';
+import { judge } from './answer';
+import { makeAttempt } from './attempt';
+import { resultOf } from './call';
+import { balanceRequest } from './request';
 
 const timeoutMs = 20_000;
 

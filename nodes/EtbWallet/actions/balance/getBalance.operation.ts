@@ -1,4 +1,4 @@
-/** Balance → Get: what the treasury holds. */
+/** Balance → Get: the balance of the treasury. */
 import { balanceRequest } from '../../../shared/service/request';
 import { eachItem, type Operation } from '../../operation';
 

@@ -1,4 +1,4 @@
-/** Disbursement → Check List: its fields in the editor. The rules stand in `list/`. */
+/** Disbursement → Check List: its fields in the editor. `list/` has the rules. */
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -22,7 +22,7 @@ import { invalidValueError, invalidValueFailure } from '../../../shared/service/
 import { sameForAll, type ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
 
-/** In letters. A reference has at most 200. */
+/** In letters. A whole reference has at most 200. */
 const maxPurposeLength = 50;
 
 const bold = (columns: readonly string[]): string =>
@@ -34,11 +34,15 @@ const ownHeading = (
 	example: string,
 	what: string,
 ): INodeProperties => ({
-	...{ displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}` },
+	displayName,
+	name,
+	type: 'string',
+	default: '',
+	placeholder: `e.g. ${example}`,
 	description: `The heading of the column with ${what}`,
 });
 
-/** Calls nobody, and needs no credential. */
+/** The operation calls no service, and needs no credential. */
 export const checkList: Operation = {
 	option: {
 		name: 'Check List',
@@ -132,7 +136,7 @@ export const checkList: Operation = {
 	],
 	async execute(context, read) {
 		try {
-			return await Promise.resolve(checkItems(context, read));
+			return checkItems(context, read);
 		} catch (error) {
 			if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error);
 			return [errorItem({ ...invalidValueFailure(error) }, 0)];
@@ -149,13 +153,13 @@ function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExe
 	}));
 }
 
-/** An expression that can give another value for each item. */
+/** Matches an expression that can give another value for each item. */
 const namesItem =
 	/\$json\b|\$item(?:Index)?\b|\$binary\b|\$data\b|\.item\b|itemMatching|\$thisItem\b/;
 
 function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSettings {
 	const now = new Date();
-	// Most rows of a sheet are empty, and an expression costs much more than all that is done with a row.
+	// Most rows of a sheet are empty, and an expression costs much more than all other work on a row.
 	const filled = (): number[] =>
 		context.getInputData().flatMap(({ json }, index) => (isEmpty(json) ? [] : [index]));
 	const ofList = (name: string, displayName: string): unknown => {
@@ -164,7 +168,7 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
 		return sameForAll(context, name, displayName, valueOf, filled());
 	};
-	// Only an empty field means no table: an expression that gives nothing has a mistake in it, and is refused.
+	// Only an empty field means no table. An expression that gives nothing is a mistake, and is refused.
 	const table = (name: string): unknown =>
 		savedParameter(context, name) ? (read(name, 0) ?? null) : undefined;
 	const purpose = requiredText(
@@ -190,8 +194,12 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		isRetryExecution: isRetryExecution(context),
 	});
 	return {
-		...{ purpose, period, now, columns: ownHeadings(read('columns', 0)) },
-		...{ people: table('knownPeople'), payments: table('knownPayments') },
+		purpose,
+		period,
+		now,
+		columns: ownHeadings(read('columns', 0)),
+		people: table('knownPeople'),
+		payments: table('knownPayments'),
 		setsUpPeople: read('setsUpPeople', 0) === true,
 		workflowId: context.getWorkflow().id,
 	};

@@ -6,7 +6,7 @@ import { concurrency, optionsField, timeout } from './sendOptions';
 
 const inEditor: IDisplayOptions = { show: { '@tool': [false] } };
 
-/** Shown in a tool of an AI agent. `noDataExpression` keeps the model from filling a field in. */
+/** The condition for a tool of an AI agent. `noDataExpression` keeps a model from filling in a field. */
 const inAgentTool: IDisplayOptions = { show: { '@tool': [true] } };
 
 const modes = {
@@ -24,7 +24,7 @@ const modes = {
 	},
 };
 
-/** A field of a run that settles. */
+/** A field of a run that settles. @param then the consequence, for the description */
 const namedReferences = (displayName: string, name: string, then: string): INodeProperties => ({
 	displayName,
 	name,

@@ -1,4 +1,4 @@
-/** The fields of the options that all operations that pay have. */
+/** The option fields that all paying operations have. */
 import type { INodeProperties } from 'n8n-workflow';
 import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
@@ -23,7 +23,7 @@ export const timeout: INodeProperties = {
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
 };
 
-/** The field Options, with these in it. */
+/** The field Options with the given options. */
 export const optionsField = (options: INodeProperties[]): INodeProperties => ({
 	displayName: 'Options',
 	name: 'options',

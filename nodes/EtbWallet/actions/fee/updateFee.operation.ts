@@ -1,4 +1,4 @@
-/** Fee → Update: another platform fee. */
+/** Fee → Update: sets the platform fee. */
 import { decimalText, isAbove } from '../../../shared/decimal';
 import { invalid } from '../../../shared/invalidValue';
 import { eachItem, type Operation } from '../../operation';
@@ -30,7 +30,7 @@ export const updateFee: Operation = {
 	})),
 };
 
-/** The platform fee in percent, 0 to 100 (service document §2). @throws {InvalidValueError} */
+/** Reads the platform fee in percent, 0 to 100 (service document §2). @throws {InvalidValueError} */
 export function feeInPercent(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const percent = decimalText(value);

@@ -1,9 +1,9 @@
-/** Payout Destination → Set: where the treasury is paid out to. */
+/** Payout Destination → Set: the destination of payouts of the treasury. */
 import { invalid, requiredChoice, requiredText, show } from '../../../shared/invalidValue';
 import { property } from '../../../shared/unknownValues';
 import { eachItem, type Operation } from '../../operation';
 
-/** Endpoint 5 of the service document §4. The fields of a bank destination are not shown there. */
+/** Endpoint 5 of the service document §4. It does not show the fields of a bank account. */
 export const setPayoutDestination: Operation = {
 	option: {
 		name: 'Set',
@@ -102,7 +102,10 @@ function bankFields(value: unknown): Record<string, string> {
 	return Object.fromEntries(fields);
 }
 
-/** A telephone number in international format with a leading plus sign (service document §2). @throws {InvalidValueError} */
+/**
+ * Reads a telephone number in international format with a leading plus sign (service document §2).
+ * @throws {InvalidValueError}
+ */
 export function internationalPhone(value: unknown): string {
 	const remedy =
 		'Enter the number in international format: a plus sign, the country code and 7 to 15 digits in all, without spaces, for example +251911234567.';

@@ -7,7 +7,10 @@ const remedies: Remedies = {
 	409: 'This user may have a wallet already: use the ID that you got when it was created. Another External ID makes another wallet, which counts as another person. While testing, pin the output after a run that worked, so that this node does not run again.',
 };
 
-/** Endpoint 6 of the service document §4. Whether it needs an email is not shown, so it may be left out. */
+/**
+ * Endpoint 6 of the service document §4. The email may be left out, because the document does not show
+ * whether it is needed.
+ */
 export const createUser: Operation = {
 	option: {
 		name: 'Create',
@@ -41,7 +44,7 @@ export const createUser: Operation = {
 		return {
 			method: 'POST',
 			path: '/users',
-			// Done twice, it could make a second wallet, or fail because of the first.
+			// A second call could make a second wallet, or fail because of the first.
 			answersWith: 'id',
 			body: {
 				externalId: requiredText(
@@ -56,9 +59,13 @@ export const createUser: Operation = {
 	}),
 };
 
-/** Takes linear time, also for a very long text. */
+/** The pattern takes linear time, also for a very long text. */
 const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
+/**
+ * Reads an email address; undefined for an empty field.
+ * @throws {InvalidValueError}
+ */
 export function optionalEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;

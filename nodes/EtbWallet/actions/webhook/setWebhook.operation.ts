@@ -1,4 +1,4 @@
-/** Webhook → Set: where the service sends its events. */
+/** Webhook → Set: the URL to which the service sends its events. */
 import { webhookRequest } from '../../../shared/service/request';
 import { webhookUrl } from '../../../shared/url';
 import { eachItem, type Operation } from '../../operation';
