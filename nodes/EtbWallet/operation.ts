@@ -14,7 +14,10 @@ export interface Operation {
 	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
 	/** @returns output items in input order, each paired with its input item */
-	execute(context: IExecuteFunctions, read: ParameterReader): Promise<INodeExecutionData[]>;
+	execute(
+		context: IExecuteFunctions,
+		read: ParameterReader,
+	): INodeExecutionData[] | Promise<INodeExecutionData[]>;
 }
 
 /**

@@ -132,9 +132,9 @@ export class EtbWalletTrigger implements INodeType {
 				await listen(this);
 				return true;
 			},
-			async delete(this: IHookFunctions): Promise<boolean> {
+			delete(this: IHookFunctions): Promise<boolean> {
 				stopListening(this);
-				return true;
+				return Promise.resolve(true);
 			},
 		},
 	};
@@ -142,8 +142,8 @@ export class EtbWalletTrigger implements INodeType {
 	/**
 	 * Starts nothing. With this method n8n calls `checkExists` for each published trigger when n8n starts.
 	 */
-	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return { closeFunction: openTrigger(triggerKey(this)) };
+	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
+		return Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
 	}
 
 	/** Outputs the event that started the execution, unless it was handled before. */

@@ -47,7 +47,7 @@ interface Publication {
 
 /**
  * The static data of a trigger. n8n stores them with the workflow. `account` has three meanings: the key of
- * the account whose events the trigger receives, `publicationPending` or `neverPublished`.
+ * the account whose events the trigger receives, `publicationPending` or `nothingStored`.
  */
 interface StoredData {
 	/** The URL that the service accepted for this trigger. */
@@ -61,8 +61,8 @@ interface StoredData {
  */
 const publicationPending = null;
 
-/** The trigger stored nothing: it was not published, or it was unpublished. */
-const neverPublished = undefined;
+/** The trigger stored no account: no person published its workflow, or a person unpublished it. */
+const nothingStored = undefined;
 
 const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
 
@@ -205,8 +205,8 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 		holders.delete(own.trigger);
 		throw failure;
 	}
-	// A trigger that was never published holds the account until n8n starts the trigger that stored it.
-	if (stored.account === neverPublished) return;
+	// A trigger that stored nothing holds the account only until n8n starts the trigger that stored it.
+	if (stored.account === nothingStored) return;
 	stored.url = own.url;
 	stored.account = own.accountKey;
 }

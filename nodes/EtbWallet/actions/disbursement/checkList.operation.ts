@@ -134,7 +134,7 @@ export const checkList: Operation = {
 				'The rows of your table of payments, by an expression. Who was paid for the same purpose and period, by whichever workflow, has the status paidBefore; the others are compared with the last time.',
 		},
 	],
-	async execute(context, read) {
+	execute(context, read) {
 		try {
 			return checkItems(context, read);
 		} catch (error) {
