@@ -1,4 +1,4 @@
-/** The sandbox's control interface. */
+/** The sandbox's control interface, and which request a fault hits. The engine tests see what each preset does. */
 import { request } from 'node:http';
 import { exampleEvents } from '../../sandbox/deliveries.mts';
 import { presetNames } from '../../sandbox/faults.mts';
@@ -81,22 +81,39 @@ test('one example of each event goes to a test URL at once, and the answer names
 	});
 });
 
-test('faults can be queued and cleared', async () => {
+test('faults can be queued, planned and cleared', async () => {
 	const sandbox = await sandboxForTest();
 	const faults = `${sandbox.url}/sandbox/faults`;
 	const fault = { route: 'GET /fee', preset: 'serviceUnavailable', times: 2 };
 	expect((await send(faults, 'POST', fault)).json).toEqual({
 		faults: [{ route: 'GET /fee', fault: 'serviceUnavailable', times: 2 }],
 	});
-	expect((await call(sandbox, 'GET', '/fee')).status).toBe(503);
+	await send(faults, 'POST', { route: '*', preset: 'tooManyRequests' });
+	let asked = 0;
+	sandbox.faults.plan('GET /fee', () => (++asked % 2 ? undefined : 'serviceUnavailable'));
+	const statuses: number[] = [];
+	// Queued ones come first, in their order; the plan is asked for what they do not hit.
+	for (const path of ['/fee', '/balance', '/fee', '/balance', '/fee', '/fee'])
+		statuses.push((await call(sandbox, 'GET', path)).status);
+	expect(statuses).toEqual([503, 429, 503, 200, 200, 503]);
+	await send(faults, 'POST', fault);
 	await send(faults, 'DELETE');
-	expect((await call(sandbox, 'GET', '/fee')).status).toBe(200);
+	for (let times = 0; times < 2; times++)
+		expect((await call(sandbox, 'GET', '/fee')).status).toBe(200);
 	for (const bad of [{ ...fault, route: 'GET /x' }, { ...fault, preset: 'toString' }, {}]) {
 		expect((await send(faults, 'POST', bad)).status).toBe(422);
 	}
 	for (const preset of presetNames) {
 		expect((await send(faults, 'POST', { route: '*', preset })).status).toBe(200);
 	}
+});
+
+test('a fault pays nobody without the API key', async () => {
+	const sandbox = await sandboxForTest();
+	const { id: toUserId } = sandbox.books.addUser({ externalId: 'a' });
+	sandbox.faults.next('POST /disburse', 'error500AfterPaying');
+	await send(`${sandbox.url}/api/v1/partners/disburse`, 'POST', { toUserId, amountEtb: 5 });
+	expect(sandbox.books.disbursements()).toEqual([]);
 });
 
 /** Status of a request whose Host header names another host, which fetch cannot send. */
