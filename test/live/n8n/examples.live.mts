@@ -6,8 +6,9 @@ import type { Execution, WorkflowFile } from '../../../demo/n8n-api.mts';
 import { compareVersions, n8nVersion } from '../../support/n8n/version.mts';
 import { readExample } from '../../../demo/examples.mts';
 import { chat, startChatModel } from '../../support/chat-model.mts';
+import { FormVisitor } from '../../support/form-visitor.mts';
 import { unfitExamples } from './installed-nodes.mts';
-import { eventually, executionsOf, paidSince, setFields, startLab } from '../../support/lab.mts';
+import { executionsOf, paidSince, setFields, startLab } from '../../support/lab.mts';
 import { itemsOf, type Item } from '../../support/payroll.mts';
 import type { Lab } from '../../support/lab.mts';
 import { PAYMENTS, addRows, rowsOf } from '../../support/people.mts';
@@ -21,9 +22,6 @@ after(async () => await lab.stop());
 
 /** n8n's own name for the start by hand. */
 const START = 'When clicking ‘Execute workflow’';
-
-/** n8n's answer to a form that is sent. */
-const FormAnswer = z.object({ formWaitingUrl: z.string() });
 
 const reached = (execution: Execution, node: string): boolean => node in execution.nodes;
 
@@ -126,24 +124,13 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 });
 
 void describe('wallet-from-a-form.json', () => {
-	/** Fills in the published form, as a browser does; resolves to the page that follows with this text. */
+	/** Fills in the published form; resolves to the page that follows with this text. */
 	async function fillIn(name: string, memberNumber: string, expected: string): Promise<string> {
-		const form = `${lab.n8n.url}/form/c1a3c0de-0004-4000-8000-0000000000ff`;
-		const fields = new FormData();
-		fields.set('field-0', name);
-		fields.set('field-1', 'person@example.com');
-		fields.set('field-2', memberNumber);
-		const answer = await fetch(form, { method: 'POST', body: fields });
-		const { formWaitingUrl } = FormAnswer.parse(await answer.json());
-		const status = new URL(formWaitingUrl);
-		status.pathname += '/n8n-execution-status';
-		await eventually('the page after the form', async () =>
-			(await (await fetch(status)).text()) === 'form-waiting' ? true : undefined,
-		);
-		const page = await (await fetch(formWaitingUrl)).text();
+		const visitor = FormVisitor.stranger(lab.n8n.url);
+		const path = 'c1a3c0de-0004-4000-8000-0000000000ff';
+		const address = await visitor.fillIn(path, [name, 'person@example.com', memberNumber]);
+		const page = await visitor.read(address);
 		assert.ok(page.includes(expected), page);
-		// The page itself ends the execution.
-		await fetch(formWaitingUrl, { method: 'POST' });
 		return page;
 	}
 
