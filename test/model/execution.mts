@@ -167,8 +167,6 @@ function contextOf(
 				},
 			);
 		},
-		returnJsonArray: (items: Json[]) => items.map((json) => ({ json })),
-		constructExecutionMetaData: (items: Json[]) => items,
 	};
 	const log = (message: string): void => {
 		outside.tell(() => `${name} logs: ${message}`);
@@ -177,30 +175,20 @@ function contextOf(
 		helpers,
 		getNode: () => node,
 		getInputData: () => input,
-		getParentNodes: () => [],
-		getChildNodes: () => [],
 		getExecuteData: () => executeData,
 		getNodeParameter: value,
 		getCredentials: async () => await Promise.resolve({ ...credential }),
 		continueOnFail: () => run.continues,
 		getExecutionCancelSignal: () => signal,
-		onExecutionCancellation: (handler: () => void) => {
-			signal.addEventListener('abort', handler, { once: true });
-		},
 		getWorkflow: () => ({ id: 'payroll', name: 'Payroll', active: true }),
 		getMode: () => run.mode,
 		getExecutionId: () => String(number),
 		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json }),
-		getTimezone: () => 'Africa/Addis_Ababa',
-		getContext: () => ({}),
 		getWorkflowStaticData: () => ({}),
-		isToolExecution: () => false,
-		isStreaming: () => false,
 		addExecutionHints: (...hints: { message: string }[]) => {
 			for (const { message } of hints) outside.tell(() => `${name} hints: ${message}`);
 		},
-		sendMessageToUI: () => {},
-		logger: { debug: log, info: log, warn: log, error: log },
+		logger: { warn: log },
 	};
 }
 

@@ -345,7 +345,8 @@ const stopped = fc
 		}),
 	);
 
-const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
+/** A world in which nothing goes wrong. */
+export const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
 	latency: 3,
 	answers: [],
 	balanceAnswers: [],
@@ -354,7 +355,8 @@ const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
 	noise: 1,
 };
 
-const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => ({
+/** Of a person, in the usual way. */
+export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => ({
 	person: who,
 	variant: 'same',
 	spelling: 0,

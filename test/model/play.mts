@@ -10,7 +10,7 @@ import { runNode } from './execution.mts';
 import { mayStandStill } from './known-limits.mts';
 import { N8nProcess } from './n8n-process.mts';
 import type { Blow } from './n8n-process.mts';
-import { calmRun, people, spellings } from './plan.mts';
+import { calmRun, itemOf as itemPlanOf, spellings } from './plan.mts';
 import type { NodeName, Plan, RunPlan, Word } from './plan.mts';
 import { Judge } from './rules.mts';
 import type { Payee, RunRecord } from './rules.mts';
@@ -178,9 +178,7 @@ class World {
 			ofNode.filter(({ variant }) => variant !== 'noReference').map(({ person }) => person),
 		);
 		if (known.size === 0) return;
-		const items = Array.from({ length: people }, (_, person) => person)
-			.filter((person) => known.has(person))
-			.map((person) => ({ person, variant: 'same', spelling: 0, word: 'asks' }) as const);
+		const items = [...known].sort((a, b) => a - b).map((person) => itemPlanOf(person));
 		const does = role === 'settling' ? 'settle' : 'pay';
 		this.run(this.newRecord({ ...calmRun, node, items, does }, process, [], role));
 	}

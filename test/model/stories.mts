@@ -1,7 +1,9 @@
 // Worlds that random ones come upon too seldom: each is told by hand, and played for each moment at which something may happen.
 import type { Blow } from './n8n-process.mts';
 import {
+	calmPlan,
 	calmRun,
+	itemOf,
 	type AnswerKind,
 	type DatabaseFaultKind,
 	type ItemPlan,
@@ -18,18 +20,14 @@ const planOf = (
 	answers: AnswerKind[],
 	more: Partial<Pick<Plan, 'processes' | 'faults' | 'noise'>> = {},
 ): Plan => ({
-	latency: 3,
+	...calmPlan,
 	answers: [answers],
-	balanceAnswers: [],
-	balance: 1_000_000,
-	faults: [],
 	processes: [[], [], []],
-	noise: 1,
 	...more,
 	runs: turns.map(({ word = 'asks', variant = 'same', person = 0, ...turn }) => ({
 		...calmRun,
 		...turn,
-		items: [{ person, variant, spelling: 0, word }],
+		items: [itemOf(person, { variant, word })],
 	})),
 });
 
@@ -81,13 +79,9 @@ const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 			];
 			const faults = [{ kind: 'failsAfter' as const, call, count: 1 }];
 			const plan = planOf(turns, [answer, 'silentPaid'], { noise, faults });
-			const items = range(0, 3).map((person): ItemPlan => {
-				return { person, variant: 'same', spelling: 0, word: 'asks' };
-			});
-			return {
-				...plan,
-				runs: plan.runs.map((run, index) => (index === 0 ? { ...run, items } : run)),
-			};
+			const [run, ...rest] = plan.runs;
+			const items = range(0, 3).map((person) => itemOf(person));
+			return { ...plan, runs: run ? [{ ...run, items }, ...rest] : rest };
 		}),
 	);
 

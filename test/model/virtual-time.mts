@@ -14,7 +14,6 @@ export interface OwnedEvent {
 
 interface Entry {
 	at: number;
-	order: number;
 	run(): void;
 }
 
@@ -25,11 +24,12 @@ export class Timeline {
 	passed = 0;
 	/** Whether code of an owner has run since promises last went on. */
 	private hasRun = true;
-	private readonly heap: Entry[] = [];
-	private order = 0;
+	/** What is due last comes first. */
+	private readonly due: Entry[] = [];
 
 	after(ms: number, run: () => void): void {
-		this.push({ at: this.now + Math.max(0, ms), order: this.order++, run });
+		const at = this.now + Math.max(0, ms);
+		this.due.splice(this.due.findLastIndex((entry) => entry.at > at) + 1, 0, { at, run });
 	}
 
 	/** Runs in the code of `owner`, if that still goes on then. */
@@ -49,7 +49,7 @@ export class Timeline {
 		for (let count = 0; count < most; count++) {
 			if (this.hasRun) await new Promise(setImmediate);
 			this.hasRun = false;
-			const next = this.pop();
+			const next = this.due.pop();
 			if (next === undefined) return true;
 			this.now = Math.max(this.now, next.at);
 			this.passed++;
@@ -57,43 +57,7 @@ export class Timeline {
 		}
 		return false;
 	}
-
-	private push(entry: Entry): void {
-		const { heap } = this;
-		let index = heap.push(entry) - 1;
-		while (index > 0) {
-			const parent = (index - 1) >> 1;
-			const above = heap[parent];
-			if (above === undefined || isBefore(above, entry)) break;
-			heap[index] = above;
-			index = parent;
-		}
-		heap[index] = entry;
-	}
-
-	private pop(): Entry | undefined {
-		const { heap } = this;
-		const [first] = heap;
-		const last = heap.pop();
-		if (first === undefined || last === undefined || heap.length === 0) return first;
-		let index = 0;
-		for (;;) {
-			const left = heap[2 * index + 1];
-			const right = heap[2 * index + 2];
-			if (left === undefined) break;
-			const isRight = right !== undefined && isBefore(right, left);
-			const smaller = isRight ? right : left;
-			if (isBefore(last, smaller)) break;
-			heap[index] = smaller;
-			index = 2 * index + (isRight ? 2 : 1);
-		}
-		heap[index] = last;
-		return first;
-	}
 }
-
-const isBefore = (left: Entry, right: Entry): boolean =>
-	left.at < right.at || (left.at === right.at && left.order < right.order);
 
 /** Random numbers from 0 to 1 that are the same for the same seed. */
 export function randomFrom(seed: number): () => number {
