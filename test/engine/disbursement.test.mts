@@ -243,39 +243,6 @@ describe('a reference', () => {
 		expect(codesOf(await pay(people(3)))).toEqual(all(3, 'paid'));
 	});
 
-	test('that the service refused, in an access that failed, is told: a later run may find it unknown', async () => {
-		failFor(['u0'], rejection);
-		const broken = failRecording('sent:pay-u1');
-		const { errorOutput, hints } = await pay(
-			people(2),
-			{ options: { concurrency: 1 } },
-			{ onError },
-		);
-		expect(codes(errorOutput)).toEqual(['refused', 'noRecord']);
-		broken.mockRestore();
-		expect(hints.join()).toMatch(/How 1 payments ended may not be recorded/);
-	});
-
-	test('whose payment could not be recorded at once is recorded as paid at the end of the run', async () => {
-		const broken = failRecording('sent:pay-u1');
-		const { output, errorOutput } = await pay(
-			people(3),
-			{ options: { concurrency: 1 } },
-			{ onError },
-		);
-		expect(codes([...output, ...errorOutput])).toEqual(['paid', 'paid', 'noRecord']);
-		broken.mockRestore();
-		expect(codesOf(await pay(people(3)))).toEqual(['paidBefore', 'paid', 'paidBefore']);
-	});
-
-	test('whose reservation failed at its end is free, because nothing was sent', async () => {
-		await leaveUnknown(itemsFor('a'), ['a']);
-		jest.spyOn(deduplicator, 'removeProcessed').mockRejectedValueOnce(new Error('gone'));
-		const items = itemsFor('a', 'b');
-		expect(codesOf(await pay(items, {}, { onError }))).toEqual(['noRecord', 'noRecord']);
-		expect(codesOf(await pay(items, {}, { onError }))).toEqual(['paid', 'inDoubt']);
-	});
-
 	test('whose payment cannot be recorded afterwards is told as paid, and unknown from then on', async () => {
 		const broken = failRecording('paid:');
 		const { output, hints } = await pay(people(2));

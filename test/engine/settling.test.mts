@@ -15,9 +15,7 @@ import {
 	payInEachTest,
 	payments,
 	record,
-	sandbox,
 	timePasses,
-	untilSent,
 } from '../support/engine/paying.mts';
 
 payInEachTest();
@@ -219,32 +217,6 @@ describe('who may settle', () => {
 
 /** What ends late, and what is claimed anew meanwhile: the stories of `test/model`. */
 describe('what another execution is sending', () => {
-	/** In ms. The shortest and the longest that the node takes. */
-	const timeouts = [1_000, 120_000];
-	const withTimeout = (timeout: number): INodeParameters => ({ options: { timeout } });
-
-	test.each(timeouts.flatMap((one) => timeouts.map((other) => [one, other])))(
-		'(Timeout %i) is unknown at once for one with Timeout %i, and is not settled',
-		async (theirs = 0, ours = 0) => {
-			sandbox.faults.plan('POST /disburse', () => ({
-				...{ process: 'before-answer', answer: 'normal' },
-				delayMs: 400,
-			}));
-			const items = itemsFor('a');
-			const paying = pay(items, withTimeout(theirs));
-			await untilSent(1);
-			expect(codesOf(await pay(items, withTimeout(ours), { onError }))).toEqual(['inFlight']);
-			for (const named of [{ wasPaid: 'pay-a' }, { wasNotPaid: 'pay-a' }]) {
-				const { output } = await settle(named, {}, withTimeout(ours));
-				expect(codes(output)).toEqual(['inFlight']);
-				expect(output[0]?.json.message).toMatch(/settle it when .* for \d+ minutes/);
-			}
-			expect(codesOf(await paying)).toEqual(['paid']);
-			expect(await known('a')).toEqual(['paidBefore']);
-			expect(sent()).toBe(1);
-		},
-	);
-
 	test('was cut off: after the minutes that a dry run names, a dry run says what to do', async () => {
 		await dieSending(itemsFor('a'));
 		const dryRun = async (): Promise<IDataObject | undefined> => {

@@ -91,15 +91,13 @@ describe('events', () => {
 
 describe('bodies', () => {
 	test.each([
-		['is no event', '{"event":1}', 400, 'application/json'],
-		['is no JSON', '{"event":', 400, 'text/plain'],
-		// n8n itself answers this one, signed or not.
-		['says that it is JSON and is not', '{"event":', 422, 'application/json'],
-	])('one that %s starts nothing', async (_what, body, status, type) => {
+		['is no event', '{"event":1}', 'application/json'],
+		['is no JSON', '{"event":', 'text/plain'],
+	])('one that %s starts nothing', async (_what, body, type) => {
 		const node = await trigger();
 		const answer = await send(node, body, { 'content-type': type });
-		expect(answer.status).toBe(status);
-		if (status === 400) expect(answer.text).toBe('{"message":"The body is not an event"}');
+		expect(answer.status).toBe(400);
+		expect(answer.text).toBe('{"message":"The body is not an event"}');
 		expect(node.started).toHaveLength(0);
 	});
 

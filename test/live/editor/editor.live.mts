@@ -151,15 +151,6 @@ void describe('payments', () => {
 		assert.deepEqual(await editor.schema(), asText);
 	});
 
-	test('a reference that was used is shown as already paid, and not sent again', async () => {
-		await editor.executeStep();
-		await seen('alreadyPaid', editor.output);
-		const [row] = await editor.table();
-		assert.equal(row?.['reference'], 'payroll-employee-7');
-		assert.equal(row?.['code'], 'paidBefore');
-		assert.equal(stack.sandbox.books.disbursements().length, 1);
-	});
-
 	test('an amount that can mean two is an error on the node that says what to enter', async () => {
 		await editor.fill('amountEtb', '12,400');
 		await editor.fillExpression('reference', 'another-payment');

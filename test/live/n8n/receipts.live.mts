@@ -91,17 +91,6 @@ test('one message says what was paid, in two languages', () => {
 	);
 });
 
-test('two payments of one transaction are two messages', async () => {
-	const already = sentTo(9).length;
-	const data = { ...payment(9), amountEtb: 5 };
-	for (const each of [data, data, { ...payment(10), txHash: data.txHash }]) {
-		const { deliveryId } = lab.sandbox.emit('disburse.completed', each);
-		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
-	}
-	assert.equal(sentTo(9).length, already + 1);
-	assert.equal(sentTo(10).length, 2);
-});
-
 test('a payee without an address gets nothing, and nothing fails', async () => {
 	const already = mail.mails.length;
 	const { deliveryId } = lab.sandbox.emit('disburse.completed', payment(COUNT));

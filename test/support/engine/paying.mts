@@ -128,11 +128,6 @@ export function timePasses(ms: number): void {
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
 }
 
-/** Resolves once this number of requests to pay has arrived. */
-export async function untilSent(count: number): Promise<void> {
-	while (payments().length < count) await new Promise(setImmediate);
-}
-
 /** Sends payments and records no result, as n8n does when it dies. */
 export async function dieSending(
 	items: IDataObject[],
