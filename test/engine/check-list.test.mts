@@ -96,38 +96,6 @@ test.each<[INodeParameters, IDataObject, IDataObject[]]>([
 	expect(output[0]?.json).toMatchObject(expected);
 });
 
-test.each([
-	['once, if it names no item', "={{ $('Start').first().json.counted }}", 1],
-	[
-		'for the rows that have something in them, if it does',
-		"={{ $('Start').item.json.counted }}",
-		// The first item, and each that is not empty.
-		4,
-	],
-])('an expression of a field of the whole list is evaluated %s', async (_, period, most) => {
-	let reads = 0;
-	const counted = { get: () => ''.repeat(reads++), enumerable: true };
-	const rows = [
-		['employee', 'name', 'amountEtb'],
-		['E-1', 'Abebe', 5],
-		['E-2', 'Sara', 6],
-	];
-	const blank = Array.from({ length: 500 }, (): unknown[] => []);
-	const sheet = [...rows, ...blank].map((row) =>
-		Object.defineProperty({ row }, 'counted', counted),
-	);
-	const readsOf = async (fields: INodeParameters): Promise<number> => {
-		reads = 0;
-		const { output, error } = await checkList(fields, sheet as IDataObject[]);
-		expect([error, output.length]).toEqual([undefined, 2]);
-		return reads;
-	};
-	const without = await readsOf({});
-	const evaluated = (await readsOf({ period })) - without;
-	expect(evaluated).toBeGreaterThan(0);
-	expect(evaluated).toBeLessThanOrEqual(most);
-});
-
 test('what it refuses cannot be paid, and the others are', async () => {
 	const behind = {
 		parameters: {

@@ -5,14 +5,12 @@ import type { RunResult } from '../support/engine/engine.mts';
 import { credentialFor, deduplicator, loadAnew, loadPackage } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
-	answerOf,
 	codes,
 	codesOf,
 	dieSending,
 	failFor,
 	itemsFor,
 	leaveUnknown,
-	nodeId,
 	paidNames,
 	pay,
 	payInEachTest,
@@ -210,27 +208,6 @@ describe('a reference', () => {
 		expect(paidNames()).toEqual(names(6));
 	});
 
-	test.each([
-		['person', { toUserId: 'etbw_b' }],
-		['amount', { amountEtb: 11 }],
-	])('of another %s is an error, and stays what it was', async (_what, changes) => {
-		const [item = {}] = itemsFor('a');
-		itemsFor('b');
-		await pay([item]);
-		for (let round = 0; round < 2; round++) {
-			const result = await pay([{ ...item, ...changes }], {}, { onError });
-			expect(codesOf(result)).toEqual(['otherPayment']);
-		}
-		expect(codesOf(await pay([item]))).toEqual(['paidBefore']);
-		expect(payments()).toHaveLength(1);
-	});
-
-	test('has its own record in each node', async () => {
-		await pay(itemsFor('a'));
-		await pay(itemsFor('a'), {}, { nodeId: `${nodeId}-other` });
-		expect(paidNames()).toEqual(['a', 'a']);
-	});
-
 	test('that cannot be recorded is not sent', async () => {
 		const broken = jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
@@ -383,12 +360,6 @@ describe('a run that stops', () => {
 		expect(sent).toBeLessThanOrEqual(6);
 		expect(rows(errorData(error).get('paid'))).toHaveLength(sent - 1);
 		expect(paidNames()).toHaveLength(sent - 1);
-	});
-
-	test('is not stopped by what the record says of one payment', async () => {
-		await leaveUnknown(itemsFor('a'), ['a']);
-		const { error } = await pay([...itemsFor('a'), ...people(20)], { options: { concurrency: 1 } });
-		expect(error?.message).toMatch(/20 paid, 1 unknown/);
 	});
 
 	test.each(['eperm', 'EHOSTUNREACH'])(
@@ -562,23 +533,6 @@ describe('Retry On Fail', () => {
 		expect(node).toBe(updated);
 		expect(payments()).toHaveLength(4);
 	});
-});
-
-test('a dry run says what would become of each payment, sends nothing and leaves no trace', async () => {
-	const before = itemsFor('unknown', 'other', 'used');
-	await leaveUnknown(before, ['unknown']);
-	const kept = record();
-	const sent = payments().length;
-	const items = [
-		...before.map((item, index) => ({ ...item, amountEtb: index === 1 ? 11 : 10 })),
-		...itemsFor('new'),
-		{ toUserId: '', amountEtb: 10, reference: 'x' },
-	];
-	const { output } = await pay(items, { mode: 'dryRun' }, { onError: 'continueRegularOutput' });
-	expect(codes(output)).toEqual(['inDoubt', 'otherPayment', 'paidBefore', 'ready', 'invalid']);
-	expect(output.map((item) => answerOf(item).mode)).toEqual(all(5, 'dryRun'));
-	expect(record()).toEqual(kept);
-	expect(payments()).toHaveLength(sent);
 });
 
 describe('hints', () => {

@@ -208,24 +208,3 @@ describe.each<[how: string, answering: (socket: Socket) => void]>([
 		expect(requests).toBe(1);
 	});
 });
-
-test('a reading call is tried again when the service drips', async () => {
-	let answers = 0;
-	jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
-		const controller = new AbortController();
-		if (answers === 0) setTimeout(() => controller.abort(), 200);
-		return controller.signal;
-	});
-	answer = (socket) => {
-		if (answers++ === 0) drip(socket);
-		else socket.end(reply('200 OK', '{"data":{"feePercent":1}}'));
-	};
-	expect((await run('read')).output[0]?.json).toEqual({ feePercent: 1 });
-	expect(requests).toBe(2);
-});
-
-test('a payment is not sent again after a pause that is longer than its timeout', async () => {
-	answer = (socket) => socket.end(reply('429 x', '', 'Retry-After: 3\r\n'));
-	expect((await payWithin(2_000)).error?.message).toMatch(/too many requests \(429\)/);
-	expect(requests).toBe(1);
-});
