@@ -12,7 +12,6 @@ import { Editor } from '../../support/editor/editor.mts';
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 const ENTRY = 'ETB Wallet';
-const TRIGGER = 'ETB Wallet Trigger';
 
 await rm(SCREENSHOTS, { recursive: true, force: true });
 await mkdir(SCREENSHOTS, { recursive: true });
@@ -141,14 +140,11 @@ void describe('payments', () => {
 			...{ id: 'etbw_employee-7', externalId: 'employee-7' },
 			success: true,
 		});
-		const asText = Object.fromEntries(
-			Object.entries({ ...told, paidAt, walletAddress }).map(([name, value]) => [
-				name,
-				String(value),
-			]),
-		);
-		assert.deepEqual(await editor.table(), [asText]);
-		assert.deepEqual(await editor.schema(), asText);
+		const asText = Object.entries({ ...told, paidAt, walletAddress }).map(([name, value]) => [
+			name,
+			String(value),
+		]);
+		assert.deepEqual(await editor.schema(), Object.fromEntries(asText));
 	});
 
 	test('an amount that can mean two is an error on the node that says what to enter', async () => {
@@ -179,24 +175,5 @@ void describe('events', () => {
 		assert.equal(Reflect.get(Object(event?.['data']), 'amountEtb'), 75);
 		await seen(/^The test has ended\./, editor.output);
 		await editor.show('table');
-	});
-
-	test('a published workflow runs for each event, as the executions tab shows', async () => {
-		await editor.newWorkflow();
-		await editor.chooseNode('event', ENTRY, 'On all events');
-		await editor.closeNode();
-		await editor.publish();
-		await seen('Workflow published');
-		await editor.confirmPublished();
-		stack.sandbox.deposit({ amountEtb: 20 });
-		await editor.openExecutions();
-		await editor.succeeded.waitFor();
-		stack.sandbox.transfer({ amountEtb: 30 });
-		await editor.succeeded.nth(1).waitFor();
-		assert.equal(await editor.succeeded.count(), 2);
-		await editor.succeeded.last().click();
-		await editor.canvasNode(TRIGGER).dblclick();
-		await seen('deposit.mint_queued', editor.output);
-		assert.equal(await editor.output.getByText(/^The test has ended/).count(), 0);
 	});
 });

@@ -133,28 +133,6 @@ export class Editor {
 		await this.page.getByTestId('execute-workflow-button').click();
 	}
 
-	/** Publishes the workflow; n8n says so in a message. */
-	async publish(): Promise<void> {
-		await this.page.getByTestId('workflow-open-publish-modal-button').click();
-		await this.page.getByTestId('workflow-publish-button').click();
-	}
-
-	/** Closes the message about the published workflow and waits for its triggers to be live. */
-	async confirmPublished(): Promise<void> {
-		await this.page.getByRole('button', { name: 'Got it' }).click();
-		await this.page.getByText('Publishing').waitFor({ state: 'hidden' });
-	}
-
-	async openExecutions(): Promise<void> {
-		await this.page.getByTestId('radio-button-executions').click();
-		await this.page.getByTestId('executions-sidebar').waitFor();
-	}
-
-	/** The executions in the open list that succeeded, the newest first. */
-	get succeeded(): Locator {
-		return this.page.getByTestId(/^execution-details-/).filter({ hasText: /Succeeded\s+in/ });
-	}
-
 	// The open node
 
 	async closeNode(): Promise<void> {
@@ -222,23 +200,6 @@ export class Editor {
 		await panel.getByTestId(`radio-button-${view}`).click();
 	}
 
-	/** The rows of the table view by their column titles. */
-	async table(): Promise<Array<Record<string, string>>> {
-		await this.show('table');
-		const table = this.output.locator('table');
-		const titles = await textsOf(table.locator('thead th'));
-		const rows: Array<Record<string, string>> = [];
-		for (const row of await table.locator('tbody tr').all()) {
-			const cells = await textsOf(row.locator('td'));
-			rows.push(
-				Object.fromEntries(
-					titles.flatMap((title, index) => (title === '' ? [] : [[title, cells[index] ?? '']])),
-				),
-			);
-		}
-		return rows;
-	}
-
 	/** The items as the JSON view writes them. */
 	async json(): Promise<Array<Record<string, unknown>>> {
 		await this.show('json');
@@ -289,6 +250,3 @@ export class Editor {
 		await this.page.getByTestId('inline-expression-editor-output').waitFor({ state: 'hidden' });
 	}
 }
-
-const textsOf = async (locator: Locator): Promise<string[]> =>
-	(await locator.allInnerTexts()).map((text) => text.trim());
