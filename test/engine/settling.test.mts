@@ -56,18 +56,6 @@ describe('naming references', () => {
 		expect(codes(paid)).toEqual(['paidBefore', 'paid', 'paidBefore']);
 	});
 
-	test('as paid is for ever: neither a person nor a run changes it', async () => {
-		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
-		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
-		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['paidBefore']);
-		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['paidBefore']);
-		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paidBefore']);
-		expect(codesOf(await pay(itemsFor('a').map((item) => ({ ...item, amountEtb: 11 }))))).toEqual([
-			'paidBefore',
-		]);
-		expect(paidNames()).toEqual(['a']);
-	});
-
 	test('that this node never sent, as in a copy, records those that were paid, and nothing of those that were not', async () => {
 		await pay(itemsFor('a', 'b'));
 		const copy = { nodeId: `${nodeId}-copy` };

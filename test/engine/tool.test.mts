@@ -111,23 +111,21 @@ test("an expression takes the workflow's item, although the model has an argumen
 	expect(paid()).toEqual([right, right, right]);
 });
 
-test('an argument that nothing asks for reaches no field', async () => {
-	const [right, wrong] = [user('right'), user('wrong')];
-	await callAsTool(
-		{ toUserId: '={{ $json.userId }}', amountEtb: fromAi('amountEtb') },
-		{ userId: right },
-		{ amountEtb: '4', userId: wrong },
-	);
-	expect(paid()).toEqual([right]);
-});
-
-test('what the model is asked for comes from the model', async () => {
-	const right = user('right');
-	await callAsTool(
-		{ toUserId: fromAi('toUserId'), amountEtb: fromAi('amountEtb') },
-		{},
-		{ toUserId: right, amountEtb: '4' },
-	);
+test.each<[string, INodeParameters, IDataObject]>([
+	[
+		'an argument that nothing asks for reaches no field',
+		{ toUserId: '={{ $json.userId }}' },
+		{ userId: 'etbw_wrong' },
+	],
+	[
+		'what the model is asked for comes from the model',
+		{ toUserId: fromAi('toUserId') },
+		{ toUserId: 'etbw_right' },
+	],
+])('%s', async (_what, parameters, args) => {
+	const [right] = [user('right'), user('wrong')];
+	const amountEtb = fromAi('amountEtb');
+	await callAsTool({ ...parameters, amountEtb }, { userId: right }, { amountEtb: '4', ...args });
 	expect(paid()).toEqual([right]);
 });
 

@@ -429,26 +429,6 @@ describe('a list', () => {
 		const told = check(rows).map(({ problem }) => /row 2 \(A\)/.exec(problem)?.[0]);
 		expect(told).toEqual(['row 2 (A)', 'row 2 (A)', undefined]);
 	});
-
-	test('has its total told, whatever is in it, and may have the same amount any number of times', () => {
-		const cents = fc.array(fc.integer({ min: 1, max: 10_000_000 }), {
-			minLength: 2,
-			maxLength: 30,
-		});
-		fc.assert(
-			fc.property(cents, fc.boolean(), fc.boolean(), (amounts, isFirst, isOneAmount) => {
-				const rows = amounts.map((each, index) => ({
-					...{ employee: `E-${index}`, name: 'Abebe', amountEtb: (isOneAmount ? 500 : each) / 100 },
-				}));
-				const amountEtb = Math.round(rows.reduce((sum, row) => sum + row.amountEtb * 100, 0)) / 100;
-				const total = { employee: '14', name: 'people', amountEtb };
-				const all = check(isFirst ? [total, ...rows] : [...rows, total]);
-				expect(all.every(({ status }) => status === 'ready')).toBe(true);
-				const remarks = all.at(isFirst ? 0 : -1)?.remarks ?? [];
-				expect(remarks.map(({ code }) => code)).toContain('sumOfOthers');
-			}),
-		);
-	});
 });
 
 describe('the headings of one’s own', () => {

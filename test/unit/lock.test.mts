@@ -60,15 +60,6 @@ test.each([1, 4])(
 	},
 );
 
-test('a failure gives the lock back', async () => {
-	const exclusively = await startProcess();
-	await expect(exclusively(() => Promise.reject(new Error('no database')))).rejects.toThrow(
-		'no database',
-	);
-	expect(entries()).toBeUndefined();
-	await expect(exclusively(() => Promise.resolve('next'))).resolves.toBe('next');
-});
-
 test('a database that fails is not waited for', async () => {
 	const exclusively = await startProcess();
 	jest
@@ -235,25 +226,6 @@ describe('with time', () => {
 		database.rows.delete(row);
 		await pass(1);
 		await access;
-	});
-
-	test('the time that the database took to give the lock counts as held', async () => {
-		const exclusively = await startProcess();
-		called = (name) => {
-			if (name === 'checkProcessedAndRecord') jest.setSystemTime(Date.now() + 15_001);
-		};
-		await expect(exclusively(() => Promise.resolve('done'))).rejects.toThrow('too long');
-	});
-
-	test('a holder that may have lost the lock leaves it to the process that took it over', async () => {
-		const exclusively = await startProcess();
-		const late = exclusively(async () => {
-			jest.setSystemTime(Date.now() + 30_001);
-			database.rows.set(row, [lockMark, 'etb-wallet-waiting-7']);
-			return await Promise.resolve('done');
-		});
-		await expect(late).rejects.toThrow('too long');
-		expect(entries()).toEqual([lockMark, 'etb-wallet-waiting-7']);
 	});
 
 	/** A process that waits for the lock of another one. @returns whether it has had it */
