@@ -3,8 +3,20 @@
  * would read them as results of the node. `__proto__` would give the item inherited fields.
  */
 const ownFields: ReadonlySet<string> = new Set([
-	...['__proto__', 'outcome', 'code', 'message', 'remedy', 'mode', 'reference', 'toUserId'],
-	...['amountEtb', 'requestedAmountEtb', 'httpCode', 'txHash', 'paidAt', 'error'],
+	'__proto__',
+	'outcome',
+	'code',
+	'message',
+	'remedy',
+	'mode',
+	'reference',
+	'toUserId',
+	'amountEtb',
+	'requestedAmountEtb',
+	'httpCode',
+	'txHash',
+	'paidAt',
+	'error',
 ]);
 
 /** The fields of an item that *Create* passes through. */

@@ -177,7 +177,7 @@ const timePassed = (ms: number): void => {
 	jest.spyOn(performance, 'now').mockReturnValue(now + ms);
 };
 /** So long the trigger keeps to the secrets that it has read. */
-const secretsServeMs = 1_000;
+const secretsUsedForMs = 1_000;
 
 describe('n8n closes the trigger', () => {
 	test('because it ends: events are to be sent again, until it opens it', async () => {
@@ -328,7 +328,7 @@ describe('the secret', () => {
 		changing.webhookSecret = 'another-secret';
 		const body = JSON.stringify(transfer('2'));
 		const signature = { 'x-webhook-signature': sign(body, changing.webhookSecret) };
-		timePassed(secretsServeMs);
+		timePassed(secretsUsedForMs);
 		expect((await send(node, body, signature)).status).toBe(200);
 		expect((await send(node, transfer('3'))).status).toBe(401);
 		expect(node.started).toHaveLength(2);
@@ -400,7 +400,7 @@ describe('previous secret', () => {
 		expect((await send(node, transfer('1'))).status).toBe(200);
 		expect(await withOld('2')).toBe(200);
 		changing.previousWebhookSecret = '';
-		timePassed(secretsServeMs);
+		timePassed(secretsUsedForMs);
 		expect(await withOld('3')).toBe(401);
 		expect((await send(node, transfer('last'))).status).toBe(200);
 	});
