@@ -271,7 +271,7 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 		case 'rejected':
 		case 'slowRejected':
 		case 'lateRejected':
-			return json(422, { message: 'no' });
+			return json(422, { message: 'not allowed' });
 		case 'saysNo':
 			return json(200, { success: false, message: 'no' });
 		case 'tooMany':
