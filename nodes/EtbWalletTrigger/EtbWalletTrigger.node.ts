@@ -17,7 +17,7 @@ import {
 	responseModeFromParameter,
 	triggerKey,
 	withoutEventKey,
-} from '../shared/n8nTrigger';
+} from './n8nTrigger';
 import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { openTrigger, receive } from './receive';

@@ -3,7 +3,7 @@
  */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { inTurn } from '../shared/inTurn';
-import { triggerKey, whenEnded } from '../shared/n8nTrigger';
+import { triggerKey, whenEnded } from './n8nTrigger';
 import { marksOf, withTimeout } from '../shared/record/marks';
 import { exclusively } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknownValues';

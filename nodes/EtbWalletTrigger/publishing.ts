@@ -17,7 +17,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { checkWebhookSecrets, credentialType, loadAccount, type Account } from '../shared/account';
 import { inTurn } from '../shared/inTurn';
 import { operationError } from '../shared/n8n';
-import { isStarting, listeningError, projectOf, triggerKey } from '../shared/n8nTrigger';
+import { isStarting, listeningError, projectOf, triggerKey } from './n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError } from '../shared/service/failure';
 import { webhookRequest } from '../shared/service/request';

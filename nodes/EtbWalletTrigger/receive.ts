@@ -1,7 +1,7 @@
 /** Answers a request to the trigger's URL, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from '../shared/n8nTrigger';
+import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from './n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
 import { beginDelivery } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';

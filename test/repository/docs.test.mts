@@ -179,8 +179,8 @@ test('the table of promises names tests that exist, and each test', () => {
 	expect(testFiles.filter((path) => !tested.has(path))).toEqual([]);
 });
 
-test('the tests that notice a change of n8n exist, under the names in nodes/shared', () => {
-	const comments = globSync('nodes/shared/**/*.ts').flatMap((path) => [
+test('the tests that notice a change of n8n exist, under the names in nodes', () => {
+	const comments = globSync('nodes/**/*.ts').flatMap((path) => [
 		...readFileSync(path, 'utf8')
 			.replaceAll('\n * ', ' ')
 			.matchAll(/Noticed by: (`[^@*]*?)(?: @| \*\/|\n)/g),

@@ -1,5 +1,5 @@
 /**
- * The behaviour of n8n that the trigger relies on beyond n8n's documented types, described as in `n8n.ts`.
+ * The behaviour of n8n that the trigger relies on beyond n8n's documented types, described as in `nodes/shared/n8n.ts`.
  */
 import {
 	fromParameter,
@@ -12,9 +12,9 @@ import {
 	type IWebhookFunctions,
 	type WebhookResponseMode,
 } from 'n8n-workflow';
-import { stopwatch, unlessAborted } from './time';
-import { operationError } from './n8n';
-import { isObject, property } from './unknownValues';
+import { stopwatch, unlessAborted } from '../shared/time';
+import { operationError } from '../shared/n8n';
+import { isObject, property } from '../shared/unknownValues';
 
 /**
  * The moment of n8n's answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description
