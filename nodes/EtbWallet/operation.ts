@@ -92,7 +92,7 @@ type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
 
 /**
  * The results of earlier items, for the error. n8n drops these results when the node fails, and the service
- * has no way to list users (service document §2), so their `id` would be lost.
+ * shows no way to list users (service document §4), so their `id` would be lost.
  */
 function describeCompletedItems(
 	done: ReadonlyMap<number, ServiceResult>,

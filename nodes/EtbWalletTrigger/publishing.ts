@@ -8,9 +8,11 @@
  * - A test begins: `listen`. The service gets the URL of the test, unless there is a holder.
  * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. A trigger whose
  *   static data fit becomes the holder without a call. A trigger whose publication is pending is refused
- *   without a call. For any other trigger: as when it is published.
- * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. The holder and its static
- *   data are removed. The service keeps the URL.
+ *   without a call. For any other trigger: as when it is published, but one that stored nothing stores
+ *   nothing.
+ * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. The stored URL is removed.
+ *   If this trigger holds the account with this URL, the holder and the stored account are removed too. The
+ *   service keeps the URL.
  */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';

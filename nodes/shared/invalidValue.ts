@@ -86,7 +86,7 @@ function jsonOf(value: unknown): string {
  * @throws {InvalidValueError} for any other value, which an expression or an imported workflow can give
  */
 export function requiredChoice<Choice extends string>(
-	field: 'Mode' | 'Type',
+	field: string,
 	value: unknown,
 	choices: readonly Choice[],
 ): Choice {

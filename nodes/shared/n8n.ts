@@ -1,8 +1,8 @@
 /**
  * The behaviour of n8n that this package relies on beyond n8n's documented types. Each function describes one
  * behaviour, the consequence if n8n changes it, and the test that notices. Each n8n that was tried
- * (docs/compatibility.md) behaves so, unless a version is named. `n8nTrigger.ts` has the behaviour for the
- * trigger, and `record/marks.ts` that of n8n's record.
+ * (docs/compatibility.md) behaves so, unless a version is named. `nodes/EtbWalletTrigger/n8nTrigger.ts`
+ * has the behaviour for the trigger, and `record/marks.ts` that of n8n's record.
  */
 import {
 	NodeApiError,

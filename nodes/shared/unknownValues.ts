@@ -1,4 +1,5 @@
 /** Values of an unknown type: thrown errors, and values from n8n or the network. */
+import type { IDataObject } from 'n8n-workflow';
 
 /** A property of any value; undefined for null, undefined and missing properties. */
 export function property(value: unknown, name: string | symbol): unknown {
@@ -7,6 +8,10 @@ export function property(value: unknown, name: string | symbol): unknown {
 
 export const isObject = (value: unknown): value is object =>
 	typeof value === 'object' && value !== null;
+
+/** Whether it is an object with named fields. */
+export const hasFields = (value: unknown): value is IDataObject =>
+	isObject(value) && !Array.isArray(value);
 
 export const asError = (thrown: unknown): Error =>
 	thrown instanceof Error ? thrown : new Error(String(thrown));

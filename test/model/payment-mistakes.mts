@@ -284,7 +284,6 @@ export const mistakes: Mutation[] = [
 			'isTemporary: mayRepeat(asked)',
 			'isTemporary: true',
 		],
-		['409 means that it was not paid', '405, 407, 413', '405, 407, 409, 413'],
 		['202 means that it was paid', 'new Set([202, 207])', 'new Set([207])'],
 		[
 			'A success without a hash counts',
@@ -297,6 +296,11 @@ export const mistakes: Mutation[] = [
 			'if (isRefused)',
 		],
 	),
+	...inFile(`${shared}/service/paymentWords.ts`, [
+		'409 means that it was not paid',
+		'405, 407, 413',
+		'405, 407, 409, 413',
+	]),
 	...inFile(
 		`${shared}/service/contradiction.ts`,
 		['A state that is open counts', '[...denials, ...denialsOfPayment]', 'denials'],

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { otherColumns, requiredColumns } from '../../nodes/EtbWallet/list/headings.ts';
+import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/headings.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
 import { firstColumns } from '../support/people.mts';
@@ -272,7 +272,7 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 	const tables = tablesOf(await readExample('people-to-pay.json'));
 	const columnsOf = (table: string): string[] =>
 		(tables.get(table) ?? []).map(({ name }) => name).sort();
-	const ofList = [...requiredColumns, ...otherColumns];
+	const ofList = [...requiredColumns, ...optionalColumns];
 	expect(columnsOf('ETB people to pay')).toEqual([...ofList, 'payroll', 'person'].sort());
 	expect(valuesOf('Keep')).toEqual(columnsOf('ETB people to pay'));
 	// A person keeps the number and the wallet.

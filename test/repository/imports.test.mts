@@ -51,7 +51,7 @@ describe('the code of the package', () => {
 	const floors = [
 		/^nodes\/shared\/[^/]+$/,
 		/^nodes\/shared\/(record|service)\//,
-		/^nodes\/EtbWallet\/(operation|ownFields|parameters)\.ts/,
+		/^nodes\/EtbWallet\/(operation|parameters)\.ts/,
 		/^nodes\/EtbWallet\/(disbursement|list)\//,
 		/^nodes\/EtbWallet\/actions\/\w+\//,
 		/^nodes\/EtbWallet\/actions\/index\.ts/,

@@ -1,7 +1,7 @@
 /** Lists of people to pay: what is read, what is refused, and what can never happen. */
 import fc from 'fast-check';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
-import { otherColumns } from '../../nodes/EtbWallet/list/headings.ts';
+import { optionalColumns } from '../../nodes/EtbWallet/list/headings.ts';
 import { duePeriod, readPeriod } from '../../nodes/shared/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 import { textOf } from '../../nodes/shared/spreadsheet.ts';
@@ -66,7 +66,7 @@ describe('a row', () => {
 		});
 	});
 
-	test.each([...otherColumns])('has what stands in its column %s', (column) => {
+	test.each([...optionalColumns])('has what stands in its column %s', (column) => {
 		const found = Object.entries(one({ [column]: 'value-1' }));
 		const names = found.filter(([, value]) => value === 'value-1').map(([name]) => name);
 		expect(names).toEqual([column === 'userId' ? 'toUserId' : column]);

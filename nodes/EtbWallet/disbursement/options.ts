@@ -105,8 +105,9 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 }
 
 /**
- * Whether this execution may settle: only one that a person starts. A Mode that was left there would stop payments unseen, a
- * repeated execution would apply an old answer, and a model cannot say what became of a payment.
+ * Whether this execution may settle: one that a person starts in the editor, or any whose Mode is an expression; never a tool or
+ * a repeated execution. A Mode that was left there would stop payments unseen, a repeated execution would apply an old answer,
+ * and a model cannot know how a payment ended.
  */
 const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean =>
 	!isTool(context) && !isRetryExecution(context) && (isByExpression || isStartedInEditor(context));

@@ -4,7 +4,7 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { grouped } from '../../shared/grouped';
 import { cut } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
-import { withoutOwnFields } from '../ownFields';
+import { withoutOwnFields } from './ownFields';
 import { codesOfFields } from './codes';
 import type { RunOptions } from './options';
 import {

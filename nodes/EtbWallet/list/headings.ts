@@ -13,9 +13,9 @@ import { messageOf } from '../../shared/unknownValues';
 /** The columns of each list. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
 export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
 /** The columns that a list may have. */
-export const otherColumns = ['userId', 'email', 'phone'] as const;
+export const optionalColumns = ['userId', 'email', 'phone'] as const;
 /** All columns that are read. A list with a column period is checked for another period. */
-export const columnNames = [...requiredColumns, ...otherColumns, 'period'] as const;
+export const columnNames = [...requiredColumns, ...optionalColumns, 'period'] as const;
 export type Column = (typeof columnNames)[number];
 
 /** The heading of a column in the user's own list: the name of the column, unless the user named another. */

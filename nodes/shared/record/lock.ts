@@ -6,7 +6,7 @@
  * - There is no row: no process holds the lock. The process adds *lock*. The database lets one process insert
  *   the row, and this process holds the lock.
  * - The row has *lock*: a process holds the lock, or ended while it held the lock. The process reads until
- *   the row is gone. Every 2 s it adds five marks of its own.
+ *   the row is gone. Every 2 s it adds up to five marks of its own.
  * - The row has *lock* and all marks of the process: the holder is the same as at the last attempt. After 30
  *   to 40 s of this state, the process removes the marks of others, then the row, and tries again.
  * - The row has *lock*, and not all marks of the process: another process acquired the lock since. The
@@ -39,8 +39,8 @@ const randomMarks = (): string[] =>
 const attemptEveryMs = 2_000;
 
 /**
- * A lock that is held for longer, in ms, belongs to a process that ended: a holder needs a few calls of the
- * database.
+ * A lock that is held for longer, in ms, counts as that of a process that ended: a holder needs a few calls
+ * of the database.
  */
 const abandonedAfterMs = 30_000;
 
@@ -113,11 +113,11 @@ async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number
 	const ownMarks = new Set(randomMarks());
 	let sameHolderForMs = monotonicStopwatch();
 	let failures = 0;
-	let hasWaited = false;
+	let isStillHeld = false;
 	for (;;) {
 		if (stop?.aborted === true) throw new Error('The execution was stopped');
 		const heldForMs = stopwatch();
-		const result = await tryToAcquire(lockRow, hasWaited ? ownMarks : undefined);
+		const result = await tryToAcquire(lockRow, isStillHeld ? ownMarks : undefined);
 		if (result === 'acquired') return heldForMs;
 		failures = result instanceof Error ? failures + 1 : 0;
 		if (result instanceof Error && failures === maxFailuresInARow) throw result;
@@ -127,15 +127,16 @@ async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number
 			// A row that is there now belongs to another holder.
 			sameHolderForMs = monotonicStopwatch();
 		}
-		hasWaited = !(await isReleasedSoon(lockRow, stop));
+		isStillHeld = !(await waitForRelease(lockRow, stop));
 	}
 }
 
 /**
  * Waits until no process holds the lock, at most until the next attempt. It only reads, because a write could
  * add the marks of this process to the row of the next holder.
+ * @returns whether it was released
  */
-async function isReleasedSoon(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
+async function waitForRelease(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
 	const waitedMs = monotonicStopwatch();
 	do {
 		await pause(shortPauseMs(), stop);

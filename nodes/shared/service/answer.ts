@@ -1,21 +1,18 @@
-/** The meaning of an answer of the service: done, refused or unknown. No other place decides it. */
+/**
+ * The meaning of one attempt: done, not done or unknown, by its status. `contradiction.ts` judges the fields and words of its
+ * answer, and `retries.ts` the whole call.
+ */
 import { isAbsent } from '../invalidValue';
+import { hasFields } from '../unknownValues';
 import type { Answer, Attempt, NoAnswer } from './attempt';
-import {
-	contradictionOfRefusal,
-	contradictionOfSuccess,
-	hasFields,
-	hasRepeatedName,
-	hasSuccess,
-	isTransactionHash,
-	valuesOf,
-	type Asked,
-} from './contradiction';
+import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
+import { contradictionOfRefusal, contradictionOfSuccess, type Asked } from './contradiction';
 import { changes, mayRepeat } from './request';
 import { notBegun, tooLarge } from './noAnswer';
+import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**
- * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses it.
+ * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses it, or a read failed.
  * `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not show the result.
  */
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
@@ -41,14 +38,6 @@ const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 const openPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 
 /**
- * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a gateway repeats a request
- * (409, 425) or gives up waiting (408).
- */
-const paymentRefusalStatuses: ReadonlySet<number> = new Set([
-	301, 307, 308, 400, 401, 402, 403, 404, 405, 407, 413, 415, 422, 429,
-]);
-
-/**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4 endpoints 6 and 7) is
  * never repeated once it may have been carried out. A payment is done only with a proof: a success status but for those that
  * leave it open, `success: true` and a `txHash` (§2, Disbursement result), and nothing in the answer that contradicts it. It is
@@ -62,11 +51,11 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(asked, attempt);
 	const isRefusal = changes(asked) && refuses(asked, status);
 	const problem = isRefusal ? contradictionOfRefusal(asked, attempt) : undefined;
-	const isRefused = !changes(asked) || (isRefusal && problem === undefined);
+	const wasNotDone = !changes(asked) || (isRefusal && problem === undefined);
 	return {
-		verdict: isRefused ? 'notDone' : 'unknown',
-		code: isRefused ? 'refused' : 'unclear',
-		isTemporary: temporaryStatuses.has(status) && (isRefused || mayRepeat(asked)),
+		verdict: wasNotDone ? 'notDone' : 'unknown',
+		code: wasNotDone ? 'refused' : 'unclear',
+		isTemporary: temporaryStatuses.has(status) && (wasNotDone || mayRepeat(asked)),
 		problem,
 	};
 }
@@ -108,21 +97,17 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	if (changes(asked) && body !== undefined && hasRepeatedName(answer))
 		return 'with the same name twice in its body';
 	const maySayNothing = asked.defaultOutput !== undefined;
-	if (!hasFields(body) && !(maySayNothing && (body !== undefined || isPlain(answer)))) {
+	const isReadable = hasFields(body) || (maySayNothing && (body !== undefined || isPlain(answer)));
+	if (!isReadable) {
 		const isEmpty = answer.text.trim() === '';
 		return isEmpty ? 'with an empty body' : 'with a body that is not a JSON object';
 	}
-	const contradicts = contradictionOfSuccess(body ?? answer.text, asked);
-	if (contradicts !== undefined || answersWith === undefined) return contradicts;
+	const contradiction = contradictionOfSuccess(body ?? answer.text, asked);
+	if (contradiction !== undefined || answersWith === undefined) return contradiction;
 	const found = valuesOf(body, answersWith).filter((value) => value !== undefined);
-	const isThere = movesMoney
-		? found.every(isTransactionHash) && new Set(found).size === 1
-		: !found.every(isAbsent);
-	if (isThere) return undefined;
-	const isMissing = found.every(isAbsent);
-	return isMissing
-		? `with no ${answersWith} in its body`
-		: `with a ${answersWith} that is no proof`;
+	if (found.every(isAbsent)) return `with no ${answersWith} in its body`;
+	const isProof = found.every(isTransactionHash) && new Set(found).size === 1;
+	return movesMoney && !isProof ? `with a ${answersWith} that is no proof` : undefined;
 }
 
 /** Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON. */

@@ -11,7 +11,7 @@ export interface Answer {
 	status: number;
 	headers: Record<string, unknown>;
 	text: string;
-	/** The text, when it is JSON that is not too deep. */
+	/** The value of the text, if it is JSON that is not too deep. */
 	body: unknown;
 }
 

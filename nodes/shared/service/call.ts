@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import type { Account } from '../account';
 import { requestUntil } from '../n8n';
-import { hasFields } from './contradiction';
+import { hasFields } from '../unknownValues';
 import { makeAttempt } from './attempt';
 import { describeFailure, type ServiceFailure } from './failure';
 import type { ServiceRequest } from './request';

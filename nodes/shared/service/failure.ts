@@ -111,7 +111,7 @@ export function describeFailure(
 			? `${explanation.problem} (${status})`
 			: shortLine(`The service answered ${status} ${problem}`, hide);
 	const remedy =
-		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkAnswer);
+		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkRequest);
 	return {
 		verdict,
 		code,
@@ -121,7 +121,7 @@ export function describeFailure(
 	};
 }
 
-const checkAnswer =
+const checkRequest =
 	'Check the values that were sent, and the Base URL in the ETB Wallet API credential.';
 
 function describeNoAnswer(

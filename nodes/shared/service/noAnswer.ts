@@ -1,6 +1,6 @@
 /** Messages, and remedies where they are not the usual one, for attempts without an answer, by the code of the error. */
 
-/** Codes of our own: the time of an attempt was over, or the execution was stopped. */
+/** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
 export const timedOut = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
 /** Its answer was longer than what is read. */

@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
-import { columnNames, otherColumns, requiredColumns, type Column } from '../../list/headings';
+import { columnNames, optionalColumns, requiredColumns, type Column } from '../../list/headings';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import { readPeriod } from '../../../shared/period';
 import {
@@ -52,7 +52,7 @@ export const checkList: Operation = {
 	},
 	fields: [
 		{
-			displayName: `Reads the columns ${bold(requiredColumns)}, and if there are, ${bold(otherColumns)}; if yours have other headings, write them into Columns. Only a row with the status ready has an amount and a reference, so no other one can be paid.`,
+			displayName: `Reads the columns ${bold(requiredColumns)}, and if there are, ${bold(optionalColumns)}; if yours have other headings, write them into Columns. Only a row with the status ready has an amount and a reference, so no other one can be paid.`,
 			name: 'columnsNotice',
 			type: 'notice',
 			default: '',

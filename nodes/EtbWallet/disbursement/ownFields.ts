@@ -1,5 +1,5 @@
 /**
- * The fields that only *Create* writes. The same fields of the input are dropped, because workflows and n8n
+ * The fields that only this node writes. The same fields of the input are dropped, because workflows and n8n
  * would read them as results of the node. `__proto__` would give the item inherited fields.
  */
 const ownFields: ReadonlySet<string> = new Set([
@@ -19,6 +19,6 @@ const ownFields: ReadonlySet<string> = new Set([
 	'error',
 ]);
 
-/** The fields of an item that *Create* passes through. */
+/** The fields of an item that come from elsewhere. */
 export const withoutOwnFields = <Value>(fields: Record<string, Value>): Record<string, Value> =>
 	Object.fromEntries(Object.entries(fields).filter(([name]) => !ownFields.has(name)));

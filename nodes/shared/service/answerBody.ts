@@ -1,0 +1,51 @@
+/** Reads the body of an answer: its fields and their values, in whatever shape it comes. */
+import { isAbsent } from '../invalidValue';
+import { isObject, property } from '../unknownValues';
+import type { Answer } from './attempt';
+
+/** The values of a name at the top of a body and in its `data`, where the service puts some (service document §4). */
+export const valuesOf = (body: unknown, name: string): unknown[] =>
+	[body, property(body, 'data')].map((each) => property(each, name));
+
+export const hasSuccess = (body: unknown, value: boolean): boolean =>
+	valuesOf(body, 'success').includes(value);
+
+/** Whether an object in the text of an answer has a name twice: of two values JSON keeps the last one. */
+export const hasRepeatedName = ({ text, body }: Answer): boolean =>
+	namesIn(text) !== namesIn(JSON.stringify(body));
+
+const namesIn = (json: string): number =>
+	json.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':')).length ?? 0;
+
+/** In characters. The beginning of a longer name is cut off, so that a hostile answer takes linear time. */
+const maxNameLength = 80;
+
+/** The texts, numbers and truths of a body, by the names that lead to them. */
+type Fields = Map<string, Set<string>>;
+
+/** The values of a body, under names such as `data.status`, also of `status: { value: … }`. */
+export function fieldsIn(body: unknown): Fields {
+	const fields: Fields = new Map();
+	const collect = (value: unknown, name: string): void => {
+		if (isAbsent(value)) return;
+		if (!isObject(value)) {
+			const found = fields.get(name);
+			if (found === undefined) fields.set(name, new Set([String(value).trim()]));
+			else found.add(String(value).trim());
+		} else if (Array.isArray(value)) {
+			for (const entry of value) collect(entry, name);
+		} else {
+			for (const [own, part] of Object.entries(value)) collect(part, nameOfPart(name, own.trim()));
+		}
+	};
+	collect(body, '');
+	return fields;
+}
+
+function nameOfPart(name: string, own: string): string {
+	if (name === '') return own.slice(-maxNameLength);
+	return partNames.test(own) ? name : `${name}.${own}`.slice(-maxNameLength);
+}
+
+/** Names that are left out of the path: those inside a state that is an object, such as `{ value: 'failed' }`. */
+const partNames = /^(?:value|name|text|type|label|current|key|[#_$](?:text|value)?)$/i;
