@@ -1,5 +1,6 @@
 /**
- * The behaviour of n8n that the trigger relies on beyond n8n's documented types, described as in `nodes/shared/n8n.ts`.
+ * The behaviour of n8n that the trigger relies on beyond n8n's documented types, described as in
+ * `nodes/shared/n8n.ts`.
  */
 import {
 	fromParameter,

@@ -36,13 +36,19 @@ export function textOf(cell: unknown): string {
 		.replace(/^['’](?=\d)/, '');
 }
 
-/** The visible text of a cell. @returns an empty text also for `n/a`, `null`, `-` and the like */
+/**
+ * The visible text of a cell.
+ * @returns an empty text also for `n/a`, `null`, `-` and the like
+ */
 export function valueIn(cell: unknown): string {
 	const text = textOf(cell).replace(invisible, '');
 	return /^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
 }
 
-/** The visible text of a field. @returns an empty text for a row without the field */
+/**
+ * The visible text of a field.
+ * @returns an empty text for a row without the field
+ */
 export const fieldIn = (row: unknown, field: string): string => valueIn(property(row, field));
 
 /**
@@ -111,7 +117,10 @@ export function nearbyDay(cell: unknown, now: Date): string {
 	return isNear ? day.toISOString().slice(0, 'YYYY-MM-DD'.length) : '';
 }
 
-/** The letters by which a spreadsheet names a column: A to Z, AA … @param index counted from 0 */
+/**
+ * The letters by which a spreadsheet names a column: A to Z, AA …
+ * @param index counted from 0
+ */
 export const columnLetters = (index: number): string =>
 	(index < 26 ? '' : columnLetters(Math.floor(index / 26) - 1)) +
 	String.fromCharCode(65 + (index % 26));

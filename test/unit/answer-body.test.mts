@@ -362,7 +362,7 @@ describe('a payment', () => {
 	});
 
 	test.each([
-		...words('failed err error rejected declined denied refused cancelled aborted invalid bad'),
+		...words('failed err error rejected declined denied refused invalid bad'),
 		...words('insufficient forbidden not_found unsuccessful unauthorized unprocessable no false'),
 		...words('400 404 422'),
 		'too many requests',
@@ -426,6 +426,10 @@ describe('a payment', () => {
 			'SERVER_ERROR',
 		],
 		...['Contact support with transaction ID FT1', 'This payment exists', 'Something went wrong'],
+		...['Invalid response body: Premature close', 'database is locked', 'Transaction not found'],
+		...['This operation was aborted', 'Webhook endpoint not found', 'Reference must not be reused'],
+		...['Account locked: transfer underway', 'Payment must be approved by a second person'],
+		...['The bank accepted the transfer, but it is invalid', 'ክፍያው ተልኳል', '23505'],
 	])('that is refused in the words %s is unknown', (message) => {
 		expect(verdictOn(422, { message })).toBe('unknown');
 		expect(verdictOn(400, { success: false, error: message })).toBe('unknown');
@@ -446,6 +450,7 @@ describe('a payment', () => {
 
 	test.each([
 		...['Insufficient balance (3 < 10)', 'Amount must be > 0', 'User has been suspended'],
+		...['amountEtb is not a number', 'No wallet for this user', 'Account must be approved'],
 		...['Wallet is not active', 'No such user', 'Daily limit exceeded', 'Too many requests'],
 	])('that is refused in the words %s is not done', (message) => {
 		expect(verdictOn(422, { error: 'Bad Request', message })).toBe('notDone');

@@ -1,4 +1,7 @@
-/** Claims of the pay gate. A claim holds for a batch of items. One run of a node uses it, in the execution that claimed it, and in time. */
+/**
+ * Claims of the pay gate. A claim holds for a batch of items. One run of a node uses it, in the execution
+ * that claimed it, and in time.
+ */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/time';
 import {
@@ -21,22 +24,25 @@ interface Claim {
 	timeLeftMs?: () => number;
 }
 
-/** A claim that was used. `tries`: only these may use it. `timeLeftMs`: the time left, by the text of Not After. */
+/**
+ * A claim that was used. `tries`: only these may use it. `timeLeftMs`: the time left, by the text of Not
+ * After.
+ */
 interface UsedClaim {
 	tries: object;
 	timeLeftMs: Map<string, () => number>;
 }
 
 /**
- * The claims that were used in this process, the newest. n8n runs an execution once, and in one process as long as it does not
- * wait between the gate and this node.
+ * The claims that were used in this process, the newest. n8n runs an execution once, and in one process as
+ * long as it does not wait between the gate and this node.
  */
 const usedClaims = new Map<string, UsedClaim>();
 const maxUsedClaims = 10_000;
 
 /**
- * Uses up the claim of an item, also if the item cannot be paid: the gate hands out again what is told to be not paid, so an
- * old claim must never pay.
+ * Uses up the claim of an item, also if the item cannot be paid: the gate hands out again what is told to be
+ * not paid, so an old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
 export function useClaim(
@@ -87,8 +93,8 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	if (Number.isNaN(msAtFirst) || msAtFirst > maxNotAfterMs)
 		throw invalid('Not After', value, 'is not a time of the pay gate', remedy);
 	const passedMs = stopwatch();
-	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the gate gives it
-	// to another execution.
+	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the
+	// gate gives it to another execution.
 	const timeLeftMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
 	used.timeLeftMs.set(text, timeLeftMs);
 	return timeLeftMs;

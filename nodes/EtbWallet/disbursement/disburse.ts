@@ -1,4 +1,7 @@
-/** Disbursement → Create: reads all payments of a run, checks them, reserves and sends them, and reports how each ended. */
+/**
+ * Disbursement → Create: reads all payments of a run, checks them, reserves and sends them, and reports how
+ * each ended.
+ */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { addHint, isStopped } from '../../shared/n8n';
@@ -15,9 +18,10 @@ import { hintAtPeopleTwice, reportRun } from './report';
 import { notRecorded, resultOfState, settleSteps } from './results';
 
 /**
- * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a person found out;
- * both send nothing. Everything is checked before the first payment.
- * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not attempted
+ * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a
+ * person found out; both send nothing. Everything is checked before the first payment.
+ * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not
+ * attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
 	const settings = await loadSettings(context, () => readOptions(context, read));
@@ -26,7 +30,8 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const entries = readEntries(context, (entry) => readPayment(read, entry, options.maxAmount));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const endRefused = async (refused: Result): Promise<INodeExecutionData[]> => {
-		// Without it a register would get `notPaid` for people who were paid earlier. If the database fails, each is refused.
+		// Without it a register would get `notPaid` for people who were paid earlier. If the database fails, each
+		// is refused.
 		if (context.continueOnFail())
 			await endByRecord(record, entries.filter(isPending), options, (payment, result) => {
 				if (result.code !== 'ready') payment.result = result;
@@ -67,7 +72,10 @@ function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined
 	};
 }
 
-/** The refusal of a run if the treasury does not hold the sum that is still to be paid; undefined if it may start. */
+/**
+ * The refusal of a run if the treasury does not hold the sum that is still to be paid; undefined if it may
+ * start.
+ */
 async function uncovered(
 	{ context, account, options }: Run,
 	record: PaymentRecord,

@@ -35,7 +35,10 @@ export const minTimeoutMs = 1_000;
 /** At most this many payments are under way at once. */
 export const maxConcurrency = 100;
 
-/** The options where n8n saved none, because nobody added it; also for the error of a run whose options cannot be read. */
+/**
+ * The options where n8n saved none, because nobody added it; also for the error of a run whose options cannot
+ * be read.
+ */
 export const optionsWhenNoneSaved: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,
@@ -43,7 +46,10 @@ export const optionsWhenNoneSaved: RunOptions = {
 	checkBalance: false,
 };
 
-/** The options of Disbursement → Create. @throws {InvalidValueError} */
+/**
+ * The options of Disbursement → Create.
+ * @throws {InvalidValueError}
+ */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given = savedOptions(context);
 	const limit = (name: string, field: string): Decimal | undefined =>
@@ -57,7 +63,10 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 	};
 }
 
-/** The options of Disbursement → Pay Claims. @throws {InvalidValueError} */
+/**
+ * The options of Disbursement → Pay Claims.
+ * @throws {InvalidValueError}
+ */
 export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
 	...optionsWhenNoneSaved,
 	...sendOptionsOf(savedOptions(context)),
@@ -75,8 +84,8 @@ function sendOptionsOf({
 }
 
 /**
- * The options as n8n saved them, or their defaults. One whose expression gives nothing stays undefined, so that it is
- * refused: no check is off unnoticed.
+ * The options as n8n saved them, or their defaults. One whose expression gives nothing stays undefined, so
+ * that it is refused: no check is off unnoticed.
  */
 function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
 	const { checkBalance, concurrency, timeoutMs: timeout } = optionsWhenNoneSaved;
@@ -87,7 +96,8 @@ function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
 }
 
 /**
- * One mode for the whole run. n8n's evaluation makes a dry run of it, because the answers of the service are invented then.
+ * One mode for the whole run. n8n's evaluation makes a dry run of it, because the answers of the service are
+ * invented then.
  * @throws {InvalidValueError} also where nobody may settle
  */
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
@@ -105,9 +115,9 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 }
 
 /**
- * Whether this execution may settle: one that a person starts in the editor, or any whose Mode is an expression; never a tool or
- * a repeated execution. A Mode that was left there would stop payments unseen, a repeated execution would apply an old answer,
- * and a model cannot know how a payment ended.
+ * Whether this execution may settle: one that a person starts in the editor, or any whose Mode is an
+ * expression; never a tool or a repeated execution. A Mode that was left there would stop payments unseen, a
+ * repeated execution would apply an old answer, and a model cannot know how a payment ended.
  */
 const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean =>
 	!isTool(context) && !isRetryExecution(context) && (isByExpression || isStartedInEditor(context));

@@ -1,4 +1,7 @@
-/** Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses each claim once. */
+/**
+ * Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses
+ * each claim once.
+ */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isStopped, triesOf } from '../../shared/n8n';
@@ -52,8 +55,9 @@ const stepsAtGate =
 	'It may have been paid. Ask the partner service, and settle it at the desk of the pay gate: it does not hand it out again before.';
 
 /**
- * Refuses a run in which something between the gate and this node repeats an item: one of the two would be told as not paid,
- * and the gate would hand out again what the other one paid. @throws {InvalidValueError}
+ * Refuses a run in which something between the gate and this node repeats an item: one of the two would be
+ * told as not paid, and the gate would hand out again what the other one paid.
+ * @throws {InvalidValueError}
  */
 function requireEachOnce(context: IExecuteFunctions): void {
 	const first = new Map<string, number>();
@@ -77,8 +81,9 @@ function requireEachOnce(context: IExecuteFunctions): void {
 }
 
 /**
- * Refuses one item whose reference looks like that of an item before it. PostgreSQL and JavaScript can have different versions
- * of Unicode, so the gate hands out a few such pairs; the others of the run are paid. @throws {InvalidValueError}
+ * Refuses one item whose reference looks like that of an item before it. PostgreSQL and JavaScript can have
+ * different versions of Unicode, so the gate hands out a few such pairs; the others of the run are paid.
+ * @throws {InvalidValueError}
  */
 function requireOtherLook(
 	context: IExecuteFunctions,

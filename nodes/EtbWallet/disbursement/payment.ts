@@ -58,14 +58,20 @@ export const outcomeOfEntry = ({ result }: Entry): Outcome | undefined =>
 export const isFailed = (entry: Entry): entry is EndedEntry =>
 	['notPaid', 'unknown'].includes(outcomeOfEntry(entry) ?? '');
 
-/** Reads a payment. The entry gets each value as soon as it is read. @throws {InvalidValueError} */
+/**
+ * Reads a payment. The entry gets each value as soon as it is read.
+ * @throws {InvalidValueError}
+ */
 export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
 	entry.reference = requiredReference(read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
 	readPayee(read, entry, maxAmount);
 }
 
-/** Reads a person and an amount. An amount above the maximum ends the entry. @throws {InvalidValueError} */
+/**
+ * Reads a person and an amount. An amount above the maximum ends the entry.
+ * @throws {InvalidValueError}
+ */
 export function readPayee(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
 	entry.toUserId = requiredText(
 		'To User ID',

@@ -53,8 +53,8 @@ type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 export type PaymentState = ReferenceState | 'paidToAnother';
 
 /**
- * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid, although this node
- * never sent it. `settledBefore`: refused, because it was settled as not paid before.
+ * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid,
+ * although this node never sent it. `settledBefore`: refused, because it was settled as not paid before.
  */
 export type Settled =
 	| ReferenceState
@@ -75,7 +75,10 @@ const clockDifferenceMs = 10_000;
 /** A slot of time, in ms. */
 const slotMs = ownForMs + clockDifferenceMs;
 
-/** The longest time, in ms, from the last reservation in a bucket until each process sees its references as in doubt. */
+/**
+ * The longest time, in ms, from the last reservation in a bucket until each process sees its references as in
+ * doubt.
+ */
 const inFlightMs = 2 * slotMs + clockDifferenceMs;
 
 export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
@@ -83,8 +86,8 @@ export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
 const slotNow = (): number => Math.floor(Date.now() / slotMs);
 
 /**
- * The number of groups of references. Each slot with a reservation leaves at most so many *busy* marks for ever. With one group,
- * a single payment would keep every interrupted reference in flight.
+ * The number of groups of references. Each slot with a reservation leaves at most so many *busy* marks for
+ * ever. With one group, a single payment would keep every interrupted reference in flight.
  */
 const buckets = 16;
 
@@ -145,7 +148,8 @@ export class PaymentRecord {
 	/**
 	 * Records how payments ended and reserves others, in one change. When it throws, nothing wanted may be sent.
 	 * @param ended were reserved before; one without a result was not sent
-	 * @returns the states of those wanted, of which the `unused` ones are reserved now; and the age of these reservations, in ms
+	 * @returns the states of those wanted, of which the `unused` ones are reserved now; and the age of these
+	 * reservations, in ms
 	 */
 	async endAndReserve(
 		ended: Payment[],
@@ -179,7 +183,8 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be recorded.
+	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be
+	 * recorded.
 	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before
 	 */
 	async settle<Each extends Keyed>(
@@ -205,7 +210,8 @@ export class PaymentRecord {
 			);
 			for (const each of inDoubt)
 				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'settledBefore');
-			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only once.
+			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
+			// once.
 			await change.write(freed.map(settledNotPaidMark));
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;
@@ -230,7 +236,8 @@ export class PaymentRecord {
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
-		// A late answer of another run may have recorded *paid*, after a person freed the reference and this run reserved it.
+		// A late answer of another run may have recorded *paid*, after a person freed the reference and this run
+		// reserved it.
 		const paidByOthers = await havingFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
 		change.remove(free.flatMap(marksOfUse));

@@ -1,7 +1,13 @@
-/** A change of n8n's record. To ask for a mark also writes it, so a mark that was not there is removed again at the end. */
+/**
+ * A change of n8n's record. To ask for a mark also writes it, so a mark that was not there is removed again
+ * at the end.
+ */
 import type { Marks } from '../../shared/record/marks';
 
-/** One change of the record, made under its lock. The marks that it wrote only to ask are removed in one call at its end. */
+/**
+ * One change of the record, made under its lock. The marks that it wrote only to ask are removed in one call
+ * at its end.
+ */
 export class RecordChange {
 	private readonly record: Marks;
 	/** Whether each mark that was asked for was there. */
@@ -14,12 +20,13 @@ export class RecordChange {
 	}
 
 	/**
-	 * @param alsoWrite marks that are written in the same call, and stay also if the change fails; none is in `marks`
+	 * @param alsoWrite marks that are written in the same call, and stay also if the change fails; none is in
+	 * `marks`
 	 * @returns those of `marks` that were there before this change
 	 */
 	async ask(marks: string[], alsoWrite: string[] = []): Promise<ReadonlySet<string>> {
-		// This comes before the call, because a call that throws may have stored *paid*. If *sent* were then removed, the
-		// reference would count as unused.
+		// This comes before the call, because a call that throws may have stored *paid*. If *sent* were then
+		// removed, the reference would count as unused.
 		for (const mark of alsoWrite) this.toRemove.delete(mark);
 		const unasked = marks.filter((mark) => !this.answers.has(mark));
 		const before = await this.record.add([...alsoWrite, ...unasked]);

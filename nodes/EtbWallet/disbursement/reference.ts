@@ -9,8 +9,9 @@ const maxReferenceLength = 200;
 export const keyOf = comparableText;
 
 /**
- * Reads a reference. A whole number becomes text; white space around it goes, and inside it is one blank: a line break would
- * make two references of one in a list of them. @throws {InvalidValueError}
+ * Reads a reference. A whole number becomes text; white space around it goes, and inside it is one blank: a
+ * line break would make two references of one in a list of them.
+ * @throws {InvalidValueError}
  */
 export function requiredReference(value: unknown, field = 'Reference'): string {
 	const remedy =

@@ -115,7 +115,8 @@ export function runError(
 	const outcome = failedEntry && outcomeOfEntry(failedEntry);
 	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
 	const nobody = mayBePaid ? [] : ['Nobody was paid'];
-	// An error about the whole run has it in the message, because n8n hides the description until a person opens the error.
+	// An error about the whole run has it in the message, because n8n hides the description until a person opens
+	// the error.
 	const [texts, advice] =
 		failedEntry === undefined ? [[message, ...nobody], [remedy]] : [[message], [...nobody, remedy]];
 	// All of it in the message, because n8n tells an AI agent nothing else.

@@ -1,4 +1,7 @@
-/** A run of a node that pays, for both operations that do: its settings, its entries, and keeping how they end. */
+/**
+ * A run of a node that pays, for both operations that do: its settings, its entries, and keeping how they
+ * end.
+ */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
@@ -62,7 +65,8 @@ export function readEntries(context: IExecuteFunctions, read: (entry: Entry) => 
 		} catch (error) {
 			invalid = refusedAs('invalid', error);
 		}
-		// The check includes entries whose amount cannot be read, because their reference may be that of another entry.
+		// The check includes entries whose amount cannot be read, because their reference may be that of another
+		// entry.
 		const same = sameReference(entry);
 		// The result that `read` gave stays: the claim of this item may have been sent before.
 		entry.result ??= same ?? invalid;
@@ -89,8 +93,9 @@ export function throwIfInvalid(
 }
 
 /**
- * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier tries of "Retry On
- * Fail". @param entries those without a result get `refused`; if a setting is wrong, so do those with a wrong field
+ * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier
+ * tries of "Retry On Fail".
+ * @param entries those without a result get `refused`; if a setting is wrong, so do those with a wrong field
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function reportRefused(
@@ -104,7 +109,8 @@ export function reportRefused(
 	addHint(context, refused.message ?? '');
 	for (const entry of entries) {
 		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);
-		// The error of a setting replaces those of fields: if Mode was meant to be Settle Unknown, the items do not matter.
+		// The error of a setting replaces those of fields: if Mode was meant to be Settle Unknown, the items do not
+		// matter.
 		if (entry.result === undefined || (refused.code === 'settings' && isOfField))
 			entry.result = refused;
 	}

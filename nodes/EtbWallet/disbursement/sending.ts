@@ -1,4 +1,7 @@
-/** Sends payments: reserves them in the record a window at a time, sends a few at once, and reads how each ended. */
+/**
+ * Sends payments: reserves them in the record a window at a time, sends a few at once, and reads how each
+ * ended.
+ */
 import { decimalText } from '../../shared/decimal';
 import { addHint } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
@@ -21,7 +24,8 @@ function windowsOf<Value>(size: number, values: Value[]): Value[][] {
 }
 
 /**
- * The states of payments. They are asked in windows: a question writes marks, and a crash leaves those of one window.
+ * The states of payments. They are asked in windows: a question writes marks, and a crash leaves those of one
+ * window.
  * @throws {Error} when n8n's database fails
  */
 export async function statesOfAll(
@@ -36,8 +40,8 @@ export async function statesOfAll(
 }
 
 /**
- * Sends the payments that the record allows, and ends all. A crash leaves the reservations of one window; while a window is
- * reserved, also those of the one before, which is recorded in the same change.
+ * Sends the payments that the record allows, and ends all. A crash leaves the reservations of one window;
+ * while a window is reserved, also those of the one before, which is recorded in the same change.
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
@@ -47,8 +51,8 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const ended = unrecorded;
-		// After a change that failed only *paid* is recorded again. The change may have been stored, and somebody may have settled
-		// or reserved the others since.
+		// After a change that failed only *paid* is recorded again. The change may have been stored, and somebody
+		// may have settled or reserved the others since.
 		unrecorded = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
 		let reserved: Awaited<ReturnType<PaymentRecord['endAndReserve']>>;
 		try {
@@ -79,7 +83,10 @@ interface FailedChange {
 	ended: Payment[];
 }
 
-/** Warns about payments whose results may be missing in the record: a later run reports them as unknown, and does not send them. */
+/**
+ * Warns about payments whose results may be missing in the record: a later run reports them as unknown, and
+ * does not send them.
+ */
 function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
@@ -135,7 +142,9 @@ const disburseRequest = {
 	},
 } as const satisfies ServiceRequest;
 
-/** Sends a payment, and reads how it ended. An exception counts as unknown, because the request may have left. */
+/**
+ * Sends a payment, and reads how it ended. An exception counts as unknown, because the request may have left.
+ */
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,

@@ -1,4 +1,7 @@
-/** Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent, whatever items arrive. */
+/**
+ * Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent, whatever
+ * items arrive.
+ */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import {
@@ -52,16 +55,18 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 };
 
 /**
- * Records what a person found out about named references. Outside the editor, and by an expression anywhere, *was not paid*
- * counts once for each reference: an execution that runs again must not free what was sent since.
- * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node continues on fail
+ * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
+ * *was not paid* counts once for each reference: an execution that runs again must not free what was sent
+ * since.
+ * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
+ * continues on fail
  */
 export async function settle(
 	context: IExecuteFunctions,
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
-	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles nothing: it could
-	// free what was sent since.
+	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles
+	// nothing: it could free what was sent since.
 	const tries = triesOf(context);
 	if (tries.failure !== undefined) return notSettled(context, tries.failure);
 	let wasPaid: Named[];
@@ -114,7 +119,10 @@ function notSettled(
 	return [hasErrorOutput(context) ? errorItem(json, 0) : { json, pairedItem: { item: 0 } }];
 }
 
-/** The references in a field, one a line: of all items, if an expression gives them. @throws {InvalidValueError} */
+/**
+ * The references in a field, one a line: of all items, if an expression gives them.
+ * @throws {InvalidValueError}
+ */
 function namedReferences(
 	context: IExecuteFunctions,
 	name: 'wasPaid' | 'wasNotPaid',

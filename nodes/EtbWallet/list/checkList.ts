@@ -178,7 +178,10 @@ const registered = ({ amountEtb, ...payment }: RegisteredPayment) => ({
 	workflow: payment.workflow,
 });
 
-/** Refuses a list of another period, such as the result of the last one. @throws {InvalidValueError} */
+/**
+ * Refuses a list of another period, such as the result of the last one.
+ * @throws {InvalidValueError}
+ */
 function requirePeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
 	for (const { cells, line } of rows) {
 		const written = textOf(cells.period);

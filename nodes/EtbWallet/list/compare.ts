@@ -23,7 +23,10 @@ const fields = [
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
-/** Makes the function that gives a row all its remarks. @param listed the rows of the list with a person */
+/**
+ * Makes the function that gives a row all its remarks.
+ * @param listed the rows of the list with a person
+ */
 export function remarksAmong(listed: readonly ReadRow[], known: Known, now: Date) {
 	const persons = listed.map(({ person }) => person);
 	const paid = known.payments?.filter(isPaid) ?? [];

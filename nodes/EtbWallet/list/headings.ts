@@ -82,7 +82,10 @@ export function readList(items: readonly Fields[], headingOf: HeadingOf) {
 
 const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
 
-/** The rows of a list as a sheet, whose first row are the names of fields. @throws {InvalidValueError} */
+/**
+ * The rows of a list as a sheet, whose first row are the names of fields.
+ * @throws {InvalidValueError}
+ */
 function sheetOf(items: readonly Fields[]) {
 	const [{ error, ...fields } = {}] = items;
 	// A node before this one that fails and continues gives one item with its error.

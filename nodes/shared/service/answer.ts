@@ -1,6 +1,6 @@
 /**
- * The meaning of one attempt: done, not done or unknown, by its status. `contradiction.ts` judges the fields and words of its
- * answer, and `retries.ts` the whole call.
+ * The meaning of one attempt: done, not done or unknown, by its status. `contradiction.ts` judges the fields
+ * and words of its answer, and `retries.ts` the whole call.
  */
 import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
@@ -12,14 +12,16 @@ import { notBegun, tooLarge } from './noAnswer';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**
- * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses it, or a read failed.
- * `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not show the result.
+ * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
+ * it, or a read failed. `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not
+ * show the result.
  */
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
- * The verdict on one attempt. `notDone`: it was not carried out, or it only reads. `unknown`: it may have been carried out.
- * `isTemporary`: the failure is usually temporary, and a repetition is safe. `problem` follows the status in the message.
+ * The verdict on one attempt. `notDone`: it was not carried out, or it only reads. `unknown`: it may have
+ * been carried out. `isTemporary`: the failure is usually temporary, and a repetition is safe. `problem`
+ * follows the status in the message.
  */
 export type Judgement =
 	| { verdict: 'done' }
@@ -29,8 +31,8 @@ export type Judgement =
 const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Client errors and redirects that can also follow a request that was carried out: by 408 and 499 a proxy says that it gave up
- * waiting, by 302 and 303 a service says where to see what it did.
+ * Client errors and redirects that can also follow a request that was carried out: by 408 and 499 a proxy
+ * says that it gave up waiting, by 302 and 303 a service says where to see what it did.
  */
 const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
@@ -38,11 +40,11 @@ const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 const openPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 
 /**
- * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4 endpoints 6 and 7) is
- * never repeated once it may have been carried out. A payment is done only with a proof: a success status but for those that
- * leave it open, `success: true` and a `txHash` (§2, Disbursement result), and nothing in the answer that contradicts it. It is
- * refused only by a status of a refusal, or `success: false`, and a body that has nothing but the fields of a refusal (§7 does not
- * show which).
+ * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
+ * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
+ * proof: a success status but for those that leave it open, `success: true` and a `txHash` (§2, Disbursement
+ * result), and nothing in the answer that contradicts it. It is refused only by a status of a refusal, or
+ * `success: false`, and a body that has nothing but the fields of a refusal (§7 does not show which).
  */
 export function judge(asked: Asked, attempt: Attempt): Judgement {
 	if (attempt.kind === 'noAnswer') return judgeNoAnswer(asked, attempt);
@@ -88,7 +90,10 @@ function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 	return { verdict, code: 'unclear', isTemporary: false, problem };
 }
 
-/** The reason why an answer with a success status does not show that the call was done, to follow "The service answered 200". */
+/**
+ * The reason why an answer with a success status does not show that the call was done, to follow "The service
+ * answered 200".
+ */
 function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
 	const movesMoney = asked.movesMoney === true;
@@ -110,5 +115,7 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	return movesMoney && !isProof ? `with a ${answersWith} that is no proof` : undefined;
 }
 
-/** Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON. */
+/**
+ * Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON.
+ */
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);

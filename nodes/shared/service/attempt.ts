@@ -23,8 +23,9 @@ export interface NoAnswer {
 }
 
 /**
- * Makes one attempt. The timeout ends it and closes its connection, also if the body arrives slowly, never ends, or is not
- * HTTP. @param timeoutMs from its start to the last byte of the body
+ * Makes one attempt. The timeout ends it and closes its connection, also if the body arrives slowly, never
+ * ends, or is not HTTP.
+ * @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
 	send: (signal: AbortSignal) => Promise<RawAnswer>,
@@ -44,7 +45,10 @@ export async function makeAttempt(
 	}
 }
 
-/** Reads an answer to its end, or until `signal` is aborted. @throws {Error} when its connection ends first */
+/**
+ * Reads an answer to its end, or until `signal` is aborted.
+ * @throws {Error} when its connection ends first
+ */
 async function answerFrom(
 	{ status, headers, body }: RawAnswer,
 	signal: AbortSignal,
@@ -83,8 +87,9 @@ const isStream = (body: unknown): body is Stream =>
 	typeof property(body, 'destroy') === 'function';
 
 /**
- * The text of a body, undefined when it is longer than 1 MB. If it comes as a stream, that is closed at the end, or when
- * `signal` is aborted. @throws {Error} when the connection ends before the body does
+ * The text of a body, undefined when it is longer than 1 MB. If it comes as a stream, that is closed at the
+ * end, or when `signal` is aborted.
+ * @throws {Error} when the connection ends before the body does
  */
 async function bodyText(body: unknown, signal: AbortSignal): Promise<string | undefined> {
 	if (!isStream(body)) return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
@@ -110,7 +115,10 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
-/** The attempt that ended by a network error. @param endedByUs the code, if we ended the attempt */
+/**
+ * The attempt that ended by a network error.
+ * @param endedByUs the code, if we ended the attempt
+ */
 export function noAnswerFrom(error: unknown, endedByUs?: string): NoAnswer {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));

@@ -1,4 +1,7 @@
-/** Calls an endpoint of the service: with retries where they are safe, a flat output, and words for what went wrong. */
+/**
+ * Calls an endpoint of the service: with retries where they are safe, a flat output, and words for what went
+ * wrong.
+ */
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -29,7 +32,8 @@ interface CallLimits {
 }
 
 /**
- * Calls an endpoint, with the retries that it allows. Whatever the service or the network does, it does not throw.
+ * Calls an endpoint, with the retries that it allows. Whatever the service or the network does, it does not
+ * throw.
  * @returns flat output, whether or not the service wraps it in `data`; or why there is none
  */
 export async function callService(
@@ -69,7 +73,10 @@ export async function callService(
 	return resultOf(account, request, judged);
 }
 
-/** The result of a call: its output, with the fields of a `data` object lifted to the top, or the reason why there is none. */
+/**
+ * The result of a call: its output, with the fields of a `data` object lifted to the top, or the reason why
+ * there is none.
+ */
 export function resultOf(
 	account: Account,
 	request: ServiceRequest,

@@ -24,9 +24,9 @@ export type Asked = Pick<
 >;
 
 /**
- * Whether an answer with a success status contradicts itself, or what was sent. The service document (§4) does not show the
- * answers of endpoints 4 and 5, so a body that says nothing of it is fine. An amount that can be one is no contradiction: the
- * service may have paid another one.
+ * Whether an answer with a success status contradicts itself, or what was sent. The service document (§4)
+ * does not show the answers of endpoints 4 and 5, so a body that says nothing of it is fine. An amount that
+ * can be one is no contradiction: the service may have paid another one.
  * @returns what contradicts, to follow "The service answered 200"
  */
 export function contradictionOfSuccess(
@@ -34,7 +34,9 @@ export function contradictionOfSuccess(
 	{ body: sent = {}, movesMoney }: Asked,
 ): string | undefined {
 	const rules = movesMoney === true ? [...denials, ...denialsOfPayment] : denials;
-	for (const [name, found] of fieldsIn(body)) {
+	const fields = fieldsIn(body);
+	if (fields.size > maxFields) return 'with more fields than an answer has';
+	for (const [name, found] of fields) {
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
 		const denying = rules.filter(([names]) => names.test(name)).map(([, words]) => words);
 		const denial = [...found].find((value) => denying.some((words) => words.test(value)));
@@ -65,7 +67,10 @@ const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
 
-/** Fields by which an answer of any endpoint says that the call was not carried out. A text without a name is the whole body. */
+/**
+ * Fields by which an answer of any endpoint says that the call was not carried out. A text without a name is
+ * the whole body.
+ */
 const denials: Rule[] = [
 	[/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
 	[
@@ -80,8 +85,8 @@ const denials: Rule[] = [
 ];
 
 /**
- * Fields that contradict a completed payment: a state other than success, a false success, and words of failure or of a step
- * that is not finished, as a name that has a value and in any value.
+ * Fields that contradict a completed payment: a state other than success, a false success, and words of
+ * failure or of a step that is not finished, as a name that has a value and in any value.
  */
 const denialsOfPayment: Rule[] = [
 	[
@@ -114,17 +119,20 @@ const denialsOfPayment: Rule[] = [
 	],
 	[
 		/^(?!.*url$)/is,
-		RegExp(`^(?!https?:).*(?:${failureWords}|${openWords}|${negatedParticiple})`, 'is'),
+		RegExp(
+			`^(?!https?:).*(?:${failureWords}|${openWords}|${negatedParticiple}|did(?: not|n't) go|bounced|\\botp\\b|needs \\d|proposed|not answer|replay|payment initiated)`,
+			'is',
+		),
 	],
 ];
 
 /** The fields of a refusal of a payment that say why. */
 const reasonNames =
-	/^(?:|errors?|(?:error_?|status_?)?message|msg|details?|(?:error_?)?description|reason|title|hint)$/i;
+	/^(?:|errors?|(?:error_?|status_?|response_?|result_?)?(?:message|msg)|(?:response|result)_?desc|details?|(?:error_?)?description|reason|title|hint)$/i;
 
 /** Its other fields, beside those that were sent. */
 const refusalNames =
-	/^(?:success|ok|(?:http_?)?status|(?:error_?|status_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset)$/i;
+	/^(?:success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|\w{0,20}_?url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset)$/i;
 
 /** The values that these fields have to have in a refusal. */
 const refusalValues: Rule[] = [
@@ -132,7 +140,7 @@ const refusalValues: Rule[] = [
 	[
 		/status(?:[._]?code)?$/i,
 		RegExp(
-			`^(?:4\\d\\d|err|bad|not.?found|too many|unprocessable|(?:no|false)$|${failureWords})`,
+			`^(?:4\\d\\d|err|bad|not.?found|too many|unprocessable|permission|unauthenticated|rate.?limit|(?:payment|method) (?:required|not)|unsupported|blocked|(?:no|false)$|${failureWords})`,
 			'i',
 		),
 	],
@@ -142,15 +150,19 @@ const refusalValues: Rule[] = [
 const isOpenCode = (code: string): boolean =>
 	/^[1-5]\d\d$/.test(code)
 		? !paymentRefusalStatuses.has(Number(code))
-		: RegExp(`^(?:0+|approved|${successWords})$`, 'i').test(code);
+		: RegExp(`^(?:0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`, 'i').test(code);
+
+/** More fields would block n8n for seconds: each is compared with each rule. */
+const maxFields = 1_000;
 
 /** In characters. A longer answer is none of the usual refusals. */
 const maxRefusalLength = 65_536;
 
 /**
- * Whether the answer to a refused request leaves open whether it was carried out. The refusal of a payment does so by a field
- * that a refusal does not have, such as a hash or a state, and by words. After a vague status each of its reasons, or without one its
- * code, has to say why it is refused, unless it has `success: false` (service document §2).
+ * Whether the answer to a refused request leaves open whether it was carried out. The refusal of a payment
+ * does so by a field that a refusal does not have, such as a hash or a state, and by words. After a vague
+ * status each of its reasons, or without one its code, has to say why it is refused, unless it has `success:
+ * false` (service document §2).
  * @returns what leaves it open, to follow "The service answered 422"
  */
 export function contradictionOfRefusal(
@@ -199,7 +211,10 @@ function canBePaid(value: unknown): boolean {
 	return isAbsent(value) || (amount !== undefined && isAbove(amount, '0'));
 }
 
-/** Whether it is the same number or text, be it that a number comes as text, or a web address in another spelling. */
+/**
+ * Whether it is the same number or text, be it that a number comes as text, or a web address in another
+ * spelling.
+ */
 function isSame(sent: unknown, answered: unknown): boolean {
 	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
 	if (typeof answered !== 'string' && typeof answered !== 'number') return false;

@@ -1,16 +1,16 @@
 /** The statuses, names and English words by which an answer tells how a payment ended. */
 
 /**
- * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a gateway
- * repeats a request (409, 425) or gives up waiting (408).
+ * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a
+ * gateway repeats a request (409, 425) or gives up waiting (408).
  */
 export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
 	301, 307, 308, 400, 401, 402, 403, 404, 405, 407, 413, 415, 422, 429,
 ]);
 
 /**
- * Those of them behind which a service may put a failure of its own, also one after it paid. The words of such an
- * answer have to say why it refuses. An answer without words comes from a check before the payment.
+ * Those of them behind which a service may put a failure of its own, also one after it paid. The words of
+ * such an answer have to say why it refuses. An answer without words comes from a check before the payment.
  */
 export const vagueStatuses: ReadonlySet<number> = new Set([400, 422, 429]);
 
@@ -23,11 +23,11 @@ export const failureWords =
 	'fail|declin|reject|denied|refus|insufficient|invalid|revert|revers|refund|cancel|abort|expired|unsuccess|unable|unauthori[sz]ed|forbidden|roll(?:ed)?.?back|dry.?run|simulat';
 
 /**
- * Words of a payment that is not finished, or was made earlier. Words of a usual refusal, such as "please wait" and "the
- * submitted value", are none of them.
+ * Words of a payment that is not finished, or was made earlier. Words of a usual refusal, such as "please
+ * wait" and "the submitted value", are none of them.
  */
 export const openWords =
-	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
+	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|for approval|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
 
 /** A participle that is denied, such as in "was not paid". */
 export const negatedParticiple =
@@ -37,14 +37,21 @@ export const negatedParticiple =
 export const successNames =
 	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted|submitted|broadcast|live)';
 
-/** Words of a payment that was made, unless one of the two words before denies them: "was not sent", "no money was sent". */
+/**
+ * Words of a payment that was made, unless one of the two words before denies them: "was not sent", "no money
+ * was sent".
+ */
 const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[\\w']{1,20} ){0,2})\\b(?:${[
 	'broadcast(?:ed)?|cleared|completed|confirmed|credited|delivered|disbursed|done|executed|finali[sz]ed|is complete|issued|made',
 	'mined|moved|paid|posted|processed|refunded|released|reversed|sent|settled|success(?:ful(?:ly)?)?|succeeded|transferred|wired',
-	'went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
+	'accepted the|burned|charged|dispatched|gone out|landed|left the|minted|relayed|remitted|withdrawn|in transit|on (?:its|the) way',
+	'(?:payment|transfer) (?:complete|ok|is final)|went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
 ].join('|')})\\b`;
 
-/** Words of a failure behind the service, after which a payment may have been made, and of a chain that has the transaction. */
+/**
+ * Words of a failure behind the service, after which a payment may have been made, and of a chain that has
+ * the transaction.
+ */
 const failureBehind = [
 	'deadline|retried|retrying|debited|deducted|no response|not respond|not answer|hang up|econn|epipe|\\beof\\b|broken pipe|connection',
 	'socket|network error|fetch failed|upstream|gateway|unavailable|took too long|too long for|(?:internal|server|unknown) error',
@@ -53,6 +60,19 @@ const failureBehind = [
 	'identical|used before|dup |review|held for|more signature|(?:could not|failed to) (?:be )?(?:save|store|notif)|\\bmight\\b|may (?:still|have)',
 	'unknown (?:status|state|outcome|result|if|whether)|(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
 	'(?:transaction|tx|payment|transfer) (?:id|hash|number|reference)',
+	// Of a connection or a program that broke off.
+	'abort|\\bcancell?ed\\b|terminated|disconnected|empty reply|recv fail|end of json|expecting value|nonetype|undefined (?:array|index)',
+	'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|other side|retries|retry limit',
+	'(?:channel|stream|pool|client|session) (?:is )?closed|request failed|rpc (?:request|error)|err (?:network|bad response)|no (?:confirmation|reply)',
+	// Of a database, or of a step after the payment.
+	'database|sqlite|\\bredis|noauth|eacces|enospc|relation "|input syntax|string value|\\bcolumn\\b|serialize|\\bp2002|e11000|\\b23505|\\b40001',
+	'webhook|callback|\\bsms\\b|notification|ledger|(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)',
+	'(?:transaction|transfer|payment|disbursement|header|block) (?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
+	// Of another payment, or of a person who has to approve this one.
+	'under ?way|ongoing|is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
+	'\\botp\\b|\\bpin\\b|approval|payment must be approved|second person|after.?payment',
+	// A script that the words do not have.
+	'[\\u0370-\\u1fff\\u2e80-\\ud7ff]',
 ].join('|');
 
 /** Texts that leave open whether a payment was made earlier, or is under way. Each takes linear time. */
@@ -70,7 +90,7 @@ export const refusalWords = RegExp(
 	[
 		'insufficien|not enough|no (?:money|funds|such)|low balance|invalid|not valid|incorrect|wrong|required|must|missing|malformed',
 		'not found|unknown (?:user|wallet|account|recipient|field|route|endpoint)|not exist|n.t exist|unauthori[sz]ed|authenticat|authori[sz]ation',
-		'credential|api.?key|token|forbidden|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)|permission',
+		'credential|api.?key|token|forbidden|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)|permission|not a |should (?:not )?be|no wallet|not have|kyc',
 		'(?:account|user|wallet|recipient) (?:is |was )?not|denied|rejected|declined|refused|limit|exceed|too (?:many|large|small|low|high|much)|slow down|throttl|bad request|unprocessable',
 		'unsupported|cannot (?:post|be used)|blocked|suspended|frozen|disabled|inactive|closed|locked|maximum|minimum|below|above',
 		'greater than|less than|between|positive|negative|moved permanently|validation|(?:payment|transfer|disbursement|money) (?:was |could )?not',
@@ -79,11 +99,12 @@ export const refusalWords = RegExp(
 );
 
 /**
- * A value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9, is not only the number
- * of a status, and has no word of failure or delay. Such a word in the middle of letters and digits does not count: it is chance.
+ * A value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9, is not
+ * only the number of a status, and has no word of failure or delay. Such a word in the middle of letters and
+ * digits does not count: it is chance.
  */
 const transactionHash = RegExp(
-	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|${failureWords}|${openWords}))[\\x21-\\x7a]+$`,
+	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|${failureWords}|${openWords}))[\\x21-\\x7a]+$`,
 	'i',
 );
 

@@ -7,7 +7,10 @@ import type { ServiceRequest } from './request';
 /** For all attempts of a call. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
-/** The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for by `Retry-After`. */
+/**
+ * The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for by
+ * `Retry-After`.
+ */
 export function retryDelayMs(
 	retry: number,
 	retryAfter: unknown,
@@ -33,8 +36,9 @@ export interface Judged {
 }
 
 /**
- * Makes attempts until one is not to be repeated, retries are used up, waiting would take too long or the execution is
- * stopped. @param timeLeftMs how many ms an attempt may take if it begins now; 0 or less: it is too late
+ * Makes attempts until one is not to be repeated, retries are used up, waiting would take too long or the
+ * execution is stopped.
+ * @param timeLeftMs how many ms an attempt may take if it begins now; 0 or less: it is too late
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,

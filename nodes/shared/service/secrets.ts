@@ -5,8 +5,8 @@ type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
 /**
- * Removes the account's secrets from a text: as they are and as a URL writes them, in whatever case, also with the backslashes
- * of JSON, the codes of HTML, or other white space in them. Takes linear time.
+ * Removes the account's secrets from a text: as they are and as a URL writes them, in whatever case, also
+ * with the backslashes of JSON, the codes of HTML, or other white space in them. Takes linear time.
  */
 export function hideSecrets(text: string, account: Secrets): string {
 	const { apiKey, webhookSecret, previousWebhookSecret = '' } = account;

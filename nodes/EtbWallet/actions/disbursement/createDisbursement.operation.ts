@@ -24,7 +24,10 @@ const modes = {
 	},
 };
 
-/** A field of a run that settles. @param then the consequence, for the description */
+/**
+ * A field of a run that settles.
+ * @param then the consequence, for the description
+ */
 const namedReferences = (displayName: string, name: string, then: string): INodeProperties => ({
 	displayName,
 	name,

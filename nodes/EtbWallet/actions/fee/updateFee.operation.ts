@@ -30,7 +30,10 @@ export const updateFee: Operation = {
 	})),
 };
 
-/** Reads the platform fee in percent, 0 to 100 (service document §2). @throws {InvalidValueError} */
+/**
+ * Reads the platform fee in percent, 0 to 100 (service document §2).
+ * @throws {InvalidValueError}
+ */
 export function feeInPercent(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const percent = decimalText(value);
