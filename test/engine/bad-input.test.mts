@@ -104,10 +104,7 @@ const rows: FieldRow[] = [
 		parameter: 'webhookUrl',
 		parameters: { resource: 'webhook', operation: 'set' },
 		good: 'https://n8n.example.com/hook',
-		bad: [
-			['http://n8n.example.com', '"http://n8n.example.com"', /https:\/\/n8n\.example\.com/],
-			[17, '17', /https:\/\/n8n\.example\.com/],
-		],
+		bad: [['http://n8n.example.com', '"http://n8n.example.com"', /https:\/\/n8n\.example\.com/]],
 	},
 ];
 

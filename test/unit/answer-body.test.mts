@@ -351,7 +351,7 @@ describe('a payment', () => {
 
 	test.each([
 		...words('success ok paid done completed confirmed settled executed sent processed finalised'),
-		...words('mined transferred approved isPaid wasSent has_confirmed'),
+		...words('mined transferred approved isPaid wasSent has_confirmed succeeded finalized'),
 	])('is unknown when %s is false', (field) => {
 		expect(verdictOn(200, { ...paid, data: { [field]: false } })).toBe('unknown');
 	});

@@ -1,5 +1,6 @@
 /** What is sent again, and after what pause. */
 import fc from 'fast-check';
+import { NodeApiError } from 'n8n-workflow';
 import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { noAnswerFrom } from '../../nodes/shared/service/attempt.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
@@ -147,6 +148,27 @@ describe('a network error', () => {
 		['without a code', {}],
 	])('%s: may have been sent', (_what, inner) => {
 		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: true });
+	});
+
+	// An error of n8n before 2.35 has no cause. `no-answer.live.mts` does it in real ones.
+	test.each([
+		['connect ECONNREFUSED 127.0.0.1:9', 'ECONNREFUSED', false],
+		['connect EHOSTUNREACH 10.0.0.1:443', 'EHOSTUNREACH', false],
+		['connect ETIMEDOUT 10.0.0.1:443', 'ETIMEDOUT', false],
+		['getaddrinfo EAI_FAIL partners.example.com', 'EAI_FAIL', false],
+		['self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT', false],
+		['Proxy connection ended before receiving CONNECT response', undefined, false],
+		['The request was blocked because it resolves to a restricted IP address', undefined, false],
+		['read ETIMEDOUT', 'ETIMEDOUT', true],
+		['socket hang up', 'ECONNRESET', true],
+		['reconnect failed', undefined, true],
+	])('%s (%s) of an older n8n', (message, code, sent) => {
+		const position: [number, number] = [0, 0];
+		const node = { id: 'n', name: 'Pay', type: 'x', typeVersion: 1, position, parameters: {} };
+		const failure = { message, ...(code !== undefined && { code }) };
+		const older = Object.assign(new NodeApiError(node, failure), { cause: undefined });
+		const told = { kind: 'noAnswer', code: code ?? message, sent };
+		expect(noAnswerFrom(older)).toEqual(told);
 	});
 
 	test('of any kind is taken without an error, and counts as sent', () => {
