@@ -18,7 +18,9 @@ if (isSettling) {
 			{ fieldType: 'text', fieldName: `tx ${name}`, fieldLabel },
 		];
 	});
-	const recorded = rows.map((row, index) => ({ ...row, reason: settled[index].message }));
+	const next = 'Recorded: not paid. Pay the list again: it pays who was not paid';
+	const told = ({ code, message }) => (code === 'settledNotPaid' ? next : message);
+	const recorded = rows.map((row, index) => ({ ...row, reason: told(settled[index]) }));
 	const isDone = settled.length > 0;
 	const nothing = toAnswer.length === 0 && '<p>Nothing is to be recorded here.</p>';
 	const shown = [page(nothing, ...parts), ...questions];

@@ -54,6 +54,7 @@ const question = [
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
+	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', odd),
 	rounded.length > 0 &&
@@ -63,21 +64,28 @@ const result = [
 	`<h2>${text(forWhat({ purpose, period }))}. ${headings.join('. ')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
-		`<p>Ask the partner service. Then record what it says in ${link('-open', 'What is open')}.</p>`,
-	notPaid.length > 0 && '<p>Read below why somebody was not paid, and correct that first.</p>',
-	ready.length + notPaid.length > 0 && again,
+		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${link('-open', 'What is open')}.</p>`,
+	...(decision?.startsWith('Decline')
+		? ['<p>There is nothing left to do.</p>']
+		: [
+				notPaid.length > 0 &&
+					'<p>Read below why somebody was not paid, and correct that first.</p>',
+				ready.length + notPaid.length > 0 && again,
+			]),
+	unknown.length + notPaid.length > 0 &&
+		'<p>This page opens once. Later see the workflow Payments of a period.</p>',
 ];
 const html = page(
 	period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`,
 	...(asks ? question : result),
-	...[...unknownParts, ...otherParts].map((part) => section(...part)),
+	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => whyNot(row).includes('Options')) &&
-		'<p>Options are those of the node Pay salaries.</p>',
+		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 	before.some((row) => remarksOf(row).length > 0) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
 	noPersons(all('Check List').filter(isNoPerson)),
-	section(...paidPart),
+	asks && section(...paidPart),
 	asks && `<p><b>${nameOf(upload.user)} uploaded this list, and cannot approve it.</b></p>`,
 );
 const bad =

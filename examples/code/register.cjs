@@ -31,6 +31,8 @@ const rows = results.map((row) => {
 	const reason = outcome === 'paid' ? '' : whyNot(row);
 	// A list takes back neither that somebody was paid, nor that it is unknown.
 	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
+	// The first reason says more than that it is still unknown.
+	if (row.code === 'inDoubt' && is('unknown')(old)) return { ...old, updatedAt };
 	if (isKnown || row.isAsNow) return { ...old, reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;

@@ -33,6 +33,11 @@ const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
 const register = new Map(sorted);
 const best = sorted.filter(([key, row]) => row.outcome === register.get(key).outcome);
 const registered = [...new Map(best.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
+// The time at which the register got an unknown payment, or now.
+const sentAt = ({ reference }) => {
+	const { updatedAt = Date.now() } = register.get(reference) ?? {};
+	return local(new Date(updatedAt).toISOString()).toFormat('yyyy-LL-dd HH:mm');
+};
 // What a page says below a name. A reason that is that of the row above stands there once.
 const tell = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };
@@ -43,6 +48,7 @@ const tell = (row, index, rows) => {
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		...[paidAt && local(paidAt).toFormat('yyyy-LL-dd HH:mm'), txHash],
 		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
+		is('unknown')(row) && `Sent ${sentAt(row)}`,
 		...[wallet && `Wallet ${wallet}`, row.phone, is('unknown')(row) && row.reference],
 		workflow && `by ${workflow}`,
 	];

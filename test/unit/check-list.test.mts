@@ -214,7 +214,7 @@ describe('a row', () => {
 			'updatedAt __proto__',
 		].flatMap((names) => names.split(' '));
 		const heading = fc.oneof(fc.constantFrom(...own, ...meant), fc.string({ minLength: 1 }));
-		const isRead = /^\W*(employee|name|amount\W*etb|period|user\W*id|email|phone)\W*$/i;
+		const isRead = /^[\W_]*(employee|name|amount[\W_]*etb|period|user[\W_]*id|email|phone)[\W_]*$/i;
 		fc.assert(
 			fc.property(heading, fc.constantFrom('5', 'unreadable'), (name, amountEtb) => {
 				fc.pre(!isRead.test(name));
@@ -513,7 +513,7 @@ describe('with known people, a row', () => {
 	});
 
 	test.each([
-		[{ employee: 'E-9' }, /no wallet. First run the workflow Set up people to pay/],
+		[{ employee: 'E-9' }, /no wallet of this person. First run Set up people to pay/],
 		[{ employee: 'E-705' }, /no wallet/],
 		[{ employee: '0703' }, /employee number twice/],
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],

@@ -103,7 +103,7 @@ function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUp
 				`The wallet is that of ${otherOwner.employee} (${otherOwner.name}) in Known People. Correct the list or the table.`,
 			);
 		else if (wallet === '' && !setsUpPeople)
-			problems.push('Known People has no wallet. First run the workflow Set up people to pay.');
+			problems.push('Known People has no wallet of this person. First run Set up people to pay.');
 		else if (wallet !== '' && knownWallet === '') remarks.push(...remarkIf('walletInListOnly'));
 		else if (wallet !== '' && owners.length === 0)
 			problems.push(`Known People has another wallet, ${knownWallet}.`);
