@@ -61,7 +61,7 @@ export function readPeriod(fields: PeriodFields): Period {
 		);
 	}
 	const text = typeof named === 'string' ? named : '';
-	const calendar = calendarOf(text, now);
+	const calendar = ethiopianYearRemark(text, now);
 	const yearBefore = `${Number(due.slice(0, 4)) - 1}${due.slice(4)}`;
 	refuseIf('Period', named, [
 		[
@@ -87,7 +87,7 @@ export function readPeriod(fields: PeriodFields): Period {
  * The remark for a text with a year of the Ethiopian calendar, which is 7 to 9 years behind; empty for any
  * other text. Ethiopian months are no periods: they begin on other days, and there are 13.
  */
-export function calendarOf(text: string, now: Date): string {
+export function ethiopianYearRemark(text: string, now: Date): string {
 	const years = [...text.matchAll(/(?<!\d)20\d\d(?!\d)/g)].map(Number);
 	const year = years.find((each) => [7, 8, 9].includes(now.getUTCFullYear() - each));
 	return year === undefined ? '' : ` (${year} is a year of the Ethiopian calendar)`;

@@ -163,22 +163,22 @@ export const mistakes: Mutation[] = [
 		],
 		[
 			'Settling: a reference in flight is settled as not paid',
-			"areIn(wasNotPaid, 'inDoubt')",
-			"[...areIn(wasNotPaid, 'inDoubt'), ...areIn(wasNotPaid, 'inFlight')]",
+			"withState(wasNotPaid, 'inDoubt')",
+			"[...withState(wasNotPaid, 'inDoubt'), ...withState(wasNotPaid, 'inFlight')]",
 		],
 		[
 			'Settling: a reference in flight is settled as paid',
-			"areIn(wasPaid, 'inDoubt')",
-			"[...areIn(wasPaid, 'inDoubt'), ...areIn(wasPaid, 'inFlight')]",
+			"withState(wasPaid, 'inDoubt')",
+			"[...withState(wasPaid, 'inDoubt'), ...withState(wasPaid, 'inFlight')]",
 		],
 		[
 			'Settling: a paid reference is settled as not paid',
-			"areIn(wasNotPaid, 'inDoubt')",
-			"[...areIn(wasNotPaid, 'inDoubt'), ...areIn(wasNotPaid, 'paid')]",
+			"withState(wasNotPaid, 'inDoubt')",
+			"[...withState(wasNotPaid, 'inDoubt'), ...withState(wasNotPaid, 'paid')]",
 		],
 		[
 			'Settling: a reference that was never sent is not recorded as paid',
-			"areIn(wasPaid, 'unused')",
+			"withState(wasPaid, 'unused')",
 			'[]',
 		],
 		[

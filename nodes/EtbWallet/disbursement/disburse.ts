@@ -45,7 +45,8 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const toBePaid = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const refused =
-		aboveRunLimit(toBePaid, options.maxTotal) ?? (await uncovered(run, record, pending));
+		refusalIfAboveLimit(toBePaid, options.maxTotal) ??
+		(await refusalIfUncovered(run, record, pending));
 	if (refused !== undefined) return await endRefused(refused);
 	hintAtPeopleTwice(context, toBePaid);
 	await hintAtEmptyRecord(context, record);
@@ -62,7 +63,7 @@ const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
 /** The refusal of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
-function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined {
+function refusalIfAboveLimit(payments: Payment[], limit?: Decimal): Result | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
@@ -76,7 +77,7 @@ function aboveRunLimit(payments: Payment[], limit?: Decimal): Result | undefined
  * The refusal of a run if the treasury does not hold the sum that is still to be paid; undefined if it may
  * start.
  */
-async function uncovered(
+async function refusalIfUncovered(
 	{ context, account, options }: Run,
 	record: PaymentRecord,
 	pending: Payment[],

@@ -195,15 +195,15 @@ export class PaymentRecord {
 		return await this.change(async (change) => {
 			const states = await statesOf(change, [...wasPaid, ...wasNotPaid], slotNow());
 			const settled = new Map<Each, Settled>(states);
-			const areIn = (these: Each[], state: ReferenceState): Each[] =>
+			const withState = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
-			const [doubted, unused] = [areIn(wasPaid, 'inDoubt'), areIn(wasPaid, 'unused')];
+			const [doubted, unused] = [withState(wasPaid, 'inDoubt'), withState(wasPaid, 'unused')];
 			for (const each of doubted) settled.set(each, 'settledPaid');
 			for (const each of unused) settled.set(each, 'recordedPaid');
 			await change.write(
 				[...doubted, ...unused].flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]),
 			);
-			const inDoubt = areIn(wasNotPaid, 'inDoubt');
+			const inDoubt = withState(wasNotPaid, 'inDoubt');
 			const settledBefore = await change.ask(inDoubt.map(settledNotPaidMark));
 			const freed = inDoubt.filter(
 				(each) => !(onlyOnce && settledBefore.has(settledNotPaidMark(each))),
@@ -256,7 +256,7 @@ export class PaymentRecord {
 	): Promise<Value> {
 		const stop = isAlwaysDone ? undefined : this.stop;
 		return await this.untilDeadline(
-			exclusively(this.context, async (marks) => await RecordChange.in(marks, work), stop),
+			exclusively(this.context, async (marks) => await RecordChange.make(marks, work), stop),
 		);
 	}
 

@@ -52,7 +52,7 @@ export class RecordChange {
 	}
 
 	/** Makes a change. One that fails keeps nothing of what it asked for. */
-	static async in<Value>(
+	static async make<Value>(
 		record: Marks,
 		work: (change: RecordChange) => Promise<Value>,
 	): Promise<Value> {

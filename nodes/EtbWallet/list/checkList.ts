@@ -2,7 +2,7 @@
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/lookalikes';
-import { calendarOf, periodIn, type Period } from '../../shared/period';
+import { ethiopianYearRemark, periodIn, type Period } from '../../shared/period';
 import { textOf } from '../../shared/spreadsheet';
 import { othersAmong, remarksAmong } from './compare';
 import { readList, type Column, type HeadingOf } from './headings';
@@ -46,7 +46,7 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 		people: settings.people === undefined ? undefined : peopleIn(settings.people, now),
 		payments: settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose),
 	};
-	if (known.people) findWallets(listed, known.people, setsUpPeople);
+	if (known.people) assignWallets(listed, known.people, setsUpPeople);
 	else if (!setsUpPeople) reportMissingWallets(listed, headingOf('userId'));
 	const duplicatesOf = duplicatesAmong(listed, headingOf);
 	const historyOf = historyIn(known, settings);
@@ -87,7 +87,7 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 }
 
 /** Gives each person the wallet in Known People. A list may repeat that wallet, and not change it. */
-function findWallets(rows: readonly ReadRow[], people: readonly Person[], setsUpPeople: boolean) {
+function assignWallets(rows: readonly ReadRow[], people: readonly Person[], setsUpPeople: boolean) {
 	const byNumber = grouped(people, ({ key }) => key);
 	const byWallet = grouped(people, ({ userId }) => comparableText(userId));
 	for (const { person, problems, remarks } of rows) {
@@ -187,7 +187,7 @@ function requirePeriod(rows: readonly ReadRow[], { period, now }: ListSettings):
 		const written = textOf(cells.period);
 		if (written === '' || periodIn(written) === period) continue;
 		throw new InvalidValueError(
-			`Row ${line} of the list is for ${show(written)}${calendarOf(written, now)}, and this run is for ${period}`,
+			`Row ${line} of the list is for ${show(written)}${ethiopianYearRemark(written, now)}, and this run is for ${period}`,
 			`To pay another period, name it as Period. To pay ${period}, delete the column period, or write it like this in a column that is formatted as Text.`,
 		);
 	}

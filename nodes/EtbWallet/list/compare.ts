@@ -31,14 +31,14 @@ export function remarksAmong(listed: readonly ReadRow[], known: Known, now: Date
 	const persons = listed.map(({ person }) => person);
 	const paid = known.payments?.filter(isPaid) ?? [];
 	// The list comes first, because a remark names the first numbers that are found.
-	const namesakesOf = namesakesAmong([...persons, ...(known.people ?? []), ...paid]);
+	const sharedFieldsOf = sharedFieldsAmong([...persons, ...(known.people ?? []), ...paid]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
 		...history.unknownHere.flatMap(() => remarkIf('unknownBefore')),
 		...remarkIf('new', person.key && newnessOf(history, known)),
 		...changesOf(person, history, known),
-		...namesakesOf(person),
+		...sharedFieldsOf(person),
 		...paidLately(person, history, now),
 		...(sums.has(person.amountEtb ?? 0) ? remarkIf('sumOfOthers') : []),
 	];
@@ -112,7 +112,7 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 /**
  * Makes the function that remarks on the same name, telephone, wallet or email address under another number.
  */
-function namesakesAmong(people: readonly Person[]): (person: Person) => Remark[] {
+function sharedFieldsAmong(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
 	const finders = fields.map(({ field, formOf, same }) => {
 		const othersLike = othersAmong(
