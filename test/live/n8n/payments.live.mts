@@ -1,4 +1,4 @@
-/** A disbursement is never paid twice, and every item has a true result, over stops and other executions. Over kills: `test/live/queue`. */
+/** A disbursement is never paid twice, and every item has a true result, over crashes, stops and other executions. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
@@ -6,6 +6,7 @@ import {
 	codesOf,
 	countOf,
 	faultFor,
+	itemsOf,
 	newest,
 	once,
 	outcomesOf,
@@ -13,12 +14,54 @@ import {
 	payroll,
 	publish,
 	rowAt,
+	sum,
 } from '../../support/payroll.mts';
 import { eventually, startLab, timesPaid } from '../../support/lab.mts';
 import { PAY } from '../../support/n8n/workflow.mts';
 
 const lab = await startLab();
 after(async () => await lab.stop());
+
+void test('killed in the middle of 200 payments, started and run again: nobody is paid twice', async (context) => {
+	const size = 200;
+	const window = 10;
+	const id = await publish(lab, 'killed', { onError: 'continueRegularOutput' });
+	const answered = 60;
+	const rows = payroll(lab, 'killed', size);
+	// However slow the machine is, n8n is killed while payments are in flight.
+	faultFor(
+		lab,
+		new Map(rows.slice(answered).map(({ toUserId }) => [toUserId, 'timeoutAfterPaying'])),
+	);
+	await pay(lab, 'killed', rows);
+	await eventually('payments in flight', () =>
+		sum(timesPaid(lab.sandbox, rows)) === answered + window ? true : undefined,
+	);
+	lab.n8n.kill();
+	await lab.n8n.exited;
+	const before = sum(timesPaid(lab.sandbox, rows));
+
+	lab.sandbox.faults.clear();
+	await lab.restartN8n();
+	await pay(lab, 'killed', rows);
+	const items = itemsOf(await newest(lab, id, 2));
+	const times = timesPaid(lab.sandbox, rows);
+	const found = countOf(items.map(({ outcome }) => outcome));
+	context.diagnostic(
+		`${before} of ${size} paid before the kill; the second run said ${JSON.stringify(found)}`,
+	);
+	assert.equal(items.length, size);
+	assert.ok(
+		times.every((paid) => paid <= 1),
+		'somebody was paid twice',
+	);
+	for (const [index, { outcome, reference }] of items.entries()) {
+		assert.equal(reference, rowAt(rows, index).reference);
+		if (outcome !== 'unknown') assert.equal(times[index], 1, `row ${index} is ${String(outcome)}`);
+	}
+	const unknown = found.unknown ?? 0;
+	assert.ok(unknown > 0 && unknown <= window, `${unknown} are unknown`);
+});
 
 void test('On Error: stop. Retry execution pays what was not paid, and nobody twice', async () => {
 	const id = await publish(lab, 'stopped', {}, { concurrency: 1 });
