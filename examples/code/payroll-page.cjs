@@ -33,6 +33,7 @@ const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEt
 const odd = ready.filter((row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0);
 const usual = ready.filter((row) => !odd.includes(row));
 
+const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
 const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
@@ -66,13 +67,14 @@ const result = [
 	unknown.length > 0 &&
 		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${link('-open', 'What is open')}.</p>`,
 	...(decision?.startsWith('Decline')
-		? ['<p>There is nothing left to do.</p>']
+		? ['<p>A declined list pays nobody.</p>']
 		: [
 				notPaid.length > 0 &&
 					'<p>Read below why somebody was not paid, and correct that first.</p>',
 				ready.length + notPaid.length > 0 && again,
 			]),
-	unknown.length + notPaid.length > 0 &&
+	// n8n does not show the page of an execution that ended red again.
+	written.some(isLeft) &&
 		'<p>This page opens once. Later see the workflow Payments of a period.</p>',
 ];
 const html = page(
@@ -94,7 +96,6 @@ const bad =
 const approve = `Approve: pay ${sum(ready)} ETB to ${people(ready)}, ${purpose}, ${period}`;
 const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
 const item = { asks, approve, fields: [html, decide], page: (bad ?? html).html };
-const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const ofFile = written.map(({ id, updatedAt, ...row }) => row);
 if (!asks && written.length === 0) ofFile.push({ reason: 'Nobody was paid' });
 return [item, ...toPlaces(written), ...ofFile].map((json) => ({ json }));

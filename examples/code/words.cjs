@@ -33,9 +33,10 @@ const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
 const register = new Map(sorted);
 const best = sorted.filter(([key, row]) => row.outcome === register.get(key).outcome);
 const registered = [...new Map(best.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
-// The time at which the register got an unknown payment, or now.
+// The time at which the register got a payment as unknown. One that it does not have so yet was sent just now.
 const sentAt = ({ reference }) => {
-	const { updatedAt = Date.now() } = register.get(reference) ?? {};
+	const [known] = [register.get(reference) ?? {}].filter(is('unknown'));
+	const updatedAt = known?.updatedAt ?? Date.now();
 	return local(new Date(updatedAt).toISOString()).toFormat('yyyy-LL-dd HH:mm');
 };
 // What a page says below a name. A reason that is that of the row above stands there once.

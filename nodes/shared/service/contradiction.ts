@@ -146,11 +146,12 @@ const refusalValues: Rule[] = [
 	],
 ];
 
+/** Codes of a success, and of ISO 8583 and ISO 20022 for a payment that is late, accepted or settled. */
+const openCodes = RegExp(`^(?:0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`, 'i');
+
 /** Whether a status or a code in a body is one of a success, or a status that refuses no payment. */
 const isOpenCode = (code: string): boolean =>
-	/^[1-5]\d\d$/.test(code)
-		? !paymentRefusalStatuses.has(Number(code))
-		: RegExp(`^(?:0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`, 'i').test(code);
+	/^[1-5]\d\d$/.test(code) ? !paymentRefusalStatuses.has(Number(code)) : openCodes.test(code);
 
 /** More fields would block n8n for seconds: each is compared with each rule. */
 const maxFields = 1_000;
