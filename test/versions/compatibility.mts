@@ -11,6 +11,8 @@ export type Result = (typeof results)[number];
 export interface TriedVersion {
 	version: string;
 	result: Result;
+	/** The commit that was run, by `git describe`: it ends with `-dirty` if files had changed since. */
+	commit: string;
 	/** The tests that were run and the number that passed. */
 	run: string;
 }
@@ -22,9 +24,9 @@ const isResult = (text: string | undefined): text is Result =>
 export function readTable(document: string): TriedVersion[] {
 	return [...document.matchAll(/^\| (\d+\.\d+\.\d+) \|(.*)\|$/gm)].map(
 		([, version = '', rest = '']) => {
-			const [result, run = ''] = rest.split('|').map((cell) => cell.trim());
+			const [result, commit = '', run = ''] = rest.split('|').map((cell) => cell.trim());
 			if (!isResult(result)) throw new Error(`${compatibilityFile}: ${version} ${result}`);
-			return { version, result, run };
+			return { version, result, commit, run };
 		},
 	);
 }
@@ -58,8 +60,10 @@ export function withRows(document: string, rows: TriedVersion[]): string {
 	);
 	const range = rangeOf(all);
 	const stated = range === undefined ? 'no version yet' : `${range.oldest} to ${range.newest}`;
-	const lines = all.map(({ version, result, run }) => `| ${version} | ${result} | ${run} |`);
-	const table = ['| n8n | Result | What was run |', '| --- | --- | --- |', ...lines];
+	const lines = all.map(
+		({ version, result, commit, run }) => `| ${version} | ${result} | ${commit} | ${run} |`,
+	);
+	const table = ['| n8n | Result | Commit | What was run |', '| --- | --- | --- | --- |', ...lines];
 	return document
 		.replace(/^\| n8n \|.*(?:\n\|.*)*/m, () => table.join('\n'))
 		.replace(/^- Before .*(?:\n- Before .*)*/m, () => listedDifferences().join('\n'))

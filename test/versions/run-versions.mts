@@ -1,6 +1,6 @@
 // `npm run test:versions -- 2.41.1 2.40.7`: installs each n8n, runs the demo and the live tests in it, and writes the
 // results into docs/compatibility.md. `latest` is the newest in the registry. The default is all versions that passed before.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -51,13 +51,18 @@ async function countTests(file: string, folder: string) {
 	return counts;
 }
 
+const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
+	cwd: projectFolder,
+	encoding: 'utf8',
+}).trim();
+
 async function tryVersion(version: string): Promise<TriedVersion> {
 	let folder: string;
 	try {
 		folder = await installedN8n(version, print);
 	} catch (error) {
 		print(String(error));
-		return { version, result: 'does not install', run: '' };
+		return { version, result: 'does not install', commit, run: '' };
 	}
 	const isDemoRight = await runDemo(folder);
 	const sum = { passed: 0, failed: isDemoRight ? 0 : 1, skipped: 0 };
@@ -76,7 +81,7 @@ async function tryVersion(version: string): Promise<TriedVersion> {
 	const lacking = sum.skipped === 0 ? '' : ` (${sum.skipped} not there)`;
 	const failing = sum.failed === 0 ? '' : ` (${sum.failed} failed)`;
 	const run = `${isDemoRight ? 'demo' : 'demo (failed)'} and ${sum.passed} tests${failing}${lacking}${without.join('')}`;
-	return { version, result: sum.failed === 0 ? 'passes' : 'fails', run };
+	return { version, result: sum.failed === 0 ? 'passes' : 'fails', commit, run };
 }
 
 const { positionals } = parseArgs({ allowPositionals: true });
