@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/headings.ts';
+import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
 import { firstColumns } from '../support/people.mts';

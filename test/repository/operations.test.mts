@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
 import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
-import { columnNames } from '../../nodes/EtbWallet/list/headings.ts';
+import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 

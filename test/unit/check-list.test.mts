@@ -1,7 +1,7 @@
 /** Lists of people to pay: what is read, what is refused, and what can never happen. */
 import fc from 'fast-check';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
-import { optionalColumns } from '../../nodes/EtbWallet/list/headings.ts';
+import { optionalColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { duePeriod, readPeriod } from '../../nodes/shared/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 import { textOf } from '../../nodes/shared/spreadsheet.ts';

@@ -5,7 +5,7 @@ import { comparableText } from '../../shared/lookalikes';
 import { ethiopianYearRemark, periodIn, type Period } from '../../shared/period';
 import { textOf } from '../../shared/spreadsheet';
 import { othersAmong, remarksAmong } from './compare';
-import { readList, type Column, type HeadingOf } from './headings';
+import { readList, type Column, type HeadingOf } from './readList';
 import { historyIn, paymentsIn, peopleIn, referenceOf } from './known';
 import type { History, Known, RegisteredPayment } from './known';
 import { remarkIf, type Remark } from './remarks';

@@ -13,7 +13,7 @@ import {
 	textOf,
 	valueIn,
 } from '../../shared/spreadsheet';
-import type { Column, HeadingOf, SourceRow } from './headings';
+import type { Column, HeadingOf, SourceRow } from './readList';
 import { remarkIf, type Remark } from './remarks';
 
 /** A person of a list or a table. A fact that is not known is an empty text. */

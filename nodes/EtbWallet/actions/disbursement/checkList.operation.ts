@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { checkList as check, type ListSettings } from '../../list/checkList';
-import { columnNames, optionalColumns, requiredColumns, type Column } from '../../list/headings';
+import { columnNames, optionalColumns, requiredColumns, type Column } from '../../list/readList';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
 import { readPeriod } from '../../../shared/period';
 import {
