@@ -1,10 +1,10 @@
 /** Makes payments of the rows of a list: payee, amount, period and reference of each. */
-import { grouped } from '../../shared/grouped';
+import { grouped, othersAmong } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/lookalikes';
 import { ethiopianYearRemark, periodIn, type Period } from '../../shared/period';
 import { textOf } from '../../shared/spreadsheet';
-import { othersAmong, remarksAmong } from './compare';
+import { remarksAmong } from './compare';
 import { readList, type Column, type HeadingOf } from './readList';
 import { historyIn, paymentsIn, peopleIn, referenceOf } from './known';
 import type { History, Known, RegisteredPayment } from './known';
@@ -28,26 +28,59 @@ export interface ListSettings {
 	workflowId?: string;
 }
 
+/** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
+export interface CheckedRow
+	extends Pick<ReadRow, 'line'>,
+		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
+		Pick<ListSettings, 'period' | 'purpose'> {
+	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
+	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
+	/** The employee number in the form that is compared. */
+	person: string;
+	/** The wallet, also that of Known People. */
+	toUserId: string;
+	/** The cells `email` and `phone` as they came, if the list has the column. */
+	email?: unknown;
+	phone?: unknown;
+	/** All problems in one text; empty if there is none. */
+	problem: string;
+	remarks: Remark[];
+	reference?: string;
+	/** Only with one of the two tables. */
+	known?: 'new' | 'changed' | 'same';
+	/** The last payment for the same purpose. */
+	lastTime?: ReturnType<typeof registered>;
+	/** This very payment, with the status `paidBefore`. */
+	paid?: ReturnType<typeof registered>;
+	/** The cells of the columns that are not read. A heading can be any text, so they stand apart. */
+	otherColumns: Record<string, unknown>;
+	/** The names of these columns. */
+	notRead: string[];
+}
+
 /**
  * Checks a list, and makes a payment of each row without a problem. The rows keep their order, and empty rows
- * are left out. Only a row that is ready has a reference and an amount, so no later node can pay another row.
+ * are left out.
  * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet
- * @returns the index of the item and the fields of each row, which docs/operations.md describes
+ * @returns each row, with the index of its item
  * @throws {InvalidValueError} if the list as a whole cannot be used
  */
-export function checkList(items: ReadonlyArray<Record<string, unknown>>, settings: ListSettings) {
-	const { columns = {}, now, period, purpose, setsUpPeople = false } = settings;
+export function checkList(
+	items: ReadonlyArray<Record<string, unknown>>,
+	settings: ListSettings,
+): Array<{ itemIndex: number; row: CheckedRow }> {
+	const { columns = {}, now, period, purpose } = settings;
 	const headingOf = (column: Column): string => columns[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
-	const rows = sources.map((source) => readRow(source, now, headingOf));
-	const listed = rows.filter(({ kind }) => kind === 'person');
-	requirePeriod(listed, settings);
+	const read = sources.map((source) => readRow(source, now, headingOf));
+	requirePeriod(read.filter(isPerson), settings);
 	const known: Known = {
 		people: settings.people === undefined ? undefined : peopleIn(settings.people, now),
 		payments: settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose),
 	};
-	if (known.people) assignWallets(listed, known.people, setsUpPeople);
-	else if (!setsUpPeople) reportMissingWallets(listed, headingOf('userId'));
+	const withWallet = walletsOf(known.people, settings.setsUpPeople === true, headingOf('userId'));
+	const rows = read.map((row) => (isPerson(row) ? withWallet(row) : row));
+	const listed = rows.filter(isPerson);
 	const duplicatesOf = duplicatesAmong(listed, headingOf);
 	const historyOf = historyIn(known, settings);
 	const remarksOf = remarksAmong(listed, known, now);
@@ -78,7 +111,6 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 				...(person.key !== '' && (known.people ?? known.payments) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registered(lastTime) }),
 				...(status === 'paidBefore' && history.paid && { paid: registered(history.paid) }),
-				// A heading can be any text, so these never stand among the fields that a later node reads.
 				otherColumns: others,
 				notRead,
 			},
@@ -86,36 +118,46 @@ export function checkList(items: ReadonlyArray<Record<string, unknown>>, setting
 	});
 }
 
-/** Gives each person the wallet in Known People. A list may repeat that wallet, and not change it. */
-function assignWallets(rows: readonly ReadRow[], people: readonly Person[], setsUpPeople: boolean) {
-	const byNumber = grouped(people, ({ key }) => key);
-	const byWallet = grouped(people, ({ userId }) => comparableText(userId));
-	for (const { person, problems, remarks } of rows) {
-		if (person.key === '') continue;
+const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
+
+/**
+ * Makes the function that gives the person of a row the wallet in Known People, or a problem. A list may
+ * repeat that wallet, and not change it. Without Known People the list has to have the wallets.
+ */
+function walletsOf(people: Known['people'], setsUpPeople: boolean, heading: string) {
+	const byNumber = grouped(people ?? [], ({ key }) => key);
+	const byWallet = grouped(people ?? [], ({ userId }) => comparableText(userId));
+	return (row: ReadRow): ReadRow => {
+		const { person, problems } = row;
+		const withProblem = (problem: string): ReadRow => ({
+			...row,
+			problems: [...problems, problem],
+		});
+		if (people === undefined) {
+			if (setsUpPeople || person.userId !== '') return row;
+			return withProblem(`There is no wallet in ${heading}. Write it, or fill in Known People.`);
+		}
+		if (person.key === '') return row;
 		const [known, ...others] = byNumber.get(person.key) ?? [];
 		const knownWallet = known?.userId ?? '';
 		const wallet = comparableText(person.userId || knownWallet);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
 		const otherOwner = owners.find((each) => each !== known);
-		if (others.length > 0) problems.push('Known People has this employee number twice.');
-		else if (otherOwner !== undefined)
-			problems.push(
+		if (others.length > 0) return withProblem('Known People has this employee number twice.');
+		if (otherOwner !== undefined)
+			return withProblem(
 				`The wallet is that of ${otherOwner.employee} (${otherOwner.name}) in Known People. Correct the list or the table.`,
 			);
-		else if (wallet === '' && !setsUpPeople)
-			problems.push('Known People has no wallet of this person. First run Set up people to pay.');
-		else if (wallet !== '' && knownWallet === '') remarks.push(...remarkIf('walletInListOnly'));
-		else if (wallet !== '' && owners.length === 0)
-			problems.push(`Known People has another wallet, ${knownWallet}.`);
-		else person.userId = knownWallet;
-	}
-}
-
-/** Adds a problem to each row without a wallet: without Known People the list has to have the wallets. */
-function reportMissingWallets(rows: readonly ReadRow[], heading: string): void {
-	for (const { person, problems } of rows)
-		if (person.userId === '')
-			problems.push(`There is no wallet in ${heading}. Write it, or fill in Known People.`);
+		if (wallet === '' && !setsUpPeople)
+			return withProblem(
+				'Known People has no wallet of this person. First run Set up people to pay.',
+			);
+		if (wallet !== '' && knownWallet === '')
+			return { ...row, remarks: [...row.remarks, ...remarkIf('walletInListOnly')] };
+		if (wallet !== '' && owners.length === 0)
+			return withProblem(`Known People has another wallet, ${knownWallet}.`);
+		return { ...row, person: { ...person, userId: knownWallet } };
+	};
 }
 
 /** Makes the function that finds the problems of a row with the wallet or employee number of another row. */
@@ -142,19 +184,18 @@ function problemOf(row: ReadRow, history: History, duplicates: string[]): string
 		const by = workflow && ` by the workflow ${workflow}`;
 		return `It is unknown whether this was paid as ${reference}${by}: settle that first.`;
 	});
-	return [...(history.paid ? [] : row.problems), ...duplicates, ...unknown]
-		.filter(Boolean)
-		.join(' ');
+	const own = history.paid ? [] : row.problems;
+	return [...own, ...duplicates, ...unknown].filter(Boolean).join(' ');
 }
 
-function statusOf({ kind }: ReadRow, { paid }: History, problem: string) {
+function statusOf({ kind }: ReadRow, { paid }: History, problem: string): CheckedRow['status'] {
 	if (kind === 'nobody') return 'noPerson';
 	if (problem !== '') return 'problem';
 	return paid ? 'paidBefore' : 'ready';
 }
 
 /** Whether a person is known, by the remarks on them. */
-function knownAs(remarks: readonly Remark[]) {
+function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 	if (remarks.some(({ code }) => code === 'new')) return 'new';
 	return remarks.some(({ code }) => code.startsWith('changed')) ? 'changed' : 'same';
 }

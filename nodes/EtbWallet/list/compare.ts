@@ -1,7 +1,6 @@
-/**
- * Remarks that compare a person with the others of the list, and with the people and payments that are known.
- */
+/** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
+import { othersAmong } from '../../shared/grouped';
 import { comparablePhone, comparableText } from '../../shared/lookalikes';
 import { dayMs, localTime } from '../../shared/period';
 import { isPaid, type History, type Known } from './known';
@@ -50,15 +49,12 @@ function newnessOf({ inPeople, paid, earlier }: History, { people, payments }: K
 	return people && !inPeople ? 'not in Known People' : '';
 }
 
-/**
- * The remarks on what differs between a person and what is known of them: one of each code, from the newest.
- */
+/** The remarks on what differs from what is known of a person: one of each code, from the newest. */
 function changesOf(person: Person, history: History, { payments }: Known): Remark[] {
 	const { inPeople, paid, earlier, forPurpose } = history;
 	if (paid) return differences(person, paid, 'when it was paid');
 	const last = forPurpose.at(-1) ?? earlier.at(-1);
-	// With Known Payments an amount is compared with the last one for the same purpose: a bonus is not a
-	// lower salary.
+	// Only the last amount for the same purpose is compared: a bonus is not a lower salary.
 	const lastTime = last && { ...last, amountEtb: forPurpose.at(-1)?.amountEtb };
 	const remarks = [
 		...differences(person, inPeople, 'in Known People', payments === undefined),
@@ -85,8 +81,7 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now: Date) =>
 	earlier
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyMs)
-		// The same amount for another purpose can be one list under two purposes. Any other amount is usual
-		// there.
+		// The same amount for another purpose can be one list under two purposes. Another amount is usual.
 		.filter((each) => forPurpose.includes(each) || each.amountEtb === person.amountEtb)
 		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
@@ -109,9 +104,7 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 	return new Set(amounts.filter((amount) => Math.abs(total - 2 * amount) <= tolerance));
 }
 
-/**
- * Makes the function that remarks on the same name, telephone, wallet or email address under another number.
- */
+/** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
 function sharedFieldsAmong(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
 	const finders = fields.map(({ field, formOf, same }) => {
@@ -122,26 +115,4 @@ function sharedFieldsAmong(people: readonly Person[]): (person: Person) => Remar
 			remarkIf(same, othersLike(formOf(person[field]), person.key));
 	});
 	return (person) => finders.flatMap((find) => find(person));
-}
-
-/**
- * Makes the function that finds the others with the same form.
- * @param items an item may come several times, with the same `id`; an item with an empty form is like no
- * other
- * @returns a function from the form and the id of an item to the names of at most three others
- */
-export function othersAmong(items: ReadonlyArray<{ form: string; id: unknown; name: string }>) {
-	const byForm = new Map<string, Map<unknown, string>>();
-	for (const { form, id, name } of items) {
-		const names = byForm.get(form) ?? new Map<unknown, string>();
-		// The item itself and three others: 20,000 items may all have one form.
-		if (form !== '' && names.size < 4) byForm.set(form, names.set(id, name));
-	}
-	return (form: string, id: unknown): string => {
-		const others = [...(byForm.get(form) ?? [])].filter(([other]) => other !== id);
-		return others
-			.slice(0, 3)
-			.map(([, name]) => name)
-			.join(', ');
-	};
 }

@@ -7,8 +7,23 @@ import { fieldIn } from '../../shared/spreadsheet';
 import { isObject, property } from '../../shared/unknownValues';
 import { employeeIn, personIn, type Person } from './rows';
 
-/** A row of the register of payments. Its reference, key and outcome are in the form that is compared. */
-export type RegisteredPayment = ReturnType<typeof paymentsIn>[number];
+/** A row of the register of payments. A text that it does not have is empty. */
+export interface RegisteredPayment extends Person {
+	purpose: string;
+	/** Such as 2026-10, or as it is written if it is no period. */
+	period: string;
+	/** In the form that is compared, like `ownReference` and `outcome`. */
+	reference: string;
+	/** The reference that the list would give it: `reference` may have another form of the number. */
+	ownReference: string;
+	/** The outcome of *Create*, or a code of it. */
+	outcome: string;
+	/** As the table writes the time. */
+	paidAt: string;
+	txHash: string;
+	/** The workflow that paid, such as `Salaries (k3x9)`. */
+	workflow: string;
+}
 
 /** The tables that are given besides the list; undefined for one that is not. */
 export interface Known {
@@ -59,7 +74,7 @@ export const peopleIn = (given: unknown, now: Date): Person[] =>
  * @param listPurpose the purpose of a row without columns for it, if its reference begins with this purpose
  * @throws {InvalidValueError} if it is no list
  */
-export function paymentsIn(given: unknown, listPurpose: string) {
+export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayment[] {
 	const prefix = comparableText(`${listPurpose}-`);
 	return rowsIn(given, 'Known Payments', 'Payments', 'reference').map((row) => {
 		const reference = comparableText(fieldIn(row, 'reference'));
@@ -77,7 +92,6 @@ export function paymentsIn(given: unknown, listPurpose: string) {
 			purpose,
 			period,
 			reference,
-			/** The reference that the list would give it: `reference` may have another form of the number. */
 			ownReference: comparableText(referenceOf(purpose, period, key)),
 			outcome: comparableText(fieldIn(row, 'outcome')),
 			paidAt: fieldIn(row, 'paidAt') || fieldIn(row, 'createdAt'),

@@ -23,13 +23,25 @@ export type HeadingOf = (column: Column) => string;
 
 type Fields = Record<string, unknown>;
 
+/** A row of the list that has a value in a cell. */
+export interface SourceRow {
+	/** From 0, also for a row of a sheet: each row comes as an item. */
+	itemIndex: number;
+	/** The row as the spreadsheet numbers it, or counted from 1. */
+	line: number;
+	/** The cells of the columns that are read; undefined for a column that the list does not have. */
+	cells: Partial<Record<Column, unknown>>;
+	/** The cells of the columns that are not read, by heading. */
+	others: Fields;
+	/** Whether a cell stands beyond the last heading: a comma in a value moved the cells. */
+	isTooLong: boolean;
+}
+
 /** The number of rows among which the headings of a sheet have to be. A title may stand above them. */
 const rowsWithHeadings = 20;
 /** The largest list. Workflows read one row and one column more (A1:CW5001), so a longer list is noticed. */
 const lastRow = 5_000;
 const lastColumn = 100;
-
-export type SourceRow = ReturnType<typeof readList>['rows'][number];
 
 /**
  * Reads the rows of a list. Empty rows and empty columns are left out.
@@ -37,7 +49,10 @@ export type SourceRow = ReturnType<typeof readList>['rows'][number];
  * @returns the rows, and as `notRead` the names of the columns that are not read
  * @throws {InvalidValueError} if the list as a whole cannot be used: it names the columns, or the row
  */
-export function readList(items: readonly Fields[], headingOf: HeadingOf) {
+export function readList(
+	items: readonly Fields[],
+	headingOf: HeadingOf,
+): { rows: SourceRow[]; notRead: string[] } {
 	const sheet = sheetOf(items);
 	const candidates = sheet.slice(0, rowsWithHeadings).map((row) => headingRow(row, headingOf));
 	const top = candidates.reduce((best, each) => (each.fit > best.fit ? each : best));
@@ -63,30 +78,22 @@ export function readList(items: readonly Fields[], headingOf: HeadingOf) {
 		(index) => !read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== ''),
 	);
 	const lastHeading = headings.findLastIndex(Boolean);
-	return {
-		rows: filled.map(({ cells, ...row }) => ({
-			/** `itemIndex`, and `line`: the row as the spreadsheet numbers it, or counted from 1. */
-			...row,
-			/** The cells of the columns that are read; undefined for a column that the list does not have. */
-			cells: Object.fromEntries(
-				[...places].map(([column, [index = -1]]) => [column, cells[index]]),
-			),
-			/** The cells of the columns that are not read, by heading. */
-			others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
-			/** Whether a cell stands beyond the last heading: a comma in a value moved the cells. */
-			isTooLong: isFilled(cells.slice(lastHeading + 1)),
-		})),
-		notRead: others.map(nameOf),
-	};
+	const rows = filled.map(({ cells, ...row }) => ({
+		...row,
+		cells: Object.fromEntries([...places].map(([column, [index = -1]]) => [column, cells[index]])),
+		others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
+		isTooLong: isFilled(cells.slice(lastHeading + 1)),
+	}));
+	return { rows, notRead: others.map(nameOf) };
 }
 
 const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
 
-/**
- * The rows of a list as a sheet, whose first row are the names of fields.
- * @throws {InvalidValueError}
- */
-function sheetOf(items: readonly Fields[]) {
+/** A row of the sheet; the names of fields are its first row, with `line` 0. */
+type SheetRow = Pick<SourceRow, 'itemIndex' | 'line'> & { cells: unknown[] };
+
+/** @throws {InvalidValueError} for an item with an error, or a sheet that is too large */
+function sheetOf(items: readonly Fields[]): SheetRow[] {
 	const [{ error, ...fields } = {}] = items;
 	// A node before this one that fails and continues gives one item with its error.
 	if (items.length === 1 && Object.keys(fields).length === 0 && textOf(error) !== '') {
@@ -119,7 +126,6 @@ function sheetOf(items: readonly Fields[]) {
 	return rows;
 }
 
-type SheetRow = ReturnType<typeof sheetOf>[number];
 type HeadingRow = ReturnType<typeof headingRow>;
 
 /** Reads a row as the headings. `fit` counts the columns that it names, and then its texts. */

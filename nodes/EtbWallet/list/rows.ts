@@ -16,17 +16,26 @@ import {
 import type { Column, HeadingOf, SourceRow } from './readList';
 import { remarkIf, type Remark } from './remarks';
 
-/** A person of a list or a table. A fact that is not known is an empty text. */
-export type Person = ReturnType<typeof personIn> & {
+/** A person of a list or a table. A text that is not known is empty. */
+export interface Person {
+	/** The employee number as it is written. */
+	employee: string;
+	/** The employee number in the form that is compared; empty if it cannot be read. */
+	key: string;
+	name: string;
+	phone: string;
+	email: string;
+	/** The wallet. */
+	userId: string;
+	/** The amount of the list, or of last time, in ETB; undefined if it cannot be read. */
 	amountEtb?: number;
 	/** The amount before rounding, in ETB; undefined for an amount that is not rounded. */
 	listedEtb?: number;
-};
+}
 
-export const personIn = (row: unknown) => ({
-	/** The employee number as it is written. */
+/** Reads the texts of a row. The key is made by `employeeIn`, which can refuse it. */
+export const personIn = (row: unknown): Person => ({
 	employee: fieldIn(row, 'employee'),
-	/** The employee number in the form that is compared; empty if it cannot be read. */
 	key: '',
 	name: fieldIn(row, 'name'),
 	phone: fieldIn(row, 'phone'),
@@ -44,10 +53,17 @@ const readers: Array<{ column: Column; isSent: boolean; read: Reader }> = [
 	{ column: 'amountEtb', isSent: true, read: amountInCell },
 ];
 
-export type ReadRow = ReturnType<typeof readRow>;
+/** A row of the list, as far as it can be read. */
+export interface ReadRow extends SourceRow {
+	/** `nobody`: no employee number and no amount, such as a title or a signature. */
+	kind: 'person' | 'total' | 'nobody';
+	person: Person;
+	/** Sentences for the user; an empty one is none. */
+	problems: readonly string[];
+	remarks: readonly Remark[];
+}
 
-/** Reads a row as far as it can be read, and collects its problems. */
-export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf) {
+export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
 	const { cells, others, isTooLong } = source;
 	const person: Person = personIn(cells);
 	const kind = kindOf(source, person);
@@ -77,8 +93,7 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf) {
 	return { ...source, kind, person, problems, remarks };
 }
 
-/** The kind of a row: `nobody` has no employee number and no amount, such as a title or a signature. */
-function kindOf({ cells, others }: SourceRow, person: Person): 'person' | 'total' | 'nobody' {
+function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
 	const { employee, name, phone, userId } = person;
 	const amount = valueIn(cells.amountEtb);
 	// A title may stand in the column of numbers. Formulas below the last person give zero.

@@ -148,7 +148,7 @@ export const checkList: Operation = {
 function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExecutionData[] {
 	const items = context.getInputData().map(({ json }) => json);
 	return check(items, readSettings(context, read)).map(({ itemIndex, row }) => ({
-		json: row as IDataObject,
+		json: { ...row } as IDataObject,
 		pairedItem: { item: itemIndex },
 	}));
 }
