@@ -5,7 +5,7 @@ import { grouped } from '../../shared/grouped';
 import { cut } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
-import { codesOfFields } from './codes';
+import { codesOfFields, type Outcome } from './codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -97,41 +97,30 @@ export function resultOfInvalid(invalid: EndedEntry[]): Result {
 
 /**
  * The one error of a run. It tells what was paid all the same; its data has every payment by outcome.
- * @param failedEntry the payment that the error is about, if it is about one
+ * @param failedEntry the payment that the error is about; undefined for an error about the whole run
  */
 export function runError(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	{ code, message = '', remedy = '', httpCode }: Result,
+	result: Result,
 	entries: Entry[],
 	failedEntry?: EndedEntry,
 ): Error {
+	const { code, httpCode } = result;
 	const lists = listsOf(entries);
-	const isStarted = entries.some(
-		({ result }) => result !== undefined && !codesOfFields.has(result.code),
-	);
+	const isStarted = entries.some((each) => each.result && !codesOfFields.has(each.result.code));
 	// A run that is refused after an earlier try tells what that try sent.
 	const tells = isStarted && (entries.length > 1 || failedEntry === undefined);
-	const outcome = failedEntry && outcomeOfEntry(failedEntry);
-	const mayBePaid = lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid');
-	const nobody = mayBePaid ? [] : ['Nobody was paid'];
-	// An error about the whole run has it in the message, because n8n hides the description until a person opens
-	// the error.
-	const [texts, advice] =
-		failedEntry === undefined ? [[message, ...nobody], [remedy]] : [[message], [...nobody, remedy]];
-	// All of it in the message, because n8n tells an AI agent nothing else.
-	if (failedEntry !== undefined && outcome === 'unknown')
-		texts.unshift(unknownIn(failedEntry, lists.get('unknown') ?? []));
-	if (tells) texts.push(`This run: ${summaryOf(lists, options)}`);
-	const description = [advice.join('. '), ...(tells ? listTexts(lists) : [])];
-	const item = failedEntry === undefined ? '' : ` [item ${failedEntry.itemIndex}]`;
+	const { texts, advice, outcome, place } =
+		failedEntry === undefined ? aboutRun(result, lists) : aboutPayment(result, lists, failedEntry);
+	const summary = tells ? [`This run: ${summaryOf(lists, options)}`] : [];
 	return operationError(
 		context.getNode(),
-		texts.join('. ') + item,
-		description.join('<br/>'),
+		[...texts, ...summary].join('. ') + place,
+		[advice.join('. '), ...(tells ? listTexts(lists) : [])].join('<br/>'),
 		failedEntry?.itemIndex,
 		{
-			outcome: outcome ?? 'notAttempted',
+			outcome,
 			code,
 			...(httpCode !== undefined && { httpCode }),
 			// If nothing was sent, the lists would only repeat the input.
@@ -141,9 +130,43 @@ export function runError(
 	);
 }
 
-function unknownIn({ toUserId = 'somebody', amount }: Entry, unknown: Entry[]): string {
+/** The parts of an error: sentences of its message and its description, its outcome, and the item. */
+interface ErrorParts {
+	texts: string[];
+	advice: string[];
+	outcome: Outcome | 'notAttempted';
+	place: string;
+}
+
+/** All of it in the message, because n8n hides the description until a person opens the error. */
+const aboutRun = ({ message = '', remedy = '' }: Result, lists: Lists): ErrorParts => ({
+	texts: [message, ...nobodyPaid(lists)],
+	advice: [remedy],
+	outcome: 'notAttempted',
+	place: '',
+});
+
+/** The message has also the doubt, because n8n tells an AI agent nothing else. */
+function aboutPayment(
+	{ message = '', remedy = '' }: Result,
+	lists: Lists,
+	entry: EndedEntry,
+): ErrorParts {
+	const outcome = outcomeOfEntry(entry) ?? 'notAttempted';
+	return {
+		texts: outcome === 'unknown' ? [doubtOf(entry, lists), message] : [message],
+		advice: [...nobodyPaid(lists), remedy],
+		outcome,
+		place: ` [item ${entry.itemIndex}]`,
+	};
+}
+
+const nobodyPaid = (lists: Lists): string[] =>
+	lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid') ? [] : ['Nobody was paid'];
+
+function doubtOf({ toUserId = 'somebody', amount }: Entry, lists: Lists): string {
 	const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
-	const others = unknown.length - 1;
+	const others = (lists.get('unknown') ?? []).length - 1;
 	const more = others > 0 ? `, and the same of ${others} more` : '';
 	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
 }
