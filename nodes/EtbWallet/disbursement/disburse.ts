@@ -1,7 +1,4 @@
-/**
- * Disbursement → Create: reads all payments of a run, checks them, reserves and sends them, and reports how
- * each ended.
- */
+/** Disbursement → Create: reads the payments of a run, checks and sends them, and reports how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { addHint, isStopped } from '../../shared/n8n';
@@ -9,7 +6,8 @@ import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
-import { isFailed, isPayment, readPayment, type Payment, type Result, type Entry } from './payment';
+import { isFailed, isPayment, readPayment, sameReferenceCheck } from './payment';
+import type { Entry, Payment, Result } from './payment';
 import { PaymentRecord } from './paymentRecord';
 import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
@@ -27,7 +25,8 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const settings = await loadSettings(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const entries = readEntries(context, (entry) => readPayment(read, entry, options.maxAmount));
+	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);
+	const entries = readEntries(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const endRefused = async (refused: Result): Promise<INodeExecutionData[]> => {
 		// Without it a register would get `notPaid` for people who were paid earlier. If the database fails, each
@@ -73,10 +72,7 @@ function refusalIfAboveLimit(payments: Payment[], limit?: Decimal): Result | und
 	};
 }
 
-/**
- * The refusal of a run if the treasury does not hold the sum that is still to be paid; undefined if it may
- * start.
- */
+/** The refusal of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
 async function refusalIfUncovered(
 	{ context, account, options }: Run,
 	record: PaymentRecord,
@@ -115,8 +111,10 @@ async function refusalIfUncovered(
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
 
 const notCovered = (message: string, remedy: string, httpCode?: string): Result => ({
-	...{ code: 'notCovered', message, remedy },
-	...(httpCode !== undefined && { httpCode }),
+	code: 'notCovered',
+	message,
+	remedy,
+	httpCode,
 });
 
 /**

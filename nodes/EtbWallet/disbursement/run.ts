@@ -1,14 +1,11 @@
-/**
- * A run of a node that pays, for both operations that do: its settings, its entries, and keeping how they
- * end.
- */
+/** A run of a node that pays, for both operations that do: its settings, its entries, and how they end. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, isStopped, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
 import { optionsWhenNoneSaved, type RunOptions } from './options';
-import { isFailed, outcomeOfEntry, sameReferenceCheck } from './payment';
+import { isFailed, outcomeOfEntry } from './payment';
 import type { EndedEntry, Payable, Result, Entry } from './payment';
 import { resultOfInvalid, runError, reportRun } from './report';
 
@@ -50,11 +47,16 @@ const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEnt
 /**
  * Reads and checks the payments of all items; what cannot be used ends as that.
  * @param read fills in an entry; with a result, the entry is not sent, whatever else it holds
+ * @param check gives a result to an entry that may not be sent; it is called for each entry that was read,
+ * and first for those of earlier tries. Pay Claims has none: it refuses the same reference while it reads.
  */
-export function readEntries(context: IExecuteFunctions, read: (entry: Entry) => void): Entry[] {
-	const sameReference = sameReferenceCheck();
+export function readEntries(
+	context: IExecuteFunctions,
+	read: (entry: Entry) => void,
+	check: (entry: Entry) => Result | undefined = () => undefined,
+): Entry[] {
 	const endedEntries = entriesOfEarlierTries(context);
-	for (const entry of endedEntries.values()) sameReference(entry);
+	for (const entry of endedEntries.values()) check(entry);
 	return context.getInputData().map((_, itemIndex): Entry => {
 		const earlier = endedEntries.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
@@ -65,11 +67,10 @@ export function readEntries(context: IExecuteFunctions, read: (entry: Entry) => 
 		} catch (error) {
 			invalid = refusedAs('invalid', error);
 		}
-		// The check includes entries whose amount cannot be read, because their reference may be that of another
-		// entry.
-		const same = sameReference(entry);
+		// Also an entry whose amount cannot be read may have the reference of another entry.
+		const objection = check(entry);
 		// The result that `read` gave stays: the claim of this item may have been sent before.
-		entry.result ??= same ?? invalid;
+		entry.result ??= objection ?? invalid;
 		return entry;
 	});
 }
