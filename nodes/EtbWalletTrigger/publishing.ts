@@ -48,30 +48,31 @@ interface Publication {
 }
 
 /**
- * The static data of a trigger. n8n stores them with the workflow. `account` has three meanings: the key of
- * the account whose events the trigger receives, `publicationPending` or `nothingStored`.
+ * The static data of a trigger, which n8n stores with the workflow. `account` has one of three values. A
+ * publication by a person first makes it `publicationPending`, whatever it was, and a test reads none of them.
+ *
+ * | `account` | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
+ * | --- | --- | --- | --- |
+ * | a key | the service accepted a URL for this account | holder, if key and URL are those of now | sets the URL |
+ * | `publicationPending` | no URL accepted since a person published | false | refuses, without a call |
+ * | `nothingStored` | never published, or unpublished | false | sets the URL, and stores nothing |
+ *
+ * `listen` stores the key when the service accepts the URL, and `publicationPending` instead of another
+ * account's key, or of nothing, while another trigger holds the account. `stopListening` makes it
+ * `nothingStored` if the trigger is the holder with this URL, and otherwise leaves it.
  */
 interface StoredData {
 	/** The URL that the service accepted for this trigger. */
 	url?: string;
-	account?: string | typeof publicationPending;
+	account?: string | typeof publicationPending | typeof nothingStored;
 }
 
-/**
- * The service has not accepted the URL since a person published the workflow: a start of n8n does not try
- * again.
- */
 const publicationPending = null;
-
-/** The trigger stored no account: no person published its workflow, or a person unpublished it. */
 const nothingStored = undefined;
 
 const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
 
-/**
- * The holders of this process, by trigger. They stay while n8n ends: a person can still publish and test
- * until then.
- */
+/** The holders of this process, by trigger. They stay while n8n ends: a person can still publish then. */
 const holders = new Map<string, Publication>();
 
 /**
@@ -188,7 +189,7 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
 	const stored = storedData(context);
 	const [rival] = rivalsOf(own);
 	if (rival !== undefined) {
-		// The stored account stays if this trigger held it before, and only failed to start.
+		// A trigger that held the account before, and only failed to start, keeps it.
 		if (stored.account !== own.accountKey) stored.account = publicationPending;
 		throw alreadyHeld(context, own, rival);
 	}
@@ -253,9 +254,7 @@ export function stopListening(context: IHookFunctions): void {
 	delete stored.account;
 }
 
-/**
- * Names the other workflow only if it is in the same project of n8n: whoever publishes may not see others.
- */
+/** Names the other workflow only if it is in the same project: a person may not see others. */
 function alreadyHeld(context: IHookFunctions, own: Publication, rival: Publication): Error {
 	const node = context.getNode();
 	if (rival.workflow.id === own.workflow.id) {
