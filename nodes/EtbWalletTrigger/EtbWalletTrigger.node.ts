@@ -139,9 +139,7 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/**
-	 * Starts nothing. With this method n8n calls `checkExists` for each published trigger when n8n starts.
-	 */
+	/** Starts nothing. With it n8n calls `checkExists` for each published trigger when n8n starts. */
 	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
 	}

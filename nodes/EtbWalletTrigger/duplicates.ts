@@ -1,6 +1,4 @@
-/**
- * Whether an event was handled before: by the memory of this process, and by the record in n8n's database.
- */
+/** Whether an event was handled before: by the memory of this process, and by n8n's record. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { inTurn } from '../shared/inTurn';
 import { triggerKey, whenEnded } from './n8nTrigger';

@@ -1,7 +1,4 @@
-/**
- * The events of the service: their names, their bodies, and the rule by which two deliveries are the same
- * event.
- */
+/** The events of the service: their names and bodies, and the rule by which two are the same. */
 import { createHash } from 'node:crypto';
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
 import { isObject, property } from '../shared/unknownValues';

@@ -1,7 +1,4 @@
-/**
- * The behaviour of n8n that the trigger relies on beyond n8n's documented types, described as in
- * `nodes/shared/n8n.ts`.
- */
+/** The behaviour of n8n that the trigger relies on, described as in `nodes/shared/n8n.ts`. */
 import {
 	fromParameter,
 	webhookDescriptionFields,

@@ -114,10 +114,7 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal>
  */
 const secretsUsedForMs = 1_000;
 
-/**
- * The secrets by trigger and credential, and the time in ms, of the monotonic clock, at which they were
- * loaded.
- */
+/** The secrets by trigger and credential, and the monotonic time in ms at which they were loaded. */
 const loadedSecrets = new Map<string, { at: number; secrets: Promise<string[] | undefined> }>();
 
 /**

@@ -50,9 +50,6 @@ const eventNames: ReadonlySet<unknown> = new Set([
 
 const isEvent = (name: unknown): name is string => eventNames.has(name);
 
-/**
- * Whether a value may be an expression. n8n removes the `=` at the beginning in fields that take no
- * expression.
- */
+/** Whether a value may be an expression. n8n removes the `=` in fields that take none. */
 const mayBeExpression = (value: unknown): boolean =>
 	[value].flat().some((text) => typeof text === 'string' && /^=|\{\{/.test(text));

@@ -100,10 +100,7 @@ const isUnseen = (character: string): boolean =>
 	character !== '-' &&
 	[invisible, /\p{Z}/u, dashes].some((kind) => character.search(kind) >= 0);
 
-/**
- * The secrets with which an event may be signed: the present one and the previous one; none without a present
- * one.
- */
+/** The secrets with which an event may be signed: the present and the previous one, or none. */
 export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
 	const present = trimmed(data.webhookSecret);
 	if (present === '') return [];

@@ -2,9 +2,7 @@
 import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
 import { invalid } from './invalidValue';
 
-/**
- * The smallest amount, in ETB. JSON writes a smaller number with an exponent, which the service may not read.
- */
+/** The smallest amount, in ETB: JSON writes a smaller one with an exponent, which may not be read. */
 const minAmount: Decimal = '0.000001';
 
 /** In characters. A longer text counts as no amount, because reading it would take long. */

@@ -15,10 +15,7 @@ const noiseOfOne = 2 * Number.EPSILON;
 /** The largest error of a sum of up to 500 amounts, relative to the sum. */
 const noiseOfSums = 250 * Number.EPSILON;
 
-/**
- * The largest error that rounding to two decimals removes. It is below 0.000001, so six written decimals
- * stay.
- */
+/** The largest error that rounding to two decimals removes: below 0.000001, so six decimals stay. */
 const maxNoise = 0.0000005;
 
 /**

@@ -44,10 +44,7 @@ export function refuseIf(
 		if (isRefused) throw invalid(field, value, why, remedy);
 }
 
-/**
- * Turns any error that reading a value threw, such as the error of an expression, into an
- * `InvalidValueError`.
- */
+/** Turns any thrown error, such as that of an expression, into an `InvalidValueError`. */
 export function asInvalidValue(error: unknown): InvalidValueError {
 	if (error instanceof InvalidValueError) return error;
 	return new InvalidValueError(

@@ -64,9 +64,7 @@ const signsAtLetters = new RegExp(
 const mobile = /^(?:(?:\+|00)?251)?0?([79]\d{8})$/;
 const mobileSigns = /[\s()./-]+/g;
 
-/**
- * The groups in which people write its digits, such as `0911 234567` and `091 123 4567`; not 070-2024-001.
- */
+/** The groups in which people write its digits, such as `0911 234567`; not 070-2024-001. */
 const mobileGroups = /^(?:251 ?)?0?[79]\d(?:\d(?: ?\d{6}|(?: \d{2,4}){2,3})| \d{3} \d{4})$/;
 
 /**

@@ -100,10 +100,7 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 	body: property(response, 'body'),
 });
 
-/**
- * A symbol, because n8n does not store symbols. It is registered, so that an update of this package between
- * two tries finds it.
- */
+/** n8n does not store symbols. It is registered, so that an update between two tries finds it. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /** What the tries of a node run have in common. An entry that one try adds is there for the next try. */

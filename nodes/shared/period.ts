@@ -31,10 +31,7 @@ interface PeriodFields {
 	 * a forgotten value each later run would succeed without paying anybody.
 	 */
 	isChosen: boolean;
-	/**
-	 * Whether n8n repeats an execution. Then the field has to name the period, because the time of the first
-	 * run is unknown.
-	 */
+	/** Whether n8n repeats an execution: its first time is unknown, so the field has to name the period. */
 	isRetryExecution: boolean;
 }
 
@@ -93,10 +90,7 @@ export function ethiopianYearRemark(text: string, now: Date): string {
 	return year === undefined ? '' : ` (${year} is a year of the Ethiopian calendar)`;
 }
 
-/**
- * The period that a text names in a usual form, such as 2026-09, 2026/9 or 2026-09-25; undefined if it names
- * none.
- */
+/** The period that a text names, such as 2026-09, 2026/9 or 2026-09-25; undefined for none. */
 export function periodIn(text: string): Period | undefined {
 	const [, year, month = ''] = /^(20\d\d) ?[-/._ ] ?(0?[1-9]|1[0-2])(?!\d)/.exec(text) ?? [];
 	return year === undefined ? undefined : `${year}-${month.padStart(2, '0')}`;

@@ -5,15 +5,9 @@ import { property } from './unknownValues';
 
 /** The form of nearly all cells. Their text needs no change. */
 const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
-/**
- * One class of characters: with a character in two classes, the number of ways to match it grows without
- * limit.
- */
+/** One class: a character in two classes can be matched in ways without limit. */
 const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
-/**
- * The lookbehind lets a match begin only at the first character of a row. Without it the time grows with the
- * square of the row.
- */
+/** With the lookbehind a match begins only at the first of a row: the time stays linear. */
 const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 
 /**

@@ -24,10 +24,7 @@ interface Claim {
 	timeLeftMs?: () => number;
 }
 
-/**
- * A claim that was used. `tries`: only these may use it. `timeLeftMs`: the time left, by the text of Not
- * After.
- */
+/** A used claim. `tries`: only these may use it. `timeLeftMs`: the time left, by the text of Not After. */
 interface UsedClaim {
 	tries: object;
 	timeLeftMs: Map<string, () => number>;

@@ -35,10 +35,7 @@ export const minTimeoutMs = 1_000;
 /** At most this many payments are under way at once. */
 export const maxConcurrency = 100;
 
-/**
- * The options where n8n saved none, because nobody added it; also for the error of a run whose options cannot
- * be read.
- */
+/** The options where n8n saved none, and those for the error of a run whose options cannot be read. */
 export const optionsWhenNoneSaved: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,

@@ -1,7 +1,4 @@
-/**
- * Disbursement → Pay Claims: pays what the pay gate handed out. The gate keeps the record; this node uses
- * each claim once.
- */
+/** Disbursement → Pay Claims: uses each claim of the pay gate once. The gate keeps the record. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isStopped, triesOf } from '../../shared/n8n';

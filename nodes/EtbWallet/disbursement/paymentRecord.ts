@@ -75,10 +75,7 @@ const clockDifferenceMs = 10_000;
 /** A slot of time, in ms. */
 const slotMs = ownForMs + clockDifferenceMs;
 
-/**
- * The longest time, in ms, from the last reservation in a bucket until each process sees its references as in
- * doubt.
- */
+/** The time, in ms, from the last reservation in a bucket until each process sees it as in doubt. */
 const inFlightMs = 2 * slotMs + clockDifferenceMs;
 
 export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);

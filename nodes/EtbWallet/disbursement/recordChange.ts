@@ -1,13 +1,7 @@
-/**
- * A change of n8n's record. To ask for a mark also writes it, so a mark that was not there is removed again
- * at the end.
- */
+/** A change of n8n's record. A question for a mark also writes it. */
 import type { Marks } from '../../shared/record/marks';
 
-/**
- * One change of the record, made under its lock. The marks that it wrote only to ask are removed in one call
- * at its end.
- */
+/** One change, made under the lock. Marks that it wrote only to ask are removed at its end, in one call. */
 export class RecordChange {
 	private readonly record: Marks;
 	/** Whether each mark that was asked for was there. */

@@ -1,7 +1,4 @@
-/**
- * Sends payments: reserves them in the record a window at a time, sends a few at once, and reads how each
- * ended.
- */
+/** Sends payments: reserves a window of them, sends a few at once, and reads how each ended. */
 import { decimalText } from '../../shared/decimal';
 import { addHint } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
@@ -83,10 +80,7 @@ interface FailedChange {
 	ended: Payment[];
 }
 
-/**
- * Warns about payments whose results may be missing in the record: a later run reports them as unknown, and
- * does not send them.
- */
+/** Warns about payments whose results may be missing in the record: a later run calls them unknown. */
 function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
@@ -142,9 +136,7 @@ const disburseRequest = {
 	},
 } as const satisfies ServiceRequest;
 
-/**
- * Sends a payment, and reads how it ended. An exception counts as unknown, because the request may have left.
- */
+/** Sends a payment. An exception counts as unknown, because the request may have left. */
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,

@@ -1,7 +1,4 @@
-/**
- * Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent, whatever
- * items arrive.
- */
+/** Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
 import {

@@ -38,15 +38,10 @@ const randomMarks = (): string[] =>
 /** The time between two attempts of a waiting process, in ms. Between them it only reads. */
 const attemptEveryMs = 2_000;
 
-/**
- * A lock that is held for longer, in ms, counts as that of a process that ended: a holder needs a few calls
- * of the database.
- */
+/** A lock held for longer, in ms, is that of a process that ended: a holder needs only a few calls. */
 const abandonedAfterMs = 30_000;
 
-/**
- * The largest random time on top, in ms: two waiting processes must not take over an abandoned lock together.
- */
+/** The largest random time on top, in ms: two processes must not take over a lock together. */
 const abandonedSpreadMs = 10_000;
 
 /**
@@ -55,10 +50,7 @@ const abandonedSpreadMs = 10_000;
  */
 const safeForMs = 15_000;
 
-/**
- * An insert fails if another process inserted the row first. This many failures in a row mean a broken
- * database.
- */
+/** An insert fails if another process was first. So many in a row mean a broken database. */
 const maxFailuresInARow = 5;
 
 /** In ms. It is random, so that waiting processes do not call the database at the same moments. */

@@ -90,10 +90,7 @@ function judgeSuccess(asked: Asked, answer: Answer): Judgement {
 	return { verdict, code: 'unclear', isTemporary: false, problem };
 }
 
-/**
- * The reason why an answer with a success status does not show that the call was done, to follow "The service
- * answered 200".
- */
+/** The reason why a success status shows no success, to follow "The service answered 200". */
 function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
 	const movesMoney = asked.movesMoney === true;
@@ -115,7 +112,5 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	return movesMoney && !isProof ? `with a ${answersWith} that is no proof` : undefined;
 }
 
-/**
- * Whether a body that is no JSON is empty or words, such as OK: neither a web page nor the beginning of JSON.
- */
+/** Whether a body is empty or words, such as OK: neither a web page nor the beginning of JSON. */
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);

@@ -3,10 +3,7 @@ import { isAbsent } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
 import type { Answer } from './attempt';
 
-/**
- * The values of a name at the top of a body and in its `data`, where the service puts some (service document
- * §4).
- */
+/** The values of a name at the top of a body and in its `data` (service document §4). */
 export const valuesOf = (body: unknown, name: string): unknown[] =>
 	[body, property(body, 'data')].map((each) => property(each, name));
 
@@ -50,7 +47,5 @@ function nameOfPart(name: string, own: string): string {
 	return partNames.test(own) ? name : `${name}.${own}`.slice(-maxNameLength);
 }
 
-/**
- * Names that are left out of the path: those inside a state that is an object, such as `{ value: 'failed' }`.
- */
+/** Names that are left out of the path, such as in a state that is an object: `{ value: 'failed' }`. */
 const partNames = /^(?:value|name|text|type|label|current|key|[#_$](?:text|value)?)$/i;

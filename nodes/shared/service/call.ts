@@ -1,7 +1,4 @@
-/**
- * Calls an endpoint of the service: with retries where they are safe, a flat output, and words for what went
- * wrong.
- */
+/** Calls an endpoint of the service: retries where they are safe, flat output, words for a failure. */
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -73,10 +70,7 @@ export async function callService(
 	return resultOf(account, request, judged);
 }
 
-/**
- * The result of a call: its output, with the fields of a `data` object lifted to the top, or the reason why
- * there is none.
- */
+/** The result of a call. The fields of a `data` object are lifted to the top of the output. */
 export function resultOf(
 	account: Account,
 	request: ServiceRequest,

@@ -67,10 +67,7 @@ const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
 
-/**
- * Fields by which an answer of any endpoint says that the call was not carried out. A text without a name is
- * the whole body.
- */
+/** Fields of any answer that deny the call. A text without a name is the whole body. */
 const denials: Rule[] = [
 	[/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
 	[
@@ -212,10 +209,7 @@ function canBePaid(value: unknown): boolean {
 	return isAbsent(value) || (amount !== undefined && isAbove(amount, '0'));
 }
 
-/**
- * Whether it is the same number or text, be it that a number comes as text, or a web address in another
- * spelling.
- */
+/** Whether it is the same value, also a number as text, or a web address in another spelling. */
 function isSame(sent: unknown, answered: unknown): boolean {
 	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
 	if (typeof answered !== 'string' && typeof answered !== 'number') return false;

@@ -1,7 +1,4 @@
-/**
- * The editor's "Test" of the credential: it reads the balance, and shows the service's own reason if that
- * fails.
- */
+/** The editor's "Test" of the credential: it reads the balance, and shows why if that fails. */
 import type {
 	ICredentialTestFunctions,
 	ICredentialsDecrypted,

@@ -146,10 +146,7 @@ function describeNoAnswer(
 	};
 }
 
-/**
- * n8n adds "[item 2]" only to errors that stop the workflow. The message contains it so that error outputs
- * show it too.
- */
+/** n8n adds "[item 2]" only to errors that stop the workflow: error outputs need it in the message. */
 function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
@@ -164,10 +161,7 @@ export function invalidValueFailure(error: unknown): Failure & { code: 'invalid'
 	return { code: 'invalid', message, remedy };
 }
 
-/**
- * The n8n error for a value that cannot be used. An error that n8n threw, such as that of an expression,
- * stays as it is.
- */
+/** The n8n error for a value that cannot be used. An error that n8n threw stays as it is. */
 export function invalidValueError(node: INode, error: unknown, itemIndex?: number): Error {
 	const { cause, message, remedy } = asInvalidValue(error);
 	if (cause instanceof Error) return cause;

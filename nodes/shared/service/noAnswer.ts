@@ -1,7 +1,4 @@
-/**
- * Messages, and remedies where they are not the usual one, for attempts without an answer, by the code of the
- * error.
- */
+/** Messages, and unusual remedies, for attempts without an answer, by the code of the error. */
 
 /** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
 export const timedOut = 'ETIMEDOUT';

@@ -37,10 +37,7 @@ export const negatedParticiple =
 export const successNames =
 	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted|submitted|broadcast|live)';
 
-/**
- * Words of a payment that was made, unless one of the two words before denies them: "was not sent", "no money
- * was sent".
- */
+/** Words of a payment that was made, unless one of the two words before denies them: "was not sent". */
 const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[\\w']{1,20} ){0,2})\\b(?:${[
 	'broadcast(?:ed)?|cleared|completed|confirmed|credited|delivered|disbursed|done|executed|finali[sz]ed|is complete|issued|made',
 	'mined|moved|paid|posted|processed|refunded|released|reversed|sent|settled|success(?:ful(?:ly)?)?|succeeded|transferred|wired',
@@ -48,10 +45,7 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 	'(?:payment|transfer) (?:complete|ok|is final)|went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
 ].join('|')})\\b`;
 
-/**
- * Words of a failure behind the service, after which a payment may have been made, and of a chain that has
- * the transaction.
- */
+/** Words of a failure behind the service, also after a payment, and of a chain that has it. */
 const failureBehind = [
 	'deadline|retried|retrying|debited|deducted|no response|not respond|not answer|hang up|econn|epipe|\\beof\\b|broken pipe|connection',
 	'socket|network error|fetch failed|upstream|gateway|unavailable|took too long|too long for|(?:internal|server|unknown) error',

@@ -3,10 +3,7 @@ import { isObject } from '../unknownValues';
 
 const maxReasonLength = 300;
 
-/**
- * The reason in one line, or nothing. Secrets are hidden before it is cut, because half a secret would not be
- * found.
- */
+/** The reason in one line, or nothing. Secrets are hidden first: half a secret would not be found. */
 export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
@@ -20,10 +17,7 @@ export function shortLine(words: string, hide: (text: string) => string): string
 	return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)}…` : line;
 }
 
-/**
- * The service's words, to be put behind ours, which end without a full stop. Quoted, so that nobody takes
- * them for ours.
- */
+/** The service's words, to follow ours, which end without a full stop. Quotes show whose they are. */
 export function quoted(reason: string): string {
 	if (reason === '') return '';
 	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;

@@ -1,25 +1,17 @@
 /** A request to an endpoint of the service: what is sent, and what its answer has to show. */
 import type { IDataObject } from 'n8n-workflow';
 
-/**
- * One request to an endpoint of the service document §4. A `POST` is never repeated once it may have been
- * carried out.
- */
+/** A request to an endpoint of the service document §4. A `POST` that may be done is never repeated. */
 export interface ServiceRequest {
 	method: 'GET' | 'PUT' | 'POST';
 	/** Below the partners prefix, such as `/balance`. */
 	path: string;
 	body?: IDataObject;
-	/**
-	 * A field that the service document (§4) shows in the answer: without it nobody knows what the endpoint did.
-	 */
+	/** A field that the answer has (service document §4): without it the effect is unknown. */
 	answersWith?: string;
 	/** Whether it pays somebody: then it counts as done only with a proof (`answer.ts`). */
 	movesMoney?: true;
-	/**
-	 * Output of endpoints 4 and 5, whose answers the service document does not show. The answer's fields are
-	 * added to it.
-	 */
+	/** Output of endpoints 4 and 5, whose answers are not documented. Their fields are added to it. */
 	defaultOutput?: IDataObject;
 	/** The steps for statuses that mean something more at this endpoint. */
 	remedies?: Remedies;

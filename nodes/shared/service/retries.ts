@@ -7,10 +7,7 @@ import type { ServiceRequest } from './request';
 /** For all attempts of a call. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
-/**
- * The pause before retry `retry` (from 1): exponential with full jitter, or what the service asks for by
- * `Retry-After`.
- */
+/** The pause before retry `retry` (from 1): exponential with full jitter, at least `Retry-After`. */
 export function retryDelayMs(
 	retry: number,
 	retryAfter: unknown,

@@ -1,6 +1,4 @@
-/**
- * Disbursement → Pay Claims: the fields of a payment that the pay gate hands out. `disbursement/` pays it.
- */
+/** Disbursement → Pay Claims: the fields of a payment that the gate hands out. `disbursement/` pays it. */
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims as execute } from '../../disbursement/payClaims';
 import type { Operation } from '../../operation';
