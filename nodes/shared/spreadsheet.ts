@@ -7,7 +7,7 @@ import { property } from './unknownValues';
 const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
 /** One class: a character in two classes can be matched in ways without limit. */
 const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
-/** With the lookbehind a match begins only at the first of a row: the time stays linear. */
+/** By the lookbehind a match begins only at the first character of a row: the time stays linear. */
 const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 
 /**

@@ -80,7 +80,7 @@ interface FailedChange {
 	ended: Payment[];
 }
 
-/** Warns about payments whose results may be missing in the record: a later run calls them unknown. */
+/** Warns about payments whose results may be missing in the record: a later run does not send them. */
 function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
