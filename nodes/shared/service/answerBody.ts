@@ -7,6 +7,15 @@ import type { Answer } from './attempt';
 export const valuesOf = (body: unknown, name: string): unknown[] =>
 	[body, property(body, 'data')].map((each) => property(each, name));
 
+/** The same of a name in any spelling, such as `to_user_id` for `toUserId`. */
+export const valuesSpelledLike = (body: unknown, name: string): unknown[] =>
+	[body, property(body, 'data')]
+		.flatMap((each) => (isObject(each) ? Object.entries(each) : []))
+		.filter(([own]) => spelling(own) === spelling(name))
+		.map(([, value]) => value);
+
+const spelling = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
+
 export const hasSuccess = (body: unknown, value: boolean): boolean =>
 	valuesOf(body, 'success').includes(value);
 

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
 import { isAbsent } from '../invalidValue';
-import { fieldsIn, hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
+import { fieldsIn, hasRepeatedName, hasSuccess, valuesSpelledLike } from './answerBody';
 import type { Answer } from './attempt';
 import {
 	failureWords,
@@ -43,7 +43,7 @@ export function contradictionOfSuccess(
 		if (denial !== undefined) return `with ${name || 'the words'}: ${JSON.stringify(denial)}`;
 	}
 	for (const [name, value] of Object.entries(sent)) {
-		const found = valuesOf(body, name).filter((each) => each !== undefined);
+		const found = valuesSpelledLike(body, name).filter((each) => each !== undefined);
 		const isPayment = movesMoney === true && name === 'amountEtb';
 		const amounts = new Set(found.map((each) => decimalText(each) ?? each));
 		const other = found.find((each) =>
@@ -96,7 +96,10 @@ const denialsOfPayment: Rule[] = [
 	],
 	// A fee of 0 for the processing says nothing.
 	[
-		RegExp(`^(?!.*(?:fees?|time|count|amount|balance)$)(?:.*\\.)?${successNames}[^.]*$`, 'i'),
+		RegExp(
+			`^(?!.*(?:fees?|times?(?:_?ms)?|count|amount|balance)$)(?:.*\\.)?${successNames}[^.]*$`,
+			'i',
+		),
 		falseValues,
 	],
 	// A payment that was made may say where it can be cancelled.
@@ -109,15 +112,17 @@ const denialsOfPayment: Rule[] = [
 	],
 	// It may say when it was queued, and what a pending one costs.
 	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), nonEmpty],
-	// The answer of an earlier payment, of a test, or of a payment that somebody has to approve.
+	// The answer of an earlier payment, of a test, of a payment that somebody has to approve, or that came back.
 	[
-		/(?:^|[._]|is)(?:replay(?:ed)?|idempotent|cached|existing|sandbox|mock|test(?:_?mode)?|validate_?only|(?:approval|signature|action|otp)s?_?required)$/i,
+		/(?:^|[._]|is)(?:replay(?:ed)?|idempotent|cached|existing|sandbox|mock|demo|draft|test(?:_?mode)?|validate_?only|voided|returned|bounced|charge_?back|blocked|frozen|held|stuck|dropped|(?:approval|signature|action|otp)s?_?required)$/i,
 		/^(?:true|1|yes)$/i,
 	],
+	[/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
+	[/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
 	[
 		/^(?!.*url$)/is,
 		RegExp(
-			`^(?!https?:).*(?:${failureWords}|${openWords}|${negatedParticiple}|did(?: not|n't) go|bounced|\\botp\\b|needs \\d|proposed|not answer|replay|payment initiated)`,
+			`^(?!https?:).*(?:${failureWords}|${openWords}|${negatedParticiple}|did(?: not|n't) go|bounced|\\botp\\b|needs \\d|proposed|not answer|replay|payment initiated|nothing was|no transfer|returned (?:to|by)|not found|held by|dropped|out of gas|will be (?:sent|paid|processed|transferred)|needs approval|draft|voided|charged ?back)`,
 			'is',
 		),
 	],
@@ -125,15 +130,16 @@ const denialsOfPayment: Rule[] = [
 
 /** The fields of a refusal of a payment that say why. */
 const reasonNames =
-	/^(?:|errors?|(?:error_?|status_?|response_?|result_?)?(?:message|msg)|(?:response|result)_?desc|details?|(?:error_?)?description|reason|title|hint)$/i;
+	/^(?:|errors?|(?:error_?|status_?|response_?|result_?)?(?:message|msg)|(?:response|result)_?desc|details?|(?:error_?)?description|reason|title|hint|non_field_errors)$/i;
 
 /** Its other fields, beside those that were sent. */
 const refusalNames =
-	/^(?:success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|\w{0,20}_?url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset)$/i;
+	/^(?:success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|\w{0,20}_?url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset|ctx|[gl][te]|limit_value|location|property|issues|expected|received|(?:api_?)?version)$/i;
 
 /** The values that these fields have to have in a refusal. */
 const refusalValues: Rule[] = [
 	[/(?:^|\.)(?:success|ok)$/i, falseValues],
+	[/(?:^|\.)received$/i, /^(?:undefined|null|nan|string|number|boolean|object|array)$/i],
 	[
 		/status(?:[._]?code)?$/i,
 		RegExp(
@@ -153,8 +159,8 @@ const isOpenCode = (code: string): boolean =>
 /** More fields would block n8n for seconds: each is compared with each rule. */
 const maxFields = 1_000;
 
-/** In characters. A longer answer is none of the usual refusals. */
-const maxRefusalLength = 65_536;
+/** The longest answer to a payment that is read, in characters. Reading a longer one would block n8n. */
+export const maxAnswerLength = 65_536;
 
 /**
  * Whether the answer to a refused request leaves open whether it was carried out. The refusal of a payment
@@ -169,7 +175,7 @@ export function contradictionOfRefusal(
 ): string | undefined {
 	const { status, body, text } = answer;
 	if (movesMoney !== true) return hasSuccess(body, true) ? 'with success: true' : undefined;
-	if (text.length > maxRefusalLength) return 'with a body that is too long for a refusal';
+	if (text.length > maxAnswerLength) return 'with a body that is too long';
 	if (body !== undefined && hasRepeatedName(answer)) return 'with the same name twice in its body';
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
@@ -185,7 +191,7 @@ export function contradictionOfRefusal(
 				openPaymentPatterns.some((pattern) => pattern.test(words)) ||
 				(/(?:status|code)$/i.test(name) && isOpenCode(value)) ||
 				refusalValues.some(([names, expected]) => names.test(name) && !expected.test(value)) ||
-				(isReason && words !== '' && !refusalWords.test(words))
+				(isReason && /[^-.\d]/.test(words) && !refusalWords.test(words))
 			);
 		};
 		if (!isFieldOfRefusal(name, sent) || [...values].some(isOpen))

@@ -16,7 +16,7 @@ export const vagueStatuses: ReadonlySet<number> = new Set([400, 422, 429]);
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 export const successWords =
-	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|mined';
+	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|finished|mined';
 
 /** Words of a failure, at their beginning. */
 export const failureWords =
@@ -47,23 +47,27 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 
 /** Words of a failure behind the service, also after a payment, and of a chain that has it. */
 const failureBehind = [
-	'deadline|retried|retrying|debited|deducted|no response|not respond|not answer|hang up|econn|epipe|\\beof\\b|broken pipe|connection',
-	'socket|network error|fetch failed|upstream|gateway|unavailable|took too long|too long for|(?:internal|server|unknown) error',
+	'deadline|retried|retrying|\\bdebit|deducted|no response|not respond|not answer|hang up|econn|epipe|\\beof\\b|broken pipe|connection',
+	'socket|network error|fetch failed|upstream|gateway|unavailable|took too long|too long for|time ?limit|\\bpoll|(?:internal|server|unknown) error',
 	'status code 5|(?:task|context) (?:was )?cancell?ed|something went wrong|cannot read|deadlock|-32\\d{3}|nonce|underpriced',
-	'known transaction|replaced|replay|receipt|confirmations|confirm the|\\byet\\b|idempoten|unique|(?:payment|transfer|transaction|disbursement|reference) exists',
-	'identical|used before|dup |review|held for|more signature|(?:could not|failed to) (?:be )?(?:save|store|notif)|\\bmight\\b|may (?:still|have)',
+	'known transaction|replace|replay|receipt|mempool|hash|confirmations|confirm the|\\byet\\b|idempoten|unique|(?:payment|transfer|transaction|disbursement|reference) exists',
+	'identical|used before|dup |review|\\bheld\\b|signatures? (?:is |are )?(?:required|missing)|more signature|signing|(?:could not|failed to) (?:be )?(?:save|store|notif)|\\bmight\\b|may (?:still|have)',
 	'unknown (?:status|state|outcome|result|if|whether)|(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
-	'(?:transaction|tx|payment|transfer) (?:id|hash|number|reference)',
+	'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
+	'escrow|deferred|postponed|delayed|parked|tomorrow|was taken|(?:funds|money|amount) (?:(?:is|are|was|were) )?reserved|authori[sz]ation (?:required )?by|needs (?:sign|authori)',
 	// Of a connection or a program that broke off.
 	'abort|\\bcancell?ed\\b|terminated|disconnected|empty reply|recv fail|end of json|expecting value|nonetype|undefined (?:array|index)',
-	'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|other side|retries|retry limit',
+	'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|other side|retries|retry (?:attempts )?(?:limit|exceed)|max(?:imum)? (?:attempts|retr|wait)',
+	'unexpected token|looking for beginning|from (?:the )?(?:bank|provider|chain)|bank (?:answer|reply)|wait (?:for (?:the )?(?:block|transaction)|time|limit)',
 	'(?:channel|stream|pool|client|session) (?:is )?closed|request failed|rpc (?:request|error)|err (?:network|bad response)|no (?:confirmation|reply)',
 	// Of a database, or of a step after the payment.
 	'database|sqlite|\\bredis|noauth|eacces|enospc|relation "|input syntax|string value|\\bcolumn\\b|serialize|\\bp2002|e11000|\\b23505|\\b40001',
+	"violates|for table|table is|after insert|too many (?:clients|open files)|@'",
 	'webhook|callback|\\bsms\\b|notification|ledger|(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)',
 	'(?:transaction|transfer|payment|disbursement|header|block) (?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
 	// Of another payment, or of a person who has to approve this one.
 	'under ?way|ongoing|is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
+	'requested before|simultaneous|open payment|(?:same|previous|first) (?:payment|request|transaction|transfer)|to finish',
 	'\\botp\\b|\\bpin\\b|approval|payment must be approved|second person|after.?payment',
 	// A script that the words do not have.
 	'[\\u0370-\\u1fff\\u2e80-\\ud7ff]',
@@ -87,7 +91,7 @@ export const refusalWords = RegExp(
 		'credential|api.?key|token|forbidden|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)|permission|not a |should (?:not )?be|no wallet|not have|kyc',
 		'(?:account|user|wallet|recipient) (?:is |was )?not|denied|rejected|declined|refused|limit|exceed|too (?:many|large|small|low|high|much)|slow down|throttl|bad request|unprocessable',
 		'unsupported|cannot (?:post|be used)|blocked|suspended|frozen|disabled|inactive|closed|locked|maximum|minimum|below|above',
-		'greater than|less than|between|positive|negative|moved permanently|validation|(?:payment|transfer|disbursement|money) (?:was |could )?not',
+		'greater than|less than|between|positive|negative|moved permanently|validation|^error code: 1015$|^field$|(?:payment|transfer|disbursement|money) (?:was |could )?not',
 	].join('|'),
 	'i',
 );
