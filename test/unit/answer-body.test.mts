@@ -167,7 +167,9 @@ describe('a setting', () => {
 		judge(set, { ...answered(text), status }).verdict;
 
 	test.each([
-		...['{"success":0}'],
+		...['{"success":true,"data":{"success":false}}', '{"data":{"errors":["No way"]}}'],
+		...['{"error":"","errors":["No"]}', '{"data":{"ok":false}}', '{"success":"false"}'],
+		...['{"status":"error"}', '{"success":0}', '<h1>Sign in</h1>', '{"success": tru'],
 		...['{"success":"no"}', '{"code":500}', '{"status":{"code":400}}', '{"state":"failed"}'],
 		...['{"errorCode":17}', '{"result":{"success":false}}', '[{"error":"x"}]'],
 		...['{"message":"Could not be saved: not allowed"}', 'Unauthorized', 'FAILED', 'Error: x'],
@@ -190,10 +192,28 @@ describe('a setting', () => {
 	});
 });
 
-test('a number that was set is the same number as a text', () => {
-	const set: ServiceRequest = { method: 'PUT', path: '/x', body: { feePercent: 0.25 } };
-	expect(judge(set, answered('{"data":{"feePercent":"0.250"}}')).verdict).toBe('done');
-	expect(judge(set, answered('{"feePercent":"0.2"}')).verdict).toBe('unknown');
+test.each([
+	[{ feePercent: 0.25 }, '{"data":{"feePercent":"0.250"}}', 'done'],
+	[{ feePercent: 0.25 }, '{"feePercent":"0.2"}', 'unknown'],
+	[{ feePercent: 0.25 }, '{"feePercent":{}}', 'unknown'],
+	[{ type: 'mobile', phone: '+251911223344' }, '{"data":{"phone":null}}', 'unknown'],
+	[{ type: 'mobile', phone: '+251911223344' }, '{"data":{"type":"bank"}}', 'unknown'],
+	[{ type: 'mobile', phone: '+251911223344' }, '{"data":{"phone":"+251911223344"}}', 'done'],
+	[{ type: 'bank', accountNumber: '0042' }, '{"accountNumber":"42"}', 'unknown'],
+	[{ type: 'bank', accountNumber: '0042' }, '{"accountNumber":"0042"}', 'done'],
+	[
+		{ webhookUrl: 'https://n8n.example.com/1' },
+		'{"webhookUrl":"https://n8n.example.com/1/2"}',
+		'unknown',
+	],
+	[
+		{ webhookUrl: 'https://n8n.example.com/1' },
+		'{"webhookUrl":"https://N8N.example.com/1"}',
+		'done',
+	],
+])('of %j the answer %s is %s', (body, text, verdict) => {
+	const set: ServiceRequest = { method: 'PUT', path: '/x', body };
+	expect(judge(set, answered(text)).verdict).toBe(verdict);
 });
 
 describe('a payment', () => {
@@ -201,270 +221,212 @@ describe('a payment', () => {
 		...{ method: 'POST', path: '/x', answersWith: 'txHash', movesMoney: true },
 		body: { toUserId: 'etbw_a', amountEtb: 10 },
 	};
-	const cases: [status: number, text: string, Judgement['verdict']][] = [
-		...[400, 404, 422, 429, 302].map((status): (typeof cases)[number] => [
-			...([status, '{"success":true,"txHash":"0x1"}', 'unknown'] as const),
-		]),
-		[422, '{"success":"true"}', 'unknown'],
-		[422, '{"amountEtb":10,"txHash":"0xabc"}', 'unknown'],
-		[422, '{"result":{"success":true}}', 'unknown'],
-		[403, '{"success":false,"success":true}', 'unknown'],
-		[422, '{"message":"{\\"success\\":true}"}', 'unknown'],
-		[422, '{"message":"{\\"body\\":\\"{\\\\\\"txHash\\\\\\":\\\\\\"0x1\\\\\\"}\\"}"}', 'unknown'],
-		[422, `{"message":"Got {'success': True}"}`, 'unknown'],
-		[404, '<pre>{&quot;txHash&quot;:&quot;0x1&quot;}</pre>', 'unknown'],
-		[422, `{"message":"Got {'success': False, 'txHash': None}"}`, 'unknown'],
-		[429, '{"Success":"TRUE"}', 'unknown'],
-		[429, '{"success":1}', 'unknown'],
-		[429, '{"success":false,"txhash": "0x1"}', 'unknown'],
-		[429, '{"success":false,"txHash":""}', 'notDone'],
-		[429, '{"success":10}', 'unknown'],
-		[429, '{"status":"Too Many Requests"}', 'notDone'],
-		[429, '{"message":"Too many requests, please wait for the queue"}', 'notDone'],
-		[422, '{"message":"The submitted value is invalid"}', 'notDone'],
-		[
-			402,
-			'{"message":"Insufficient funds: the transfer will be possible after a deposit"}',
-			'notDone',
-		],
-		[422, '{"status":"submitted"}', 'unknown'],
-		...[
-			...['Receipt failed\nPayment sent', 'Could not email user but payment was sent'],
-			...['No problem: the payment was made', 'The transfer will be retried'],
-			...['Funds were deducted', 'Payout completed, receipt could not be stored'],
-		].map((message): (typeof cases)[number] => [422, JSON.stringify({ message }), 'unknown']),
-		[422, 'status: completed, error: none', 'unknown'],
-		...[406, 424, 444, 449].map((status): (typeof cases)[number] => [status, '', 'unknown']),
-		[422, '{"waiting":true}', 'unknown'],
-		...['under review', 'deferred', 'not yet confirmed', 'no final state', 'blockchain'].map(
-			(state): (typeof cases)[number] => [
-				422,
-				JSON.stringify({ success: false, state }),
-				'unknown',
-			],
-		),
-		[200, '{"success":true,"txHash":"0x1","failedAt":"2026-11-01"}', 'unknown'],
-		[422, '{"data":{"state":{"value":"completed"}}}', 'unknown'],
-		[422, '{"transaction":"0x1"}', 'unknown'],
-		[422, '{"status":"rejected","transaction":{"id":null}}', 'notDone'],
-		[200, '{"success":true,"txHash":"0x1","refund":{"reason":"x"}}', 'unknown'],
-		[422, '{"success":false,"txHash": null}', 'notDone'],
-		...[
-			...['Transaction is being processed', 'The payment was sent', 'Transfer completed'],
-			...['Payment submitted', 'No response from the bank', 'Status of the payment is unknown'],
-			...['read ECONNRESET', 'Transaction was not mined, it might still be', 'Deadline exceeded'],
-			...[
-				'Internal server error',
-				'upstream connect error',
-				`See https://x/tx/0x${'a1'.repeat(32)}`,
-			],
-		].flatMap((message): typeof cases => [
-			[422, JSON.stringify({ message }), 'unknown'],
-			[200, JSON.stringify({ success: false, message }), 'unknown'],
-		]),
-		...[
-			...['The payment was not sent', 'No money was sent'],
-			...['User must be approved', 'Account not confirmed', 'Unknown user'],
-		].flatMap((message): typeof cases => [
-			[422, JSON.stringify({ message }), 'notDone'],
-			[200, JSON.stringify({ success: false, message }), 'notDone'],
-		]),
-		...[500, 503, 408, 409, 425, 499].map((status): (typeof cases)[number] => [
-			...([200, JSON.stringify({ success: false, status }), 'unknown'] as const),
-		]),
-		[422, '{"statusCode":504,"message":"x"}', 'unknown'],
-		[422, '<r><status>COMPLETED</status><error>none</error></r>', 'unknown'],
-		[422, 'status=completed&error=none', 'unknown'],
-		[422, 'status: completed', 'unknown'],
-		[422, '<r><status>FAILED</status></r>', 'unknown'],
-		[422, '{&#x27;status&#x27;: &#39;completed&#39;}', 'unknown'],
-		[422, '{"status":{"code":"ACSC"}}', 'unknown'],
-		[422, '{"stage":"completed"}', 'unknown'],
-		[422, '{"TxSts":"ACSP"}', 'unknown'],
-		[422, '{"trxRef":"T1"}', 'unknown'],
-		[422, '{"paidAt":"2026-11-01"}', 'unknown'],
-		[422, '{"transactions":0}', 'unknown'],
-		[422, '{"message":"Request could not be processed"}', 'unknown'],
-		[200, '{"success":false,"message":"Request could not be processed"}', 'notDone'],
-		[403, '{"message":"Nope"}', 'notDone'],
-		[409, '{"message":"Duplicate"}', 'unknown'],
-		[500, '{"success":false}', 'unknown'],
-	];
-	test.each(cases)('that is answered %i %s is %s', (status, text, verdict) => {
-		expect(judge(asked, { ...answered(text), status }).verdict).toBe(verdict);
-	});
+	type Verdict = Judgement['verdict'];
+	type Case = [status: number, text: string, verdict: Verdict];
 
-	const verdictOn = (status: number, fields: object): Judgement['verdict'] =>
-		judge(asked, { ...answered(JSON.stringify(fields)), status }).verdict;
-	const paid = { success: true, txHash: '0x1' };
+	/** Each of these bodies with each of these statuses. Fields are written as JSON. */
+	const answers = (verdict: Verdict, statuses: number[], ...bodies: unknown[]): Case[] =>
+		bodies.flatMap((body) => {
+			const text = typeof body === 'string' ? body : JSON.stringify(body);
+			return statuses.map((status): Case => [status, text, verdict]);
+		});
+	const success = { success: true, txHash: '0x1' };
+	/** An answer 200 that says yes, with each of these fields beside that. */
+	const beside = (verdict: Verdict, ...fields: object[]): Case[] =>
+		answers(verdict, [200], ...fields.map((each) => ({ ...success, ...each })));
+	/** A refusal in these words, as a status and as a field say it. */
+	const inWords = (verdict: Verdict, ...messages: string[]): Case[] =>
+		messages.flatMap((message) => [
+			...answers(verdict, [422], { message }),
+			...answers(verdict, [200], { success: false, message }),
+		]);
 	const words = (text: string): string[] => text.split(' ');
+	/** For each of these names, separated by blanks, an object whose field of that name has the value. */
+	const fieldsOf = (names: string, value: unknown): object[] =>
+		words(names).map((name) => ({ [name]: value }));
+	/** For each of these values, separated by blanks, an object with the value in the field. */
+	const valuesOf = (field: string, values: string): object[] =>
+		words(values).map((value) => ({ [field]: value }));
 
-	test.each([
-		...words('true 1 0x1 200 201 OK okay success successful successfully succeeded sent paid done'),
-		...words('complete completed confirmed settled executed processed delivered disbursed'),
-		...words('transferred finalized finalised mined'),
-	])('with the state %s is done', (status) => {
-		expect(verdictOn(200, { ...paid, status })).toBe('done');
-	});
-
-	test.each([
-		...[{ cancelUrl: 'https://x.example.com' }, { refundable: true }, { queuedAt: '2026-11-01' }],
-		...[{ error: '' }, { errors: [] }, { refund: null }, { is_paid: true }, { code: '00' }],
-	])('is done beside %j', (field) => {
-		expect(verdictOn(200, { ...paid, ...field })).toBe('done');
-	});
-
-	test.each([
-		...words('err error exception failReason rejected declineReason cancelled reverted reversal'),
-		...words('refund expired dry_run dryRun simulated pendingSince queued waiting state phase'),
-		...words('outcome result statusText code responseCode status_code'),
-	])('is unknown with something in %s', (field) => {
-		expect(verdictOn(200, { ...paid, [field]: 'x' })).toBe('unknown');
-	});
-
-	test.each([
-		...[{ status: { type: 'on its way' } }, { TxSts: 'PDNG' }, { resultCode: 17 }],
-		...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
-		...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }, { x: 'pending' }],
-		...[{ inProgress: true }, { timedOut: true }, { onHold: true }, { fault: 'x' }],
-		...[{ note: 'transfer failed' }, { comment: 'Not pending' }],
-		...[{ finalized: 'N' }, { credited: false }, { paymentSuccess: false }],
-		...words('pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1 unknown1').map(
-			(txHash) => ({ txHash }),
+	const successes = [
+		...beside(
+			'done',
+			...valuesOf('status', 'true 1 0x1 200 201 OK okay success successful successfully succeeded'),
+			...valuesOf('status', 'sent paid done complete completed confirmed settled executed mined'),
+			...valuesOf('status', 'processed delivered disbursed transferred finalized finalised'),
+			...[{ cancelUrl: 'https://x.example.com' }, { refundable: true }, { code: '00' }],
+			...[{ error: '' }, { errors: [] }, { refund: null }, { is_paid: true }],
+			...[{ queuedAt: '2026-11-01' }, { txHash: 'a1'.repeat(32) }, { txHash: 'FT25331ABC12' }],
+			{ txHash: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb' },
+			...[{ message: 'Payment processed without delay' }, { networkCosts: 3 }],
+			...[{ processingFee: 0 }, { statusUrl: 'https://x/pending' }, { resultCode: '00' }],
+			...[{ currency: { code: 'ETB' } }, { postage: 'paid by us' }, { pendingFee: 2 }],
+			...[{ defaultCurrency: 'ETB' }, { recipient: { name: 'Kuwait Trading' } }],
+			{ message: 'Transaction submitted to the network' },
 		),
-	])('is unknown beside %j', (field) => {
-		expect(verdictOn(200, { ...paid, ...field })).toBe('unknown');
-	});
-
-	test.each([
-		...['a1'.repeat(32), 'FT25331ABC12', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb'].map(
-			(txHash) => ({ txHash }),
+		...beside(
+			'unknown',
+			...fieldsOf('err error exception failReason rejected declineReason cancelled reverted', 'x'),
+			...fieldsOf('reversal refund expired dry_run dryRun simulated pendingSince queued', 'x'),
+			...fieldsOf('waiting state phase outcome result statusText code responseCode', 'x'),
+			...fieldsOf('status_code fault', 'x'),
+			...[{ status: { type: 'on its way' } }, { TxSts: 'PDNG' }, { resultCode: 17 }],
+			...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
+			...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }],
+			...[{ x: 'pending' }, { inProgress: true }, { timedOut: true }, { onHold: true }],
+			...[{ note: 'transfer failed' }, { comment: 'Not pending' }, { finalized: 'N' }],
+			...[{ credited: false }, { paymentSuccess: false }, { failedAt: '2026-11-01' }],
+			...[{ refund: { reason: 'x' } }, { replayed: true }, { idempotent: true }],
+			...[{ livemode: false }, { testMode: true }, { approvalRequired: true }],
+			...[{ broadcast: false }, { txHash: '{"a":1}' }],
+			...valuesOf('txHash', 'pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1'),
+			...valuesOf('txHash', 'unknown1 mock-1 proposal-1'),
+			...[
+				...fieldsOf('success ok paid done completed confirmed settled executed sent', false),
+				...fieldsOf('processed finalised mined transferred approved isPaid wasSent', false),
+				...fieldsOf('has_confirmed succeeded finalized', false),
+			].map((data) => ({ data })),
+			...words('failed declined rejected insufficient reverted').flatMap((word) =>
+				fieldsOf('message reason detail description', `Transfer ${word}`),
+			),
 		),
-		...[{ message: 'Payment processed without delay' }, { networkCosts: 3 }],
-		...[{ processingFee: 0 }, { statusUrl: 'https://x/pending' }, { resultCode: '00' }],
-		...[{ currency: { code: 'ETB' } }, { postage: 'paid by us' }],
-		...[{ defaultCurrency: 'ETB' }, { recipient: { name: 'Kuwait Trading' } }, { pendingFee: 2 }],
-		...[{ message: 'Transaction submitted to the network' }],
-	])('is done with %j', (field) => {
-		expect(verdictOn(200, { ...paid, ...field })).toBe('done');
-	});
+	];
 
-	test.each([
-		...words('success ok paid done completed confirmed settled executed sent processed finalised'),
-		...words('mined transferred approved isPaid wasSent has_confirmed succeeded finalized'),
-	])('is unknown when %s is false', (field) => {
-		expect(verdictOn(200, { ...paid, data: { [field]: false } })).toBe('unknown');
-	});
-
-	test.each(words('message reason detail description'))('is unknown when %s tells', (field) => {
-		for (const word of words('failed declined rejected insufficient reverted'))
-			expect(verdictOn(200, { ...paid, [field]: `Transfer ${word}` })).toBe('unknown');
-	});
-
-	test.each([
-		...words('failed err error rejected declined denied refused invalid bad'),
-		...words('insufficient forbidden not_found unsuccessful unauthorized unprocessable no false'),
-		...words('400 404 422'),
-		'too many requests',
-	])('that is refused with the state %s is not done', (status) => {
-		expect(verdictOn(422, { status })).toBe('notDone');
-	});
-
-	test.each([
-		...[{ success: false, error: { code: 'E17', message: 'No money', details: [] } }],
-		...[{ errors: [{ field: 'toUserId', message: 'not found' }], data: null }],
-		...[{ errors: { toUserId: ['"toUserId" must be a text'] }, amountEtb: 10 }],
-		...[{ message: 'No money', details: { availableBalance: 3, required: 10, limit: 5 } }],
-		...[
+	const refusals = [
+		...answers(
+			'unknown',
+			[422],
+			{ success: 'true' },
+			{ amountEtb: 10, txHash: '0xabc' },
+			{ result: { success: true } },
+			'{"message":"{\\"success\\":true}"}',
+			'{"message":"{\\"body\\":\\"{\\\\\\"txHash\\\\\\":\\\\\\"0x1\\\\\\"}\\"}"}',
+			`{"message":"Got {'success': True}"}`,
+			`{"message":"Got {'success': False, 'txHash': None}"}`,
+			...['Receipt failed\nPayment sent', 'Could not email user but payment was sent'].map(
+				(message) => ({ message }),
+			),
+			...[
+				...['No problem: the payment was made', 'The transfer will be retried'],
+				...['Funds were deducted', 'Payout completed, receipt could not be stored'],
+				'Request could not be processed',
+			].map((message) => ({ message })),
+			...['under review', 'deferred', 'not yet confirmed', 'no final state', 'blockchain'].map(
+				(state) => ({ success: false, state }),
+			),
+			...[{ status: 'submitted' }, { waiting: true }, { transaction: '0x1' }, { transactions: 0 }],
+			...[{ status: { code: 'ACSC' } }, { stage: 'completed' }, { TxSts: 'ACSP' }],
+			...[{ trxRef: 'T1' }, { paidAt: '2026-11-01' }, { statusCode: 504, message: 'x' }],
+			{ data: { state: { value: 'completed' } } },
+			...['status: completed, error: none', 'status=completed&error=none', 'status: completed'],
+			'<r><status>COMPLETED</status><error>none</error></r>',
+			...['<r><status>FAILED</status></r>', '{&#x27;status&#x27;: &#39;completed&#39;}'],
+			...fieldsOf('receipt state stage hash tx id reference processed paidAt result outcome', 'x'),
+			...[{ data: { id: 'x' } }, { error: { txId: 'x' } }],
+		),
+		...answers(
+			'unknown',
+			[422, 429],
+			...[{ error: { code: -32005, message: 'request rate limited' } }, { newBalance: 990 }],
+			...[
+				{ status: 'failed', data: 'FT25331ABC12' },
+				{ code: '0', message: 'x' },
+			],
+			...[{ type: 'disburse.completed', data: { id: 1 } }, { code: '23505' }],
+			...[{ message: 'ክፍያው ተልኳል' }, { _tx: '0xab12' }],
+		),
+		...answers(
+			'notDone',
+			[422],
+			...[{ message: 'The submitted value is invalid' }, '{"success":false,"txHash": null}'],
+			{ status: 'rejected', transaction: { id: null } },
+			...valuesOf('status', 'failed err error rejected declined denied refused invalid bad'),
+			...valuesOf('status', 'insufficient forbidden not_found unsuccessful unauthorized'),
+			...valuesOf('status', 'unprocessable no false 400 404 422'),
+			{ status: 'too many requests' },
+			{ success: false, error: { code: 'E17', message: 'No money', details: [] } },
+			{ errors: [{ field: 'toUserId', message: 'not found' }], data: null },
+			{ errors: { toUserId: ['"toUserId" must be a text'] }, amountEtb: 10 },
+			{ message: 'No money', details: { availableBalance: 3, required: 10, limit: 5 } },
 			{
 				type: 'https://x.example.com/problems/1',
 				title: 'Forbidden',
 				status: 403,
 				detail: 'Denied',
 			},
-		],
-		...[{ statusCode: 400, error: 'Bad Request', message: ['amountEtb must be positive'] }],
-		...[{ timestamp: '2026-11-01T00:00:00Z', path: '/api/v1/partners/disburse', requestId: 'r1' }],
-	])('that is refused with %j is not done', (fields) => {
-		expect(verdictOn(422, fields)).toBe('notDone');
-	});
-
-	test.each([
-		...['', 'Not Found', 'Cannot POST /api/v1/partners/disburse'],
-		'<html><head><title>404 Not Found</title></head><body><hr>nginx</body></html>',
-		'<!DOCTYPE html>\n<html lang="en"><body><pre>Cannot POST /x</pre></body></html>',
-	])('that is refused with the text %s is not done', (text) => {
-		expect(judge(asked, { ...answered(text), status: 404 }).verdict).toBe('notDone');
-	});
-
-	test.each([
-		...words('receipt state stage hash tx id reference processed paidAt data.id error.txId result'),
-		'outcome',
-	])('that is refused with the field %s is unknown', (field) => {
-		const value = field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), 'x');
-		expect(verdictOn(422, Object(value) as object)).toBe('unknown');
-	});
+			{ statusCode: 400, error: 'Bad Request', message: ['amountEtb must be positive'] },
+			{ timestamp: '2026-11-01T00:00:00Z', path: '/api/v1/partners/disburse', requestId: 'r1' },
+			...[
+				...['Insufficient balance (3 < 10)', 'Amount must be > 0', 'User has been suspended'],
+				...['amountEtb is not a number', 'No wallet for this user', 'Account must be approved'],
+				...['Wallet is not active', 'No such user', 'Daily limit exceeded', 'Too many requests'],
+			].map((message) => ({ error: 'Bad Request', message })),
+		),
+		...inWords(
+			'notDone',
+			...['The payment was not sent', 'No money was sent', 'User must be approved'],
+			...['Account not confirmed', 'Unknown user'],
+		),
+		...inWords(
+			'unknown',
+			...['Transaction is being processed', 'The payment was sent', 'Transfer completed'],
+			...['Payment submitted', 'No response from the bank', 'Status of the payment is unknown'],
+			...['read ECONNRESET', 'Transaction was not mined, it might still be', 'Deadline exceeded'],
+			...['Internal server error', 'upstream connect error'],
+			`See https://x/tx/0x${'a1'.repeat(32)}`,
+		),
+		...answers(
+			'notDone',
+			[404],
+			...['', 'Not Found', 'Cannot POST /api/v1/partners/disburse'],
+			'<html><head><title>404 Not Found</title></head><body><hr>nginx</body></html>',
+			'<!DOCTYPE html>\n<html lang="en"><body><pre>Cannot POST /x</pre></body></html>',
+		),
+	];
 
 	// Words of services that may have paid: of a lost connection, a receipt, an earlier payment, or a notice that failed.
-	test.each([
-		...[
-			'Payment of 10 ETB to etbw_a sent, but the receipt could not be stored',
-			'context canceled',
-		],
+	const doubtful = [
+		'Payment of 10 ETB to etbw_a sent, but the receipt could not be stored',
 		...['The transfer has completed', 'Paid 10 ETB, could not save receipt', 'unexpected EOF'],
 		...['Please check if the payment was made before trying again', 'INTERNAL_SERVER_ERROR'],
 		...['Could not notify user after payment was sent', 'Transaction receipt not found'],
 		...['Cannot pay again because payment was made earlier', 'Request failed with status code 502'],
 		...['Transaction reference has been used before', 'Reference must be unique', 'NONCE_TOO_LOW'],
-		...[
-			'Transaction was not confirmed in 60 seconds. It is unknown if it succeeded',
-			'write EPIPE',
-		],
-		...[
-			'Transfer held for AML review',
-			'Payment will be processed within 24 hours',
-			'SERVER_ERROR',
-		],
+		'Transaction was not confirmed in 60 seconds. It is unknown if it succeeded',
+		...['Transfer held for AML review', 'Payment will be processed within 24 hours', 'write EPIPE'],
 		...['Contact support with transaction ID FT1', 'This payment exists', 'Something went wrong'],
 		...['Invalid response body: Premature close', 'database is locked', 'Transaction not found'],
 		...['This operation was aborted', 'Webhook endpoint not found', 'Reference must not be reused'],
 		...['Account locked: transfer underway', 'Payment must be approved by a second person'],
 		...['The bank accepted the transfer, but it is invalid', 'ክፍያው ተልኳል', '23505'],
-	])('that is refused in the words %s is unknown', (message) => {
-		expect(verdictOn(422, { message })).toBe('unknown');
-		expect(verdictOn(400, { success: false, error: message })).toBe('unknown');
-		expect(verdictOn(200, { success: false, message })).toBe('unknown');
-	});
+		...['context canceled', 'SERVER_ERROR'],
+	];
 
 	test.each([
-		...[{ error: { code: -32005, message: 'request rate limited' } }, { code: '0', message: 'x' }],
-		...[
-			{ status: 'failed', data: 'FT25331ABC12' },
-			{ type: 'disburse.completed', data: { id: 1 } },
-		],
-		...[{ code: '23505' }, { message: 'ክፍያው ተልኳል' }, { _tx: '0xab12' }, { newBalance: 990 }],
-	])('that is refused with %j is unknown', (fields) => {
-		expect(verdictOn(422, fields)).toBe('unknown');
-		expect(verdictOn(429, fields)).toBe('unknown');
-	});
-
-	test.each([
-		...['Insufficient balance (3 < 10)', 'Amount must be > 0', 'User has been suspended'],
-		...['amountEtb is not a number', 'No wallet for this user', 'Account must be approved'],
-		...['Wallet is not active', 'No such user', 'Daily limit exceeded', 'Too many requests'],
-	])('that is refused in the words %s is not done', (message) => {
-		expect(verdictOn(422, { error: 'Bad Request', message })).toBe('notDone');
-	});
-
-	test.each([
-		...[{ replayed: true }, { idempotent: true }, { livemode: false }, { testMode: true }],
-		...[{ approvalRequired: true }, { broadcast: false }, { txHash: 'mock-1' }],
-		...[{ txHash: 'proposal-1' }, { txHash: '{"a":1}' }],
-	])('is unknown with %j', (field) => {
-		expect(verdictOn(200, { ...paid, ...field })).toBe('unknown');
-	});
-
-	test.each([406, 410, 418, 451])('that is answered %i is unknown', (status) => {
-		expect(judge(asked, { ...answered('{}'), status }).verdict).toBe('unknown');
+		...answers('unknown', [400, 404, 422, 429, 302], success),
+		...answers('unknown', [403], '{"success":false,"success":true}'),
+		...answers('unknown', [404], '<pre>{&quot;txHash&quot;:&quot;0x1&quot;}</pre>'),
+		...answers('unknown', [429], '{"Success":"TRUE"}', { success: 1 }, { success: 10 }),
+		...answers('unknown', [429], '{"success":false,"txhash": "0x1"}'),
+		...answers('notDone', [429], { success: false, txHash: '' }, { status: 'Too Many Requests' }),
+		...answers('notDone', [429], { message: 'Too many requests, please wait for the queue' }),
+		...answers('notDone', [402], {
+			message: 'Insufficient funds: the transfer will be possible after a deposit',
+		}),
+		...answers('unknown', [406, 424, 444, 449], ''),
+		...answers('unknown', [406, 410, 418, 451], '{}'),
+		...[500, 503, 408, 409, 425, 499].flatMap((status) =>
+			answers('unknown', [200], { success: false, status }),
+		),
+		...answers('notDone', [200], { success: false, message: 'Request could not be processed' }),
+		...answers('notDone', [403], { message: 'Nope' }),
+		...answers('unknown', [409], { message: 'Duplicate' }),
+		...answers('unknown', [500], { success: false }),
+		...successes,
+		...refusals,
+		...inWords('unknown', ...doubtful),
+		...doubtful.flatMap((error) => answers('unknown', [400], { success: false, error })),
+	])('that is answered %i %s is %s', (status, text, verdict) => {
+		expect(judge(asked, { ...answered(text), status }).verdict).toBe(verdict);
 	});
 });
