@@ -95,17 +95,13 @@ test('each option is a limit that is tested below, or refuses no run', () => {
 });
 
 /** Fields that workflows and n8n act on. */
-const foreign = {
-	...{
-		outcome: 'x',
-		code: 'x',
-		message: 'x',
-		remedy: 'x',
-		mode: 'x',
-		reference: 'x',
-		toUserId: 'x',
-	},
-	...{ amountEtb: 'x', requestedAmountEtb: 'x', txHash: 'x', paidAt: 'x', error: { outcome: 'x' } },
+const ownFields = [
+	...['outcome', 'code', 'message', 'remedy', 'mode', 'reference', 'toUserId', 'amountEtb'],
+	...['requestedAmountEtb', 'txHash', 'paidAt'],
+];
+const foreign: IDataObject = {
+	...Object.fromEntries(ownFields.map((name) => [name, 'x'])),
+	error: { outcome: 'x' },
 };
 
 describe('own fields', () => {
