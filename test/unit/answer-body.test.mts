@@ -148,6 +148,7 @@ describe('a long hostile answer takes linear time', () => {
 		['a state of brackets', 422, `"status":${'['.repeat(half)}`],
 		['many states', 422, `"message":"${'state'.repeat(12_000)}"`],
 		['a state of blanks', 422, `"status":${' '.repeat(half)}`],
+		['a name of states', 200, `"${'status '.repeat(12_000)}":1`],
 	])('%s', (_what, status, fields) => {
 		// One that takes the square of its length meets the time limit of a test.
 		const { verdict } = judge(pay, {
@@ -263,6 +264,8 @@ describe('a payment', () => {
 			...[{ currency: { code: 'ETB' } }, { postage: 'paid by us' }, { pendingFee: 2 }],
 			...[{ defaultCurrency: 'ETB' }, { recipient: { name: 'Kuwait Trading' } }],
 			{ message: 'Transaction submitted to the network' },
+			...[{ executionTimeMs: 0 }, { feeAmount: 0 }, { amount: 10 }, { status: 'FINISHED' }],
+			...[{ to_user_id: 'etbw_a' }, { type: 'disbursement' }],
 		),
 		...beside(
 			'unknown',
@@ -278,7 +281,14 @@ describe('a payment', () => {
 			...[{ credited: false }, { paymentSuccess: false }, { failedAt: '2026-11-01' }],
 			...[{ refund: { reason: 'x' } }, { replayed: true }, { idempotent: true }],
 			...[{ livemode: false }, { testMode: true }, { approvalRequired: true }],
-			...[{ broadcast: false }, { txHash: '{"a":1}' }],
+			...[{ broadcast: false }, { txHash: '{"a":1}' }, { to_user_id: 'etbw_b' }, { amount: 0 }],
+			...[
+				{ data: { paid_amount: '0.00' } },
+				{ voided: true },
+				{ isDraft: true },
+				{ level: 'error' },
+			],
+			...[{ message: 'Nothing was moved' }, { note: 'Money returned to treasury' }],
 			...valuesOf('txHash', 'pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1'),
 			...valuesOf('txHash', 'unknown1 mock-1 proposal-1'),
 			...[
@@ -344,6 +354,10 @@ describe('a payment', () => {
 			...valuesOf('status', 'insufficient forbidden not_found unsuccessful unauthorized'),
 			...valuesOf('status', 'unprocessable no false 400 404 422'),
 			{ status: 'too many requests' },
+			{ detail: [{ loc: ['body', 'amountEtb'], msg: 'Must be above 0', ctx: { gt: 0 } }] },
+			{ errors: [{ type: 'field', value: -1, msg: 'Invalid value', location: 'body' }] },
+			{ error: { issues: [{ expected: 'number', received: 'nan', message: 'Required' }] } },
+			{ message: 'Insufficient ETB', version: 'v1', non_field_errors: ['Insufficient balance.'] },
 			{ success: false, error: { code: 'E17', message: 'No money', details: [] } },
 			{ errors: [{ field: 'toUserId', message: 'not found' }], data: null },
 			{ errors: { toUserId: ['"toUserId" must be a text'] }, amountEtb: 10 },
@@ -399,7 +413,20 @@ describe('a payment', () => {
 		...['This operation was aborted', 'Webhook endpoint not found', 'Reference must not be reused'],
 		...['Account locked: transfer underway', 'Payment must be approved by a second person'],
 		...['The bank accepted the transfer, but it is invalid', 'ክፍያው ተልኳል', '23505'],
-		...['context canceled', 'SERVER_ERROR'],
+		...[
+			'context canceled',
+			'SERVER_ERROR',
+			'Maximum polling attempts exceeded',
+			'TimeLimitExceeded',
+		],
+		...['Exceeded maximum wait for block', 'Unexpected token < in JSON at position 0'],
+		...['Missing field in bank answer', 'txHash must be a string', 'Validation: hash is required'],
+		...['replacement fee too low', 'Funds reserved, kyc required', 'Second signature required'],
+		...['Payment postponed: limit exceeded', 'The same payment was requested before, not allowed'],
+		...['Limit of 1 open payment per user exceeded', 'EMFILE: too many open files'],
+		...['Null value violates not-null constraint: invalid', 'Record not found after insert'],
+		...['Access denied for table disbursements', 'Bank declined the credit after debit'],
+		...['Authorization required by a supervisor', 'A previous payment must finish first'],
 	];
 
 	test.each([
@@ -410,6 +437,7 @@ describe('a payment', () => {
 		...answers('unknown', [429], '{"success":false,"txhash": "0x1"}'),
 		...answers('notDone', [429], { success: false, txHash: '' }, { status: 'Too Many Requests' }),
 		...answers('notDone', [429], { message: 'Too many requests, please wait for the queue' }),
+		...answers('notDone', [429], 'error code: 1015'),
 		...answers('notDone', [402], {
 			message: 'Insufficient funds: the transfer will be possible after a deposit',
 		}),
