@@ -9,10 +9,11 @@ export const valuesOf = (body: unknown, name: string): unknown[] =>
 
 /** The same of a name in any spelling, such as `to_user_id` for `toUserId`. */
 export const valuesSpelledLike = (body: unknown, name: string): unknown[] =>
-	[body, property(body, 'data')]
-		.flatMap((each) => (isObject(each) ? Object.entries(each) : []))
-		.filter(([own]) => spelling(own) === spelling(name))
-		.map(([, value]) => value);
+	[body, property(body, 'data')].flatMap((each) =>
+		Object.keys(isObject(each) ? each : {})
+			.filter((own) => spelling(own) === spelling(name))
+			.map((own) => property(each, own)),
+	);
 
 const spelling = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
 
