@@ -1,30 +1,32 @@
-// The page "What is open": the register by period, a question for each unknown payment of this workflow, and then the record of the answers.
+// The page "What is open", and after the answers what was recorded. Takes isSettling, answer, typedFor, rows, toPlaces of register.cjs, and words.cjs.
 if (isSettling) {
-	const periods = [...new Set(registered.map(forWhat))].sort().reverse();
-	const parts = periods.flatMap((period) => {
-		const of = (outcome) => registered.filter((row) => is(outcome)(row) && forWhat(row) === period);
-		const open = [section('Unknown', of('unknown')), section('Not paid', of('notPaid'))];
-		return [`<h2>${text(period)}</h2>`, ...open, `<p>${heading('Paid', of('paid'))}</p>`];
-	});
+	const changed = new Map(rows.map((row) => [row.reference, row]));
+	const now = registered.map((row) => changed.get(row.reference) ?? row);
+	const parts = byPeriod(now, (...paid) => `<p>${heading(...paid)}</p>`);
+	const unknown = now.filter(is('unknown'));
 	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
-	const toAnswer = registered.filter((row) => is('unknown')(row) && row.reference && isOwn(row));
+	const toAnswer = unknown.filter((row) => row.reference && isOwn(row));
+	const options = ['Not known yet', 'It was paid', 'It was not paid'];
 	const questions = toAnswer.flatMap((row) => {
 		const name = encodeURIComponent(row.reference);
 		const label = `${row.name ?? row.userId}, ${sum([row])} ETB (${row.reference})`;
-		const options = ['Not known yet', 'It was paid', 'It was not paid'];
-		const fieldLabel = 'Its transaction, if the service named it';
-		return [
-			radio(name, label, options, options[0]),
-			{ fieldType: 'text', fieldName: `tx ${name}`, fieldLabel },
-		];
+		const fieldLabel = 'Its whole transaction, if the service named it';
+		const transaction = { fieldType: 'text', fieldName: `tx ${name}`, fieldLabel };
+		return [radio(name, label, options, options[0]), transaction];
 	});
-	const next = 'Recorded: not paid. Pay the list again: it pays who was not paid';
-	const told = ({ code, message }) => (code === 'settledNotPaid' ? next : message);
-	const recorded = rows.map((row, index) => ({ ...row, reason: told(settled[index]) }));
-	const isDone = settled.length > 0;
+	const [paid, notPaid] = ['paid', 'notPaid'].map((outcome) => rows.filter(is(outcome)));
+	const cut = paid.filter((row) => typedFor(row) && !row.txHash).length;
+	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
+	const why = isSaid ? whyNot(all('Pay salaries')[0]) : 'Nothing was recorded';
+	const recorded = [
+		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
+		cut > 0 && `<p>Transactions that were not whole, and are not recorded: ${cut}.</p>`,
+		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
+	];
 	const nothing = toAnswer.length === 0 && '<p>Nothing is to be recorded here.</p>';
-	const shown = [page(nothing, ...parts), ...questions];
-	const fields = isDone ? [page(section('Recorded', recorded))] : shown;
-	const asks = isDone || !$('Pay salaries').isExecuted;
-	return asks ? [{ asks, fields }, ...toPlaces(rows)].map((json) => ({ json })) : [];
+	const fields =
+		$runIndex === 0 ? [page(nothing, ...parts), ...questions] : [page(...recorded, ...parts)];
+	// The second page has no button: its time runs out, and then nothing is asked any more.
+	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
+	return [...asked, ...toPlaces(rows)].map((json) => ({ json }));
 }

@@ -1,46 +1,40 @@
-// The page that asks for approval, or the one at the end, is the first item; the rows of the register follow it.
+// The page that asks for approval, or the one at the end, and then the rows. Takes answer, sent, results, rows, isLeft, toPlaces of register.cjs, and words.cjs.
 const [upload] = all('Upload a list');
 const [{ error }] = all('Check List');
 const { user, decision } = answer;
-const of = (outcome) => results.filter(is(outcome));
-const [ready, unknown, notPaid, before] = ['ready', 'unknown', 'notPaid', 'alreadyPaid'].map(of);
+const ended = (outcome) => results.filter(is(outcome));
+const [ready, unknown, notPaid, before] = ['ready', 'unknown', 'notPaid', 'alreadyPaid'].map(ended);
 const isPaying = sent.size > 0;
 const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
 const asks = ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelf);
 const { period = upload.period, purpose = upload.purpose, notRead = [] } = results[0] ?? {};
 const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
-const link = (path, words) => {
-	const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
-	return `<a href="${n8n}/form/etb-file${path}" target="_blank">${words}</a>`;
-};
+const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
+const link = (path, words) => `<a href="${n8n}/form/etb-file${path}" target="_blank">${words}</a>`;
 const values = `?period=${period}&purpose=${encodeURIComponent(upload.purpose)}`;
 const again = `<p>${link(values, 'Upload the list again')}: it pays who was not paid.</p>`;
-
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
 const days = $('Check List').params.payDay - 1;
-const due = local(DateTime.now().toISO()).minus({ days }).toFormat('yyyy-LL');
+const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
 const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
 const earlier = known.filter((row) => row.period < period);
-const last = earlier
-	.map((row) => row.period)
-	.sort()
-	.at(-1);
+const last = earlier.reduce((newest, row) => (row.period > newest ? row.period : newest), '');
 const thisTime = known.filter((row) => row.period === period);
 const here = new Set([...results, ...thisTime].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !here.has(row.person));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
-const odd = ready.filter((row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0);
-const usual = ready.filter((row) => !odd.includes(row));
-
+const marked = ready.filter((row) => remarksOf(row, 'rounded', 'paidLately', 'sameName')[0]);
+const usual = ready.filter((row) => !marked.includes(row));
+const toPay = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
 const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
 const by = isPaying || decision ? decided : unasked;
 const paidPart = asks
-	? [odd.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
-	: ['Paid', of('paid')];
+	? [marked.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
+	: ['Paid', ended('paid')];
 const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const otherParts = [
 	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
@@ -50,14 +44,13 @@ const otherParts = [
 ].filter(([, rows]) => rows.length > 0);
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const question = [
-	isSelf &&
-		'<h4>This list is not approved: who uploaded it cannot do that. Somebody else can, on this page.</h4>',
+	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
-	`<p>${file}. Somebody else has to approve it: send them the address of this page.</p>`,
-	section('Will be paid, look at these', odd),
+	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
+	section('Will be paid, look at these', marked),
 	rounded.length > 0 &&
 		`<p>Rounded amounts: ${rounded.length}. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];
@@ -66,13 +59,9 @@ const result = [
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
 		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${link('-open', 'What is open')}.</p>`,
-	...(decision?.startsWith('Decline')
-		? ['<p>A declined list pays nobody.</p>']
-		: [
-				notPaid.length > 0 &&
-					'<p>Read below why somebody was not paid, and correct that first.</p>',
-				ready.length + notPaid.length > 0 && again,
-			]),
+	toPay.some(is('notPaid')) &&
+		'<p>Read below why somebody was not paid, and correct that first.</p>',
+	toPay.length > 0 && again,
 	// n8n does not show the page of an execution that ended red again.
 	written.some(isLeft) &&
 		'<p>This page opens once. Later see the workflow Payments of a period.</p>',
@@ -81,21 +70,19 @@ const html = page(
 	period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`,
 	...(asks ? question : result),
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
-	notPaid.some((row) => whyNot(row).includes('Options')) &&
+	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 	before.some((row) => remarksOf(row).length > 0) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
 	noPersons(all('Check List').filter(isNoPerson)),
 	asks && section(...paidPart),
-	asks && `<p><b>${nameOf(upload.user)} uploaded this list, and cannot approve it.</b></p>`,
+	asks && `<h4>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</h4>`,
 );
-const bad =
-	error &&
-	page('<h2>Nobody was paid</h2>', `<p>${text(error.message)}. ${text(error.remedy)}</p>`, again);
+const why = error && `<p>${text(error.message)}. ${text(error.remedy)}</p>`;
+const failed = error && page('<h2>Nobody was paid</h2>', why, again);
 const approve = `Approve: pay ${sum(ready)} ETB to ${people(ready)}, ${purpose}, ${period}`;
 const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
-const item = { asks, approve, fields: [html, decide], page: (bad ?? html).html };
-const ofFile = written.map(({ id, updatedAt, ...row }) => row);
-if (!asks && written.length === 0) ofFile.push({ reason: 'Nobody was paid' });
-return [item, ...toPlaces(written), ...ofFile].map((json) => ({ json }));
+const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
+const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];
+return [item, ...toPlaces(written), ...inFile.map(fileRow)].map((json) => ({ json }));

@@ -1,14 +1,13 @@
-// Who is new, changed, like somebody else, or cannot be used: what a person confirms.
+// Who is new, changed, like somebody else, or cannot be used: what a person confirms. Takes words.cjs.
 const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
-const of = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
-const [fresh, changed, same] = ['new', 'changed', 'same'].map(of);
+const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
+const [fresh, changed, same] = ['new', 'changed', 'same'].map(ready);
 const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
 const { payroll } = all('Set up people')[0];
 const others = all('People').filter((one) => one.payroll !== payroll);
-const elsewhere = same.filter((row) =>
-	others.some(({ person }) => person && person === row.person),
-);
+const theirs = new Set(others.map(({ person }) => person));
+const elsewhere = same.filter(({ person }) => theirs.has(person));
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${text(error.message)}. ${text(error.remedy)}</p>`
@@ -19,7 +18,6 @@ const html = page(
 	section('Changed', changed),
 	noPersons(rows.filter(isNoPerson)),
 );
-const yes = `Set up ${people(fresh)}, change ${changed.length}`;
-const options = [...(fresh.length + changed.length > 0 ? [yes] : []), 'Change nothing'];
-const fields = [html, radio('decision', 'Your decision', options)];
-return [{ json: { page: html.html, fields } }];
+const confirmed = `Set up ${people(fresh)}, change ${changed.length}`;
+const options = [...(fresh.length + changed.length > 0 ? [confirmed] : []), 'Change nothing'];
+return [{ json: { page: html.html, fields: [html, radio('decision', 'Your decision', options)] } }];

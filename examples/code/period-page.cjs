@@ -1,15 +1,6 @@
-// The rows for the file. The first one has the page.
-const titles = { unknown: 'UNKNOWN', notPaid: 'Not paid', paid: 'Paid' };
-const parts = Object.entries(titles).flatMap(([outcome, title]) => {
-	const rows = registered.filter(is(outcome));
-	const purposes = [...new Set(rows.map(forWhat))].sort();
-	return purposes.map((name) =>
-		section(
-			`${title}, ${name}`,
-			rows.filter((row) => forWhat(row) === name),
-		),
-	);
-});
-const [first, ...others] = registered;
-const { html } = page(first ? '' : 'There is no payment of this period.', ...parts);
-return [{ ...first, page: html }, ...others].map((json) => ({ json }));
+// The rows for the file. The first one has the page. Takes words.cjs.
+const [first = {}, ...others] = registered;
+const nothing = first.id ? '' : 'There is no payment of this period.';
+const { html } = page(nothing, ...byPeriod(registered));
+const inFile = others.map((row) => ({ file: fileRow(row) }));
+return [{ page: html, file: fileRow(first) }, ...inFile].map((json) => ({ json }));

@@ -1,7 +1,8 @@
-// How each row of the list ended, and the rows of the register. One without `id` is new, one with `updatedAt` stays as it is.
+// How each row of the list ended, and the rows of the register. Takes words.cjs. Gives isSettling, answer, typedFor, sent, results, rows, isLeft, toPlaces.
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = all('Ask').at(-1) ?? {};
+const typedFor = ({ reference }) => answer[`tx ${encodeURIComponent(reference)}`] ?? '';
 const checked = all('Check List').filter((row) => !isNoPerson(row));
 const list = new Map(
 	checked.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
@@ -21,27 +22,29 @@ for (const [line, row] of list) {
 	else if (is('unknown')(now) ? is('ready')(row) : isChanged && is('unknown')(row))
 		list.set(line, { ...row, outcome: now.outcome, message: now.reason, isAsNow: true });
 }
-const settled = isSettling ? all('Pay salaries').filter(({ reference }) => reference) : [];
+const settled = all('Pay salaries').filter(({ reference }) => reference);
 const results = isSettling ? settled : [...list.values()];
+// One without `id` is new, one with `updatedAt` stays as it is.
 const rows = results.map((row) => {
 	const own = row.person && `${row.purpose}-${row.period}-${row.person}`;
 	const reference = row.reference ?? own;
 	const { updatedAt, createdAt, ...old } = register.get(reference) ?? {};
 	const outcome = { alreadyPaid: 'paid', ready: 'notPaid' }[row.outcome] ?? row.outcome;
-	const reason = outcome === 'paid' ? '' : whyNot(row);
+	// The first reason says more than that it is still unknown.
+	const isStill = row.isAsNow || (row.code === 'inDoubt' && is('unknown')(old));
+	const reason = isStill ? old.reason : outcome === 'paid' ? '' : whyNot(row);
 	// A list takes back neither that somebody was paid, nor that it is unknown.
 	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
-	// The first reason says more than that it is still unknown.
-	if (row.code === 'inDoubt' && is('unknown')(old)) return { ...old, updatedAt };
-	if (isKnown || row.isAsNow) return { ...old, reason, updatedAt };
+	if (isStill || isKnown) return { ...old, reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
-	const typed = outcome === 'paid' ? answer[`tx ${encodeURIComponent(reference)}`] : undefined;
+	const typed = typedFor({ reference });
+	const isWhole = outcome === 'paid' && !/…|\.\.\./.test(typed);
 	return {
 		...{ ...old, reference, purpose, period, person, employee, name, outcome, reason, askedEtb },
 		...{ phone: phone && String(phone), userId: row.toUserId ?? old.userId, paidAt: row.paidAt },
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
-		txHash: row.txHash ?? typed,
+		txHash: row.txHash ?? (isWhole ? typed : undefined),
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: isSettling || is('alreadyPaid')(row) ? old.approvedBy : answer.user?.email,
 		settledBy: isSettling ? answer.user?.email : undefined,

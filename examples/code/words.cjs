@@ -1,4 +1,4 @@
-// In front of the other code of each workflow.
+// In front of the other code of each workflow: what it reads, and the words and parts of its pages. Takes nothing but what n8n gives.
 const all = (node, ...run) => {
 	try {
 		const items = $(node).all(0, ...run);
@@ -14,7 +14,9 @@ const sum = (rows) => {
 	return total.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
 };
 const people = ({ length }) => `${length} ${length === 1 ? 'person' : 'people'}`;
-const local = (time) => DateTime.fromISO(time).setZone('Africa/Addis_Ababa');
+const local = (time) => DateTime.fromJSDate(new Date(time)).setZone('Africa/Addis_Ababa');
+const minuteOf = (time) => local(time).toFormat('yyyy-LL-dd HH:mm');
+const titles = { unknown: 'UNKNOWN', notPaid: 'Not paid', paid: 'Paid' };
 const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 'Other payments';
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
@@ -26,45 +28,62 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 };
 // The rows of the register, as it was read last: of each reference those that know most, and each transaction, because two workflows
 // at once can pay one.
-const afterAsking = all('Payments now');
-const table = afterAsking.length > 0 ? afterAsking : all('Payments');
+const table = [all('Payments now'), all('Payments')].find(({ length }) => length > 0) ?? [];
 const keyed = table.map((row) => [row.reference || row.id, row]).filter(([key]) => key);
 const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
 const register = new Map(sorted);
 const best = sorted.filter(([key, row]) => row.outcome === register.get(key).outcome);
 const registered = [...new Map(best.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
-// The time at which the register got a payment as unknown. One that it does not have so yet was sent just now.
-const sentAt = ({ reference }) => {
-	const [known] = [register.get(reference) ?? {}].filter(is('unknown'));
-	const updatedAt = known?.updatedAt ?? Date.now();
-	return local(new Date(updatedAt).toISOString()).toFormat('yyyy-LL-dd HH:mm');
-};
 // What a page says below a name. A reason that is that of the row above stands there once.
 const tell = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };
 	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
 	const isRepeated = reason !== '' && index > 0 && reason === whyNot(rows[index - 1]);
+	// One that the register does not have as unknown was sent just now.
+	const known = register.get(row.reference) ?? {};
+	const sentAt = minuteOf(is('unknown')(known) ? known.updatedAt : Date.now());
 	return [
-		...[row.line && `Row ${row.line}.`, isRepeated ? 'As above.' : reason],
+		...[row.line && `Row ${row.line}`, isRepeated ? 'As above' : reason],
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
-		...[paidAt && local(paidAt).toFormat('yyyy-LL-dd HH:mm'), txHash],
+		...[paidAt && minuteOf(paidAt), txHash],
 		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
-		is('unknown')(row) && `Sent ${sentAt(row)}`,
-		...[wallet && `Wallet ${wallet}`, row.phone, is('unknown')(row) && row.reference],
-		workflow && `by ${workflow}`,
+		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
+		...[wallet && `Wallet ${wallet}`, row.phone, workflow && `By ${workflow}`],
 	];
 };
 const heading = (title, rows) => {
 	const without = rows.filter((row) => !amountOf(row)).length;
 	const more = without > 0 ? ` and ${without} without an amount` : '';
-	const total = without < rows.length ? `, ${sum(rows)} ETB${more}` : '';
+	// People who are only set up have no outcome: nobody is paid there.
+	const total = without < rows.length && rows[0].outcome ? `, ${sum(rows)} ETB${more}` : '';
 	return `${text(title)}: ${people(rows)}${total}`;
 };
 const section = (title, rows) => {
 	const line = (row, index) =>
-		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${tell(row, index, rows).filter(Boolean).map(text).join(' ')}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
+		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${text(tell(row, index, rows).filter(Boolean).join(' · ').replaceAll('. ·', ' ·'))}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
 	if (rows.length === 0) return '';
 	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
+};
+// The parts of a page for each period and purpose. Not everybody who was paid has to stand on it.
+const byPeriod = (rows, showPaid = section) => {
+	const names = [...new Set(rows.map(forWhat))].sort().reverse();
+	return names.flatMap((name) => {
+		const ended = (outcome) => rows.filter((row) => is(outcome)(row) && forWhat(row) === name);
+		const open = [section('UNKNOWN', ended('unknown')), section('Not paid', ended('notPaid'))];
+		return [`<h2>${text(name)}</h2>`, ...open, showPaid('Paid', ended('paid'))];
+	});
+};
+// The cells of a payment in a file for people.
+const fileRow = (row) => {
+	const cells = {
+		...{ Period: row.period, Purpose: row.purpose, Employee: row.employee, Name: row.name },
+		...{ Telephone: row.phone, Wallet: row.userId, 'Amount (ETB)': row.askedEtb },
+		...{ 'Paid (ETB)': is('paid')(row) && amountOf(row), Result: titles[row.outcome] },
+		...{ 'Time in Addis Ababa': row.paidAt && minuteOf(row.paidAt), Transaction: row.txHash },
+		...{ 'Approved by': row.approvedBy, 'Settled by': row.settledBy, Reason: row.reason },
+		...{ Workflow: row.workflow, Reference: row.reference },
+	};
+	return Object.fromEntries(Object.entries(cells).map(([title, cell]) => [title, cell || '']));
 };
 const isNoPerson = ({ status, remarks = [] }) =>
 	status === 'noPerson' || remarks.some(({ code }) => code === 'total');
@@ -74,14 +93,11 @@ const noPersons = (rows) => {
 };
 // A transaction is a `code`, which the style shortens.
 const page = (...parts) => {
-	const html = parts
-		.filter(Boolean)
-		.join('')
-		.replace(/\b0x\w{20,}/g, '<code>$&</code>');
+	const shown = parts.filter(Boolean).join('');
+	const html = shown.replace(/\b0x\w{20,}/g, '<code>$&</code>');
 	return { fieldType: 'html', elementName: 'page', html };
 };
-const radio = (fieldName, fieldLabel, options, defaultValue = '') => {
-	const fieldOptions = { values: options.map((option) => ({ option })) };
-	const field = { fieldType: 'radio', requiredField: true, fieldOptions, defaultValue };
-	return { ...field, fieldName, fieldLabel };
-};
+const radio = (fieldName, fieldLabel, options, defaultValue = '') => ({
+	...{ fieldType: 'radio', requiredField: true, fieldName, fieldLabel, defaultValue },
+	fieldOptions: { values: options.map((option) => ({ option })) },
+});

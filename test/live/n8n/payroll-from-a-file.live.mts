@@ -85,11 +85,11 @@ test('shows what will be paid and what not, and pays exactly that after a second
 		`21,900.50 ETB for 2 people: salary, ${duePeriod()}`,
 		'october.csv, uploaded by Workflow Builder (owner@example.com)',
 		'Will be paid, look at these: 2 people, 21,900.50 ETB',
-		`Row 2. New: never paid before. Wallet etbw_${employee} 0911223344`,
+		`Row 2 · New: never paid before · Wallet etbw_${employee} · 0911223344`,
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
 		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
-		'Workflow Builder (owner@example.com) uploaded this list, and cannot approve it. Your decision',
+		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it. Your decision',
 		`Approve: pay 21,900.50 ETB to 2 people, salary, ${duePeriod()}`,
 	])
 		assert.ok(asked.includes(seen), `${seen} is not on the page:\n${asked}`);
@@ -103,6 +103,7 @@ test('shows what will be paid and what not, and pays exactly that after a second
 	);
 	assert.deepEqual(payroll.paid(already), salaries);
 	assert.doesNotMatch(textOf(end), /could not be written/);
+	assert.match(textOf(end), /This page opens once.* result-salary-\S+\.xlsx/);
 	assert.equal(openInOffice(fileOn(end)).length, 4);
 	// Who could not be paid stands in the register too, and the execution is red (S27).
 	assert.deepEqual(
@@ -175,10 +176,12 @@ test('a list that was declined pays nobody, and is not red', async () => {
 	const already = payroll.payments();
 	const address = await payroll.upload(list);
 	await payroll.approver.choose(address, 'Decline');
+	const end = textOf(await payroll.approver.read(address));
 	assert.match(
-		textOf(await payroll.approver.read(address)),
-		/Paid: 0 people\. Not paid, because nobody approved it: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu.*A declined list pays nobody/,
+		end,
+		/Paid: 0 people\. Not paid, because nobody approved it: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu/,
 	);
+	assert.doesNotMatch(end, /This page opens once/);
 	assert.deepEqual(payroll.paid(already), []);
 	assert.equal((await payroll.execution(address)).status, 'success');
 });
@@ -240,7 +243,7 @@ void describe('between the page and the approval', () => {
 		assert.match(end, /Paid: 1 person, 9,500\.50 ETB\. Paid before, not again: 1 person/);
 		assert.match(
 			end,
-			new RegExp(`not again: .* ${employee} Row 2\\. Paid 12,400\\.00 ETB to .* 0x`),
+			new RegExp(`not again: .* ${employee} Row 2 · Paid 12,400\\.00 ETB to .* 0x`),
 		);
 		assert.deepEqual(payroll.paid(already), salaries);
 	});
@@ -325,7 +328,7 @@ test('a correction is a list with that purpose', async () => {
 	);
 	assert.match(
 		corrected,
-		/Paid: 0 people\. Paid before, not again: 2 people.*Paid 12,400\.00 ETB to Abebe Kebede \S+ \S+ 0x\S+ .*\+4\.0 %.* by .*the purpose correction/,
+		/Paid: 0 people\. Paid before, not again: 2 people.*Paid 12,400\.00 ETB to Abebe Kebede · \S+ \S+ · 0x\S+ · .*\+4\.0 %.* · By .*the purpose correction/,
 	);
 	assert.match(
 		await payroll.pay(csv(`${employee},${name},,500`), duePeriod(), 'correction'),
@@ -356,7 +359,10 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 		/UNKNOWN: 2 people, 201\.00 ETB\. Paid: 0 people\. Not paid: 1 person, 102\.00 ETB/,
 	);
 	assert.doesNotMatch(page, /Nobody was paid/);
-	assert.match(page, /Abebe Kebede S-paid .*Wallet etbw_S-paid salary-/);
+	assert.match(
+		page,
+		/Abebe Kebede S-paid .* · Sent [-\d]+ \d\d:\d\d · salary-\S+ · Wallet etbw_S-paid/,
+	);
 	const [, link = ''] = /\[(\S+)\] What is open/.exec(page) ?? [];
 	assert.match(await payroll.approver.open(link), /What is open/);
 	const unknown = csv('S-paid,Abebe Kebede,,100', 'S-lost,Abebe Kebede,,101');
@@ -365,14 +371,14 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	assert.deepEqual([open.test(onlyUnknown), again.test(onlyUnknown)], [true, false]);
 
 	const [paid, lost] = [await referenceOf('S-paid'), await referenceOf('S-lost')];
-	const typed = { [paid]: 'It was paid', 'Its transaction': '0x<b>typed</b>' };
+	const typed = { [paid]: 'It was paid', 'Its whole transaction': '0x<b>typed</b>' };
 	assert.match(
 		await payroll.settle(typed),
-		/Recorded: 1 person, 100\.00 ETB .*S-paid Settled as paid.* 0x<b>typed<\/b>/,
+		/Recorded as paid: 1 person, 100\.00 ETB .*S-paid .*0x<b>typed<\/b>/,
 	);
 	assert.match(
 		await payroll.settle({ [lost]: 'It was not paid' }),
-		/Recorded: 1 person, .*S-lost Recorded: not paid/,
+		/Recorded as not paid: 1 person, .*S-lost/,
 	);
 	assert.deepEqual(payroll.paid(already), ['S-paid 100']);
 	const [row] = await register('S-paid');
@@ -399,7 +405,14 @@ test('what was settled while a page waited stays settled, and its last page says
 	lab.sandbox.faults.clear();
 	const waiting = await payroll.upload(list);
 	const [free, paid] = [await referenceOf('W-free'), await referenceOf('W-paid')];
-	await payroll.settle({ [free]: 'It was not paid', [paid]: 'It was paid' });
+	assert.match(
+		await payroll.settle({
+			...{ [free]: 'It was not paid', [paid]: 'It was paid' },
+			'Its whole transaction': '0xab12…',
+		}),
+		/not whole, and are not recorded: 1\./,
+	);
+	assert.equal((await register('W-paid'))[0]?.['txHash'], null);
 	assert.match(
 		await payroll.approve(waiting),
 		/Paid: 1 person, 102\.00 ETB\. Not paid: 1 person, 100\.00 ETB\. Paid before, not again: 1 person, 101\.00/,
@@ -469,7 +482,7 @@ test('rounded amounts are one line with the difference of the sums, and a reason
 	});
 	await lab.api.activate(payroll.id);
 	assert.equal(above.match(/above the Maximum per Run/g)?.length, 1);
-	assert.match(above, /Not paid: 2 people.* Row 3\. As above\./);
+	assert.match(above, /Not paid: 2 people.* Row 3 · As above/);
 });
 
 for (const [what, upload] of [
@@ -529,7 +542,7 @@ void describe('a list as a program saves it', () => {
 			assert.equal(row?.['outcome'], 'notPaid', `line ${line}`);
 			const reason = `${String(row['problem'])} ${String(row['message'])}`;
 			assert.ok(reason.includes(problem), `line ${line}: ${reason}, not ${problem}`);
-			assert.ok(page.includes(`Row ${line}.`), `row ${line} is not on the page`);
+			assert.ok(page.includes(`Row ${line} ·`), `row ${line} is not on the page`);
 		}
 		const ready = rows.filter(({ outcome }) => outcome === 'ready');
 		const right = [12_400.5, 9_500.5, 1_250].map(
@@ -551,8 +564,8 @@ void describe('a list as a program saves it', () => {
 		assert.deepEqual(payroll.paid(already), right);
 		const [titles = [], ...cells] = openInOffice(fileOn(end));
 		assert.equal(cells.length, 7);
-		const outcomes = cells.map((row) => row[titles.indexOf('outcome')]);
-		assert.equal(outcomes.filter((outcome) => outcome === 'paid').length, 3);
+		const outcomes = cells.map((row) => row[titles.indexOf('Result')]);
+		assert.equal(outcomes.filter((outcome) => outcome === 'Paid').length, 3);
 		// Put in again, it pays nobody twice.
 		const again = await payroll.upload({ name: 'result.xlsx', content: fileOn(end) });
 		const rows = await payroll.rows(again);
