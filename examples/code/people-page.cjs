@@ -1,4 +1,4 @@
-// Who is new, changed, like somebody else, or cannot be used: what a person confirms. Takes words.cjs.
+// Who is new, changed, like somebody else, or cannot be used: what a person confirms. Takes the words of words.cjs.
 const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);

@@ -1,4 +1,4 @@
-// The rows for the file. The first one has the page. Takes words.cjs.
+// The rows for the file. The first one has the page. Takes registered, byPeriod, fileRow and page of words.cjs.
 const [first = {}, ...others] = registered;
 const nothing = first.id ? '' : 'There is no payment of this period.';
 const { html } = page(nothing, ...byPeriod(registered));

@@ -1,4 +1,4 @@
-// In front of the other code of each workflow: what it reads, and the words and parts of its pages. Takes nothing but what n8n gives.
+// In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, radio.
 const all = (node, ...run) => {
 	try {
 		const items = $(node).all(0, ...run);
