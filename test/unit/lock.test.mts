@@ -181,6 +181,26 @@ describe('with time', () => {
 		},
 	);
 
+	test.each([
+		{ seconds: 20, left: undefined },
+		{ seconds: 31, left: [lockMark] },
+	])(
+		'an access of $seconds s counts for nothing, and after 30 s its row can be that of another process',
+		async ({ seconds, left }) => {
+			const exclusively = await startProcess();
+			const access = async () => {
+				await new Promise((ended) => setTimeout(ended, seconds * 1_000));
+			};
+			const ended = exclusively(access).then(
+				() => 'done',
+				(error: unknown) => error,
+			);
+			await pass(seconds + 1);
+			expect(await ended).toBeInstanceOf(Error);
+			expect(entries()).toEqual(left);
+		},
+	);
+
 	test('an abandoned lock that another process takes over just as it is asked for is waited for', async () => {
 		database.rows.set(row, [lockMark]);
 		let removesMarks = false;
