@@ -6,8 +6,7 @@ import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
 import type { Answer, Attempt, NoAnswer } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
-import { contradictionOfRefusal, contradictionOfSuccess, maxAnswerLength } from './contradiction';
-import type { Asked } from './contradiction';
+import { contradictionOfRefusal, contradictionOfSuccess, type Asked } from './contradiction';
 import { changes, mayRepeat } from './request';
 import { notBegun, tooLarge } from './noAnswer';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
@@ -96,7 +95,6 @@ function problemOf(asked: Asked, answer: Answer): string | undefined {
 	const { answersWith } = asked;
 	const movesMoney = asked.movesMoney === true;
 	const { body } = answer;
-	if (movesMoney && answer.text.length > maxAnswerLength) return 'with a body that is too long';
 	if (movesMoney && !hasSuccess(body, true)) return 'without saying whether it paid';
 	if (changes(asked) && body !== undefined && hasRepeatedName(answer))
 		return 'with the same name twice in its body';

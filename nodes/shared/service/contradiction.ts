@@ -159,8 +159,8 @@ const isOpenCode = (code: string): boolean =>
 /** More fields would block n8n for seconds: each is compared with each rule. */
 const maxFields = 1_000;
 
-/** The longest answer to a payment that is read, in characters. Reading a longer one would block n8n. */
-export const maxAnswerLength = 65_536;
+/** In characters. A longer answer is none of the usual refusals. */
+const maxRefusalLength = 65_536;
 
 /**
  * Whether the answer to a refused request leaves open whether it was carried out. The refusal of a payment
@@ -175,7 +175,7 @@ export function contradictionOfRefusal(
 ): string | undefined {
 	const { status, body, text } = answer;
 	if (movesMoney !== true) return hasSuccess(body, true) ? 'with success: true' : undefined;
-	if (text.length > maxAnswerLength) return 'with a body that is too long';
+	if (text.length > maxRefusalLength) return 'with a body that is too long for a refusal';
 	if (body !== undefined && hasRepeatedName(answer)) return 'with the same name twice in its body';
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
