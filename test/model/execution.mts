@@ -161,7 +161,6 @@ function contextOf(
 				},
 				{
 					method: String(asked.method),
-					url: String(asked.url),
 					body: asked.body,
 					...(typeof asked.timeout === 'number' && { timeout: asked.timeout }),
 				},

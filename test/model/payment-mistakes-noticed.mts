@@ -8,8 +8,7 @@ import { brokenBuild, Build, readBuild } from './build.mts';
 import { mistakes } from './payment-mistakes.mts';
 import { globalNames } from './n8n-process.mts';
 import { play } from './play.mts';
-import { tryWorld } from './search.mts';
-import type { Found } from './search.mts';
+import { tryWorld, type Found } from './search.mts';
 import { stories } from './stories.mts';
 
 /** A mutation that more worlds do not notice counts as not noticed. */

@@ -89,14 +89,16 @@ export interface RunPlan {
 	noise: number;
 }
 
-export type DatabaseFaultKind =
-	| 'failsBefore'
-	| 'failsBetween'
-	| 'failsAfter'
-	| 'silentBefore'
-	| 'silentBetween'
-	| 'silentAfter'
-	| 'slow';
+const faultKinds = [
+	'failsBefore',
+	'failsBetween',
+	'failsAfter',
+	'silentBefore',
+	'silentBetween',
+	'silentAfter',
+	'slow',
+] as const;
+export type DatabaseFaultKind = (typeof faultKinds)[number];
 
 /** What befalls `count` calls of the database, from the `call`-th of the world. */
 export interface DatabaseFault {
@@ -143,6 +145,9 @@ const noise = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
 function often<Value>(...choices: readonly (readonly [number, Value])[]): fc.Arbitrary<Value> {
 	return fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
 }
+/** A value of `other` once for `weight` times the usual one. */
+const mostly = <Value,>(weight: number, usual: Value, other: fc.Arbitrary<Value>) =>
+	fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 const sometimes = (oneIn: number): fc.Arbitrary<boolean> => often([oneIn - 1, false], [1, true]);
 const listOf = <Value,>(value: fc.Arbitrary<Value>, most: number): fc.Arbitrary<Value[]> =>
 	fc.array(value, { maxLength: most });
@@ -175,48 +180,29 @@ const longestInFlight = 300_000;
 const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000), upTo(longestInFlight));
 const timeout = fc.constantFrom(5_000, 60_000, longestTimeout);
 
-const run: fc.Arbitrary<RunPlan> = fc
-	.record({
-		process: upTo(2),
-		node: often<NodeName>([6, 'a'], [1, 'b']),
-		start: fc.record({
-			after: fc.constantFrom<RunPlan['start']['after'][]>('beginning', 'previous'),
-			ms: times,
-		}),
-		items,
-		does: often<Does>([12, 'pay'], [2, 'dryRun'], [6, 'settle']),
-		by: fc.constantFrom<RunPlan['by'][]>('typed', 'expression'),
-		wordAgeMs: fc.oneof(
-			{ weight: 3, arbitrary: fc.constant(0) },
-			{ weight: 1, arbitrary: upTo(60_000) },
-		),
-		repeats: fc.oneof(
-			{ weight: 5, arbitrary: fc.constant<number[]>([]) },
-			{ weight: 1, arbitrary: listOf(times, 2) },
-		),
-		mode: often<RunPlan['mode']>([8, 'manual'], [1, 'retry'], [2, 'trigger']),
-		timeout,
-		concurrency: fc.integer({ min: 1, max: 5 }),
-		tries: often([1, 1], [1, 2], [1, 3]),
-		onError: fc.constantFrom<RunPlan['onError'][]>('stop', 'continue'),
-		checkBalance: sometimes(4),
-		maxAmountEtb: often([20, undefined], [1, 10], [1, 10.5]),
-		maxTotalEtb: fc.oneof(
-			{ weight: 12, arbitrary: fc.constant(undefined) },
-			{ weight: 1, arbitrary: fc.integer({ min: 1, max: 70 }) },
-		),
-		stopAfterSteps: fc.oneof(
-			{ weight: 3, arbitrary: fc.constant(undefined) },
-			{ weight: 1, arbitrary: fc.integer({ min: 1, max: 60 }) },
-		),
-		noise,
-	})
-	.map(({ maxAmountEtb, maxTotalEtb, stopAfterSteps, ...rest }) => ({
-		...rest,
-		...(maxAmountEtb !== undefined && { maxAmountEtb }),
-		...(maxTotalEtb !== undefined && { maxTotalEtb }),
-		...(stopAfterSteps !== undefined && { stopAfterSteps }),
-	}));
+const run: fc.Arbitrary<RunPlan> = fc.record({
+	process: upTo(2),
+	node: often<NodeName>([6, 'a'], [1, 'b']),
+	start: fc.record({
+		after: fc.constantFrom<RunPlan['start']['after'][]>('beginning', 'previous'),
+		ms: times,
+	}),
+	items,
+	does: often<Does>([12, 'pay'], [2, 'dryRun'], [6, 'settle']),
+	by: fc.constantFrom<RunPlan['by'][]>('typed', 'expression'),
+	wordAgeMs: mostly(3, 0, upTo(60_000)),
+	repeats: mostly<number[]>(5, [], listOf(times, 2)),
+	mode: often<RunPlan['mode']>([8, 'manual'], [1, 'retry'], [2, 'trigger']),
+	timeout,
+	concurrency: fc.integer({ min: 1, max: 5 }),
+	tries: often([1, 1], [1, 2], [1, 3]),
+	onError: fc.constantFrom<RunPlan['onError'][]>('stop', 'continue'),
+	checkBalance: sometimes(4),
+	maxAmountEtb: often([20, undefined], [1, 10], [1, 10.5]),
+	maxTotalEtb: mostly<number | undefined>(12, undefined, fc.integer({ min: 1, max: 70 })),
+	stopAfterSteps: mostly<number | undefined>(3, undefined, fc.integer({ min: 1, max: 60 })),
+	noise,
+});
 
 const blow = (kinds: readonly Blow['kind'][]): fc.Arbitrary<Blow> =>
 	fc.record({
@@ -225,15 +211,6 @@ const blow = (kinds: readonly Blow['kind'][]): fc.Arbitrary<Blow> =>
 		lasts: fc.constantFrom(2_000, 10_000, 35_000, 70_000, 140_000, 300_000),
 	});
 
-const faultKinds = [
-	'failsBefore',
-	'failsBetween',
-	'failsAfter',
-	'silentBefore',
-	'silentBetween',
-	'silentAfter',
-	'slow',
-] as const satisfies DatabaseFaultKind[];
 const fault: fc.Arbitrary<DatabaseFault> = fc.record({
 	kind: fc.constantFrom(...faultKinds),
 	call: fc.oneof(upTo(25), upTo(150)),
@@ -286,11 +263,11 @@ function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> 
 		})
 		.map(({ timeout: sameTimeout, ...plan }) => ({
 			...plan,
-			runs: plan.runs.map(({ stopAfterSteps, ...each }) => ({
+			runs: plan.runs.map((each) => ({
 				...each,
 				// With a short one, taking turns at a slow lock alone can take as long as a reservation lasts.
 				timeout: plan.latency > 100 ? 60_000 : (sameTimeout ?? each.timeout),
-				...(stops && stopAfterSteps !== undefined && { stopAfterSteps }),
+				stopAfterSteps: stops ? each.stopAfterSteps : undefined,
 			})),
 		}));
 }
@@ -380,7 +357,9 @@ interface Turns {
 	repeats: number;
 }
 
-function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
+function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
+	const { atStep, ...given } = { ...paysAndSettles, ...more };
+	const [min, max] = atStep;
 	const turn = fc.record({
 		process: upTo(2),
 		does: fc.constantFrom(...given.does),
@@ -391,10 +370,7 @@ function inTurns({ atStep: [min, max], ...given }: Turns): fc.Arbitrary<Plan> {
 		by: often<RunPlan['by']>([1, 'typed'], [2, 'expression']),
 		mode: often<RunPlan['mode']>([3, 'manual'], [1, 'trigger']),
 		wordAgeMs: fc.oneof(fc.constant(0), fc.constant(0), upTo(40_000)),
-		repeats: fc.oneof(
-			{ weight: given.repeats, arbitrary: fc.constant<number[]>([]) },
-			{ weight: 1, arbitrary: listOf(upTo(45_000), 3) },
-		),
+		repeats: mostly<number[]>(given.repeats, [], listOf(upTo(45_000), 3)),
 		timeout: often([5, 5_000], [1, longestTimeout]),
 		tries: often([3, 1], [1, 2]),
 		onError: often<RunPlan['onError']>([2, 'continue'], [1, 'stop']),
@@ -477,32 +453,22 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[2, slowDatabase],
 	[1, stopped],
 	// A person's word reaches the node again and again, by loops and repeats.
-	[2, inTurns({ ...paysAndSettles, repeats: 1, words: ['asks', 'notPaid'], answers: lost })],
-	[
-		2,
-		inTurns({
-			...paysAndSettles,
-			repeats: 1,
-			faults: ['failsBetween', 'failsAfter'],
-			answers: lost,
-		}),
-	],
+	[2, inTurns({ repeats: 1, words: ['asks', 'notPaid'], answers: lost })],
+	[2, inTurns({ repeats: 1, faults: ['failsBetween', 'failsAfter'], answers: lost })],
 	// A sender stands still; others are told, settle and send; then it goes on.
 	[
 		3,
 		inTurns({
-			...paysAndSettles,
 			blows: ['stopped', 'suspended'],
 			atStep: [4, 40],
 			answers: ['rejected', 'saysNo', 'slowRejected', 'slowPaid', 'silent'],
 		}),
 	],
-	[2, inTurns({ ...paysAndSettles, blows: ['crash'] })],
+	[2, inTurns({ blows: ['crash'] })],
 	// A process dies while it asks for another amount.
 	[
 		2,
 		inTurns({
-			...paysAndSettles,
 			does: ['pay', 'pay', 'dryRun', 'settle'],
 			blows: ['crash'],
 			atStep: [10, 60],
@@ -514,7 +480,6 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[
 		1,
 		inTurns({
-			...paysAndSettles,
 			does: ['pay'],
 			faults: ['failsBetween', 'failsAfter'],
 			answers: ['rejected', 'slowPaid', 'slowRejected'],

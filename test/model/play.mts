@@ -4,18 +4,16 @@
 // goes on when all wait (`virtual-time.mts`), with a database that fails and stands still (`simulated-database.mts`) and a service whose
 // books are the truth (`service-books.mts`). `rules.mts` judges what was told and paid; what may happen all the same stands in
 // `known-limits.mts`. `stories.mts` are plans by hand. `npm run test:model -- --seed=N` tells one world.
-import { Books, keyOf } from './service-books.mts';
+import { keyOf, newBooks } from './service-books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';
 import { mayStandStill } from './known-limits.mts';
-import { N8nProcess } from './n8n-process.mts';
-import type { Blow } from './n8n-process.mts';
+import { N8nProcess, type Blow } from './n8n-process.mts';
 import { calmRun, itemOf as itemPlanOf, spellings } from './plan.mts';
 import type { NodeName, Plan, RunPlan, Word } from './plan.mts';
-import { Judge } from './rules.mts';
-import type { Payee, RunRecord } from './rules.mts';
-import { SimulatedDatabase } from './simulated-database.mts';
-import { Story } from './story.mts';
+import { newJudge, type Payee, type RunRecord } from './rules.mts';
+import { newDatabase } from './simulated-database.mts';
+import { newStory } from './story.mts';
 import { messageOf } from './told.mts';
 import { Timeline, randomFrom } from './virtual-time.mts';
 
@@ -36,154 +34,121 @@ export interface Played {
 
 /** Plays `plan` with the code of `build`. The same plan always plays alike. */
 export async function play(plan: Plan, build: Build, withStory = false): Promise<Played> {
-	const world = new World(plan, build, withStory);
-	await world.play();
-	return {
-		violations: world.judge.violations,
-		story: world.story.lines(),
-		counts: world.judge.counts,
-	};
-}
-
-/** One n8n machine, where a process runs and is started again. */
-interface Slot {
-	process: N8nProcess;
-	started: number;
-}
-
-class World {
-	readonly story: Story;
-	readonly judge: Judge;
-	private readonly plan: Plan;
-	private readonly build: Build;
-	private readonly timeline = new Timeline();
-	private readonly database: SimulatedDatabase;
-	private readonly books: Books;
-	private readonly slots: Slot[];
-	private readonly runs: RunRecord[] = [];
+	const timeline = new Timeline();
+	const { tell, lines } = newStory(timeline, withStory);
+	const database = newDatabase(timeline, plan.latency, plan.faults, tell);
+	const books = newBooks(timeline, plan, tell, (sent) => {
+		judge.paying(sent);
+	});
+	const runs: RunRecord[] = [];
+	const judge = newJudge(plan, timeline, books, database, runs, tell);
+	/** The n8n machines, where a process runs and is started again. */
+	const slots = plan.processes.map((blows, index) => ({
+		process: start(index, 0, blows),
+		started: 0,
+	}));
 	/** What waits for a process that is down. */
-	private readonly waiting: (() => void)[] = [];
+	const waiting: (() => void)[] = [];
 
-	constructor(plan: Plan, build: Build, withStory: boolean) {
-		this.plan = plan;
-		this.build = build;
-		const { timeline } = this;
-		this.story = new Story(timeline, withStory);
-		const { tell } = this.story;
-		this.database = new SimulatedDatabase(timeline, plan.latency, plan.faults, tell);
-		this.books = new Books(timeline, plan, tell, (sent) => {
-			this.judge.paying(sent);
-		});
-		this.judge = new Judge(plan, timeline, this.books, this.database, this.runs, tell);
-		this.slots = plan.processes.map((blows, index) => ({
-			process: this.start(index, 0, blows),
-			started: 0,
-		}));
-	}
+	await playAll();
+	return { violations: judge.violations, story: lines(), counts: judge.counts };
 
-	async play(): Promise<void> {
-		const { plan, judge } = this;
+	async function playAll(): Promise<void> {
 		let previous: (() => void)[] = [];
 		for (const [index, run] of plan.runs.entries()) {
 			const next: (() => void)[] = [];
-			const begin = (): void => {
-				this.timeline.after(run.start.ms, () => {
-					this.begin(run, next);
+			const isDue = (): void => {
+				timeline.after(run.start.ms, () => {
+					begin(run, next);
 				});
 			};
-			if (run.start.after === 'beginning' || index === 0) begin();
-			else previous.push(begin);
+			if (run.start.after === 'beginning' || index === 0) isDue();
+			else previous.push(isDue);
 			previous = next;
 		}
-		await this.rest();
+		await rest();
 		judge.atRest('before the last runs');
-		this.heal();
+		tell(() => 'From now on nothing goes wrong.');
+		database.heal();
+		books.heal();
+		for (const { process } of slots) process.spare();
 		if (judge.violations.length > 0) return;
-		const restarted = this.start(0, 9, []);
+		const restarted = start(0, 9, []);
 		for (const role of ['last', 'settling', 'final'] as const) {
-			const process = role === 'last' ? (this.slots[0]?.process ?? restarted) : restarted;
-			this.timeline.after(role === 'settling' ? afterAllReservationsMs + this.aheadMs() : 0, () => {
-				for (const node of ['a', 'b'] as const) this.beginLast(node, role, process);
+			const process = role === 'last' ? (slots[0]?.process ?? restarted) : restarted;
+			timeline.after(role === 'settling' ? afterAllReservationsMs + aheadMs() : 0, () => {
+				for (const node of ['a', 'b'] as const) beginLast(node, role, process);
 			});
-			await this.rest();
+			await rest();
 			judge.atRest(`after the runs that are ${role}`);
 		}
 		judge.atEnd();
 	}
 
 	/** How far a clock of this world can be ahead: what it has seen in flight stays so until the time that it showed. */
-	private aheadMs(): number {
-		const forward = this.plan.processes.map((blows) =>
+	function aheadMs(): number {
+		const forward = plan.processes.map((blows) =>
 			blows.reduce((ms, { kind, lasts }) => (kind === 'clockForward' ? ms + lasts : ms), 0),
 		);
 		return Math.max(0, ...forward);
 	}
 
-	private async rest(): Promise<void> {
-		if (!(await this.timeline.rest(mostEvents)))
-			this.judge.broken('the world does not come to rest');
+	async function rest(): Promise<void> {
+		if (!(await timeline.rest(mostEvents))) judge.broken('the world does not come to rest');
 	}
 
-	private heal(): void {
-		this.story.tell(() => 'From now on nothing goes wrong.');
-		this.database.heal();
-		this.books.heal();
-		for (const { process } of this.slots) process.spare();
-	}
-
-	private start(index: number, generation: number, blows: readonly Blow[]): N8nProcess {
+	function start(index: number, generation: number, blows: readonly Blow[]): N8nProcess {
 		const name = `process ${index}${generation > 0 ? ` (start ${generation + 1})` : ''}`;
-		const random = randomFrom(this.plan.noise + index * 7919 + generation * 104729);
-		return new N8nProcess(name, this.build, this.timeline, random, blows, {
-			tell: this.story.tell,
+		const random = randomFrom(plan.noise + index * 7919 + generation * 104729);
+		return new N8nProcess(name, build, timeline, random, blows, {
+			tell,
 			mayFreeze: mayStandStill,
 			struck: (kind, process) => {
-				this.judge.struck++;
-				if (kind === 'crash') this.crashed(index, process);
-				else this.story.tell(() => `${process.name}: ${kind}`);
+				judge.struck();
+				if (kind === 'crash') crashed(index, process);
+				else tell(() => `${process.name}: ${kind}`);
 			},
 		});
 	}
 
-	private crashed(index: number, process: N8nProcess): void {
-		this.story.tell(() => `${process.name} crashes`);
-		const slot = this.slots[index];
+	function crashed(index: number, process: N8nProcess): void {
+		tell(() => `${process.name} crashes`);
+		const slot = slots[index];
 		if (slot === undefined || slot.process !== process) return;
-		const blow = this.plan.processes[index]?.find(({ kind }) => kind === 'crash');
-		this.timeline.after(blow?.lasts ?? 2_000, () => {
+		const blow = plan.processes[index]?.find(({ kind }) => kind === 'crash');
+		timeline.after(blow?.lasts ?? 2_000, () => {
 			slot.started++;
-			slot.process = this.start(index, slot.started, []);
-			this.story.tell(() => `${slot.process.name} is up`);
-			for (const waiting of this.waiting.splice(0)) waiting();
+			slot.process = start(index, slot.started, []);
+			tell(() => `${slot.process.name} is up`);
+			for (const goesOn of waiting.splice(0)) goesOn();
 		});
-		for (const run of this.runs)
-			if (run.process === process && run.endedAt === undefined) run.died();
+		for (const run of runs) if (run.process === process && run.endedAt === undefined) run.died();
 	}
 
-	private begin(plan: RunPlan, next: (() => void)[]): void {
-		const slot = this.slots[plan.process % this.slots.length];
+	function begin(plan: RunPlan, next: (() => void)[]): void {
+		const slot = slots[plan.process % slots.length];
 		if (slot === undefined) return;
 		if (!slot.process.alive) {
-			this.waiting.push(() => {
-				this.begin(plan, next);
+			waiting.push(() => {
+				begin(plan, next);
 			});
 			return;
 		}
-		this.run(this.newRecord(plan, slot.process, next));
+		run(newRecord(plan, slot.process, next));
 	}
 
-	private beginLast(node: NodeName, role: RunRecord['role'], process: N8nProcess): void {
-		const ofNode = this.plan.runs.filter((run) => run.node === node).flatMap(({ items }) => items);
+	function beginLast(node: NodeName, role: RunRecord['role'], process: N8nProcess): void {
+		const ofNode = plan.runs.filter((run) => run.node === node).flatMap(({ items }) => items);
 		const known = new Set(
 			ofNode.filter(({ variant }) => variant !== 'noReference').map(({ person }) => person),
 		);
 		if (known.size === 0) return;
 		const items = [...known].sort((a, b) => a - b).map((person) => itemPlanOf(person));
 		const does = role === 'settling' ? 'settle' : 'pay';
-		this.run(this.newRecord({ ...calmRun, node, items, does }, process, [], role));
+		run(newRecord({ ...calmRun, node, items, does }, process, [], role));
 	}
 
-	private newRecord(
+	function newRecord(
 		plan: RunPlan,
 		process: N8nProcess,
 		next: (() => void)[],
@@ -192,14 +157,14 @@ class World {
 	): RunRecord {
 		const payees = payeesOf(plan);
 		const record: RunRecord = {
-			number: this.runs.length,
-			name: `run ${this.runs.length}${role === 'planned' ? '' : ` (${role})`}`,
+			number: runs.length,
+			name: `run ${runs.length}${role === 'planned' ? '' : ` (${role})`}`,
 			role,
 			plan,
 			payees,
 			process,
-			words: given?.words ?? payees.map(({ key }, item) => this.wordOn(plan, key, item)),
-			givenAt: given?.givenAt ?? this.timeline.now,
+			words: given?.words ?? payees.map(({ key }, item) => wordOn(plan, key, item)),
+			givenAt: given?.givenAt ?? timeline.now,
 			beganAt: 0,
 			askedFirst: new Map(),
 			asked: new Map(),
@@ -207,35 +172,35 @@ class World {
 			stoodStillBefore: process.stoodStill,
 			next,
 			died: () => {
-				record.diedAt = this.timeline.now;
+				record.diedAt = timeline.now;
 				for (const each of next) each();
 			},
 		};
-		this.runs.push(record);
+		runs.push(record);
 		return record;
 	}
 
 	/** A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. Or they guess. */
-	private wordOn({ does, items }: RunPlan, key: string, item: number): Word {
+	function wordOn({ does, items }: RunPlan, key: string, item: number): Word {
 		const { word = 'nothing' } = items[item] ?? {};
 		if (does !== 'settle') return 'nothing';
 		if (word !== 'asks') return word;
-		if (this.books.isPending(key)) return 'nothing';
-		return this.books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
+		if (books.isPending(key)) return 'nothing';
+		return books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
 	}
 
-	private run(record: RunRecord): void {
+	function run(record: RunRecord): void {
 		const { plan, process, payees, words } = record;
 		const controller = new AbortController();
 		process.arrival(plan.does === 'settle' ? plan.wordAgeMs : 0, () => {
-			record.beganAt = this.timeline.now;
-			this.judge.began(record);
-			this.tellBeginning(record);
+			record.beganAt = timeline.now;
+			judge.began(record);
+			tellBeginning(record);
 			if (plan.stopAfterSteps !== undefined)
 				process.afterSteps(plan.stopAfterSteps, () => {
 					if (record.endedAt !== undefined) return;
-					record.stoppedAt = this.timeline.now;
-					this.story.tell(() => `${record.name} is stopped`);
+					record.stoppedAt = timeline.now;
+					tell(() => `${record.name} is stopped`);
 					controller.abort();
 				});
 			void runNode(
@@ -254,52 +219,49 @@ class World {
 					random: randomFrom(plan.noise),
 				},
 				{
-					database: this.database,
-					books: this.books,
-					tell: this.story.tell,
+					...{ database, books, tell },
 					grounds: (toUserId) => ({
 						reservedAt: record.asked.get(keyOf(toUserId)) ?? record.beganAt,
 					}),
 					looked: (marks) => {
 						for (const { key } of payees) {
 							if (!marks.includes(`sent:${key}`)) continue;
-							if (!record.asked.has(key)) record.askedFirst.set(key, this.timeline.now);
-							record.asked.set(key, this.timeline.now);
+							if (!record.asked.has(key)) record.askedFirst.set(key, timeline.now);
+							record.asked.set(key, timeline.now);
 						}
 					},
 					tried: (result, tryIndex) => {
-						if ('error' in result)
-							this.story.tell(() => `${record.name} fails: ${messageOf(result.error)}`);
-						this.judge.told(record, result, tryIndex);
+						if ('error' in result) tell(() => `${record.name} fails: ${messageOf(result.error)}`);
+						judge.told(record, result, tryIndex);
 					},
 				},
 			).then(
 				() => {
-					record.endedAt = this.timeline.now;
-					this.judge.ended(record);
-					this.goOn(record);
+					record.endedAt = timeline.now;
+					judge.ended(record);
+					goOn(record);
 				},
 				(error: unknown) => {
-					this.judge.broken(`${record.name} threw ${messageOf(error)}`);
+					judge.broken(`${record.name} threw ${messageOf(error)}`);
 				},
 			);
 		});
 	}
 
 	/** A loop, or whoever called the workflow, runs the node again with what a person said at the beginning. */
-	private goOn(record: RunRecord): void {
+	function goOn(record: RunRecord): void {
 		const { plan, process, next } = record;
 		for (const each of next) each();
 		const [afterMs, ...repeats] = plan.repeats;
 		if (afterMs === undefined) return;
 		process.arrival(afterMs, () => {
 			const again = { ...plan, repeats, wordAgeMs: 0 };
-			this.run(this.newRecord(again, process, [], 'planned', record));
+			run(newRecord(again, process, [], 'planned', record));
 		});
 	}
 
-	private tellBeginning({ name, process, plan, payees, words, givenAt }: RunRecord): void {
-		this.story.tell(() => {
+	function tellBeginning({ name, process, plan, payees, words, givenAt }: RunRecord): void {
+		tell(() => {
 			const items = payees.map(
 				({ toUserId, amount, reference }, item) =>
 					`${reference || 'no reference'} (${toUserId}, ${amount} ETB, ${words[item]})`,

@@ -160,68 +160,57 @@ interface Told {
 	isHealthy: boolean;
 }
 
-export class Judge {
-	readonly violations: string[] = [];
-	readonly counts = new Map<string, number>();
+export function newJudge(
+	plan: Plan,
+	timeline: Timeline,
+	books: Books,
+	database: SimulatedDatabase,
+	runs: readonly RunRecord[],
+	tell: Tell,
+) {
+	const violations: string[] = [];
+	const counts = new Map<string, number>();
 	/** Crashes, pauses and set clocks so far. */
-	struck = 0;
-	private readonly plan: Plan;
-	private readonly timeline: Timeline;
-	private readonly books: Books;
-	private readonly database: SimulatedDatabase;
-	private readonly runs: readonly RunRecord[];
-	private readonly tell: Tell;
+	let strikes = 0;
 	/** When a payment was told to be paid, by its reference, person and amount. */
-	private readonly forEver = new Map<string, number>();
+	const forEver = new Map<string, number>();
 
-	constructor(
-		plan: Plan,
-		timeline: Timeline,
-		books: Books,
-		database: SimulatedDatabase,
-		runs: readonly RunRecord[],
-		tell: Tell,
-	) {
-		this.plan = plan;
-		this.timeline = timeline;
-		this.books = books;
-		this.database = database;
-		this.runs = runs;
-		this.tell = tell;
+	function struck(): void {
+		strikes++;
 	}
 
-	broken(rule: string): void {
-		this.violations.push(rule);
-		this.tell(() => `*** ${rule}`);
+	function broken(rule: string): void {
+		violations.push(rule);
+		tell(() => `*** ${rule}`);
 	}
 
-	began(run: RunRecord): void {
-		run.before = { row: this.rowOf(run), struck: this.allStruck() };
+	function began(run: RunRecord): void {
+		run.before = { row: rowOf(run), struck: allStruck() };
 	}
 
 	/** The service is about to pay. */
-	paying(sent: Sent): void {
-		const run = this.runs[sent.run];
+	function paying(sent: Sent): void {
+		const run = runs[sent.run];
 		if (run === undefined) return;
 		const { name, plan, stoppedAt = Infinity } = run;
-		if (sent.toUserId.endsWith('-none')) this.broken(`${name} pays an item without a reference`);
+		if (sent.toUserId.endsWith('-none')) broken(`${name} pays an item without a reference`);
 		const lateMs = sent.leftAt - sent.grounds.reservedAt - plan.timeout - longestConnectingMs;
-		if (lateMs > 0) this.broken(`${name} sends ${sent.key} ${Math.round(lateMs)} ms too late`);
+		if (lateMs > 0) broken(`${name} sends ${sent.key} ${Math.round(lateMs)} ms too late`);
 		// Those that were under way when it was stopped are at most a window.
-		const own = this.books.sent.filter((each) => each.run === sent.run);
+		const own = books.sent.filter((each) => each.run === sent.run);
 		const afterStop = own.filter(({ leftAt }) => leftAt > stoppedAt);
 		if (afterStop.length > plan.concurrency)
-			this.broken(`${name} sends ${afterStop.length} payments after Stop`);
-		if (plan.does !== 'pay') this.broken(`the ${plan.does} run ${name} pays ${sent.toUserId}`);
-		const paidAt = this.forEver.get(`${sent.key} ${sent.toUserId} ${sent.amountEtb}`) ?? Infinity;
+			broken(`${name} sends ${afterStop.length} payments after Stop`);
+		if (plan.does !== 'pay') broken(`the ${plan.does} run ${name} pays ${sent.toUserId}`);
+		const paidAt = forEver.get(`${sent.key} ${sent.toUserId} ${sent.amountEtb}`) ?? Infinity;
 		if (sent.grounds.reservedAt > paidAt)
-			this.broken(`${sent.key} is paid by ${name}, after it was told to be paid for ever`);
-		const all = [...this.books.paymentsOf(sent.key), sent];
+			broken(`${sent.key} is paid by ${name}, after it was told to be paid for ever`);
+		const all = [...books.paymentsOf(sent.key), sent];
 		if (all.length === 1) return;
-		if (!this.isExplained(all, () => true)) this.broken(`${sent.key} is paid again, by ${name}`);
-		else if (this.isExplained(all, (word, before) => !isOldWord(word, before)))
-			this.count('paid again by a false word');
-		else this.count('limit: paid again by an old word');
+		if (!isExplained(all, () => true)) broken(`${sent.key} is paid again, by ${name}`);
+		else if (isExplained(all, (word, before) => !isOldWord(word, before)))
+			count('paid again by a false word');
+		else count('limit: paid again by an old word');
 	}
 
 	/**
@@ -229,7 +218,7 @@ export class Judge {
 	 * its own: they said *was not paid* of the payment before it, in a run that went on at some time between these two reservations,
 	 * when that payment had been made or was under way. By an expression a word counts only as the first.
 	 */
-	private isExplained(
+	function isExplained(
 		payments: readonly Sent[],
 		counts: (word: RunRecord, before: Sent) => boolean,
 	): boolean {
@@ -238,7 +227,7 @@ export class Judge {
 		return inOrder.every((payment, index) => {
 			const before = inOrder[index - 1];
 			if (before === undefined) return true;
-			const [first] = this.denials(before)
+			const [first] = denials(before)
 				.filter((run) => !used.has(run) && counts(run, before))
 				.filter((run) => run.beganAt <= payment.grounds.reservedAt)
 				.filter((run) => index === 1 || !countsOnce(run))
@@ -251,18 +240,18 @@ export class Judge {
 	}
 
 	/** The runs in which a person said that this was not paid, since its reservation. */
-	private denials({ key, grounds }: Sent): RunRecord[] {
-		return this.runs.filter(
+	function denials({ key, grounds }: Sent): RunRecord[] {
+		return runs.filter(
 			(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.reservedAt,
 		);
 	}
 
-	/** A try of a run ended and told this. */
-	told(run: RunRecord, result: TryResult, tryIndex: number): void {
+	/** A try of a run ended and told  */
+	function told(run: RunRecord, result: TryResult, tryIndex: number): void {
 		const settles = maySettle(run);
 		const lines = settles ? settledLines(run, result) : (linesOf(result) ?? []);
 		run.lines.clear();
-		this.tell(() => {
+		tell(() => {
 			const told = lines.map(
 				({ item, code = 'notAttempted' }) => `${run.payees[item]?.key} ${code}`,
 			);
@@ -271,44 +260,44 @@ export class Judge {
 		for (const line of lines) {
 			const payee = run.payees[line.item];
 			if (payee === undefined || run.lines.has(line.item))
-				this.broken(`${run.name} tells of an item twice, or of none (${line.item})`);
+				broken(`${run.name} tells of an item twice, or of none (${line.item})`);
 			if ((line.toUserId ?? payee?.toUserId) !== payee?.toUserId)
-				this.broken(`${run.name} tells of ${line.toUserId} for the item of ${payee?.toUserId}`);
+				broken(`${run.name} tells of ${line.toUserId} for the item of ${payee?.toUserId}`);
 			run.lines.set(line.item, line);
 		}
 		const inOrder = lines.every(({ item }, index) => item >= (lines[index - 1]?.item ?? 0));
 		if ('output' in result && !settles && !inOrder)
-			this.broken(`${run.name} tells items in another order`);
+			broken(`${run.name} tells items in another order`);
 		const isFailed = 'error' in result || (settles && isNotSettled(result));
 		const isWhole = isFailed || run.stoppedAt !== undefined;
 		const isNamed = (_payee: Payee, item: number): boolean =>
 			!settles || run.words[item] !== 'nothing';
 		const expected = run.payees.filter(isNamed).filter((each) => !settles || each.reference !== '');
 		if (!isWhole && run.lines.size !== expected.length)
-			this.broken(`${run.name} tells ${run.lines.size} of ${expected.length} items`);
+			broken(`${run.name} tells ${run.lines.size} of ${expected.length} items`);
 		// An error lists those that could be used; of the others it is certain that nothing was done.
 		const isSilent = settles && isFailed;
-		if (isSilent && this.allStruck() === 0 && run.stoppedAt === undefined && namesWell(run))
-			this.broken(`${run.name} settles nothing, and nothing went wrong`);
+		if (isSilent && allStruck() === 0 && run.stoppedAt === undefined && namesWell(run))
+			broken(`${run.name} settles nothing, and nothing went wrong`);
 		for (const [item, payee] of run.payees.entries()) {
 			const line = run.lines.get(item) ?? { item, outcome: 'notAttempted' };
-			if (!isSilent && (run.lines.has(item) || !settles)) this.judgeLine(run, payee, line);
+			if (!isSilent && (run.lines.has(item) || !settles)) judgeLine(run, payee, line);
 		}
 	}
 
-	private judgeLine(run: RunRecord, payee: Payee, { item, outcome, code = '' }: Line): void {
+	function judgeLine(run: RunRecord, payee: Payee, { item, outcome, code = '' }: Line): void {
 		const { key } = payee;
 		const told: Told = {
 			run,
 			payee,
 			word: run.words[item],
-			own: this.books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee)),
-			isHealthy: this.allStruck() === 0 && !this.wasStopped(key),
+			own: books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee)),
+			isHealthy: allStruck() === 0 && !wasStopped(key),
 		};
 		const say = (text: string): void => {
-			this.broken(`${run.name} tells ${key} ${`${outcome} ${code}`.trim()}, but ${text}`);
+			broken(`${run.name} tells ${key} ${`${outcome} ${code}`.trim()}, but ${text}`);
 		};
-		const mayTell = this.reasons[`${outcome} ${code}`.trim()];
+		const mayTell = reasons[`${outcome} ${code}`.trim()];
 		if (mayTell === undefined) say('there is no such result');
 		else if (!mayTell(told)) say('there is no reason for it');
 		const isTwice = run.payees.some((other) => other !== payee && other.key === key);
@@ -319,27 +308,27 @@ export class Judge {
 			say('it does not pay, and something was sent');
 		const isNoLonger =
 			['paid', 'ready'].includes(outcome) || (outcome === 'unknown' && run.plan.does !== 'settle');
-		if (isNoLonger && (this.forEver.get(idOf(payee)) ?? Infinity) < run.beganAt)
+		if (isNoLonger && (forEver.get(idOf(payee)) ?? Infinity) < run.beganAt)
 			say('it was told to be paid, for ever');
 	}
 
 	/** By outcome and code: whether it may be told. */
-	private readonly reasons: Readonly<Record<string, (told: Told) => boolean>> = {
+	const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		'paid paid': ({ run, own }) => run.plan.does === 'pay' && own.some(({ isPaid }) => isPaid),
-		'alreadyPaid paidBefore': (told) => this.mayBePaidBefore(told),
+		'alreadyPaid paidBefore': (told) => mayBePaidBefore(told),
 		'alreadyPaid settledPaid': ({ run, word, payee }) =>
-			word === 'paid' && !this.wasBeingSent(run, payee.key),
+			word === 'paid' && !wasBeingSent(run, payee.key),
 		'ready ready': ({ run, payee, word }) =>
-			!this.mayBePaid(run, payee.key) &&
-			(run.plan.does === 'dryRun' || (word === 'notPaid' && !this.wasBeingSent(run, payee.key))),
+			!mayBePaid(run, payee.key) &&
+			(run.plan.does === 'dryRun' || (word === 'notPaid' && !wasBeingSent(run, payee.key))),
 		'ready settledNotPaid': ({ word, run, payee }) =>
-			word === 'notPaid' && !this.wasBeingSent(run, payee.key),
+			word === 'notPaid' && !wasBeingSent(run, payee.key),
 		'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 		'notPaid notReached': ({ payee }) =>
-			this.allStruck() > 0 || this.plan.answers[personOf(payee.key)]?.includes('refused') === true,
+			allStruck() > 0 || plan.answers[personOf(payee.key)]?.includes('refused') === true,
 		'notPaid otherPayment': ({ run, payee }) =>
-			this.books.paymentsOf(payee.key).some((sent) => !isOf(payee)(sent)) ||
-			this.limit('paid by questions', this.isPaidOfQuestions(run, payee.key)),
+			books.paymentsOf(payee.key).some((sent) => !isOf(payee)(sent)) ||
+			limit('paid by questions', isPaidOnlyInQuestions(run, payee.key)),
 		'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
 		'notPaid sameReference': ({ run, payee }) =>
 			run.payees.some((other) => other !== payee && other.key === payee.key),
@@ -347,66 +336,62 @@ export class Judge {
 			run.plan.maxTotalEtb !== undefined || payee.amount > (run.plan.maxAmountEtb ?? Infinity),
 		'notPaid notCovered': ({ run, isHealthy }) =>
 			run.plan.checkBalance &&
-			(!isHealthy || this.plan.balanceAnswers.length > 0 || this.plan.balance < 1_000_000),
+			(!isHealthy || plan.balanceAnswers.length > 0 || plan.balance < 1_000_000),
 		'notPaid noRecord': ({ isHealthy }) => !isHealthy,
 		'notPaid settings': ({ run }) => run.plan.does === 'settle' && !maySettle(run),
 		'unknown noAnswer': ({ own }) => own.some(mayBeUnclear),
 		'unknown unclear': ({ own }) => own.some(mayBeUnclear),
-		'unknown inDoubt': (told) => this.mayBeInDoubt(told),
+		'unknown inDoubt': (told) => mayBeInDoubt(told),
 		'unknown inFlight': ({ run, payee, isHealthy }) =>
-			isHealthy ? this.overlaps(run, payee.key) : this.mayStillBeBusy(run, payee.key),
+			isHealthy ? overlaps(run, payee.key) : mayStillBeBusy(run, payee.key),
 		'unknown notSettled': ({ run, payee, word, isHealthy }) =>
 			word === 'notPaid' &&
 			countsOnce(run) &&
-			(!isHealthy ||
-				this.runs.some((other) => hasBegun(other) && says(other, 'notPaid', payee.key))),
+			(!isHealthy || runs.some((other) => hasBegun(other) && says(other, 'notPaid', payee.key))),
 		// A run that stops at the first failure does not attempt the rest.
 		notAttempted: ({ run }) => run.plan.onError === 'stop' || run.stoppedAt !== undefined,
 	};
 
-	private mayBePaidBefore({ run, payee, own }: Told): boolean {
+	function mayBePaidBefore({ run, payee, own }: Told): boolean {
 		if (own.some(({ isPaid }) => isPaid)) return false;
 		const { key } = payee;
-		const payments = this.books.paymentsOf(key);
+		const payments = books.paymentsOf(key);
 		if (payments.some(isOf(payee)) || (payments.length > 0 && run.plan.does === 'settle'))
 			return true;
-		if (this.runs.some((each) => hasBegun(each) && says(each, 'paid', key))) return true;
+		if (runs.some((each) => hasBegun(each) && says(each, 'paid', key))) return true;
 		const scope = scopeOf(run);
 		return (
-			this.limit('paid by questions', this.isPaidOfQuestions(run, key)) ||
-			this.limit(
-				'payee of a question',
-				payments.length > 0 && isPayeeOfQuestion(this.database, scope, payee),
-			)
+			limit('paid by questions', isPaidOnlyInQuestions(run, key)) ||
+			limit('payee of a question', payments.length > 0 && isPayeeOfQuestion(database, scope, payee))
 		);
 	}
 
-	private mayBeInDoubt({ run, payee, isHealthy }: Told): boolean {
+	function mayBeInDoubt({ run, payee, isHealthy }: Told): boolean {
 		// It settles what is in doubt.
 		if (maySettle(run)) return false;
-		return !isHealthy || this.sentUnder(payee.key).some(mayBeUnclear);
+		return !isHealthy || sentUnder(payee.key).some(mayBeUnclear);
 	}
 
 	/** Whether something was paid before the run asked, of which no person said that it was not. */
-	private mayBePaid(run: RunRecord, key: string): boolean {
+	function mayBePaid(run: RunRecord, key: string): boolean {
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
-		return this.books
+		return books
 			.paymentsOf(key)
-			.some((sent) => sent.grounds.reservedAt < askedAt && this.denials(sent).length === 0);
+			.some((sent) => sent.grounds.reservedAt < askedAt && denials(sent).length === 0);
 	}
 
 	/**
 	 * Whether another run had reserved it a moment before this one first asked, and was sending it, or had not recorded yet that
 	 * it was paid. A reservation lasts 15 s longer than the Timeout, whatever the clocks of two processes say.
 	 */
-	private wasBeingSent(run: RunRecord, key: string): boolean {
-		if (this.wasClockSet()) return false;
-		const isOfQuestions = isDoubtOfQuestions(this.database, scopeOf(run), key);
-		if (this.limit('doubted by questions', isOfQuestions)) return false;
+	function wasBeingSent(run: RunRecord, key: string): boolean {
+		if (wasClockSet()) return false;
+		const isOfQuestions = isDoubtOfQuestions(database, scopeOf(run), key);
+		if (limit('doubted by questions', isOfQuestions)) return false;
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
-		return this.sentUnder(key).some((sent) => {
+		return sentUnder(key).some((sent) => {
 			const { reservedAt } = sent.grounds;
-			const { plan, endedAt = Infinity } = this.runs[sent.run] ?? run;
+			const { plan, endedAt = Infinity } = runs[sent.run] ?? run;
 			const isSaidPaid = sent.isAnswered && sent.isPaid && !isUnclear(sent.kind);
 			const isSending = (sent.endedAt ?? Infinity) >= askedAt || isSaidPaid;
 			const isTimely = reservedAt < askedAt && askedAt < reservedAt + plan.timeout;
@@ -414,70 +399,69 @@ export class Judge {
 		});
 	}
 
-	ended(run: RunRecord): void {
+	function ended(run: RunRecord): void {
 		for (const [item, { outcome, code }] of run.lines) {
-			this.count(code ?? outcome);
+			count(code ?? outcome);
 			const payee = run.payees[item];
 			if (payee === undefined) continue;
 			// What this run paid is recorded unless the database failed or n8n was cut off.
-			const row = this.rowOf(run);
+			const row = rowOf(run);
 			const { key } = payee;
 			const isRecorded =
-				this.allStruck() === 0 ||
+				allStruck() === 0 ||
 				[`paid:${key}`, `paidConfirmed:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
 			// To whom a reference was paid that a person only names, nobody said.
 			const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
 			const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);
-			if (isKept && !this.forEver.has(idOf(payee)))
-				this.forEver.set(idOf(payee), this.timeline.now);
+			if (isKept && !forEver.has(idOf(payee))) forEver.set(idOf(payee), timeline.now);
 		}
-		this.judgeTime(run);
-		this.judgeDoubts(`after ${run.name}`);
+		judgeTime(run);
+		judgeDoubts(`after ${run.name}`);
 		const { before, plan } = run;
-		const isAlone = !this.runs.some(
-			(other) => other !== run && other.plan.node === plan.node && this.isDuring(run, other),
+		const isAlone = !runs.some(
+			(other) => other !== run && other.plan.node === plan.node && isDuring(run, other),
 		);
-		if (!isAlone || before?.struck !== this.allStruck()) return;
+		if (!isAlone || before?.struck !== allStruck()) return;
 		const codes = [...run.lines.values()].map(({ code = '' }) => code);
-		if (plan.does === 'settle') this.changedAlone(run, 'settled alone');
-		if (plan.does === 'dryRun') this.changedAlone(run, 'dry runs alone');
+		if (plan.does === 'settle') changedAlone(run, 'settled alone');
+		if (plan.does === 'dryRun') changedAlone(run, 'dry runs alone');
 		const isWhole = codes.length === run.payees.length;
 		const reserves = codes.some((code) => !codesWithoutReservation.includes(code));
 		if (plan.does === 'pay' && isWhole && !reserves)
-			this.changedAlone(run, 'runs alone that reserve nothing');
+			changedAlone(run, 'runs alone that reserve nothing');
 	}
 
 	/** A doubt that outlives its reservation would make a reference in doubt as soon as it is reserved again. */
-	private judgeDoubts(when: string): void {
-		for (const row of this.database.rows.values())
+	function judgeDoubts(when: string): void {
+		for (const row of database.rows.values())
 			for (const mark of row) {
 				const [, key = ''] = /^doubt(?:Confirmed)?:(.*)$/s.exec(mark) ?? [];
 				if (key !== '' && !row.includes(`sent:${key}`))
-					this.broken(`${key} is unused, and a doubt is left of it (${when})`);
+					broken(`${key} is unused, and a doubt is left of it (${when})`);
 			}
 	}
 
-	private judgeTime(run: RunRecord): void {
-		const { beganAt, endedAt = this.timeline.now, stoppedAt = Infinity, plan, name } = run;
+	function judgeTime(run: RunRecord): void {
+		const { beganAt, endedAt = timeline.now, stoppedAt = Infinity, plan, name } = run;
 		const still = run.process.stoodStill - run.stoodStillBefore;
-		const isStruck = this.allStruck() > 0;
+		const isStruck = allStruck() > 0;
 		const extra = still + (isStruck ? slack.struck : slack.healthy);
 		const longest =
 			plan.tries * (longestBalanceMs + (plan.items.length + 3) * (plan.timeout + 2_000)) +
 			extra * (plan.items.length + 2);
 		const seconds = (ms: number): number => Math.round(ms / 1000);
-		if (endedAt - beganAt > longest) this.broken(`${name} takes ${seconds(endedAt - beganAt)} s`);
+		if (endedAt - beganAt > longest) broken(`${name} takes ${seconds(endedAt - beganAt)} s`);
 		const longestAfterStop =
 			plan.timeout + still + plan.tries * 1_000 + (isStruck ? stopSlack.struck : stopSlack.healthy);
 		if (endedAt - stoppedAt > longestAfterStop)
-			this.broken(`${name} goes on for ${seconds(endedAt - stoppedAt)} s after Stop`);
+			broken(`${name} goes on for ${seconds(endedAt - stoppedAt)} s after Stop`);
 	}
 
 	/** A run with nobody beside it and nothing going wrong: it changes what it tells, and nothing else. */
-	private changedAlone(run: RunRecord, name: string): void {
-		this.count(name);
+	function changedAlone(run: RunRecord, name: string): void {
+		count(name);
 		const before = run.before?.row ?? new Set();
-		const after = this.rowOf(run);
+		const after = rowOf(run);
 		const added = new Set([...after].filter((mark) => !before.has(mark)));
 		const removed = new Set([...before].filter((mark) => !after.has(mark)));
 		const total = run.payees.reduce((sum, { amount }) => sum + amount, 0);
@@ -487,21 +471,21 @@ export class Judge {
 			const paid = [`sent:${key}`, `paid:${key}`, `paidConfirmed:${key}`, `anybody:${key}`];
 			const isNowPaid = code === 'settledPaid';
 			if (isNowPaid && !paid.every((mark) => after.has(mark)))
-				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+				broken(`${run.name} tells ${key} ${code}, and does not record it`);
 			const reservation = ['sent', 'doubt', 'doubtConfirmed'].map((mark) => `${mark}:${key}`);
 			const isFree = !reservation.some((mark) => after.has(mark));
 			if (code === 'settledNotPaid' && !(isFree && after.has(`settledNotPaid:${key}`)))
-				this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+				broken(`${run.name} tells ${key} ${code}, and does not record it`);
 			// One that never asked, such as one that was stopped before it had the lock, could not remove what another left.
 			const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
 			for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])
 				if (hadAccess && after.has(`${fact}:${key}`) && !after.has(`${fact}Confirmed:${key}`))
-					this.broken(`${run.name} leaves half of the fact ${fact} of ${key}`);
+					broken(`${run.name} leaves half of the fact ${fact} of ${key}`);
 			// A run that pays records the doubt that it finds, unless a limit of the run refuses it before it reserves.
 			const doubt = ['doubt', 'doubtConfirmed'].map((mark) => `${mark}:${key}`);
 			if (code === 'inDoubt' && run.plan.does === 'pay') {
 				if (!isAboveLimit && !doubt.every((mark) => after.has(mark)))
-					this.broken(`${run.name} tells ${key} ${code}, and does not record it`);
+					broken(`${run.name} tells ${key} ${code}, and does not record it`);
 				for (const mark of doubt) added.delete(mark);
 			}
 			if (isNowPaid) for (const mark of paid) added.delete(mark);
@@ -509,73 +493,73 @@ export class Judge {
 			if (code === 'settledNotPaid') for (const mark of reservation) removed.delete(mark);
 		}
 		// It may clear away what an interrupted question left.
-		const rest = [...added, ...(this.allStruck() > 0 ? [] : removed)];
-		if (rest.length > 0) this.broken(`${run.name} leaves a trace: ${rest.join(' ')}`);
+		const rest = [...added, ...(allStruck() > 0 ? [] : removed)];
+		if (rest.length > 0) broken(`${run.name} leaves a trace: ${rest.join(' ')}`);
 	}
 
 	/** Nothing is due any more. */
-	atRest(when: string): void {
-		for (const run of this.runs)
+	function atRest(when: string): void {
+		for (const run of runs)
 			if (run.endedAt === undefined && run.diedAt === undefined)
-				this.broken(`${run.name} never ends (${when})`);
-		this.judgeDoubts(when);
-		if (this.allStruck() > 0) return;
-		if (this.database.rows.has('')) this.broken(`the lock is held, and nobody holds it (${when})`);
+				broken(`${run.name} never ends (${when})`);
+		judgeDoubts(when);
+		if (allStruck() > 0) return;
+		if (database.rows.has('')) broken(`the lock is held, and nobody holds it (${when})`);
 	}
 
 	/** After the healthy runs, everybody must be explained. */
-	atEnd(): void {
+	function atEnd(): void {
 		const allowed: Record<RunRecord['role'], string[]> = {
 			planned: [],
 			last: ['paid', 'alreadyPaid', 'unknown'],
 			settling: ['alreadyPaid', 'ready'],
 			final: ['paid', 'alreadyPaid'],
 		};
-		for (const run of this.runs.filter(({ role }) => role !== 'planned')) {
+		for (const run of runs.filter(({ role }) => role !== 'planned')) {
 			const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
-			if (this.allStruck() === 0 && tookMs > longestLastRunMs(this.plan.latency))
-				this.broken(`${run.name} takes ${Math.round(tookMs / 1000)} s, and nobody sends anything`);
+			if (allStruck() === 0 && tookMs > longestLastRunMs(plan.latency))
+				broken(`${run.name} takes ${Math.round(tookMs / 1000)} s, and nobody sends anything`);
 			for (const [item, payee] of run.payees.entries()) {
 				const { outcome, code } = run.lines.get(item) ?? { outcome: 'none' };
 				if (!allowed[run.role].includes(outcome) && code !== 'otherPayment')
-					this.broken(`${run.name} tells ${payee.key} ${code}`);
-				const isSaidPaid = this.runs.some((each) => says(each, 'paid', payee.key));
-				const isPaid = this.books.paymentsOf(payee.key).length > 0;
-				const isOfQuestions = this.isPaidOfQuestions(run, payee.key);
+					broken(`${run.name} tells ${payee.key} ${code}`);
+				const isSaidPaid = runs.some((each) => says(each, 'paid', payee.key));
+				const isPaid = books.paymentsOf(payee.key).length > 0;
+				const isOfQuestions = isPaidOnlyInQuestions(run, payee.key);
 				if (run.role === 'final' && !isPaid && !isSaidPaid && !isOfQuestions)
-					this.broken(`${payee.key} is not paid in the end`);
+					broken(`${payee.key} is not paid in the end`);
 			}
 		}
 	}
 
-	private sentUnder(key: string): Sent[] {
-		return this.books.sent.filter((sent) => sent.key === key);
+	function sentUnder(key: string): Sent[] {
+		return books.sent.filter((sent) => sent.key === key);
 	}
 
-	private wasStopped(key: string): boolean {
-		return this.runs.some(
+	function wasStopped(key: string): boolean {
+		return runs.some(
 			({ stoppedAt, payees }) =>
 				stoppedAt !== undefined && payees.some((payee) => payee.key === key),
 		);
 	}
 
-	private wasClockSet(): boolean {
-		return this.plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
+	function wasClockSet(): boolean {
+		return plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
 	}
 
 	/** Whether another run with the same reference, which pays, has not ended, or did so while this one went on. */
-	private overlaps(run: RunRecord, key: string): boolean {
-		return this.runs.some(
+	function overlaps(run: RunRecord, key: string): boolean {
+		return runs.some(
 			(other) =>
 				other !== run &&
 				other.plan.does === 'pay' &&
 				other.payees.some((payee) => payee.key === key) &&
-				this.isDuring(run, other),
+				isDuring(run, other),
 		);
 	}
 
 	/** Whether somebody has asked for a reference of its bucket so lately that the mark *busy* may still count. */
-	private mayStillBeBusy(run: RunRecord, key: string): boolean {
+	function mayStillBeBusy(run: RunRecord, key: string): boolean {
 		const askedAt = run.askedFirst.get(key) ?? run.beganAt;
 		const wasAskedBy = (other: RunRecord): boolean =>
 			scopeOf(other) === scopeOf(run) &&
@@ -586,33 +570,35 @@ export class Judge {
 					(other !== run || each !== key || run.plan.tries > 1) &&
 					askedAt - at < longestBusyMs,
 			);
-		return this.wasClockSet() || this.runs.some(wasAskedBy);
+		return wasClockSet() || runs.some(wasAskedBy);
 	}
 
-	private isDuring(run: RunRecord, other: RunRecord): boolean {
+	function isDuring(run: RunRecord, other: RunRecord): boolean {
 		return hasBegun(other) && lastActAt(other) >= run.beganAt;
 	}
 
-	private isPaidOfQuestions(run: RunRecord, key: string): boolean {
-		return isPaidOfQuestions(this.database, scopeOf(run), key);
+	function isPaidOnlyInQuestions(run: RunRecord, key: string): boolean {
+		return isPaidOfQuestions(database, scopeOf(run), key);
 	}
 
-	private limit(name: string, isMet: boolean): boolean {
-		if (isMet) this.count(`limit: ${name}`);
+	function limit(name: string, isMet: boolean): boolean {
+		if (isMet) count(`limit: ${name}`);
 		return isMet;
 	}
 
-	private allStruck(): number {
-		return this.struck + this.database.struck;
+	function allStruck(): number {
+		return strikes + database.struck();
 	}
 
-	private rowOf(run: RunRecord): Set<string> {
-		return new Set(this.database.rows.get(scopeOf(run)));
+	function rowOf(run: RunRecord): Set<string> {
+		return new Set(database.rows.get(scopeOf(run)));
 	}
 
-	private count(name: string): void {
-		this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+	function count(name: string): void {
+		counts.set(name, (counts.get(name) ?? 0) + 1);
 	}
+
+	return { violations, counts, struck, broken, began, paying, told, ended, atRest, atEnd };
 }
 
 const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;

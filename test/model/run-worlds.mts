@@ -4,8 +4,7 @@ import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { Build, readBuild } from './build.mts';
 import { globalNames } from './n8n-process.mts';
-import { kindOf, planOf, smallestStory, tryWorld } from './search.mts';
-import type { Found } from './search.mts';
+import { kindOf, planOf, smallestStory, tryWorld, type Found } from './search.mts';
 import { play } from './play.mts';
 import { stories } from './stories.mts';
 
@@ -58,13 +57,12 @@ async function main(): Promise<void> {
 			from: { type: 'string', default: '1' },
 			cores: { type: 'string' },
 			seed: { type: 'string' },
-			'as-it-is': { type: 'boolean', default: false },
 		},
 	});
 	if (values.seed !== undefined) {
 		const found = await tryWorld(Number(values.seed), newBuild());
 		const isBroken = found !== undefined;
-		if (isBroken && !values['as-it-is']) console.log(await smallestStory(found, newBuild()));
+		if (isBroken) console.log(await smallestStory(found, newBuild()));
 		else console.log((await play(planOf(Number(values.seed)), newBuild(), true)).story.join('\n'));
 		console.log(isBroken ? 'A rule is broken.' : 'No rule is broken.');
 		process.exitCode = isBroken ? 1 : 0;

@@ -1,8 +1,7 @@
 // Plays worlds by number, and makes those that break a rule small.
 import * as fc from 'fast-check';
 import type { Build } from './build.mts';
-import { anyPlan } from './plan.mts';
-import type { Plan } from './plan.mts';
+import { anyPlan, type Plan } from './plan.mts';
 import { play } from './play.mts';
 import { randomFrom } from './virtual-time.mts';
 

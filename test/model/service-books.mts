@@ -42,7 +42,6 @@ interface Answer {
 /** A request as n8n's helper gets it. */
 export interface Asked {
 	method: string;
-	url: string;
 	body?: unknown;
 	timeout?: number;
 }
@@ -79,51 +78,46 @@ export const keyOf = (toUserId: string): string => toUserId.replace(/^user-([ab]
 
 export const personOf = (key: string): number => Number(/\d+$/.exec(key)?.[0] ?? 0);
 
-export class Books {
-	readonly sent: Sent[] = [];
-	private balance: number;
-	private healthy = false;
-	private readonly timeline: Timeline;
-	private readonly plan: Weather;
-	private readonly tell: Tell;
-	private readonly paying: (sent: Sent) => void;
-	private readonly asked = new Map<string, number>();
-	private balanceAsked = 0;
+export type Books = ReturnType<typeof newBooks>;
 
-	/** @param paying called for each payment, just before it is in the books */
-	constructor(timeline: Timeline, plan: Weather, tell: Tell, paying: (sent: Sent) => void) {
-		this.paying = paying;
-		this.timeline = timeline;
-		this.plan = plan;
-		this.tell = tell;
-		this.balance = plan.balance;
-	}
+/** @param paying called for each payment, just before it is in the books */
+export function newBooks(
+	timeline: Timeline,
+	plan: Weather,
+	tell: Tell,
+	paying: (sent: Sent) => void,
+) {
+	const allSent: Sent[] = [];
+	let { balance } = plan;
+	let healthy = false;
+	const timesAsked = new Map<string, number>();
+	let balanceAsked = 0;
 
 	/** From now on everything is paid at once. */
-	heal(): void {
-		this.healthy = true;
-		this.balance = 1_000_000;
+	function heal(): void {
+		healthy = true;
+		balance = 1_000_000;
 	}
 
-	paymentsOf(key: string): Sent[] {
-		return this.sent.filter((each) => each.key === key && each.isPaid);
+	function paymentsOf(key: string): Sent[] {
+		return allSent.filter((each) => each.key === key && each.isPaid);
 	}
 
-	isPending(key: string): boolean {
-		return this.sent.some((each) => each.key === key && each.isPending);
+	function isPending(key: string): boolean {
+		return allSent.some((each) => each.key === key && each.isPending);
 	}
 
 	/** What n8n's helper does with a request. It rejects as n8n wraps it. */
-	async request(sender: Sender, asked: Asked): Promise<Answer> {
+	async function request(sender: Sender, asked: Asked): Promise<Answer> {
 		try {
-			return await this.exchange(sender, asked);
+			return await exchange(sender, asked);
 		} catch (error) {
 			if (!(error instanceof Error)) throw error;
 			throw new Error(error.message, { cause: error });
 		}
 	}
 
-	private async exchange(sender: Sender, asked: Asked): Promise<Answer> {
+	async function exchange(sender: Sender, asked: Asked): Promise<Answer> {
 		const { process, signal } = sender;
 		return await new Promise<Answer>((done, fail) => {
 			let isOpen = true;
@@ -139,7 +133,7 @@ export class Books {
 				isOpen = false;
 				connected();
 				signal?.removeEventListener('abort', abort);
-				if (sent !== undefined) sent.endedAt ??= this.timeline.now;
+				if (sent !== undefined) sent.endedAt ??= timeline.now;
 				return wasOpen;
 			};
 			const failing = (message: string, code: string, syscall?: string): void => {
@@ -155,7 +149,7 @@ export class Books {
 			}
 			signal?.addEventListener('abort', abort);
 			const wish = asked.method === 'GET' ? undefined : wishIn(asked.body);
-			const kind = wish === undefined ? undefined : this.nextAnswer(wish);
+			const kind = wish === undefined ? undefined : nextAnswer(wish);
 			if (asked.timeout !== undefined && asked.timeout > 0 && !neverEnds(kind))
 				process.timer(asked.timeout, () => {
 					failing('timeout exceeded', 'ECONNABORTED');
@@ -179,28 +173,28 @@ export class Books {
 					});
 				};
 				if (wish === undefined || kind === undefined) {
-					this.answerBalance(sender, replying);
+					answerBalance(sender, replying);
 					return;
 				}
 				sent = {
 					...wish,
 					key: keyOf(wish.toUserId),
 					run: sender.run,
-					leftAt: this.timeline.now,
+					leftAt: timeline.now,
 					kind,
 					isPaid: false,
 					isPending: true,
 					grounds: sender.grounds(wish.toUserId),
 					isAnswered: false,
 				};
-				this.sent.push(sent);
-				this.tell(() => `${sender.name} sends ${wish.toUserId} ${wish.amountEtb} ETB`);
-				this.carryOut(sent, sender, replying);
+				allSent.push(sent);
+				tell(() => `${sender.name} sends ${wish.toUserId} ${wish.amountEtb} ETB`);
+				carryOut(sent, sender, replying);
 			});
 		});
 	}
 
-	private carryOut(
+	function carryOut(
 		sent: Sent,
 		{ random, name, timeout }: Sender,
 		replying: (ms: number, answer: Answer | Error) => void,
@@ -214,16 +208,16 @@ export class Books {
 				: neverEnds(kind) || kind.startsWith('silent')
 					? random() * timeout * 2
 					: soon();
-		this.timeline.after(work, () => {
+		timeline.after(work, () => {
 			sent.isPending = false;
 			const pays = kind.toLowerCase().endsWith('paid');
-			const covers = this.balance >= amountEtb;
+			const covers = balance >= amountEtb;
 			if (pays && covers) {
-				this.paying(sent);
+				paying(sent);
 				sent.isPaid = true;
-				this.balance -= amountEtb;
+				balance -= amountEtb;
 			}
-			this.tell(
+			tell(
 				() =>
 					`the service ${sent.isPaid ? 'pays' : 'does not pay'} ${toUserId} ${amountEtb} ETB for ${name} (${kind})`,
 			);
@@ -233,29 +227,31 @@ export class Books {
 		});
 	}
 
-	private nextAnswer({ toUserId }: Wish): AnswerKind {
-		if (this.healthy) return 'paid';
+	function nextAnswer({ toUserId }: Wish): AnswerKind {
+		if (healthy) return 'paid';
 		const key = keyOf(toUserId);
-		const count = this.asked.get(key) ?? 0;
-		this.asked.set(key, count + 1);
-		return this.plan.answers[personOf(key)]?.[count] ?? 'paid';
+		const count = timesAsked.get(key) ?? 0;
+		timesAsked.set(key, count + 1);
+		return plan.answers[personOf(key)]?.[count] ?? 'paid';
 	}
 
-	private answerBalance(
+	function answerBalance(
 		{ random }: Sender,
 		replying: (ms: number, answer: Answer | Error) => void,
 	): void {
-		const kind = this.healthy ? 'read' : (this.plan.balanceAnswers[this.balanceAsked++] ?? 'read');
+		const kind = healthy ? 'read' : (plan.balanceAnswers[balanceAsked++] ?? 'read');
 		if (kind === 'silent') return;
 		replying(
 			1 + random() * 50,
 			kind === 'read'
 				? json(200, {
-						data: { treasuryBalance: this.balance, ethBalance: 1, treasuryAddress: '0x0' },
+						data: { treasuryBalance: balance, ethBalance: 1, treasuryAddress: '0x0' },
 					})
 				: json(500, {}),
 		);
 	}
+
+	return { sent: allSent, heal, paymentsOf, isPending, request };
 }
 
 /** Bodies of which a byte comes now and then: n8n's own timeout does not end them. */

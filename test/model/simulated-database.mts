@@ -31,66 +31,63 @@ interface Added {
 /** Whether a row is that of a node. That of a workflow is the lock. */
 const isNodes = (scope: string): boolean => scope.includes('n:');
 
-export class SimulatedDatabase {
+export type SimulatedDatabase = ReturnType<typeof newDatabase>;
+
+/** @param latency of one step, at most, in ms */
+export function newDatabase(
+	timeline: Timeline,
+	latency: number,
+	faults: readonly DatabaseFault[],
+	tell: Tell,
+) {
 	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
-	readonly rows = new Map<string, string[]>();
+	const rows = new Map<string, string[]>();
 	/** Faults that came true. */
-	struck = 0;
+	let struck = 0;
 	/** By context and mark. */
-	private readonly added = new Map<string, Map<string, Added>>();
+	const added = new Map<string, Map<string, Added>>();
 	/** How often a process got the lock. */
-	private accesses = 0;
+	let accesses = 0;
 	/** By context: marks that an access left, and that confirm one of an earlier access. */
-	private readonly confirmedLater = new Set<string>();
-	private calls = 0;
-	private faults: readonly DatabaseFault[];
-	private readonly timeline: Timeline;
-	private readonly latency: number;
-	private readonly tell: Tell;
-	/** @param latency of one step, at most, in ms */
-	constructor(timeline: Timeline, latency: number, faults: readonly DatabaseFault[], tell: Tell) {
-		this.timeline = timeline;
-		this.latency = latency;
-		this.faults = faults;
-		this.tell = tell;
-	}
+	const confirmedLater = new Set<string>();
+	let calls = 0;
 
 	/** Whether a mark is there, and no call that wrote another one of these wrote it too. */
-	isAlone(scope: string, mark: string, beside: (other: string) => boolean): boolean {
-		const others = this.added.get(scope)?.get(mark)?.others;
+	function isAlone(scope: string, mark: string, beside: (other: string) => boolean): boolean {
+		const others = added.get(scope)?.get(mark)?.others;
 		return others !== undefined && ![...others].some(beside);
 	}
 
 	/** Whether a mark is there, and one that an earlier access to the record added. */
-	isAddedAfter(scope: string, mark: string, earlier: string): boolean {
-		const accessOf = (each: string): number | undefined => this.added.get(scope)?.get(each)?.access;
+	function isAddedAfter(scope: string, mark: string, earlier: string): boolean {
+		const accessOf = (each: string): number | undefined => added.get(scope)?.get(each)?.access;
 		return (accessOf(earlier) ?? Infinity) < (accessOf(mark) ?? -Infinity);
 	}
 
 	/** Whether an access ever left this mark, `…Confirmed:…`, and an earlier one the mark that it confirms. */
-	wasConfirmedLater(scope: string, mark: string): boolean {
-		return this.confirmedLater.has(`${scope} ${mark}`);
+	function wasConfirmedLater(scope: string, mark: string): boolean {
+		return confirmedLater.has(`${scope} ${mark}`);
 	}
 
-	private write(scope: string, row: readonly string[], marks: readonly string[]): void {
+	function store(scope: string, row: readonly string[], marks: readonly string[]): void {
 		if (!isNodes(scope)) {
-			if (!this.rows.has(scope)) this.accesses++;
-			this.rows.set(scope, [...row]);
+			if (!rows.has(scope)) accesses++;
+			rows.set(scope, [...row]);
 			return;
 		}
-		this.rows.set(scope, [...row]);
-		const before = this.added.get(scope);
+		rows.set(scope, [...row]);
+		const before = added.get(scope);
 		for (const [mark, { access }] of before ?? [])
-			if (access < this.accesses && this.isAddedAfter(scope, mark, mark.replace('Confirmed:', ':')))
-				this.confirmedLater.add(`${scope} ${mark}`);
+			if (access < accesses && isAddedAfter(scope, mark, mark.replace('Confirmed:', ':')))
+				confirmedLater.add(`${scope} ${mark}`);
 		const now = new Set(marks);
-		this.added.set(
+		added.set(
 			scope,
 			new Map(
 				row.map((mark) => {
 					const { others, access } = before?.get(mark) ?? {
 						others: new Set<string>(),
-						access: this.accesses,
+						access: accesses,
 					};
 					const all = now.has(mark) ? new Set([...others, ...marks]) : others;
 					return [mark, { others: all, access }] as const;
@@ -100,28 +97,28 @@ export class SimulatedDatabase {
 	}
 
 	/** From now on nothing goes wrong. */
-	heal(): void {
-		this.faults = [];
+	function heal(): void {
+		faults = [];
 	}
 
 	/** A call by `process`: its queries and their results are on their way for some time each. */
-	async call(
+	async function call(
 		process: N8nProcess,
 		random: () => number,
 		who: string,
 		access: Access,
 	): Promise<unknown> {
 		const { scope } = access;
-		const fault = this.nextFault();
+		const fault = nextFault();
 		const slowAt = fault === 'slow' ? Math.floor(random() * 4) : -1;
 		const way = (step: number): number =>
-			0.1 + random() * this.latency + (step === slowAt ? slowStep : 0);
-		const tell: Tell = (text) => {
-			this.tell(() => `${who}: database, ${access.text} ${text()}`);
+			0.1 + random() * latency + (step === slowAt ? slowStep : 0);
+		const say: Tell = (text) => {
+			tell(() => `${who}: database, ${access.text} ${text()}`);
 		};
 		if (fault !== undefined) {
-			this.struck++;
-			tell(() => `(${fault})`);
+			struck++;
+			say(() => `(${fault})`);
 		}
 		return await new Promise<unknown>((done, fail) => {
 			const answering = (answer: unknown, step: number): void => {
@@ -142,22 +139,22 @@ export class SimulatedDatabase {
 				if (isWriting) process.writing--;
 				isWriting = false;
 			};
-			this.timeline.after(way(0), () => {
+			timeline.after(way(0), () => {
 				if (fault === 'failsBefore' || fault === 'silentBefore') {
 					end();
 					if (fault === 'failsBefore') failing('failed before it read');
 					return;
 				}
-				const found = this.rows.get(scope);
+				const found = rows.get(scope);
 				if (access.kind === 'count') {
 					answering(found?.length ?? 0, 1);
 					return;
 				}
 				if (access.kind === 'clear') {
 					end();
-					this.rows.delete(scope);
-					this.added.delete(scope);
-					tell(() => '');
+					rows.delete(scope);
+					added.delete(scope);
+					say(() => '');
 					answering(undefined, 1);
 					return;
 				}
@@ -173,17 +170,17 @@ export class SimulatedDatabase {
 					return;
 				}
 				process.arrival(way(1), () => {
-					this.timeline.after(way(2), () => {
+					timeline.after(way(2), () => {
 						end();
-						const now = this.rows.get(scope);
+						const now = rows.get(scope);
 						if (found === undefined && now !== undefined) {
-							tell(() => '→ another inserted the row first');
+							say(() => '→ another inserted the row first');
 							failing('has that row already');
 							return;
 						}
 						// Updating a row that is gone does nothing.
-						if (found === undefined || now !== undefined) this.write(scope, write, access.marks);
-						tell(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
+						if (found === undefined || now !== undefined) store(scope, write, access.marks);
+						say(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
 						answering(answer, 3);
 					});
 				});
@@ -191,8 +188,10 @@ export class SimulatedDatabase {
 		});
 	}
 
-	private nextFault(): DatabaseFaultKind | undefined {
-		const number = this.calls++;
-		return this.faults.find(({ call, count }) => number >= call && number < call + count)?.kind;
+	function nextFault(): DatabaseFaultKind | undefined {
+		const number = calls++;
+		return faults.find(({ call, count }) => number >= call && number < call + count)?.kind;
 	}
+
+	return { rows, struck: () => struck, isAlone, isAddedAfter, wasConfirmedLater, heal, call };
 }

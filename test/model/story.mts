@@ -13,29 +13,23 @@ interface StoryLine {
 /** How many lines back a line is looked for that says the same, such as those of a process that waits. */
 const memory = 4;
 
-export class Story {
-	private readonly told: StoryLine[] = [];
-	private readonly timeline: Timeline;
-	private readonly isWanted: boolean;
-
-	constructor(timeline: Timeline, isWanted: boolean) {
-		this.timeline = timeline;
-		this.isWanted = isWanted;
-	}
-
-	readonly tell: Tell = (makeText) => {
-		if (!this.isWanted) return;
+/** `lines`: one for each thing that happened, with the time in seconds. */
+export function newStory(
+	timeline: Timeline,
+	isWanted: boolean,
+): { tell: Tell; lines: () => string[] } {
+	const told: StoryLine[] = [];
+	const tell: Tell = (makeText) => {
+		if (!isWanted) return;
 		const text = makeText();
-		const same = this.told.slice(-memory).find((line) => line.text === text);
+		const same = told.slice(-memory).find((line) => line.text === text);
 		if (same !== undefined) same.again++;
-		else this.told.push({ at: this.timeline.now, text, again: 0 });
+		else told.push({ at: timeline.now, text, again: 0 });
 	};
-
-	/** One line for each thing that happened, with the time in seconds. */
-	lines(): string[] {
-		return this.told.map(
+	const lines = (): string[] =>
+		told.map(
 			({ at, text, again }) =>
 				`${(at / 1000).toFixed(3).padStart(9)} s  ${text}${again > 0 ? ` (and again, ${again} times)` : ''}`,
 		);
-	}
+	return { tell, lines };
 }

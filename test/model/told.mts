@@ -1,6 +1,5 @@
 // What a try of a run told about each item, whichever way it told.
-import { fieldsOf } from './execution.mts';
-import type { Json, TryResult } from './execution.mts';
+import { fieldsOf, type Json, type TryResult } from './execution.mts';
 
 /** What is told about an item. */
 export interface Line {
@@ -8,7 +7,6 @@ export interface Line {
 	outcome: string;
 	/** Undefined for what was not attempted. */
 	code?: string;
-	reference?: string;
 	toUserId?: string;
 }
 
@@ -39,12 +37,11 @@ export function linesOf(result: TryResult): Line[] | undefined {
 }
 
 function lineOf(fields: Json, item: unknown, outcome: unknown): Line {
-	const { code, reference, toUserId } = fields;
+	const { code, toUserId } = fields;
 	return {
 		item: typeof item === 'number' ? item : -1,
 		outcome: typeof outcome === 'string' ? outcome : 'none',
 		...(typeof code === 'string' && { code }),
-		...(typeof reference === 'string' && { reference }),
 		...(typeof toUserId === 'string' && { toUserId }),
 	};
 }

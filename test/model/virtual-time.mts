@@ -20,8 +20,6 @@ interface Entry {
 /** Virtual time in ms. Only timers are virtual: promises run as they do in Node. */
 export class Timeline {
 	now = 0;
-	/** How many events have passed. */
-	passed = 0;
 	/** Whether code of an owner has run since promises last went on. */
 	private hasRun = true;
 	/** What is due last comes first. */
@@ -52,7 +50,6 @@ export class Timeline {
 			const next = this.due.pop();
 			if (next === undefined) return true;
 			this.now = Math.max(this.now, next.at);
-			this.passed++;
 			next.run();
 		}
 		return false;
