@@ -24,15 +24,16 @@ describe('the base URL', () => {
 		expect(partnersUrl(baseUrl, secure).href).toBe(href);
 	});
 
-	test.each([
-		['http://partners.example.com'],
-		['http://localhost.example.com'],
-		['http://127.0.0.1.example.com'],
-		['http://10.0.0.5:4000'],
-	])('%s is allowed only with Allow Insecure HTTP', (baseUrl) => {
-		expect(() => partnersUrl(baseUrl, secure)).toThrow(/Base URL is ".*", which is not encrypted/);
-		expect(partnersUrl(baseUrl, insecure).protocol).toBe('http:');
-	});
+	test.each(['localhost.example.com', '127.0.0.1.example.com', '10.0.0.5:4000'])(
+		'http://%s is allowed only with Allow Insecure HTTP',
+		(host) => {
+			const baseUrl = `http://${host}`;
+			expect(() => partnersUrl(baseUrl, secure)).toThrow(
+				/^Base URL is ".*", which is not encrypted/,
+			);
+			expect(partnersUrl(baseUrl, insecure).protocol).toBe('http:');
+		},
+	);
 
 	test.each([...['', 'partners.example.com', 'https:// space', 'ftp://partners.example.com', 42]])(
 		'%p is refused',
@@ -41,15 +42,14 @@ describe('the base URL', () => {
 		},
 	);
 
-	test.each([
-		['https://user:hunter2@partners.example.com'],
-		['https://partners.example.com?key=hunter2'],
-		['https://partners.example.com#hunter2'],
-	])('%s is refused without showing it', (baseUrl) => {
-		expect(() => partnersUrl(baseUrl, insecure)).toThrow(
-			/^Base URL has a user name, a password, a query or a fragment$/,
-		);
-	});
+	test.each(['user:hunter2@example.com', 'example.com?key=hunter2', 'example.com#hunter2'])(
+		'https://%s is refused without showing it',
+		(address) => {
+			expect(() => partnersUrl(`https://${address}`, insecure)).toThrow(
+				/^Base URL has a user name, a password, a query or a fragment$/,
+			);
+		},
+	);
 
 	test('is refused with a reason, or leads to its own host, whatever it is', () => {
 		fc.assert(
@@ -90,13 +90,10 @@ describe('the webhook URL', () => {
 		expect(() => webhookUrl(value, publicService)).toThrow(problem);
 	});
 
-	test.each([
-		['https://n8n.example.com/hook'],
-		['https://localhost.example.com/hook'],
-		['https://[2606:4700::1111]/hook'],
-	])('%s is accepted', (value) => {
-		expect(webhookUrl(value, publicService)).toBe(value);
-	});
+	test.each(['https://localhost.example.com/hook', 'https://[2606:4700::1111]/hook'])(
+		'%s is accepted',
+		(value) => expect(webhookUrl(value, publicService)).toBe(value),
+	);
 
 	test('of this machine is accepted when the service is on it too', () => {
 		expect(webhookUrl('http://localhost:5678/hook', localService)).toBe(
