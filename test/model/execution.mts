@@ -2,24 +2,20 @@
 import type { Books, Grounds } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Access, SimulatedDatabase } from './simulated-database.mts';
+import type { RunPlan } from './plan.mts';
 import type { Tell } from './story.mts';
 
 export type Json = Record<string, unknown>;
 
 export const fieldsOf = (value: unknown): Json => Object(value) as Json;
 
-export interface NodeRun {
+export interface NodeRun extends Pick<RunPlan, 'timeout' | 'tries' | 'mode' | 'onError'> {
 	number: number;
 	name: string;
 	process: N8nProcess;
 	nodeId: string;
 	parameters: Json;
 	items: Json[];
-	/** Of its payments, in ms. */
-	timeout: number;
-	tries: number;
-	continues: boolean;
-	mode: string;
 	signal: AbortSignal;
 	random: () => number;
 }
@@ -151,19 +147,11 @@ function contextOf(
 				typeof getSignal === 'function' ? Reflect.apply(getSignal, this, []) : undefined;
 			return await outside.books.request(
 				{
-					process,
-					run: number,
-					name,
-					random,
-					timeout: run.timeout,
+					...{ process, run: number, name, random, timeout: run.timeout },
 					grounds: (toUserId) => outside.grounds(toUserId),
 					signal: own instanceof AbortSignal ? own : undefined,
 				},
-				{
-					method: String(asked.method),
-					body: asked.body,
-					...(typeof asked.timeout === 'number' && { timeout: asked.timeout }),
-				},
+				{ method: String(asked.method), body: asked.body, timeout: Number(asked.timeout ?? 0) },
 			);
 		},
 	};
@@ -177,7 +165,7 @@ function contextOf(
 		getExecuteData: () => executeData,
 		getNodeParameter: value,
 		getCredentials: async () => await Promise.resolve({ ...credential }),
-		continueOnFail: () => run.continues,
+		continueOnFail: () => run.onError === 'continue',
 		getExecutionCancelSignal: () => signal,
 		getWorkflow: () => ({ id: 'payroll', name: 'Payroll', active: true }),
 		getMode: () => run.mode,

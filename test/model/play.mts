@@ -205,16 +205,12 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 				});
 			void runNode(
 				{
-					number: record.number,
-					name: record.name,
+					...plan,
+					...{ number: record.number, name: record.name },
 					process,
 					nodeId: `pay-${plan.node}`,
 					parameters: parametersOf(plan, payees, words),
 					items: payees.map((payee, item) => itemOf(payee, words[item])),
-					timeout: plan.timeout,
-					tries: plan.tries,
-					continues: plan.onError === 'continue',
-					mode: plan.mode,
 					signal: controller.signal,
 					random: randomFrom(plan.noise),
 				},

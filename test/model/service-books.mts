@@ -43,7 +43,8 @@ interface Answer {
 export interface Asked {
 	method: string;
 	body?: unknown;
-	timeout?: number;
+	/** In ms; 0 for none. */
+	timeout: number;
 }
 
 export interface Sender {
@@ -136,46 +137,33 @@ export function newBooks(
 				if (sent !== undefined) sent.endedAt ??= timeline.now;
 				return wasOpen;
 			};
-			const failing = (message: string, code: string, syscall?: string): void => {
-				if (!close()) return;
-				fail(networkError(message, code, syscall));
+			const failing = (...given: Parameters<typeof networkError>): void => {
+				if (close()) fail(networkError(...given));
 			};
 			const abort = (): void => {
 				failing('canceled', 'ERR_CANCELED');
 			};
-			if (signal?.aborted === true) {
-				abort();
-				return;
-			}
+			if (signal?.aborted === true) return abort();
 			signal?.addEventListener('abort', abort);
 			const wish = asked.method === 'GET' ? undefined : wishIn(asked.body);
 			const kind = wish === undefined ? undefined : nextAnswer(wish);
-			if (asked.timeout !== undefined && asked.timeout > 0 && !neverEnds(kind))
+			if (asked.timeout > 0 && !neverEnds(kind))
 				process.timer(asked.timeout, () => {
 					failing('timeout exceeded', 'ECONNABORTED');
 				});
 			process.arrival(0.2 + sender.random() * 5, () => {
 				if (!isOpen) return;
 				connected();
-				if (kind === 'refused') {
-					failing('refused', 'ECONNREFUSED', 'connect');
-					return;
-				}
+				if (kind === 'refused') return failing('refused', 'ECONNREFUSED', 'connect');
 				const replying = (ms: number, answer: Answer | Error): void => {
 					process.arrival(ms, () => {
 						if (!close()) return;
-						if (answer instanceof Error) {
-							fail(answer);
-							return;
-						}
+						if (answer instanceof Error) return fail(answer);
 						if (sent !== undefined) sent.isAnswered = true;
 						done(answer);
 					});
 				};
-				if (wish === undefined || kind === undefined) {
-					answerBalance(sender, replying);
-					return;
-				}
+				if (wish === undefined || kind === undefined) return answerBalance(sender, replying);
 				sent = {
 					...wish,
 					key: keyOf(wish.toUserId),
