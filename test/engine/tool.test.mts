@@ -32,12 +32,7 @@ async function callAsTool(
 	const node = nodePackage.types.get('n8n-nodes-etb-wallet.etbWallet');
 	if (node === undefined) throw new Error('the package has no etbWallet');
 	const tool = Object.create(node) as INodeType;
-	tool.description = {
-		...node.description,
-		name: 'etbWalletTool',
-		inputs: [],
-		outputs: [aiTool],
-	};
+	tool.description = { ...node.description, name: 'etbWalletTool', inputs: [], outputs: [aiTool] };
 	const agent: INodeType = {
 		description: {
 			displayName: 'Agent',
@@ -93,39 +88,18 @@ const fromAi = (name: string): string => `={{ $fromAI('${name}', '', 'string') }
 
 test("an expression takes the workflow's item, although the model has an argument of the same name", async () => {
 	const [right, wrong] = [user('right'), user('wrong')];
-	for (const toUserId of [
-		'={{ $json.userId }}',
-		"={{ $json['userId'] }}",
-		'={{ ($json.userId) }}',
-	]) {
-		await callAsTool(
-			{
-				toUserId,
-				amountEtb: '5',
-				reference: `=r-${runs}-{{ ${fromAi('userId').slice(4, -3)}.length }}`,
-			},
-			{ userId: right },
-			{ userId: wrong },
-		);
+	for (const userId of ['$json.userId', "$json['userId']", '($json.userId)']) {
+		const reference = `=r-${runs}-{{ ${fromAi('userId').slice(4, -3)}.length }}`;
+		const fields = { toUserId: `={{ ${userId} }}`, amountEtb: '5', reference };
+		await callAsTool(fields, { userId: right }, { userId: wrong });
 	}
 	expect(paid()).toEqual([right, right, right]);
 });
 
-test.each<[string, INodeParameters, IDataObject]>([
-	[
-		'an argument that nothing asks for reaches no field',
-		{ toUserId: '={{ $json.userId }}' },
-		{ userId: 'etbw_wrong' },
-	],
-	[
-		'what the model is asked for comes from the model',
-		{ toUserId: fromAi('toUserId') },
-		{ toUserId: 'etbw_right' },
-	],
-])('%s', async (_what, parameters, args) => {
-	const [right] = [user('right'), user('wrong')];
-	const amountEtb = fromAi('amountEtb');
-	await callAsTool({ ...parameters, amountEtb }, { userId: right }, { amountEtb: '4', ...args });
+test('what the model is asked for comes from the model', async () => {
+	const [right, wrong] = [user('right'), user('wrong')];
+	const fields = { toUserId: fromAi('toUserId'), amountEtb: fromAi('amountEtb') };
+	await callAsTool(fields, { toUserId: wrong }, { amountEtb: '4', toUserId: right });
 	expect(paid()).toEqual([right]);
 });
 
@@ -169,14 +143,10 @@ test('a model may choose whom to pay, how much and under which reference, and no
 	const node = types.get('n8n-nodes-etb-wallet.etbWallet');
 	if (node === undefined) throw new Error('the package has no etbWallet');
 	const parameters = { resource: 'disbursement', operation: 'create' };
+	const version = { typeVersion: 1 };
 	const shownIn = (name: string): INodeProperties[] =>
 		node.description.properties.filter((field) =>
-			NodeHelpers.displayParameter(
-				parameters,
-				field,
-				{ typeVersion: 1 },
-				{ ...node.description, name },
-			),
+			NodeHelpers.displayParameter(parameters, field, version, { ...node.description, name }),
 		);
 	const open = shownIn('etbWalletTool').flatMap((field): string[] => {
 		const inner = field.type === 'collection' ? (field.options ?? []) : [];
