@@ -1,7 +1,6 @@
 /** Values that cannot be used: what the user is told, and that nothing is sent for them. Which values: `test/unit/`. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
-import { startSandbox } from '../../sandbox/sandbox.mts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
 import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, executeNode, runNode } from '../support/engine/engine.mts';
 

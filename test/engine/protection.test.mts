@@ -1,7 +1,6 @@
 /** What protects a payment holds whatever it is given: options, answers, n8n itself. */
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
-import type { RunOptions } from '../support/engine/engine.mts';
-import { loadAnew } from '../support/engine/engine.mts';
+import { loadAnew, type RunOptions } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
 	answerOf,

@@ -1,7 +1,6 @@
 /** Mode: a dry run and a run that settles send nothing, and what a person found out counts once. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import type { RunOptions, RunResult } from '../support/engine/engine.mts';
-import { deduplicator } from '../support/engine/engine.mts';
+import { deduplicator, type RunOptions, type RunResult } from '../support/engine/engine.mts';
 import {
 	answerOf,
 	codes,

@@ -1,9 +1,7 @@
 /** Each row of the endpoint table: what is sent, and what becomes of the answer. */
-import type { Sandbox } from '../../../sandbox/sandbox.mts';
-import { startSandbox } from '../../../sandbox/sandbox.mts';
+import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
 import { credentialFor, onlyJson, runNode } from '../../support/engine/engine.mts';
-import type { EndpointRow } from '../../support/engine/endpoint-table.mts';
-import { endpointRows } from '../../support/engine/endpoint-table.mts';
+import { endpointRows, type EndpointRow } from '../../support/engine/endpoint-table.mts';
 
 const name = ({ route, sent }: EndpointRow): string =>
 	`${route} ${sent === undefined ? '' : JSON.stringify(sent)}`;

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
-import type { RouteName, Sandbox } from '../../../sandbox/sandbox.mts';
-import { startSandbox } from '../../../sandbox/sandbox.mts';
+import { startSandbox, type RouteName, type Sandbox } from '../../../sandbox/sandbox.mts';
 import type { RunOptions } from '../../support/engine/engine.mts';
-import type { EndpointRow } from '../../support/engine/endpoint-table.mts';
-import { endpointRows } from '../../support/engine/endpoint-table.mts';
+import { endpointRows, type EndpointRow } from '../../support/engine/endpoint-table.mts';
 import { credentialFor, executeNode, openTrigger } from '../../support/engine/engine.mts';
 import { actionSchemaFile, triggerSchemaFile } from '../../support/engine/schema-files.mts';
 

@@ -4,11 +4,9 @@
  */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Schema } from '../../support/engine/output-schema.mts';
-import { schemaOf } from '../../support/engine/output-schema.mts';
+import { schemaOf, type Schema } from '../../support/engine/output-schema.mts';
 import { actionSchemaFile, readSchema } from '../../support/engine/schema-files.mts';
-import type { Outputs } from './outputs.mts';
-import { realOutputs } from './outputs.mts';
+import { realOutputs, type Outputs } from './outputs.mts';
 
 let outputs: Outputs;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 /** Calls of the node for tests of answers and of retries. */
 import { ClientRequest } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
-import type { Fault, PresetName } from '../../../sandbox/faults.mts';
-import { presets } from '../../../sandbox/faults.mts';
+import { presets, type Fault, type PresetName } from '../../../sandbox/faults.mts';
 import type { RouteName } from '../../../sandbox/sandbox.mts';
 
 /** One call of each kind of request. */

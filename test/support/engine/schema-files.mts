@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { z } from 'zod';
-import type { Schema } from './output-schema.mts';
-import { misfits, schemaFile } from './output-schema.mts';
+import { misfits, schemaFile, type Schema } from './output-schema.mts';
 
 const action = z.object({ resource: z.string(), operation: z.string() });
 
