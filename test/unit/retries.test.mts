@@ -1,8 +1,7 @@
 /** What is sent again, and after what pause. */
 import fc from 'fast-check';
 import { NodeApiError } from 'n8n-workflow';
-import type { Attempt } from '../../nodes/shared/service/attempt.ts';
-import { noAnswerFrom } from '../../nodes/shared/service/attempt.ts';
+import { noAnswerFrom, type Attempt } from '../../nodes/shared/service/attempt.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { attemptWithRetries, retryDelayMs } from '../../nodes/shared/service/retries.ts';
