@@ -285,6 +285,8 @@ describe('with Known People', () => {
 		expect(row?.problem).toMatch(/no wallet/);
 		const [other] = check([{ ...liya, userId: 'w1' }], { people, setsUpPeople: true });
 		expect(other?.problem).toMatch(/that of e 1 \(Abebe Kebede\)/);
+		const shared = [...people, { ...people[1], userId: 'w1' }];
+		expect(check([abebe], { people: shared })[0]?.problem).toMatch(/that of E-2/);
 	});
 });
 
@@ -355,6 +357,12 @@ describe('with Known Payments', () => {
 		expect(against([paid()], {}, { people }).known).toBe('same');
 		const [raised] = against([paid()], { amountEtb: 5500 }).remarks;
 		expect(raised?.text).toBe('Another amount: 5,000 ETB last time (2026-10), +10.0 %.');
+		const renamed = against(
+			[paid({ name: 'Sara' })],
+			{},
+			{ people: [{ ...people[0], name: 'Ali' }] },
+		);
+		expect(textOf(renamed, 'changedName')).toContain('Sara last time (2026-10)');
 	});
 
 	test('a row that was paid and cannot be read now is told as paid', () => {
@@ -383,6 +391,8 @@ describe('with Known Payments', () => {
 		const { lastTime } = against(payments, { employee: '1-12' });
 		expect(lastTime).toMatchObject({ period: '2026-10', amountEtb: 5000 });
 		expect(against([{}, { reference: '' }]).known).toBe('new');
+		const other = against([paid({ reference: 'salary-2026-09-E1' })]);
+		expect(other.lastTime?.period).toBe('2026-10');
 	});
 
 	test.each([
