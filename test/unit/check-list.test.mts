@@ -403,6 +403,7 @@ describe('a list', () => {
 			['ready', 'problem', 'problem'],
 		],
 		['its headings in the twentieth row', csv(`${'Title\n'.repeat(19)}${top}\nE-1,A,5`), ['ready']],
+		['its last person in row 5,000', csv(`${top}${'\n'.repeat(4_999)}E-1,A,5`), ['ready']],
 		['a million empty rows', [...below(''), ...rowsOf(Array<[]>(4_990).fill([]))], ['ready']],
 		[
 			'a title that a node took for headings',

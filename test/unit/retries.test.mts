@@ -101,6 +101,19 @@ test('no attempt begins once the time is over after a pause', async () => {
 	expect([judgement.verdict, attempts]).toEqual(['notDone', 1]);
 });
 
+test('the pauses before all attempts of a call take at most a minute', async () => {
+	jest.useFakeTimers();
+	let attempts = 0;
+	const attempt = async (): Promise<Attempt> => {
+		attempts++;
+		return await Promise.resolve(answer(429, { 'retry-after': '25' }));
+	};
+	const ended = attemptWithRetries(request(false), attempt, () => 300_000);
+	await jest.advanceTimersByTimeAsync(120_000);
+	jest.useRealTimers();
+	expect([(await ended).judgement.verdict, attempts]).toEqual(['notDone', 3]);
+});
+
 describe('a network error', () => {
 	const timedOut = { code: 'ETIMEDOUT', syscall: 'connect' };
 	const noRoute = { code: 'EHOSTUNREACH', syscall: 'connect' };
