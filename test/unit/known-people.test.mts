@@ -52,7 +52,7 @@ describe('who is the same', () => {
 		['1-12', '1-12|1\u2013\u200b12'],
 		['1 12', '1 12|1\u00a0 12'],
 		['7', '007|7.0'],
-		['42', '0042|42.0|="0042"|\'0042'],
+		['42', '0042|42.0|42,00|="0042"|\'0042'],
 		['51041', '51041.00|51041'],
 		['711000701', '0711 000 701|0711000701|+251711000701|711000701|(0711) 000-701'],
 		['711000701', '251 711 00 07 01|251-711-000701|+251-71-1000-701|0711-00-0701'],
@@ -183,7 +183,7 @@ describe('a remark', () => {
 	test('names the other numbers with the same name, telephone or email', () => {
 		const rows = check([
 			{ ...abebe, email: 'No_Email@supplied.com' },
-			{ employee: 'HR-9', name: 'ABEBE  kebede', amountEtb: 9, phone: '+251 911 000 001' },
+			{ employee: 'HR-9', name: 'ABEBE  kebede', amountEtb: 9, phone: '251911000001.0' },
 			{ employee: 'HR-8', name: 'Sara', amountEtb: 8, email: 'no_email@supplied.com' },
 			...['-', '-', 'N/A', 'N/A', ''].map((none, index) => ({
 				...{
