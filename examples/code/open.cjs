@@ -17,7 +17,7 @@ if (isSettling) {
 	const [paid, notPaid] = ['paid', 'notPaid'].map((outcome) => rows.filter(is(outcome)));
 	const cut = paid.filter((row) => typedFor(row) && !row.txHash).length;
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
-	const why = isSaid ? whyNot(all('Pay salaries')[0]) : 'Nothing was recorded';
+	const why = isSaid ? whyNot(all(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
 	const recorded = [
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
 		cut > 0 && `<p>Transactions that were not whole, and are not recorded: ${cut}.</p>`,

@@ -1,6 +1,6 @@
 // The page that asks for approval, or the one at the end, and then the rows. Takes answer, sent, results, rows, isLeft, toPlaces of register.cjs, registered and the words of words.cjs.
-const [upload] = all('Upload a list');
-const [{ error }] = all('Check List');
+const [upload] = all(() => $('Upload a list'));
+const [{ error }] = all(() => $('Check List'));
 const { user, decision } = answer;
 const ended = (outcome) => results.filter(is(outcome));
 const [ready, unknown, notPaid, before] = ['ready', 'unknown', 'notPaid', 'alreadyPaid'].map(ended);
@@ -12,8 +12,12 @@ const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.emai
 const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
 const link = (path, words) => `<a href="${n8n}/form/etb-file${path}" target="_blank">${words}</a>`;
 const values = `?period=${period}&purpose=${encodeURIComponent(upload.purpose)}`;
-const again = `<p>${link(values, 'Upload the list again')}: it pays who was not paid.</p>`;
+const uploadAgain = `<p>${link(values, 'Upload the list again')}: it pays who was not paid.</p>`;
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
+const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
+const isOtherPurpose = (row) => (paid) =>
+	paid.person === row.person && amountOf(paid) === row.amountEtb && paid.purpose !== purpose;
+const again = ready.filter((row) => ofPeriod.some(isOtherPurpose(row)));
 const days = $('Check List').params.payDay - 1;
 const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
 const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
@@ -24,7 +28,9 @@ const here = new Set([...results, ...thisTime].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !here.has(row.person));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
-const marked = ready.filter((row) => remarksOf(row, 'rounded', 'paidLately', 'sameName')[0]);
+const isSettled = ({ reference }) => register.get(reference)?.settledBy;
+const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
+const marked = ready.filter((row) => isMarked(row) || isSettled(row) || again.includes(row));
 const usual = ready.filter((row) => !marked.includes(row));
 const toPay = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
@@ -47,6 +53,8 @@ const question = [
 	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
+	again.length > 0 &&
+		`<h4>${again.length} of these ${people(ready)} got exactly this amount for ${text(period)} before, with another purpose. A correction is only the difference.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
@@ -61,7 +69,7 @@ const result = [
 		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${link('-open', 'What is open')}.</p>`,
 	toPay.some(is('notPaid')) &&
 		'<p>Read below why somebody was not paid, and correct that first.</p>',
-	toPay.length > 0 && again,
+	toPay.length > 0 && uploadAgain,
 	// n8n does not show the page of an execution that ended red again.
 	written.some(isLeft) &&
 		'<p>This page opens once. Later see the workflow Payments of a period.</p>',
@@ -75,12 +83,12 @@ const html = page(
 	before.some((row) => remarksOf(row).length > 0) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
-	noPersons(all('Check List').filter(isNoPerson)),
+	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks && `<h4>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</h4>`,
 );
 const why = error && `<p>${text(error.message)}. ${text(error.remedy)}</p>`;
-const failed = error && page('<h2>Nobody was paid</h2>', why, again);
+const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
 const approve = `Approve: pay ${sum(ready)} ETB to ${people(ready)}, ${purpose}, ${period}`;
 const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };

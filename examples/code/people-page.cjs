@@ -4,8 +4,8 @@ const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
 const [fresh, changed, same] = ['new', 'changed', 'same'].map(ready);
 const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
-const { payroll } = all('Set up people')[0];
-const others = all('People').filter((one) => one.payroll !== payroll);
+const { payroll } = all(() => $('Set up people'))[0];
+const others = all(() => $('People')).filter((one) => one.payroll !== payroll);
 const theirs = new Set(others.map(({ person }) => person));
 const elsewhere = same.filter(({ person }) => theirs.has(person));
 const html = page(
@@ -18,6 +18,6 @@ const html = page(
 	section('Changed', changed),
 	noPersons(rows.filter(isNoPerson)),
 );
-const confirmed = `Set up ${people(fresh)}, change ${changed.length}`;
+const confirmed = `Set up ${people(fresh)} for ${payroll}, change ${changed.length}`;
 const options = [...(fresh.length + changed.length > 0 ? [confirmed] : []), 'Change nothing'];
 return [{ json: { page: html.html, fields: [html, radio('decision', 'Your decision', options)] } }];

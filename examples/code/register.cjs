@@ -1,18 +1,18 @@
 // How each row of the list ended, and the rows of the register. Takes all, is, isNoPerson, rank, register, whyNot of words.cjs. Gives isSettling, answer, typedFor, sent, results, rows, isLeft, toPlaces.
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
-const answer = all('Ask').at(-1) ?? {};
+const answer = all(() => $('Ask')).at(-1) ?? {};
 const typedFor = ({ reference }) => answer[`tx ${encodeURIComponent(reference)}`] ?? '';
-const checked = all('Check List').filter((row) => !isNoPerson(row));
+const checked = all(() => $('Check List')).filter((row) => !isNoPerson(row));
 const list = new Map(
 	checked.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
 );
-for (const row of [...all('Pay salaries', 0), ...all('Pay salaries')])
+for (const row of [...all(() => $('Pay salaries'), 0), ...all(() => $('Pay salaries'))])
 	if (list.get(row.line)?.status === 'ready') list.set(row.line, { ...list.get(row.line), ...row });
 // A page can wait for a day. Who was not sent after it is as the register has it by now: settled, or paid by another list.
-const ofPaying = all('Pay salaries').filter(({ mode }) => mode !== 'dryRun');
+const ofPaying = all(() => $('Pay salaries')).filter(({ mode }) => mode !== 'dryRun');
 const sent = new Set(ofPaying.map(({ line }) => line));
-const readAt = new Map(all('Payments').map((row) => [row.reference, row.updatedAt]));
+const readAt = new Map(all(() => $('Payments')).map((row) => [row.reference, row.updatedAt]));
 for (const [line, row] of list) {
 	const now = register.get(row.reference);
 	if (now === undefined || sent.has(line) || !['ready', 'unknown'].includes(row.outcome)) continue;
@@ -22,8 +22,14 @@ for (const [line, row] of list) {
 	else if (is('unknown')(now) ? is('ready')(row) : isChanged && is('unknown')(row))
 		list.set(line, { ...row, outcome: now.outcome, message: now.reason, isAsNow: true });
 }
-const settled = all('Pay salaries').filter(({ reference }) => reference);
-const results = isSettling ? settled : [...list.values()];
+const settled = all(() => $('Pay salaries')).filter(({ reference }) => reference);
+// What is unknown since an earlier list is the amount of that list.
+const asSent = (row) => {
+	const { outcome, askedEtb } = register.get(row.reference) ?? {};
+	const isOther = is('unknown')(row) && outcome === 'unknown' && askedEtb !== row.amountEtb;
+	return isOther ? { ...row, amountEtb: askedEtb, inListEtb: row.amountEtb } : row;
+};
+const results = isSettling ? settled : [...list.values()].map(asSent);
 // One without `id` is new, one with `updatedAt` stays as it is.
 const rows = results.map((row) => {
 	const own = row.person && `${row.purpose}-${row.period}-${row.person}`;

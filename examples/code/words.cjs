@@ -1,7 +1,8 @@
 // In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, radio.
-const all = (node, ...run) => {
+// Takes a function, because n8n changes the name of a node behind a dollar sign when somebody renames it.
+const all = (nodeOf, ...run) => {
 	try {
-		const items = $(node).all(0, ...run);
+		const items = nodeOf().all(0, ...run);
 		return items.map(({ json }) => json);
 	} catch {
 		return []; // The workflow has no such node, or it did not run.
@@ -28,7 +29,8 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 };
 // The rows of the register, as it was read last: of each reference those that know most, and each transaction, because two workflows
 // at once can pay one.
-const table = [all('Payments now'), all('Payments')].find(({ length }) => length > 0) ?? [];
+const table =
+	[all(() => $('Payments now')), all(() => $('Payments'))].find(({ length }) => length > 0) ?? [];
 const keyed = table.map((row) => [row.reference || row.id, row]).filter(([key]) => key);
 const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
 const register = new Map(sorted);
@@ -40,20 +42,22 @@ const tell = (row, index, rows) => {
 	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
 	const isRepeated = reason !== '' && index > 0 && reason === whyNot(rows[index - 1]);
 	// One that the register does not have as unknown was sent just now.
-	const known = register.get(row.reference) ?? {};
-	const sentAt = minuteOf(is('unknown')(known) ? known.updatedAt : Date.now());
+	const known = register.get(row.reference) ?? row;
+	const sentAt = minuteOf((is('unknown')(known) && known.updatedAt) || Date.now());
 	return [
 		...[row.line && `Row ${row.line}`, isRepeated ? 'As above' : reason],
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		...[paidAt && minuteOf(paidAt), txHash],
 		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
 		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
+		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
+		known.settledBy && `Recorded as ${is('paid')(known) ? '' : 'not '}paid by ${known.settledBy}`,
 		...[wallet && `Wallet ${wallet}`, row.phone, workflow && `By ${workflow}`],
 	];
 };
 const heading = (title, rows) => {
 	const without = rows.filter((row) => !amountOf(row)).length;
-	const more = without > 0 ? ` and ${without} without an amount` : '';
+	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
 	// People who are only set up have no outcome: nobody is paid there.
 	const total = without < rows.length && rows[0].outcome ? `, ${sum(rows)} ETB${more}` : '';
 	return `${text(title)}: ${people(rows)}${total}`;

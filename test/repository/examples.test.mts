@@ -1,6 +1,7 @@
 /** Rules for the files of the examples that need no n8n. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { Workflow, type NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
 import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { withCode } from '../../scripts/example-code.mts';
@@ -12,6 +13,8 @@ const files = globSync('examples/*.json').map((path) => basename(path));
 
 const OWN_NODES = /^(?:n8n-nodes-etb-wallet|n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./;
 const NOTE = 'n8n-nodes-base.stickyNote';
+
+const NodeParameter = z.custom<NodeParameterValueType>();
 
 const Placed = z.object({
 	name: z.string(),
@@ -54,6 +57,33 @@ test('docs/examples.md describes every example, by the name of its file and of i
 	for (const file of files) {
 		expect(text).toContain(`../examples/${file}`);
 		expect(text).toContain((await readExample(file)).name);
+	}
+});
+
+test.each(files)('%s keeps on reading a node that somebody renames', async (file) => {
+	const nodeTypes = {
+		getByName: undefined,
+		getByNameAndVersion: undefined,
+		getKnownTypes: undefined,
+	};
+	const workflow: Workflow = Reflect.construct(Workflow, [
+		{ nodes: [], connections: {}, active: false, nodeTypes },
+	]);
+	const nodes = (await placedNodes(file)).filter(({ type }) => type !== NOTE);
+	for (const { name } of nodes) {
+		for (const { type, parameters } of nodes) {
+			const hasRenamableContent = type === 'n8n-nodes-base.code';
+			const texts = Object.values(parameters).map((value) =>
+				JSON.stringify(
+					workflow.renameNodeInParameterValue(NodeParameter.parse(value), name, 'Renamed', {
+						hasRenamableContent,
+					}),
+				),
+			);
+			expect(texts.join('\n')).not.toMatch(
+				RegExp(`[$\\w]\\(\\\\?['"]${name.replace(/\W/g, '\\$&')}\\\\?['"]`),
+			);
+		}
 	}
 });
 

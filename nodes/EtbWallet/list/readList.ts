@@ -170,7 +170,7 @@ function requireColumns({ headings, places, line }: HeadingRow, headingOf: Headi
 	if (missing.length > 0) {
 		throw new InvalidValueError(
 			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${listed(headings)}${line > 0 ? ` (row ${line})` : ''}`,
-			`Rename your headings, or write into Columns of the node that checks the list, once, which of them is ${missing.join(', ')}. Nothing is guessed, so that nobody is paid gross for net.`,
+			`Rename your headings, or write into Columns of the node that checks the list, once, which of them is ${missing.join(', ')}.`,
 		);
 	}
 	for (const [column, found] of places) {
