@@ -43,6 +43,7 @@ const tell = (row, index, rows) => {
 	const isRepeated = reason !== '' && index > 0 && reason === whyNot(rows[index - 1]);
 	// One that the register does not have as unknown was sent just now.
 	const known = register.get(row.reference) ?? row;
+	const settled = row.settledBy ? row : known;
 	const sentAt = minuteOf((is('unknown')(known) && known.updatedAt) || Date.now());
 	return [
 		...[row.line && `Row ${row.line}`, isRepeated ? 'As above' : reason],
@@ -51,7 +52,8 @@ const tell = (row, index, rows) => {
 		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
 		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
-		known.settledBy && `Recorded as ${is('paid')(known) ? '' : 'not '}paid by ${known.settledBy}`,
+		settled.settledBy &&
+			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy}`,
 		...[wallet && `Wallet ${wallet}`, row.phone, workflow && `By ${workflow}`],
 	];
 };

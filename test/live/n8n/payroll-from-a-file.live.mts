@@ -297,7 +297,11 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 			'salary',
 			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days, see below: 2 of these 2 people.`,
 		],
-		[duePeriod(), 'bonus', 'Paid in the last 10 days, see below: 2 of these 2 people.'],
+		[
+			duePeriod(),
+			'bonus',
+			`Paid in the last 10 days, see below: 2 of these 2 people. 2 of these 2 people got exactly this amount for ${duePeriod()} before`,
+		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
 		assert.ok(page.includes(red), page);
@@ -365,16 +369,17 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	);
 	const [, link = ''] = /\[(\S+)\] What is open/.exec(page) ?? [];
 	assert.match(await payroll.approver.open(link), /What is open/);
-	const unknown = csv('S-paid,Abebe Kebede,,100', 'S-lost,Abebe Kebede,,101');
+	const unknown = csv('S-paid,Abebe Kebede,,100', 'S-lost,Abebe Kebede,,150');
 	const [open, again] = [/What is open/, /Upload the list again/];
 	const onlyUnknown = textOf(await payroll.accountant.read(await payroll.upload(unknown)));
 	assert.deepEqual([open.test(onlyUnknown), again.test(onlyUnknown)], [true, false]);
+	assert.match(onlyUnknown, /UNKNOWN: 2 people, 201\.00 ETB .*The list says 150\.00 ETB/);
 
 	const [paid, lost] = [await referenceOf('S-paid'), await referenceOf('S-lost')];
 	const typed = { [paid]: 'It was paid', 'Its whole transaction': '0x<b>typed</b>' };
 	assert.match(
 		await payroll.settle(typed),
-		/Recorded as paid: 1 person, 100\.00 ETB .*S-paid .*0x<b>typed<\/b>/,
+		/Recorded as paid: 1 person, 100\.00 ETB .*S-paid .*0x<b>typed<\/b> .*Recorded as paid by \S+@/,
 	);
 	assert.match(
 		await payroll.settle({ [lost]: 'It was not paid' }),
