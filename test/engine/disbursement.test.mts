@@ -312,6 +312,16 @@ describe('before anybody is paid', () => {
 });
 
 describe('a run that stops', () => {
+	test('is none because of a payment that the record knows: all others are paid', async () => {
+		const before = itemsFor('unknown', 'other');
+		await leaveUnknown(before, ['unknown'], 'error500AfterPaying');
+		const [unknown = {}, other = {}] = before;
+		const already = payments().length;
+		const { error } = await pay([unknown, { ...other, amountEtb: 11 }, ...people(40)]);
+		expect(error).toBeDefined();
+		expect(payments()).toHaveLength(already + 40);
+	});
+
 	test('lists what was paid, is unknown and was not attempted, all of it in the error data', async () => {
 		failFor(['u29'], 'error500AfterPaying');
 		const { error, output } = await pay(people(60), { options: { concurrency: 5 } });
