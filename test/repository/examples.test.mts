@@ -61,14 +61,11 @@ test('docs/examples.md describes every example, by the name of its file and of i
 });
 
 test.each(files)('%s keeps on reading a node that somebody renames', async (file) => {
-	const nodeTypes = {
-		getByName: undefined,
-		getByNameAndVersion: undefined,
-		getKnownTypes: undefined,
+	const noType = (): never => {
+		throw new Error('no node is run');
 	};
-	const workflow: Workflow = Reflect.construct(Workflow, [
-		{ nodes: [], connections: {}, active: false, nodeTypes },
-	]);
+	const nodeTypes = { getByName: noType, getByNameAndVersion: noType, getKnownTypes: noType };
+	const workflow = new Workflow({ nodes: [], connections: {}, active: false, nodeTypes });
 	const nodes = (await placedNodes(file)).filter(({ type }) => type !== NOTE);
 	for (const { name } of nodes) {
 		for (const { type, parameters } of nodes) {
