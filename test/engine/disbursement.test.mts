@@ -114,7 +114,8 @@ describe('own fields', () => {
 		});
 		const answer = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
 		failFor(['a'], reply(200, answer, 'before-answer'));
-		const { output } = await pay(itemsFor('a'));
+		// Of one name, the field of the answer counts, and not that of the item.
+		const { output } = await pay(itemsFor('a').map((item) => ({ ...item, bank: 'x' })));
 		const { json = {} } = output[0] ?? {};
 		expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
 		expect(json).toEqual({
