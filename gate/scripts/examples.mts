@@ -49,7 +49,13 @@ const Targets = z.record(
 function withoutThem(value: unknown, gone: Node[]): unknown {
 	const asks = (line: string) => gone.some(({ name }) => line.includes(`$('${name}')`));
 	const neverRan = (text: string) =>
-		gone.reduce((all, { name }) => all.replaceAll(`$('${name}').isExecuted`, 'false'), text);
+		gone.reduce(
+			(all, { name }) =>
+				all
+					.replaceAll(`$('${name}').isExecuted`, 'false')
+					.replaceAll(`all(() => $('${name}'))`, '[]'),
+			text,
+		);
 	const text = JSON.stringify(value, (_, part: unknown) =>
 		typeof part === 'string' && part.includes('\n')
 			? part
