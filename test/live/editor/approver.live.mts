@@ -117,8 +117,8 @@ test('an unknown one that was paid and one that was not are settled on a phone, 
 	const wide = await open.evaluate(() => document.documentElement.scrollWidth);
 	assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
 	await submit.click();
-	await open.getByText('Recorded as paid').waitFor();
-	await open.getByText('Recorded as not paid').waitFor();
+	await open.getByRole('heading', { name: 'Recorded as paid' }).waitFor();
+	await open.getByRole('heading', { name: 'Recorded as not paid' }).waitFor();
 	await open.close();
 	assert.deepEqual(paid(already), ['etbw_Abebe 100', 'etbw_Dawit 102']);
 
