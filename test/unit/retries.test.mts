@@ -55,6 +55,14 @@ test.each(table)('%s', (_what, attempts, idempotent, post) => {
 	}
 });
 
+test.each(['GET', 'POST'])('a %s is refused only by a status that refuses', (method) => {
+	for (const status of range(300, 599)) {
+		const refuses = status < 500 && ![302, 303, 408, 499].includes(status);
+		const judgement = judge(request(method === 'GET'), answer(status));
+		expect(judgement).toMatchObject({ code: refuses ? 'refused' : 'unclear' });
+	}
+});
+
 describe('the pause before a retry', () => {
 	const now = Date.parse('2026-03-01T12:00:00Z');
 

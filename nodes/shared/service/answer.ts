@@ -4,17 +4,15 @@
  */
 import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
-import type { Answer, Attempt, NoAnswer } from './attempt';
+import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
 import { contradictionOfRefusal, contradictionOfSuccess, type Asked } from './contradiction';
 import { changes, mayRepeat } from './request';
-import { notBegun, tooLarge } from './noAnswer';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**
  * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
- * it, or a read failed. `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not
- * show the result.
+ * it. `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not show the result.
  */
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
@@ -51,12 +49,13 @@ export function judge(asked: Asked, attempt: Attempt): Judgement {
 	const { status } = attempt;
 	const isOpen = asked.movesMoney === true && openPaymentStatuses.has(status);
 	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(asked, attempt);
-	const isRefusal = changes(asked) && refuses(asked, status);
-	const problem = isRefusal ? contradictionOfRefusal(asked, attempt) : undefined;
-	const wasNotDone = !changes(asked) || (isRefusal && problem === undefined);
+	const hasRefusalStatus = refuses(asked, status);
+	const problem = hasRefusalStatus ? contradictionOfRefusal(asked, attempt) : undefined;
+	const isRefused = hasRefusalStatus && problem === undefined;
+	const wasNotDone = isRefused || !changes(asked);
 	return {
 		verdict: wasNotDone ? 'notDone' : 'unknown',
-		code: wasNotDone ? 'refused' : 'unclear',
+		code: isRefused ? 'refused' : 'unclear',
 		isTemporary: temporaryStatuses.has(status) && (wasNotDone || mayRepeat(asked)),
 		problem,
 	};

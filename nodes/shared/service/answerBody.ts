@@ -43,7 +43,7 @@ export function fieldsIn(body: unknown): Fields {
 			if (found === undefined) fields.set(name, new Set([String(value).trim()]));
 			else found.add(String(value).trim());
 		} else if (Array.isArray(value)) {
-			for (const entry of value) collect(entry, name);
+			for (const part of value) collect(part, name);
 		} else {
 			for (const [own, part] of Object.entries(value)) collect(part, nameOfPart(name, own.trim()));
 		}

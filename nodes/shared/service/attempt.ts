@@ -2,7 +2,14 @@
 import { unlessAborted } from '../time';
 import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
 import { isObject, property } from '../unknownValues';
-import { notBegun, reasonsBeforeSending, stopped, timedOut, tooLarge } from './noAnswer';
+
+/** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
+export const timedOut = 'ETIMEDOUT';
+export const stopped = 'ERR_CANCELED';
+/** Its answer was longer than what is read. */
+export const tooLarge = 'ANSWER_TOO_LARGE';
+/** Its time was over before it began. */
+export const notBegun = 'NOT_BEGUN';
 
 export type Attempt = Answer | NoAnswer;
 
@@ -23,8 +30,7 @@ export interface NoAnswer {
 }
 
 /**
- * Makes one attempt. The timeout ends it and closes its connection, also if the body arrives slowly, never
- * ends, or is not HTTP.
+ * Makes one attempt. The timeout ends it, also if the body arrives slowly, never ends, or is not HTTP.
  * @param timeoutMs from its start to the last byte of the body
  */
 export async function makeAttempt(
@@ -73,7 +79,7 @@ function parsed(text: string): unknown {
 
 const isDeeper = (value: unknown, levels: number): boolean =>
 	isObject(value) &&
-	(levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1)));
+	(levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)));
 
 /** In bytes, unpacked: n8n itself has no limit. */
 const maxBodyBytes = 1_048_576;
@@ -111,6 +117,18 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 	}
 }
 
+/**
+ * Codes of errors that come before the first byte of the request, so it may be sent again: no address, no
+ * connection, or a TLS handshake that fails (EPROTO). After the handshake TLS fails with ERR_SSL_….
+ */
+const codesBeforeSending: ReadonlySet<unknown> = new Set([
+	...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'],
+	...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+	...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
+	...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** The message of the agent with which n8n connects through a proxy. */
 const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
@@ -135,7 +153,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 function wasNotSent(error: unknown): boolean {
 	const errors = property(error, 'errors');
 	return (
-		reasonsBeforeSending.has(property(error, 'code')) ||
+		codesBeforeSending.has(property(error, 'code')) ||
 		notSentSystemCalls.has(property(error, 'syscall')) ||
 		isBlockedByN8n(error) ||
 		property(error, 'message') === proxyEnded ||

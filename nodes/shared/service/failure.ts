@@ -4,11 +4,11 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
-import type { Attempt, NoAnswer } from './attempt';
+import { notBegun, type Attempt, type NoAnswer } from './attempt';
 import { quoted, reasonIn, shortLine } from './reason';
 import { mayRepeat, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
-import { notBegun, noAnswerReasons } from './noAnswer';
+import { noAnswerReasons } from './noAnswer';
 
 /** A failure in words. Holds no secret. */
 export interface Failure {

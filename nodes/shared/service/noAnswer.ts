@@ -1,12 +1,5 @@
 /** Messages, and unusual remedies, for attempts without an answer, by the code of the error. */
-
-/** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
-export const timedOut = 'ETIMEDOUT';
-export const stopped = 'ERR_CANCELED';
-/** Its answer was longer than what is read. */
-export const tooLarge = 'ANSWER_TOO_LARGE';
-/** Its time was over before it began. */
-export const notBegun = 'NOT_BEGUN';
+import { stopped, timedOut, tooLarge } from './attempt';
 
 type Explanation = [why: string, remedy?: string];
 
@@ -19,8 +12,7 @@ const untrusted: Explanation = [
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
 ];
 
-/** Each of these can only happen before the first byte of the request left: TLS begins before it. */
-export const reasonsBeforeSending = new Map<unknown, Explanation>([
+export const noAnswerReasons = new Map<unknown, Explanation>([
 	['ECONNREFUSED', ['nothing answers at that address']],
 	['ENOTFOUND', ['the host name is not known']],
 	['EAI_AGAIN', ['the host name could not be looked up']],
@@ -39,10 +31,6 @@ export const reasonsBeforeSending = new Map<unknown, Explanation>([
 			'Check the Base URL in the ETB Wallet API credential: it needs the name that is in the certificate, not an IP address or another name of the same machine.',
 		],
 	],
-]);
-
-export const noAnswerReasons = new Map<unknown, Explanation>([
-	...reasonsBeforeSending,
 	['EHOSTUNREACH', ['no network connection leads there']],
 	['ENETUNREACH', ['no network connection leads there']],
 	['ECONNABORTED', ['the service took too long to answer']],

@@ -44,7 +44,7 @@ const reasonKeys = [
 function reasonOf(value: unknown): string {
 	if (typeof value === 'string') return value;
 	if (!isObject(value)) return '';
-	const reasons = new Map(Object.entries(value).map(([name, entry]) => [name, reasonOf(entry)]));
+	const reasons = new Map(Object.entries(value).map(([name, part]) => [name, reasonOf(part)]));
 	const usual = reasonKeys.map((key) => reasons.get(key) ?? '').find((reason) => reason !== '');
 	if (usual === undefined || Array.isArray(value)) {
 		return [...reasons]
