@@ -59,14 +59,14 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
-		const { done: doneBefore } = triesOf<ServiceResult>(context);
+		const { results: resultsBefore } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of prepared.entries()) {
 			if (stop?.aborted === true) break;
 			const result =
-				doneBefore.get(itemIndex) ??
+				resultsBefore.get(itemIndex) ??
 				('ok' in request ? request : await callService(context, account, request, { stop }));
-			if (mustNotBeRepeated(request, result)) doneBefore.set(itemIndex, result);
+			if (mustNotBeRepeated(request, result)) resultsBefore.set(itemIndex, result);
 			if (result.ok) {
 				output.push({ json: result.output, pairedItem: { item: itemIndex } });
 			} else if (context.continueOnFail()) {
@@ -75,7 +75,9 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				output.push(errorItem({ ...error, ...(isUnknown && { outcome: 'unknown' }) }, itemIndex));
 			} else {
 				const { failure } = result;
-				const steps = [failure.remedy, describeCompletedItems(doneBefore, account)].filter(Boolean);
+				const steps = [failure.remedy, describeCompletedItems(resultsBefore, account)].filter(
+					Boolean,
+				);
 				throw failureError(
 					context.getNode(),
 					{ ...failure, remedy: steps.join('<br/>') },
@@ -95,10 +97,10 @@ type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
  * shows no way to list users (service document §4), so their `id` would be lost.
  */
 function describeCompletedItems(
-	done: ReadonlyMap<number, ServiceResult>,
+	results: ReadonlyMap<number, ServiceResult>,
 	account: Account,
 ): string {
-	const made = [...done].flatMap(([itemIndex, result]) =>
+	const made = [...results].flatMap(([itemIndex, result]) =>
 		result.ok ? [`item ${itemIndex}: ${JSON.stringify(result.output)}`] : [],
 	);
 	return made.length === 0 ? '' : `Done before: ${hideSecrets(made.join(', '), account)}`;

@@ -148,7 +148,7 @@ async function updateMarks(
 			failure = asError(error);
 		}
 	};
-	await inTurn(triggerKey(context), async () => {
+	await inTurn(`events ${triggerKey(context)}`, async () => {
 		// The lock may also fail after the call. Then `found` has the result of the call.
 		if (isShared) await exclusively(context, call).catch(() => undefined);
 		for (const pauseMs of pausesMs) {

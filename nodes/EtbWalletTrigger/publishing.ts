@@ -35,8 +35,8 @@ import { settingsOf } from './settings';
 const registrationMs = 10_000;
 const attemptMs = 8_000;
 
-/** A trigger that shall receive the events of an account. Each call of n8n makes one. */
-interface Publication {
+/** A trigger that shall receive the events of an account. Each call of n8n describes it anew. */
+interface Listener {
 	trigger: string;
 	/** By `accountKeyOf`. */
 	accountKey: string;
@@ -73,11 +73,11 @@ const nothingStored = undefined;
 const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
 
 /** The holders of this process, by trigger. They stay while n8n ends: a person can still publish then. */
-const holders = new Map<string, Publication>();
+const holders = new Map<string, Listener>();
 
 /**
  * The URL that the service accepted last, by account key, because the service has no way to read it.
- * Undefined if it is not certain. An account without an entry is unknown to this process.
+ * Undefined if it is not certain. This process does not know an account that is not here.
  */
 const lastAcceptedUrls = new Map<string, string | undefined>();
 
@@ -85,7 +85,7 @@ const lastAcceptedUrls = new Map<string, string | undefined>();
 const accountKeyOf = ({ url, apiKey }: Account): string =>
 	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
 
-function publicationOf(context: IHookFunctions, accountKey: string): Publication {
+function listenerOf(context: IHookFunctions, accountKey: string): Listener {
 	const { id = '', name = '' } = context.getWorkflow();
 	return {
 		trigger: triggerKey(context),
@@ -104,12 +104,12 @@ function ownUrl(context: IHookFunctions): string {
 }
 
 /** The holders of an account, or with the same credential, because a person may have replaced its API key. */
-const holdersOf = ({ accountKey, credentialId }: Publication): Publication[] =>
+const holdersOf = ({ accountKey, credentialId }: Listener): Listener[] =>
 	[...holders.values()].filter(
 		(holder) => holder.accountKey === accountKey || holder.credentialId === credentialId,
 	);
 
-const rivalsOf = (own: Publication): Publication[] =>
+const rivalsOf = (own: Listener): Listener[] =>
 	holdersOf(own).filter(({ trigger }) => trigger !== own.trigger);
 
 /**
@@ -125,7 +125,7 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	// If the credential was deleted, the trigger listens and refuses events until there is a credential
 	// again.
 	const presentKey = await loadAccount(context).then(accountKeyOf, () => storedKey);
-	const own = publicationOf(context, presentKey);
+	const own = listenerOf(context, presentKey);
 	if (presentKey !== storedKey || url !== own.url) return false;
 	// Other holders yield: no static data prove that the service accepted their URL, or another main process
 	// unpublished them.
@@ -154,7 +154,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 		// A publication that fails waits for a person, also when n8n starts.
 		if (!isTest && !isStarting(context)) storedData(context).account = publicationPending;
 		const account = await loadAccount(context);
-		const own = publicationOf(context, accountKeyOf(account));
+		const own = listenerOf(context, accountKeyOf(account));
 		checkBeforeListening(context, account, own);
 		if (isTest) await setUrl(context, account, own);
 		else await publish(context, account, own);
@@ -167,7 +167,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 /**
  * @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen
  */
-function checkBeforeListening(context: IHookFunctions, account: Account, own: Publication): void {
+function checkBeforeListening(context: IHookFunctions, account: Account, own: Listener): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
 			context.getNode(),
@@ -185,7 +185,7 @@ function checkBeforeListening(context: IHookFunctions, account: Account, own: Pu
 	);
 }
 
-async function publish(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
+async function publish(context: IHookFunctions, account: Account, own: Listener): Promise<void> {
 	const stored = storedData(context);
 	const [rival] = rivalsOf(own);
 	if (rival !== undefined) {
@@ -220,8 +220,8 @@ async function publish(context: IHookFunctions, account: Account, own: Publicati
  * if it refuses the URL now: then the refusal is only logged.
  * @throws {NodeApiError | NodeOperationError} if the service may have another URL
  */
-async function setUrl(context: IHookFunctions, account: Account, own: Publication): Promise<void> {
-	await inTurn(own.accountKey, async () => {
+async function setUrl(context: IHookFunctions, account: Account, own: Listener): Promise<void> {
+	await inTurn(`url ${own.accountKey}`, async () => {
 		if (holdersOf(own).some((holder) => holder !== own)) return;
 		const wasAccepted = lastAcceptedUrls.get(own.accountKey) === own.url;
 		if (!wasAccepted) lastAcceptedUrls.set(own.accountKey, undefined);
@@ -255,7 +255,7 @@ export function stopListening(context: IHookFunctions): void {
 }
 
 /** Names the other workflow only if it is in the same project: a person may not see others. */
-function alreadyHeld(context: IHookFunctions, own: Publication, rival: Publication): Error {
+function alreadyHeld(context: IHookFunctions, own: Listener, rival: Listener): Error {
 	const node = context.getNode();
 	if (rival.workflow.id === own.workflow.id) {
 		return operationError(

@@ -9,12 +9,12 @@ import { settingsOf } from './settings';
 import { hasSignature, isSigned } from './signedDelivery';
 
 /** An answer that starts no execution. It does not say why a signature was refused. */
-interface Refusal {
+interface DirectAnswer {
 	status: number;
 	message: string;
 }
 
-const refusals = {
+const directAnswers = {
 	notSigned: { status: 401, message: 'The signature is missing or wrong' },
 	unreadable: { status: 400, message: 'The request could not be read' },
 	noEvent: { status: 400, message: 'The body is not an event' },
@@ -24,7 +24,7 @@ const refusals = {
 	broken: { status: 500, message: 'The trigger failed' },
 	ending: { status: 503, message: 'n8n is shutting down' },
 	noCredential: { status: 503, message: 'The credential cannot be used' },
-} satisfies Record<string, Refusal>;
+} satisfies Record<string, DirectAnswer>;
 
 /** The time in ms, of the monotonic clock, at which n8n closed each trigger. An open trigger has none. */
 const closedAt = new Map<string, number>();
@@ -58,22 +58,22 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	try {
 		const isTest = context.getMode() === 'manual';
 		const closedForMs = performance.now() - (closedAt.get(triggerKey(context)) ?? -Infinity);
-		if (!isTest && closedForMs < refusesForMs) return answerRefused(context, refusals.ending);
+		if (!isTest && closedForMs < refusesForMs) return answerDirectly(context, directAnswers.ending);
 		const body = await signedBody(context);
-		if ('status' in body) return answerRefused(context, body);
+		if ('status' in body) return answerDirectly(context, body);
 		// n8n also starts a trigger whose settings cannot be used. Its events fail, and the service sends
 		// them again.
 		const { events } = settingsOf(context.getNode().parameters);
 		const event = eventIn(body);
-		if (event === undefined) return answerRefused(context, refusals.noEvent);
-		if (!isWanted(event, events)) return answerRefused(context, refusals.notWanted);
+		if (event === undefined) return answerDirectly(context, directAnswers.noEvent);
+		if (!isWanted(event, events)) return answerDirectly(context, directAnswers.notWanted);
 		if (isTest) return { workflowData: [[{ json: event }]] };
 		return start(context, event, eventKey(event, body));
 	} catch (error) {
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
 		);
-		return answerRefused(context, refusals.broken);
+		return answerDirectly(context, directAnswers.broken);
 	}
 }
 
@@ -81,30 +81,30 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IWebhookResponseData {
 	const response = context.getResponseObject();
 	const delivery = beginDelivery(context, key);
-	if (typeof delivery === 'string') return answerRefused(context, refusals[delivery]);
+	if (typeof delivery === 'string') return answerDirectly(context, directAnswers[delivery]);
 	whenAnswered(response, (status) => delivery.complete(status >= 200 && status < 300));
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
-function answerRefused(context: IWebhookFunctions, refusal: Refusal): IWebhookResponseData {
+function answerDirectly(context: IWebhookFunctions, answer: DirectAnswer): IWebhookResponseData {
 	const response = context.getResponseObject();
 	// n8n then does not wait for the rest of the body.
-	if (refusal === refusals.unreadable) response.setHeader('Connection', 'close');
-	response.status(refusal.status).json({ message: refusal.message });
+	if (answer === directAnswers.unreadable) response.setHeader('Connection', 'close');
+	response.status(answer.status).json({ message: answer.message });
 	return { noWebhookResponse: true };
 }
 
 /** The body of a request that the service signed. */
-async function signedBody(context: IWebhookFunctions): Promise<Buffer | Refusal> {
+async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAnswer> {
 	const { headers } = context.getRequestObject();
 	// This comes before the body is read, so a request without a signature costs only what n8n needs for it.
-	if (!hasSignature(headers)) return refusals.notSigned;
+	if (!hasSignature(headers)) return directAnswers.notSigned;
 	const body = await rawBodyOf(context).catch(() => undefined);
-	if (body === undefined) return refusals.unreadable;
+	if (body === undefined) return directAnswers.unreadable;
 	// The secrets are loaded after the body, because one can be replaced while a slow sender transmits.
 	const secrets = await secretsOf(context);
-	if (secrets === undefined) return refusals.noCredential;
-	return isSigned({ headers, body }, secrets) ? body : refusals.notSigned;
+	if (secrets === undefined) return directAnswers.noCredential;
+	return isSigned({ headers, body }, secrets) ? body : directAnswers.notSigned;
 }
 
 /**

@@ -2,7 +2,7 @@
  * The behaviour of n8n that this package relies on beyond n8n's documented types. Each function describes one
  * behaviour, the consequence if n8n changes it, and the test that notices. Each n8n that was tried
  * (docs/compatibility.md) behaves so, unless a version is named. `nodes/EtbWalletTrigger/n8nTrigger.ts`
- * has the behaviour for the trigger, and `record/marks.ts` that of n8n's record.
+ * has the behaviour for the trigger, and `record/marks.ts` that of n8n's deduplication, which is our record.
  */
 import {
 	NodeApiError,
@@ -32,11 +32,11 @@ export async function requestUntil(
 	httpRequest: IHttpRequestOptions,
 	signal: AbortSignal,
 ): Promise<RawAnswer> {
-	const untilAborted = Object.create(context, {
+	const contextWithSignal = Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
 	}) as typeof context;
 	const response: unknown = await context.helpers.httpRequestWithAuthentication.call(
-		untilAborted,
+		contextWithSignal,
 		credentialType,
 		// A copy for each attempt, because n8n's helper writes into it.
 		{ ...httpRequest },
@@ -103,10 +103,10 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 /** n8n does not store symbols. It is registered, so that an update between two tries finds it. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
-/** What the tries of a node run have in common. An entry that one try adds is there for the next try. */
-export interface Tries<Done> {
+/** What the tries of a node run have in common. A result that one try adds is there for the next try. */
+export interface Tries<Ended> {
 	/** The results that must not be repeated, by item index. */
-	done: Map<number, Done>;
+	results: Map<number, Ended>;
 	/** The error of an earlier try whose mode was Settle Unknown. */
 	failure?: { message: string; remedy: string };
 }
@@ -118,21 +118,21 @@ export interface Tries<Done> {
  * transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
-export function triesOf<Done>(context: IExecuteFunctions): Tries<Done> {
+export function triesOf<Ended>(context: IExecuteFunctions): Tries<Ended> {
 	const items = context.getInputData();
-	const runs = runsOf<Done>(context.getExecuteData());
+	const runs = runsOf<Ended>(context.getExecuteData());
 	const key: object = items[0]?.json ?? items;
-	const tries = runs.get(key) ?? { done: new Map<number, Done>() };
+	const tries = runs.get(key) ?? { results: new Map<number, Ended>() };
 	runs.set(key, tries);
 	return tries;
 }
 
-type Runs<Done> = WeakMap<object, Tries<Done>>;
+type Runs<Ended> = WeakMap<object, Tries<Ended>>;
 
-function runsOf<Done>(executeData: object): Runs<Done> {
-	const { [triesSymbol]: known }: { [triesSymbol]?: Runs<Done> } = executeData;
+function runsOf<Ended>(executeData: object): Runs<Ended> {
+	const { [triesSymbol]: known }: { [triesSymbol]?: Runs<Ended> } = executeData;
 	if (known !== undefined) return known;
-	const value: Runs<Done> = new WeakMap();
+	const value: Runs<Ended> = new WeakMap();
 	Object.defineProperty(executeData, triesSymbol, { value });
 	return value;
 }
@@ -166,7 +166,8 @@ export const isTool = (context: IExecuteFunctions): boolean =>
 
 /**
  * The mode in which the execution was started. For a sub-workflow it is the mode of the first execution (2.12
- * and newer). Before 2.12 a sub-workflow pays in an evaluation, and settles in "Retry execution".
+ * and newer). Without this field, as before 2.12, a sub-workflow pays in an evaluation, and settles in "Retry
+ * execution".
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 const firstMode = (context: IExecuteFunctions): unknown =>
@@ -199,7 +200,7 @@ export const isStartedByTrigger = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether n8n evaluates the workflow, in mode `evaluation` or with invented answers for every request (2.17
- * and newer). n8n's record of entries is the real one even then. If n8n renames these: an invented payment is
+ * and newer). Its deduplication is the real one even then. If n8n renames these: an invented payment is
  * recorded as paid, and the person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
@@ -233,7 +234,7 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 
 /**
  * The n8n error with exactly this message. n8n replaces a message that contains a system error code anywhere,
- * such as "EPERM" in "housePermit", so the message is set again.
+ * such as "EPERM" in "housePermit", so the message is set again. If n8n keeps messages: that is not needed.
  * Noticed by: `test/engine/disbursement.test.mts`.
  * @param remedy the advice for the user, which n8n calls the description
  * @param data further data for a workflow that handles the error

@@ -153,13 +153,13 @@ export function requireReadable(cell: unknown, row: string, column: string): voi
 export function requireLegible(cell: unknown, field: string, isSentAsItIs: boolean): void {
 	const text = textOf(cell);
 	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
-	const isUnseen =
+	const hasUnseen =
 		/[\p{Co}\p{Cn}]/u.test(text) || (isSentAsItIs && text.replace(invisible, '') !== text);
 	// This character shows the letters and digits behind it in reverse order.
 	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
 	refuseIf(field, isText ? text : cell, [
 		[!isText, 'is not text', 'Write it as text, or as a number.'],
 		[isFormulaError(text), 'is an error of a formula', 'Correct the formula.'],
-		[isUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],
+		[hasUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],
 	]);
 }

@@ -21,13 +21,13 @@ interface Claim {
 	/** The error of a field that cannot be used. */
 	problem?: InvalidValueError;
 	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
-	timeLeftMs?: () => number;
+	mayTakeMs?: () => number;
 }
 
-/** A used claim. `tries`: only these may use it. `timeLeftMs`: the time left, by the text of Not After. */
+/** A used claim. `tries`: only these may use it. `mayTakeMs`: that of the claim, by the text of Not After. */
 interface UsedClaim {
 	tries: object;
-	timeLeftMs: Map<string, () => number>;
+	mayTakeMs: Map<string, () => number>;
 }
 
 /**
@@ -54,12 +54,12 @@ export function useClaim(
 		const execution = requiredText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const used = usedClaims.get(claim) ?? { tries, timeLeftMs: new Map<string, () => number>() };
+		const used = usedClaims.get(claim) ?? { tries, mayTakeMs: new Map<string, () => number>() };
 		usedClaims.set(claim, used);
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
 		if (used.tries !== tries) return { objection: claimUsedBefore };
-		return { timeLeftMs: readNotAfter(read('notAfter', itemIndex), used) };
+		return { mayTakeMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
 		return { problem: asInvalidValue(error) };
 	}
@@ -83,7 +83,7 @@ const maxNotAfterMs = 12 * 3_600_000;
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
-	const known = used.timeLeftMs.get(text);
+	const known = used.mayTakeMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
@@ -92,9 +92,9 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const passedMs = stopwatch();
 	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the
 	// gate gives it to another execution.
-	const timeLeftMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
-	used.timeLeftMs.set(text, timeLeftMs);
-	return timeLeftMs;
+	const mayTakeMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
+	used.mayTakeMs.set(text, mayTakeMs);
+	return mayTakeMs;
 }
 
 const callGateAgain =

@@ -42,12 +42,12 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
-	const toBePaid = entries.filter(isPayment).filter((entry) => !isFailed(entry));
+	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const refused =
-		refusalIfAboveLimit(toBePaid, options.maxTotal) ??
+		refusalIfAboveLimit(acceptable, options.maxTotal) ??
 		(await refusalIfUncovered(run, record, pending));
 	if (refused !== undefined) return await endRefused(refused);
-	hintAtPeopleTwice(context, toBePaid);
+	hintAtPeopleTwice(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else {

@@ -24,7 +24,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		const { objection, problem } = claims[entry.itemIndex] ?? {};
 		entry.result = objection;
 		if (problem !== undefined) throw problem;
-		requireOtherLook(context, entry.itemIndex, firsts);
+		requireReferenceOfItsOwn(context, entry.itemIndex, firsts);
 		readPayee(read, entry);
 	};
 	const settings = await loadSettings(context, () => {
@@ -42,7 +42,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		for (const entry of pending) entry.result = resultOfState(entry, 'unused');
 	} else if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
-		const timeLeftMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.timeLeftMs?.() ?? 0;
+		const timeLeftMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.mayTakeMs?.() ?? 0;
 		await sendConcurrently(run, pending, timeLeftMs);
 	}
 	return reportRun(context, options, entries);
@@ -82,7 +82,7 @@ function requireEachOnce(context: IExecuteFunctions): void {
  * different versions of Unicode, so the gate hands out a few such pairs; the others of the run are paid.
  * @throws {InvalidValueError}
  */
-function requireOtherLook(
+function requireReferenceOfItsOwn(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	firsts: Map<string, number>,

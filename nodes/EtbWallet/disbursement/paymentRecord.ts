@@ -175,8 +175,8 @@ export class PaymentRecord {
 	 */
 	async end(ended: Payment[]): Promise<void> {
 		if (ended.length === 0) return;
-		const isAlwaysDone = true;
-		await this.change(async (change) => await this.recordEnded(change, ended), isAlwaysDone);
+		const alsoIfStopped = true;
+		await this.change(async (change) => await this.recordEnded(change, ended), alsoIfStopped);
 	}
 
 	/**
@@ -246,12 +246,12 @@ export class PaymentRecord {
 		return ageMs !== undefined && ageMs() < ownForMs;
 	}
 
-	/** @param isAlwaysDone whether it waits for the lock also when the run is stopped */
+	/** @param alsoIfStopped whether it waits for the lock also when the run is stopped */
 	private async change<Value>(
 		work: (change: RecordChange) => Promise<Value>,
-		isAlwaysDone = false,
+		alsoIfStopped = false,
 	): Promise<Value> {
-		const stop = isAlwaysDone ? undefined : this.stop;
+		const stop = alsoIfStopped ? undefined : this.stop;
 		return await this.untilDeadline(
 			exclusively(this.context, async (marks) => await RecordChange.make(marks, work), stop),
 		);
@@ -297,8 +297,8 @@ async function havingFact<Each extends Keyed>(
 	references: Each[],
 	alsoAsk?: (each: Each) => string,
 ): Promise<ReadonlySet<Each>> {
-	const alone = await change.ask(references.map((each) => factMark(fact, each)));
-	const candidates = references.filter((each) => alone.has(factMark(fact, each)));
+	const recorded = await change.ask(references.map((each) => factMark(fact, each)));
+	const candidates = references.filter((each) => recorded.has(factMark(fact, each)));
 	const others = alsoAsk === undefined ? [] : candidates.map(alsoAsk);
 	const known = await change.ask([
 		...candidates.map((each) => confirmedMark(fact, each)),

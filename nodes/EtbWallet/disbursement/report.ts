@@ -34,20 +34,20 @@ const listsOf = (entries: Entry[]): Lists =>
 
 /** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(lists: Lists, { mode }: RunOptions): string {
-	const aim = mode === 'dryRun' ? 'ready' : 'paid';
+	const wanted = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = outcomeTexts.flatMap(({ outcome, counted }) => {
 		const count = lists.get(outcome)?.length ?? 0;
-		return count > 0 || outcome === aim ? [`${count} ${counted}`] : [];
+		return count > 0 || outcome === wanted ? [`${count} ${counted}`] : [];
 	});
-	const reached = lists.get(aim) ?? [];
+	const reached = lists.get(wanted) ?? [];
 	const total = sum(reached.map(({ amount = '0' }) => amount));
 	const others = reached.filter(({ result }) => result?.code === 'otherAmount').length;
 	const remark =
 		others === 0
 			? ''
 			: `. For ${others} of them the service names another amount: see amountEtb and requestedAmountEtb`;
-	const aimed = mode === 'dryRun' ? 'Dry run: ' : '';
-	return `${aimed}${counts.join(', ')}, total ${formatEtb(total)}${remark}`;
+	const prefix = mode === 'dryRun' ? 'Dry run: ' : '';
+	return `${prefix}${counts.join(', ')}, total ${formatEtb(total)}${remark}`;
 }
 
 /** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
@@ -110,14 +110,14 @@ export function runError(
 	const lists = listsOf(entries);
 	const isStarted = entries.some((each) => each.result && !codesOfFields.has(each.result.code));
 	// A run that is refused after an earlier try tells what that try sent.
-	const tells = isStarted && (entries.length > 1 || failedEntry === undefined);
+	const hasSummary = isStarted && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined ? aboutRun(result, lists) : aboutPayment(result, lists, failedEntry);
-	const summary = tells ? [`This run: ${summaryOf(lists, options)}`] : [];
+	const summary = hasSummary ? [`This run: ${summaryOf(lists, options)}`] : [];
 	return operationError(
 		context.getNode(),
 		[...texts, ...summary].join('. ') + place,
-		[advice.join('. '), ...(tells ? listTexts(lists) : [])].join('<br/>'),
+		[advice.join('. '), ...(hasSummary ? listTexts(lists) : [])].join('<br/>'),
 		failedEntry?.itemIndex,
 		{
 			outcome,

@@ -42,7 +42,7 @@ export async function loadSettings(
 
 /** By item, the entries of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
 const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
-	triesOf<EndedEntry>(context).done;
+	triesOf<EndedEntry>(context).results;
 
 /**
  * Reads and checks the payments of all items; what cannot be used ends as that.

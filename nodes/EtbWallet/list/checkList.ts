@@ -138,11 +138,11 @@ function walletsOf(people: Known['people'], setsUpPeople: boolean, heading: stri
 			return withProblem(`There is no wallet in ${heading}. Write it, or fill in Known People.`);
 		}
 		if (person.key === '') return row;
-		const [known, ...others] = byNumber.get(person.key) ?? [];
-		const knownWallet = known?.userId ?? '';
+		const [inPeople, ...others] = byNumber.get(person.key) ?? [];
+		const knownWallet = inPeople?.userId ?? '';
 		const wallet = comparableText(person.userId || knownWallet);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
-		const otherOwner = owners.find((each) => each !== known);
+		const otherOwner = owners.find((each) => each !== inPeople);
 		if (others.length > 0) return withProblem('Known People has this employee number twice.');
 		if (otherOwner !== undefined)
 			return withProblem(

@@ -63,11 +63,14 @@ function changesOf(person: Person, history: History, { payments }: Known): Remar
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
 }
 
+/** Amounts in ETB have two decimals, and a table may store one in binary. */
+const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) < 0.001;
+
 /** @param when the time of `known`, such as `last time (2026-10)` */
 function differences(person: Person, known: Person | undefined, when: string, withAmount = true) {
 	if (known === undefined) return [];
 	const [amount = 0, was = 0] = [person.amountEtb, known.amountEtb];
-	const isOther = withAmount && amount > 0 && was > 0 && Math.abs(amount - was) > 0.001;
+	const isOther = withAmount && amount > 0 && was > 0 && !isSameAmount(amount, was);
 	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
 	const others = fields.flatMap(({ field, formOf, changed }) => {
 		const forms = [formOf(person[field]), formOf(known[field])];
@@ -82,7 +85,7 @@ const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now:
 	earlier
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyMs)
 		// The same amount for another purpose can be one list under two purposes. Another amount is usual.
-		.filter((each) => forPurpose.includes(each) || each.amountEtb === person.amountEtb)
+		.filter((each) => forPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb))
 		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remarkIf(

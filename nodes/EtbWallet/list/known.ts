@@ -35,13 +35,13 @@ export interface Known {
 export interface History {
 	/** The person in Known People. */
 	inPeople?: Person;
-	/** The entry of this very payment in the register, if it counts as paid. */
+	/** This very payment, if the register has it as paid. */
 	paid?: RegisteredPayment;
-	/** Its entries whose outcome is unknown, and which *Create* finds in the record of this workflow. */
+	/** Its rows that are unknown, and which *Create* finds in the record of this workflow. */
 	unknownHere: RegisteredPayment[];
 	/** Those of another workflow or reference. The record does not have them, so *Create* would pay. */
 	unknownElsewhere: RegisteredPayment[];
-	/** Other payments that the person got, oldest first. */
+	/** Other payments that the person got, of the oldest period first. */
 	earlier: RegisteredPayment[];
 	/** Those of `earlier` for the purpose of the list. */
 	forPurpose: RegisteredPayment[];
@@ -105,8 +105,11 @@ export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayme
 const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
 export const isPaid = ({ outcome }: RegisteredPayment): boolean => paidOutcomes.has(outcome);
 
-const byTime = (one: RegisteredPayment, other: RegisteredPayment): number =>
-	one.period + one.paidAt < other.period + other.paidAt ? -1 : 1;
+/** By period, and in a period by time. */
+function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
+	const [first, second] = [one.period + one.paidAt, other.period + other.paidAt];
+	return first === second ? 0 : first < second ? -1 : 1;
+}
 
 /** Makes the function that finds the history of a person by their key. */
 export function historyIn(
@@ -126,12 +129,12 @@ export function historyIn(
 	return (key) => {
 		if (key === '') return noHistory;
 		const reference = comparableText(referenceOf(purpose, period, key));
-		const entries = (byReference.get(reference) ?? []).map(({ payment }) => payment);
-		const paid = entries.find(isPaid);
-		const unknown = entries.filter(({ outcome }) => !paid && outcome === 'unknown');
+		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
+		const paid = rows.find(isPaid);
+		const unknown = rows.filter(({ outcome }) => !paid && outcome === 'unknown');
 		const isHere = (each: RegisteredPayment): boolean =>
 			each.reference === reference && isOfWorkflow(each);
-		const earlier = (paidTo.get(key) ?? []).filter((each) => !entries.includes(each)).sort(byTime);
+		const earlier = (paidTo.get(key) ?? []).filter((each) => !rows.includes(each)).sort(byPeriod);
 		return {
 			inPeople: peopleByKey.get(key),
 			paid,

@@ -1,7 +1,7 @@
 /**
  * Serializes access to the record of a workflow's nodes over all processes of n8n. An access reads the record
  * and writes it afterwards, so two accesses at once would lose changes. The lock is the row of n8n's database
- * that holds the entries of the whole workflow. A process that wants the lock acts by the state of the row:
+ * that holds the marks of the whole workflow. A process that wants the lock acts by the state of the row:
  *
  * - There is no row: no process holds the lock. The process adds *lock*. The database lets one process insert
  *   the row, and this process holds the lock.
@@ -11,7 +11,7 @@
  *   to 40 s of this state, the process removes the marks of others, then the row, and tries again.
  * - The row has *lock*, and not all marks of the process: another process acquired the lock since. The
  *   process starts its 30 to 40 s again.
- * - The row has other entries: a node such as Remove Duplicates uses it. The process removes its own marks,
+ * - The row has other texts: a node such as Remove Duplicates uses it. The process removes its own marks,
  *   and fails.
  *
  * The holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
@@ -69,7 +69,7 @@ export async function exclusively<Value>(
 	access: (marks: Marks) => Promise<Value>,
 	stop?: AbortSignal,
 ): Promise<Value> {
-	return await inTurn(context.getWorkflow().id ?? '', async (isFirst) => {
+	return await inTurn(`record ${context.getWorkflow().id}`, async (isFirst) => {
 		// The pause lets other processes acquire the lock.
 		if (!isFirst) await pause(shortPauseMs(), stop);
 		return await whileLocked(context, access, stop);
@@ -191,10 +191,10 @@ async function release(lockRow: Marks): Promise<void> {
 	await lockRow.clear();
 }
 
-/** @throws {Error} when the row has entries of another node: then it cannot be the lock */
+/** @throws {Error} when the row has texts of another node: then it cannot be the lock */
 async function throwIfForeign(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
-	// n8n gives only a count. Once all marks of the lock are stored, a higher count proves entries of another
+	// n8n gives only a count. Once all marks of the lock are stored, a higher count proves texts of another
 	// node.
 	const marks = [lockMark, ...waitingMarks];
 	await lockRow.add(marks);
