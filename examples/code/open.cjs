@@ -4,8 +4,8 @@ if (isSettling) {
 	const now = registered.map((row) => changed.get(row.reference) ?? row);
 	const parts = byPeriod(now, (...paid) => `<p>${heading(...paid)}</p>`);
 	const unknown = now.filter(is('unknown'));
-	const isOwn = ({ workflow }) => !workflow || workflow.endsWith(`(${$workflow.id})`);
-	const toAnswer = unknown.filter((row) => row.reference && isOwn(row));
+	const [elsewhere, own] = [unknown.filter(isOfOther), unknown.filter((row) => !isOfOther(row))];
+	const toAnswer = own.filter(({ reference }) => reference);
 	const options = ['Not known yet', 'It was paid', 'It was not paid'];
 	const questions = toAnswer.flatMap((row) => {
 		const name = encodeURIComponent(row.reference);
@@ -23,9 +23,15 @@ if (isSettling) {
 		cut > 0 && `<p>Transactions that were not whole, and are not recorded: ${cut}.</p>`,
 		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];
-	const nothing = toAnswer.length === 0 && '<p>Nothing is to be recorded here.</p>';
+	const left = [
+		toAnswer.length === 0 && '<p>Nothing is to be recorded here.</p>',
+		elsewhere.length > 0 &&
+			`<p>UNKNOWN of another workflow: ${people(elsewhere)}. Below stands which. It is recorded there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>.</p>`,
+	];
 	const fields =
-		$runIndex === 0 ? [page(nothing, ...parts), ...questions] : [page(...recorded, ...parts)];
+		$runIndex === 0
+			? [page(...left, ...parts), ...questions]
+			: [page(...recorded, ...left, ...parts)];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
 	return [...asked, ...toPlaces(rows)].map((json) => ({ json }));

@@ -28,6 +28,11 @@ const here = new Set([...results, ...thisTime].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !here.has(row.person));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
+const namesOf = (rows) =>
+	rows
+		.slice(0, 5)
+		.map(({ name }) => text(name))
+		.join(', ') + (rows.length > 5 ? `, ${rows.length - 5} more` : '');
 const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
 const marked = ready.filter((row) => isMarked(row) || isSettled(row) || again.includes(row));
@@ -60,10 +65,10 @@ const question = [
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
 	rounded.length > 0 &&
-		`<p>Rounded amounts: ${rounded.length}. The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
+		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
 ];
 const result = [
-	`<h2>${text(forWhat({ purpose, period }))}. ${headings.join('. ')}</h2>`,
+	`<h2>${[text(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
 		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${link('-open', 'What is open')}.</p>`,

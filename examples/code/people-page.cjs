@@ -8,13 +8,14 @@ const { payroll } = all(() => $('Set up people'))[0];
 const others = all(() => $('People')).filter((one) => one.payroll !== payroll);
 const theirs = new Set(others.map(({ person }) => person));
 const elsewhere = same.filter(({ person }) => theirs.has(person));
+const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) => code !== 'new') });
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${text(error.message)}. ${text(error.remedy)}</p>`
 		: `<h2>${people(fresh)} new, ${changed.length} changed, ${same.length} as before</h2>`,
 	section('Cannot be used', problems),
 	section(`Not paid by ${payroll}: the table has another payroll, which stays`, elsewhere),
-	section('New: they get a wallet', fresh),
+	section('New: they get a wallet', fresh.map(withoutNew)),
 	section('Changed', changed),
 	noPersons(rows.filter(isNoPerson)),
 );

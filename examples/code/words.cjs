@@ -1,4 +1,4 @@
-// In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, radio.
+// In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, radio.
 // Takes a function, because n8n changes the name of a node behind a dollar sign when somebody renames it.
 const all = (nodeOf, ...run) => {
 	try {
@@ -16,6 +16,7 @@ const sum = (rows) => {
 };
 const people = ({ length }) => `${length} ${length === 1 ? 'person' : 'people'}`;
 const local = (time) => DateTime.fromJSDate(new Date(time)).setZone('Africa/Addis_Ababa');
+const isOfOther = ({ workflow }) => workflow && !workflow.endsWith(`(${$workflow.id})`);
 const minuteOf = (time) => local(time).toFormat('yyyy-LL-dd HH:mm');
 const titles = { unknown: 'UNKNOWN', notPaid: 'Not paid', paid: 'Paid' };
 const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 'Other payments';
@@ -54,7 +55,7 @@ const tell = (row, index, rows) => {
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		settled.settledBy &&
 			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy}`,
-		...[wallet && `Wallet ${wallet}`, row.phone, workflow && `By ${workflow}`],
+		...[wallet && `Wallet ${wallet}`, row.phone, isOfOther({ workflow }) && `By ${workflow}`],
 	];
 };
 const heading = (title, rows) => {

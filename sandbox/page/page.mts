@@ -88,9 +88,7 @@ const time = (ms: number): Html => {
 };
 
 const short = (value: string): Html =>
-	html`<code class="short" title="${value}"
-		>${value.length > 16 ? `${value.slice(0, 8)}…${value.slice(-6)}` : value}</code
-	>`;
+	html`<code class="short">${value}</code>`;
 
 const empty = (text: string): Html => html`<p class="empty">${text}</p>`;
 
