@@ -24,7 +24,7 @@ if (isSettling) {
 		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];
 	const left = [
-		toAnswer.length === 0 && '<p>Nothing is to be recorded here.</p>',
+		toAnswer.length === 0 && '<p>Nothing more is to be recorded on this page.</p>',
 		elsewhere.length > 0 &&
 			`<p>UNKNOWN of another workflow: ${people(elsewhere)}. Below stands which. It is recorded there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>.</p>`,
 	];

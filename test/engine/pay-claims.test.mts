@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { RunOptions, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, runNode } from '../support/engine/engine.mts';
+import { property } from '../../nodes/shared/unknownValues.ts';
 import { answerOf, nodeId, codesOf, payInEachTest, sandbox } from '../support/engine/paying.mts';
 
 let executions = 0;
@@ -194,11 +195,35 @@ describe('in time', () => {
 		expect(sandbox.requests).toHaveLength(1);
 	});
 
+	test('a payment that begins late has the whole half of the lease for its answer', async () => {
+		const clock = jest.spyOn(Date, 'now');
+		sandbox.faults.plan('POST /disburse', ({ body }) => {
+			if (property(body, 'toUserId') === 'etbw_b')
+				return { process: 'before-answer', answer: 'normal', delayMs: 2_200 };
+			const later = Date.now() + 18_000;
+			clock.mockReturnValue(later);
+			return undefined;
+		});
+		const items = handedOut(['a', 'b'], { notAfter: inMs(20_000) });
+		const result = await pay(items, {}, { options: { concurrency: 1 } });
+		expect(codesOf(result)).toEqual(['paid', 'paid']);
+	});
+
 	test('a payment does not go on for longer than half of the lease', async () => {
 		sandbox.faults.next('POST /disburse', 'timeoutAfterPaying');
 		const result = await pay(handedOut(['a'], { notAfter: inMs(1_000) }));
 		expect(codesOf(result)).toEqual(['noAnswer']);
 	});
+});
+
+test('a claim is still used after thousands of others', async () => {
+	const [first = { claim: '' }] = handedOut(['a']);
+	expect(codesOf(await pay([first]))).toEqual(['paid']);
+	const others = Array.from({ length: 3_000 }, (_, index) => ({
+		...{ ...first, claim: randomUUID(), reference: `other-${index}`, toUserId: '' },
+	}));
+	await pay(others);
+	expect(codesOf(await pay([first]))).toEqual(['claimUsed']);
 });
 
 test('stopping the execution stops sending within those in flight', async () => {
