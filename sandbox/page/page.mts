@@ -87,8 +87,7 @@ const time = (ms: number): Html => {
 	return html`<time datetime="${iso}">${iso.slice(11, 19)} UTC</time>`;
 };
 
-const short = (value: string): Html =>
-	html`<code class="short">${value}</code>`;
+const short = (value: string): Html => html`<code class="short">${value}</code>`;
 
 const empty = (text: string): Html => html`<p class="empty">${text}</p>`;
 
