@@ -4,11 +4,8 @@ import { othersAmong } from '../../shared/grouped';
 import { comparablePhone, comparableText } from '../../shared/lookalikes';
 import { dayMs, localTime } from '../../shared/period';
 import { isPaid, type History, type Known } from './known';
-import { remarkIf, type Remark } from './remarks';
+import { latelyDays, remarkIf, type Remark } from './remarks';
 import type { Person, ReadRow } from './rows';
-
-/** How long a payment for another period is worth a remark, in ms. */
-const latelyMs = 10 * dayMs;
 
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
@@ -83,7 +80,7 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 /** Remarks on payments to a person shortly before `now`, if this one is not paid yet. */
 const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now: Date) =>
 	earlier
-		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyMs)
+		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		// The same amount for another purpose can be one list under two purposes. Another amount is usual.
 		.filter((each) => forPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb))
 		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {

@@ -1,3 +1,6 @@
+/** For how many days a payment for another period is worth a remark. */
+export const latelyDays = 10;
+
 /** Remarks on rows, for the person who approves the list. docs/operations.md has the same table. */
 export const remarkCodes = {
 	rounded: 'Rounded to two decimals',
@@ -14,7 +17,7 @@ export const remarkCodes = {
 	samePhone: 'The same telephone as another number',
 	sameWallet: 'The same wallet as another number',
 	sameEmail: 'The same email address as another number',
-	paidLately: 'Paid in the last 10 days',
+	paidLately: `Paid in the last ${latelyDays} days`,
 	unknownBefore: 'It is unknown whether this was paid',
 	walletInListOnly: 'The wallet stands in this list alone',
 	total: 'This row is a total',

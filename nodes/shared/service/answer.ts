@@ -6,8 +6,8 @@ import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
 import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
-import { contradictionOfRefusal, contradictionOfSuccess, type Asked } from './contradiction';
-import { changes, mayRepeat } from './request';
+import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
+import { changes, mayRepeat, type Asked } from './request';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**

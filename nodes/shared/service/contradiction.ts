@@ -15,13 +15,7 @@ import {
 	successWords,
 	vagueStatuses,
 } from './paymentWords';
-import type { ServiceRequest } from './request';
-
-/** The parts of a request that decide what its answer means. */
-export type Asked = Pick<
-	ServiceRequest,
-	'method' | 'body' | 'answersWith' | 'movesMoney' | 'defaultOutput'
->;
+import type { Asked } from './request';
 
 /**
  * Whether an answer with a success status contradicts itself, or what was sent. The service document (§4)

@@ -17,6 +17,12 @@ export interface ServiceRequest {
 	remedies?: Remedies;
 }
 
+/** The parts of a request that decide what its answer means. */
+export type Asked = Pick<
+	ServiceRequest,
+	'method' | 'body' | 'answersWith' | 'movesMoney' | 'defaultOutput'
+>;
+
 /** By status. */
 export type Remedies = Readonly<Record<number, string>>;
 
