@@ -1,6 +1,6 @@
 /** The documents have what the nodes have as data: every code that an item can carry, every option and every column of a list. */
 import { readFileSync } from 'node:fs';
-import { checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
+import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
 import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
 import { optionalColumns } from '../../nodes/EtbWallet/list/readList.ts';
-import { duePeriod, readPeriod } from '../../nodes/shared/period.ts';
+import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
-import { textOf } from '../../nodes/shared/spreadsheet.ts';
+import { textOf } from '../../nodes/EtbWallet/list/spreadsheet.ts';
 
 const now = new Date('2026-10-26T08:00:00Z');
 /** The lists here name no wallet. */

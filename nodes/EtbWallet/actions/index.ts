@@ -2,9 +2,9 @@
 import { updateDisplayOptions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
 import { getBalance } from './balance/getBalance.operation';
-import { checkList } from './disbursement/checkList.operation';
+import { checkListOperation } from './disbursement/checkList.operation';
 import { createDisbursement } from './disbursement/createDisbursement.operation';
-import { payClaims } from './disbursement/payClaims.operation';
+import { payClaimsOperation } from './disbursement/payClaims.operation';
 import { getFee } from './fee/getFee.operation';
 import { updateFee } from './fee/updateFee.operation';
 import type { Operation } from '../operation';
@@ -31,7 +31,7 @@ export const resources: Resource[] = [
 		name: 'Disbursement',
 		value: 'disbursement',
 		description: 'Payments of ETB to users',
-		operations: [createDisbursement, checkList, payClaims],
+		operations: [createDisbursement, checkListOperation, payClaimsOperation],
 	},
 	{
 		name: 'Fee',

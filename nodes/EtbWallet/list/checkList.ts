@@ -1,10 +1,11 @@
 /** Makes payments of the rows of a list: payee, amount, period and reference of each. */
-import { grouped, othersAmong } from '../../shared/grouped';
+import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/lookalikes';
-import { ethiopianYearRemark, periodIn, type Period } from '../../shared/period';
-import { textOf } from '../../shared/spreadsheet';
+import { ethiopianYearRemark, periodIn, type Period } from './period';
+import { textOf } from './spreadsheet';
 import { remarksAmong } from './compare';
+import { othersAmong } from './othersAmong';
 import { readList, type Column, type HeadingOf } from './readList';
 import { historyIn, paymentsIn, peopleIn, referenceOf } from './known';
 import type { History, Known, RegisteredPayment } from './known';
@@ -80,10 +81,10 @@ export function checkList(
 	};
 	const withWallet = walletsOf(known.people, settings.setsUpPeople === true, headingOf('userId'));
 	const rows = read.map((row) => (isPerson(row) ? withWallet(row) : row));
-	const listed = rows.filter(isPerson);
-	const duplicatesOf = duplicatesAmong(listed, headingOf);
+	const personRows = rows.filter(isPerson);
+	const duplicatesOf = duplicatesAmong(personRows, headingOf);
 	const historyOf = historyIn(known, settings);
-	const remarksOf = remarksAmong(listed, known, now);
+	const remarksOf = remarksAmong(personRows, known, now);
 
 	return rows.map((row) => {
 		const { itemIndex, line, cells, others, person } = row;
@@ -107,7 +108,7 @@ export function checkList(
 				purpose,
 				problem,
 				remarks,
-				...(status === 'ready' && payable(person, settings)),
+				...(status === 'ready' && paymentFieldsOf(person, settings)),
 				...(person.key !== '' && (known.people ?? known.payments) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registered(lastTime) }),
 				...(status === 'paidBefore' && history.paid && { paid: registered(history.paid) }),
@@ -201,7 +202,10 @@ function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 }
 
 /** The fields by which a row is paid. Amounts are in ETB. */
-const payable = ({ key, amountEtb, listedEtb }: Person, { purpose, period }: ListSettings) => ({
+const paymentFieldsOf = (
+	{ key, amountEtb, listedEtb }: Person,
+	{ purpose, period }: ListSettings,
+) => ({
 	amountEtb,
 	reference: referenceOf(purpose, period, key),
 	...(listedEtb !== undefined && { listedEtb }),

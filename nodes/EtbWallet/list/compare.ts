@@ -1,8 +1,8 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { othersAmong } from '../../shared/grouped';
 import { comparablePhone, comparableText } from '../../shared/lookalikes';
-import { dayMs, localTime } from '../../shared/period';
+import { dayMs, localTime } from './period';
+import { othersAmong } from './othersAmong';
 import { isPaid, type History, type Known } from './known';
 import { latelyDays, remarkIf, type Remark } from './remarks';
 import type { Person, ReadRow } from './rows';

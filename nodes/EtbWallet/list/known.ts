@@ -2,8 +2,8 @@
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText, employeeKey } from '../../shared/lookalikes';
-import { periodIn, type Period } from '../../shared/period';
-import { fieldIn } from '../../shared/spreadsheet';
+import { periodIn, type Period } from './period';
+import { fieldIn } from './spreadsheet';
 import { isObject, property } from '../../shared/unknownValues';
 import { employeeIn, personIn, type Person } from './rows';
 

@@ -7,7 +7,7 @@ import {
 	requireReadable,
 	textOf,
 	valueIn,
-} from '../../shared/spreadsheet';
+} from './spreadsheet';
 import { messageOf } from '../../shared/unknownValues';
 
 /** The columns of each list. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
@@ -169,7 +169,7 @@ function requireColumns({ headings, places, line }: HeadingRow, headingOf: Headi
 	const missing = columnNames.filter((column) => isNeeded(column) && !places.get(column)?.length);
 	if (missing.length > 0) {
 		throw new InvalidValueError(
-			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${listed(headings)}${line > 0 ? ` (row ${line})` : ''}`,
+			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${quotedList(headings)}${line > 0 ? ` (row ${line})` : ''}`,
 			`Rename your headings. Or let whoever made the workflow write into Columns of this node, once, which of them is ${missing.join(', ')}.`,
 		);
 	}
@@ -181,13 +181,14 @@ function requireColumns({ headings, places, line }: HeadingRow, headingOf: Headi
 		);
 		if (found.length === 0 || same.length < 2) continue;
 		throw new InvalidValueError(
-			`The list has ${same.length} columns for ${show(headingOf(column))}: ${listed(same)}`,
+			`The list has ${same.length} columns for ${show(headingOf(column))}: ${quotedList(same)}`,
 			'Rename or delete all of them but one. Or let whoever made the workflow write the exact heading into Columns of this node.',
 		);
 	}
 }
 
-const listed = (texts: string[]): string => texts.filter(Boolean).map(show).join(', ') || 'empty';
+const quotedList = (texts: string[]): string =>
+	texts.filter(Boolean).map(show).join(', ') || 'empty';
 
 /**
  * Refuses a second row of headings, below which a column may mean something else, such as gross for net. Such
@@ -208,7 +209,7 @@ function requireOneTable(rows: readonly SheetRow[], { headings, places }: Headin
 		const hasOnlyWords = isWord && !filled.some((text) => /\p{N}/u.test(text));
 		if (repeated.size < 2 && !isInPlace && !hasOnlyWords) continue;
 		throw new InvalidValueError(
-			`Row ${line} of the list has headings again, or words alone: ${listed(filled)}`,
+			`Row ${line} of the list has headings again, or words alone: ${quotedList(filled)}`,
 			'Make a list of its own of each table, because below other headings a column may mean something else. If the row only repeats the headings, or is a signature, delete it. If it is a person, write the amount.',
 		);
 	}

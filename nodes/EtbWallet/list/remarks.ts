@@ -1,4 +1,4 @@
-/** For how many days a payment for another period is worth a remark. */
+/** The number of days for which a payment to the same person is worth a remark. */
 export const latelyDays = 10;
 
 /** Remarks on rows, for the person who approves the list. docs/operations.md has the same table. */

@@ -12,7 +12,7 @@ import {
 	requireLegible,
 	textOf,
 	valueIn,
-} from '../../shared/spreadsheet';
+} from './spreadsheet';
 import type { Column, HeadingOf, SourceRow } from './readList';
 import { remarkIf, type Remark } from './remarks';
 

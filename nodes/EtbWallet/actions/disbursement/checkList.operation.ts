@@ -5,10 +5,10 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 } from 'n8n-workflow';
-import { checkList as check, type ListSettings } from '../../list/checkList';
+import { checkList, type ListSettings } from '../../list/checkList';
 import { columnNames, optionalColumns, requiredColumns, type Column } from '../../list/readList';
 import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
-import { readPeriod } from '../../../shared/period';
+import { readPeriod } from '../../list/period';
 import {
 	errorItem,
 	hasExpression,
@@ -43,7 +43,7 @@ const ownHeading = (
 });
 
 /** The operation calls no service, and needs no credential. */
-export const checkList: Operation = {
+export const checkListOperation: Operation = {
 	option: {
 		name: 'Check List',
 		value: 'checkList',
@@ -147,7 +147,7 @@ export const checkList: Operation = {
 /** @throws {InvalidValueError} */
 function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExecutionData[] {
 	const items = context.getInputData().map(({ json }) => json);
-	return check(items, readSettings(context, read)).map(({ itemIndex, row }) => ({
+	return checkList(items, readSettings(context, read)).map(({ itemIndex, row }) => ({
 		json: { ...row } as IDataObject,
 		pairedItem: { item: itemIndex },
 	}));

@@ -1,6 +1,6 @@
 /** Disbursement → Pay Claims: the fields of a payment that the gate hands out. `disbursement/` pays it. */
 import type { INodeProperties } from 'n8n-workflow';
-import { payClaims as execute } from '../../disbursement/payClaims';
+import { payClaims } from '../../disbursement/payClaims';
 import type { Operation } from '../../operation';
 import { concurrency, optionsField, timeout } from './sendOptions';
 
@@ -14,7 +14,7 @@ const field = (displayName: string, name: string, description: string): INodePro
 });
 
 /** Endpoint 7 of the service document §4, for the workflow of the pay gate. */
-export const payClaims: Operation = {
+export const payClaimsOperation: Operation = {
 	option: {
 		name: 'Pay Claims',
 		value: 'payClaims',
@@ -33,5 +33,5 @@ export const payClaims: Operation = {
 		),
 		optionsField([concurrency, timeout]),
 	],
-	execute,
+	execute: payClaims,
 };

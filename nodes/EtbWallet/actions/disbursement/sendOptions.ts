@@ -1,6 +1,6 @@
 /** The option fields that all paying operations have. */
 import type { INodeProperties } from 'n8n-workflow';
-import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
+import { maxConcurrency, minTimeoutMs, optionsWhenNoneSaved } from '../../disbursement/options';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
 
 export const concurrency: INodeProperties = {
@@ -8,7 +8,7 @@ export const concurrency: INodeProperties = {
 	name: 'concurrency',
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: maxConcurrency },
-	default: 10,
+	default: optionsWhenNoneSaved.concurrency,
 	description:
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
 };
@@ -18,7 +18,7 @@ export const timeout: INodeProperties = {
 	name: 'timeout',
 	type: 'number',
 	typeOptions: { minValue: minTimeoutMs, maxValue: maxTimeoutMs },
-	default: 60000,
+	default: optionsWhenNoneSaved.timeoutMs,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
 };

@@ -1,5 +1,5 @@
 /** Periods of a list, and the period that is due. */
-import { InvalidValueError, isAbsent, refuseIf, show } from './invalidValue';
+import { InvalidValueError, isAbsent, refuseIf, show } from '../../shared/invalidValue';
 
 /** A month, as `YYYY-MM`: the period that begins on the pay day of this month. */
 export type Period = string;

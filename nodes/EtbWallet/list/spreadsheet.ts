@@ -1,7 +1,7 @@
 /** Reads the cells of spreadsheets and CSV files, whatever program wrote them. */
-import { InvalidValueError, refuseIf, show } from './invalidValue';
-import { invisible } from './lookalikes';
-import { property } from './unknownValues';
+import { InvalidValueError, refuseIf, show } from '../../shared/invalidValue';
+import { invisible } from '../../shared/lookalikes';
+import { property } from '../../shared/unknownValues';
 
 /** The form of nearly all cells. Their text needs no change. */
 const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
