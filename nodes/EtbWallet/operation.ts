@@ -4,7 +4,7 @@ import { loadAccount, type Account } from '../shared/account';
 import { errorItem, triesOf } from '../shared/n8n';
 import { callService, type ServiceResult } from '../shared/service/call';
 import { failureError, invalidValueError, invalidValueFailure } from '../shared/service/failure';
-import { mayRepeat, type ServiceRequest } from '../shared/service/request';
+import { isIdempotent, type ServiceRequest } from '../shared/service/request';
 import { hideSecrets } from '../shared/service/secrets';
 import type { ParameterReader } from './parameters';
 
@@ -59,14 +59,14 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
-		const { results: resultsBefore } = triesOf<ServiceResult>(context);
+		const { results: keptResults } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, request] of prepared.entries()) {
 			if (stop?.aborted === true) break;
 			const result =
-				resultsBefore.get(itemIndex) ??
+				keptResults.get(itemIndex) ??
 				('ok' in request ? request : await callService(context, account, request, { stop }));
-			if (mustNotBeRepeated(request, result)) resultsBefore.set(itemIndex, result);
+			if (mustNotBeRepeated(request, result)) keptResults.set(itemIndex, result);
 			if (result.ok) {
 				output.push({ json: result.output, pairedItem: { item: itemIndex } });
 			} else if (context.continueOnFail()) {
@@ -75,7 +75,7 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 				output.push(errorItem({ ...error, ...(isUnknown && { outcome: 'unknown' }) }, itemIndex));
 			} else {
 				const { failure } = result;
-				const steps = [failure.remedy, describeCompletedItems(resultsBefore, account)].filter(
+				const steps = [failure.remedy, describeCompletedItems(keptResults, account)].filter(
 					Boolean,
 				);
 				throw failureError(
@@ -108,6 +108,6 @@ function describeCompletedItems(
 
 /** Whether the call was carried out, or may have been, and a second call would do it twice. */
 function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
-	if ('ok' in request || mayRepeat(request)) return false;
+	if ('ok' in request || isIdempotent(request)) return false;
 	return result.ok || result.failure.verdict === 'unknown';
 }

@@ -281,7 +281,7 @@ export const mistakes: Mutation[] = [
 		`${shared}/service/answer.ts`,
 		[
 			'A payment without an answer is sent again',
-			'isTemporary: mayRepeat(asked)',
+			'isTemporary: isIdempotent(request)',
 			'isTemporary: true',
 		],
 		['202 means that it was paid', 'new Set([202, 207])', 'new Set([207])'],

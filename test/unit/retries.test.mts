@@ -10,11 +10,11 @@ type Verdict = Exclude<Judgement['verdict'], 'done'>;
 type Verdicts = 'done' | Verdict | `${Verdict}, temporary`;
 
 /** A read, and what creates something; both take any object for an answer. */
-const request = (mayRepeat: boolean): ServiceRequest => ({
-	...{ method: mayRepeat ? 'GET' : 'POST', path: '/x' },
+const request = (isIdempotent: boolean): ServiceRequest => ({
+	...{ method: isIdempotent ? 'GET' : 'POST', path: '/x' },
 });
-const verdictOf = (mayRepeat: boolean, attempt: Attempt): Verdicts => {
-	const judgement = judge(request(mayRepeat), attempt);
+const verdictOf = (isIdempotent: boolean, attempt: Attempt): Verdicts => {
+	const judgement = judge(request(isIdempotent), attempt);
 	if (judgement.verdict === 'done') return 'done';
 	return judgement.isTemporary ? `${judgement.verdict}, temporary` : judgement.verdict;
 };

@@ -7,7 +7,7 @@ import { hasFields } from '../unknownValues';
 import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
 import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
-import { changes, mayRepeat, type Asked } from './request';
+import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**
@@ -18,7 +18,7 @@ export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
  * The verdict on one attempt. `notDone`: it was not carried out, or it only reads. `unknown`: it may have
- * been carried out. `isTemporary`: the failure is usually temporary, and a repetition is safe. `problem`
+ * been carried out. `isTemporary`: the failure can be temporary, and a repetition is safe. `problem`
  * follows the status in the message.
  */
 export type Judgement =
@@ -32,10 +32,10 @@ const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]
  * Client errors and redirects that can also follow a request that was carried out: by 408 and 499 a proxy
  * says that it gave up waiting, by 302 and 303 a service says where to see what it did.
  */
-const ambiguousStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
+const undecidedStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /** Success statuses that leave open whether a payment was made: accepted, or done in part. */
-const openPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
+const undecidedPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
@@ -44,66 +44,66 @@ const openPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
  * result), and nothing in the answer that contradicts it. It is refused only by a status of a refusal, or
  * `success: false`, and a body that has nothing but the fields of a refusal (§7 does not show which).
  */
-export function judge(asked: Asked, attempt: Attempt): Judgement {
-	if (attempt.kind === 'noAnswer') return judgeNoAnswer(asked, attempt);
+export function judge(request: RequestTraits, attempt: Attempt): Judgement {
+	if (attempt.kind === 'noAnswer') return judgeNoAnswer(request, attempt);
 	const { status } = attempt;
-	const isOpen = asked.movesMoney === true && openPaymentStatuses.has(status);
-	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(asked, attempt);
-	const hasRefusalStatus = refuses(asked, status);
-	const problem = hasRefusalStatus ? contradictionOfRefusal(asked, attempt) : undefined;
+	const isOpen = request.movesMoney === true && undecidedPaymentStatuses.has(status);
+	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(request, attempt);
+	const hasRefusalStatus = refuses(request, status);
+	const problem = hasRefusalStatus ? contradictionOfRefusal(request, attempt) : undefined;
 	const isRefused = hasRefusalStatus && problem === undefined;
-	const wasNotDone = isRefused || !changes(asked);
+	const wasNotDone = isRefused || isReadOnly(request);
 	return {
 		verdict: wasNotDone ? 'notDone' : 'unknown',
 		code: isRefused ? 'refused' : 'unclear',
-		isTemporary: temporaryStatuses.has(status) && (wasNotDone || mayRepeat(asked)),
+		isTemporary: temporaryStatuses.has(status) && (wasNotDone || isIdempotent(request)),
 		problem,
 	};
 }
 
-/** Whether it is the status of a refusal of what was asked. */
-function refuses({ movesMoney }: Asked, status: number): boolean {
+/** Whether it is a status that refuses such a request. */
+function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	if (movesMoney === true) return paymentRefusalStatuses.has(status);
-	return status >= 300 && status < 500 && !ambiguousStatuses.has(status);
+	return status >= 300 && status < 500 && !undecidedStatuses.has(status);
 }
 
-function judgeNoAnswer(asked: Asked, { code, sent }: NoAnswer): Judgement {
+function judgeNoAnswer(request: RequestTraits, { code, sent }: NoAnswer): Judgement {
 	if (code === notBegun) return { verdict: 'notDone', code: 'notReached', isTemporary: false };
 	if (!sent) return { verdict: 'notDone', code: 'notReached', isTemporary: true };
-	const verdict = changes(asked) ? 'unknown' : 'notDone';
+	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
 	if (code === tooLarge) return { verdict, code: 'unclear', isTemporary: false };
-	return { verdict, code: 'noAnswer', isTemporary: mayRepeat(asked) };
+	return { verdict, code: 'noAnswer', isTemporary: isIdempotent(request) };
 }
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
-function judgeSuccess(asked: Asked, answer: Answer): Judgement {
-	const isRefused = asked.movesMoney === true && hasSuccess(answer.body, false);
-	const open = isRefused ? contradictionOfRefusal(asked, answer) : undefined;
+function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
+	const isRefused = request.movesMoney === true && hasSuccess(answer.body, false);
+	const open = isRefused ? contradictionOfRefusal(request, answer) : undefined;
 	if (isRefused && open === undefined) {
 		const problem = 'and says that it did not pay';
 		return { verdict: 'notDone', code: 'refused', isTemporary: false, problem };
 	}
-	const problem = open ?? problemOf(asked, answer);
+	const problem = open ?? problemOf(request, answer);
 	if (problem === undefined) return { verdict: 'done' };
-	const verdict = changes(asked) ? 'unknown' : 'notDone';
+	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
 	return { verdict, code: 'unclear', isTemporary: false, problem };
 }
 
 /** The reason why a success status shows no success, to follow "The service answered 200". */
-function problemOf(asked: Asked, answer: Answer): string | undefined {
-	const { answersWith } = asked;
-	const movesMoney = asked.movesMoney === true;
+function problemOf(request: RequestTraits, answer: Answer): string | undefined {
+	const { answersWith } = request;
+	const movesMoney = request.movesMoney === true;
 	const { body } = answer;
 	if (movesMoney && !hasSuccess(body, true)) return 'without saying whether it paid';
-	if (changes(asked) && body !== undefined && hasRepeatedName(answer))
+	if (!isReadOnly(request) && body !== undefined && hasRepeatedName(answer))
 		return 'with the same name twice in its body';
-	const maySayNothing = asked.defaultOutput !== undefined;
+	const maySayNothing = request.defaultOutput !== undefined;
 	const isReadable = hasFields(body) || (maySayNothing && (body !== undefined || isPlain(answer)));
 	if (!isReadable) {
 		const isEmpty = answer.text.trim() === '';
 		return isEmpty ? 'with an empty body' : 'with a body that is not a JSON object';
 	}
-	const contradiction = contradictionOfSuccess(body ?? answer.text, asked);
+	const contradiction = contradictionOfSuccess(body ?? answer.text, request);
 	if (contradiction !== undefined || answersWith === undefined) return contradiction;
 	const found = valuesOf(body, answersWith).filter((value) => value !== undefined);
 	if (found.every(isAbsent)) return `with no ${answersWith} in its body`;

@@ -13,9 +13,9 @@ import {
 	refusalWords,
 	successNames,
 	successWords,
-	vagueStatuses,
+	statusesNeedingReason,
 } from './paymentWords';
-import type { Asked } from './request';
+import type { RequestTraits } from './request';
 
 /**
  * Whether an answer with a success status contradicts itself, or what was sent. The service document (§4)
@@ -25,7 +25,7 @@ import type { Asked } from './request';
  */
 export function contradictionOfSuccess(
 	body: unknown,
-	{ body: sent = {}, movesMoney }: Asked,
+	{ body: sent = {}, movesMoney }: RequestTraits,
 ): string | undefined {
 	const rules = movesMoney === true ? [...denials, ...denialsOfPayment] : denials;
 	const fields = fieldsIn(body);
@@ -164,7 +164,7 @@ const maxRefusalLength = 65_536;
  * @returns what leaves it open, to follow "The service answered 422"
  */
 export function contradictionOfRefusal(
-	{ body: sent = {}, movesMoney }: Asked,
+	{ body: sent = {}, movesMoney }: RequestTraits,
 	answer: Answer,
 ): string | undefined {
 	const { status, body, text } = answer;
@@ -174,7 +174,7 @@ export function contradictionOfRefusal(
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
 	const leaves = new Map([...fields.keys()].map((name) => [name, name.split('.').at(-1) ?? '']));
-	const needsReason = vagueStatuses.has(status) && !hasSuccess(body, false);
+	const needsReason = statusesNeedingReason.has(status) && !hasSuccess(body, false);
 	const hasReason = [...leaves.values()].some((leaf) => reasonNames.test(leaf));
 	for (const [name, values] of fields) {
 		const leaf = leaves.get(name) ?? '';

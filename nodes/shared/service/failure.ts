@@ -6,7 +6,7 @@ import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
 import { notBegun, type Attempt, type NoAnswer } from './attempt';
 import { quoted, reasonIn, shortLine } from './reason';
-import { mayRepeat, type ServiceRequest } from './request';
+import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
 import { noAnswerReasons } from './noAnswer';
 
@@ -95,7 +95,7 @@ export function describeFailure(
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
 	const remedyOf = (remedy: string): string => {
 		if (verdict === 'notDone') return remedy + tried;
-		if (!mayRepeat(request))
+		if (!isIdempotent(request))
 			return 'It may have been done. Check with the partner service before sending it again.';
 		return `It may have been set: ask the partner service what is set now. ${remedy}${tried}`;
 	};

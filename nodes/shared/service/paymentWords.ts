@@ -1,4 +1,14 @@
-/** The statuses, names and English words by which an answer tells how a payment ended. */
+/**
+ * The statuses, names and English words by which an answer shows how a payment ended. After a message of the
+ * node, the place to change:
+ *
+ * - "with words that leave open", "with a … that leaves open": `openPaymentPatterns` and `refusalWords` here,
+ *   `refusalNames`, `reasonNames` and `refusalValues` in `contradiction.ts`
+ * - "with …: …" after a success status: `successWords` here, `denials` and `denialsOfPayment` there
+ * - "with a txHash that is no proof": `transactionHash` here
+ *
+ * A payment that is *unknown* more often is safe: nobody is paid twice. A refusal or a success too many is not.
+ */
 
 /**
  * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a
@@ -12,7 +22,7 @@ export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
  * Those of them behind which a service may put a failure of its own, also one after it paid. The words of
  * such an answer have to say why it refuses. An answer without words comes from a check before the payment.
  */
-export const vagueStatuses: ReadonlySet<number> = new Set([400, 422, 429]);
+export const statusesNeedingReason: ReadonlySet<number> = new Set([400, 422, 429]);
 
 /** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
 export const successWords =
@@ -45,33 +55,69 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 	'(?:payment|transfer) (?:complete|ok|is final)|went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
 ].join('|')})\\b`;
 
-/** Words of a failure behind the service, also after a payment, and of a chain that has it. */
-const failureBehind = [
-	'deadline|retried|retrying|\\bdebit|deducted|no response|not respond|not answer|hang up|econn|epipe|\\beof\\b|broken pipe|connection',
-	'socket|network error|fetch failed|upstream|gateway|unavailable|took too long|too long for|time ?limit|\\bpoll|(?:internal|server|unknown) error',
-	'status code 5|(?:task|context) (?:was )?cancell?ed|something went wrong|cannot read|deadlock|-32\\d{3}|nonce|underpriced',
-	'known transaction|replace|replay|receipt|mempool|hash|confirmations|confirm the|\\byet\\b|idempoten|unique|(?:payment|transfer|transaction|disbursement|reference) exists',
-	'identical|used before|dup |review|\\bheld\\b|signatures? (?:is |are )?(?:required|missing)|more signature|signing|(?:could not|failed to) (?:be )?(?:save|store|notif)|\\bmight\\b|may (?:still|have)',
-	'unknown (?:status|state|outcome|result|if|whether)|(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
-	'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
-	'escrow|deferred|postponed|delayed|parked|tomorrow|was taken|(?:funds|money|amount) (?:(?:is|are|was|were) )?reserved|authori[sz]ation (?:required )?by|needs (?:sign|authori)',
-	// Of a connection or a program that broke off.
-	'abort|\\bcancell?ed\\b|terminated|disconnected|empty reply|recv fail|end of json|expecting value|nonetype|undefined (?:array|index)',
-	'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|other side|retries|retry (?:attempts )?(?:limit|exceed)|max(?:imum)? (?:attempts|retr|wait)',
-	'unexpected token|looking for beginning|from (?:the )?(?:bank|provider|chain)|bank (?:answer|reply)|wait (?:for (?:the )?(?:block|transaction)|time|limit)',
-	'(?:channel|stream|pool|client|session) (?:is )?closed|request failed|rpc (?:request|error)|err (?:network|bad response)|no (?:confirmation|reply)',
-	// Of a database, or of a step after the payment.
-	'database|sqlite|\\bredis|noauth|eacces|enospc|relation "|input syntax|string value|\\bcolumn\\b|serialize|\\bp2002|e11000|\\b23505|\\b40001',
-	"violates|for table|table is|after insert|too many (?:clients|open files)|@'",
-	'webhook|callback|\\bsms\\b|notification|ledger|(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)',
-	'(?:transaction|transfer|payment|disbursement|header|block) (?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
-	// Of another payment, or of a person who has to approve this one.
-	'under ?way|ongoing|is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
-	'requested before|simultaneous|open payment|(?:same|previous|first) (?:payment|request|transaction|transfer)|to finish',
-	'\\botp\\b|\\bpin\\b|approval|payment must be approved|second person|after.?payment',
-	// A script that the words do not have.
-	'[\\u0370-\\u1fff\\u2e80-\\ud7ff]',
-].join('|');
+/** Words of a failure that can also follow a payment, by what they tell. */
+const failureBehind = Object.values({
+	/** It gave up waiting, or trying again. */
+	gaveUp: [
+		'deadline|retried|retrying|no response|not respond|not answer|took too long|too long for|time ?limit|\\bpoll|retries',
+		'retry (?:attempts )?(?:limit|exceed)|max(?:imum)? (?:attempts|retr|wait)|wait (?:for (?:the )?(?:block|transaction)|time|limit)',
+		'no (?:confirmation|reply)',
+	],
+	/** A connection broke off. */
+	network: [
+		'hang up|econn|epipe|\\beof\\b|broken pipe|connection|socket|network error|fetch failed|upstream|gateway|unavailable|abort',
+		'\\bcancell?ed\\b|terminated|disconnected|empty reply|recv fail|other side|(?:channel|stream|pool|client|session) (?:is )?closed',
+		'request failed|err (?:network|bad response)',
+	],
+	/** A program failed, or could not read an answer. */
+	program: [
+		'(?:internal|server|unknown) error|status code 5|(?:task|context) (?:was )?cancell?ed|something went wrong|cannot read|-32\\d{3}',
+		'end of json|expecting value|nonetype|undefined (?:array|index)',
+		'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|unexpected token',
+		'looking for beginning|rpc (?:request|error)|serialize',
+	],
+	/** A blockchain has it, or does not show it yet. */
+	chain: [
+		'nonce|underpriced|known transaction|replace|replay|receipt|mempool|hash|confirmations|confirm the|\\byet\\b',
+		'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
+		'(?:transaction|transfer|payment|disbursement|header|block) (?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
+	],
+	/** Money moved, or waits. */
+	bank: [
+		'\\bdebit|deducted|escrow|deferred|postponed|delayed|parked|tomorrow|was taken',
+		'(?:funds|money|amount) (?:(?:is|are|was|were) )?reserved|from (?:the )?(?:bank|provider|chain)|bank (?:answer|reply)',
+	],
+	/** A database failed, maybe after the payment. */
+	database: [
+		'deadlock|unique|database|sqlite|\\bredis|noauth|eacces|enospc|relation "|input syntax|string value|\\bcolumn\\b|\\bp2002|e11000',
+		"\\b23505|\\b40001|violates|for table|table is|after insert|too many (?:clients|open files)|@'",
+	],
+	/** A step after the payment failed. */
+	laterStep: [
+		'(?:could not|failed to) (?:be )?(?:save|store|notif)|webhook|callback|\\bsms\\b|notification|ledger',
+		'(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)|after.?payment',
+	],
+	/** Another payment is meant, or this one under the same name. */
+	otherPayment: [
+		'idempoten|(?:payment|transfer|transaction|disbursement|reference) exists|identical|used before|dup |under ?way|ongoing',
+		'is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
+		'requested before|simultaneous|open payment|(?:same|previous|first) (?:payment|request|transaction|transfer)|to finish',
+	],
+	/** A person has to approve it. */
+	approval: [
+		'review|\\bheld\\b|signatures? (?:is |are )?(?:required|missing)|more signature|signing|authori[sz]ation (?:required )?by',
+		'needs (?:sign|authori)|\\botp\\b|\\bpin\\b|approval|payment must be approved|second person',
+	],
+	/** The service does not know. */
+	doubt: [
+		'\\bmight\\b|may (?:still|have)|unknown (?:status|state|outcome|result|if|whether)',
+		'(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
+	],
+	/** A script in which no words are known. */
+	otherScript: ['[\\u0370-\\u1fff\\u2e80-\\ud7ff]'],
+})
+	.flat()
+	.join('|');
 
 /** Texts that leave open whether a payment was made earlier, or is under way. Each takes linear time. */
 export const openPaymentPatterns = [

@@ -18,7 +18,7 @@ export interface ServiceRequest {
 }
 
 /** The parts of a request that decide what its answer means. */
-export type Asked = Pick<
+export type RequestTraits = Pick<
 	ServiceRequest,
 	'method' | 'body' | 'answersWith' | 'movesMoney' | 'defaultOutput'
 >;
@@ -42,7 +42,7 @@ export function webhookRequest(url: string): ServiceRequest {
 type Method = Pick<ServiceRequest, 'method'>;
 
 /** Whether a repetition is safe: GET and PUT are idempotent, POST creates or pays. */
-export const mayRepeat = ({ method }: Method): boolean => method === 'GET' || method === 'PUT';
+export const isIdempotent = ({ method }: Method): boolean => method === 'GET' || method === 'PUT';
 
-/** Whether it changes something at the service. */
-export const changes = ({ method }: Method): boolean => method !== 'GET';
+/** Whether it only reads. */
+export const isReadOnly = ({ method }: Method): boolean => method === 'GET';

@@ -4,7 +4,7 @@ import { judge, type Judgement } from './answer';
 import type { Attempt } from './attempt';
 import type { ServiceRequest } from './request';
 
-/** For all attempts of a call. */
+/** The limits of all attempts of a call together. */
 export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
 /** The pause before retry `retry` (from 1): exponential with full jitter, at least `Retry-After`. */
@@ -45,7 +45,7 @@ export async function attemptWithRetries(
 ): Promise<Judged> {
 	let waitedMs = 0;
 	let mayBeDone = false;
-	for (let retry = 1; ; retry++) {
+	for (let attempts = 1; ; attempts++) {
 		const last = await attempt();
 		const judgement = judge(request, last);
 		// A refusal of the last attempt does not show that an earlier one was not carried out.
@@ -53,13 +53,13 @@ export async function attemptWithRetries(
 		const judged: Judged = {
 			last,
 			judgement: isLost ? { ...judgement, verdict: 'unknown', code: 'unclear' } : judgement,
-			attempts: retry,
+			attempts,
 		};
 		if (judgement.verdict === 'done' || !judgement.isTemporary) return judged;
-		if (retry > retryLimits.retries) return judged;
+		if (attempts > retryLimits.retries) return judged;
 		mayBeDone ||= judgement.verdict === 'unknown';
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
-		const delayMs = retryDelayMs(retry, retryAfter, Math.random(), Date.now());
+		const delayMs = retryDelayMs(attempts, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
 		if (waitedMs > retryLimits.totalWaitMs || delayMs >= timeLeftMs()) return judged;
 		await pause(delayMs, stop);
