@@ -20,7 +20,7 @@ import {
 } from './n8nTrigger';
 import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { openTrigger, receive } from './receive';
+import { markOpen, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
@@ -141,7 +141,7 @@ export class EtbWalletTrigger implements INodeType {
 
 	/** Starts nothing. With it n8n calls `checkExists` for each published trigger when n8n starts. */
 	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
+		return Promise.resolve({ closeFunction: markOpen(triggerKey(this)) });
 	}
 
 	/** Outputs the event that started the execution, unless it was handled before. */

@@ -15,11 +15,11 @@ type EventState = 'running' | 'handled';
 /** The events that this process received, by trigger and `eventKey`, oldest first. */
 const received = new Map<string, EventState>();
 
-const eventId = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
+const receivedKey = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
 	`${triggerKey(context)} ${key}`;
 
 /**
- * The events whose executions run in this process, until `whenEnded` calls back. They are kept apart from
+ * With `untilItSucceeds`, the events whose executions run in this process, until `whenEnded` calls back. They are kept apart from
  * `received`, because an execution that n8n recovers after a crash has no delivery in this process.
  */
 const executing = new Set<string>();
@@ -33,7 +33,7 @@ export function beginDelivery(
 	context: IWebhookFunctions,
 	key: string,
 ): EventState | { complete: (isHandled: boolean) => void } {
-	const event = eventId(context, key);
+	const event = receivedKey(context, key);
 	const known = executing.has(event) ? 'running' : received.get(event);
 	if (known !== undefined) return known;
 	received.set(event, 'running');
@@ -71,7 +71,7 @@ export async function recordIfNew(
 ): Promise<boolean> {
 	// A person who chose "Retry execution" wants the event to be handled.
 	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
-	const event = eventId(context, key);
+	const event = receivedKey(context, key);
 	// The process that received an event and also executes it is the only process of n8n. Others exist in
 	// queue mode.
 	const isShared = !received.has(event);

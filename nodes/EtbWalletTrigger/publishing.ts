@@ -32,7 +32,7 @@ import { settingsOf } from './settings';
  * workflow in up to five tries, with pauses of 15 s in all, and gives up after 84 s with a reason of its own.
  * Within this limit, n8n shows the reason of the service.
  */
-const registrationMs = 10_000;
+const setUrlMs = 10_000;
 const attemptMs = 8_000;
 
 /** A trigger that shall receive the events of an account. Each call of n8n describes it anew. */
@@ -76,7 +76,7 @@ const storedData = (context: IHookFunctions): StoredData => context.getWorkflowS
 const holders = new Map<string, Listener>();
 
 /**
- * The URL that the service accepted last, by account key, because the service has no way to read it.
+ * The URL that the service accepted last, by account key, because the service shows no way to read it.
  * Undefined if it is not certain. This process does not know an account that is not here.
  */
 const lastAcceptedUrls = new Map<string, string | undefined>();
@@ -225,7 +225,7 @@ async function setUrl(context: IHookFunctions, account: Account, own: Listener):
 		if (holdersOf(own).some((holder) => holder !== own)) return;
 		const wasAccepted = lastAcceptedUrls.get(own.accountKey) === own.url;
 		if (!wasAccepted) lastAcceptedUrls.set(own.accountKey, undefined);
-		const deadline = performance.now() + registrationMs;
+		const deadline = performance.now() + setUrlMs;
 		const result = await callService(context, account, webhookRequest(own.url), {
 			timeoutMs: attemptMs,
 			timeLeftMs: () => deadline - performance.now(),

@@ -42,7 +42,7 @@ const refusesForMs = 140_000;
  * @returns the function by which n8n closes the trigger: n8n ends or unpublishes it, or another process takes
  * the lead
  */
-export function openTrigger(trigger: string): () => Promise<void> {
+export function markOpen(trigger: string): () => Promise<void> {
 	closedAt.delete(trigger);
 	return () => {
 		closedAt.set(trigger, performance.now());

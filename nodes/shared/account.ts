@@ -86,7 +86,8 @@ export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Ac
 		'Previous Webhook Secret': previousWebhookSecret,
 	};
 	for (const [field, secret] of Object.entries(secrets)) {
-		if (![...secret].some(isUnseen) && !/^["'`«‘’“”].*["'`»‘’“”]$/u.test(secret)) continue;
+		if (![...secret].some(isMistakenCharacter) && !/^["'`«‘’“”].*["'`»‘’“”]$/u.test(secret))
+			continue;
 		throw new InvalidValueError(
 			`${field} is in quotes, or has a character that cannot be seen or looks like another one`,
 			'Copy it again from where the service shows it, and paste it into the ETB Wallet API credential without anything around it.',
@@ -95,7 +96,7 @@ export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Ac
 }
 
 /** Whether a character of a secret is a mistake: it is invisible, or looks like a space or a hyphen. */
-const isUnseen = (character: string): boolean =>
+const isMistakenCharacter = (character: string): boolean =>
 	character !== ' ' &&
 	character !== '-' &&
 	[invisible, /\p{Z}/u, dashes].some((kind) => character.search(kind) >= 0);

@@ -100,7 +100,7 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 	body: property(response, 'body'),
 });
 
-/** n8n does not store symbols. It is registered, so that an update between two tries finds it. */
+/** n8n does not store symbols. `Symbol.for` gives the same one after n8n loaded the package again. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /** What the tries of a node run have in common. A result that one try adds is there for the next try. */

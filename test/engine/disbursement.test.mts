@@ -325,17 +325,17 @@ describe('a run that stops', () => {
 
 	test('lists what was paid, is unknown and was not attempted, all of it in the error data', async () => {
 		failFor(['u29'], 'error500AfterPaying');
-		const { error, output } = await pay(people(60), { options: { concurrency: 5 } });
+		const { error, output } = await pay(people(51), { options: { concurrency: 5 } });
 		expect(output).toEqual([]);
 		const [first] = sandbox.books.disbursements();
 		expect(error?.message).toMatch(
-			/29 paid, 1 unknown, 30 not attempted, total 290 ETB \[item 29\]$/,
+			/29 paid, 1 unknown, 21 not attempted, total 290 ETB \[item 29\]$/,
 		);
 		expect(error?.description).toContain(`item 0 pay-u0 (etbw_u0, 10 ETB, ${first?.txHash})`);
-		expect(error?.description).toContain('and 9 more');
+		expect(error?.description).toMatch(/and 9 more[^]*and 1 more/);
 		const data = errorData(error);
 		expect(rows(data.get('paid'))).toHaveLength(29);
-		expect(rows(data.get('notAttempted'))).toHaveLength(30);
+		expect(rows(data.get('notAttempted'))).toHaveLength(21);
 		expect(Object.fromEntries(data)).toMatchObject({
 			outcome: 'unknown',
 			code: 'unclear',

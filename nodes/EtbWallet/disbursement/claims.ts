@@ -15,7 +15,7 @@ import type { ParameterReader } from '../parameters';
 import type { Result } from './payment';
 
 /** The claim of an item, and how far it allows a payment. */
-interface Claim {
+interface ClaimCheck {
 	/** The result of a payment that the claim does not allow to send. */
 	objection?: Result;
 	/** The error of a field that cannot be used. */
@@ -38,8 +38,8 @@ const usedClaims = new Map<string, UsedClaim>();
 const maxUsedClaims = 10_000;
 
 /**
- * Uses up the claim of an item, also if the item cannot be paid: the gate hands out again what is told to be
- * not paid, so an old claim must never pay.
+ * Uses up the claim of an item, also if the item cannot be paid: the gate hands out a
+ * payment again that is reported as not paid, so an old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
 export function useClaim(
@@ -47,7 +47,7 @@ export function useClaim(
 	read: ParameterReader,
 	itemIndex: number,
 	tries: object,
-): Claim {
+): ClaimCheck {
 	try {
 		const own = `${context.getWorkflow().id}/${context.getExecutionId()}`;
 		const text = read('execution', itemIndex);

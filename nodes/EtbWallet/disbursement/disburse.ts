@@ -16,8 +16,8 @@ import { hintAtPeopleTwice, reportRun } from './report';
 import { notRecorded, resultOfState, settleSteps } from './results';
 
 /**
- * Pays all items of a run. In a dry run it tries them, and with Mode on Settle Unknown it records what a
- * person found out; both send nothing. Everything is checked before the first payment.
+ * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
+ * out; both send nothing. Fields and limits are checked before the first payment, the record window by window.
  * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not
  * attempted
  */
@@ -131,9 +131,9 @@ async function endByRecord(
 		end(payment, resultOfState(payment, state));
 }
 
-/** Says of a record that is empty what that means. */
+/** Warns that an empty record knows no earlier payments. */
 async function hintAtEmptyRecord(context: IExecuteFunctions, record: PaymentRecord): Promise<void> {
-	// Should the database fail, the payments tell it.
+	// A failure of the database is reported with the payments.
 	if ((await record.count().catch(() => undefined)) !== 0) return;
 	addHint(
 		context,

@@ -56,20 +56,20 @@ export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));
-		const items = listed(
+		const items = joinedWithRest(
 			own.map(({ itemIndex }) => String(itemIndex)),
 			', ',
 		);
 		return [`${cut(toUserId)} (${own.length} payments, ${total}: items ${items})`];
 	});
 	if (texts.length === 0) return;
-	addHint(context, `People with more than one payment in this run: ${listed(texts)}`);
+	addHint(context, `People with more than one payment in this run: ${joinedWithRest(texts)}`);
 }
 
 /** A text names at most this many entries, and the number of the others. */
 const maxListed = 20;
 
-function listed(texts: string[], separator = '; '): string {
+function joinedWithRest(texts: string[], separator = '; '): string {
 	const rest = texts.length - maxListed;
 	const shown = texts.slice(0, maxListed).join(separator);
 	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
@@ -91,7 +91,7 @@ export function resultOfInvalid(invalid: EndedEntry[]): Result {
 	return {
 		code: 'invalid',
 		message: `${invalid.length} items cannot be used`,
-		remedy: listed(lines, '<br/>'),
+		remedy: joinedWithRest(lines, '<br/>'),
 	};
 }
 
@@ -171,7 +171,7 @@ function doubtOf({ toUserId = 'somebody', amount }: Entry, lists: Lists): string
 	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
 }
 
-/** An entry as the error's data have it, which lose what is undefined. */
+/** An entry as the error's data have it. n8n drops undefined fields there. */
 function lineOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 	const txHash = result?.answer?.txHash;
 	return {
@@ -189,7 +189,7 @@ function lineOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 const listTexts = (lists: Lists): string[] =>
 	outcomeTexts.flatMap(({ outcome, title }) => {
 		const list = lists.get(outcome) ?? [];
-		return list.length === 0 ? [] : [`${title}: ${listed(list.map(describeEntry))}`];
+		return list.length === 0 ? [] : [`${title}: ${joinedWithRest(list.map(describeEntry))}`];
 	});
 
 function describeEntry(entry: Entry): string {

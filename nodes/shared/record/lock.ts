@@ -15,7 +15,7 @@
  *   and fails.
  *
  * The holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
- * removes the row.
+ * removes the row, unless 30 s are over: then another process may hold the lock.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { inTurn } from '../inTurn';
@@ -58,8 +58,8 @@ const shortPauseMs = (): number => 5 + Math.random() * 20;
 
 /**
  * Runs `access` while no other access to the record of the same workflow runs, in this process or another.
- * @param access its parameter has the node's own marks. Their calls throw when the lock may be lost, because
- * the process stood still
+ * @param access its parameter has the node's own marks. A call that adds or removes marks throws when the lock
+ * may be lost, because the process stood still
  * @param stop ends the wait for the lock
  * @throws {Error} when the lock was not acquired, or was held for too long: then nothing of `access` is
  * reliable
