@@ -8,6 +8,10 @@ const { payroll } = all(() => $('Set up people'))[0];
 const others = all(() => $('People')).filter((one) => one.payroll !== payroll);
 const theirs = new Set(others.map(({ person }) => person));
 const elsewhere = same.filter(({ person }) => theirs.has(person));
+const here = new Set(rows.map(({ person }) => person));
+const left = all(() => $('People')).filter(
+	(one) => one.payroll === payroll && !here.has(one.person),
+);
 const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) => code !== 'new') });
 const html = page(
 	error
@@ -17,6 +21,7 @@ const html = page(
 	section(`Not paid by ${payroll}: the table has another payroll, which stays`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
 	section('Changed', changed),
+	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
 	noPersons(rows.filter(isNoPerson)),
 );
 const confirmed = `Set up ${people(fresh)} for ${payroll}, change ${changed.length}`;

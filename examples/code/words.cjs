@@ -63,7 +63,9 @@ const heading = (title, rows) => {
 	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
 	// People who are only set up have no outcome: nobody is paid there.
 	const total = without < rows.length && rows[0].outcome ? `, ${sum(rows)} ETB${more}` : '';
-	return `${text(title)}: ${people(rows)}${total}`;
+	const persons = new Set(rows.map((row) => row.person || row.userId || row.line || row.reference));
+	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
+	return `${text(title)}: ${payments}${people({ length: persons.size })}${total}`;
 };
 const section = (title, rows) => {
 	const line = (row, index) =>

@@ -543,7 +543,7 @@ describe('Retry On Fail', () => {
 });
 
 describe('hints', () => {
-	const empty = /^This node remembers no payments yet/;
+	const empty = /^This node remembered no payments before this run/;
 
 	test('an empty record is said, in dry runs too, and only then', async () => {
 		for (const mode of ['dryRun', 'pay'])

@@ -81,7 +81,7 @@ test('a mode that was left on Settle Unknown says what to set', async () => {
 
 test('a run beside its output says what it did, and what the next step is', async () => {
 	expect((await pay(itemsFor('a', 'b'))).hints).toEqual([
-		'This node remembers no payments yet. If it is a copy, or was made anew, the other one may have paid these people.',
+		'This node remembered no payments before this run. If it is a copy, or was made anew, the other one may have paid these people.',
 		'2 paid, total 20 ETB',
 	]);
 	await leaveUnknown(itemsFor('c'), ['c']);

@@ -137,6 +137,6 @@ async function hintAtEmptyRecord(context: IExecuteFunctions, record: PaymentReco
 	if ((await record.count().catch(() => undefined)) !== 0) return;
 	addHint(
 		context,
-		'This node remembers no payments yet. If it is a copy, or was made anew, the other one may have paid these people.',
+		'This node remembered no payments before this run. If it is a copy, or was made anew, the other one may have paid these people.',
 	);
 }

@@ -170,7 +170,7 @@ function requireColumns({ headings, places, line }: HeadingRow, headingOf: Headi
 	if (missing.length > 0) {
 		throw new InvalidValueError(
 			`The list has no column ${missing.map(headingOf).join(' and no column ')}. Its columns are ${quotedList(headings)}${line > 0 ? ` (row ${line})` : ''}`,
-			`Rename your headings. Or let whoever made the workflow write into Columns of this node, once, which of them is ${missing.join(', ')}.`,
+			`Rename your headings. Or let whoever made the workflow write under Columns of Check List, once, which of them is ${missing.join(', ')}.`,
 		);
 	}
 	for (const [column, found] of places) {
@@ -182,7 +182,7 @@ function requireColumns({ headings, places, line }: HeadingRow, headingOf: Headi
 		if (found.length === 0 || same.length < 2) continue;
 		throw new InvalidValueError(
 			`The list has ${same.length} columns for ${show(headingOf(column))}: ${quotedList(same)}`,
-			'Rename or delete all of them but one. Or let whoever made the workflow write the exact heading into Columns of this node.',
+			'Rename or delete all of them but one. Or let whoever made the workflow write the exact heading under Columns of Check List.',
 		);
 	}
 }
