@@ -4,351 +4,295 @@ import type { Mutation } from '../support/mutation.mts';
 const paying = 'nodes/EtbWallet/disbursement';
 const shared = 'nodes/shared';
 
-/** Those in one file. */
+/** Those in one file: what breaks, the code, and what is put in its place. */
 const inFile = (
 	file: string,
-	...mistakes: readonly (readonly [breaks: string, finds: string, puts: string])[]
-): Mutation[] => mistakes.map(([breaks, finds, puts]) => ({ file, breaks, finds, puts }));
+	mistakes: Record<string, [finds: string, puts: string]>,
+): Mutation[] =>
+	Object.entries(mistakes).map(([breaks, [finds, puts]]) => ({ file, breaks, finds, puts }));
 
 export const mistakes: Mutation[] = [
-	...inFile(
-		`${paying}/paymentRecord.ts`,
-		[
-			'A reservation is not written before it is sent',
+	...inFile(`${paying}/paymentRecord.ts`, {
+		'A reservation is not written before it is sent': [
 			'change.keep(reservationOf(payment));',
 			'change.keep([busyMark(payment, slot)]);',
 		],
-		[
-			'A reservation is written without the mark busy',
+		'A reservation is written without the mark busy': [
 			'change.keep(reservationOf(payment));',
 			'change.keep([sentMark(payment)]);',
 		],
-		['A refusal frees nothing', 'change.remove(free.flatMap(marksOfUse));', ''],
-		[
-			'A refusal leaves the doubt',
+		'A refusal frees nothing': ['change.remove(free.flatMap(marksOfUse));', ''],
+		'A refusal leaves the doubt': [
 			'change.remove(free.flatMap(marksOfUse));',
 			'change.remove(free.map(sentMark));',
 		],
-		[
-			'A refusal frees what another run reserved since',
+		'A refusal frees what another run reserved since': [
 			"const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');",
 			"const notMade = ended.filter((each) => !['paid', 'unknown'].includes(outcomeOfEntry(each)));",
 		],
-		[
-			'A refusal frees what a late answer paid',
+		'A refusal frees what a late answer paid': [
 			'const free = notMade.filter((each) => !paidByOthers.has(each));',
 			'const free = notMade;',
 		],
-		[
-			'A sender without an answer records no doubt',
+		'A sender without an answer records no doubt': [
 			"...unknown.flatMap((each) => factMarks('doubt', each)),",
 			'',
 		],
-		[
-			'A run does not record the doubt that it finds',
+		'A run does not record the doubt that it finds': [
 			"await change.write(inDoubt.flatMap((each) => factMarks('doubt', each)));",
 			'',
 		],
-		[
-			'A run records a doubt about a payment that is under way',
+		'A run records a doubt about a payment that is under way': [
 			"wanted.filter((each) => states.get(each) === 'inDoubt')",
 			"wanted.filter((each) => ['inDoubt', 'inFlight'].includes(states.get(each) ?? ''))",
 		],
-		[
-			'A sender without an answer doubts what another run reserved since',
+		'A sender without an answer doubts what another run reserved since': [
 			"const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');",
 			"const unknown = ended.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
-		[
-			'Paid is recorded without the mark sent, which a person removed',
+		'Paid is recorded without the mark sent, which a person removed': [
 			"[...factMarks('paid', each), payeeMark(each)]",
 			"[...factMarks('paid', each).slice(1), payeeMark(each)]",
 		],
-		[
-			'A doubt is recorded without the mark sent, which a person removed',
+		'A doubt is recorded without the mark sent, which a person removed': [
 			"...unknown.flatMap((each) => factMarks('doubt', each)),",
 			"...unknown.flatMap((each) => factMarks('doubt', each).slice(1)),",
 		],
-		[
-			'The end of a run removes the busy of its bucket',
+		'The end of a run removes the busy of its bucket': [
 			'change.remove(free.flatMap(marksOfUse));',
 			'change.remove([...free.flatMap(marksOfUse), ...ended.map((each) => busyMark(each, slotNow()))]);',
 		],
-		[
-			'A question for a bucket makes it busy',
+		'A question for a bucket makes it busy': [
 			'return { states, ageMs };',
 			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { states, ageMs };',
 		],
-		['All references are in one bucket', '% buckets', '% 1'],
-		[
-			'A bucket is another one at each time',
+		'All references are in one bucket': ['% buckets', '% 1'],
+		'A bucket is another one at each time': [
 			'.readUInt16BE() % buckets',
 			'.readUInt16BE() % buckets + Math.random()',
 		],
-		[
-			'Slots are no longer than a reservation is its own',
+		'Slots are no longer than a reservation is its own': [
 			'ownForMs + clockDifferenceMs',
 			'ownForMs',
 		],
-		['The mark busy of a slot that has not begun does not count', '[-1, 0, 1].map', '[-1, 0].map'],
-		['A reservation counts until the end of its slot', '[-1, 0, 1].map', '[0, 1].map'],
-		['A mark busy never expires', '`busy:${slot}:', '`busy:0:'],
-		[
-			'A reference in flight is taken for in doubt',
+		'The mark busy of a slot that has not begun does not count': ['[-1, 0, 1].map', '[-1, 0].map'],
+		'A reservation counts until the end of its slot': ['[-1, 0, 1].map', '[0, 1].map'],
+		'A mark busy never expires': ['`busy:${slot}:', '`busy:0:'],
+		'A reference in flight is taken for in doubt': [
 			"? 'inFlight' : 'inDoubt'",
 			"? 'inDoubt' : 'inDoubt'",
 		],
-		[
-			'A dry run reserves',
+		'A dry run reserves': [
 			'async (change) => await paymentStatesOf(change, payments, slotNow())',
 			'async (change) => { const known = await paymentStatesOf(change, payments, slotNow()); change.keep(payments.map(sentMark)); return known; }',
 		],
-		[
-			'Paid is not recorded',
+		'Paid is not recorded': [
 			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",
 			'paid.map(sentMark)',
 		],
-		[
-			'A fact is recorded without its confirmation',
+		'A fact is recorded without its confirmation': [
 			'\tfactMark(fact, keyed),\n\tconfirmedMark(fact, keyed),',
 			'\tfactMark(fact, keyed),',
 		],
-		[
-			'Paid is recorded without the payee',
+		'Paid is recorded without the payee': [
 			"[...factMarks('paid', each), payeeMark(each)]",
 			"factMarks('paid', each)",
 		],
-		[
-			'Paid counts without the mark paidConfirmed',
+		'Paid counts without the mark paidConfirmed': [
 			'known.has(confirmedMark(fact, each));',
 			"known.has(confirmedMark(fact, each)) || fact === 'paid';",
 		],
-		[
-			'Doubt counts without the mark doubtConfirmed',
+		'Doubt counts without the mark doubtConfirmed': [
 			'known.has(confirmedMark(fact, each));',
 			"known.has(confirmedMark(fact, each)) || fact === 'doubt';",
 		],
-		...(['paid', 'doubt'] as const).map(
-			(fact) =>
-				[
-					`The confirmation of ${fact} is asked for together with it`,
-					'await change.ask(references.map((each) => factMark(fact, each)))',
-					`await change.ask(references.flatMap((each) => [factMark(fact, each), ...(fact === '${fact}' ? [confirmedMark(fact, each)] : [])]))`,
-				] as const,
-		),
-		...(['paid', 'doubt'] as const).map(
-			(fact) =>
-				[
-					`Half of the fact ${fact} stays`,
-					'change.remove(unconfirmed.map((each) => factMark(fact, each)));',
-					`if (fact !== '${fact}') change.remove(unconfirmed.map((each) => factMark(fact, each)));`,
-				] as const,
-		),
-		[
-			'The payee is asked for before it is known that somebody was paid',
+		'The confirmation of paid is asked for together with it': [
+			'await change.ask(references.map((each) => factMark(fact, each)))',
+			"await change.ask(references.flatMap((each) => [factMark(fact, each), ...(fact === 'paid' ? [confirmedMark(fact, each)] : [])]))",
+		],
+		'The confirmation of doubt is asked for together with it': [
+			'await change.ask(references.map((each) => factMark(fact, each)))',
+			"await change.ask(references.flatMap((each) => [factMark(fact, each), ...(fact === 'doubt' ? [confirmedMark(fact, each)] : [])]))",
+		],
+		'Half of the fact paid stays': [
+			'change.remove(unconfirmed.map((each) => factMark(fact, each)));',
+			"if (fact !== 'paid') change.remove(unconfirmed.map((each) => factMark(fact, each)));",
+		],
+		'Half of the fact doubt stays': [
+			'change.remove(unconfirmed.map((each) => factMark(fact, each)));',
+			"if (fact !== 'doubt') change.remove(unconfirmed.map((each) => factMark(fact, each)));",
+		],
+		'The payee is asked for before it is known that somebody was paid': [
 			'candidates.map(alsoAsk)',
 			'references.map(alsoAsk)',
 		],
-		[
-			'Paid to another person or amount counts as unused',
+		'Paid to another person or amount counts as unused': [
 			"states.set(payment, 'paidToAnother')",
 			"states.set(payment, 'unused')",
 		],
-		['The payee is not asked for', '!payees.has(payeeMark(payment))', 'false'],
-		['Settling: not paid leaves the mark sent', 'change.remove(freed.flatMap(marksOfUse));', ''],
-		[
-			'Settling: not paid leaves the doubt',
+		'The payee is not asked for': ['!payees.has(payeeMark(payment))', 'false'],
+		'Settling: not paid leaves the mark sent': ['change.remove(freed.flatMap(marksOfUse));', ''],
+		'Settling: not paid leaves the doubt': [
 			'change.remove(freed.flatMap(marksOfUse));',
 			'change.remove(freed.map(sentMark));',
 		],
-		[
-			'Settling: a reference in flight is settled as not paid',
+		'Settling: a reference in flight is settled as not paid': [
 			"withState(wasNotPaid, 'inDoubt')",
 			"[...withState(wasNotPaid, 'inDoubt'), ...withState(wasNotPaid, 'inFlight')]",
 		],
-		[
-			'Settling: a reference in flight is settled as paid',
+		'Settling: a reference in flight is settled as paid': [
 			"withState(wasPaid, 'inDoubt')",
 			"[...withState(wasPaid, 'inDoubt'), ...withState(wasPaid, 'inFlight')]",
 		],
-		[
-			'Settling: a paid reference is settled as not paid',
+		'Settling: a paid reference is settled as not paid': [
 			"withState(wasNotPaid, 'inDoubt')",
 			"[...withState(wasNotPaid, 'inDoubt'), ...withState(wasNotPaid, 'paid')]",
 		],
-		[
-			'Settling: a reference that was never sent is not recorded as paid',
+		'Settling: a reference that was never sent is not recorded as paid': [
 			"withState(wasPaid, 'unused')",
 			'[]',
 		],
-		[
-			'Settling: paid is recorded without anybody',
+		'Settling: paid is recorded without anybody': [
 			"[...factMarks('paid', each), anybodyMark(each)]",
 			"factMarks('paid', each)",
 		],
-		[
-			'Settling: no mark stays of what was settled as not paid',
+		'Settling: no mark stays of what was settled as not paid': [
 			'await change.write(freed.map(settledNotPaidMark));',
 			'',
 		],
-		[
-			'Settling: no mark stays of what a change settled as not paid that failed',
+		'Settling: no mark stays of what a change settled as not paid that failed': [
 			'await change.write(freed.map(settledNotPaidMark));',
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
-		[
-			'Settling: an expression frees again and again',
+		'Settling: an expression frees again and again': [
 			'onlyOnce && settledBefore.has(settledNotPaidMark(each))',
 			'false',
 		],
-	),
-	...inFile(`${paying}/recordChange.ts`, [
-		'A mark that a question added stays',
-		'if (!before.has(mark)) this.toRemove.add(mark);',
-		'',
-	]),
-	...inFile(
-		`${paying}/settle.ts`,
-		[
-			'Settling: a person in the editor settles only once',
+	}),
+	...inFile(`${paying}/recordChange.ts`, {
+		'A mark that a question added stays': ['if (!before.has(mark)) this.toRemove.add(mark);', ''],
+	}),
+	...inFile(`${paying}/settle.ts`, {
+		'Settling: a person in the editor settles only once': [
 			'const onlyOnce = !(',
 			'const onlyOnce = true || !(',
 		],
-		[
-			'Settling: a typed word counts again on a schedule',
+		'Settling: a typed word counts again on a schedule': [
 			'(isTyped && isStartedInEditor(context))',
 			'(true)',
 		],
-		['Settling: Retry On Fail settles again', 'if (tries.failure !== undefined)', 'if (false)'],
-	),
-	...inFile(
-		`${paying}/options.ts`,
-		['Settling: Retry execution settles', '!isRetryExecution(context)', 'true'],
-		[
-			'Settling: a Mode left on Settle Unknown settles on a schedule',
+		'Settling: Retry On Fail settles again': ['if (tries.failure !== undefined)', 'if (false)'],
+	}),
+	...inFile(`${paying}/options.ts`, {
+		'Settling: Retry execution settles': ['!isRetryExecution(context)', 'true'],
+		'Settling: a Mode left on Settle Unknown settles on a schedule': [
 			'(isByExpression || isStartedInEditor(context))',
 			'true',
 		],
-	),
-	...inFile(
-		`${paying}/disburse.ts`,
-		['Settling: a run that settles also pays', "if (options.mode === 'settle')", 'if (false)'],
-		['A dry run pays', "if (options.mode === 'pay')", "if (options.mode !== 'settle')"],
-	),
-	...inFile(`${paying}/reference.ts`, [
-		'References that look the same are others',
-		'keyOf = comparableText;',
-		'keyOf = (reference: string): string => (false ? comparableText(reference) : reference);',
-	]),
-	...inFile(
-		`${paying}/payment.ts`,
-		[
-			'A payment without a reference is sent',
+	}),
+	...inFile(`${paying}/disburse.ts`, {
+		'Settling: a run that settles also pays': ["if (options.mode === 'settle')", 'if (false)'],
+		'A dry run pays': ["if (options.mode === 'pay')", "if (options.mode !== 'settle')"],
+	}),
+	...inFile(`${paying}/reference.ts`, {
+		'References that look the same are others': [
+			'keyOf = comparableText;',
+			'keyOf = (reference: string): string => (false ? comparableText(reference) : reference);',
+		],
+	}),
+	...inFile(`${paying}/payment.ts`, {
+		'A payment without a reference is sent': [
 			"requiredReference(read('reference', entry.itemIndex))",
 			"requiredReference(read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
 		],
-		[
-			'Two payments of a run have the same reference',
+		'Two payments of a run have the same reference': [
 			'if (first === entry) return undefined;',
 			'return undefined;',
 		],
-	),
-	...inFile(
-		`${paying}/sending.ts`,
-		['How the last window ended is not recorded', 'await record.end(unrecorded);', ''],
-		[
-			'What was refused is freed once more after an access that failed',
+	}),
+	...inFile(`${paying}/sending.ts`, {
+		'How the last window ended is not recorded': ['await record.end(unrecorded);', ''],
+		'What was refused is freed once more after an access that failed': [
 			"unrecorded = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
 			"unrecorded = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
 		],
-		[
-			'What is unknown is doubted once more after an access that failed',
+		'What is unknown is doubted once more after an access that failed': [
 			"outcomeOfEntry(payment) === 'paid'",
 			"outcomeOfEntry(payment) !== 'notPaid'",
 		],
-		[
-			'A failing database does not keep a payment from being sent',
+		'A failing database does not keep a payment from being sent': [
 			'run.end(payment, notRecorded(error));',
 			'await sendConcurrently(run, [payment], () => timeoutMs);',
 		],
-		[
-			'A reservation lasts for ever: a process that stood still sends',
+		'A reservation lasts for ever: a process that stood still sends': [
 			'() => timeoutMs - ageMs()',
 			'() => timeoutMs',
 		],
-	),
-	...inFile(
-		`${shared}/service/answer.ts`,
-		[
-			'A payment without an answer is sent again',
+	}),
+	...inFile(`${shared}/service/answer.ts`, {
+		'A payment without an answer is sent again': [
 			'isTemporary: isIdempotent(request)',
 			'isTemporary: true',
 		],
-		['202 means that it was paid', 'new Set([202, 207])', 'new Set([207])'],
-		[
-			'A success without a hash counts',
+		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
+		'A success without a hash counts': [
 			'found.every(isTransactionHash) && new Set(found).size === 1',
 			'true',
 		],
-		[
-			'A body that says no and yes is a refusal',
+		'A body that says no and yes is a refusal': [
 			'if (isRefused && open === undefined)',
 			'if (isRefused)',
 		],
-	),
-	...inFile(`${shared}/service/paymentWords.ts`, [
-		'409 means that it was not paid',
-		'405, 407, 413',
-		'405, 407, 409, 413',
-	]),
-	...inFile(
-		`${shared}/service/contradiction.ts`,
-		['A state that is open counts', '[...denials, ...denialsOfPayment]', 'denials'],
-		['A success for another user counts', ': !isSame(value, each),', ': false,'],
-		['A refusal with a hash counts', '!isFieldOfRefusal(name, sent) || ', ''],
-	),
-	...inFile(`${shared}/service/attempt.ts`, [
-		'An attempt does not end by the clock: dripping answers never do',
-		'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
-		'const signal = stop ?? new AbortController().signal;',
-	]),
-	...inFile(`${shared}/n8n.ts`, [
-		'Retry On Fail forgets what an earlier try sent',
-		'if (known !== undefined) return known;',
-		'if (known !== undefined) return new WeakMap();',
-	]),
-	...inFile(`${shared}/time.ts`, [
-		'Clocks that stand still while a machine sleeps',
-		'Math.max(Date.now() - wall, performance.now() - monotonic)',
-		'performance.now() - monotonic',
-	]),
-	...inFile(`${shared}/record/marks.ts`, [
-		'A database call may take for ever',
-		'AbortSignal.timeout(timeoutMs)',
-		'new AbortController().signal',
-	]),
-	...inFile(
-		`${shared}/record/lock.ts`,
-		[
-			'No lock between processes',
+	}),
+	...inFile(`${shared}/service/paymentWords.ts`, {
+		'409 means that it was not paid': ['405, 407, 413', '405, 407, 409, 413'],
+	}),
+	...inFile(`${shared}/service/contradiction.ts`, {
+		'A state that is open counts': ['[...denials, ...denialsOfPayment]', 'denials'],
+		'A success for another user counts': [': !isSame(value, each),', ': false,'],
+		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent) || ', ''],
+	}),
+	...inFile(`${shared}/service/attempt.ts`, {
+		'An attempt does not end by the clock: dripping answers never do': [
+			'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
+			'const signal = stop ?? new AbortController().signal;',
+		],
+	}),
+	...inFile(`${shared}/n8n.ts`, {
+		'Retry On Fail forgets what an earlier try sent': [
+			'if (known !== undefined) return known;',
+			'if (known !== undefined) return new WeakMap();',
+		],
+	}),
+	...inFile(`${shared}/time.ts`, {
+		'Clocks that stand still while a machine sleeps': [
+			'Math.max(Date.now() - wall, performance.now() - monotonic)',
+			'performance.now() - monotonic',
+		],
+	}),
+	...inFile(`${shared}/record/marks.ts`, {
+		'A database call may take for ever': [
+			'AbortSignal.timeout(timeoutMs)',
+			'new AbortController().signal',
+		],
+	}),
+	...inFile(`${shared}/record/lock.ts`, {
+		'No lock between processes': [
 			'const heldForMs = await acquire(lockRow, stop);',
 			'const heldForMs = stopwatch();',
 		],
-		[
-			'The lock is not given back',
+		'The lock is not given back': [
 			'if (heldForMs() < abandonedAfterMs) await release(lockRow);',
 			'',
 		],
-		[
-			'The lock of a crashed process is never taken over',
+		'The lock of a crashed process is never taken over': [
 			'else if (sameHolderForMs() > takeOverAfterMs)',
 			'else if (false)',
 		],
-		['The lock is taken over at once', 'else if (sameHolderForMs() > takeOverAfterMs)', 'else'],
-		[
-			'A process that lost the lock goes on with what it read',
+		'The lock is taken over at once': ['else if (sameHolderForMs() > takeOverAfterMs)', 'else'],
+		'A process that lost the lock goes on with what it read': [
 			'if (heldForMs() > safeForMs)',
 			'if (false)',
 		],
-	),
+	}),
 ];
