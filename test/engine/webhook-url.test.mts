@@ -1,16 +1,9 @@
 /** Which URL the service has, whatever is published, tested and started in which order: one table. A row holds its beginnings too. */
 import type { IDataObject, INodeType, WorkflowActivateMode } from 'n8n-workflow';
 import { callTriggerHook, credentialFor, loadAnew } from '../support/engine/engine.mts';
-import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
+import { payInEachTest, sandbox } from '../support/engine/paying.mts';
 
-let sandbox: Sandbox;
-beforeEach(async () => {
-	sandbox = await startSandbox();
-});
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+payInEachTest();
 
 /** A workflow with a trigger, as n8n's database has it. */
 interface Workflow {
@@ -174,118 +167,104 @@ const taken = (): string =>
 		)
 		.join(', ');
 
-test.each<[steps: string, taken: string]>([
-	['publish a, unpublish a, publish a', 'a, a'],
-	// One holder for each account.
-	['publish a, publish b (a has it), change a', 'a, a'],
-	['publish a + publish b (a has it)', 'a'],
-	['publish a, unpublish a + publish b', 'a, b'],
-	['busy, publish a…, publish b (a has it)', 'a'],
-	['busy, publish a…, unpublish a, publish b~, unpublish b', 'a, b'],
-	['down, publish a (refused), up, publish b', 'b'],
-	// A publication that ended meanwhile leaves nothing behind, and takes nothing from the next one.
-	['busy, publish a…, unpublish a, publish b, unpublish b, boot, init a', 'a, b, a'],
-	['busy, lose, publish a…, unpublish a, publish a, publish b (a has it)', 'a, a'],
-	['publish a, init b (a has it)', 'a'],
-	['publish a, lead a, publish b (a has it)', 'a'],
-	// Another process, which had the lead meanwhile, has unpublished it.
-	[
-		'publish a, elsewhere, lead a, unpublish a, publish b, elsewhere, lead b, publish a (b has it)',
-		'a, b, b',
-	],
-	['publish a, elsewhere, down, lead a, elsewhere, lead a, publish b (a has it)', 'a'],
-	// This one is not told: to publish and to unpublish it again helps.
-	[
-		'publish a, elsewhere, lead a, unpublish a, elsewhere, publish b (a has it), publish a, unpublish a, publish b',
-		'a, a, b',
-	],
-	['publish a, replaceKey, publish b (a has it)', 'a'],
-	['publish a, replaceCredential, publish b (a has it)', 'a'],
-	// A test takes nothing from a published workflow.
-	['publish a, test a, end a', 'a'],
-	['publish a, test b, end b', 'a'],
-	['publish a, replaceKey, test b', 'a'],
-	['publish a, down, test b, end b', 'a'],
-	['test a, end a', 'a test'],
-	['test a, publish b, end a', 'a test, b'],
-	['test a, publish a, end a, publish b (a has it)', 'a test, a'],
-	['busy, test a…, publish b', 'a test, b'],
-	['busy, test a…, test b~, publish c', 'a test, c'],
-	['busy, publish a…, test b, end b, unpublish a, publish b', 'a, b'],
-	['publish a, unpublish a, test b, end b', 'a, b test'],
-	['down, test a (refused)', ''],
-	// n8n starts: nothing is done, also if nothing can be.
-	['publish a, down, restart, publish b (a has it)', 'a'],
-	['publish a, restart, test a, test b', 'a'],
-	['publish a, deleteCredential, restart', 'a'],
-	['publish a, change a, restart, unpublish a, publish b', 'a, a, b'],
-	// A trigger that was refused calls nobody when n8n starts it, before or after the holder.
-	['publish a, publish b (a has it), boot, init b (publish again), init a', 'a'],
-	[
-		'publish a, publish b (a has it), boot, down, init b (publish again), init a, publish b (a has it)',
-		'a',
-	],
-	[
-		'publish a, publish b (a has it), boot, down, init b (a has it) + init a, boot, init a + init b (a has it)',
-		'a',
-	],
-	['publish a, publish b (a has it), unpublish a, boot, init b (publish again), publish b', 'a, b'],
-	// Published by the command line, and refused when n8n starts.
-	['publish a, boot, init a, init b (a has it), boot, init b (publish again), init a', 'a'],
-	// One that was never refused, or a test, is first: the one that had the account has it all the same.
-	['publish a, boot, init b, init a, restart (a has it)', 'a, b, a'],
-	['publish a, boot, init b, init a, init b (a has it)', 'a, b, a'],
-	['publish a, boot, init b, init a, boot, init b, init a', 'a, b, a, b, a'],
-	['publish a, boot, init b (a has it) + init a', 'a'],
-	['publish a, boot, init b, init a, unpublish a, boot, init b', 'a, b, a, b'],
-	['publish a, boot, publish b, init a', 'a, b, a'],
-	// Who was refused is not first, although it once was.
-	[
-		'publish a, unpublish a, publish b, publish a (b has it), boot, init a (publish again), init b',
-		'a, b',
-	],
-	['publish a, boot, test b, down, init a (refused), up, boot, init a', 'a, b test, a'],
-	['publish a, boot, busy, test b…, init a', 'a, b test, a'],
-	['publish a, boot, test b + init a', 'a, b test, a'],
-	['publish a, boot, init a + test b', 'a'],
-	['publish a, boot, test b~, init a', 'a, b test, a'],
-	// A test, and a trigger that never had the account, wait behind another call: the one that had it is started meanwhile.
-	['publish a, boot, busy, test b…, test c~, init a', 'a, b test, a'],
-	['publish a, boot, busy, test b…, init c~, init a', 'a, b test, a'],
-	['publish a, boot, test b, init a, restart', 'a, b test, a'],
-	// Unless what the service has is no longer right, or not certain.
-	['publish a, boot, publish a', 'a, a'],
-	['publish a, move, restart', 'a, a moved'],
-	['publish a, replaceKey, restart (wrong key)', 'a'],
-	['publish a, down, move, restart (refused)', 'a'],
-	// What could not be published waits for a person, so it costs nobody the account when n8n starts.
-	['down, publish a (refused), up, restart (publish again)', ''],
-	['down, publish b (refused), up, publish a, boot, down, init b (publish again), init a', 'a'],
-	[
-		'deleteCredential, publish b (no Base URL), restoreCredential, publish a, boot, down, init b (publish again), init a',
-		'a',
-	],
-	['down, publish a (refused), up, publish a, boot, down, init a', 'a'],
-	['otherAccount b, publish b, publish a, sameAccount b, restart', 'b, a, b, a'],
-	['publish a, publish b (a has it), restart (a has it)', 'a'],
-	// A refusal of the URL that the service has already is none.
-	['publish a, down, change a, change a, publish b (a has it)', 'a'],
-	['publish a, restart, down, change a', 'a'],
-	['publish a, down, unpublish a, publish a', 'a'],
-	['publish a, unpublish a, test b, down, publish a (refused)', 'a, b test'],
-	['publish a, unpublish a, lose, publish b (refused), down, publish a (refused)', 'a, b'],
-	['publish a, replaceKey, down, change a (refused)', 'a'],
-	// n8n tries a start again that failed: what was published first is not forgotten by that.
-	['publish a, move, boot, down, init a (refused), up, init a, boot, down, init a', 'a, a moved'],
-	[
-		'publish a, move, boot, down, init a (refused), up, init b, init a (b has it), boot, init a',
-		'a, b moved, a moved',
-	],
-	[
-		'publish a, move, boot, down, init a (refused), up, init a, boot, init b, init a',
-		'a, a moved, b moved, a moved',
-	],
-])('%s', async (steps, expected) => {
+test.each(
+	Object.entries({
+		'publish a, unpublish a, publish a': 'a, a',
+		// One holder for each account.
+		'publish a, publish b (a has it), change a': 'a, a',
+		'publish a + publish b (a has it)': 'a',
+		'publish a, unpublish a + publish b': 'a, b',
+		'busy, publish a…, publish b (a has it)': 'a',
+		'busy, publish a…, unpublish a, publish b~, unpublish b': 'a, b',
+		'down, publish a (refused), up, publish b': 'b',
+		// A publication that ended meanwhile leaves nothing behind, and takes nothing from the next one.
+		'busy, publish a…, unpublish a, publish b, unpublish b, boot, init a': 'a, b, a',
+		'busy, lose, publish a…, unpublish a, publish a, publish b (a has it)': 'a, a',
+		'publish a, init b (a has it)': 'a',
+		'publish a, lead a, publish b (a has it)': 'a',
+		// Another process, which had the lead meanwhile, has unpublished it.
+		'publish a, elsewhere, lead a, unpublish a, publish b, elsewhere, lead b, publish a (b has it)':
+			'a, b, b',
+		'publish a, elsewhere, down, lead a, elsewhere, lead a, publish b (a has it)': 'a',
+		// This one is not told: to publish and to unpublish it again helps.
+		'publish a, elsewhere, lead a, unpublish a, elsewhere, publish b (a has it), publish a, unpublish a, publish b':
+			'a, a, b',
+		'publish a, replaceKey, publish b (a has it)': 'a',
+		'publish a, replaceCredential, publish b (a has it)': 'a',
+		// A test takes nothing from a published workflow.
+		'publish a, test a, end a': 'a',
+		'publish a, test b, end b': 'a',
+		'publish a, replaceKey, test b': 'a',
+		'publish a, down, test b, end b': 'a',
+		'test a, end a': 'a test',
+		'test a, publish b, end a': 'a test, b',
+		'test a, publish a, end a, publish b (a has it)': 'a test, a',
+		'busy, test a…, publish b': 'a test, b',
+		'busy, test a…, test b~, publish c': 'a test, c',
+		'busy, publish a…, test b, end b, unpublish a, publish b': 'a, b',
+		'publish a, unpublish a, test b, end b': 'a, b test',
+		'down, test a (refused)': '',
+		// n8n starts: nothing is done, also if nothing can be.
+		'publish a, down, restart, publish b (a has it)': 'a',
+		'publish a, restart, test a, test b': 'a',
+		'publish a, deleteCredential, restart': 'a',
+		'publish a, change a, restart, unpublish a, publish b': 'a, a, b',
+		// A trigger that was refused calls nobody when n8n starts it, before or after the holder.
+		'publish a, publish b (a has it), boot, init b (publish again), init a': 'a',
+		'publish a, publish b (a has it), boot, down, init b (publish again), init a, publish b (a has it)':
+			'a',
+		'publish a, publish b (a has it), boot, down, init b (a has it) + init a, boot, init a + init b (a has it)':
+			'a',
+		'publish a, publish b (a has it), unpublish a, boot, init b (publish again), publish b': 'a, b',
+		// Published by the command line, and refused when n8n starts.
+		'publish a, boot, init a, init b (a has it), boot, init b (publish again), init a': 'a',
+		// One that was never refused, or a test, is first: the one that had the account has it all the same.
+		'publish a, boot, init b, init a, restart (a has it)': 'a, b, a',
+		'publish a, boot, init b, init a, init b (a has it)': 'a, b, a',
+		'publish a, boot, init b, init a, boot, init b, init a': 'a, b, a, b, a',
+		'publish a, boot, init b (a has it) + init a': 'a',
+		'publish a, boot, init b, init a, unpublish a, boot, init b': 'a, b, a, b',
+		'publish a, boot, publish b, init a': 'a, b, a',
+		// Who was refused is not first, although it once was.
+		'publish a, unpublish a, publish b, publish a (b has it), boot, init a (publish again), init b':
+			'a, b',
+		'publish a, boot, test b, down, init a (refused), up, boot, init a': 'a, b test, a',
+		'publish a, boot, busy, test b…, init a': 'a, b test, a',
+		'publish a, boot, test b + init a': 'a, b test, a',
+		'publish a, boot, init a + test b': 'a',
+		'publish a, boot, test b~, init a': 'a, b test, a',
+		// A test, and a trigger that never had the account, wait behind another call: the one that had it is started meanwhile.
+		'publish a, boot, busy, test b…, test c~, init a': 'a, b test, a',
+		'publish a, boot, busy, test b…, init c~, init a': 'a, b test, a',
+		'publish a, boot, test b, init a, restart': 'a, b test, a',
+		// Unless what the service has is no longer right, or not certain.
+		'publish a, boot, publish a': 'a, a',
+		'publish a, move, restart': 'a, a moved',
+		'publish a, replaceKey, restart (wrong key)': 'a',
+		'publish a, down, move, restart (refused)': 'a',
+		// What could not be published waits for a person, so it costs nobody the account when n8n starts.
+		'down, publish a (refused), up, restart (publish again)': '',
+		'down, publish b (refused), up, publish a, boot, down, init b (publish again), init a': 'a',
+		'deleteCredential, publish b (no Base URL), restoreCredential, publish a, boot, down, init b (publish again), init a':
+			'a',
+		'down, publish a (refused), up, publish a, boot, down, init a': 'a',
+		'otherAccount b, publish b, publish a, sameAccount b, restart': 'b, a, b, a',
+		'publish a, publish b (a has it), restart (a has it)': 'a',
+		// A refusal of the URL that the service has already is none.
+		'publish a, down, change a, change a, publish b (a has it)': 'a',
+		'publish a, restart, down, change a': 'a',
+		'publish a, down, unpublish a, publish a': 'a',
+		'publish a, unpublish a, test b, down, publish a (refused)': 'a, b test',
+		'publish a, unpublish a, lose, publish b (refused), down, publish a (refused)': 'a, b',
+		'publish a, replaceKey, down, change a (refused)': 'a',
+		// n8n tries a start again that failed: what was published first is not forgotten by that.
+		'publish a, move, boot, down, init a (refused), up, init a, boot, down, init a': 'a, a moved',
+		'publish a, move, boot, down, init a (refused), up, init b, init a (b has it), boot, init a':
+			'a, b moved, a moved',
+		'publish a, move, boot, down, init a (refused), up, init a, boot, init b, init a':
+			'a, a moved, b moved, a moved',
+	}),
+)('%s', async (steps, expected) => {
 	const n8n = new N8n(await loadAnew('EtbWalletTrigger'));
 	expect([await n8n.run(steps), taken()]).toEqual([steps, expected]);
 });
