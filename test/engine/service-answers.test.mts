@@ -1,24 +1,12 @@
 /** What the user sees of each answer that is no success, and how many requests were made for it. */
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
-import type { Sandbox } from '../../sandbox/sandbox.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
-import type { CallName } from '../support/engine/calls.mts';
-import { calls, withShortTimeoutsFor, withoutPauses } from '../support/engine/calls.mts';
+import { calls, withShortTimeoutsFor, type CallName } from '../support/engine/calls.mts';
 import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, onlyJson, runNode } from '../support/engine/engine.mts';
+import { payInEachTest, sandbox, user } from '../support/engine/paying.mts';
 
-let sandbox: Sandbox;
-let userId: string;
-
-beforeEach(async () => {
-	withoutPauses();
-	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws  K4nV8tR1' });
-	userId = sandbox.books.addUser({ externalId: 'abebe' }).id;
-});
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.stop();
-});
+payInEachTest({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws  K4nV8tR1' });
 
 async function run(
 	call: CallName,
@@ -28,7 +16,7 @@ async function run(
 	const result = await runNode({
 		credential: credentialFor(sandbox, credential),
 		parameters: calls[call].parameters,
-		items: [{ userId, note: 'kept' }],
+		items: [{ userId: user('abebe') }],
 		...options,
 	});
 	expect(result.everything).not.toContain(sandbox.apiKey);
@@ -47,22 +35,10 @@ const repeated: CallName[] = ['read', 'write'];
 const noPayment: CallName[] = ['read', 'write', 'createUser'];
 const posts: CallName[] = ['createUser', 'disburse'];
 
-interface Seen {
-	/** How often the request is made while the service keeps answering like this. */
-	requests: number;
-	message: RegExp;
-	description: RegExp;
-	httpCode?: string;
-	/** Only where it may have been done. */
-	unknown?: true;
-}
-
-interface Row {
-	what: string;
-	fault: Fault | PresetName;
-	calls: CallName[];
-	seen: Seen;
-}
+/** What is seen while the service keeps answering like this: how often the request is made, and what is told. */
+type Seen = [requests: number, message: RegExp, description: RegExp, httpCode?: number];
+/** `unknown`: where it may have been done. */
+type Row = [what: string, fault: Fault | PresetName, calls: CallName[], seen: Seen, unknown?: true];
 
 const mayBeDone =
 	/^It may have been (done\. Check with the partner service before sending it again\.$|paid\. Ask the partner service .* Settle Unknown)/;
@@ -72,11 +48,11 @@ const cut =
 const tooLong =
 	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
 /** A read or a write is tried four times. */
-const notReached = (message: RegExp): Seen => ({
-	requests: 4,
+const notReached = (message: RegExp): Seen => [
+	4,
 	message,
-	description: /^Check the Base URL .* the service is running\. It was tried 4 times\.$/,
-});
+	/^Check the Base URL .* the service is running\. It was tried 4 times\.$/,
+];
 const checkPayment = /^Check the treasury balance, the amount and the user ID\.$/;
 const json = (message: string): string => JSON.stringify({ message });
 const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
@@ -106,122 +82,78 @@ const refusals: [status: number, message: string, description: RegExp, calls?: C
 ];
 
 /** An answer that leaves open whether it was done: `seen` by a read; what creates or pays is sent once. */
-const open = (what: string, fault: Row['fault'], seen: Seen): Row[] => [
-	{ what, fault, calls: ['read'], seen },
-	{ what, fault, calls: ['write'], seen: { ...seen, description: mayBeSet, unknown: true } },
-	{
-		what,
-		fault,
-		calls: posts,
-		seen: { ...seen, requests: 1, description: mayBeDone, unknown: true },
-	},
+const open = (what: string, fault: Row[1], [requests, message, description, code]: Seen): Row[] => [
+	[what, fault, ['read'], [requests, message, description, code]],
+	[what, fault, ['write'], [requests, message, mayBeSet, code], true],
+	[what, fault, posts, [1, message, mayBeDone, code], true],
 ];
 
 const rows: Row[] = [
-	...refusals.map(
-		([status, message, description, names = everyCall]): Row => ({
-			what: String(status),
-			fault: answer(status, json('Not allowed: no way')),
-			calls: names,
-			seen: {
-				requests: 1,
-				message: new RegExp(
-					`^${message} \\(${status}\\)\\. The service said: "Not allowed: no way`,
-				),
-				description,
-				httpCode: String(status),
-			},
-		}),
-	),
-	...['0', new Date(0).toUTCString()].map(
-		(retryAfter): Row => ({
-			what: `429 with Retry-After ${retryAfter}`,
-			fault: answer(429, json('Slow down'), { 'retry-after': retryAfter }),
-			calls: everyCall,
-			seen: {
-				requests: 4,
-				message:
-					/^The service is receiving too many requests \(429\)\. The service said: "Slow down/,
-				description:
-					/^Wait, then run the workflow again, with fewer items at a time\. It was tried/,
-				httpCode: '429',
-			},
-		}),
-	),
-	...['3600', inAnHour].map(
-		(retryAfter): Row => ({
-			what: `429 with Retry-After in an hour (${retryAfter === '3600' ? 'seconds' : 'date'})`,
-			fault: answer(429, json('Slow down'), { 'retry-after': retryAfter }),
-			calls: everyCall,
-			seen: {
-				requests: 1,
-				message: /\(429\)\. The service said: "Slow down/,
-				description: /fewer items at a time\.$/,
-				httpCode: '429',
-			},
-		}),
-	),
-	...open('500 with HTML', 'htmlError', {
-		requests: 4,
-		message: /^The service failed \(500\)\. The service said: "500 Internal Server Error/,
-		description: /^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
-		httpCode: '500',
+	...refusals.map(([status, message, description, names = everyCall]): Row => {
+		const told = new RegExp(
+			`^${message} \\(${status}\\)\\. The service said: "Not allowed: no way`,
+		);
+		const fault = answer(status, json('Not allowed: no way'));
+		return [String(status), fault, names, [1, told, description, status]];
 	}),
-	...open('501', answer(501), {
-		requests: 1,
-		message: /^The service failed \(501\)/,
-		description: /^Wait a while/,
-		httpCode: '501',
-	}),
-	...[408, 499].flatMap((status) =>
-		open(`${status} of a proxy`, answer(status), {
-			requests: 1,
-			message: new RegExp(`^The service, or a proxy before it, stopped waiting \\(${status}\\)`),
-			description: /^Wait a while/,
-			httpCode: String(status),
-		}),
+	...Object.entries({ 0: 4, [new Date(0).toUTCString()]: 4, 3600: 1, [inAnHour]: 1 }).map(
+		([retryAfter, requests]): Row => {
+			const fault = answer(429, json('Slow down'), { 'retry-after': retryAfter });
+			const told =
+				/^The service is receiving too many requests \(429\)\. The service said: "Slow down/;
+			const remedy = `^Wait, then run the workflow again, with fewer items at a time\\.`;
+			const seen: Seen = [
+				requests,
+				told,
+				new RegExp(remedy + (requests > 1 ? ' It was tried' : '$')),
+				429,
+			];
+			return [`429 with Retry-After ${retryAfter}`, fault, everyCall, seen];
+		},
 	),
-	...open('200 with an empty body', answer(200), {
-		requests: 1,
-		message: /^The service answered 200 (with an empty body|without saying whether it paid)/,
-		description: /the Base URL/,
-		httpCode: '200',
+	...open('500 with HTML', 'htmlError', [
+		4,
+		/^The service failed \(500\)\. The service said: "500 Internal Server Error/,
+		/^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
+		500,
+	]),
+	...open('501', answer(501), [1, /^The service failed \(501\)/, /^Wait a while/, 501]),
+	...[408, 499].flatMap((status) => {
+		const told = `^The service, or a proxy before it, stopped waiting \\(${status}\\)`;
+		return open(`${status} of a proxy`, answer(status), [
+			1,
+			new RegExp(told),
+			/^Wait a while/,
+			status,
+		]);
 	}),
+	...open('200 with an empty body', answer(200), [
+		1,
+		/^The service answered 200 (with an empty body|without saying whether it paid)/,
+		/the Base URL/,
+		200,
+	]),
 	...['{"feePercent": tru', '<html></html>', '[]', 'null', '"ok"'].flatMap((body) =>
-		open(`200 with the body ${body}`, answer(200, body), {
-			requests: 1,
-			message:
-				/^The service answered 200 (with a body that is not a JSON object|without saying whether it paid)/,
-			description: /the Base URL/,
-			httpCode: '200',
-		}),
+		open(`200 with the body ${body}`, answer(200, body), [
+			1,
+			/^The service answered 200 (with a body that is not a JSON object|without saying whether it paid)/,
+			/the Base URL/,
+			200,
+		]),
 	),
-	...[409, 423, 425].map(
-		(status): Row => ({
-			what: `${status}, which may speak of an earlier request,`,
-			fault: answer(status),
-			calls: ['disburse'],
-			seen: {
-				requests: 1,
-				message: new RegExp(`\\(${status}\\)`),
-				description: mayBeDone,
-				httpCode: String(status),
-				unknown: true,
-			},
-		}),
-	),
+	...[409, 423, 425].map((status): Row => {
+		const what = `${status}, which may speak of an earlier request,`;
+		const seen: Seen = [1, new RegExp(`\\(${status}\\)`), mayBeDone, status];
+		return [what, answer(status), ['disburse'], seen, true];
+	}),
 	// Followed, each would hand the API key to whatever answers there.
 	...[301, 302, 303, 307, 308].flatMap((status): Row[] => {
+		const what = `a redirect by ${status}`;
 		const fault = answer(status, '', { location: 'https://127.0.0.1:9/' });
-		const seen: Seen = {
-			requests: 1,
-			message: /^The service answered with a redirect, which is not followed .*\(30\d\)/,
-			description: /^Check the Base URL/,
-		};
+		const told = /^The service answered with a redirect, which is not followed .*\(30\d\)/;
+		const seen: Seen = [1, told, /^Check the Base URL/];
 		const mayFollowDone = status === 302 || status === 303;
-		return mayFollowDone
-			? open(`a redirect by ${status}`, fault, seen)
-			: [{ what: `a redirect by ${status}`, fault, calls: everyCall, seen }];
+		return mayFollowDone ? open(what, fault, seen) : [[what, fault, everyCall, seen]];
 	}),
 	...open('a body cut in the middle', 'cutBody', notReached(cut)),
 	...open('a reset connection', 'resetBeforePaying', notReached(cut)),
@@ -230,36 +162,29 @@ const rows: Row[] = [
 	...open('no answer in time to what it did', 'timeoutAfterPaying', notReached(tooLong)),
 ];
 
-const cases = rows.flatMap(({ what, fault, calls: names, seen }) =>
-	names.map((call) => [what, call, fault, seen] as const),
+const cases = rows.flatMap(([what, fault, names, seen, unknown = false]) =>
+	names.map((call) => [what, call, fault, seen, unknown] as const),
 );
 
 /** Each payment that stops a run says whether somebody may have been paid. */
 const certainty = /^Nobody was paid\. |^It is unknown whether etbw_abebe was paid 5 ETB\. /;
 const reasonOf = (text?: string | null): string => (text ?? '').replace(certainty, '');
 
-describe.each(cases)('%s to %s', (_what, call, fault, seen) => {
-	beforeEach(() => {
-		withShortTimeoutsFor(fault);
-		sandbox.faults.plan(calls[call].route, () => fault);
-	});
-
-	test('stops the workflow with the reason and what to do', async () => {
-		// What may have been done is not sent again, although n8n tries the node again.
-		const retryOnFail = seen.unknown === true && posts.includes(call);
-		const { error } = await run(call, { retryOnFail });
-		expect(reasonOf(error?.message)).toMatch(seen.message);
-		expect(error?.message).toMatch(/ \[item 0\]$/);
-		expect(reasonOf(error?.description)).toMatch(seen.description);
-		if (seen.httpCode !== undefined)
-			expect(error?.httpCode ?? Reflect.get(Object(error?.context?.data), 'httpCode')).toBe(
-				seen.httpCode,
-			);
-		if (call === 'disburse') {
-			expect(/^It is unknown/.test(error?.message ?? '')).toBe(seen.unknown === true);
-		}
-		expect(sandbox.requests).toHaveLength(seen.requests);
-	});
+test.each(cases)('%s to %s stops the workflow with the reason and what to do', async (...row) => {
+	const [, call, fault, [requests, message, description, httpCode], isUnknown] = row;
+	withShortTimeoutsFor(fault);
+	sandbox.faults.plan(calls[call].route, () => fault);
+	// What may have been done is not sent again, although n8n tries the node again.
+	const { error } = await run(call, { retryOnFail: isUnknown && posts.includes(call) });
+	expect(reasonOf(error?.message)).toMatch(message);
+	expect(error?.message).toMatch(/ \[item 0\]$/);
+	expect(reasonOf(error?.description)).toMatch(description);
+	if (httpCode !== undefined) {
+		const told: unknown = Reflect.get(Object(error?.context?.data), 'httpCode');
+		expect(error?.httpCode ?? told).toBe(String(httpCode));
+	}
+	if (call === 'disburse') expect(/^It is unknown/.test(error?.message ?? '')).toBe(isUnknown);
+	expect(sandbox.requests).toHaveLength(requests);
 });
 
 test.each<[outcome: 'unknown' | undefined, Fault | PresetName, Fault | PresetName]>([

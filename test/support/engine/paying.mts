@@ -1,7 +1,8 @@
 /** Support of engine tests that pay: the sandbox and the node of each test, and the results of its payments. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
-import { startSandbox, type ReceivedRequest, type Sandbox } from '../../../sandbox/sandbox.mts';
+import { startSandbox } from '../../../sandbox/sandbox.mts';
+import type { ReceivedRequest, Sandbox, SandboxOptions } from '../../../sandbox/sandbox.mts';
 import { withoutPauses } from './calls.mts';
 import {
 	credentialFor,
@@ -19,10 +20,10 @@ export let nodeId: string;
 let nodes = 0;
 
 /** Makes both before each test of a file, without pauses between the attempts of a call. */
-export function payInEachTest(): void {
+export function payInEachTest(options: SandboxOptions = {}): void {
 	beforeEach(async () => {
 		withoutPauses();
-		sandbox = await startSandbox({ treasuryBalance: 1_000_000 });
+		sandbox = await startSandbox(options);
 		nodeId = `node-${++nodes}`;
 	});
 	afterEach(async () => {
