@@ -59,34 +59,20 @@ async function open(name: string, sent: string[], trusts: string[]): Promise<str
 	return service.url.replace('http://127.0.0.1', 'https://localhost');
 }
 
-interface Case {
-	/** The certificate of the service, those that it sends behind it, and those that n8n trusts. */
-	certificate: string;
-	sent?: string[];
-	trusts?: string[];
-	message: RegExp;
-	remedy: RegExp;
-}
-const untrusted = {
-	message: /is self-signed, or an authority made it that n8n does not know$/,
-	remedy: /whole chain.*NODE_EXTRA_CA_CERTS/,
-};
-test.each<[what: string, Case]>([
-	['self-signed', { certificate: 'self', ...untrusted }],
-	[
-		'of an authority that n8n does not know',
-		{ certificate: 'right', sent: ['intermediate', 'root'], ...untrusted },
-	],
-	['without its intermediate', { certificate: 'right', trusts: ['root'], ...untrusted }],
-	[
-		'for another name',
-		{
-			...{ certificate: 'other', sent: ['intermediate'], trusts: ['root'] },
-			message: /for another name$/,
-			remedy: /Base URL .* needs the name that is in the certificate/,
-		},
-	],
-])('%s', async (_what, { certificate, sent = [], trusts = [], message, remedy }) => {
+const untrusted = [
+	/is self-signed, or an authority made it that n8n does not know$/,
+	/whole chain.*NODE_EXTRA_CA_CERTS/,
+] as const;
+const ofAnotherName = [
+	/for another name$/,
+	/Base URL .* needs the name that is in the certificate/,
+] as const;
+test.each([
+	['self-signed', 'self', [], [], ...untrusted],
+	['of an authority that n8n does not know', 'right', ['intermediate', 'root'], [], ...untrusted],
+	['without its intermediate', 'right', [], ['root'], ...untrusted],
+	['for another name', 'other', ['intermediate'], ['root'], ...ofAnotherName],
+])('%s', async (_what, certificate, sent, trusts, message, remedy) => {
 	const baseUrl = await open(certificate, sent, trusts);
 	const credential = credentialFor(sandbox, { baseUrl });
 	const result = await pay(itemsFor('a'), {}, { credential, onError: 'continueErrorOutput' });

@@ -1,15 +1,10 @@
 /** The credential's test button: what it says, and that it shows no secret. */
 import type { INodeCredentialTestResult } from 'n8n-workflow';
-import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
 import type { CredentialData } from '../support/engine/engine.mts';
 import { credentialFor, loadPackage, testCredential } from '../support/engine/engine.mts';
+import { payInEachTest, sandbox } from '../support/engine/paying.mts';
 
-let sandbox: Sandbox;
-
-beforeEach(async () => {
-	sandbox = await startSandbox({ apiKey: 'ak-Q7mZ2pX9', webhookSecret: 'ws-K4nV8tR1' });
-});
-afterEach(async () => await sandbox.stop());
+payInEachTest({ apiKey: 'ak-Q7mZ2pX9', webhookSecret: 'ws-K4nV8tR1' });
 
 async function press(changes: CredentialData = {}): Promise<INodeCredentialTestResult> {
 	const data = credentialFor(sandbox, changes);
@@ -26,13 +21,9 @@ async function press(changes: CredentialData = {}): Promise<INodeCredentialTestR
 test('reads the balance once, with the key without the white space around it', async () => {
 	const apiKey = ` ${sandbox.apiKey}\n`;
 	expect(await press({ apiKey })).toEqual({ status: 'OK', message: 'Connection successful' });
-	expect(sandbox.requests).toMatchObject([
-		{
-			method: 'GET',
-			path: '/api/v1/partners/balance',
-			headers: { authorization: `Bearer ${sandbox.apiKey}` },
-		},
-	]);
+	const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+	const path = '/api/v1/partners/balance';
+	expect(sandbox.requests).toMatchObject([{ method: 'GET', path, headers }]);
 });
 
 test('shows the reason of the service for a wrong key', async () => {
