@@ -129,11 +129,8 @@ describe('Retry On Fail', () => {
 
 	test('with an error output, where n8n tries again when the first item failed', async () => {
 		sandbox.faults.next('POST /users', 'error500AfterPaying');
-		const { output, errorOutput } = await run(named('a', 'b', 'c'), {
-			retryOnFail: true,
-			maxTries: 3,
-			onError: 'continueErrorOutput',
-		});
+		const options = { retryOnFail: true, maxTries: 3, onError: 'continueErrorOutput' } as const;
+		const { output, errorOutput } = await run(named('a', 'b', 'c'), options);
 		expect(sentNames()).toEqual(['a', 'b', 'c']);
 		expect(output.map(({ json }) => json.externalId)).toEqual(['b', 'c']);
 		expect(errorOutput.map(({ json }) => json.name)).toEqual(['a']);
@@ -163,11 +160,8 @@ describe('stopping the execution', () => {
 			setImmediate(stop);
 			return fault;
 		});
-		await run(named('a', 'b', 'c', 'd'), {
-			started: (engine) => {
-				stop = () => engine.cancel();
-			},
-		}).catch(() => undefined);
+		const started: RunOptions['started'] = (engine) => (stop = () => engine.cancel());
+		await run(named('a', 'b', 'c', 'd'), { started }).catch(() => undefined);
 		expect(sentNames()).toEqual(['a', 'b']);
 	});
 });

@@ -1,6 +1,6 @@
 /** What protects a payment holds whatever it is given: options, answers, n8n itself. */
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
-import { loadAnew, type RunOptions } from '../support/engine/engine.mts';
+import { loadAnew } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
 	answerOf,
@@ -140,8 +140,7 @@ test('answers that n8n invents, as for the tools of an agent that it evaluates, 
 			},
 		},
 	}));
-	const run: Partial<RunOptions> = { currentNode: () => node };
-	const { output } = await pay(itemsFor('a'), {}, run);
+	const { output } = await pay(itemsFor('a'), {}, { currentNode: () => node });
 	expect(output.map(({ json }) => [json.code, json.mode])).toEqual([['ready', 'dryRun']]);
 	expect(payments()).toEqual([]);
 	expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);

@@ -1,10 +1,10 @@
 /** The trigger over real HTTP: what starts a workflow, what does not, and what the sender is told. */
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { WebhookContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
+import { signBody } from '../../sandbox/signature.mts';
 import type { ListeningTrigger, TriggerOptions } from '../support/engine/engine.mts';
 import { callTriggerHook, credentialFor, deduplicator, listen } from '../support/engine/engine.mts';
 import { payInEachTest, sandbox } from '../support/engine/paying.mts';
@@ -35,8 +35,7 @@ afterEach(async () => {
 	await Promise.all(listening.splice(0).map(async ({ stop }) => await stop()));
 });
 
-const sign = (body: string | Buffer, key = secret): string =>
-	`sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
+const sign = (body: string, key = secret): string => signBody(body, key);
 
 async function send(
 	{ url }: Pick<ListeningTrigger, 'url'>,
