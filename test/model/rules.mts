@@ -188,7 +188,6 @@ export function newJudge(
 		run.before = { row: rowOf(run), struck: allStruck() };
 	}
 
-	/** The service is about to pay. */
 	function paying(sent: Sent): void {
 		const run = runs[sent.run];
 		if (run === undefined) return;
@@ -246,7 +245,6 @@ export function newJudge(
 		);
 	}
 
-	/** A try of a run ended and told  */
 	function told(run: RunRecord, result: TryResult, tryIndex: number): void {
 		const settles = maySettle(run);
 		const lines = settles ? settledLines(run, result) : (linesOf(result) ?? []);

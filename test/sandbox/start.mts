@@ -10,7 +10,6 @@ export async function stopAll(): Promise<void> {
 	for (const close of closing.splice(0).reverse()) await close();
 }
 
-/** A sandbox that ends with the test. */
 export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
 	const sandbox = await startSandbox(options);
 	let stopped: Promise<void> | undefined;

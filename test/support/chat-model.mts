@@ -40,15 +40,8 @@ function next(messages: z.infer<typeof Message>[]): ToolCall | string {
 	return { name: 'Pay_a_user', input: { toolParameters, hitlParameters: {} } };
 }
 
-export interface ChatModel {
-	url: string;
-	/** The workflow with this model as its node "Chat model". */
-	inWorkflow(api: N8nTestApi, workflow: WorkflowFile): Promise<WorkflowFile>;
-	close(): Promise<void>;
-}
-
 /** Answers as OpenAI's chat completions do. */
-export async function startChatModel(): Promise<ChatModel> {
+export async function startChatModel() {
 	const server = fastify();
 	let calls = 0;
 	server.post('/v1/chat/completions', async ({ body }) => {
@@ -83,7 +76,8 @@ export async function startChatModel(): Promise<ChatModel> {
 	const url = `${address}/v1`;
 	return {
 		url,
-		async inWorkflow(api, workflow) {
+		/** The workflow with this model as its node "Chat model". */
+		async inWorkflow(api: N8nTestApi, workflow: WorkflowFile): Promise<WorkflowFile> {
 			const name = 'The test that plays a model';
 			const id = await api.createCredential(name, 'openAiApi', { apiKey: 'none', url });
 			const nodes = workflow.nodes.map((node) =>
@@ -91,7 +85,7 @@ export async function startChatModel(): Promise<ChatModel> {
 			);
 			return { ...workflow, nodes };
 		},
-		close: async () => await server.close(),
+		close: async (): Promise<void> => await server.close(),
 	};
 }
 

@@ -16,18 +16,8 @@ const run = promisify(execFile);
 
 const Manifest = z.object({ name: z.string(), version: z.string() }).passthrough();
 
-export interface PackageRegistry {
-	/** The variables of n8n's environment that lead its npm to this registry. */
-	env: Record<string, string>;
-	/** Adds a version from its tarball and makes it the latest; resolves to its name and version. */
-	publish(tarball: string): Promise<{ name: string; version: string }>;
-	/** Paths that npm asked for. */
-	requests: string[];
-	stop(): Promise<void>;
-}
-
 /** Starts without a package in it. */
-export async function startPackageRegistry(): Promise<PackageRegistry> {
+export async function startPackageRegistry() {
 	const folder = await mkdtemp(join(tmpdir(), 'package-registry-'));
 	const tarballs = new Map<string, Buffer>();
 	const packages = new Map<string, { latest: string; versions: Record<string, unknown> }>();
@@ -61,7 +51,9 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 	const { url, close } = await serve(proxy);
 
 	return {
+		/** Paths that npm asked for. */
 		requests,
+		/** The variables of n8n's environment that lead its npm to this registry. */
 		env: {
 			// n8n's own requests end here too: requests to the registry are answered, and other ones reject the certificate.
 			NODE_EXTRA_CA_CERTS: certFile,
@@ -73,7 +65,8 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 			npm_config_strict_ssl: 'false',
 			npm_config_cache: join(folder, 'cache'),
 		},
-		async publish(tarball) {
+		/** Adds a version from its tarball and makes it the latest; resolves to its name and version. */
+		async publish(tarball: string): Promise<{ name: string; version: string }> {
 			const content = await readFile(tarball);
 			const { stdout } = await run('tar', ['-xzOf', tarball, 'package/package.json']);
 			const manifest = Manifest.parse(JSON.parse(stdout));
@@ -90,7 +83,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 			packages.set(name, { latest: version, versions });
 			return { name, version };
 		},
-		async stop() {
+		async stop(): Promise<void> {
 			await close();
 			await rm(folder, { recursive: true, force: true });
 		},

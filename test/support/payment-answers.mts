@@ -47,13 +47,8 @@ export const paymentAnswers: PaymentAnswer[] = [
 				(status) => ({ status }),
 			),
 			...['No money', { code: 17 }, ['No money'], true, 17].map((error) => ({ error })),
-			...[
-				{ failed: true },
-				{ failed: 2 },
-				{ isPending: true },
-				{ paid: false },
-				{ code: 'failed' },
-			],
+			...[{ failed: true }, { failed: 2 }, { isPending: true }, { paid: false }],
+			{ code: 'failed' },
 			...[...words('0x 0x0 null pending 0xundefined'), ' ', undefined, null, false, {}, []].map(
 				(txHash) => ({ txHash }),
 			),

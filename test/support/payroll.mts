@@ -6,10 +6,8 @@ import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { Lab } from './lab.mts';
 import { eventually, executionsOf } from './lab.mts';
 
-/** One row of a payroll. */
 export interface Row {
 	toUserId: string;
-	/** ETB */
 	amountEtb: number;
 	reference: string;
 }

@@ -43,13 +43,11 @@ export async function makeTable(api: N8nApi, table: string): Promise<void> {
 	await api.createDataTable(table, columns);
 }
 
-/** Empties a data table. */
 export async function clearTable(api: N8nApi, table: string): Promise<void> {
 	await makeTable(api, table);
 	await run(api, tableNode('clear', table, { resource: 'table' }));
 }
 
-/** Adds rows to a data table. */
 export async function addRows(api: N8nApi, table: string, rows: Row[]): Promise<void> {
 	await makeTable(api, table);
 	const columns = { mappingMode: 'autoMapInputData', value: null, schema: [] };
@@ -66,7 +64,6 @@ export async function rowsOf(api: N8nApi, table: string): Promise<Row[]> {
 	);
 }
 
-/** Changes one value of a person in the table. */
 export async function setPerson(
 	api: N8nApi,
 	employee: string,

@@ -11,17 +11,10 @@ beforeEach(() => {
 });
 const sleep = async (): Promise<void> => await new Promise(setImmediate);
 
-const aboutNode = (id = 'n') => ({
-	workflow: { id: 'w', active: true },
-	node: {
-		id,
-		name: id,
-		type: 'trigger',
-		typeVersion: 2,
-		position: [0, 0],
-		parameters: {},
-	} as INode,
-});
+const aboutNode = (id = 'n') => {
+	const node = { id, name: id, type: 'trigger', typeVersion: 2, parameters: {} };
+	return { workflow: { id: 'w', active: true }, node: { ...node, position: [0, 0] } as INode };
+};
 
 const changes = ['checkProcessedAndRecord', 'removeProcessed'];
 

@@ -42,7 +42,6 @@ export class Editor {
 		await this.page.getByTestId('credential-save-button').waitFor();
 	}
 
-	/** The open credential. */
 	get credential(): Locator {
 		return this.page.getByRole('dialog');
 	}
@@ -71,7 +70,6 @@ export class Editor {
 		return this.page.getByTestId('node-creator-item-name').getByText(text, { exact: true });
 	}
 
-	/** Types into the search field above the list of nodes. */
 	async search(word: string): Promise<void> {
 		await this.page.getByTestId('node-creator-search-bar').fill(word);
 	}
@@ -145,7 +143,6 @@ export class Editor {
 		return this.page.getByTestId(`parameter-input-${name}`);
 	}
 
-	/** Types a fixed value into a field. */
 	async fill(name: string, value: string): Promise<void> {
 		await this.switchTo(name, 'fixed');
 		const input = this.field(name).locator('input, textarea');

@@ -343,7 +343,6 @@ export function resultOf(run: IRun, name: string): RunResult {
 	};
 }
 
-/** The JSON of the only output item. */
 export function onlyJson({ output, error }: RunResult): IDataObject {
 	if (output.length !== 1 || output[0] === undefined) {
 		throw new Error(`expected one item, got ${output.length}; ${error?.message ?? 'no error'}`);
@@ -375,15 +374,6 @@ export interface TriggerOptions {
 	projectId?: string;
 }
 
-interface TriggerParts {
-	nodePackage: Package;
-	type: INodeType;
-	node: INode;
-	workflow: Workflow;
-	additional: IWorkflowExecuteAdditionalData;
-	webhookData: IWebhookData;
-}
-
 const workType = 'n8n-nodes-base.work';
 
 /** A node behind the trigger that waits or fails. */
@@ -403,7 +393,7 @@ function withWork(
 	return { getByName: get, getByNameAndVersion: get };
 }
 
-async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
+async function triggerParts(options: TriggerOptions) {
 	const nodePackage = await loadPackage();
 	const types = nodeTypesOf(nodePackage);
 	const type = options.type ?? types.getByNameAndVersion(triggerType);
@@ -440,14 +430,8 @@ async function triggerParts(options: TriggerOptions): Promise<TriggerParts> {
 		workflowId: workflow.id,
 		workflowExecuteAdditionalData: additional,
 	} satisfies IWebhookData;
-	return {
-		nodePackage,
-		type,
-		node: workflow.getNode(node.name) ?? node,
-		workflow,
-		additional,
-		webhookData,
-	};
+	const inWorkflow = workflow.getNode(node.name) ?? node;
+	return { nodePackage, type, node: inWorkflow, workflow, additional, webhookData };
 }
 
 /** Calls the hook that n8n calls when a workflow is published or unpublished. */

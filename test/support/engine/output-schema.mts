@@ -12,7 +12,6 @@ export interface Schema {
 
 const typed = z.object({ type: z.string(), required: z.array(z.string()).optional() });
 
-/** Reads a schema file. */
 export const schemaFile: z.ZodType<Schema> = typed.extend({
 	properties: z.lazy(() => z.record(schemaFile)).optional(),
 	items: z.lazy(() => schemaFile).optional(),

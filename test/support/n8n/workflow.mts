@@ -41,11 +41,9 @@ export const code = (name: string, jsCode: string): NodeFile =>
 
 export const ROWS = 'Rows';
 
-/** A node that outputs these rows, one item each. */
 export const list = (rows: object[], name = ROWS): NodeFile =>
 	code(name, `return ${JSON.stringify(rows)}.map((json) => ({ json }))`);
 
-/** `webhook/<path>`. */
 export const webhook = (path: string, parameters: object = {}): NodeFile =>
 	node(
 		'Webhook',
@@ -57,7 +55,6 @@ export const webhook = (path: string, parameters: object = {}): NodeFile =>
 /** A node that outputs one item for each row that was posted to the webhook. */
 export const postedRows = (): NodeFile => node(ROWS, 'splitOut', { fieldToSplitOut: 'body.rows' });
 
-/** The fields of a node that pays each item, by the item's fields of the same names. */
 export const paysItems = {
 	resource: 'disbursement',
 	operation: 'create',
