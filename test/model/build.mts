@@ -9,7 +9,7 @@ import { mutated, type Mutation } from '../support/mutation.mts';
 const dist = resolve(import.meta.dirname, '../../dist');
 
 /** What the modules see in place of Node's own. */
-export interface Surroundings {
+interface Surroundings {
 	globals: Readonly<Record<string, unknown>>;
 	/** Modules that are not files of the build. */
 	packages: Readonly<Record<string, unknown>>;

@@ -24,7 +24,7 @@ export interface NodeRun extends Pick<RunPlan, 'timeout' | 'tries' | 'mode' | 'o
 export type TryResult = { output: Json[] } | { error: unknown };
 
 /** What a run meets outside of its process, and who watches it. */
-export interface Outside {
+interface Outside {
 	database: SimulatedDatabase;
 	books: Books;
 	tell: Tell;

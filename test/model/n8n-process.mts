@@ -42,7 +42,7 @@ const timedOut = new DOMException('The operation timed out', 'TimeoutError');
 
 const epoch = Date.UTC(2026, 10, 1);
 
-export interface ProcessHooks {
+interface ProcessHooks {
 	tell: Tell;
 	/** Called when a blow fell. */
 	struck(kind: Blow['kind'], process: N8nProcess): void;

@@ -9,7 +9,7 @@ export type NodeName = 'a' | 'b';
 export type Word = 'paid' | 'notPaid' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
-export const answerKinds = [
+const answerKinds = [
 	'paid',
 	'slowPaid',
 	'latePaid',
@@ -59,7 +59,7 @@ export interface ItemPlan {
 	word: 'asks' | Word;
 }
 
-export type Does = 'pay' | 'dryRun' | 'settle';
+type Does = 'pay' | 'dryRun' | 'settle';
 
 export interface RunPlan {
 	process: number;

@@ -23,7 +23,7 @@ const afterAllReservationsMs = 480_000;
 /** Events of a world; one with more does not end. */
 const mostEvents = 400_000;
 
-export interface Played {
+interface Played {
 	/** What broke, in words; none in a good world. */
 	violations: string[];
 	/** Who did what when, if it was asked for. */

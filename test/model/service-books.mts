@@ -5,7 +5,7 @@ import type { Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
 
 /** What a request asks for, as the service sees it. */
-export interface Wish {
+interface Wish {
 	toUserId: string;
 	amountEtb: number;
 }
@@ -47,7 +47,7 @@ export interface Asked {
 	timeout: number;
 }
 
-export interface Sender {
+interface Sender {
 	process: N8nProcess;
 	run: number;
 	name: string;

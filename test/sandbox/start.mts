@@ -19,7 +19,7 @@ export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sand
 	return sandbox;
 }
 
-export interface Received {
+interface Received {
 	headers: IncomingHttpHeaders;
 	body: Buffer;
 }

@@ -55,7 +55,7 @@ export const withCredential = (
 });
 
 /** A count of executions by the id of their event. */
-export interface Counter {
+interface Counter {
 	times: Map<string, number>;
 	/** A node that counts the event. */
 	node: NodeFile;

@@ -224,9 +224,7 @@ const unescaped = (html: string): string =>
 		.replaceAll('&amp;', '&');
 
 /** The questions of a form: their place, their label and their options, none of a text field. */
-export function questionsOn(
-	page: string,
-): Array<{ index: number; label: string; options: string[] }> {
+function questionsOn(page: string): Array<{ index: number; label: string; options: string[] }> {
 	const found = /<label class='form-label[^>]*>([^<]*)<\/label>[\s\S]*?id='field-(\d+)'/g;
 	const labels = [...page.matchAll(found)];
 	return labels.map(([, label = '', index = '']) => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-export interface Mail {
+interface Mail {
 	to: string[];
 	subject: string;
 	text: string;

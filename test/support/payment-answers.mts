@@ -1,6 +1,6 @@
 // Answers to a payment, and what each means: a payment counts as paid only with a proof.
 
-export type Meaning = 'paid' | 'notPaid' | 'unknown';
+type Meaning = 'paid' | 'notPaid' | 'unknown';
 
 interface PaymentAnswer {
 	status: number;

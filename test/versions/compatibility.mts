@@ -32,7 +32,7 @@ export function readTable(document: string): TriedVersion[] {
 }
 
 /** The oldest and the newest version that passed with none between them that failed. */
-export interface Range {
+interface Range {
 	oldest: string;
 	newest: string;
 }

@@ -21,7 +21,7 @@ const pinnedManifest = Manifest.parse(
 );
 
 /** The version that `npm start` and the other tests run. */
-export const pinnedVersion = pinnedManifest.dependencies.n8n;
+const pinnedVersion = pinnedManifest.dependencies.n8n;
 
 /** `latest` as a number; any other version as it is. */
 export async function exactVersion(wanted: string): Promise<string> {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { eventually } from '../lab.mts';
 
 /** The views of data in the editor. */
-export type View = 'schema' | 'table' | 'json';
+type View = 'schema' | 'table' | 'json';
 
 const Items = z.array(z.record(z.unknown()));
 

@@ -43,7 +43,7 @@ export const itemsFor = (...names: string[]) =>
 	names.map((name) => ({ toUserId: user(name), amountEtb: 10, reference: `pay-${name}` }));
 
 /** Takes each payment from the fields of its item. */
-export const fromItems: INodeParameters = {
+const fromItems: INodeParameters = {
 	resource: 'disbursement',
 	operation: 'create',
 	reference: '={{ $json.reference }}',

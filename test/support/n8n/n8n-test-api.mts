@@ -23,7 +23,7 @@ const CommunityPackage = z.object({
 	updateAvailable: z.string().optional(),
 	failedLoading: z.boolean().optional(),
 });
-export type CommunityPackage = z.infer<typeof CommunityPackage>;
+type CommunityPackage = z.infer<typeof CommunityPackage>;
 
 const EXECUTION_RESTS = new Set([...EXECUTION_ENDED, 'waiting']);
 

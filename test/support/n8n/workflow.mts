@@ -55,7 +55,7 @@ export const webhook = (path: string, parameters: object = {}): NodeFile =>
 /** A node that outputs one item for each row that was posted to the webhook. */
 export const postedRows = (): NodeFile => node(ROWS, 'splitOut', { fieldToSplitOut: 'body.rows' });
 
-export const paysItems = {
+const paysItems = {
 	resource: 'disbursement',
 	operation: 'create',
 	reference: '={{ $json.reference }}',

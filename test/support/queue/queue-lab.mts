@@ -58,7 +58,7 @@ async function composeContainers(
 }
 
 /** One of n8n's processes, which can be ended and started again on its own data. */
-export class Process {
+class Process {
 	private readonly options: N8nOptions;
 	private instance?: N8nInstance;
 
