@@ -108,7 +108,8 @@ const rows: Row[] = [
 				new RegExp(remedy + (requests > 1 ? ' It was tried' : '$')),
 				429,
 			];
-			return [`429 with Retry-After ${retryAfter}`, fault, everyCall, seen];
+			const when = retryAfter === inAnHour ? 'a date in an hour' : retryAfter;
+			return [`429 with Retry-After ${when}`, fault, everyCall, seen];
 		},
 	),
 	...open('500 with HTML', 'htmlError', [
