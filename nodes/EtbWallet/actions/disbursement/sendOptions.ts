@@ -1,6 +1,9 @@
-/** The option fields that all paying operations have. */
+/**
+ * The option fields that all paying operations have. Their defaults are those of `optionsWhenNoneSaved`: the
+ * linter of n8n wants them written out.
+ */
 import type { INodeProperties } from 'n8n-workflow';
-import { maxConcurrency, minTimeoutMs, optionsWhenNoneSaved } from '../../disbursement/options';
+import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
 
 export const concurrency: INodeProperties = {
@@ -8,7 +11,7 @@ export const concurrency: INodeProperties = {
 	name: 'concurrency',
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: maxConcurrency },
-	default: optionsWhenNoneSaved.concurrency,
+	default: 10,
 	description:
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
 };
@@ -18,7 +21,7 @@ export const timeout: INodeProperties = {
 	name: 'timeout',
 	type: 'number',
 	typeOptions: { minValue: minTimeoutMs, maxValue: maxTimeoutMs },
-	default: optionsWhenNoneSaved.timeoutMs,
+	default: 60000,
 	description:
 		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
 };
