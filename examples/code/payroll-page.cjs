@@ -15,9 +15,23 @@ const values = `?period=${period}&purpose=${encodeURIComponent(upload.purpose)}`
 const uploadAgain = `<p>${link(values, 'Upload the list again')}: it pays who was not paid.</p>`;
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
-const isOtherPurpose = (row) => (paid) =>
-	paid.person === row.person && amountOf(paid) === row.amountEtb && paid.purpose !== purpose;
-const again = ready.filter((row) => ofPeriod.some(isOtherPurpose(row)));
+const gotOf = ({ person }) =>
+	ofPeriod.filter((paid) => paid.person === person && paid.purpose !== purpose);
+// A correction of more than half of what somebody got is hardly a difference.
+const isAgain = (row) => {
+	const got = gotOf(row).map(amountOf);
+	const half = got.reduce((total, amount) => total + amount, 0) / 2;
+	return (
+		got.includes(row.amountEtb) ||
+		(got.length > 0 && purpose === 'correction' && row.amountEtb > half)
+	);
+};
+const again = ready.filter(isAgain);
+for (const row of again)
+	for (const paid of gotOf(row)) {
+		const gotBefore = `Got ${sum([paid])} ETB for ${paid.purpose}, ${period}`;
+		row.remarks = [...row.remarks, { code: 'gotBefore', text: gotBefore }];
+	}
 const days = $('Check List').params.payDay - 1;
 const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
 const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
@@ -59,13 +73,13 @@ const question = [
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	again.length > 0 &&
-		`<h4>${again.length} of these ${people(ready)} got exactly this amount for ${text(period)} before, with another purpose. A correction is only the difference.</h4>`,
+		`<h4>${again.length} of these ${people(ready)} got ${sum(again.flatMap(gotOf))} ETB for ${text(period)} before, with another purpose. This list pays them ${sum(again)} ETB on top. A correction is only the difference.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
 	rounded.length > 0 &&
-		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). The sum of the list minus this sum is ${more.toFixed(2)} ETB.</p>`,
+		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). Rounding makes the sum ${Math.abs(more).toFixed(2)} ETB ${more < 0 ? 'larger' : 'smaller'}.</p>`,
 ];
 const result = [
 	`<h2>${[text(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
@@ -85,16 +99,18 @@ const html = page(
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
-	before.some((row) => remarksOf(row).length > 0) &&
+	before.some(({ remarks }) => remarks.some(({ code }) => code === 'changedAmount')) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
 	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
-	asks && `<h4>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</h4>`,
+	asks &&
+		`<h4>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: this page can show an error then, also if people were paid.</h4>`,
 );
 const why = error && `<p>${text(error.message)}. ${text(error.remedy)}</p>`;
 const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
-const approve = `Approve: pay ${sum(ready)} ETB to ${people(ready)}, ${purpose}, ${period}`;
+const onTop = again.length > 0 ? ' on top' : '';
+const approve = `Approve: pay ${sum(ready)} ETB${onTop} to ${people(ready)}, ${purpose}, ${period}`;
 const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
 const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];

@@ -16,7 +16,7 @@ const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) =>
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${text(error.message)}. ${text(error.remedy)}</p>`
-		: `<h2>${people(fresh)} new, ${changed.length} changed, ${same.length} as before</h2>`,
+		: `<h2>${people(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
 	section('Cannot be used', problems),
 	section(`Not paid by ${payroll}: the table has another payroll, which stays`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),

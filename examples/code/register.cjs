@@ -38,7 +38,9 @@ const rows = results.map((row) => {
 	const outcome = { alreadyPaid: 'paid', ready: 'notPaid' }[row.outcome] ?? row.outcome;
 	// The first reason says more than that it is still unknown.
 	const isStill = row.isAsNow || (row.code === 'inDoubt' && is('unknown')(old));
-	const reason = isStill ? old.reason : outcome === 'paid' ? '' : whyNot(row);
+	const isPaidNow = !isSettling && outcome === 'paid' && old.settledBy && old.outcome !== 'paid';
+	const whyPaid = isPaidNow ? `First recorded as not paid by ${old.settledBy}` : '';
+	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : whyNot(row);
 	// A list takes back neither that somebody was paid, nor that it is unknown.
 	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
 	if (isStill || isKnown) return { ...old, reason, updatedAt };
@@ -53,7 +55,7 @@ const rows = results.map((row) => {
 		txHash: row.txHash ?? (isWhole ? typed : undefined),
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: isSettling || is('alreadyPaid')(row) ? old.approvedBy : answer.user?.email,
-		settledBy: isSettling ? answer.user?.email : undefined,
+		settledBy: isSettling ? answer.user?.email : '',
 	};
 });
 // "What next?" sends an item to one output, so a row that is written and left is two items. `createdAt` marks those to write: the

@@ -300,7 +300,7 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			duePeriod(),
 			'bonus',
-			`Paid in the last 10 days, see below: 2 of these 2 people. 2 of these 2 people got exactly this amount for ${duePeriod()} before`,
+			`Paid in the last 10 days, see below: 2 of these 2 people. 2 of these 2 people got 21,900.50 ETB for ${duePeriod()} before`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
@@ -476,7 +476,7 @@ test('rounded amounts are one line with the difference of the sums, and a reason
 	const [, page] = await shown(csv(...calculated));
 	assert.match(
 		page,
-		/300\.24 ETB for 2 people.*Rounded amounts: 2 \(Person, Person\)\. The sum of the list minus this sum is 0\.01 ETB/,
+		/300\.24 ETB for 2 people.*Rounded amounts: 2 \(Person, Person\)\. Rounding makes the sum 0\.01 ETB smaller/,
 	);
 	assert.doesNotMatch(page, /Rounded to/);
 	await setFields(lab.api, payroll.id, 'Pay salaries', { options: { maxTotalEtb: '1' } });
