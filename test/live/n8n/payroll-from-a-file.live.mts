@@ -89,7 +89,7 @@ test('shows what will be paid and what not, and pays exactly that after a second
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
 		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
-		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it. Your decision',
+		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: ',
 		`Approve: pay 21,900.50 ETB to 2 people, salary, ${duePeriod()}`,
 	])
 		assert.ok(asked.includes(seen), `${seen} is not on the page:\n${asked}`);
