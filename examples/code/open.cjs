@@ -23,21 +23,20 @@ if (isSettling) {
 		cut > 0 && `<p>Transactions that were not whole, and are not recorded: ${cut}.</p>`,
 		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];
-	const upload = ({ period, purpose }) => {
-		const values = `period=${period}&purpose=${encodeURIComponent(purpose.replace(/-/g, ' '))}`;
-		return `<p><a href="/form/etb-file?${values}" target="_blank">Upload the list of ${text(forWhat({ period, purpose }))} again</a></p>`;
-	};
 	// The monthly payroll has no list.
 	const hasList = $('What is open').params.options.path === 'etb-file-open';
 	const unpaid = new Map(now.filter(is('notPaid')).map((row) => [forWhat(row), row]));
 	const left = [
-		toAnswer.length > 0 &&
+		$runIndex === 0 &&
+			toAnswer.length > 0 &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
 		toAnswer.length === 0 && '<p>Nothing more is to be recorded on this page.</p>',
 		elsewhere.length > 0 &&
-			`<p>UNKNOWN of another workflow: ${people(elsewhere)}. Below stands which. It is recorded there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>.</p>`,
+			`<p>UNKNOWN, sent by another workflow: ${people(elsewhere)}. Each row names the workflow. Record the answer there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</p>`,
 	];
-	const links = [...unpaid.values()].filter((row) => hasList && row.purpose).map(upload);
+	const links = [...unpaid]
+		.filter(([, row]) => hasList && row.purpose)
+		.map(([name, row]) => `<p>${uploadLink(row, `Upload the list of ${text(name)} again`)}</p>`);
 	const fields =
 		$runIndex === 0
 			? [page(...left, ...links, ...parts), ...questions]

@@ -9,10 +9,8 @@ const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
 const asks = ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelf);
 const { period = upload.period, purpose = upload.purpose, notRead = [] } = results[0] ?? {};
 const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
-const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
-const link = (path, words) => `<a href="${n8n}/form/etb-file${path}" target="_blank">${words}</a>`;
-const values = `?period=${period}&purpose=${encodeURIComponent(upload.purpose)}`;
-const uploadAgain = `<p>${link(values, 'Upload the list again')}: it pays who was not paid.</p>`;
+const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
+const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
 const gotOf = ({ person }) =>
@@ -85,7 +83,7 @@ const result = [
 	`<h2>${[text(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
-		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${link('-open', 'What is open')}.</p>`,
+		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
 	toPay.some(is('notPaid')) &&
 		'<p>Read below why somebody was not paid, and correct that first.</p>',
 	toPay.length > 0 && uploadAgain,

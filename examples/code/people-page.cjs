@@ -26,6 +26,4 @@ const html = page(
 );
 const confirmed = `Set up ${people(fresh)} for ${payroll}, change ${changed.length}`;
 const options = [...(fresh.length + changed.length > 0 ? [confirmed] : []), 'Change nothing'];
-// A list that cannot be used leaves nothing to decide: the page has no button.
-const fields = error ? [html] : [html, radio('decision', 'Your decision', options)];
-return [{ json: { page: html.html, fields } }];
+return [{ json: { page: html.html, fields: [html, radio('decision', 'Your decision', options)] } }];

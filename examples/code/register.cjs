@@ -38,7 +38,7 @@ const rows = results.map((row) => {
 	const outcome = { alreadyPaid: 'paid', ready: 'notPaid' }[row.outcome] ?? row.outcome;
 	// The first reason says more than that it is still unknown.
 	const isStill = row.isAsNow || (row.code === 'inDoubt' && is('unknown')(old));
-	const isPaidNow = !isSettling && outcome === 'paid' && old.settledBy && old.outcome !== 'paid';
+	const isPaidNow = !isSettling && is('notPaid')(old) && old.settledBy;
 	const whyPaid = isPaidNow ? `First recorded as not paid by ${old.settledBy}` : '';
 	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : whyNot(row);
 	// A list takes back neither that somebody was paid, nor that it is unknown.

@@ -1,4 +1,4 @@
-// In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, radio.
+// In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, formLink, uploadLink, radio.
 // Takes a function, because n8n changes the name of a node behind a dollar sign when somebody renames it.
 const all = (nodeOf, ...run) => {
 	try {
@@ -63,7 +63,8 @@ const heading = (title, rows) => {
 	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
 	// People who are only set up have no outcome: nobody is paid there.
 	const total = without < rows.length && rows[0].outcome ? `, ${sum(rows)} ETB${more}` : '';
-	const persons = new Set(rows.map((row) => row.person || row.userId || row.line || row.reference));
+	// A row of a list counts by itself: two people can have one number by mistake.
+	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
 	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
 	return `${text(title)}: ${payments}${people({ length: persons.size })}${total}`;
 };
@@ -106,6 +107,16 @@ const page = (...parts) => {
 	const html = shown.replace(/\b0x\w{20,}/g, '<code>$&</code>');
 	return { fieldType: 'html', elementName: 'page', html };
 };
+const formLink = (path, words) => {
+	const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
+	return `<a href="${n8n}/form/${path}" target="_blank">${words}</a>`;
+};
+// The form of Pay salaries from a file, filled in. Its purposes have blanks where references have hyphens.
+const uploadLink = ({ period, purpose = '' }, words) =>
+	formLink(
+		`etb-file?period=${period}&purpose=${encodeURIComponent(purpose.replaceAll('-', ' '))}`,
+		words,
+	);
 const radio = (fieldName, fieldLabel, options, defaultValue = '') => ({
 	...{ fieldType: 'radio', requiredField: true, fieldName, fieldLabel, defaultValue },
 	fieldOptions: { values: options.map((option) => ({ option })) },

@@ -24,7 +24,7 @@ interface ClaimCheck {
 	mayTakeMs?: () => number;
 }
 
-/** A used claim. `tries`: only these may use it. `mayTakeMs`: that of the claim, by the text of Not After. */
+/** A used claim. Only `tries` may use it. `mayTakeMs` has the function of `ClaimCheck` by the text of Not After. */
 interface UsedClaim {
 	tries: object;
 	mayTakeMs: Map<string, () => number>;
@@ -38,8 +38,8 @@ const usedClaims = new Map<string, UsedClaim>();
 const maxUsedClaims = 10_000;
 
 /**
- * Uses up the claim of an item, also if the item cannot be paid: the gate hands out a
- * payment again that is reported as not paid, so an old claim must never pay.
+ * Uses up the claim of an item, also if the item cannot be paid: the gate hands out a payment again that is
+ * reported as not paid, so an old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
 export function useClaim(

@@ -1,13 +1,14 @@
 /**
- * The statuses, names and English words by which an answer shows how a payment ended. After a message of the
- * node, the place to change:
+ * The statuses, names and English words by which an answer shows how a payment ended. A message of the node
+ * leads to the rules that decided:
  *
  * - "with words that leave open", "with a … that leaves open": `openPaymentPatterns` and `refusalWords` here,
  *   `refusalNames`, `reasonNames` and `refusalValues` in `contradiction.ts`
  * - "with …: …" after a success status: `successWords` here, `denials` and `denialsOfPayment` there
  * - "with a txHash that is no proof": `transactionHash` here
  *
- * A payment that is *unknown* more often is safe: nobody is paid twice. A refusal or a success too many is not.
+ * A payment that is wrongly *unknown* waits for a person. One that is wrongly *not paid* can be paid twice, and
+ * one that is wrongly *paid* is never paid.
  */
 
 /**
@@ -55,9 +56,9 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 	'(?:payment|transfer) (?:complete|ok|is final)|went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
 ].join('|')})\\b`;
 
-/** Words of a failure that can also follow a payment, by what they tell. */
+/** Words of a failure that can also follow a payment, by their meaning. */
 const failureBehind = Object.values({
-	/** It gave up waiting, or trying again. */
+	/** The service gave up waiting, or trying again. */
 	gaveUp: [
 		'deadline|retried|retrying|no response|not respond|not answer|took too long|too long for|time ?limit|\\bpoll|retries',
 		'retry (?:attempts )?(?:limit|exceed)|max(?:imum)? (?:attempts|retr|wait)|wait (?:for (?:the )?(?:block|transaction)|time|limit)',
@@ -76,7 +77,7 @@ const failureBehind = Object.values({
 		'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|unexpected token',
 		'looking for beginning|rpc (?:request|error)|serialize',
 	],
-	/** A blockchain has it, or does not show it yet. */
+	/** A blockchain has the payment, or does not show it yet. */
 	chain: [
 		'nonce|underpriced|known transaction|replace|replay|receipt|mempool|hash|confirmations|confirm the|\\byet\\b',
 		'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
@@ -97,18 +98,18 @@ const failureBehind = Object.values({
 		'(?:could not|failed to) (?:be )?(?:save|store|notif)|webhook|callback|\\bsms\\b|notification|ledger',
 		'(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)|after.?payment',
 	],
-	/** Another payment is meant, or this one under the same name. */
+	/** The words mean another payment, or an earlier one with the same reference. */
 	otherPayment: [
 		'idempoten|(?:payment|transfer|transaction|disbursement|reference) exists|identical|used before|dup |under ?way|ongoing',
 		'is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
 		'requested before|simultaneous|open payment|(?:same|previous|first) (?:payment|request|transaction|transfer)|to finish',
 	],
-	/** A person has to approve it. */
+	/** A person has to approve the payment. */
 	approval: [
 		'review|\\bheld\\b|signatures? (?:is |are )?(?:required|missing)|more signature|signing|authori[sz]ation (?:required )?by',
 		'needs (?:sign|authori)|\\botp\\b|\\bpin\\b|approval|payment must be approved|second person',
 	],
-	/** The service does not know. */
+	/** The service does not know how the payment ended. */
 	doubt: [
 		'\\bmight\\b|may (?:still|have)|unknown (?:status|state|outcome|result|if|whether)',
 		'(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
