@@ -72,14 +72,19 @@ function causeOf(error: unknown): unknown {
 	return { code: error.httpCode, message, syscall: message?.split(' ', 1)[0] };
 }
 
+/** Beginnings of the messages of n8n's protection of private addresses (2.12 and newer), and of its proxy agent. */
+const messagesBeforeSending = [
+	'The request was blocked because ',
+	'Proxy connection ended before receiving CONNECT response',
+];
+
 /**
- * Whether n8n's protection of private addresses (2.12 and newer) refused a request before it connected. All
- * such errors have the same message. If n8n rewords it: such a payment is unknown.
- * Noticed by: `test/live/n8n/no-answer.live.mts`.
+ * Whether n8n ended a request before the service was connected. If n8n rewords the message: such a payment is
+ * unknown. Noticed by: `test/live/n8n/no-answer.live.mts`, `test/engine/proxy.test.mts`.
  */
-export function isBlockedByN8n(error: unknown): boolean {
-	const message = property(error, 'message');
-	return typeof message === 'string' && message.startsWith('The request was blocked because ');
+export function isEndedBeforeSending(error: unknown): boolean {
+	const message = String(property(error, 'message'));
+	return messagesBeforeSending.some((beginning) => message.startsWith(beginning));
 }
 
 /** An answer as n8n hands it over. */

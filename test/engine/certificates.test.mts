@@ -21,6 +21,7 @@ payInEachTest();
 const trusted = tls.getCACertificates('default');
 let folder: string;
 let service: Served | undefined;
+let connections: number;
 let requests: number;
 
 let made: Map<string, Certificate>;
@@ -50,11 +51,13 @@ const pem = (name: string): string => made.get(name)?.cert ?? '';
 async function open(name: string, sent: string[], trusts: string[]): Promise<string> {
 	tls.setDefaultCACertificates([...trusted, ...trusts.map(pem)]);
 	requests = 0;
+	connections = 0;
 	const cert = [name, ...sent].map(pem).join('');
 	const server = createServer({ key: made.get(name)?.key, cert }, (_request, response) => {
 		requests++;
 		response.end('{"success":true,"amountEtb":10,"txHash":"0x1"}');
 	});
+	server.on('connection', () => connections++);
 	service = await serve(server);
 	return service.url.replace('http://127.0.0.1', 'https://localhost');
 }
@@ -77,6 +80,8 @@ test.each([
 	const credential = credentialFor(sandbox, { baseUrl });
 	const result = await pay(itemsFor('a'), {}, { credential, onError: 'continueErrorOutput' });
 	expect(codesOf(result)).toEqual(['notReached']);
+	// The same certificate would come again.
+	expect(connections).toBe(1);
 	const told = answerOf(result.errorOutput[0] ?? { json: {} });
 	expect(told.message).toMatch(/^The service at https:\/\/localhost:\d+ cannot be reached: its? /);
 	expect(told.message).toMatch(message);

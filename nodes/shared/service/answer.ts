@@ -4,7 +4,14 @@
  */
 import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
-import { notBegun, tooLarge, type Answer, type Attempt, type NoAnswer } from './attempt';
+import {
+	certificateCodes,
+	notBegun,
+	tooLarge,
+	type Answer,
+	type Attempt,
+	type NoAnswer,
+} from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
 import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
@@ -69,7 +76,8 @@ function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 
 function judgeNoAnswer(request: RequestTraits, { code, sent }: NoAnswer): Judgement {
 	if (code === notBegun) return { verdict: 'notDone', code: 'notReached', isTemporary: false };
-	if (!sent) return { verdict: 'notDone', code: 'notReached', isTemporary: true };
+	if (!sent)
+		return { verdict: 'notDone', code: 'notReached', isTemporary: !certificateCodes.has(code) };
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
 	if (code === tooLarge) return { verdict, code: 'unclear', isTemporary: false };
 	return { verdict, code: 'noAnswer', isTemporary: isIdempotent(request) };

@@ -1,6 +1,6 @@
 /** One HTTP request to the service, and its answer or the lack of one. */
 import { unlessAborted } from '../time';
-import { errorsIn, isBlockedByN8n, type RawAnswer } from '../n8n';
+import { errorsIn, isEndedBeforeSending, type RawAnswer } from '../n8n';
 import { isObject, property } from '../unknownValues';
 
 /** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
@@ -117,20 +117,23 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 	}
 }
 
-/**
- * Codes of errors that come before the first byte of the request, so it may be sent again: no address, no
- * connection, or a TLS handshake that fails (EPROTO). After the handshake TLS fails with ERR_SSL_….
- */
-const codesBeforeSending: ReadonlySet<unknown> = new Set([
-	...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'],
+/** Codes of a certificate that is not trusted. A repetition gets the same certificate. */
+export const certificateCodes: ReadonlySet<unknown> = new Set([
 	...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 	...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
 	...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
 	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** The message of the agent with which n8n connects through a proxy. */
-const proxyEnded = 'Proxy connection ended before receiving CONNECT response';
+/**
+ * Codes of errors that come before the first byte of the request: no address, no connection, or a TLS
+ * handshake that fails (EPROTO). After the handshake TLS fails with ERR_SSL_….
+ */
+const codesBeforeSending: ReadonlySet<unknown> = new Set([
+	...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'],
+	...certificateCodes,
+]);
+
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /**
@@ -155,8 +158,7 @@ function wasNotSent(error: unknown): boolean {
 	return (
 		codesBeforeSending.has(property(error, 'code')) ||
 		notSentSystemCalls.has(property(error, 'syscall')) ||
-		isBlockedByN8n(error) ||
-		property(error, 'message') === proxyEnded ||
+		isEndedBeforeSending(error) ||
 		// For a host with several addresses, one error for each that was tried.
 		(Array.isArray(errors) && errors.length > 0 && errors.every(wasNotSent))
 	);
