@@ -76,7 +76,15 @@ test('each option is a limit that is tested below, or refuses no run', () => {
 	const tested = refusals.flatMap(([, , options]) => Object.keys(options));
 	const others = ['concurrency', 'maxAmountEtb', 'timeout'];
 	expect(new Set(optionsOfCreate.map(({ name }) => name))).toEqual(new Set([...tested, ...others]));
+	const inRefusals = refusals.filter(([, code]) => code !== 'settings').map(([, code]) => code);
+	expect(limits.map(([, code]) => code)).toEqual(inRefusals);
 });
+
+/** Each of these that compares the payments of 10 ETB of a run with what allows two: whether those paid before count. */
+const limits: [options: INodeParameters, code: string, countsPaid: boolean][] = [
+	[{ checkBalance: true }, 'notCovered', false],
+	[{ maxTotalEtb: '20' }, 'aboveMaximum', true],
+];
 
 /** Fields that workflows and n8n act on. */
 const ownFields = [
@@ -235,6 +243,34 @@ describe('before anybody is paid', () => {
 		expect(error?.message).toMatch(/0\.3 ETB, which is 0\.05 ETB above/);
 		expect(payments()).toEqual([]);
 		expect(codesOf(await pay(items, { options: { maxTotalEtb: 0.3 } }))).toEqual(all(3, 'paid'));
+	});
+
+	test.each(limits)(
+		'%j allows what reaches it, in each mode',
+		async (options, code, countsPaid) => {
+			for (const mode of ['dryRun', 'pay']) {
+				sandbox.books.setTreasuryBalance(20);
+				const run = async (count: number) =>
+					codesOf(await pay(people(count), { options, mode }, { onError }));
+				expect(await run(3)).toEqual(all(3, code));
+				expect(payments()).toEqual([]);
+				expect(await run(2)).toEqual(all(2, mode === 'pay' ? 'paid' : 'ready'));
+			}
+			sandbox.books.setTreasuryBalance(20);
+			const more = codesOf(await pay(people(4), { options }, { onError }));
+			expect(more).toEqual([...all(2, 'paidBefore'), ...all(2, countsPaid ? code : 'paid')]);
+		},
+	);
+
+	test.each(limits)('%j pays nobody when the record cannot be read', async (options, code) => {
+		sandbox.books.setTreasuryBalance(20);
+		const broken = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockRejectedValue(new Error('gone'));
+		const told = codesOf(await pay(people(3), { options }, { onError }));
+		broken.mockRestore();
+		expect([code, 'noRecord']).toEqual(expect.arrayContaining(told));
+		expect(payments()).toEqual([]);
 	});
 
 	test('the treasury has to cover what is still to be paid', async () => {
