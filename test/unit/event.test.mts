@@ -1,5 +1,5 @@
 /** The bodies that are events, and the events that are the same. */
-import { eventIn, eventKey } from '../../nodes/EtbWalletTrigger/event.ts';
+import { eventIn, eventKey, eventOptions } from '../../nodes/EtbWalletTrigger/event.ts';
 
 test.each([
 	...['', '[]', '"transfer.completed"', 'null', '{"data":{}}', '{"event":1}', '{"event":""}'],
@@ -103,3 +103,14 @@ test.each<[what: string, different: number, ...sent: string[]]>([
 	expect(keys).not.toContain(undefined);
 	expect(new Set(keys).size).toBe(different);
 });
+
+test.each(eventOptions.map(({ value }) => value).filter((name) => name !== 'transfer.completed'))(
+	'two transactions with one data.id are two events: %s',
+	(event) => {
+		const keys = ['0x1', '0x2'].map((txHash) => {
+			const sent = { event, data: { id: 'user-1', txHash } };
+			return eventKey({ ...sent, event: String(event) }, Buffer.from(JSON.stringify(sent)));
+		});
+		expect(new Set(keys).size).toBe(2);
+	},
+);
