@@ -293,8 +293,12 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 		const { success, data } = WritesRows.safeParse(node);
 		return success ? [data] : [];
 	});
+	const cellsOf = (name: string): [column: string, cell: unknown][] =>
+		Object.entries(nodes.find((node) => node.name === name)?.parameters.columns.value ?? {});
 	const valuesOf = (name: string): string[] =>
-		Object.keys(nodes.find((node) => node.name === name)?.parameters.columns.value ?? {}).sort();
+		cellsOf(name)
+			.map(([column]) => column)
+			.sort();
 	const tables = tablesOf(await readExample('people-to-pay.json'));
 	const columnsOf = (table: string): string[] =>
 		(tables.get(table) ?? []).map(({ name }) => name).sort();
@@ -304,6 +308,12 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 	// A person keeps the number and the wallet.
 	const fixed = ['employee', 'userId'];
 	expect(valuesOf('Change')).toEqual(ofList.filter((name) => !fixed.includes(name)).sort());
+	// A change that is not compared is never written.
+	const comparing = readFileSync('nodes/EtbWallet/list/compare.ts', 'utf8');
+	for (const column of valuesOf('Change'))
+		expect(comparing).toMatch(new RegExp(`field: '${column}'|person\\.${column}\\b`));
+	for (const [column, cell] of ['Keep', 'Change'].flatMap(cellsOf))
+		if (column !== 'userId') expect(cell).toContain(`json.${column}`);
 	const notKept = ['email'];
 	expect(columnsOf('ETB payments')).toEqual(
 		expect.arrayContaining(ofList.filter((name) => !notKept.includes(name))),
