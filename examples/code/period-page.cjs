@@ -1,6 +1,9 @@
-// The rows for the file. The first one has the page. Takes registered, byPeriod, fileRow and page of words.cjs.
-const [first = {}, ...others] = registered;
+// The rows for the file. The first one has the page. Takes all, registered, forWhat, byPeriod, fileRow and page of words.cjs.
+const [{ user, period }] = all(() => $('Which period?'));
+// An n8n that does not know the login leaves the form open.
+const isAsked = (row) => user?.id && (row.period || forWhat({})) === period;
+const [first = {}, ...others] = registered.filter(isAsked);
 const nothing = first.id ? '' : 'There is no payment of this period.';
-const { html } = page(nothing, ...byPeriod(registered));
+const { html } = page(nothing, ...byPeriod([first, ...others].filter(({ id }) => id)));
 const inFile = others.map((row) => ({ file: fileRow(row) }));
 return [{ page: html, file: fileRow(first) }, ...inFile].map((json) => ({ json }));

@@ -372,6 +372,11 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 		textOf(page),
 		/2026-11 salary Paid: 3 people, 37,151\.25 ETB.* 2026-11 UNKNOWN: 1 person, 7\.00 ETB.* Paid: 1 person/,
 	);
+	await addRows(lab.api, PAYMENTS, [
+		{ name: 'Solo', reference: 'solo', outcome: 'paid', amountEtb: 9 },
+	]);
+	const other = await bookkeeper.read(await bookkeeper.fillIn('etb-payments', ['Other payments']));
+	assert.match(textOf(other), /Other payments Paid: 1 person, 9\.00 ETB Solo/);
 	// An n8n that does not know the login leaves the form open: then there is nothing in the file.
 	await lab.api.deactivate(id);
 	await change(id, 'Which period?', { authentication: 'none' });
