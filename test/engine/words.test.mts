@@ -91,7 +91,7 @@ test('a run beside its output says what it did, and what the next step is', asyn
 		wasPaid: 'pay-a',
 	});
 	expect(settled.hints).toEqual([
-		'Settle Unknown, nothing was sent. Now set Mode back to what it was, if you set it by hand',
+		'Settle Unknown, nothing was sent. If you set Mode by hand, now set it back, and run the workflow again',
 	]);
 	expect(settled.output.map(({ json }) => json.message)).toEqual([
 		'It was paid before, and stays paid',

@@ -93,7 +93,7 @@ export async function settle(
 	}
 	addHint(
 		context,
-		'Settle Unknown, nothing was sent. Now set Mode back to what it was, if you set it by hand',
+		'Settle Unknown, nothing was sent. If you set Mode by hand, now set it back, and run the workflow again',
 	);
 	return [...settled].map(([{ reference }, state]) => {
 		const { code, message } = resultBySettled[state];
