@@ -12,24 +12,11 @@ const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.emai
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
-const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
-const gotOf = ({ person }) =>
-	ofPeriod.filter((paid) => paid.person === person && paid.purpose !== purpose);
-// A correction of more than half of what somebody got is hardly a difference.
-const isAgain = (row) => {
-	const got = gotOf(row).map(amountOf);
-	const half = got.reduce((total, amount) => total + amount, 0) / 2;
-	return (
-		got.includes(row.amountEtb) ||
-		(got.length > 0 && purpose === 'correction' && row.amountEtb > half)
-	);
-};
-const again = ready.filter(isAgain);
-for (const row of again)
-	for (const paid of gotOf(row)) {
-		const gotBefore = `Got ${sum([paid])} ETB for ${paid.purpose}, ${period}`;
-		row.remarks = [...row.remarks, { code: 'gotBefore', text: gotBefore }];
-	}
+const again = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidForPeriod'));
+const paidAgain = new Set(again.map(({ person }) => person));
+const got = registered.filter(
+	(row) => is('paid')(row) && row.period === period && row.purpose !== purpose,
+);
 const days = $('Check List').params.payDay - 1;
 const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
 const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
@@ -47,7 +34,7 @@ const namesOf = (rows) =>
 		.join(', ') + (rows.length > 5 ? `, ${rows.length - 5} more` : '');
 const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
-const marked = ready.filter((row) => isMarked(row) || isSettled(row) || again.includes(row));
+const marked = ready.filter((row) => isMarked(row) || isSettled(row));
 const usual = ready.filter((row) => !marked.includes(row));
 const toPay = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
@@ -71,7 +58,7 @@ const question = [
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
 	again.length > 0 &&
-		`<h4>${again.length} of these ${people(ready)} got ${sum(again.flatMap(gotOf))} ETB for ${text(period)} before, with another purpose. This list pays them ${sum(again)} ETB on top. A correction is only the difference.</h4>`,
+		`<h4>${again.length} of these ${people(ready)} got ${sum(got.filter(({ person }) => paidAgain.has(person)))} ETB for ${text(period)} before, with another purpose. This list pays them ${sum(again)} ETB on top. A correction is only the difference.</h4>`,
 	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,

@@ -392,6 +392,30 @@ describe('with Known Payments', () => {
 		expect(text).toMatch(/5,000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])/);
 	});
 
+	const ofPeriod = [
+		paid({ ...thisMonth, amountEtb: 4000 }),
+		paid({ ...thisMonth, amountEtb: 4000 }),
+	];
+	const bonusOfPeriod = paid({ ...thisMonth, purpose: 'bonus', reference: 'b', amountEtb: 1000 });
+	test.each([
+		['correction', 4000, true],
+		['Correction', 2500.01, true],
+		['correction', 2500, false],
+		['bonus-2', 4000, true],
+		['bonus-2', 1000, true],
+		['bonus-2', 4500, false],
+		['salary', 4000, false],
+	])(
+		'as %p of %p ETB beside 5,000 of other purposes has a remark: %p',
+		(purpose, amountEtb, told) => {
+			const checked = against([...ofPeriod, bonusOfPeriod], { amountEtb }, { purpose });
+			expect(textOf(checked, 'paidForPeriod')).toEqual(
+				told ? expect.stringMatching(/: 4,000 ETB for salary, 1,000 ETB for bonus\.$/) : undefined,
+			);
+			expect(codesOf(against([paid()], { amountEtb }, { purpose }))).not.toContain('paidForPeriod');
+		},
+	);
+
 	test.each([
 		['Copy (abc)', 'w', 'unknown'],
 		['Copy (abc)', 'abc', 'asked'],

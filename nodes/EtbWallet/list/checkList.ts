@@ -84,7 +84,7 @@ export function checkList(
 	const personRows = rows.filter(isPerson);
 	const duplicatesOf = duplicatesAmong(personRows, headingOf);
 	const historyOf = historyIn(known, settings);
-	const remarksOf = remarksAmong(personRows, known, now);
+	const remarksOf = remarksAmong(personRows, known, settings);
 
 	return rows.map((row) => {
 		const { itemIndex, line, cells, others, person } = row;

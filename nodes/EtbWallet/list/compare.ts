@@ -1,7 +1,7 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { comparablePhone, comparableText } from '../../shared/lookalikes';
-import { dayMs, localTime } from './period';
+import { dayMs, localTime, type Period } from './period';
 import { othersAmong } from './othersAmong';
 import { isPaid, type History, type Known } from './known';
 import { latelyDays, remarkIf, type Remark } from './remarks';
@@ -19,11 +19,18 @@ const fields = [
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
+/** The payment that a list makes to each of its persons. */
+interface Payment {
+	purpose: string;
+	period: Period;
+	now: Date;
+}
+
 /**
  * Makes the function that gives a row all its remarks.
  * @param listed the rows of the list with a person
  */
-export function remarksAmong(listed: readonly ReadRow[], known: Known, now: Date) {
+export function remarksAmong(listed: readonly ReadRow[], known: Known, payment: Payment) {
 	const persons = listed.map(({ person }) => person);
 	const paid = known.payments?.filter(isPaid) ?? [];
 	// The list comes first, because a remark names the first numbers that are found.
@@ -35,7 +42,8 @@ export function remarksAmong(listed: readonly ReadRow[], known: Known, now: Date
 		...remarkIf('new', person.key && newnessOf(history, known)),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(person),
-		...paidLately(person, history, now),
+		...paidLately(person, history, payment.now),
+		...paidForPeriod(person, history, payment),
 		...(sums.has(person.amountEtb ?? 0) ? remarkIf('sumOfOthers') : []),
 	];
 }
@@ -90,6 +98,27 @@ const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now:
 				`${etb(amountEtb)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,
 			);
 		});
+
+/**
+ * A remark on a person who was paid for the same period with another purpose, if this looks like the same
+ * payment: with the amount of one, or as a correction of more than half of all, which is hardly a difference.
+ */
+function paidForPeriod(person: Person, history: History, { purpose, period }: Payment): Remark[] {
+	if (history.paid) return [];
+	const others = history.earlier
+		.filter((each) => each.period === period && !history.forPurpose.includes(each))
+		.filter(
+			({ reference }, index, all) =>
+				all.findLastIndex((one) => one.reference === reference) === index,
+		);
+	const sum = others.reduce((total, { amountEtb = 0 }) => total + amountEtb, 0);
+	const isCorrection = comparableText(purpose) === 'correction' && others.length > 0;
+	const isLikeOne =
+		others.some(({ amountEtb }) => isSameAmount(amountEtb, person.amountEtb)) ||
+		(isCorrection && (person.amountEtb ?? 0) > sum / 2);
+	const told = others.map(({ amountEtb = 0, purpose: other }) => `${etb(amountEtb)} for ${other}`);
+	return isLikeOne ? remarkIf('paidForPeriod', told.join(', ')) : [];
+}
 
 /**
  * The amounts that are the sum of all others, as in a row with a total. Fewer than three amounts have none,

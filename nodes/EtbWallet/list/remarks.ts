@@ -18,6 +18,7 @@ export const remarkCodes = {
 	sameWallet: 'The same wallet as another number',
 	sameEmail: 'The same email address as another number',
 	paidLately: `Paid in the last ${latelyDays} days`,
+	paidForPeriod: 'Paid for this period before',
 	unknownBefore: 'It is unknown whether this was paid',
 	walletInListOnly: 'The wallet stands in this list alone',
 	total: 'This row is a total',
