@@ -73,7 +73,7 @@ export class EtbWalletApi implements ICredentialType {
 		},
 	];
 
-	// This is a function, because n8n would evaluate the expressions of a block for every request.
+	// A function, because n8n would evaluate the expressions of a block for every request.
 	authenticate: IAuthenticate = (
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,

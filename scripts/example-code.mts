@@ -10,13 +10,13 @@ const read = (name: string): string => readFileSync(join(codeFolder, name), 'utf
 /** The files of the code of each node, one after the other, by the name of the example and of the node. */
 const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
 	'payroll.json': {
-		'Page and rows': ['words.cjs', 'register.cjs', 'open.cjs', 'payroll-end.cjs'],
+		'Page and rows': ['common.cjs', 'register.cjs', 'open-page.cjs', 'payroll-end.cjs'],
 	},
 	'payroll-from-a-file.json': {
-		'Page and rows': ['words.cjs', 'register.cjs', 'open.cjs', 'payroll-page.cjs'],
+		'Page and rows': ['common.cjs', 'register.cjs', 'open-page.cjs', 'payroll-page.cjs'],
 	},
-	'people-to-pay.json': { Page: ['words.cjs', 'people-page.cjs'] },
-	'payments-of-a-period.json': { 'One row for each payment': ['words.cjs', 'period-page.cjs'] },
+	'people-to-pay.json': { Page: ['common.cjs', 'people-page.cjs'] },
+	'payments-of-a-period.json': { 'One row for each payment': ['common.cjs', 'period-page.cjs'] },
 };
 
 const Named = z.object({ name: z.string(), parameters: z.record(z.unknown()) }).passthrough();

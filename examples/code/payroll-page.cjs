@@ -1,4 +1,4 @@
-// The page that asks for approval, or the one at the end, and then the rows. Takes answer, sent, results, rows, isLeft, toPlaces of register.cjs, registered and the words of words.cjs.
+// The page that asks for approval, or the one at the end, and then the rows. Takes answer, sent, results, rows, isLeft, toPlaces of register.cjs, registered and the functions of common.cjs.
 const [upload] = all(() => $('Upload a list'));
 const [{ error }] = all(() => $('Check List'));
 const { user, decision } = answer;
@@ -8,7 +8,8 @@ const isPaying = sent.size > 0;
 const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
 const asks = ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelf);
 const { period = upload.period, purpose = upload.purpose, notRead = [] } = results[0] ?? {};
-const nameOf = (one) => text(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
+const nameOf = (one) =>
+	escapeHtml(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
 const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
@@ -30,7 +31,7 @@ const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEt
 const namesOf = (rows) =>
 	rows
 		.slice(0, 5)
-		.map(({ name }) => text(name))
+		.map(({ name }) => escapeHtml(name))
 		.join(', ') + (rows.length > 5 ? `, ${rows.length - 5} more` : '');
 const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
@@ -38,7 +39,7 @@ const marked = ready.filter((row) => isMarked(row) || isSettled(row));
 const usual = ready.filter((row) => !marked.includes(row));
 const toPay = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
-const file = `${text(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
+const file = `${escapeHtml(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
 const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
 const by = isPaying || decision ? decided : unasked;
@@ -56,10 +57,10 @@ const headings = [...unknownParts, paidPart, ...otherParts].map((part) => headin
 const question = [
 	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
 	twice.length > 0 &&
-		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${people(ready)}.</h4>`,
+		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${countPeople(ready)}.</h4>`,
 	again.length > 0 &&
-		`<h4>${again.length} of these ${people(ready)} got ${sum(got.filter(({ person }) => paidAgain.has(person)))} ETB for ${text(period)} before, with another purpose. This list pays them ${sum(again)} ETB on top. A correction is only the difference.</h4>`,
-	`<h2>${sum(ready)} ETB for ${people(ready)}: ${text(purpose)}, ${text(period)}</h2>`,
+		`<h4>${again.length} of these ${countPeople(ready)} got ${sum(got.filter(({ person }) => paidAgain.has(person)))} ETB for ${escapeHtml(period)} before, with another purpose. This list pays them ${sum(again)} ETB on top. A correction is only the difference.</h4>`,
+	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
@@ -67,7 +68,7 @@ const question = [
 		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). Rounding makes the sum ${Math.abs(more).toFixed(2)} ETB ${more < 0 ? 'larger' : 'smaller'}.</p>`,
 ];
 const result = [
-	`<h2>${[text(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
+	`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
 		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
@@ -79,23 +80,23 @@ const result = [
 		'<p>This page opens once. Later see the workflow Payments of a period.</p>',
 ];
 const html = page(
-	period < due && `<h4>This is for ${text(period)}. ${due} is due.</h4>`,
+	period < due && `<h4>This is for ${escapeHtml(period)}. ${due} is due.</h4>`,
 	...(asks ? question : result),
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 	before.some(({ remarks }) => remarks.some(({ code }) => code === 'changedAmount')) &&
 		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
-	notRead.length > 0 && `<p>Columns that were not read: ${text(notRead.join(', '))}.</p>`,
+	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
 		`<h4>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: this page can show an error then, also if people were paid.</h4>`,
 );
-const why = error && `<p>${text(error.message)}. ${text(error.remedy)}</p>`;
+const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
 const onTop = again.length > 0 ? ' on top' : '';
-const approve = `Approve: pay ${sum(ready)} ETB${onTop} to ${people(ready)}, ${purpose}, ${period}`;
+const approve = `Approve: pay ${sum(ready)} ETB${onTop} to ${countPeople(ready)}, ${purpose}, ${period}`;
 const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
 const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];

@@ -1,4 +1,4 @@
-// Who is new, changed, like somebody else, or cannot be used: what a person confirms. Takes the words of words.cjs.
+// Who is new, changed, like somebody else, or cannot be used: what a person confirms. Takes the functions of common.cjs.
 const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
@@ -15,8 +15,8 @@ const left = all(() => $('People')).filter(
 const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) => code !== 'new') });
 const html = page(
 	error
-		? `<h2>The list cannot be used</h2><p>${text(error.message)}. ${text(error.remedy)}</p>`
-		: `<h2>${people(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
+		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
+		: `<h2>${countPeople(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
 	section('Cannot be used', problems),
 	section(`Not paid by ${payroll}: the table has another payroll, which stays`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
@@ -24,6 +24,6 @@ const html = page(
 	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
 	noPersons(rows.filter(isNoPerson)),
 );
-const confirmed = `Set up ${people(fresh)} for ${payroll}, change ${changed.length}`;
+const confirmed = `Set up ${countPeople(fresh)} for ${payroll}, change ${changed.length}`;
 const options = [...(fresh.length + changed.length > 0 ? [confirmed] : []), 'Change nothing'];
 return [{ json: { page: html.html, fields: [html, radio('decision', 'Your decision', options)] } }];

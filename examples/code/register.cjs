@@ -1,4 +1,4 @@
-// How each row of the list ended, and the rows of the register. Takes all, is, isNoPerson, rank, register, whyNot of words.cjs. Gives isSettling, answer, typedFor, sent, results, rows, isLeft, toPlaces.
+// How each row of the list ended, and the rows of the register. Takes all, is, isNoPerson, rank, register, whyNot of common.cjs. Gives isSettling, answer, typedFor, sent, results, rows, isLeft, toPlaces.
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = all(() => $('Ask')).at(-1) ?? {};

@@ -42,7 +42,7 @@ type ItemRequest = (read: ParameterReader, itemIndex: number, account: Account) 
  * before the first call.
  * @throws {NodeApiError | NodeOperationError} for the first item that fails, unless the node continues on fail
  */
-export function eachItem(requestFor: ItemRequest): Operation['execute'] {
+export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 	return async (context, read) => {
 		let account: Account;
 		try {
@@ -61,12 +61,14 @@ export function eachItem(requestFor: ItemRequest): Operation['execute'] {
 		const stop = context.getExecutionCancelSignal();
 		const { results: keptResults } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
-		for (const [itemIndex, request] of prepared.entries()) {
+		for (const [itemIndex, requestOrFailure] of prepared.entries()) {
 			if (stop?.aborted === true) break;
 			const result =
 				keptResults.get(itemIndex) ??
-				('ok' in request ? request : await callService(context, account, request, { stop }));
-			if (mustNotBeRepeated(request, result)) keptResults.set(itemIndex, result);
+				('ok' in requestOrFailure
+					? requestOrFailure
+					: await callService(context, account, requestOrFailure, { stop }));
+			if (mustNotBeRepeated(requestOrFailure, result)) keptResults.set(itemIndex, result);
 			if (result.ok) {
 				output.push({ json: result.output, pairedItem: { item: itemIndex } });
 			} else if (context.continueOnFail()) {
@@ -107,7 +109,7 @@ function describeCompletedItems(
 }
 
 /** Whether the call was carried out, or may have been, and a second call would do it twice. */
-function mustNotBeRepeated(request: Prepared, result: ServiceResult): boolean {
-	if ('ok' in request || isIdempotent(request)) return false;
+function mustNotBeRepeated(requestOrFailure: Prepared, result: ServiceResult): boolean {
+	if ('ok' in requestOrFailure || isIdempotent(requestOrFailure)) return false;
 	return result.ok || result.failure.verdict === 'unknown';
 }

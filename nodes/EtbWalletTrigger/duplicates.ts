@@ -3,7 +3,7 @@ import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workf
 import { inTurn } from '../shared/inTurn';
 import { triggerKey, whenEnded } from './n8nTrigger';
 import { marksOf, withTimeout } from '../shared/record/marks';
-import { exclusively } from '../shared/record/lock';
+import { withRecordLock } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknownValues';
 
 /** The largest number of events, of all triggers, that this process remembers. */
@@ -19,7 +19,7 @@ const receivedKey = (context: IExecuteFunctions | IWebhookFunctions, key: string
 	`${triggerKey(context)} ${key}`;
 
 /**
- * With `untilItSucceeds`, the events whose executions run in this process, until `whenEnded` calls back. They are kept apart from
+ * With `answersWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back. They are kept apart from
  * `received`, because an execution that n8n recovers after a crash has no delivery in this process.
  */
 const executing = new Set<string>();
@@ -57,7 +57,7 @@ const outputItems = new WeakSet<object>();
 
 /**
  * Records an event in n8n's database, which all processes share. An event is handled once. With
- * `untilItSucceeds` it is handled again if its execution failed or a crash ended it, and not if a person
+ * `answersWhenFinished` it is handled again if its execution failed or a crash ended it, and not if a person
  * stopped it. If the database fails, the event is handled: a workflow can find by the data that an event came
  * twice, but not that an event was lost.
  * @param item the item that carries the event
@@ -67,7 +67,7 @@ export async function recordIfNew(
 	context: IExecuteFunctions,
 	item: object,
 	key: string,
-	untilItSucceeds: boolean,
+	answersWhenFinished: boolean,
 ): Promise<boolean> {
 	// A person who chose "Retry execution" wants the event to be handled.
 	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
@@ -86,16 +86,16 @@ export async function recordIfNew(
 		}
 	};
 	const arrived = `arrived:${key}`;
-	// With `untilItSucceeds` an event has this second mark while its execution runs, and after a crash of it.
+	// With `answersWhenFinished` an event has this second mark while its execution runs, and after a crash of it.
 	const unfinished = `unfinished:${key}`;
-	const marks = untilItSucceeds ? [arrived, unfinished] : [arrived];
+	const marks = answersWhenFinished ? [arrived, unfinished] : [arrived];
 	const found = await tryToUpdate({ add: marks });
 	if (found.has(arrived) && !found.has(unfinished)) {
-		if (untilItSucceeds) await tryToUpdate({ remove: [unfinished] });
+		if (answersWhenFinished) await tryToUpdate({ remove: [unfinished] });
 		return false;
 	}
 	outputItems.add(item);
-	if (!untilItSucceeds) return true;
+	if (!answersWhenFinished) return true;
 	const callsBack = whenEnded(context, async (hasFailed) => {
 		await tryToUpdate({ remove: hasFailed ? marks : [unfinished] });
 		executing.delete(event);
@@ -150,7 +150,7 @@ async function updateMarks(
 	};
 	await inTurn(`events ${triggerKey(context)}`, async () => {
 		// The lock may also fail after the call. Then `found` has the result of the call.
-		if (isShared) await exclusively(context, call).catch(() => undefined);
+		if (isShared) await withRecordLock(context, call).catch(() => undefined);
 		for (const pauseMs of pausesMs) {
 			if (found !== undefined) break;
 			if (pauseMs > 0) await sleep(pauseMs);

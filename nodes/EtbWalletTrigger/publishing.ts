@@ -38,7 +38,7 @@ const attemptMs = 8_000;
 /** A trigger that shall receive the events of an account. Each call of n8n describes it anew. */
 interface Listener {
 	trigger: string;
-	/** By `accountKeyOf`. */
+	/** The account, by `accountKeyOf`. */
 	accountKey: string;
 	credentialId: string;
 	url: string;
@@ -228,7 +228,7 @@ async function setUrl(context: IHookFunctions, account: Account, own: Listener):
 		const deadline = performance.now() + setUrlMs;
 		const result = await callService(context, account, webhookRequest(own.url), {
 			timeoutMs: attemptMs,
-			timeLeftMs: () => deadline - performance.now(),
+			allowedMs: () => deadline - performance.now(),
 		});
 		if (result.ok) lastAcceptedUrls.set(own.accountKey, own.url);
 		else if (!wasAccepted) throw failureError(context.getNode(), result.failure);

@@ -97,7 +97,7 @@ function answerDirectly(context: IWebhookFunctions, answer: DirectAnswer): IWebh
 /** The body of a request that the service signed. */
 async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAnswer> {
 	const { headers } = context.getRequestObject();
-	// This comes before the body is read, so a request without a signature costs only what n8n needs for it.
+	// The headers come before the body, so a request without a signature costs only what n8n needs for it.
 	if (!hasSignature(headers)) return directAnswers.notSigned;
 	const body = await rawBodyOf(context).catch(() => undefined);
 	if (body === undefined) return directAnswers.unreadable;

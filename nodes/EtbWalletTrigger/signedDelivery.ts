@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** One request of the service, as it arrived. */
 export interface Delivery {
-	/** By name in small letters. */
+	/** The headers, by name in small letters. */
 	headers: Readonly<Record<string, unknown>>;
 	body: Buffer;
 }

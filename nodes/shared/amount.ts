@@ -1,11 +1,11 @@
 /** Reads an amount of money from a field, an option or a list. */
 import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
-import { invalid } from './invalidValue';
+import { fieldError } from './invalidValue';
 
 /** The smallest amount, in ETB: JSON writes a smaller one with an exponent, which may not be read. */
 const minAmount: Decimal = '0.000001';
 
-/** In characters. A longer text counts as no amount, because reading it would take long. */
+/** The longest text that is read as an amount, in characters: reading a longer one would take long. */
 const maxTextLength = 100;
 
 /** The currency before or behind an amount, as people in Ethiopia write it. */
@@ -35,13 +35,13 @@ const withThousands =
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
 	const amount = decimalText(typeof value === 'string' ? onlyReading(value, field) : value);
-	if (amount === undefined) throw invalid(field, value, 'is not a plain number', remedy);
+	if (amount === undefined) throw fieldError(field, value, 'is not a plain number', remedy);
 	if (amount === '0' || amount.startsWith('-'))
-		throw invalid(field, value, 'is not above zero', remedy);
-	if (isAbove(minAmount, amount)) throw invalid(field, value, 'is below 0.000001', remedy);
+		throw fieldError(field, value, 'is not above zero', remedy);
+	if (isAbove(minAmount, amount)) throw fieldError(field, value, 'is below 0.000001', remedy);
 	if (fromDecimal(amount) === undefined) {
 		const round = 'Round the amount, for example with {{ $json.amount.toFixed(2) }}.';
-		throw invalid(field, value, 'has more than 15 digits', round);
+		throw fieldError(field, value, 'has more than 15 digits', round);
 	}
 	return amount;
 }
@@ -62,7 +62,7 @@ function onlyReading(value: string, field: string): string | undefined {
 	if (reading === undefined) return undefined;
 	if (other !== undefined) {
 		const small = decimalText(withDecimals(other)) ?? '';
-		throw invalid(
+		throw fieldError(
 			field,
 			value,
 			`can mean ${reading.whole} or ${small}`,
@@ -70,7 +70,12 @@ function onlyReading(value: string, field: string): string | undefined {
 		);
 	}
 	if (reading.decimals.length > 2) {
-		throw invalid(field, value, 'has more than two decimals', 'Round it to two, such as 1250.50.');
+		throw fieldError(
+			field,
+			value,
+			'has more than two decimals',
+			'Round it to two, such as 1250.50.',
+		);
 	}
 	return withDecimals(reading);
 }

@@ -3,7 +3,7 @@
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
 
-/** In characters. A longer text counts as no number, because reading it would take long. */
+/** The longest text that is read as a number, in characters: reading a longer one would take long. */
 const maxTextLength = 1_000;
 
 /** The number of significant digits that a JavaScript number keeps unchanged. */

@@ -20,7 +20,7 @@ export class InvalidValueError extends Error {
  * Makes the error for a value of a field.
  * @param why such as `is not https`; it is left out for an empty field
  */
-export const invalid = (
+export const fieldError = (
 	field: string,
 	value: unknown,
 	why: string,
@@ -41,7 +41,7 @@ export function refuseIf(
 	refusals: ReadonlyArray<[isRefused: boolean, why: string, remedy: string]>,
 ): void {
 	for (const [isRefused, why, remedy] of refusals)
-		if (isRefused) throw invalid(field, value, why, remedy);
+		if (isRefused) throw fieldError(field, value, why, remedy);
 }
 
 /** Turns any thrown error, such as that of an expression, into an `InvalidValueError`. */
@@ -108,7 +108,7 @@ export function isAbsent(value: unknown): boolean {
  */
 export function requiredText(field: string, value: unknown, remedy: string): string {
 	const text = Number.isSafeInteger(value) ? String(value) : value;
-	if (typeof text !== 'string') throw invalid(field, value, 'is not text', remedy);
+	if (typeof text !== 'string') throw fieldError(field, value, 'is not text', remedy);
 	if (text.trim() === '') throw new InvalidValueError(`${field} is ${show(value)}`, remedy);
 	return text.trim();
 }

@@ -108,12 +108,12 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 /** n8n does not store symbols. `Symbol.for` gives the same one after n8n loaded the package again. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
-/** What the tries of a node run have in common. A result that one try adds is there for the next try. */
+/** The memory that the tries of a node run share. */
 export interface Tries<Ended> {
 	/** The results that must not be repeated, by item index. */
 	results: Map<number, Ended>;
 	/** The error of an earlier try whose mode was Settle Unknown. */
-	failure?: { message: string; remedy: string };
+	settleFailure?: { message: string; remedy: string };
 }
 
 /**

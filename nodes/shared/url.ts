@@ -1,5 +1,5 @@
 /** Addresses: the base URL of the service, and the URLs to which it sends events. */
-import { InvalidValueError, invalid, isAbsent } from './invalidValue';
+import { InvalidValueError, fieldError, isAbsent } from './invalidValue';
 
 /** Whether a host name, in the form of `URL.hostname`, is this machine. */
 function isLoopbackHost(hostname: string): boolean {
@@ -42,7 +42,7 @@ export function partnersUrl(
 		);
 	}
 	if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !allowInsecureHttp) {
-		throw invalid(
+		throw fieldError(
 			'Base URL',
 			baseUrl,
 			'is not encrypted',
@@ -66,7 +66,7 @@ export function webhookUrl(
 ): string {
 	const url = parseUrl(value);
 	if (url === undefined) {
-		throw invalid(
+		throw fieldError(
 			field,
 			value,
 			'is not a web address',
@@ -75,8 +75,8 @@ export function webhookUrl(
 	}
 	if (service.allowInsecureHttp) return url.href;
 	if (isLoopbackHost(service.url.hostname) && isLoopbackHost(url.hostname)) return url.href;
-	if (url.protocol === 'http:') throw invalid(field, value, 'is not https', remedy);
+	if (url.protocol === 'http:') throw fieldError(field, value, 'is not https', remedy);
 	if (isLoopbackHost(url.hostname))
-		throw invalid(field, value, 'the service cannot reach from the internet', remedy);
+		throw fieldError(field, value, 'the service cannot reach from the internet', remedy);
 	return url.href;
 }

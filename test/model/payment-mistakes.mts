@@ -43,8 +43,8 @@ export const mistakes: Mutation[] = [
 			'',
 		],
 		'A run records a doubt about a payment that is under way': [
-			"wanted.filter((each) => states.get(each) === 'inDoubt')",
-			"wanted.filter((each) => ['inDoubt', 'inFlight'].includes(states.get(each) ?? ''))",
+			"wanted.filter((each) => statesBefore.get(each) === 'inDoubt')",
+			"wanted.filter((each) => ['inDoubt', 'inFlight'].includes(statesBefore.get(each) ?? ''))",
 		],
 		'A sender without an answer doubts what another run reserved since': [
 			"const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');",
@@ -63,8 +63,8 @@ export const mistakes: Mutation[] = [
 			'change.remove([...free.flatMap(marksOfUse), ...ended.map((each) => busyMark(each, slotNow()))]);',
 		],
 		'A question for a bucket makes it busy': [
-			'return { states, ageMs };',
-			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { states, ageMs };',
+			'return { statesBefore, ageMs };',
+			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { statesBefore, ageMs };',
 		],
 		'All references are in one bucket': ['% buckets', '% 1'],
 		'A bucket is another one at each time': [
@@ -72,8 +72,8 @@ export const mistakes: Mutation[] = [
 			'.readUInt16BE() % buckets + Math.random()',
 		],
 		'Slots are no longer than a reservation is its own': [
-			'ownForMs + clockDifferenceMs',
-			'ownForMs',
+			'reservedForMs + clockDifferenceMs',
+			'reservedForMs',
 		],
 		'The mark busy of a slot that has not begun does not count': ['[-1, 0, 1].map', '[-1, 0].map'],
 		'A reservation counts until the end of its slot': ['[-1, 0, 1].map', '[0, 1].map'],
@@ -127,7 +127,7 @@ export const mistakes: Mutation[] = [
 			'references.map(alsoAsk)',
 		],
 		'Paid to another person or amount counts as unused': [
-			"states.set(payment, 'paidToAnother')",
+			"states.set(payment, 'otherPayment')",
 			"states.set(payment, 'unused')",
 		],
 		'The payee is not asked for': ['!payees.has(payeeMark(payment))', 'false'],
@@ -181,7 +181,10 @@ export const mistakes: Mutation[] = [
 			'(isTyped && isStartedInEditor(context))',
 			'(true)',
 		],
-		'Settling: Retry On Fail settles again': ['if (tries.failure !== undefined)', 'if (false)'],
+		'Settling: Retry On Fail settles again': [
+			'if (tries.settleFailure !== undefined)',
+			'if (false)',
+		],
 	}),
 	...inFile(`${paying}/options.ts`, {
 		'Settling: Retry execution settles': ['!isRetryExecution(context)', 'true'],
@@ -211,17 +214,17 @@ export const mistakes: Mutation[] = [
 		],
 	}),
 	...inFile(`${paying}/sending.ts`, {
-		'How the last window ended is not recorded': ['await record.end(unrecorded);', ''],
+		'How the last window ended is not recorded': ['await record.recordLastResults(reserved);', ''],
 		'What was refused is freed once more after an access that failed': [
-			"unrecorded = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
-			"unrecorded = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
+			"reserved = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
+			"reserved = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
 		],
 		'What is unknown is doubted once more after an access that failed': [
 			"outcomeOfEntry(payment) === 'paid'",
 			"outcomeOfEntry(payment) !== 'notPaid'",
 		],
 		'A failing database does not keep a payment from being sent': [
-			'run.end(payment, notRecorded(error));',
+			'run.setResult(payment, notRecorded(error));',
 			'await sendConcurrently(run, [payment], () => timeoutMs);',
 		],
 		'A reservation lasts for ever: a process that stood still sends': [
@@ -240,8 +243,8 @@ export const mistakes: Mutation[] = [
 			'true',
 		],
 		'A body that says no and yes is a refusal': [
-			'if (isRefused && open === undefined)',
-			'if (isRefused)',
+			'if (saysNotPaid && contradiction === undefined)',
+			'if (saysNotPaid)',
 		],
 	}),
 	...inFile(`${shared}/service/paymentWords.ts`, {

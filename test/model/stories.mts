@@ -44,7 +44,7 @@ const atSteps = (blow: Omit<Blow, 'atStep'>): Blow[] =>
 
 /** In ms: how long a slot of the record is, and a sender has its reservation for itself. */
 const slotMs = 145_000;
-const ownForMs = 135_000;
+const reservedForMs = 135_000;
 
 /** Two processes of which the clock of the second is nearly 10 s ahead. */
 const clocks = range(1, 2_000)
@@ -59,7 +59,7 @@ const beginsAt = (() => {
 	const both = 27 * slotMs;
 	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);
 })();
-if ((27 * slotMs) % ownForMs !== 0) throw new Error('No slot begins then');
+if ((27 * slotMs) % reservedForMs !== 0) throw new Error('No slot begins then');
 
 const usual = { timeout: 60_000 };
 
@@ -122,14 +122,18 @@ const plansOf: Record<string, Plan[]> = {
 					{ timeout: 120_000, start: at(beginsAt - 600) },
 					// A process is struck only when it does something.
 					{ does: 'dryRun', start: at(beginsAt - 300) },
-					{ ...typed, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 50) },
-					{ timeout: 120_000, process: 1, start: at(beginsAt + ownForMs - clocks.aheadMs + 300) },
-					{ process: 1, start: at(beginsAt + ownForMs) },
+					{ ...typed, process: 1, start: at(beginsAt + reservedForMs - clocks.aheadMs + 50) },
+					{
+						timeout: 120_000,
+						process: 1,
+						start: at(beginsAt + reservedForMs - clocks.aheadMs + 300),
+					},
+					{ process: 1, start: at(beginsAt + reservedForMs) },
 				],
 				['slowRejected', 'slowPaid'],
 				{
 					noise: clocks.noise,
-					processes: [[{ kind: 'stopped', atStep, lasts: ownForMs - 700 }], []],
+					processes: [[{ kind: 'stopped', atStep, lasts: reservedForMs - 700 }], []],
 				},
 			),
 		),

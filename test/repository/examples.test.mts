@@ -248,7 +248,7 @@ test('what the payrolls write into the register, and what their files read, are 
 		([, named, short]) => named ?? short ?? '',
 	);
 	const [, cells = ''] = /const fileRow = ([\s\S]*?)\n\};/.exec(
-		readFileSync('examples/code/words.cjs', 'utf8'),
+		readFileSync('examples/code/common.cjs', 'utf8'),
 	) ?? [''];
 	const read = [...cells.matchAll(/\brow\.(\w+)/g)].map(([, field = '']) => field);
 	expect(read).toContain('txHash');

@@ -1,7 +1,7 @@
 /** The documents have what the nodes have as data: every code that an item can carry, every option and every column of a list. */
 import { readFileSync } from 'node:fs';
 import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
-import { codes } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import { outcomeByCode } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
@@ -13,7 +13,7 @@ test('each code stands in the document below its outcome, with what it means', (
 	const outcomes = [...lists].flatMap(([, outcome = '', list = '']) =>
 		[...list.matchAll(/^- `(\w+)`: \w/gm)].map(([, code = '']) => [code, outcome]),
 	);
-	expect(Object.fromEntries(outcomes)).toEqual(codes);
+	expect(Object.fromEntries(outcomes)).toEqual(outcomeByCode);
 });
 
 test('each remark on a row of a list stands in the document', () => {

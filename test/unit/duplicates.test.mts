@@ -28,7 +28,7 @@ function startProcess() {
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
 		async run(key: string, options: RunOptions = {}): Promise<boolean> {
-			const { untilItSucceeds = false, ending = 'success', mode = 'webhook' } = options;
+			const { answersWhenFinished = false, ending = 'success', mode = 'webhook' } = options;
 			const handlers: Array<(run: object) => Promise<void>> = [];
 			const about = aboutNode(options.nodeId);
 			let left = options.failures ?? 0;
@@ -53,7 +53,7 @@ function startProcess() {
 				context as IExecuteFunctions,
 				options.item ?? {},
 				key,
-				untilItSucceeds,
+				answersWhenFinished,
 			);
 			options.during?.();
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
@@ -72,7 +72,7 @@ function startProcess() {
 }
 
 interface RunOptions {
-	untilItSucceeds?: boolean;
+	answersWhenFinished?: boolean;
 	ending?: 'success' | 'error' | 'canceled' | 'waiting' | 'crash';
 	mode?: string;
 	/** How many calls of the database fail first. */
@@ -122,7 +122,7 @@ test('a later process knows the last 2,000, and the process itself the last 20,0
 });
 
 describe('until it succeeds', () => {
-	const untilItSucceeds = true;
+	const answersWhenFinished = true;
 	test.each([
 		['success', false],
 		['waiting', false],
@@ -130,11 +130,11 @@ describe('until it succeeds', () => {
 		['error', true],
 		['crash', true],
 	] as const)('an event that ended with %s is given out again: %s', async (ending, again) => {
-		expect(await startProcess().run('key', { untilItSucceeds, ending })).toBe(true);
+		expect(await startProcess().run('key', { answersWhenFinished, ending })).toBe(true);
 		const later = startProcess();
-		expect(await later.run('key', { untilItSucceeds })).toBe(again);
-		expect(await later.run('key', { untilItSucceeds })).toBe(false);
-		expect(await startProcess().run('key', { untilItSucceeds })).toBe(false);
+		expect(await later.run('key', { answersWhenFinished })).toBe(again);
+		expect(await later.run('key', { answersWhenFinished })).toBe(false);
+		expect(await startProcess().run('key', { answersWhenFinished })).toBe(false);
 	});
 
 	test.each(['success', 'error'] as const)(
@@ -143,14 +143,14 @@ describe('until it succeeds', () => {
 			const process = startProcess();
 			const known: string[] = [];
 			const during = () => void known.push(process.receive('key'));
-			await process.run('key', { untilItSucceeds, ending, during });
+			await process.run('key', { answersWhenFinished, ending, during });
 			during();
 			expect(known).toEqual(['running', 'new']);
 		},
 	);
 
 	test('an event that failed is new also when the setting was changed since', async () => {
-		await startProcess().run('key', { untilItSucceeds, ending: 'error' });
+		await startProcess().run('key', { answersWhenFinished, ending: 'error' });
 		expect(await startProcess().run('key')).toBe(true);
 	});
 
@@ -160,9 +160,14 @@ describe('until it succeeds', () => {
 			jest.spyOn(Date, 'now').mockReturnValue(timedOutAt - 61_000);
 			jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
 		};
-		await startProcess().run('key', { untilItSucceeds, ending: 'canceled', timedOutAt, during });
+		await startProcess().run('key', {
+			answersWhenFinished,
+			ending: 'canceled',
+			timedOutAt,
+			during,
+		});
 		jest.restoreAllMocks();
-		expect(await startProcess().run('key', { untilItSucceeds })).toBe(true);
+		expect(await startProcess().run('key', { answersWhenFinished })).toBe(true);
 	});
 });
 
@@ -174,13 +179,13 @@ test('another node, and the same node under another name, is told by its id', as
 
 test.each([false, true])(
 	'an execution that n8n tries again, and one that a person retries, get the event',
-	async (untilItSucceeds) => {
+	async (answersWhenFinished) => {
 		const process = startProcess();
 		const item = {};
-		expect(await process.run('key', { untilItSucceeds, item })).toBe(true);
-		expect(await process.run('key', { untilItSucceeds, item })).toBe(true);
-		expect(await process.run('key', { untilItSucceeds })).toBe(false);
-		expect(await process.run('key', { untilItSucceeds, mode: 'retry' })).toBe(true);
+		expect(await process.run('key', { answersWhenFinished, item })).toBe(true);
+		expect(await process.run('key', { answersWhenFinished, item })).toBe(true);
+		expect(await process.run('key', { answersWhenFinished })).toBe(false);
+		expect(await process.run('key', { answersWhenFinished, mode: 'retry' })).toBe(true);
 	},
 );
 

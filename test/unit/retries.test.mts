@@ -1,7 +1,7 @@
 /** What is sent again, and after what pause. */
 import fc from 'fast-check';
 import { NodeApiError } from 'n8n-workflow';
-import { noAnswerFrom, type Attempt } from '../../nodes/shared/service/attempt.ts';
+import { unansweredFrom, type Attempt } from '../../nodes/shared/service/attempt.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { attemptWithRetries, retryDelayMs } from '../../nodes/shared/service/retries.ts';
@@ -26,8 +26,8 @@ const answer = (status: number, headers: Record<string, unknown> = {}): Attempt 
 	text: '{}',
 	body: {},
 });
-const notSent: Attempt = { kind: 'noAnswer', code: 'ECONNREFUSED', sent: false };
-const cutOff: Attempt = { kind: 'noAnswer', code: 'ECONNRESET', sent: true };
+const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayBeSent: false };
+const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayBeSent: true };
 const range = (from: number, to: number): number[] =>
 	Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
@@ -149,7 +149,7 @@ describe('a network error', () => {
 			{ code: 'ETIMEDOUT', errors: [timedOut, noRoute] },
 		],
 	])('%s: was not sent', (_what, inner) => {
-		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: false });
+		expect(unansweredFrom(wrapped(inner))).toMatchObject({ kind: 'unanswered', mayBeSent: false });
 	});
 
 	test.each([
@@ -167,7 +167,7 @@ describe('a network error', () => {
 		['several, of which nothing is known', { code: 'ETIMEDOUT', errors: [] }],
 		['without a code', {}],
 	])('%s: may have been sent', (_what, inner) => {
-		expect(noAnswerFrom(wrapped(inner))).toMatchObject({ kind: 'noAnswer', sent: true });
+		expect(unansweredFrom(wrapped(inner))).toMatchObject({ kind: 'unanswered', mayBeSent: true });
 	});
 
 	// An error of n8n before 2.35 has no cause. `no-answer.live.mts` does it in real ones.
@@ -187,14 +187,14 @@ describe('a network error', () => {
 		const node = { id: 'n', name: 'Pay', type: 'x', typeVersion: 1, position, parameters: {} };
 		const failure = { message, ...(code !== undefined && { code }) };
 		const older = Object.assign(new NodeApiError(node, failure), { cause: undefined });
-		const told = { kind: 'noAnswer', code: code ?? message, sent };
-		expect(noAnswerFrom(older)).toEqual(told);
+		const told = { kind: 'unanswered', errorCode: code ?? message, mayBeSent: sent };
+		expect(unansweredFrom(older)).toEqual(told);
 	});
 
 	test('of any kind is taken without an error, and counts as sent', () => {
 		fc.assert(
 			fc.property(fc.anything(), (thrown) => {
-				expect(noAnswerFrom(thrown)).toMatchObject({ kind: 'noAnswer', sent: true });
+				expect(unansweredFrom(thrown)).toMatchObject({ kind: 'unanswered', mayBeSent: true });
 			}),
 		);
 	});

@@ -6,7 +6,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/time';
 import {
 	asInvalidValue,
-	invalid,
+	fieldError,
 	requiredText,
 	show,
 	type InvalidValueError,
@@ -21,13 +21,13 @@ interface ClaimCheck {
 	/** The error of a field that cannot be used. */
 	problem?: InvalidValueError;
 	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
-	mayTakeMs?: () => number;
+	allowedMs?: () => number;
 }
 
-/** A used claim. Only `tries` may use it. `mayTakeMs` has the function of `ClaimCheck` by the text of Not After. */
+/** A used claim. Only the node run with these `tries` may use it again. `allowedMs`: by the text of Not After. */
 interface UsedClaim {
 	tries: object;
-	mayTakeMs: Map<string, () => number>;
+	allowedMs: Map<string, () => number>;
 }
 
 /**
@@ -38,8 +38,8 @@ const usedClaims = new Map<string, UsedClaim>();
 const maxUsedClaims = 10_000;
 
 /**
- * Uses up the claim of an item, also if the item cannot be paid: the gate hands out a payment again that is
- * reported as not paid, so an old claim must never pay.
+ * Uses up the claim of an item, even if the item cannot be paid. The gate hands out a payment that is reported
+ * as not paid again, under a new claim, so the old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
 export function useClaim(
@@ -54,12 +54,12 @@ export function useClaim(
 		const execution = requiredText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const used = usedClaims.get(claim) ?? { tries, mayTakeMs: new Map<string, () => number>() };
+		const used = usedClaims.get(claim) ?? { tries, allowedMs: new Map<string, () => number>() };
 		usedClaims.set(claim, used);
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
 		if (used.tries !== tries) return { objection: claimUsedBefore };
-		return { mayTakeMs: readNotAfter(read('notAfter', itemIndex), used) };
+		return { allowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
 		return { problem: asInvalidValue(error) };
 	}
@@ -68,12 +68,12 @@ export function useClaim(
 const remedyFor = (field: string): string =>
 	`Let it take what the pay gate's function claim gave for this item: {{ $json.${field} }}.`;
 
-/** In small letters, as the gate writes it: in capitals it would count as another claim. */
+/** Reads a claim in small letters, as the gate writes it: capitals would make it another claim. */
 function readClaim(value: unknown): string {
 	const remedy = remedyFor('claim');
 	const claim = requiredText('Claim', value, remedy).toLowerCase();
 	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claim)) return claim;
-	throw invalid('Claim', value, 'is not a claim of the pay gate', remedy);
+	throw fieldError('Claim', value, 'is not a claim of the pay gate', remedy);
 }
 
 /** Half of the longest lease of the gate, which is a day: a later time is none of the gate. */
@@ -83,18 +83,18 @@ const maxNotAfterMs = 12 * 3_600_000;
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
-	const known = used.mayTakeMs.get(text);
+	const known = used.allowedMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
 	if (Number.isNaN(msAtFirst) || msAtFirst > maxNotAfterMs)
-		throw invalid('Not After', value, 'is not a time of the pay gate', remedy);
+		throw fieldError('Not After', value, 'is not a time of the pay gate', remedy);
 	const passedMs = stopwatch();
 	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the
 	// gate gives it to another execution.
-	const mayTakeMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
-	used.mayTakeMs.set(text, mayTakeMs);
-	return mayTakeMs;
+	const allowedMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
+	used.allowedMs.set(text, allowedMs);
+	return allowedMs;
 }
 
 const callGateAgain =

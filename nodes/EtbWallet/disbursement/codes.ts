@@ -13,7 +13,7 @@ const ofCalls = {
 } as const satisfies Record<FailureCode, Outcome>;
 
 /** Each code is explained in docs/operations.md; a test compares the two lists. */
-export const codes = {
+export const outcomeByCode = {
 	paid: 'paid',
 	otherAmount: 'paid',
 	paidBefore: 'alreadyPaid',
@@ -34,9 +34,9 @@ export const codes = {
 	claimUsed: 'unknown',
 } as const satisfies Record<string, Outcome>;
 
-export type Code = keyof typeof codes;
+export type Code = keyof typeof outcomeByCode;
 
-export const outcomeOf = (code: Code): Outcome => codes[code];
+export const outcomeOf = (code: Code): Outcome => outcomeByCode[code];
 
 /** Codes of a payment that is not sent because of the record. */
 export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([

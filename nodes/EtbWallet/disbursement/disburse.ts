@@ -12,7 +12,7 @@ import { PaymentRecord } from './paymentRecord';
 import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
-import { hintAtPeopleTwice, reportRun } from './report';
+import { hintAtRepeatedPayees, reportRun } from './report';
 import { notRecorded, resultOfState, settleSteps } from './results';
 
 /**
@@ -29,8 +29,8 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const entries = readEntries(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const endRefused = async (refused: Result): Promise<INodeExecutionData[]> => {
-		// Without it a register would get `notPaid` for people who were paid earlier. If the database fails, each
-		// is refused.
+		// The record is asked first: otherwise a register would get `notPaid` for people who were paid earlier. If
+		// the database fails, each payment gets `refused`.
 		if (context.continueOnFail())
 			await endByRecord(record, entries.filter(isPending), options, (payment, result) => {
 				if (result.code !== 'ready') payment.result = result;
@@ -47,12 +47,12 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		refusalIfAboveLimit(acceptable, options.maxTotal) ??
 		(await refusalIfUncovered(run, record, pending));
 	if (refused !== undefined) return await endRefused(refused);
-	hintAtPeopleTwice(context, acceptable);
+	hintAtRepeatedPayees(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else {
-		await endByRecord(record, pending, options, run.end).catch((error: unknown) => {
-			for (const payment of pending) run.end(payment, notRecorded(error));
+		await endByRecord(record, pending, options, run.setResult).catch((error: unknown) => {
+			for (const payment of pending) run.setResult(payment, notRecorded(error));
 		});
 	}
 	return reportRun(context, options, entries);

@@ -2,7 +2,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
-import { InvalidValueError, invalid, requiredChoice, show } from '../../shared/invalidValue';
+import { InvalidValueError, fieldError, requiredChoice, show } from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
@@ -36,7 +36,7 @@ export const minTimeoutMs = 1_000;
 export const maxConcurrency = 100;
 
 /** The options where n8n saved none, and those for the error of a run whose options cannot be read. */
-export const optionsWhenNoneSaved: RunOptions = {
+export const defaultOptions: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,
 	concurrency: 10,
@@ -56,7 +56,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 		mode: readMode(context, read),
 		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
-		checkBalance: isOn(given.checkBalance, 'Check Balance First'),
+		checkBalance: requiredBoolean(given.checkBalance, 'Check Balance First'),
 	};
 }
 
@@ -65,7 +65,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
  * @throws {InvalidValueError}
  */
 export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
-	...optionsWhenNoneSaved,
+	...defaultOptions,
 	...sendOptionsOf(savedOptions(context)),
 	...(isSimulation(context) && { mode: 'dryRun' }),
 });
@@ -75,8 +75,8 @@ function sendOptionsOf({
 	concurrency,
 }: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
-		timeoutMs: wholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
-		concurrency: wholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
+		timeoutMs: requiredWholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
+		concurrency: requiredWholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
 	};
 }
 
@@ -85,7 +85,7 @@ function sendOptionsOf({
  * that it is refused: no check is off unnoticed.
  */
 function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
-	const { checkBalance, concurrency, timeoutMs: timeout } = optionsWhenNoneSaved;
+	const { checkBalance, concurrency, timeoutMs: timeout } = defaultOptions;
 	const optionsOf = (itemIndex: number): object =>
 		Object(context.getNodeParameter('options', itemIndex, {})) as object;
 	const saved = sameForAll(context, 'options', 'Options', optionsOf);
@@ -120,20 +120,20 @@ const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean
 	!isTool(context) && !isRetryExecution(context) && (isByExpression || isStartedInEditor(context));
 
 /** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */
-function isOn(value: unknown, field: string): boolean {
+function requiredBoolean(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
-	// This error states the rule also for an empty value, for which `invalid` leaves it out.
+	// The error states the rule also for an empty value, for which `fieldError` leaves it out.
 	throw new InvalidValueError(
 		`${field} is ${show(value)}, which is neither true nor false`,
 		'Turn the option on or off, give it an expression that is true or false, or remove it.',
 	);
 }
 
-function wholeNumber(value: unknown, field: string, least: number, most: number): number {
+function requiredWholeNumber(value: unknown, field: string, least: number, most: number): number {
 	const isNumber = typeof value === 'number' || typeof value === 'string';
 	const count = isNumber ? Number(value) : NaN;
 	if (Number.isInteger(count) && count >= least && count <= most) return count;
 	const remedy = `Enter a whole number from ${least} to ${most}.`;
-	throw invalid(field, value, `is not a whole number from ${least} to ${most}`, remedy);
+	throw fieldError(field, value, `is not a whole number from ${least} to ${most}`, remedy);
 }

@@ -38,12 +38,12 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	throwIfInvalid(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	if (options.mode === 'dryRun') {
-		// Also for a claim that came from pinned data: the gate takes *ready* for not paid, and hands it out again.
+		// A claim from pinned data is ready too: the gate takes *ready* for not paid, and hands it out again.
 		for (const entry of pending) entry.result = resultOfState(entry, 'unused');
 	} else if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
-		const timeLeftMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.mayTakeMs?.() ?? 0;
-		await sendConcurrently(run, pending, timeLeftMs);
+		const allowedMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.allowedMs?.() ?? 0;
+		await sendConcurrently(run, pending, allowedMs);
 	}
 	return reportRun(context, options, entries);
 };

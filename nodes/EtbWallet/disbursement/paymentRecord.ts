@@ -9,9 +9,10 @@
  * paid | *sent*, *paid*, *paidConfirmed*, whatever else; *payee* or *anybody* says to whom | its sender, when the service paid, also late; a person: *was paid* | `alreadyPaid`; to another person or amount: `notPaid`
  *
  * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of the present slot
- * of time. It is its run's own for `ownForMs`. Others see its *busy* for at least a whole slot, which is longer than that by
- * the 10 s by which their clocks may differ: so nobody sees a reservation in doubt while it is a run's own. A sender whose
- * answer comes later than `ownForMs` records *paid* or nothing: another run may have reserved the reference since.
+ * of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at least one slot. A slot is longer than
+ * `reservedForMs` by the 10 s by which clocks may differ, so nobody takes a reservation for doubtful while its run may use it.
+ * A sender whose answer comes later than `reservedForMs` records *paid* or nothing: another run may have reserved the reference
+ * since.
  *
  * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. Nobody removes the *busy* of
  * a reservation; it expires by time alone. So the end of a run removes marks only of payments that were not made. The cost
@@ -24,9 +25,9 @@
  *
  * **A crash in the middle of a question.** To ask n8n for marks also writes them, and `RecordChange` removes at its end those
  * that were not there. A crash leaves them. A *sent* that is left makes an unused reference in doubt, although nothing was sent;
- * a *busy* that is left keeps its bucket in flight for some minutes more. A fact counts for nothing without its confirmation,
- * which is asked for only where the fact is, and a fact alone is removed: so one crash makes no payment that was not made, and
- * no doubt about one that is under way. Two crashes in a row can: `docs/operating.md` has these limits.
+ * a *busy* that is left keeps its bucket in flight for some minutes more. A fact counts only with its confirmation. The
+ * confirmation is asked for only where the fact is stored, and a fact without it is removed. So one crash can neither record a
+ * payment that was not made, nor a doubt about one under way. Two crashes in a row can: `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. From then on,
  * an expression cannot settle the reference as not paid a second time.
@@ -35,7 +36,7 @@ import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
-import { exclusively } from '../../shared/record/lock';
+import { withRecordLock } from '../../shared/record/lock';
 import { outcomeOfEntry, type Payment } from './payment';
 import { RecordChange } from './recordChange';
 
@@ -50,7 +51,7 @@ type Fact = 'paid' | 'doubt';
 /** The state of a reference, whomever it was for. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
-export type PaymentState = ReferenceState | 'paidToAnother';
+export type PaymentState = ReferenceState | 'otherPayment';
 
 /**
  * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid,
@@ -67,13 +68,13 @@ export type Settled =
 export const maxTimeoutMs = 120_000;
 
 /** The time in ms for which a reservation belongs to its run: for an answer, and to record it. */
-const ownForMs = maxTimeoutMs + 15_000;
+const reservedForMs = maxTimeoutMs + 15_000;
 
-/** By how much the clocks of two processes may differ, in ms. */
+/** The largest difference between the clocks of two processes, in ms. */
 const clockDifferenceMs = 10_000;
 
 /** A slot of time, in ms. */
-const slotMs = ownForMs + clockDifferenceMs;
+const slotMs = reservedForMs + clockDifferenceMs;
 
 /** The time, in ms, from the last reservation in a bucket until each process sees it as in doubt. */
 const inFlightMs = 2 * slotMs + clockDifferenceMs;
@@ -94,7 +95,7 @@ const bucketOf = ({ key }: Keyed): number =>
 
 const sentMark = ({ key }: Keyed): string => `sent:${key}`;
 const busyMark = (keyed: Keyed, slot: number): string => `busy:${slot}:${bucketOf(keyed)}`;
-/** Of this slot, the one before, and the next one: the clock of another process may be ahead. */
+/** The marks of this slot, the one before, and the next one: the clock of another process may be ahead. */
 const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
 const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
@@ -143,40 +144,41 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records how payments ended and reserves others, in one change. When it throws, nothing wanted may be sent.
+	 * Records the results of payments and reserves others, in one change. When it throws, none of `wanted` may be
+	 * sent.
 	 * @param ended were reserved before; one without a result was not sent
-	 * @returns the states of those wanted, of which the `unused` ones are reserved now; and the age of these
-	 * reservations, in ms
+	 * @returns the states of `wanted` before the change; those that were `unused` are now reserved. And the age of
+	 * these reservations, in ms
 	 */
-	async endAndReserve(
+	async recordResultsAndReserve(
 		ended: Payment[],
 		wanted: Payment[],
-	): Promise<{ states: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
+	): Promise<{ statesBefore: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.change(async (change) => {
 			const ageMs = stopwatch();
 			const slot = slotNow();
 			const reservationOf = (each: Payment): string[] => [sentMark(each), busyMark(each, slot)];
 			// One call of the database does for a window of unused references.
-			await this.recordEnded(change, ended, wanted.flatMap(reservationOf));
-			const states = await paymentStatesOf(change, wanted, slot);
-			for (const payment of wanted.filter((each) => states.get(each) === 'unused')) {
+			await this.recordResults(change, ended, wanted.flatMap(reservationOf));
+			const statesBefore = await paymentStatesOf(change, wanted, slot);
+			for (const payment of wanted.filter((each) => statesBefore.get(each) === 'unused')) {
 				change.keep(reservationOf(payment));
 				this.reservations.set(payment, ageMs);
 			}
-			const inDoubt = wanted.filter((each) => states.get(each) === 'inDoubt');
+			const inDoubt = wanted.filter((each) => statesBefore.get(each) === 'inDoubt');
 			await change.write(inDoubt.flatMap((each) => factMarks('doubt', each)));
-			return { states, ageMs };
+			return { statesBefore, ageMs };
 		});
 	}
 
 	/**
-	 * Ends the run: records how its last payments ended, also when it was stopped.
+	 * Records the results of the last payments of a run, also when it was stopped.
 	 * @param ended payments that this run reserved; one without a result was not sent
 	 */
-	async end(ended: Payment[]): Promise<void> {
+	async recordLastResults(ended: Payment[]): Promise<void> {
 		if (ended.length === 0) return;
 		const alsoIfStopped = true;
-		await this.change(async (change) => await this.recordEnded(change, ended), alsoIfStopped);
+		await this.change(async (change) => await this.recordResults(change, ended), alsoIfStopped);
 	}
 
 	/**
@@ -216,7 +218,7 @@ export class PaymentRecord {
 	}
 
 	/** @param alsoAsk marks that are asked for in the same call of the database */
-	private async recordEnded(
+	private async recordResults(
 		change: RecordChange,
 		ended: Payment[],
 		alsoAsk: string[] = [],
@@ -243,7 +245,7 @@ export class PaymentRecord {
 	/** Whether the reservation of a payment is still this run's own. */
 	private isOwn(payment: Payment): boolean {
 		const ageMs = this.reservations.get(payment);
-		return ageMs !== undefined && ageMs() < ownForMs;
+		return ageMs !== undefined && ageMs() < reservedForMs;
 	}
 
 	/** @param alsoIfStopped whether it waits for the lock also when the run is stopped */
@@ -253,7 +255,7 @@ export class PaymentRecord {
 	): Promise<Value> {
 		const stop = alsoIfStopped ? undefined : this.stop;
 		return await this.untilDeadline(
-			exclusively(this.context, async (marks) => await RecordChange.make(marks, work), stop),
+			withRecordLock(this.context, async (marks) => await RecordChange.make(marks, work), stop),
 		);
 	}
 
@@ -323,6 +325,6 @@ async function paymentStatesOf(
 	const toOthers = paid.filter((payment) => !payees.has(payeeMark(payment)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));
 	for (const payment of toOthers)
-		if (!anybody.has(anybodyMark(payment))) states.set(payment, 'paidToAnother');
+		if (!anybody.has(anybodyMark(payment))) states.set(payment, 'otherPayment');
 	return states;
 }

@@ -19,7 +19,7 @@ export class RecordChange {
 	 * @returns those of `marks` that were there before this change
 	 */
 	async ask(marks: string[], alsoWrite: string[] = []): Promise<ReadonlySet<string>> {
-		// This comes before the call, because a call that throws may have stored *paid*. If *sent* were then
+		// The marks are noted before the call, because a call that throws may have stored *paid*. If *sent* were then
 		// removed, the reference would count as unused.
 		for (const mark of alsoWrite) this.toRemove.delete(mark);
 		const unasked = marks.filter((mark) => !this.answers.has(mark));
@@ -35,12 +35,12 @@ export class RecordChange {
 		await this.ask([], marks);
 	}
 
-	/** These marks, which were asked for, stay unless the change fails. */
+	/** Keeps marks that were asked for, unless the change fails. */
 	keep(marks: string[]): void {
 		for (const mark of marks) if (this.toRemove.delete(mark)) this.toKeep.add(mark);
 	}
 
-	/** These marks are removed at the end of the change, whether they were asked for or not. */
+	/** Removes marks at the end of the change, whether they were asked for or not. */
 	remove(marks: string[]): void {
 		for (const mark of marks) this.toRemove.add(mark);
 	}

@@ -1,8 +1,8 @@
 /** The rule for a reference: what looks the same is the same. */
-import { invalid, requiredText } from '../../shared/invalidValue';
+import { fieldError, requiredText } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/lookalikes';
 
-/** In characters (code points), as a database counts them. */
+/** The longest reference, in characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
 
 /** The key of a reference, by which it is remembered: references that look the same have the same. */
@@ -18,10 +18,10 @@ export function requiredReference(value: unknown, field = 'Reference'): string {
 		'Write what this payment is for: the same whenever the same payment is asked for, and another one for each payment, such as payroll-2026-11-employee-1042.';
 	const reference = requiredText(field, value, remedy).replace(/\s+/g, ' ');
 	if (keyOf(reference) === '')
-		throw invalid(field, reference, 'has no character that can be seen', remedy);
+		throw fieldError(field, reference, 'has no character that can be seen', remedy);
 	if (Array.from(reference).length > maxReferenceLength) {
 		const shorter = 'Write a shorter one, such as an invoice number.';
-		throw invalid(field, reference, `is longer than ${maxReferenceLength} characters`, shorter);
+		throw fieldError(field, reference, `is longer than ${maxReferenceLength} characters`, shorter);
 	}
 	return reference;
 }

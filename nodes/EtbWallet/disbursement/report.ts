@@ -26,20 +26,20 @@ const outcomeTexts = [
 	{ outcome: 'notAttempted', counted: 'not attempted', title: 'Not attempted' },
 ] as const;
 
-type Lists = ReadonlyMap<(typeof outcomeTexts)[number]['outcome'], Entry[]>;
+type EntriesByOutcome = ReadonlyMap<(typeof outcomeTexts)[number]['outcome'], Entry[]>;
 
 /** The entries by outcome; those that the run did not get to are `notAttempted`. */
-const listsOf = (entries: Entry[]): Lists =>
+const groupByOutcome = (entries: Entry[]): EntriesByOutcome =>
 	grouped(entries, (entry) => outcomeOfEntry(entry) ?? 'notAttempted');
 
-/** Such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
-function summaryOf(lists: Lists, { mode }: RunOptions): string {
+/** The summary of a run, such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
+function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
 	const wanted = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = outcomeTexts.flatMap(({ outcome, counted }) => {
-		const count = lists.get(outcome)?.length ?? 0;
+		const count = byOutcome.get(outcome)?.length ?? 0;
 		return count > 0 || outcome === wanted ? [`${count} ${counted}`] : [];
 	});
-	const reached = lists.get(wanted) ?? [];
+	const reached = byOutcome.get(wanted) ?? [];
 	const total = sum(reached.map(({ amount = '0' }) => amount));
 	const others = reached.filter(({ result }) => result?.code === 'otherAmount').length;
 	const remark =
@@ -51,7 +51,7 @@ function summaryOf(lists: Lists, { mode }: RunOptions): string {
 }
 
 /** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
-export function hintAtPeopleTwice(context: IExecuteFunctions, payments: Payable[]): void {
+export function hintAtRepeatedPayees(context: IExecuteFunctions, payments: Payable[]): void {
 	const byPerson = grouped(payments, ({ toUserId }) => toUserId);
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
@@ -76,21 +76,21 @@ function joinedWithRest(texts: string[], separator = '; '): string {
 }
 
 /** The workflow and node that a log line names. */
-export function placeOf(context: IExecuteFunctions): string {
+export function describeExecution(context: IExecuteFunctions): string {
 	const { id, name } = context.getWorkflow();
 	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
 }
 
 /** The result of a run that sends nothing because items cannot be used: each of them, in one text. */
-export function resultOfInvalid(invalid: EndedEntry[]): Result {
-	const [first] = invalid;
-	if (first !== undefined && invalid.length === 1) return first.result;
-	const lines = invalid.map(
+export function resultOfUnusable(unusable: EndedEntry[]): Result {
+	const [first] = unusable;
+	if (first !== undefined && unusable.length === 1) return first.result;
+	const lines = unusable.map(
 		({ itemIndex, result: { message, remedy } }) => `Item ${itemIndex}: ${message}. ${remedy}`,
 	);
 	return {
 		code: 'invalid',
-		message: `${invalid.length} items cannot be used`,
+		message: `${unusable.length} items cannot be used`,
 		remedy: joinedWithRest(lines, '<br/>'),
 	};
 }
@@ -107,25 +107,27 @@ export function runError(
 	failedEntry?: EndedEntry,
 ): Error {
 	const { code, httpCode } = result;
-	const lists = listsOf(entries);
+	const byOutcome = groupByOutcome(entries);
 	const isStarted = entries.some((each) => each.result && !codesOfFields.has(each.result.code));
 	// A run that is refused after an earlier try tells what that try sent.
 	const hasSummary = isStarted && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
-		failedEntry === undefined ? aboutRun(result, lists) : aboutPayment(result, lists, failedEntry);
-	const summary = hasSummary ? [`This run: ${summaryOf(lists, options)}`] : [];
+		failedEntry === undefined
+			? aboutRun(result, byOutcome)
+			: aboutPayment(result, byOutcome, failedEntry);
+	const summary = hasSummary ? [`This run: ${summaryOf(byOutcome, options)}`] : [];
 	return operationError(
 		context.getNode(),
 		[...texts, ...summary].join('. ') + place,
-		[advice.join('. '), ...(hasSummary ? listTexts(lists) : [])].join('<br/>'),
+		[advice.join('. '), ...(hasSummary ? textsByOutcome(byOutcome) : [])].join('<br/>'),
 		failedEntry?.itemIndex,
 		{
 			outcome,
 			code,
 			...(httpCode !== undefined && { httpCode }),
-			// If nothing was sent, the lists would only repeat the input.
+			// If nothing was sent, the byOutcome would only repeat the input.
 			...(isStarted &&
-				Object.fromEntries([...lists].map(([name, own]) => [name, own.map(lineOf)]))),
+				Object.fromEntries([...byOutcome].map(([name, own]) => [name, own.map(errorDataOf)]))),
 		},
 	);
 }
@@ -139,8 +141,11 @@ interface ErrorParts {
 }
 
 /** All of it in the message, because n8n hides the description until a person opens the error. */
-const aboutRun = ({ message = '', remedy = '' }: Result, lists: Lists): ErrorParts => ({
-	texts: [message, ...nobodyPaid(lists)],
+const aboutRun = (
+	{ message = '', remedy = '' }: Result,
+	byOutcome: EntriesByOutcome,
+): ErrorParts => ({
+	texts: [message, ...nobodyPaid(byOutcome)],
 	advice: [remedy],
 	outcome: 'notAttempted',
 	place: '',
@@ -149,30 +154,32 @@ const aboutRun = ({ message = '', remedy = '' }: Result, lists: Lists): ErrorPar
 /** The message has also the doubt, because n8n tells an AI agent nothing else. */
 function aboutPayment(
 	{ message = '', remedy = '' }: Result,
-	lists: Lists,
+	byOutcome: EntriesByOutcome,
 	entry: EndedEntry,
 ): ErrorParts {
 	const outcome = outcomeOfEntry(entry) ?? 'notAttempted';
 	return {
-		texts: outcome === 'unknown' ? [doubtOf(entry, lists), message] : [message],
-		advice: [...nobodyPaid(lists), remedy],
+		texts: outcome === 'unknown' ? [doubtOf(entry, byOutcome), message] : [message],
+		advice: [...nobodyPaid(byOutcome), remedy],
 		outcome,
 		place: ` [item ${entry.itemIndex}]`,
 	};
 }
 
-const nobodyPaid = (lists: Lists): string[] =>
-	lists.has('paid') || lists.has('unknown') || lists.has('alreadyPaid') ? [] : ['Nobody was paid'];
+const nobodyPaid = (byOutcome: EntriesByOutcome): string[] =>
+	byOutcome.has('paid') || byOutcome.has('unknown') || byOutcome.has('alreadyPaid')
+		? []
+		: ['Nobody was paid'];
 
-function doubtOf({ toUserId = 'somebody', amount }: Entry, lists: Lists): string {
+function doubtOf({ toUserId = 'somebody', amount }: Entry, byOutcome: EntriesByOutcome): string {
 	const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
-	const others = (lists.get('unknown') ?? []).length - 1;
+	const others = (byOutcome.get('unknown') ?? []).length - 1;
 	const more = others > 0 ? `, and the same of ${others} more` : '';
 	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
 }
 
 /** An entry as the error's data have it. n8n drops undefined fields there. */
-function lineOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
+function errorDataOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 	const txHash = result?.answer?.txHash;
 	return {
 		item: itemIndex,
@@ -186,14 +193,14 @@ function lineOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 }
 
 /** A text for each list. */
-const listTexts = (lists: Lists): string[] =>
+const textsByOutcome = (byOutcome: EntriesByOutcome): string[] =>
 	outcomeTexts.flatMap(({ outcome, title }) => {
-		const list = lists.get(outcome) ?? [];
+		const list = byOutcome.get(outcome) ?? [];
 		return list.length === 0 ? [] : [`${title}: ${joinedWithRest(list.map(describeEntry))}`];
 	});
 
 function describeEntry(entry: Entry): string {
-	const { item, reference, toUserId = 'nobody', amountEtb, txHash, reason } = lineOf(entry);
+	const { item, reference, toUserId = 'nobody', amountEtb, txHash, reason } = errorDataOf(entry);
 	const etb = amountEtb === undefined ? undefined : `${amountEtb} ETB`;
 	const details = [toUserId, etb, txHash].filter((each) => each !== undefined).join(', ');
 	const name = reference === undefined ? '' : ` ${reference}`;
@@ -209,11 +216,11 @@ export function reportRun(
 	options: RunOptions,
 	entries: Entry[],
 ): INodeExecutionData[] {
-	const lists = listsOf(entries);
-	const summary = summaryOf(lists, options);
+	const byOutcome = groupByOutcome(entries);
+	const summary = summaryOf(byOutcome, options);
 	if (isStopped(context)) {
 		// n8n keeps no output of a stopped node.
-		const details = [...listTexts(lists), placeOf(context)].join('. ');
+		const details = [...textsByOutcome(byOutcome), describeExecution(context)].join('. ');
 		context.logger.warn(`The execution was stopped. Payments: ${summary}. ${details}`);
 	}
 	if (entries.length > 1 || options.mode !== 'pay') addHint(context, summary);

@@ -20,7 +20,7 @@ export function resultOfState(entry: Entry, state: PaymentState): Result {
 				message: 'Paid or settled as paid before, not sent again',
 				remedy: 'There is nothing to do, unless this is a new payment: that needs a new reference.',
 			};
-		case 'paidToAnother':
+		case 'otherPayment':
 			return {
 				code: 'otherPayment',
 				message: `Nothing was sent, because another person or amount was paid under this reference: ${show(reference)}`,

@@ -4,10 +4,10 @@ import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, isStopped, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
-import { optionsWhenNoneSaved, type RunOptions } from './options';
+import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './payment';
 import type { EndedEntry, Payable, Result, Entry } from './payment';
-import { resultOfInvalid, runError, reportRun } from './report';
+import { resultOfUnusable, runError, reportRun } from './report';
 
 /** A run, as `sending.ts` needs it. */
 export interface Run {
@@ -16,8 +16,8 @@ export interface Run {
 	options: RunOptions;
 	/** The steps for a payment that was sent, and whose end is unknown. */
 	remedyOfUnknown: (entry: Entry) => string;
-	/** Keeps how a payment ended, in its entry and for the next try. Called once for each. */
-	end: (payment: Payable, result: Result) => void;
+	/** Keeps the result of a payment, in its entry and for the next try. Called once for each. */
+	setResult: (payment: Payable, result: Result) => void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
@@ -36,11 +36,11 @@ export async function loadSettings(
 	try {
 		return { account: await loadAccount(context), options: readOptions() };
 	} catch (error) {
-		return { options: optionsWhenNoneSaved, refused: refusedAs('settings', error) };
+		return { options: defaultOptions, refused: refusedAs('settings', error) };
 	}
 }
 
-/** By item, the entries of earlier tries of "Retry On Fail" that ended in any way but `notPaid`. */
+/** The entries of earlier tries of "Retry On Fail" with any result but `notPaid`, by item. */
 const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 	triesOf<EndedEntry>(context).results;
 
@@ -61,16 +61,16 @@ export function readEntries(
 		const earlier = endedEntries.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const entry: Entry = { itemIndex };
-		let invalid: Result | undefined;
+		let problem: Result | undefined;
 		try {
 			read(entry);
 		} catch (error) {
-			invalid = refusedAs('invalid', error);
+			problem = refusedAs('invalid', error);
 		}
-		// Also an entry whose amount cannot be read may have the reference of another entry.
+		// An entry whose amount cannot be read may still have the reference of another entry.
 		const objection = check(entry);
 		// The result that `read` gave stays: the claim of this item may have been sent before.
-		entry.result ??= objection ?? invalid;
+		entry.result ??= objection ?? problem;
 		return entry;
 	});
 }
@@ -87,10 +87,10 @@ export function throwIfInvalid(
 	options: RunOptions,
 	entries: Entry[],
 ): void {
-	const invalid = entries.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
-	if (invalid.length === 0 || context.continueOnFail()) return;
-	const [only] = invalid.length === 1 ? invalid : [];
-	throw runError(context, options, resultOfInvalid(invalid), entries, only);
+	const unusable = entries.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
+	if (unusable.length === 0 || context.continueOnFail()) return;
+	const [only] = unusable.length === 1 ? unusable : [];
+	throw runError(context, options, resultOfUnusable(unusable), entries, only);
 }
 
 /**
@@ -130,7 +130,7 @@ export function runOf(
 		account,
 		options,
 		remedyOfUnknown,
-		end(payment, result) {
+		setResult(payment, result) {
 			payment.result = result;
 			// A payment that the record stops holds up nobody else.
 			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;

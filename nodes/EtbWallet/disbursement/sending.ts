@@ -10,7 +10,7 @@ import type { RunOptions } from './options';
 import { outcomeOfEntry, type Payable, type Payment, type Result } from './payment';
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
-import { placeOf } from './report';
+import { describeExecution } from './report';
 import { notRecorded, resultOfState } from './results';
 
 /** Cuts values into windows of `size`. */
@@ -42,36 +42,36 @@ export async function statesOfAll(
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
-	// Payments that were reserved, until a change records how they ended.
-	let unrecorded: Payment[] = [];
+	// Payments of the last window that this run reserved. The next change records their results.
+	let reserved: Payment[] = [];
 	const failed: FailedChange[] = [];
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
-		const ended = unrecorded;
+		const ended = reserved;
 		// After a change that failed only *paid* is recorded again. The change may have been stored, and somebody
 		// may have settled or reserved the others since.
-		unrecorded = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
-		let reserved: Awaited<ReturnType<PaymentRecord['endAndReserve']>>;
+		reserved = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
+		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
-			reserved = await record.endAndReserve(ended, window);
+			reservation = await record.recordResultsAndReserve(ended, window);
 		} catch (error) {
 			failed.push({ error, ended: ended.filter((each) => outcomeOfEntry(each) === 'notPaid') });
 			if (run.isStopping()) break;
-			for (const payment of window) run.end(payment, notRecorded(error));
+			for (const payment of window) run.setResult(payment, notRecorded(error));
 			continue;
 		}
-		const { states, ageMs } = reserved;
-		for (const [payment, state] of states)
-			if (state !== 'unused') run.end(payment, resultOfState(payment, state));
-		unrecorded = window.filter((payment) => states.get(payment) === 'unused');
-		await sendConcurrently(run, unrecorded, () => timeoutMs - ageMs());
+		const { statesBefore, ageMs } = reservation;
+		for (const [payment, state] of statesBefore)
+			if (state !== 'unused') run.setResult(payment, resultOfState(payment, state));
+		reserved = window.filter((payment) => statesBefore.get(payment) === 'unused');
+		await sendConcurrently(run, reserved, () => timeoutMs - ageMs());
 	}
 	try {
-		await record.end(unrecorded);
+		await record.recordLastResults(reserved);
 	} catch (error) {
-		failed.push({ error, ended: unrecorded });
+		failed.push({ error, ended: reserved });
 	}
-	tellUnrecorded(run, failed);
+	warnOfUnrecorded(run, failed);
 }
 
 /** A change of the record that failed, and the payments whose results it may not have recorded. */
@@ -81,38 +81,38 @@ interface FailedChange {
 }
 
 /** Warns about payments whose results may be missing in the record: a later run does not send them. */
-function tellUnrecorded({ context }: Run, failed: FailedChange[]): void {
+function warnOfUnrecorded({ context }: Run, failed: FailedChange[]): void {
 	const payments = failed.flatMap(({ ended }) => ended);
 	if (payments.length === 0) return;
 	const references = payments.map(({ reference }) => reference).join(', ');
 	const what = `How ${payments.length} payments ended may not be recorded`;
 	addHint(
 		context,
-		`${what}, so a later run may tell them as unknown. Settle them then by what this run tells.`,
+		`${what}, so a later run may report them as unknown. Then settle them as this run reports them.`,
 	);
 	context.logger.warn(
-		`${what}: ${messageOf(failed.at(-1)?.error)}. References: ${references}. ${placeOf(context)}`,
+		`${what}: ${messageOf(failed.at(-1)?.error)}. References: ${references}. ${describeExecution(context)}`,
 	);
 }
 
 /**
  * Sends as many at once as the options allow, until the run stops.
- * @param timeLeftMs the time in ms that a payment may take if it begins now; 0 or less if it is too late
+ * @param allowedMs the time in ms that a payment may take if it begins now; 0 or less if it is too late
  */
 export async function sendConcurrently<Sent extends Payable>(
 	run: Run,
 	payments: Sent[],
-	timeLeftMs: (payment: Sent) => number,
+	allowedMs: (payment: Sent) => number,
 ): Promise<void> {
 	// Shared by all senders: each takes the next payment.
 	const queue = payments.values();
 	const sendQueued = async (): Promise<void> => {
 		for (const payment of queue) {
 			if (run.isStopping()) return;
-			const result = await send(run, payment, () => timeLeftMs(payment));
+			const result = await send(run, payment, () => allowedMs(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
 			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;
-			run.end(payment, { ...result, remedy });
+			run.setResult(payment, { ...result, remedy });
 		}
 	};
 	const senders = Math.min(run.options.concurrency, payments.length);
@@ -140,12 +140,12 @@ const disburseRequest = {
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
-	timeLeftMs: () => number,
+	allowedMs: () => number,
 ): Promise<Result> {
 	// JSON writes this number as the same text.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
-	const limits = { timeoutMs: options.timeoutMs, timeLeftMs, stop, finishesAfterStop: true };
+	const limits = { timeoutMs: options.timeoutMs, allowedMs, stop, finishesAfterStop: true };
 	try {
 		const called = await callService(context, account, request, limits);
 		if (!called.ok) {

@@ -4,10 +4,10 @@ import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/lookalikes';
 import { ethiopianYearRemark, periodIn, type Period } from './period';
 import { textOf } from './spreadsheet';
-import { remarksAmong } from './compare';
-import { othersAmong } from './othersAmong';
+import { remarkFinder } from './compare';
+import { othersFinder } from './othersFinder';
 import { readList, type Column, type HeadingOf } from './readList';
-import { historyIn, paymentsIn, peopleIn, referenceOf } from './known';
+import { historyFinder, paymentsIn, peopleIn, referenceOf } from './known';
 import type { History, Known, RegisteredPayment } from './known';
 import { remarkIf, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
@@ -51,7 +51,7 @@ export interface CheckedRow
 	known?: 'new' | 'changed' | 'same';
 	/** The last payment for the same purpose. */
 	lastTime?: ReturnType<typeof registered>;
-	/** This very payment, with the status `paidBefore`. */
+	/** The row of this very payment, with the status `paidBefore`. */
 	paid?: ReturnType<typeof registered>;
 	/** The cells of the columns that are not read. A heading can be any text, so they stand apart. */
 	otherColumns: Record<string, unknown>;
@@ -79,12 +79,16 @@ export function checkList(
 		people: settings.people === undefined ? undefined : peopleIn(settings.people, now),
 		payments: settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose),
 	};
-	const withWallet = walletsOf(known.people, settings.setsUpPeople === true, headingOf('userId'));
+	const withWallet = walletFiller(
+		known.people,
+		settings.setsUpPeople === true,
+		headingOf('userId'),
+	);
 	const rows = read.map((row) => (isPerson(row) ? withWallet(row) : row));
 	const personRows = rows.filter(isPerson);
-	const duplicatesOf = duplicatesAmong(personRows, headingOf);
-	const historyOf = historyIn(known, settings);
-	const remarksOf = remarksAmong(personRows, known, settings);
+	const duplicatesOf = duplicateFinder(personRows, headingOf);
+	const historyOf = historyFinder(known, settings);
+	const remarksOf = remarkFinder(personRows, known, settings);
 
 	return rows.map((row) => {
 		const { itemIndex, line, cells, others, person } = row;
@@ -92,7 +96,7 @@ export function checkList(
 		const problem = problemOf(row, history, duplicatesOf(row));
 		const status = statusOf(row, history, problem);
 		const remarks = remarksOf(row, history);
-		const lastTime = history.forPurpose.at(-1);
+		const lastTime = history.otherPaymentsForPurpose.at(-1);
 		return {
 			itemIndex,
 			row: {
@@ -125,7 +129,7 @@ const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
  * Makes the function that gives the person of a row the wallet in Known People, or a problem. A list may
  * repeat that wallet, and not change it. Without Known People the list has to have the wallets.
  */
-function walletsOf(people: Known['people'], setsUpPeople: boolean, heading: string) {
+function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: string) {
 	const byNumber = grouped(people ?? [], ({ key }) => key);
 	const byWallet = grouped(people ?? [], ({ userId }) => comparableText(userId));
 	return (row: ReadRow): ReadRow => {
@@ -162,12 +166,12 @@ function walletsOf(people: Known['people'], setsUpPeople: boolean, heading: stri
 }
 
 /** Makes the function that finds the problems of a row with the wallet or employee number of another row. */
-function duplicatesAmong(rows: readonly ReadRow[], headingOf: HeadingOf) {
+function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 	const finders = (['userId', 'key'] as const).map((field) => {
 		const formOf = ({ person }: ReadRow): string => comparableText(person[field]);
 		// The row itself is the id, because two sheets in one list have the same lines.
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
-		const othersLike = othersAmong(
+		const othersLike = othersFinder(
 			rows.map((row) => ({ form: formOf(row), id: row, name: nameOf(row) })),
 		);
 		const heading = headingOf(field === 'key' ? 'employee' : field);

@@ -2,7 +2,7 @@
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { comparablePhone, comparableText } from '../../shared/lookalikes';
 import { dayMs, localTime, type Period } from './period';
-import { othersAmong } from './othersAmong';
+import { othersFinder } from './othersFinder';
 import { isPaid, type History, type Known } from './known';
 import { latelyDays, remarkIf, type Remark } from './remarks';
 import type { Person, ReadRow } from './rows';
@@ -19,8 +19,8 @@ const fields = [
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
-/** The payment that a list makes to each of its persons. */
-interface Payment {
+/** The purpose and the period of a list, and the time at which it is checked. */
+interface ListRun {
 	purpose: string;
 	period: Period;
 	now: Date;
@@ -30,11 +30,11 @@ interface Payment {
  * Makes the function that gives a row all its remarks.
  * @param listed the rows of the list with a person
  */
-export function remarksAmong(listed: readonly ReadRow[], known: Known, payment: Payment) {
+export function remarkFinder(listed: readonly ReadRow[], known: Known, run: ListRun) {
 	const persons = listed.map(({ person }) => person);
 	const paid = known.payments?.filter(isPaid) ?? [];
 	// The list comes first, because a remark names the first numbers that are found.
-	const sharedFieldsOf = sharedFieldsAmong([...persons, ...(known.people ?? []), ...paid]);
+	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paid]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
@@ -42,25 +42,28 @@ export function remarksAmong(listed: readonly ReadRow[], known: Known, payment: 
 		...remarkIf('new', person.key && newnessOf(history, known)),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(person),
-		...paidLately(person, history, payment.now),
-		...paidForPeriod(person, history, payment),
+		...paidLately(person, history, run.now),
+		...paidForPeriod(person, history, run),
 		...(sums.has(person.amountEtb ?? 0) ? remarkIf('sumOfOthers') : []),
 	];
 }
 
 /** The reason why a person counts as new; empty for a person who is known. */
-function newnessOf({ inPeople, paid, earlier }: History, { people, payments }: Known): string {
-	if (payments && !paid && earlier.length === 0) return 'never paid before';
+function newnessOf(
+	{ inPeople, paid, otherPayments }: History,
+	{ people, payments }: Known,
+): string {
+	if (payments && !paid && otherPayments.length === 0) return 'never paid before';
 	return people && !inPeople ? 'not in Known People' : '';
 }
 
 /** The remarks on what differs from what is known of a person: one of each code, from the newest. */
 function changesOf(person: Person, history: History, { payments }: Known): Remark[] {
-	const { inPeople, paid, earlier, forPurpose } = history;
+	const { inPeople, paid, otherPayments, otherPaymentsForPurpose } = history;
 	if (paid) return differences(person, paid, 'when it was paid');
-	const last = forPurpose.at(-1) ?? earlier.at(-1);
+	const last = otherPaymentsForPurpose.at(-1) ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared: a bonus is not a lower salary.
-	const lastTime = last && { ...last, amountEtb: forPurpose.at(-1)?.amountEtb };
+	const lastTime = last && { ...last, amountEtb: otherPaymentsForPurpose.at(-1)?.amountEtb };
 	const remarks = [
 		...differences(person, inPeople, 'in Known People', payments === undefined),
 		...differences(person, lastTime, `last time (${last?.period})`),
@@ -86,11 +89,18 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 }
 
 /** Remarks on payments to a person shortly before `now`, if this one is not paid yet. */
-const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now: Date) =>
-	earlier
+const paidLately = (
+	person: Person,
+	{ paid, otherPayments, otherPaymentsForPurpose }: History,
+	now: Date,
+) =>
+	otherPayments
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		// The same amount for another purpose can be one list under two purposes. Another amount is usual.
-		.filter((each) => forPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb))
+		.filter(
+			(each) =>
+				otherPaymentsForPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb),
+		)
 		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remarkIf(
@@ -103,10 +113,10 @@ const paidLately = (person: Person, { paid, earlier, forPurpose }: History, now:
  * A remark on a person who was paid for the same period with another purpose, if this looks like the same
  * payment: with the amount of one, or as a correction of more than half of all, which is hardly a difference.
  */
-function paidForPeriod(person: Person, history: History, { purpose, period }: Payment): Remark[] {
+function paidForPeriod(person: Person, history: History, { purpose, period }: ListRun): Remark[] {
 	if (history.paid) return [];
-	const others = history.earlier
-		.filter((each) => each.period === period && !history.forPurpose.includes(each))
+	const others = history.otherPayments
+		.filter((each) => each.period === period && !history.otherPaymentsForPurpose.includes(each))
 		.filter(
 			({ reference }, index, all) =>
 				all.findLastIndex((one) => one.reference === reference) === index,
@@ -134,10 +144,10 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 }
 
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
-function sharedFieldsAmong(people: readonly Person[]): (person: Person) => Remark[] {
+function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
 	const finders = fields.map(({ field, formOf, same }) => {
-		const othersLike = othersAmong(
+		const othersLike = othersFinder(
 			numbered.map((each) => ({ form: formOf(each[field]), id: each.key, name: each.employee })),
 		);
 		return (person: Person): Remark[] =>

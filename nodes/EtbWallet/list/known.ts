@@ -10,15 +10,15 @@ import { employeeIn, personIn, type Person } from './rows';
 /** A row of the register of payments. A text that it does not have is empty. */
 export interface RegisteredPayment extends Person {
 	purpose: string;
-	/** Such as 2026-10, or as it is written if it is no period. */
+	/** The period, such as 2026-10, or its text if that is no period. */
 	period: string;
-	/** In the form that is compared, like `ownReference` and `outcome`. */
+	/** The reference in the form that is compared, like `ownReference` and `outcome`. */
 	reference: string;
 	/** The reference that the list would give it: `reference` may have another form of the number. */
 	ownReference: string;
 	/** The outcome of *Create*, or a code of it. */
 	outcome: string;
-	/** As the table writes the time. */
+	/** The time, as the table writes it. */
 	paidAt: string;
 	txHash: string;
 	/** The workflow that paid, such as `Salaries (k3x9)`. */
@@ -31,25 +31,30 @@ export interface Known {
 	payments: readonly RegisteredPayment[] | undefined;
 }
 
-/** What is known of the person of a row. */
+/** The known facts about the person of a row. */
 export interface History {
 	/** The person in Known People. */
 	inPeople?: Person;
-	/** This very payment, if the register has it as paid. */
+	/** The row of this very payment, if the register has it as paid. */
 	paid?: RegisteredPayment;
-	/** Its rows that are unknown, and which *Create* finds in the record of this workflow. */
+	/** The unknown rows of this payment that *Create* finds in the record of this workflow. */
 	unknownHere: RegisteredPayment[];
-	/** Those of another workflow or reference. The record does not have them, so *Create* would pay. */
+	/** The unknown rows of another workflow or reference. The record does not have them, so *Create* would pay. */
 	unknownElsewhere: RegisteredPayment[];
-	/** Other payments that the person got, of the oldest period first. */
-	earlier: RegisteredPayment[];
-	/** Those of `earlier` for the purpose of the list. */
-	forPurpose: RegisteredPayment[];
+	/** The other payments that the person got, of any period, by period. */
+	otherPayments: RegisteredPayment[];
+	/** The part of `otherPayments` for the purpose of the list. */
+	otherPaymentsForPurpose: RegisteredPayment[];
 }
 
-const noHistory: History = { unknownHere: [], unknownElsewhere: [], earlier: [], forPurpose: [] };
+const noHistory: History = {
+	unknownHere: [],
+	unknownElsewhere: [],
+	otherPayments: [],
+	otherPaymentsForPurpose: [],
+};
 
-/** In ETB. */
+/** The amount in ETB, if the row has one. */
 const amountIn = (row: unknown) => ({ amountEtb: Number(fieldIn(row, 'amountEtb')) || undefined });
 
 /** @param key the employee number in the form that is compared */
@@ -105,14 +110,14 @@ export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayme
 const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
 export const isPaid = ({ outcome }: RegisteredPayment): boolean => paidOutcomes.has(outcome);
 
-/** By period, and in a period by time. */
+/** Sorts by period, and in a period by time. */
 function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
 	const [first, second] = [one.period + one.paidAt, other.period + other.paidAt];
 	return first === second ? 0 : first < second ? -1 : 1;
 }
 
 /** Makes the function that finds the history of a person by their key. */
-export function historyIn(
+export function historyFinder(
 	{ people = [], payments = [] }: Known,
 	{ purpose, period, workflowId }: { purpose: string; period: Period; workflowId?: string },
 ): (key: string) => History {
@@ -134,14 +139,16 @@ export function historyIn(
 		const unknown = rows.filter(({ outcome }) => !paid && outcome === 'unknown');
 		const isHere = (each: RegisteredPayment): boolean =>
 			each.reference === reference && isOfWorkflow(each);
-		const earlier = (paidTo.get(key) ?? []).filter((each) => !rows.includes(each)).sort(byPeriod);
+		const otherPayments = (paidTo.get(key) ?? [])
+			.filter((each) => !rows.includes(each))
+			.sort(byPeriod);
 		return {
 			inPeople: peopleByKey.get(key),
 			paid,
 			unknownHere: unknown.filter(isHere),
 			unknownElsewhere: unknown.filter((each) => !isHere(each)),
-			earlier,
-			forPurpose: earlier.filter(
+			otherPayments,
+			otherPaymentsForPurpose: otherPayments.filter(
 				(each) => comparableText(each.purpose) === comparableText(purpose),
 			),
 		};

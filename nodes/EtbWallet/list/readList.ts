@@ -4,7 +4,7 @@ import {
 	columnLetters,
 	decodeCsv,
 	isFormulaError,
-	requireReadable,
+	refuseMisread,
 	textOf,
 	valueIn,
 } from './spreadsheet';
@@ -57,7 +57,7 @@ export function readList(
 	const candidates = sheet.slice(0, rowsWithHeadings).map((row) => headingRow(row, headingOf));
 	const top = candidates.reduce((best, each) => (each.fit > best.fit ? each : best));
 	const { headings, places } = top;
-	for (const heading of headings) requireReadable(heading, 'The list', 'its headings');
+	for (const heading of headings) refuseMisread(heading, 'The list', 'its headings');
 	// A table without rows comes as one item without fields.
 	if (headings.some(Boolean)) requireColumns(top, headingOf);
 	const filled = sheet.slice(candidates.indexOf(top) + 1).filter(({ cells }) => isFilled(cells));
@@ -70,7 +70,7 @@ export function readList(
 	const nameOf = (index: number): string => headings[index] || `column ${columnLetters(index)}`;
 	for (const { cells, line } of filled)
 		for (const [index, cell] of cells.entries())
-			requireReadable(cell, `Row ${line} of the list`, show(nameOf(index)));
+			refuseMisread(cell, `Row ${line} of the list`, show(nameOf(index)));
 	requireOneTable(filled, top);
 	const read = new Set([...places.values()].flat());
 	const width = Math.max(...filled.map(({ cells }) => cells.length));

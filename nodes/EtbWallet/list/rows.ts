@@ -9,7 +9,7 @@ import {
 	hasTitle,
 	isTotal,
 	nearbyDay,
-	requireLegible,
+	requireVisibleText,
 	textOf,
 	valueIn,
 } from './spreadsheet';
@@ -81,7 +81,7 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	for (const { column, isSent, read } of kind === 'person' ? readers : []) {
 		try {
 			const [cell, field] = [cells[column], headingOf(column)];
-			requireLegible(cell, field, isSent);
+			requireVisibleText(cell, field, isSent);
 			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
 			remarks.push(...more);

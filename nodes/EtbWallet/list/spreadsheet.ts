@@ -7,7 +7,7 @@ import { property } from '../../shared/unknownValues';
 const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
 /** One class: a character in two classes can be matched in ways without limit. */
 const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
-/** By the lookbehind a match begins only at the first character of a row: the time stays linear. */
+/** The lookbehind lets a match begin only at the first character of a row, so the time stays linear. */
 const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 
 /**
@@ -138,7 +138,7 @@ const unreadable: Array<[pattern: RegExp, what: string, remedy: string]> = [
  * @param row such as `Row 3 of the list`
  * @throws {InvalidValueError}
  */
-export function requireReadable(cell: unknown, row: string, column: string): void {
+export function refuseMisread(cell: unknown, row: string, column: string): void {
 	const text = textOf(cell);
 	for (const [pattern, what, remedy] of unreadable)
 		if (pattern.test(text))
@@ -150,12 +150,12 @@ export function requireReadable(cell: unknown, row: string, column: string): voi
  * @param isSentAsItIs whether the value is sent unchanged: then any invisible character is refused
  * @throws {InvalidValueError}
  */
-export function requireLegible(cell: unknown, field: string, isSentAsItIs: boolean): void {
+export function requireVisibleText(cell: unknown, field: string, isSentAsItIs: boolean): void {
 	const text = textOf(cell);
 	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
 	const hasUnseen =
 		/[\p{Co}\p{Cn}]/u.test(text) || (isSentAsItIs && text.replace(invisible, '') !== text);
-	// This character shows the letters and digits behind it in reverse order.
+	// U+202E shows the letters and digits behind it in reverse order.
 	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
 	refuseIf(field, isText ? text : cell, [
 		[!isText, 'is not text', 'Write it as text, or as a number.'],

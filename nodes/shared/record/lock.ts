@@ -53,7 +53,7 @@ const safeForMs = 15_000;
 /** An insert fails if another process was first. So many in a row mean a broken database. */
 const maxFailuresInARow = 5;
 
-/** In ms. It is random, so that waiting processes do not call the database at the same moments. */
+/** A pause in ms, random, so that waiting processes do not call the database at the same moments. */
 const shortPauseMs = (): number => 5 + Math.random() * 20;
 
 /**
@@ -64,7 +64,7 @@ const shortPauseMs = (): number => 5 + Math.random() * 20;
  * @throws {Error} when the lock was not acquired, or was held for too long: then nothing of `access` is
  * reliable
  */
-export async function exclusively<Value>(
+export async function withRecordLock<Value>(
 	context: IExecuteFunctions,
 	access: (marks: Marks) => Promise<Value>,
 	stop?: AbortSignal,
@@ -168,7 +168,7 @@ async function tryToAcquire(
  */
 async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): Promise<void> {
 	const marks = [lockMark, ...ownMarks];
-	// This removes the marks of other waiting processes, so they start their waiting time again.
+	// The removal takes the marks of other waiting processes too, so they start their waiting time again.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
 		await throwIfForeign(lockRow, [lockMark]);

@@ -10,7 +10,7 @@ import {
 	tooLarge,
 	type Answer,
 	type Attempt,
-	type NoAnswer,
+	type Unanswered,
 } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
 import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
@@ -19,7 +19,8 @@ import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**
  * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
- * it. `noAnswer`: the request was sent and no answer came. `unclear`: the answer does not show the result.
+ * it. `noAnswer`: the request may have been sent, and no complete answer came. `unclear`: the answer does not
+ * show the result.
  */
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
@@ -52,7 +53,7 @@ const undecidedPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
  * `success: false`, and a body that has nothing but the fields of a refusal (§7 does not show which).
  */
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
-	if (attempt.kind === 'noAnswer') return judgeNoAnswer(request, attempt);
+	if (attempt.kind === 'unanswered') return judgeUnanswered(request, attempt);
 	const { status } = attempt;
 	const isOpen = request.movesMoney === true && undecidedPaymentStatuses.has(status);
 	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(request, attempt);
@@ -74,24 +75,28 @@ function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	return status >= 300 && status < 500 && !undecidedStatuses.has(status);
 }
 
-function judgeNoAnswer(request: RequestTraits, { code, sent }: NoAnswer): Judgement {
-	if (code === notBegun) return { verdict: 'notDone', code: 'notReached', isTemporary: false };
-	if (!sent)
-		return { verdict: 'notDone', code: 'notReached', isTemporary: !certificateCodes.has(code) };
+function judgeUnanswered(request: RequestTraits, { errorCode, mayBeSent }: Unanswered): Judgement {
+	if (errorCode === notBegun) return { verdict: 'notDone', code: 'notReached', isTemporary: false };
+	if (!mayBeSent)
+		return {
+			verdict: 'notDone',
+			code: 'notReached',
+			isTemporary: !certificateCodes.has(errorCode),
+		};
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	if (code === tooLarge) return { verdict, code: 'unclear', isTemporary: false };
+	if (errorCode === tooLarge) return { verdict, code: 'unclear', isTemporary: false };
 	return { verdict, code: 'noAnswer', isTemporary: isIdempotent(request) };
 }
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
 function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
-	const isRefused = request.movesMoney === true && hasSuccess(answer.body, false);
-	const open = isRefused ? contradictionOfRefusal(request, answer) : undefined;
-	if (isRefused && open === undefined) {
+	const saysNotPaid = request.movesMoney === true && hasSuccess(answer.body, false);
+	const contradiction = saysNotPaid ? contradictionOfRefusal(request, answer) : undefined;
+	if (saysNotPaid && contradiction === undefined) {
 		const problem = 'and says that it did not pay';
 		return { verdict: 'notDone', code: 'refused', isTemporary: false, problem };
 	}
-	const problem = open ?? problemOf(request, answer);
+	const problem = contradiction ?? problemOf(request, answer);
 	if (problem === undefined) return { verdict: 'done' };
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
 	return { verdict, code: 'unclear', isTemporary: false, problem };

@@ -6,12 +6,12 @@ import { isObject, property } from '../unknownValues';
 /** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
 export const timedOut = 'ETIMEDOUT';
 export const stopped = 'ERR_CANCELED';
-/** Its answer was longer than what is read. */
+/** The code of an answer that is longer than `maxBodyBytes`. */
 export const tooLarge = 'ANSWER_TOO_LARGE';
-/** Its time was over before it began. */
+/** The code of an attempt whose time was over before it began. */
 export const notBegun = 'NOT_BEGUN';
 
-export type Attempt = Answer | NoAnswer;
+export type Attempt = Answer | Unanswered;
 
 export interface Answer {
 	kind: 'answer';
@@ -22,11 +22,11 @@ export interface Answer {
 	body: unknown;
 }
 
-/** No complete answer. `sent` is false only when it is certain that the service never got the request. */
-export interface NoAnswer {
-	kind: 'noAnswer';
-	code: string;
-	sent: boolean;
+/** No complete answer. `mayBeSent` is false only when it is certain that the service never got the request. */
+export interface Unanswered {
+	kind: 'unanswered';
+	errorCode: string;
+	mayBeSent: boolean;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function makeAttempt(
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
-	if (!(timeoutMs > 0)) return { kind: 'noAnswer', code: notBegun, sent: false };
+	if (!(timeoutMs > 0)) return { kind: 'unanswered', errorCode: notBegun, mayBeSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
@@ -47,7 +47,7 @@ export async function makeAttempt(
 	try {
 		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));
 	} catch (error) {
-		return noAnswerFrom(error, endedByUs());
+		return unansweredFrom(error, endedByUs());
 	}
 }
 
@@ -60,7 +60,7 @@ async function answerFrom(
 	signal: AbortSignal,
 ): Promise<Attempt> {
 	const text = await bodyText(body, signal);
-	if (text === undefined) return { kind: 'noAnswer', code: tooLarge, sent: true };
+	if (text === undefined) return { kind: 'unanswered', errorCode: tooLarge, mayBeSent: true };
 	const known = Object(headers) as Record<string, unknown>;
 	return { kind: 'answer', status, headers: known, text, body: parsed(text) };
 }
@@ -81,7 +81,7 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 	isObject(value) &&
 	(levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)));
 
-/** In bytes, unpacked: n8n itself has no limit. */
+/** The longest body that is read, in bytes, unpacked: n8n itself has no limit. */
 const maxBodyBytes = 1_048_576;
 
 interface Stream extends AsyncIterable<unknown> {
@@ -140,14 +140,14 @@ const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
  * The attempt that ended by a network error.
  * @param endedByUs the code, if we ended the attempt
  */
-export function noAnswerFrom(error: unknown, endedByUs?: string): NoAnswer {
+export function unansweredFrom(error: unknown, endedByUs?: string): Unanswered {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));
 	const codes = chain.map((link) => property(link, 'code')).filter(isText);
 	return {
-		kind: 'noAnswer',
-		code: endedByUs ?? codes.at(-1) ?? messages.filter(isText).at(-1) ?? '',
-		sent: !chain.some(wasNotSent),
+		kind: 'unanswered',
+		errorCode: endedByUs ?? codes.at(-1) ?? messages.filter(isText).at(-1) ?? '',
+		mayBeSent: !chain.some(wasNotSent),
 	};
 }
 

@@ -11,18 +11,18 @@ import { hasFields } from '../unknownValues';
 import { makeAttempt } from './attempt';
 import { describeFailure, type ServiceFailure } from './failure';
 import type { ServiceRequest } from './request';
-import { attemptWithRetries, type Judged } from './retries';
+import { attemptWithRetries, type JudgedCall } from './retries';
 
 export type ServiceResult =
 	| { ok: true; output: IDataObject }
 	| { ok: false; failure: ServiceFailure };
 
 interface CallLimits {
-	/** Of each attempt, from its start to the last byte of the answer. */
+	/** The time in ms of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
 	/** The time in ms that an attempt may take if it begins now; 0 or less if it is too late. */
-	timeLeftMs?: () => number;
-	/** No attempt begins after it. It also cuts off an attempt under way, unless `finishesAfterStop`. */
+	allowedMs?: () => number;
+	/** The signal after which no attempt begins. It cuts off an attempt under way, unless `finishesAfterStop`. */
 	stop?: AbortSignal;
 	/** Whether a request under way goes on after `stop`, so that it becomes known how it ended. */
 	finishesAfterStop?: boolean;
@@ -39,7 +39,7 @@ export async function callService(
 	request: ServiceRequest,
 	{
 		timeoutMs = 60_000,
-		timeLeftMs = () => Infinity,
+		allowedMs = () => Infinity,
 		stop,
 		finishesAfterStop = false,
 	}: CallLimits = {},
@@ -63,8 +63,8 @@ export async function callService(
 	const cutOff = finishesAfterStop ? undefined : stop;
 	const judged = await attemptWithRetries(
 		request,
-		async () => await makeAttempt(send, Math.min(timeoutMs, timeLeftMs()), cutOff),
-		timeLeftMs,
+		async () => await makeAttempt(send, Math.min(timeoutMs, allowedMs()), cutOff),
+		allowedMs,
 		stop,
 	);
 	return resultOf(account, request, judged);
@@ -74,7 +74,7 @@ export async function callService(
 export function resultOf(
 	account: Account,
 	request: ServiceRequest,
-	{ last, judgement, attempts }: Judged,
+	{ last, judgement, attempts }: JudgedCall,
 ): ServiceResult {
 	if (judgement.verdict !== 'done')
 		return { ok: false, failure: describeFailure(request, last, judgement, account, attempts) };

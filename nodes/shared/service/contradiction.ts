@@ -18,9 +18,9 @@ import {
 import type { RequestTraits } from './request';
 
 /**
- * Whether an answer with a success status contradicts itself, or what was sent. The service document (§4)
- * does not show the answers of endpoints 4 and 5, so a body that says nothing of it is fine. An amount that
- * can be one is no contradiction: the service may have paid another one.
+ * Finds what in an answer with a success status contradicts the success, or what was sent. A body that does not
+ * mention the call is fine, because the service document (§4) shows no answers of endpoints 4 and 5. Another
+ * positive amount is fine too, because the service may have paid that one.
  * @returns what contradicts, to follow "The service answered 200"
  */
 export function contradictionOfSuccess(
@@ -104,7 +104,7 @@ const denialsOfPayment: Rule[] = [
 		),
 		nonEmpty,
 	],
-	// It may say when it was queued, and what a pending one costs.
+	// A payment that was made may say when it was queued, and what a pending one costs.
 	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), nonEmpty],
 	// The answer of an earlier payment, of a test, of a payment that somebody has to approve, or that came back.
 	[
@@ -126,7 +126,7 @@ const denialsOfPayment: Rule[] = [
 const reasonNames =
 	/^(?:|errors?|(?:error_?|status_?|response_?|result_?)?(?:message|msg)|(?:response|result)_?desc|details?|(?:error_?)?description|reason|title|hint|non_field_errors)$/i;
 
-/** Its other fields, beside those that were sent. */
+/** The other fields of a refusal, beside those that were sent. */
 const refusalNames =
 	/^(?:success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|\w{0,20}_?url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset|ctx|[gl][te]|limit_value|location|property|issues|expected|received|(?:api_?)?version)$/i;
 
@@ -153,14 +153,13 @@ const isOpenCode = (code: string): boolean =>
 /** More fields would block n8n for seconds: each is compared with each rule. */
 const maxFields = 1_000;
 
-/** In characters. A longer answer is none of the usual refusals. */
+/** The longest refusal that is believed, in characters: services refuse in fewer. */
 const maxRefusalLength = 65_536;
 
 /**
- * Whether the answer to a refused request leaves open whether it was carried out. The refusal of a payment
- * does so by a field that a refusal does not have, such as a hash or a state, and by words. After a vague
- * status each of its reasons, or without one its code, has to say why it is refused, unless it has `success:
- * false` (service document §2).
+ * Finds what leaves open whether a refused request was carried out: for a payment, a field that refusals do not
+ * have, such as a hash or a state, or words. With a status of `statusesNeedingReason` and without `success: false`
+ * (service document §2), each reason has to say why the payment is refused; without a reason, the code has to.
  * @returns what leaves it open, to follow "The service answered 422"
  */
 export function contradictionOfRefusal(

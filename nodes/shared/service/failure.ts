@@ -4,11 +4,11 @@ import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
 import type { FailureCode, Judgement } from './answer';
-import { notBegun, type Attempt, type NoAnswer } from './attempt';
-import { quoted, reasonIn, shortLine } from './reason';
+import { notBegun, type Attempt, type Unanswered } from './attempt';
+import { serviceSaid, reasonIn, shortLine } from './reason';
 import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
-import { noAnswerReasons } from './noAnswer';
+import { causesOfNoAnswer } from './noAnswer';
 
 /** A failure in words. Holds no secret. */
 export interface Failure {
@@ -99,8 +99,8 @@ export function describeFailure(
 			return 'It may have been done. Check with the partner service before sending it again.';
 		return `It may have been set: ask the partner service what is set now. ${remedy}${tried}`;
 	};
-	if (attempt.kind === 'noAnswer') {
-		const { message, remedy } = describeNoAnswer(attempt, account);
+	if (attempt.kind === 'unanswered') {
+		const { message, remedy } = describeUnanswered(attempt, account);
 		return { verdict, code, message, remedy: remedyOf(remedy) };
 	}
 	const { status } = attempt;
@@ -116,7 +116,7 @@ export function describeFailure(
 		verdict,
 		code,
 		httpCode: String(status),
-		message: shown + quoted(reasonIn(attempt, hide)),
+		message: shown + serviceSaid(reasonIn(attempt, hide)),
 		remedy: remedyOf(remedy),
 	};
 }
@@ -124,22 +124,22 @@ export function describeFailure(
 const checkRequest =
 	'Check the values that were sent, and the Base URL in the ETB Wallet API credential.';
 
-function describeNoAnswer(
-	{ code, sent }: NoAnswer,
+function describeUnanswered(
+	{ errorCode, mayBeSent }: Unanswered,
 	account: Account,
 ): { message: string; remedy: string } {
-	if (code === notBegun) {
+	if (errorCode === notBegun) {
 		return {
 			message: 'Nothing was sent: its time was over before it could be sent',
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
 		};
 	}
-	const [why, remedy = checkAddress] = noAnswerReasons.get(code) ?? [
-		`the connection failed (${hideSecrets(code, account)})`,
+	const [why, remedy = checkAddress] = causesOfNoAnswer.get(errorCode) ?? [
+		`the connection failed (${hideSecrets(errorCode, account)})`,
 	];
 	const { origin } = account.url;
 	return {
-		message: sent
+		message: mayBeSent
 			? `No answer from the service at ${origin}: ${why}`
 			: `The service at ${origin} cannot be reached: ${why}`,
 		remedy,

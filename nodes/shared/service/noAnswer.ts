@@ -1,18 +1,18 @@
 /** Messages, and unusual remedies, for attempts without an answer, by the code of the error. */
 import { stopped, timedOut, tooLarge } from './attempt';
 
-type Explanation = [why: string, remedy?: string];
+type Cause = [why: string, remedy?: string];
 
-const expired: Explanation = [
+const expired: Cause = [
 	'its certificate is out of date',
 	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
 ];
-const untrusted: Explanation = [
+const untrusted: Cause = [
 	'its certificate is self-signed, or an authority made it that n8n does not know',
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
 ];
 
-export const noAnswerReasons = new Map<unknown, Explanation>([
+export const causesOfNoAnswer = new Map<unknown, Cause>([
 	['ECONNREFUSED', ['nothing answers at that address']],
 	['ENOTFOUND', ['the host name is not known']],
 	['EAI_AGAIN', ['the host name could not be looked up']],

@@ -20,8 +20,8 @@ export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Those of them behind which a service may put a failure of its own, also one after it paid. The words of
- * such an answer have to say why it refuses. An answer without words comes from a check before the payment.
+ * Refusal statuses that services also use for failures of their own, even after paying. The words of such an
+ * answer have to say why it refuses. An answer without words comes from a check before the payment.
  */
 export const statusesNeedingReason: ReadonlySet<number> = new Set([400, 422, 429]);
 

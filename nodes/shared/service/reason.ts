@@ -8,7 +8,7 @@ export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
 ): string {
-	return shortLine(body === undefined ? shownBy(text) : reasonOf(body), hide);
+	return shortLine(body === undefined ? textOfPage(text) : reasonOf(body), hide);
 }
 
 /** Words of the service in one short line. */
@@ -18,13 +18,13 @@ export function shortLine(words: string, hide: (text: string) => string): string
 }
 
 /** The service's words, to follow ours, which end without a full stop. Quotes show whose they are. */
-export function quoted(reason: string): string {
+export function serviceSaid(reason: string): string {
 	if (reason === '') return '';
 	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;
 }
 
 /** The text of a web page: its title, or its text without tags. Each regular expression takes linear time. */
-function shownBy(page: string): string {
+function textOfPage(page: string): string {
 	const title = /<title[^<>]*>([^<]*)/i.exec(page)?.[1];
 	return title ?? page.replace(/<[^<>]*>/g, ' ');
 }

@@ -23,7 +23,7 @@ export type RequestTraits = Pick<
 	'method' | 'body' | 'answersWith' | 'movesMoney' | 'defaultOutput'
 >;
 
-/** By status. */
+/** Remedies by HTTP status. */
 export type Remedies = Readonly<Record<number, string>>;
 
 /** Endpoint 1 of the service document §4. */

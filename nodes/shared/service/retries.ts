@@ -26,7 +26,7 @@ function retryAfterMs(value: unknown, nowMs: number): number {
 }
 
 /** The last attempt of a call, the verdict on the whole call, and the number of attempts. */
-export interface Judged {
+export interface JudgedCall {
 	last: Attempt;
 	judgement: Judgement;
 	attempts: number;
@@ -35,14 +35,14 @@ export interface Judged {
 /**
  * Makes attempts until one is not to be repeated, retries are used up, waiting would take too long or the
  * execution is stopped.
- * @param timeLeftMs how many ms an attempt may take if it begins now; 0 or less: it is too late
+ * @param allowedMs how many ms an attempt may take if it begins now; 0 or less: it is too late
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,
 	attempt: () => Promise<Attempt>,
-	timeLeftMs: () => number,
+	allowedMs: () => number,
 	stop?: AbortSignal,
-): Promise<Judged> {
+): Promise<JudgedCall> {
 	let waitedMs = 0;
 	let mayBeDone = false;
 	for (let attempts = 1; ; attempts++) {
@@ -50,7 +50,7 @@ export async function attemptWithRetries(
 		const judgement = judge(request, last);
 		// A refusal of the last attempt does not show that an earlier one was not carried out.
 		const isLost = mayBeDone && judgement.verdict === 'notDone';
-		const judged: Judged = {
+		const judged: JudgedCall = {
 			last,
 			judgement: isLost ? { ...judgement, verdict: 'unknown', code: 'unclear' } : judgement,
 			attempts,
@@ -61,8 +61,8 @@ export async function attemptWithRetries(
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(attempts, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
-		if (waitedMs > retryLimits.totalWaitMs || delayMs >= timeLeftMs()) return judged;
+		if (waitedMs > retryLimits.totalWaitMs || delayMs >= allowedMs()) return judged;
 		await pause(delayMs, stop);
-		if (stop?.aborted === true || timeLeftMs() <= 0) return judged;
+		if (stop?.aborted === true || allowedMs() <= 0) return judged;
 	}
 }

@@ -41,7 +41,7 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
-import { codes } from '../../../nodes/EtbWallet/disbursement/codes.ts';
+import { outcomeByCode } from '../../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
 import { requireFreshBuild } from '../fresh-build.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';
@@ -240,7 +240,7 @@ const told = z.object({ outcome: z.string(), code: z.string() });
 function checkOutcome(json: IDataObject): void {
 	const { success, data } = told.safeParse(json.error ?? json);
 	if (!success) return;
-	const known = new Map<string, string>(Object.entries(codes));
+	const known = new Map<string, string>(Object.entries(outcomeByCode));
 	const meant = known.get(data.code);
 	if (meant !== data.outcome) throw new Error(`${data.code} is told as ${data.outcome}`);
 }

@@ -1,6 +1,6 @@
 /** Balance → Get: the balance of the treasury. */
 import { balanceRequest } from '../../../shared/service/request';
-import { eachItem, type Operation } from '../../operation';
+import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 1 of the service document §4. */
 export const getBalance: Operation = {
@@ -11,5 +11,5 @@ export const getBalance: Operation = {
 		description: 'Read the treasury balance in ETB, its native coin balance and its address',
 	},
 	fields: [],
-	execute: eachItem(() => balanceRequest),
+	execute: callForEachItem(() => balanceRequest),
 };

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { checkList, type ListSettings } from '../../list/checkList';
 import { columnNames, optionalColumns, requiredColumns, type Column } from '../../list/readList';
-import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
+import { fieldError, isAbsent, requiredText } from '../../../shared/invalidValue';
 import { readPeriod } from '../../list/period';
 import {
 	errorItem,
@@ -22,7 +22,7 @@ import { invalidValueError, invalidValueFailure } from '../../../shared/service/
 import { sameForAll, type ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
 
-/** In letters. A whole reference has at most 200. */
+/** The longest purpose, in letters: a whole reference has at most 200. */
 const maxPurposeLength = 50;
 
 const bold = (columns: readonly string[]): string =>
@@ -177,7 +177,7 @@ function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSe
 		'Enter a word for what the list is for, such as salary.',
 	);
 	if (purpose.length > maxPurposeLength || !/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(purpose)) {
-		throw invalid(
+		throw fieldError(
 			'Purpose',
 			purpose,
 			`is not a word of at most ${maxPurposeLength} letters`,
@@ -218,7 +218,7 @@ function ownHeadings(given: unknown): ListSettings['columns'] {
 		if (isAbsent(heading)) continue;
 		if (typeof heading !== 'string') {
 			const remedy = 'Write the heading as it stands in your list.';
-			throw invalid(`The heading of ${column} in Columns`, heading, 'is not text', remedy);
+			throw fieldError(`The heading of ${column} in Columns`, heading, 'is not text', remedy);
 		}
 		if (heading.trim() !== '') own[column] = heading.trim().replace(/\s+/g, ' ');
 	}

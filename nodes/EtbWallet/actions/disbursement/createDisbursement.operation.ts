@@ -2,7 +2,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../../operation';
-import { concurrency, optionsField, timeout } from './sendOptions';
+import { concurrencyField, optionsField, timeoutField } from './sendOptions';
 
 const inEditor: IDisplayOptions = { show: { '@tool': [false] } };
 
@@ -49,7 +49,7 @@ const options: INodeProperties[] = [
 		description:
 			'Whether to read the treasury balance before the first payment, and pay nobody if it does not cover what is still to be paid',
 	},
-	concurrency,
+	concurrencyField,
 	{
 		displayName: 'Maximum per Payment',
 		name: 'maxAmountEtb',
@@ -69,7 +69,7 @@ const options: INodeProperties[] = [
 		hint: 'In ETB',
 		description: 'If the payments of the run add up to more, nobody is paid',
 	},
-	timeout,
+	timeoutField,
 ];
 
 /** Endpoint 7 of the service document §4. */
@@ -108,7 +108,7 @@ export const createDisbursement: Operation = {
 		{
 			displayName: 'Amount (ETB)',
 			name: 'amountEtb',
-			// As text, because n8n drops what it does not know from a number: "12,50" would become 1250.
+			// A field for text, because n8n drops characters from a number: "12,50" would become 1250.
 			type: 'string',
 			required: true,
 			default: '',

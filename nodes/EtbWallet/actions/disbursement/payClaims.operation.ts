@@ -2,7 +2,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims } from '../../disbursement/payClaims';
 import type { Operation } from '../../operation';
-import { concurrency, optionsField, timeout } from './sendOptions';
+import { concurrencyField, optionsField, timeoutField } from './sendOptions';
 
 const field = (displayName: string, name: string, description: string): INodeProperties => ({
 	displayName,
@@ -31,7 +31,7 @@ export const payClaimsOperation: Operation = {
 			'execution',
 			'The workflow and execution that asked the pay gate, as it wrote them down. In another one nothing is sent.',
 		),
-		optionsField([concurrency, timeout]),
+		optionsField([concurrencyField, timeoutField]),
 	],
 	execute: payClaims,
 };

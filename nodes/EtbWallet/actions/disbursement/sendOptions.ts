@@ -1,12 +1,12 @@
 /**
- * The option fields that all paying operations have. Their defaults are those of `optionsWhenNoneSaved`: the
+ * The option fields that all paying operations have. Their defaults are those of `defaultOptions`: the
  * linter of n8n wants them written out.
  */
 import type { INodeProperties } from 'n8n-workflow';
 import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
 
-export const concurrency: INodeProperties = {
+export const concurrencyField: INodeProperties = {
 	displayName: 'Concurrency',
 	name: 'concurrency',
 	type: 'number',
@@ -16,7 +16,7 @@ export const concurrency: INodeProperties = {
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
 };
 
-export const timeout: INodeProperties = {
+export const timeoutField: INodeProperties = {
 	displayName: 'Timeout (Ms)',
 	name: 'timeout',
 	type: 'number',

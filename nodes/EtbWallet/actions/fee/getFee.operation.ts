@@ -1,5 +1,5 @@
 /** Fee → Get: the platform fee. */
-import { eachItem, type Operation } from '../../operation';
+import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 2 of the service document §4. */
 export const getFee: Operation = {
@@ -10,7 +10,7 @@ export const getFee: Operation = {
 		description: 'Read the platform fee in percent',
 	},
 	fields: [],
-	execute: eachItem(() => ({
+	execute: callForEachItem(() => ({
 		method: 'GET',
 		path: '/fee',
 		answersWith: 'feePercent',

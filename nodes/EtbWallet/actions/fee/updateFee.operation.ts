@@ -1,7 +1,7 @@
 /** Fee → Update: sets the platform fee. */
 import { decimalText, isAbove } from '../../../shared/decimal';
-import { invalid } from '../../../shared/invalidValue';
-import { eachItem, type Operation } from '../../operation';
+import { fieldError } from '../../../shared/invalidValue';
+import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 3 of the service document §4. */
 export const updateFee: Operation = {
@@ -15,14 +15,14 @@ export const updateFee: Operation = {
 		{
 			displayName: 'Fee Percent',
 			name: 'feePercent',
-			// As text, because n8n drops what it does not know from a number: "0,25" would become 25.
+			// A field for text, because n8n drops characters from a number: "0,25" would become 25.
 			type: 'string',
 			required: true,
 			default: '0.25',
 			description: 'The platform fee in percent, from 0 to 100, with a point for decimals',
 		},
 	],
-	execute: eachItem((read, itemIndex) => ({
+	execute: callForEachItem((read, itemIndex) => ({
 		method: 'PUT',
 		path: '/fee',
 		answersWith: 'feePercent',
@@ -37,8 +37,8 @@ export const updateFee: Operation = {
 export function feeInPercent(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const percent = decimalText(value);
-	if (percent === undefined) throw invalid('Fee Percent', value, 'is not a number', remedy);
+	if (percent === undefined) throw fieldError('Fee Percent', value, 'is not a number', remedy);
 	if (percent.startsWith('-') || isAbove(percent, '100'))
-		throw invalid('Fee Percent', value, 'is not between 0 and 100', remedy);
+		throw fieldError('Fee Percent', value, 'is not between 0 and 100', remedy);
 	return Number(percent);
 }

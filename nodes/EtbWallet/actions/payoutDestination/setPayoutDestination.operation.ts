@@ -1,7 +1,7 @@
 /** Payout Destination → Set: the destination of payouts of the treasury. */
-import { invalid, requiredChoice, requiredText, show } from '../../../shared/invalidValue';
+import { fieldError, requiredChoice, requiredText, show } from '../../../shared/invalidValue';
 import { property } from '../../../shared/unknownValues';
-import { eachItem, type Operation } from '../../operation';
+import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 5 of the service document §4. It does not show the fields of a bank account. */
 export const setPayoutDestination: Operation = {
@@ -69,7 +69,7 @@ export const setPayoutDestination: Operation = {
 			],
 		},
 	],
-	execute: eachItem((read, itemIndex) => {
+	execute: callForEachItem((read, itemIndex) => {
 		const type = requiredChoice('Type', read('type', itemIndex), ['mobile', 'bank']);
 		const body =
 			type === 'mobile'
@@ -94,7 +94,7 @@ function bankFields(value: unknown): Record<string, string> {
 		const key = requiredText('Name of a bank field', property(row, 'name'), nameRemedy);
 		if (key === 'type' || fields.has(key)) {
 			const why = key === 'type' ? 'is the payout type itself' : 'is used twice';
-			throw invalid('Name of a bank field', key, why, 'Give each bank field its own name.');
+			throw fieldError('Name of a bank field', key, why, 'Give each bank field its own name.');
 		}
 		const text = requiredText(`Bank field ${show(key)}`, property(row, 'value'), valueRemedy);
 		fields.set(key, text);
@@ -111,5 +111,5 @@ export function internationalPhone(value: unknown): string {
 		'Enter the number in international format: a plus sign, the country code and 7 to 15 digits in all, without spaces, for example +251911234567.';
 	const phone = typeof value === 'string' ? value.trim() : value;
 	if (typeof phone === 'string' && /^\+[1-9]\d{6,14}$/.test(phone)) return phone;
-	throw invalid('Phone', value, 'is not an international telephone number', remedy);
+	throw fieldError('Phone', value, 'is not an international telephone number', remedy);
 }

@@ -1,7 +1,7 @@
 /** User → Create: a wallet for a person. */
-import { invalid, isAbsent, requiredText } from '../../../shared/invalidValue';
+import { fieldError, isAbsent, requiredText } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/request';
-import { eachItem, type Operation } from '../../operation';
+import { callForEachItem, type Operation } from '../../operation';
 
 const remedies: Remedies = {
 	409: 'This user may have a wallet already: use the ID that you got when it was created. Another External ID makes another wallet, which counts as another person. While testing, pin the output after a run that worked, so that this node does not run again.',
@@ -39,7 +39,7 @@ export const createUser: Operation = {
 			description: 'Email address of the user. You can leave it empty.',
 		},
 	],
-	execute: eachItem((read, itemIndex) => {
+	execute: callForEachItem((read, itemIndex) => {
 		const email = optionalEmail(read('email', itemIndex));
 		return {
 			method: 'POST',
@@ -71,5 +71,5 @@ export function optionalEmail(value: unknown): string | undefined {
 	if (isAbsent(email)) return undefined;
 	if (typeof email === 'string' && emailPattern.test(email)) return email;
 	const remedy = 'Enter an address such as abebe@example.com, or leave Email empty.';
-	throw invalid('Email', value, 'is not an email address', remedy);
+	throw fieldError('Email', value, 'is not an email address', remedy);
 }

@@ -1,7 +1,7 @@
 /** Webhook → Set: the URL to which the service sends its events. */
 import { webhookRequest } from '../../../shared/service/request';
 import { webhookUrl } from '../../../shared/url';
-import { eachItem, type Operation } from '../../operation';
+import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 4 of the service document §4. */
 export const setWebhook: Operation = {
@@ -23,7 +23,7 @@ export const setWebhook: Operation = {
 			hint: 'An account has one. Setting it here takes the events away from a published ETB Wallet Trigger, which sets its own.',
 		},
 	],
-	execute: eachItem((read, itemIndex, account) =>
+	execute: callForEachItem((read, itemIndex, account) =>
 		webhookRequest(webhookUrl(read('webhookUrl', itemIndex), account)),
 	),
 };

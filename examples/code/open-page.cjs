@@ -1,4 +1,4 @@
-// The page "What is open", and after the answers what was recorded. Takes isSettling, answer, typedFor, rows, toPlaces of register.cjs, registered and the words of words.cjs.
+// The page "What is open", and after the answers what was recorded. Takes isSettling, answer, typedFor, rows, toPlaces of register.cjs, registered and the functions of common.cjs.
 if (isSettling) {
 	const changed = new Map(rows.map((row) => [row.reference, row]));
 	const now = registered.map((row) => changed.get(row.reference) ?? row);
@@ -32,11 +32,13 @@ if (isSettling) {
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
 		toAnswer.length === 0 && '<p>Nothing more is to be recorded on this page.</p>',
 		elsewhere.length > 0 &&
-			`<p>UNKNOWN, sent by another workflow: ${people(elsewhere)}. Each row names the workflow. Record the answer there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</p>`,
+			`<p>UNKNOWN, sent by another workflow: ${countPeople(elsewhere)}. Each row names the workflow. Record the answer there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</p>`,
 	];
 	const links = [...unpaid]
 		.filter(([, row]) => hasList && row.purpose)
-		.map(([name, row]) => `<p>${uploadLink(row, `Upload the list of ${text(name)} again`)}</p>`);
+		.map(
+			([name, row]) => `<p>${uploadLink(row, `Upload the list of ${escapeHtml(name)} again`)}</p>`,
+		);
 	const fields =
 		$runIndex === 0
 			? [page(...left, ...links, ...parts), ...questions]

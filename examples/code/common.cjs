@@ -1,4 +1,4 @@
-// In front of the other code of each workflow. Gives all, text, sum, people, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, formLink, uploadLink, radio.
+// In front of the other code of each workflow. Gives all, escapeHtml, sum, countPeople, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, formLink, uploadLink, radio.
 // Takes a function, because n8n changes the name of a node behind a dollar sign when somebody renames it.
 const all = (nodeOf, ...run) => {
 	try {
@@ -8,13 +8,14 @@ const all = (nodeOf, ...run) => {
 		return []; // The workflow has no such node, or it did not run.
 	}
 };
-const text = (value) => String(value ?? '').replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const escapeHtml = (value) =>
+	String(value ?? '').replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const amountOf = (row) => Number(row.amountEtb ?? row.paid?.amountEtb ?? row.askedEtb ?? 0);
 const sum = (rows) => {
 	const total = rows.reduce((before, row) => before + amountOf(row), 0);
 	return total.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
 };
-const people = ({ length }) => `${length} ${length === 1 ? 'person' : 'people'}`;
+const countPeople = ({ length }) => `${length} ${length === 1 ? 'person' : 'people'}`;
 const local = (time) => DateTime.fromJSDate(new Date(time)).setZone('Africa/Addis_Ababa');
 const isOfOther = ({ workflow }) => workflow && !workflow.endsWith(`(${$workflow.id})`);
 const minuteOf = (time) => local(time).toFormat('yyyy-LL-dd HH:mm');
@@ -66,11 +67,11 @@ const heading = (title, rows) => {
 	// A row of a list counts by itself: two people can have one number by mistake.
 	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
 	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
-	return `${text(title)}: ${payments}${people({ length: persons.size })}${total}`;
+	return `${escapeHtml(title)}: ${payments}${countPeople({ length: persons.size })}${total}`;
 };
 const section = (title, rows) => {
 	const line = (row, index) =>
-		`<tr><td><b>${text(row.name || row.reference)}</b> ${text(row.employee)}<br>${text(tell(row, index, rows).filter(Boolean).join(' · ').replaceAll('. ·', ' ·'))}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
+		`<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(tell(row, index, rows).filter(Boolean).join(' · ').replaceAll('. ·', ' ·'))}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
 	if (rows.length === 0) return '';
 	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
 };
@@ -80,7 +81,7 @@ const byPeriod = (rows, showPaid = section) => {
 	return names.flatMap((name) => {
 		const ended = (outcome) => rows.filter((row) => is(outcome)(row) && forWhat(row) === name);
 		const open = [section('UNKNOWN', ended('unknown')), section('Not paid', ended('notPaid'))];
-		return [`<h2>${text(name)}</h2>`, ...open, showPaid('Paid', ended('paid'))];
+		return [`<h2>${escapeHtml(name)}</h2>`, ...open, showPaid('Paid', ended('paid'))];
 	});
 };
 // The cells of a payment in a file for people.
@@ -99,7 +100,7 @@ const isNoPerson = ({ status, remarks = [] }) =>
 	status === 'noPerson' || remarks.some(({ code }) => code === 'total');
 const noPersons = (rows) => {
 	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);
-	return seen.length > 0 && `<p>Rows that are no person: ${text(seen.join(', '))}.</p>`;
+	return seen.length > 0 && `<p>Rows that are no person: ${escapeHtml(seen.join(', '))}.</p>`;
 };
 // A transaction is a `code`, which the style shortens.
 const page = (...parts) => {
