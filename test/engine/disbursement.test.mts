@@ -213,6 +213,25 @@ describe('a reference', () => {
 	});
 });
 
+describe('a database that fails to forget payments that were refused', () => {
+	test.each([
+		['at the end of the run', 10, 2],
+		['between two windows', 1, 1],
+	])('%s: it is told for each', async (_when, concurrency, count) => {
+		failFor(['u0', 'u1'], rejection, 2);
+		const remove = deduplicator.removeProcessed;
+		const broken = jest
+			.spyOn(deduplicator, 'removeProcessed')
+			.mockImplementation(async (items, ...more) => {
+				if (items.some((item) => String(item).startsWith('sent:'))) throw new Error('gone');
+				await remove(items, ...more);
+			});
+		const { hints } = await pay(people(2), { options: { concurrency } }, { onError });
+		broken.mockRestore();
+		expect(hints.join()).toContain(`How ${count} payments ended may not be recorded`);
+	});
+});
+
 describe('before anybody is paid', () => {
 	test('every item that cannot be used is named', async () => {
 		const items = people(5).map((item, index) => ({
@@ -355,6 +374,14 @@ describe('a run that stops', () => {
 		const hashes = sandbox.books.disbursements().map(({ txHash }) => ({ txHash }));
 		expect(rows(data.get('paid'))).toMatchObject(hashes.slice(0, 29));
 		expect(paidNames()).toHaveLength(30);
+	});
+
+	test('does not say that nobody was paid if somebody was paid before', async () => {
+		await pay(people(1));
+		failFor(['u1'], rejection, 1);
+		const { error } = await pay(people(2));
+		expect(error?.message).toBeDefined();
+		expect(`${error?.message} ${error?.description}`).not.toContain('Nobody was paid');
 	});
 
 	test('names what is unknown before what was refused, and why each was refused', async () => {
@@ -515,6 +542,32 @@ describe('Retry On Fail', () => {
 		const run = { retryOnFail: true, maxTries: 2, onError } as const;
 		const result = await pay(itemsFor('a', 'b'), fields, run);
 		expect(codesOf(result)).toEqual(['paid', 'sameReference']);
+	});
+
+	test('keeps to the maximum of the run, with the payments of an earlier try', async () => {
+		const random = jest.spyOn(Math, 'random').mockReturnValue(0.1);
+		let sent = 0;
+		sandbox.faults.plan('POST /disburse', () => {
+			if (++sent !== 2) return undefined;
+			random.mockReturnValue(0.9);
+			return rejection;
+		});
+		const items = people(2).map((item) => ({ ...item, toUserId: 'etbw_u0' }));
+		const run = { retryOnFail: true, maxTries: 2 };
+		const options = { concurrency: 1, maxTotalEtb: '={{ Math.random() < 0.5 ? 20 : 15 }}' };
+		const { error } = await pay(items, { options }, run);
+		expect(errorData(error).get('code')).toBe('aboveMaximum');
+		expect(payments()).toHaveLength(2);
+	});
+
+	test('names people with two payments also when an earlier try paid one of them', async () => {
+		let sent = 0;
+		sandbox.faults.plan('POST /disburse', () => (++sent === 2 ? rejection : undefined));
+		const items = people(2).map((item) => ({ ...item, toUserId: 'etbw_u0' }));
+		const run = { retryOnFail: true, maxTries: 2 };
+		const { output, hints } = await pay(items, { options: { concurrency: 1 } }, run);
+		expect(codes(output)).toEqual(['paid', 'paid']);
+		expect(hints.join()).toContain('(2 payments');
 	});
 
 	test('of an updated package pays nobody again', async () => {

@@ -200,6 +200,23 @@ describe('who may settle', () => {
 		expect(codesOf(await settle({ wasPaid: 'pay-a\npay-b' })).length).toBe(2);
 		expect(paidNames()).toEqual(['a', 'b']);
 	});
+
+	test('a database that fails is not tried again by Retry On Fail', async () => {
+		await leaveUnknown(itemsFor('a'), ['a'], 'error500AfterPaying');
+		const ask = deduplicator.checkProcessedAndRecord;
+		let failures = 1;
+		const fails = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockImplementation(async (entries, ...more) => {
+				const answer = await ask(entries, ...more);
+				if (entries.includes('paid:pay-a') && failures-- > 0) throw new Error('connection lost');
+				return answer;
+			});
+		const run = { retryOnFail: true, maxTries: 2, onError: 'continueErrorOutput' } as const;
+		const told = codesOf(await settle({ wasPaid: 'pay-a' }, run));
+		fails.mockRestore();
+		expect(told).toEqual(['notSettled']);
+	});
 });
 
 /** What ends late, and what is claimed anew meanwhile: the stories of `test/model`. */

@@ -319,6 +319,21 @@ describe('the secret', () => {
 		expect(node.started).toHaveLength(4);
 	});
 
+	test('one that was taken away ends also under steady traffic', async () => {
+		const changing: Record<string, string> = { ...credential, previousWebhookSecret: 'old' };
+		const node = await trigger({}, { credential: changing });
+		const statusOf = async (key: string, id: string): Promise<number> => {
+			const body = JSON.stringify(transfer(id));
+			return (await send(node, body, { 'x-webhook-signature': sign(body, key) })).status;
+		};
+		expect(await statusOf('old', '1')).toBe(200);
+		changing.previousWebhookSecret = '';
+		timePassed(600);
+		expect(await statusOf(secret, '2')).toBe(200);
+		timePassed(600);
+		expect(await statusOf('old', '3')).toBe(401);
+	});
+
 	test('without a present one, the previous one counts for nothing', async () => {
 		const changes = { ...credential, webhookSecret: ' ', previousWebhookSecret: secret };
 		const node = await trigger({}, { credential: changes });

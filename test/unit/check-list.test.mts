@@ -269,6 +269,8 @@ describe('a row', () => {
 		);
 		expect(fine?.problem).toBe('');
 		expect(tooLong?.problem).toMatch(/more values than headings/);
+		const [moved] = check(csv('employee,amountEtb,name,\nE-2,7,Kebede, Abebe'));
+		expect(moved?.problem).toMatch(/more values than headings/);
 	});
 
 	// A way of reading that tries a run of characters from each of them does not come to an end.
@@ -344,6 +346,14 @@ describe('a list', () => {
 			/Row 3 .*words alone: "Staff", "Full name"/,
 		],
 		'other headings of some columns': [below(',ሙሉ ስም,ደመወዝ'), /Row 3 .*words alone/],
+		'another period below the right one': [
+			[ofPeriod('2026-10'), { ...ofPeriod('2026-09'), employee: 'E-2' }],
+			/Row 2 of the list is for/,
+		],
+		'another period below none': [
+			[ofPeriod(''), { ...ofPeriod('2026-09'), employee: 'E-2' }],
+			/Row 2 /,
+		],
 		'headings again among fields': [
 			[ofPeriod(''), { employee: 'employee', name: 'name', amountEtb: 'amountEtb' }],
 			/Row 2 of the list has headings again/,

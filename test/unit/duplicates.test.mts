@@ -38,10 +38,13 @@ function startProcess() {
 			const context: unknown = {
 				additionalData: {
 					executionTimeoutTimestamp: options.timedOutAt,
-					hooks: {
-						addHandler: (_: string, handler: (run: object) => Promise<void>) =>
-							handlers.push(handler),
-					},
+					hooks:
+						options.hasNoHooks === true
+							? undefined
+							: {
+									addHandler: (_: string, handler: (run: object) => Promise<void>) =>
+										handlers.push(handler),
+								},
 				},
 				getWorkflow: () => about.workflow,
 				getNode: () => about.node,
@@ -73,6 +76,8 @@ function startProcess() {
 
 interface RunOptions {
 	answersWhenFinished?: boolean;
+	/** Whether n8n has no way to call back at the end of the execution. */
+	hasNoHooks?: boolean;
 	ending?: 'success' | 'error' | 'canceled' | 'waiting' | 'crash';
 	mode?: string;
 	/** How many calls of the database fail first. */
@@ -245,4 +250,10 @@ test('a lock that payments of the same workflow hold is waited for, and left as 
 	database.rows.delete('w:');
 	expect(await asking).toBe(true);
 	expect([...database.rows.keys()]).toEqual(['w:n']);
+});
+
+test('an n8n that cannot call back at the end leaves no event running', async () => {
+	const process = startProcess();
+	await process.run('key', { answersWhenFinished: true, hasNoHooks: true });
+	expect(process.receive('key')).not.toBe('running');
 });

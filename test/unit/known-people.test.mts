@@ -225,6 +225,10 @@ describe('a remark', () => {
 		const paid = { ...earlier, reference: 'salary-2026-10-E824', outcome: 'paid' };
 		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
 		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameWallet']);
+		const [unpaid] = check([{ ...row, userId: 'w2' }], {
+			payments: [{ ...paid, outcome: 'unknown' }],
+		});
+		expect(codesOf(unpaid)).toEqual(['new']);
 		expect(textOf(inRegister, 'new')).toBe('New: never paid before.');
 	});
 });
@@ -239,6 +243,7 @@ describe('with Known People', () => {
 	test.each<[Fields, CheckedRow['known'], RemarkCode[]]>([
 		[abebe, 'same', []],
 		[{ ...abebe, amountEtb: 5500 }, 'changed', ['changedAmount']],
+		[{ ...abebe, amountEtb: 5000.01 }, 'changed', ['changedAmount']],
 		[{ ...abebe, name: 'Abebe Bekele' }, 'changed', ['changedName']],
 		[{ ...abebe, phone: '0911000002' }, 'changed', ['changedPhone']],
 		[{ employee: 'E2', name: 'sara tesfaye', amountEtb: 1, phone: '0911000003' }, 'same', []],
@@ -392,8 +397,9 @@ describe('with Known Payments', () => {
 		expect(text).toMatch(/5,000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])/);
 	});
 
+	// Two lists at once can write one payment twice: the newest row counts.
 	const ofPeriod = [
-		paid({ ...thisMonth, amountEtb: 4000 }),
+		paid({ ...thisMonth, amountEtb: 3000, paidAt: '2026-10-24T10:00:00.000Z' }),
 		paid({ ...thisMonth, amountEtb: 4000 }),
 	];
 	const bonusOfPeriod = paid({ ...thisMonth, purpose: 'bonus', reference: 'b', amountEtb: 1000 });

@@ -1,5 +1,6 @@
 /** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import type { Marks } from '../../nodes/shared/record/marks.ts';
 import { inTurn } from '../../nodes/shared/inTurn.ts';
 import { MemoryDeduplicator, helpersOf } from '../support/engine/deduplicator.mts';
 
@@ -20,13 +21,13 @@ const row = `${workflow.id}:`;
 const lockMark = 'etb-wallet-lock';
 const entries = (): string[] | undefined => database.rows.get(row);
 
-type Exclusively = <Result>(access: () => Promise<Result>) => Promise<Result>;
+type WithLock = <Result>(access: (marks: Marks) => Promise<Result>) => Promise<Result>;
 
 /** A process of n8n: a copy of the module, and the database that all share. */
-async function startProcess(): Promise<Exclusively> {
+async function startProcess(): Promise<WithLock> {
 	const helpers = helpersOf(database, owner, (name) => called(name));
 	const context = { helpers, getWorkflow: () => workflow } as unknown as IExecuteFunctions;
-	let run: Exclusively | undefined;
+	let run: WithLock | undefined;
 	await jest.isolateModulesAsync(async () => {
 		const { withRecordLock } = await import('../../nodes/shared/record/lock.ts');
 		run = async (access) => await withRecordLock(context, access);
@@ -35,8 +36,8 @@ async function startProcess(): Promise<Exclusively> {
 	return run;
 }
 
-async function startProcesses(count: number): Promise<Exclusively[]> {
-	const processes: Exclusively[] = [];
+async function startProcesses(count: number): Promise<WithLock[]> {
+	const processes: WithLock[] = [];
 	while (processes.length < count) processes.push(await startProcess());
 	return processes;
 }
@@ -137,6 +138,36 @@ describe('with time', () => {
 			for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 		}
 	};
+
+	const standStill = (seconds: number): void => {
+		jest.setSystemTime(Date.now() + seconds * 1_000);
+	};
+
+	test('a process that stood still for 16 s while it took the lock relies on nothing', async () => {
+		const withLock = await startProcess();
+		called = (name) => {
+			if (name !== 'checkProcessedAndRecord') return;
+			called = () => undefined;
+			standStill(16);
+		};
+		await expect(withLock(() => Promise.resolve())).rejects.toThrow('took too long');
+	});
+
+	test('a process that stood still for 16 s removes and adds no mark', async () => {
+		const withLock = await startProcess();
+		for (const change of ['add', 'remove'] as const) {
+			const calls: string[] = [];
+			const access = withLock(async (marks) => {
+				standStill(16);
+				called = (name) => calls.push(name);
+				await marks[change](['x']);
+			});
+			await expect(access).rejects.toThrow('took too long');
+			called = () => undefined;
+			expect(calls).not.toContain('removeProcessed');
+			expect(calls).not.toContain('checkProcessedAndRecord');
+		}
+	});
 
 	test('the lock of a process that ended is taken over after 30 s, not before', async () => {
 		const [dead, left, right] = await startProcesses(3);

@@ -109,6 +109,17 @@ test('no attempt begins once the time is over after a pause', async () => {
 	expect([judgement.verdict, attempts]).toEqual(['notDone', 1]);
 });
 
+test('a refusal of the last attempt does not undo that an earlier one may have been carried out', async () => {
+	const attempts = [cutOff, answer(429, { 'retry-after': '0' }), answer(400)];
+	const attempt = async (): Promise<Attempt> => await Promise.resolve(attempts.shift() ?? notSent);
+	const setting: ServiceRequest = { method: 'PUT', path: '/x' };
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+	const { judgement } = await attemptWithRetries(setting, attempt, () => 60_000);
+	jest.restoreAllMocks();
+	expect(judgement).toMatchObject({ verdict: 'unknown', code: 'unclear' });
+	expect(attempts).toEqual([]);
+});
+
 test('the pauses before all attempts of a call take at most a minute', async () => {
 	jest.useFakeTimers();
 	let attempts = 0;
@@ -150,6 +161,8 @@ describe('a network error', () => {
 		],
 	])('%s: was not sent', (_what, inner) => {
 		expect(unansweredFrom(wrapped(inner))).toMatchObject({ kind: 'unanswered', mayBeSent: false });
+		const told = unansweredFrom(Object.assign(wrapped(inner), { code: 'ERR_OUTER' }));
+		if ('code' in inner) expect(told.errorCode).toBe(inner.code);
 	});
 
 	test.each([
