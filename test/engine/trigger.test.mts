@@ -309,29 +309,17 @@ describe('the secret', () => {
 		};
 		expect([await sentWith(secret, '1'), await sentWith('old', '2')]).toEqual([200, 200]);
 		changing.previousWebhookSecret = '';
-		timePassed(secretsUsedForMs);
-		expect([await sentWith('old', '3'), await sentWith(secret, '4')]).toEqual([401, 200]);
+		// Deliveries between do not keep it.
+		timePassed(secretsUsedForMs / 2);
+		expect(await sentWith(secret, '4')).toBe(200);
+		timePassed(secretsUsedForMs / 2);
+		expect(await sentWith('old', '3')).toBe(401);
 		changing.webhookSecret = 'another-secret';
 		timePassed(secretsUsedForMs);
 		expect([await sentWith(secret, '5'), await sentWith('another-secret', '6')]).toEqual([
 			401, 200,
 		]);
 		expect(node.started).toHaveLength(4);
-	});
-
-	test('one that was taken away ends also under steady traffic', async () => {
-		const changing: Record<string, string> = { ...credential, previousWebhookSecret: 'old' };
-		const node = await trigger({}, { credential: changing });
-		const statusOf = async (key: string, id: string): Promise<number> => {
-			const body = JSON.stringify(transfer(id));
-			return (await send(node, body, { 'x-webhook-signature': sign(body, key) })).status;
-		};
-		expect(await statusOf('old', '1')).toBe(200);
-		changing.previousWebhookSecret = '';
-		timePassed(600);
-		expect(await statusOf(secret, '2')).toBe(200);
-		timePassed(600);
-		expect(await statusOf('old', '3')).toBe(401);
 	});
 
 	test('without a present one, the previous one counts for nothing', async () => {

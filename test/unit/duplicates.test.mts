@@ -30,6 +30,8 @@ function startProcess() {
 		async run(key: string, options: RunOptions = {}): Promise<boolean> {
 			const { answersWhenFinished = false, ending = 'success', mode = 'webhook' } = options;
 			const handlers: Array<(run: object) => Promise<void>> = [];
+			const addHandler = (_: string, handler: (run: object) => Promise<void>) =>
+				handlers.push(handler);
 			const about = aboutNode(options.nodeId);
 			let left = options.failures ?? 0;
 			const failAtFirst = (name: string): void => {
@@ -38,13 +40,7 @@ function startProcess() {
 			const context: unknown = {
 				additionalData: {
 					executionTimeoutTimestamp: options.timedOutAt,
-					hooks:
-						options.hasNoHooks === true
-							? undefined
-							: {
-									addHandler: (_: string, handler: (run: object) => Promise<void>) =>
-										handlers.push(handler),
-								},
+					hooks: options.hasNoHooks === true ? undefined : { addHandler },
 				},
 				getWorkflow: () => about.workflow,
 				getNode: () => about.node,

@@ -62,14 +62,12 @@ test.each([1, 4])(
 );
 
 test('a database that fails is not waited for', async () => {
-	const withRecordLock = await startProcess();
+	const withLock = await startProcess();
 	jest
 		.spyOn(database, 'checkProcessedAndRecord')
 		.mockRejectedValue(new Error('database is locked'));
 	let accesses = 0;
-	await expect(withRecordLock(() => Promise.resolve(accesses++))).rejects.toThrow(
-		'database is locked',
-	);
+	await expect(withLock(() => Promise.resolve(accesses++))).rejects.toThrow('database is locked');
 	expect(accesses).toBe(0);
 });
 
@@ -78,16 +76,16 @@ test('if another process adds its mark as this one takes the lock, the row has t
 		if (name === 'getProcessedDataCount' && entries()?.length === 1)
 			database.rows.set(row, [lockMark, 'etb-wallet-waiting-7']);
 	};
-	const withRecordLock = await startProcess();
-	expect(await withRecordLock(() => Promise.resolve(entries()))).toEqual([lockMark]);
+	const withLock = await startProcess();
+	expect(await withLock(() => Promise.resolve(entries()))).toEqual([lockMark]);
 });
 
 test('four inserts in a row that others were first with are no broken database', async () => {
-	const withRecordLock = await startProcess();
+	const withLock = await startProcess();
 	const insert = jest.spyOn(database, 'checkProcessedAndRecord');
 	for (let failure = 0; failure < 4; failure++)
 		insert.mockRejectedValueOnce(new Error('duplicate key'));
-	await expect(withRecordLock(() => Promise.resolve('done'))).resolves.toBe('done');
+	await expect(withLock(() => Promise.resolve('done'))).resolves.toBe('done');
 });
 
 test('turns of one key come one after the other, also after one that failed', async () => {
@@ -110,20 +108,18 @@ describe('entries of another node with Scope "Workflow"', () => {
 
 	test('are left alone, and nothing is done', async () => {
 		database.rows.set(row, [foreign]);
-		const withRecordLock = await startProcess();
+		const withLock = await startProcess();
 		let accesses = 0;
-		await expect(withRecordLock(() => Promise.resolve(accesses++))).rejects.toThrow(
-			'Set it to Node',
-		);
+		await expect(withLock(() => Promise.resolve(accesses++))).rejects.toThrow('Set it to Node');
 		expect(accesses).toBe(0);
 		expect(entries()).toEqual([foreign]);
 	});
 
 	test('that come while the lock is held are left alone, and what was done does not count', async () => {
-		const withRecordLock = await startProcess();
+		const withLock = await startProcess();
 		const access = async () =>
 			await database.checkProcessedAndRecord([foreign], 'workflow', owner, options);
-		await expect(withRecordLock(access)).rejects.toThrow('Set it to Node');
+		await expect(withLock(access)).rejects.toThrow('Set it to Node');
 		expect(entries()).toEqual([foreign]);
 	});
 });
@@ -220,11 +216,11 @@ describe('with time', () => {
 	])(
 		'an access of $seconds s counts for nothing, and after 30 s its row can be that of another process',
 		async ({ seconds, left }) => {
-			const withRecordLock = await startProcess();
+			const withLock = await startProcess();
 			const access = async () => {
 				await new Promise((ended) => setTimeout(ended, seconds * 1_000));
 			};
-			const ended = withRecordLock(access).then(
+			const ended = withLock(access).then(
 				() => 'done',
 				(error: unknown) => error,
 			);
