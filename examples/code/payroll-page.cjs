@@ -41,7 +41,7 @@ const toPay = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const file = `${escapeHtml(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
-const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody to approve';
+const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody left to pay';
 const by = isPaying || decision ? decided : unasked;
 const paidPart = asks
 	? [marked.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
@@ -59,7 +59,7 @@ const question = [
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${countPeople(ready)}.</h4>`,
 	again.length > 0 &&
-		`<h4>${again.length} of these ${countPeople(ready)} got ${sum(got.filter(({ person }) => paidAgain.has(person)))} ETB for ${escapeHtml(period)} before, with another purpose. This list pays them ${sum(again)} ETB on top. A correction is only the difference.</h4>`,
+		`<h2>A second payment for ${escapeHtml(period)}? ${sum(again)} ETB on top of ${sum(got.filter(({ person }) => paidAgain.has(person)))} ETB</h2><h4>${again.length} of these ${countPeople(ready)} got that before, with another purpose. A correction is only the difference.</h4>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
@@ -71,7 +71,7 @@ const result = [
 	`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
-		`<p>Do not pay them another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
+		`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
 	toPay.some(is('notPaid')) &&
 		'<p>Read below why somebody was not paid, and correct that first.</p>',
 	toPay.length > 0 && uploadAgain,
@@ -86,18 +86,19 @@ const html = page(
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 	before.some(({ remarks }) => remarks.some(({ code }) => code === 'changedAmount')) &&
-		'<p>Too little was paid? Upload the difference, with the purpose correction.</p>',
+		`<p>Too little was paid? Upload the difference, with ${purpose === 'correction' ? 'another purpose' : 'the purpose correction'}.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
-		`<h4>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: this page can show an error then, also if people were paid.</h4>`,
+		`<p>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: this page can show an error then, also if people were paid.</p>`,
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
 const onTop = again.length > 0 ? ' on top' : '';
 const approve = `Approve: pay ${sum(ready)} ETB${onTop} to ${countPeople(ready)}, ${purpose}, ${period}`;
-const decide = radio('decision', 'Your decision', [approve, 'Decline: pay nobody']);
+const decisions = [approve, 'Decline: pay nobody'];
+const decide = radio('decision', 'Your decision', onTop ? decisions.reverse() : decisions);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
 const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];
 return [item, ...toPlaces(written), ...inFile.map(fileRow)].map((json) => ({ json }));

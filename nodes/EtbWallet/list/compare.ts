@@ -85,7 +85,13 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 		const isSame = forms[0] === forms[1] || forms.includes('');
 		return isSame ? [] : remarkIf(changed, `${known[field]} ${when}`);
 	});
-	return [...remarkIf('changedAmount', isOther && `${etb(was)} ${when}, ${percent} %`), ...others];
+	return [
+		...remarkIf(
+			'changedAmount',
+			isOther && `${etb(was)} ${when}, now ${etb(amount)}, ${percent} %`,
+		),
+		...others,
+	];
 }
 
 /** Remarks on payments to a person shortly before `now`, if this one is not paid yet. */

@@ -300,7 +300,7 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			duePeriod(),
 			'bonus',
-			`Paid in the last 10 days, see below: 2 of these 2 people. 2 of these 2 people got 21,900.50 ETB for ${duePeriod()} before`,
+			`Paid in the last 10 days, see below: 2 of these 2 people. A second payment for ${duePeriod()}? 21,900.50 ETB on top of 21,900.50 ETB 2 of these 2 people got that before`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
@@ -332,7 +332,7 @@ test('a correction is a list with that purpose', async () => {
 	);
 	assert.match(
 		corrected,
-		/Paid: 0 people\. Paid before, not again: 2 people.*Paid 12,400\.00 ETB to Abebe Kebede · \S+ \S+ · 0x\S+ · .*\+4\.0 %.*.*the purpose correction/,
+		/Paid: 0 people\. Paid before, not again: 2 people.*Paid 12,400\.00 ETB to Abebe Kebede · \S+ \S+ · 0x\S+ · .*now 12,900 ETB, \+4\.0 %.*the purpose correction/,
 	);
 	assert.match(
 		await payroll.pay(csv(`${employee},${name},,500`), duePeriod(), 'correction'),
@@ -429,7 +429,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	assert.match(await payroll.pay(list), /Paid: 1 person, 100\.00 ETB/);
 	assert.match(
 		textOf(await payroll.approver.read(await payroll.upload(list))),
-		/salary\. Paid: 0 people\. Paid before, not again: 3 people.*, with nobody to approve\./,
+		/salary\. Paid: 0 people\. Paid before, not again: 3 people.*, with nobody left to pay\./,
 	);
 	assert.deepEqual(payroll.paid(already), ['W-free 100', 'W-late 102', 'W-paid 101']);
 });
