@@ -334,7 +334,9 @@ describe('with Known Payments', () => {
 		const people = [{ ...abebe, amountEtb: 1, userId: 'w1' }];
 		expect(against([paid()], {}, { people }).known).toBe('same');
 		const [raised] = against([paid()], { amountEtb: 5500 }).remarks;
-		expect(raised?.text).toBe('Another amount: 5,000 ETB last time (2026-10), now 5,500 ETB, +10.0 %.');
+		expect(raised?.text).toBe(
+			'Another amount: 5,000 ETB last time (2026-10), now 5,500 ETB, +10.0 %.',
+		);
 		const named = [{ ...abebe, name: 'Ali', userId: 'w1' }];
 		const renamed = against([paid({ name: 'Sara' })], {}, { people: named });
 		expect(textOf(renamed, 'changedName')).toContain('Sara last time (2026-10)');
