@@ -121,12 +121,11 @@ const paidLately = (
  */
 function paidForPeriod(person: Person, history: History, { purpose, period }: ListRun): Remark[] {
 	if (history.paid) return [];
-	const others = history.otherPayments
-		.filter((each) => each.period === period && !history.otherPaymentsForPurpose.includes(each))
-		.filter(
-			({ reference }, index, all) =>
-				all.findLastIndex((one) => one.reference === reference) === index,
-		);
+	const ofPeriod = history.otherPayments.filter(
+		(each) => each.period === period && !history.otherPaymentsForPurpose.includes(each),
+	);
+	// Two lists at once can write one payment twice: the newest row of a reference counts.
+	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
 	const sum = others.reduce((total, { amountEtb = 0 }) => total + amountEtb, 0);
 	const isCorrection = comparableText(purpose) === 'correction' && others.length > 0;
 	const isLikeOne =
