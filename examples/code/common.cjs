@@ -1,4 +1,4 @@
-// In front of the other code of each workflow. Gives all, escapeHtml, sum, countPeople, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, isNoPerson, noPersons, page, formLink, uploadLink, radio.
+// In front of the other code of each workflow. Gives all, escapeHtml, sum, countPeople, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, hasRemark, isNoPerson, noPersons, page, formLink, uploadLink, radio.
 // Takes a function, because n8n changes the name of a node behind a dollar sign when somebody renames it.
 const all = (nodeOf, ...run) => {
 	try {
@@ -96,8 +96,11 @@ const fileRow = (row) => {
 	};
 	return Object.fromEntries(Object.entries(cells).map(([title, cell]) => [title, cell || '']));
 };
-const isNoPerson = ({ status, remarks = [] }) =>
-	status === 'noPerson' || remarks.some(({ code }) => code === 'total');
+const hasRemark =
+	(wanted) =>
+	({ remarks = [] }) =>
+		remarks.some(({ code }) => code === wanted);
+const isNoPerson = (row) => row.status === 'noPerson' || hasRemark('total')(row);
 const noPersons = (rows) => {
 	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);
 	return seen.length > 0 && `<p>Rows that are no person: ${escapeHtml(seen.join(', '))}.</p>`;

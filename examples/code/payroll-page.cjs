@@ -12,12 +12,11 @@ const nameOf = (one) =>
 	escapeHtml(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
-const twice = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidLately'));
-const again = ready.filter((row) => row.remarks.some(({ code }) => code === 'paidForPeriod'));
+const twice = ready.filter(hasRemark('paidLately'));
+const again = ready.filter(hasRemark('paidForPeriod'));
 const paidAgain = new Set(again.map(({ person }) => person));
-const got = registered.filter(
-	(row) => is('paid')(row) && row.period === period && row.purpose !== purpose,
-);
+const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
+const got = ofPeriod.filter((row) => row.purpose !== purpose && paidAgain.has(row.person));
 const days = $('Check List').params.payDay - 1;
 const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
 const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
@@ -59,7 +58,7 @@ const question = [
 	twice.length > 0 &&
 		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${countPeople(ready)}.</h4>`,
 	again.length > 0 &&
-		`<h2>A second payment for ${escapeHtml(period)}? ${sum(again)} ETB on top of ${sum(got.filter(({ person }) => paidAgain.has(person)))} ETB</h2><h4>${again.length} of these ${countPeople(ready)} got that before, with another purpose. A correction is only the difference.</h4>`,
+		`<h2>A second payment for ${escapeHtml(period)}? ${sum(again)} ETB on top of ${sum(got)} ETB</h2><h4>${again.length} of these ${countPeople(ready)} got that before, with another purpose. A correction is only the difference.</h4>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
@@ -85,7 +84,7 @@ const html = page(
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
-	before.some(({ remarks }) => remarks.some(({ code }) => code === 'changedAmount')) &&
+	before.some(hasRemark('changedAmount')) &&
 		`<p>Too little was paid? Upload the difference, with ${purpose === 'correction' ? 'another purpose' : 'the purpose correction'}.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
@@ -95,10 +94,11 @@ const html = page(
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
-const onTop = again.length > 0 ? ' on top' : '';
-const approve = `Approve: pay ${sum(ready)} ETB${onTop} to ${countPeople(ready)}, ${purpose}, ${period}`;
-const decisions = [approve, 'Decline: pay nobody'];
-const decide = radio('decision', 'Your decision', onTop ? decisions.reverse() : decisions);
+const approve = `Approve: pay ${sum(ready)} ETB${again.length > 0 ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
+const decline = 'Decline: pay nobody';
+// The first choice is the easy one.
+const decisions = again.length > 0 ? [decline, approve] : [approve, decline];
+const decide = radio('decision', 'Your decision', decisions);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
 const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];
 return [item, ...toPlaces(written), ...inFile.map(fileRow)].map((json) => ({ json }));
