@@ -73,7 +73,7 @@ export class EtbWalletApi implements ICredentialType {
 		},
 	];
 
-	// A function, because n8n would evaluate the expressions of a block for every request.
+	// `authenticate` is a function, because n8n would evaluate the expressions of a block for every request.
 	authenticate: IAuthenticate = (
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
