@@ -56,9 +56,9 @@ const headings = [...unknownParts, paidPart, ...otherParts].map((part) => headin
 const question = [
 	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
 	twice.length > 0 &&
-		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${countPeople(ready)}.</h4>`,
+		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${countPeople(ready)}. Are month and purpose right?</h4>`,
 	again.length > 0 &&
-		`<h2>A second payment for ${escapeHtml(period)}? ${sum(again)} ETB on top of ${sum(got)} ETB</h2><h4>${again.length} of these ${countPeople(ready)} got that before, with another purpose. A correction is only the difference.</h4>`,
+		`<h2>A second payment for ${escapeHtml(period)}? ${sum(again)} ETB on top of ${sum(got)} ETB</h2><h4>${again.length} of these ${countPeople(ready)} got that before, with another purpose.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
@@ -76,7 +76,7 @@ const result = [
 	toPay.length > 0 && uploadAgain,
 	// n8n does not show the page of an execution that ended red again.
 	written.some(isLeft) &&
-		'<p>This page opens once. Later see the workflow Payments of a period.</p>',
+		`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
 ];
 const html = page(
 	period < due && `<h4>This is for ${escapeHtml(period)}. ${due} is due.</h4>`,
@@ -90,7 +90,7 @@ const html = page(
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
-		`<p>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: this page can show an error then, also if people were paid.</p>`,
+		`<p>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the published workflow ${formLink('etb-payments', 'Payments of a period')}: this page can show an error then, also if people were paid.</p>`,
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);

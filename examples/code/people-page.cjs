@@ -26,4 +26,6 @@ const html = page(
 );
 const confirmed = `Set up ${countPeople(fresh)} for ${payroll}, change ${changed.length}`;
 const options = [...(fresh.length + changed.length > 0 ? [confirmed] : []), 'Change nothing'];
-return [{ json: { page: html.html, fields: [html, radio('decision', 'Your decision', options)] } }];
+const title = error ? 'Nobody can be set up' : 'Set up these people?';
+const fields = [html, radio('decision', 'Your decision', options)];
+return [{ json: { title, page: html.html, fields } }];

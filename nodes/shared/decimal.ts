@@ -94,9 +94,9 @@ export function toHundredths(text: Decimal): Decimal {
 	return unscaled((value + unit / 2n) / unit, 2);
 }
 
-/** An amount as people read it: `96,000.5 ETB`. */
+/** An amount as people read it: `96,000.50 ETB`, without decimals when it is whole. */
 export function formatEtb(text: Decimal): string {
 	const [whole = '', fraction] = text.split('.');
 	const wholeInGroups = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-	return `${fraction === undefined ? wholeInGroups : `${wholeInGroups}.${fraction}`} ETB`;
+	return `${fraction === undefined ? wholeInGroups : `${wholeInGroups}.${fraction.padEnd(2, '0')}`} ETB`;
 }

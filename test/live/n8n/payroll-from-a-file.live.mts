@@ -89,7 +89,8 @@ test('shows what will be paid and what not, and pays exactly that after a second
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
 		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
-		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it. When it is decided, see the workflow Payments of a period: ',
+		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it. When it is decided, see the published workflow ',
+		'/form/etb-payments] Payments of a period : this page can show an error then',
 		`Approve: pay 21,900.50 ETB to 2 people, salary, ${duePeriod()}`,
 	])
 		assert.ok(asked.includes(seen), `${seen} is not on the page:\n${asked}`);
@@ -295,12 +296,12 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			monthBefore(),
 			'salary',
-			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days, see below: 2 of these 2 people.`,
+			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days, see below: 2 of these 2 people. Are month and purpose right?`,
 		],
 		[
 			duePeriod(),
 			'bonus',
-			`Paid in the last 10 days, see below: 2 of these 2 people. A second payment for ${duePeriod()}? 21,900.50 ETB on top of 21,900.50 ETB 2 of these 2 people got that before`,
+			`Paid in the last 10 days, see below: 2 of these 2 people. Are month and purpose right? A second payment for ${duePeriod()}? 21,900.50 ETB on top of 21,900.50 ETB 2 of these 2 people got that before`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
