@@ -69,7 +69,7 @@ const bodyTimeoutMs = 10_000;
  * keeps the bytes in `rawBody`. It leaves any other type to `readRawBody`, which never ends for a compressed
  * body that is cut off. The service document does not show the type of its events. If n8n removes `rawBody`:
  * an empty body, which no signature fits.
- * Noticed by: `test/live/n8n/events.live.mts`, which sends each kind of body.
+ * Noticed by: `test/live/n8n/trigger.live.mts`, which sends each kind of body.
  * @throws {Error} if the body cannot be read in time
  */
 export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
@@ -106,7 +106,7 @@ const keyField = 'etbWalletEvent';
  * An item that carries the key of its event. n8n keeps unknown fields of an item, also through its database
  * in queue mode, and calls `execute` of a trigger with the items that `webhook` returned. If n8n changes
  * either: only the memory of a process finds duplicates.
- * Noticed by: `test/live/n8n/events.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
+ * Noticed by: `test/live/n8n/trigger.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
 export const withEventKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
 	...item,
@@ -128,7 +128,7 @@ export function withoutEventKey(item: INodeExecutionData): {
  * into a timeout has failed. If n8n changes the hooks: no call comes. With "When the Workflow Finishes", an
  * event that another process handled, or that was handled before a restart, then starts the workflow again
  * when the service sends it again.
- * Noticed by: `test/live/n8n/events.live.mts`, "When the Workflow Finishes".
+ * Noticed by: `test/live/n8n/trigger.live.mts`, "When the Workflow Finishes".
  * @returns whether the call will come
  */
 export function whenEnded(

@@ -238,7 +238,7 @@ export const mistakes: Mutation[] = [
 			'isTemporary: true',
 		],
 		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
-		'A success without a hash counts': [
+		'A success without a proof counts': [
 			'found.every(isTransactionHash) && new Set(found).size === 1',
 			'true',
 		],

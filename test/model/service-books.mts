@@ -281,6 +281,7 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 				{ success: true, data: { success: false } },
 				{ success: false, data: { success: true } },
 				{ ...shown, txHash: null },
+				{ ...shown, txHash: '0x0' },
 				{ ...shown, status: 'pending' },
 				{ ...shown, toUserId: 'somebody-else' },
 				shown,

@@ -39,7 +39,7 @@ const keepingAll = { mode: 'entries' } as const;
  * n8n's deduplication helper (1.64 and newer) as four calls that end in any case. Each change reads one row
  * of the database as a whole, and writes it as a whole; `count` only reads. The first write of a row is an
  * insert, which is the lock of `lock.ts`. If n8n changes that: nothing keeps processes apart.
- * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/events.live.mts`, after restarts.
+ * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/trigger.live.mts`, after restarts.
  * @param scope the marks of this node, or of all nodes of the workflow
  * @param checkFirst throws when nothing may be written, or relied on, any more
  * @returns calls that throw the error of the database, or that it did not answer in time
