@@ -277,17 +277,16 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 		case 'contradictory':
 		case 'contradictoryPaid': {
 			const shown = { success: true, amountEtb, txHash: '0x1' };
-			const bodies: object[] = [
-				{ success: true, data: { success: false } },
-				{ success: false, data: { success: true } },
-				{ ...shown, txHash: null },
-				{ ...shown, txHash: '0x0' },
-				{ ...shown, status: 'pending' },
-				{ ...shown, toUserId: 'somebody-else' },
-				shown,
+			const answers: Array<[status: number, body: object]> = [
+				[200, { success: true, data: { success: false } }],
+				[200, { success: false, data: { success: true } }],
+				[200, { ...shown, txHash: null }],
+				[200, { ...shown, txHash: '0x0' }],
+				[200, { ...shown, status: 'pending' }],
+				[200, { ...shown, toUserId: 'somebody-else' }],
+				[422, { message: 'not allowed', txHash: '0x1' }],
 			];
-			const body = bodies[Math.floor(random() * bodies.length)] ?? shown;
-			return json(body === shown ? 202 : 200, body);
+			return json(...(answers[Math.floor(random() * (answers.length + 1))] ?? [202, shown]));
 		}
 		case 'silent':
 		case 'silentPaid':
