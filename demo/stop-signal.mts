@@ -1,4 +1,6 @@
-/** The signal to end a program. */
+/** The signal by which a program is asked to end. */
+
+/** How often it looks for the end of npm, in ms. */
 const PARENT_CHECK_EVERY_MS = 500;
 
 /**

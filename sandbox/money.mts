@@ -1,5 +1,7 @@
-// 18 decimals, as tokens on such chains have: amounts are whole numbers of these units, so that
-// the books never drift as sums of floating point numbers do.
+/**
+ * Amounts of ETB as whole numbers of the smallest unit, with 18 decimals as tokens on such chains have: sums of
+ * floating point numbers would drift.
+ */
 const DECIMALS = 18;
 const ONE_ETB = 10n ** BigInt(DECIMALS);
 const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

@@ -1,2 +1,2 @@
-// The rows for the places where they belong. Takes rows and toPlaces of register.cjs.
+// The rows of the end, each sent to the register or to the list of what is left. Takes rows and toPlaces of register.cjs.
 return toPlaces(rows).map((json) => ({ json }));

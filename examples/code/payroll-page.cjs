@@ -12,21 +12,23 @@ const nameOf = (one) =>
 	escapeHtml(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
-const twice = ready.filter(hasRemark('paidLately'));
-const again = ready.filter(hasRemark('paidForPeriod'));
-const paidAgain = new Set(again.map(({ person }) => person));
+const paidLately = ready.filter(hasRemark('paidLately'));
+const paidForPeriod = ready.filter(hasRemark('paidForPeriod'));
+const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
-const got = ofPeriod.filter((row) => row.purpose !== purpose && paidAgain.has(row.person));
+const withOtherPurpose = ofPeriod.filter(
+	(row) => row.purpose !== purpose && paidAgain.has(row.person),
+);
 const days = $('Check List').params.payDay - 1;
 const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
 const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
 const earlier = known.filter((row) => row.period < period);
 const last = earlier.reduce((newest, row) => (row.period > newest ? row.period : newest), '');
 const thisTime = known.filter((row) => row.period === period);
-const here = new Set([...results, ...thisTime].map(({ person }) => person));
-const missing = earlier.filter((row) => row.period === last && !here.has(row.person));
+const personsNow = new Set([...results, ...thisTime].map(({ person }) => person));
+const missing = earlier.filter((row) => row.period === last && !personsNow.has(row.person));
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
-const more = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
+const roundingDifference = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
 const namesOf = (rows) =>
 	rows
 		.slice(0, 5)
@@ -36,7 +38,7 @@ const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
 const marked = ready.filter((row) => isMarked(row) || isSettled(row));
 const usual = ready.filter((row) => !marked.includes(row));
-const toPay = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
+const stillUnpaid = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const file = `${escapeHtml(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
@@ -55,25 +57,25 @@ const otherParts = [
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const question = [
 	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
-	twice.length > 0 &&
-		`<h4>Paid in the last 10 days, see below: ${twice.length} of these ${countPeople(ready)}. Are month and purpose right?</h4>`,
-	again.length > 0 &&
-		`<h2>A second payment for ${escapeHtml(period)}? ${sum(again)} ETB on top of ${sum(got)} ETB</h2><h4>${again.length} of these ${countPeople(ready)} got that before, with another purpose.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
+	paidLately.length > 0 &&
+		`<h4>Paid in the last 10 days, see below: ${paidLately.length} of these ${countPeople(ready)}. Are month and purpose right?</h4>`,
+	paidForPeriod.length > 0 &&
+		`<h2>A second payment for ${escapeHtml(period)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB</h2><h4>${paidForPeriod.length} of these ${countPeople(ready)} got that before, with another purpose.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
 	rounded.length > 0 &&
-		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). Rounding makes the sum ${Math.abs(more).toFixed(2)} ETB ${more < 0 ? 'larger' : 'smaller'}.</p>`,
+		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). Rounding makes the sum ${Math.abs(roundingDifference).toFixed(2)} ETB ${roundingDifference < 0 ? 'larger' : 'smaller'}.</p>`,
 ];
 const result = [
 	`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
 		`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
-	toPay.some(is('notPaid')) &&
+	stillUnpaid.some(is('notPaid')) &&
 		'<p>Read below why somebody was not paid, and correct that first.</p>',
-	toPay.length > 0 && uploadAgain,
+	stillUnpaid.length > 0 && uploadAgain,
 	// n8n does not show the page of an execution that ended red again.
 	written.some(isLeft) &&
 		`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
@@ -94,10 +96,10 @@ const html = page(
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
-const approve = `Approve: pay ${sum(ready)} ETB${again.length > 0 ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
+const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length > 0 ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
 const decline = 'Decline: pay nobody';
 // The first choice is the easy one.
-const decisions = again.length > 0 ? [decline, approve] : [approve, decline];
+const decisions = paidForPeriod.length > 0 ? [decline, approve] : [approve, decline];
 const decide = radio('decision', 'Your decision', decisions);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
 const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];

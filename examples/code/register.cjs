@@ -23,7 +23,7 @@ for (const [line, row] of list) {
 		list.set(line, { ...row, outcome: now.outcome, message: now.reason, isAsNow: true });
 }
 const settled = all(() => $('Pay salaries')).filter(({ reference }) => reference);
-// What is unknown since an earlier list is the amount of that list.
+// A payment that is unknown since an earlier list keeps the amount of that list.
 const asSent = (row) => {
 	const { outcome, askedEtb } = register.get(row.reference) ?? {};
 	const isOther = is('unknown')(row) && outcome === 'unknown' && askedEtb !== row.amountEtb;

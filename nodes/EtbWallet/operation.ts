@@ -10,7 +10,7 @@ import type { ParameterReader } from './parameters';
 
 /** One operation, as the editor offers it. */
 export interface Operation {
-	option: { name: string; value: string; action: string; description: string };
+	menuEntry: { name: string; value: string; action: string; description: string };
 	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
 	/** @returns output items in input order, each paired with its input item */

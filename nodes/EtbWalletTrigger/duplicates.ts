@@ -111,7 +111,7 @@ export async function recordIfNew(
  */
 const keptMarks = 2_000;
 
-/** The pauses in ms before the first, second and third call of the database. */
+/** The pauses in ms before each call without the lock. A call under the lock may come before them. */
 const pausesMs = [0, 50, 250];
 
 /** The limit of one call, in ms. It is short, because all later events of the trigger wait for the call. */

@@ -76,8 +76,9 @@ export const authenticationHeaders = ({ apiKey }: ICredentialDataDecryptedObject
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /**
- * Checks the secrets of the signatures, because no signature fits a secret with one wrong character. All
- * visible characters are allowed, because the service document does not show the form of a secret.
+ * Checks the secrets of the signatures, because no signature fits a secret with one wrong character. Quotes
+ * around a secret, and what looks like a blank or a hyphen, are mistakes of copying. Any other visible
+ * character is allowed, because the service document does not show the form of a secret.
  * @throws {InvalidValueError}
  */
 export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Account): void {

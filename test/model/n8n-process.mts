@@ -7,7 +7,7 @@ import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
 
 /** What befalls a process at its `atStep`-th step, a step being all that it does until it waits again. */
-export interface Blow {
+export interface Disruption {
 	/**
 	 * `stopped`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still.
 	 * `clockForward`, `clockBack`: its clock on the wall is set.
@@ -44,8 +44,8 @@ const epoch = Date.UTC(2026, 10, 1);
 
 interface ProcessHooks {
 	tell: Tell;
-	/** Called when a blow fell. */
-	struck(kind: Blow['kind'], process: N8nProcess): void;
+	/** Called when a disruption began. */
+	struck(kind: Disruption['kind'], process: N8nProcess): void;
 	/** Whether standing still now is a limit of what any code can do. */
 	mayFreeze(process: N8nProcess, ms: number): boolean;
 }
@@ -65,7 +65,7 @@ export class N8nProcess implements Owner {
 	private module: ((path: string) => unknown) | undefined;
 	private readonly timeline: Timeline;
 	private readonly hooks: ProcessHooks;
-	private readonly blows: Blow[];
+	private readonly disruptions: Disruption[];
 	private wallOffset: number;
 	private suspended = 0;
 	private held: OwnedEvent[] | undefined;
@@ -76,14 +76,14 @@ export class N8nProcess implements Owner {
 		build: Build,
 		timeline: Timeline,
 		random: () => number,
-		blows: readonly Blow[],
+		disruptions: readonly Disruption[],
 		hooks: ProcessHooks,
 	) {
 		this.name = name;
 		this.timeline = timeline;
 		this.random = random;
 		this.hooks = hooks;
-		this.blows = [...blows].sort((left, right) => left.atStep - right.atStep);
+		this.disruptions = [...disruptions].sort((left, right) => left.atStep - right.atStep);
 		this.wallOffset = epoch + Math.floor(random() * 10_000);
 		this.build = build;
 	}
@@ -109,9 +109,9 @@ export class N8nProcess implements Owner {
 		return this.timeline.now + this.wallOffset;
 	}
 
-	/** No blow falls any more. */
+	/** No disruption begins any more. */
 	spare(): void {
-		this.blows.length = 0;
+		this.disruptions.length = 0;
 	}
 
 	/** Runs before the step that is `steps` from now. */
@@ -126,21 +126,22 @@ export class N8nProcess implements Owner {
 			return;
 		}
 		this.steps++;
-		const [blow] = this.blows;
-		if (blow !== undefined && this.steps >= blow.atStep) {
-			if (blow.kind === 'crash') {
-				this.blows.length = 0;
+		const [disruption] = this.disruptions;
+		if (disruption !== undefined && this.steps >= disruption.atStep) {
+			if (disruption.kind === 'crash') {
+				this.disruptions.length = 0;
 				this.alive = false;
 				this.hooks.struck('crash', this);
 				return;
 			}
-			if (blow.kind === 'clockForward' || blow.kind === 'clockBack') {
-				this.blows.shift();
-				this.wallOffset += blow.kind === 'clockForward' ? blow.lasts : -blow.lasts;
-				this.hooks.struck(blow.kind, this);
-			} else if (this.hooks.mayFreeze(this, blow.lasts)) {
-				this.blows.shift();
-				this.freeze(blow.kind, blow.lasts, event);
+			if (disruption.kind === 'clockForward' || disruption.kind === 'clockBack') {
+				this.disruptions.shift();
+				this.wallOffset +=
+					disruption.kind === 'clockForward' ? disruption.lasts : -disruption.lasts;
+				this.hooks.struck(disruption.kind, this);
+			} else if (this.hooks.mayFreeze(this, disruption.lasts)) {
+				this.disruptions.shift();
+				this.freeze(disruption.kind, disruption.lasts, event);
 				return;
 			}
 		}

@@ -1,6 +1,6 @@
 // What a model world consists of, as a value that fast-check makes and shrinks.
 import * as fc from 'fast-check';
-import type { Blow } from './n8n-process.mts';
+import type { Disruption } from './n8n-process.mts';
 
 export const people = 6;
 export type NodeName = 'a' | 'b';
@@ -110,7 +110,7 @@ export interface DatabaseFault {
 export interface Plan {
 	/** Of one of the four steps of a database call, at most, in ms. */
 	latency: number;
-	processes: Blow[][];
+	processes: Disruption[][];
 	runs: RunPlan[];
 	/** For each person, how their requests are answered, in order; after that all are paid. */
 	answers: AnswerKind[][];
@@ -204,7 +204,7 @@ const run: fc.Arbitrary<RunPlan> = fc.record({
 	noise,
 });
 
-const blow = (kinds: readonly Blow['kind'][]): fc.Arbitrary<Blow> =>
+const disruption = (kinds: readonly Disruption['kind'][]): fc.Arbitrary<Disruption> =>
 	fc.record({
 		kind: fc.constantFrom(...kinds),
 		atStep: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 200 })),
@@ -221,28 +221,29 @@ const fault: fc.Arbitrary<DatabaseFault> = fc.record({
 interface Climate {
 	answers: boolean;
 	faults: boolean;
-	blows: Blow['kind'][];
+	disruptions: Disruption['kind'][];
 	stops: boolean;
 }
-const calm: Climate = { answers: false, faults: false, blows: [], stops: false };
+const calm: Climate = { answers: false, faults: false, disruptions: [], stops: false };
 const climates: Climate[] = [
 	calm,
 	{ ...calm, answers: true },
 	{ ...calm, answers: true, stops: true },
 	{ ...calm, answers: true, faults: true },
-	{ ...calm, answers: true, blows: ['crash'] },
-	{ ...calm, answers: true, blows: ['stopped', 'suspended'] },
-	{ ...calm, answers: true, blows: ['clockForward', 'clockBack', 'stopped'] },
-	{ answers: true, faults: true, blows: ['crash', 'stopped', 'suspended'], stops: true },
+	{ ...calm, answers: true, disruptions: ['crash'] },
+	{ ...calm, answers: true, disruptions: ['stopped', 'suspended'] },
+	{ ...calm, answers: true, disruptions: ['clockForward', 'clockBack', 'stopped'] },
+	{ answers: true, faults: true, disruptions: ['crash', 'stopped', 'suspended'], stops: true },
 ];
 
-function planOf({ answers, faults, blows, stops }: Climate): fc.Arbitrary<Plan> {
+function planOf({ answers, faults, disruptions, stops }: Climate): fc.Arbitrary<Plan> {
 	const answer = fc.constantFrom(...answerKinds);
-	const blowsOfOne = blows.length > 0 ? listOf(blow(blows), 2) : fc.constant<Blow[]>([]);
+	const disruptionsOfOne =
+		disruptions.length > 0 ? listOf(disruption(disruptions), 2) : fc.constant<Disruption[]>([]);
 	return fc
 		.record({
 			latency: fc.constantFrom(3, 20, 150),
-			processes: fc.array(blowsOfOne, { minLength: 1, maxLength: 3 }),
+			processes: fc.array(disruptionsOfOne, { minLength: 1, maxLength: 3 }),
 			runs: fc.array(run, { minLength: 1, maxLength: 5 }),
 			// In most worlds all runs have the same.
 			timeout: fc.option(timeout, { freq: 3 }),
@@ -346,7 +347,7 @@ interface Turns {
 	does: Does[];
 	words: ItemPlan['word'][];
 	/** Of a process while it does its first turn. */
-	blows: Blow['kind'][];
+	disruptions: Disruption['kind'][];
 	/** When, in its steps. */
 	atStep: [number, number];
 	/** Of the database, when the second turn begins or later. */
@@ -380,7 +381,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 		noise,
 	});
 	const blowOfFirst = fc.record({
-		kind: fc.constantFrom<Blow['kind'][]>('crash', ...given.blows),
+		kind: fc.constantFrom<Disruption['kind'][]>('crash', ...given.disruptions),
 		atStep: fc.integer({ min, max }),
 		lasts: fc.constantFrom(2_000, 10_000, 45_000, 140_000, 300_000),
 	});
@@ -388,10 +389,10 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 		.record({
 			turns: fc.array(turn, { minLength: 2, maxLength: 7 }),
 			isTwo: fc.boolean(),
-			blows:
-				given.blows.length > 0
+			disruptions:
+				given.disruptions.length > 0
 					? fc.array(blowOfFirst, { minLength: 1, maxLength: 2 })
-					: fc.constant<Blow[]>([]),
+					: fc.constant<Disruption[]>([]),
 			struckProcess: upTo(1),
 			answers: fc.array(fc.constantFrom(...given.answers), { minLength: 1, maxLength: 3 }),
 			faults: fc.array(
@@ -405,17 +406,17 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 			latency: fc.constantFrom(3, 20),
 			noise,
 		})
-		.map(({ turns, isTwo, blows, struckProcess, answers, faults, ...rest }) => ({
+		.map(({ turns, isTwo, disruptions, struckProcess, answers, faults, ...rest }) => ({
 			...calmPlan,
 			...rest,
 			faults: given.faults.length > 0 ? faults : [],
 			answers: [answers, answers],
 			processes: [0, 1, 2].map((process) =>
 				process === struckProcess
-					? blows.map((each) =>
-							given.blows.includes(each.kind)
+					? disruptions.map((each) =>
+							given.disruptions.includes(each.kind)
 								? each
-								: { ...each, kind: given.blows[0] ?? each.kind },
+								: { ...each, kind: given.disruptions[0] ?? each.kind },
 						)
 					: [],
 			),
@@ -439,7 +440,7 @@ const lost: AnswerKind[] = ['silent', 'silentPaid', 'reset', 'resetPaid', 'error
 const paysAndSettles: Turns = {
 	does: ['pay', 'pay', 'settle', 'settle'],
 	words: ['asks', 'asks', 'notPaid'],
-	blows: [],
+	disruptions: [],
 	atStep: [1, 60],
 	faults: [],
 	answers: [...lost, 'rejected', 'paid'],
@@ -459,18 +460,18 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[
 		3,
 		inTurns({
-			blows: ['stopped', 'suspended'],
+			disruptions: ['stopped', 'suspended'],
 			atStep: [4, 40],
 			answers: ['rejected', 'saysNo', 'slowRejected', 'slowPaid', 'silent'],
 		}),
 	],
-	[2, inTurns({ blows: ['crash'] })],
+	[2, inTurns({ disruptions: ['crash'] })],
 	// A process dies while it asks for another amount.
 	[
 		2,
 		inTurns({
 			does: ['pay', 'pay', 'dryRun', 'settle'],
-			blows: ['crash'],
+			disruptions: ['crash'],
 			atStep: [10, 60],
 			corrects: 2,
 			answers: ['paid', 'errorPaid', 'error', 'rejected'],

@@ -8,13 +8,13 @@ import { keyOf, newBooks } from './service-books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';
 import { mayStandStill } from './known-limits.mts';
-import { N8nProcess, type Blow } from './n8n-process.mts';
+import { N8nProcess, type Disruption } from './n8n-process.mts';
 import { calmRun, itemOf as itemPlanOf, spellings } from './plan.mts';
 import type { NodeName, Plan, RunPlan, Word } from './plan.mts';
 import { newJudge, type Payee, type RunRecord } from './rules.mts';
 import { newDatabase } from './simulated-database.mts';
 import { newStory } from './story.mts';
-import { messageOf } from './told.mts';
+import { messageOf } from './reportedLines.mts';
 import { Timeline, randomFrom } from './virtual-time.mts';
 
 /** In ms, eight minutes: after so long a payment is not in flight any more, also where n8n died while it asked. */
@@ -43,8 +43,8 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 	const runs: RunRecord[] = [];
 	const judge = newJudge(plan, timeline, books, database, runs, tell);
 	/** The n8n machines, where a process runs and is started again. */
-	const slots = plan.processes.map((blows, index) => ({
-		process: start(index, 0, blows),
+	const slots = plan.processes.map((disruptions, index) => ({
+		process: start(index, 0, disruptions),
 		started: 0,
 	}));
 	/** What waits for a process that is down. */
@@ -87,8 +87,8 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 
 	/** How far a clock of this world can be ahead: what it has seen in flight stays so until the time that it showed. */
 	function aheadMs(): number {
-		const forward = plan.processes.map((blows) =>
-			blows.reduce((ms, { kind, lasts }) => (kind === 'clockForward' ? ms + lasts : ms), 0),
+		const forward = plan.processes.map((disruptions) =>
+			disruptions.reduce((ms, { kind, lasts }) => (kind === 'clockForward' ? ms + lasts : ms), 0),
 		);
 		return Math.max(0, ...forward);
 	}
@@ -97,10 +97,14 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 		if (!(await timeline.rest(mostEvents))) judge.broken('the world does not come to rest');
 	}
 
-	function start(index: number, generation: number, blows: readonly Blow[]): N8nProcess {
+	function start(
+		index: number,
+		generation: number,
+		disruptions: readonly Disruption[],
+	): N8nProcess {
 		const name = `process ${index}${generation > 0 ? ` (start ${generation + 1})` : ''}`;
 		const random = randomFrom(plan.noise + index * 7919 + generation * 104729);
-		return new N8nProcess(name, build, timeline, random, blows, {
+		return new N8nProcess(name, build, timeline, random, disruptions, {
 			tell,
 			mayFreeze: mayStandStill,
 			struck: (kind, process) => {
@@ -115,8 +119,8 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 		tell(() => `${process.name} crashes`);
 		const slot = slots[index];
 		if (slot === undefined || slot.process !== process) return;
-		const blow = plan.processes[index]?.find(({ kind }) => kind === 'crash');
-		timeline.after(blow?.lasts ?? 2_000, () => {
+		const disruption = plan.processes[index]?.find(({ kind }) => kind === 'crash');
+		timeline.after(disruption?.lasts ?? 2_000, () => {
 			slot.started++;
 			slot.process = start(index, slot.started, []);
 			tell(() => `${slot.process.name} is up`);

@@ -13,7 +13,7 @@ import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
 import type { Tell } from './story.mts';
-import { linesOf, type Line } from './told.mts';
+import { linesOf, type Line } from './reportedLines.mts';
 import type { Timeline } from './virtual-time.mts';
 
 /** Whom an item is to pay. */

@@ -267,7 +267,7 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 			return json(500, {});
 		case 'undecided':
 		case 'undecidedPaid':
-			return json(409, { message: 'already processed' });
+			return json(409, { message: 'not allowed' });
 		case 'reset':
 		case 'resetPaid':
 			return networkError('reset', 'ECONNRESET');

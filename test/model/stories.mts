@@ -1,5 +1,5 @@
 // Worlds that random ones come upon too seldom: each is told by hand, and played for each moment at which something may happen.
-import type { Blow } from './n8n-process.mts';
+import type { Disruption } from './n8n-process.mts';
 import {
 	calmPlan,
 	calmRun,
@@ -39,8 +39,8 @@ const typed = { does: 'settle', by: 'typed', mode: 'manual' } as const;
 const byExpression = { does: 'settle', by: 'expression', mode: 'trigger' } as const;
 
 /** When a process that n8n starts first is struck: while it asks for the record, sends or records. */
-const atSteps = (blow: Omit<Blow, 'atStep'>): Blow[] =>
-	range(3, 32).map((atStep) => ({ ...blow, atStep }));
+const atSteps = (disruption: Omit<Disruption, 'atStep'>): Disruption[] =>
+	range(3, 32).map((atStep) => ({ ...disruption, atStep }));
 
 /** In ms: how long a slot of the record is, and a sender has its reservation for itself. */
 const slotMs = 145_000;
@@ -85,10 +85,15 @@ const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 		}),
 	);
 
-/** The turns with each of these blows to one process. */
-const struck = (blows: Blow[], turns: Turn[], answers: AnswerKind[], process = 0): Plan[] =>
-	blows.map((blow) => {
-		const processes = [...Array<Blow[]>(process).fill([]), [blow], []];
+/** The turns with each of these disruptions to one process. */
+const struck = (
+	disruptions: Disruption[],
+	turns: Turn[],
+	answers: AnswerKind[],
+	process = 0,
+): Plan[] =>
+	disruptions.map((disruption) => {
+		const processes = [...Array<Disruption[]>(process).fill([]), [disruption], []];
 		return planOf(turns, answers, { processes });
 	});
 
@@ -242,7 +247,7 @@ const plansOf: Record<string, Plan[]> = {
 		14,
 		18,
 	).flatMap((atStep) =>
-		crashes.map((blow) =>
+		crashes.map((disruption) =>
 			planOf(
 				[
 					{ ...usual, start: at(0) },
@@ -250,7 +255,7 @@ const plansOf: Record<string, Plan[]> = {
 					{ does: 'dryRun', process: 2, start: at(130_000) },
 				],
 				['silent'],
-				{ processes: [[{ ...blow, atStep }], [blow], []] },
+				{ processes: [[{ ...disruption, atStep }], [disruption], []] },
 			),
 		),
 	),
@@ -349,7 +354,7 @@ const plansOf: Record<string, Plan[]> = {
 	),
 	'n8n dies while somebody asks for what is in doubt, and somebody else asks before it dies again':
 		([{}, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
-			crashes.map((blow) =>
+			crashes.map((disruption) =>
 				planOf(
 					[
 						{ start: at(0) },
@@ -359,7 +364,7 @@ const plansOf: Record<string, Plan[]> = {
 						{ ...asks, process: 2 },
 					],
 					['error'],
-					{ processes: [[], [blow], [blow]] },
+					{ processes: [[], [disruption], [disruption]] },
 				),
 			),
 		),

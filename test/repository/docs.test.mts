@@ -196,7 +196,7 @@ test('the tests that notice a change of n8n exist, under the names in nodes', ()
 
 test('every operation that a document names exists', () => {
 	const existing = resources.flatMap(({ name, operations }) =>
-		operations.map(({ option }) => `${name} → ${option.name}`),
+		operations.map(({ menuEntry }) => `${name} → ${menuEntry.name}`),
 	);
 	const names = resources.map(({ name }) => name).join('|');
 	const pattern = new RegExp(`(?:${names}) → \\p{Lu}\\p{L}*(?: \\p{Lu}\\p{L}*)*`, 'gu');

@@ -47,8 +47,8 @@ test('no code outside of the gate names a path in it, but the checks of document
 });
 
 describe('the code of the package', () => {
-	/** The floors of the house, lowest first. A file imports from lower floors, and from its own folder. */
-	const floors = [
+	/** The layers, lowest first. A file imports from lower layers, and from its own folder. */
+	const layers = [
 		/^nodes\/shared\/[^/]+$/,
 		/^nodes\/shared\/(record|service)\//,
 		/^nodes\/EtbWallet\/(operation|parameters)\.ts/,
@@ -57,7 +57,7 @@ describe('the code of the package', () => {
 		/^nodes\/EtbWallet\/actions\/index\.ts/,
 		/^(nodes\/EtbWallet\/EtbWallet\.node\.ts|nodes\/EtbWalletTrigger\/|credentials\/)/,
 	];
-	const floorOf = (file: string): number => floors.findIndex((floor) => floor.test(file));
+	const layerOf = (file: string): number => layers.findIndex((layer) => layer.test(file));
 
 	const code = importsIn('{nodes,credentials}/**/*.ts').map(({ file, imported }) => ({
 		file,
@@ -65,12 +65,12 @@ describe('the code of the package', () => {
 			[`${imported}.ts`, `${imported}/index.ts`].find((each) => existsSync(each)) ?? imported,
 	}));
 
-	test('imports nothing that runs back up', () => {
+	test('imports only from lower layers', () => {
 		expect(code.length).toBeGreaterThan(100);
 		const files = code.flatMap(({ file, imported }) => [file, imported]);
-		expect(files.filter((file) => floorOf(file) === -1)).toEqual([]);
+		expect(files.filter((file) => layerOf(file) === -1)).toEqual([]);
 		const isUp = ({ file, imported }: (typeof code)[number]): boolean =>
-			dirname(file) !== dirname(imported) && floorOf(imported) >= floorOf(file);
+			dirname(file) !== dirname(imported) && layerOf(imported) >= layerOf(file);
 		expect(code.filter(isUp)).toEqual([]);
 	});
 });

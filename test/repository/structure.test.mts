@@ -54,7 +54,7 @@ function parametersSent(resource: Choice, { value }: Choice): string[][] {
 
 describe.each(offered)('$title', ({ resource, operation, fields, title }) => {
 	test('is registered, described and documented', () => {
-		expect(findOperation(resource.value, operation.value).option.value).toBe(operation.value);
+		expect(findOperation(resource.value, operation.value).menuEntry.value).toBe(operation.value);
 		expect(operation.action).toMatch(/^[A-Z][a-z]+ (a|an|the|many|where) [a-z]/);
 		for (const { description } of [operation, resource])
 			expect(description).toMatch(/^[A-Z].*[^.]$/);

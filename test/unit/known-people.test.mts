@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
-import { comparableText, employeeKey } from '../../nodes/shared/lookalikes.ts';
+import { employeeKey } from '../../nodes/EtbWallet/list/employeeNumber.ts';
+import { comparableText } from '../../nodes/shared/lookalikes.ts';
 
 const now = new Date('2026-11-26T18:00:00Z');
 /** Most lists here name no wallet. */

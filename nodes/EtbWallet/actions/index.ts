@@ -61,7 +61,7 @@ export const resources: Resource[] = [
 export function findOperation(resource: string, operation: string): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)
-		?.operations.find(({ option }) => option.value === operation);
+		?.operations.find(({ menuEntry }) => menuEntry.value === operation);
 	if (found === undefined) {
 		throw new InvalidValueError(
 			`There is no operation ${operation} of ${resource}`,
@@ -78,12 +78,12 @@ export const operationProperties: INodeProperties[] = resources.flatMap((resourc
 		type: 'options' as const,
 		noDataExpression: true,
 		displayOptions: { show: { resource: [resource.value] } },
-		options: resource.operations.map(({ option }) => option),
-		default: resource.operations[0]?.option.value ?? '',
+		options: resource.operations.map(({ menuEntry }) => menuEntry),
+		default: resource.operations[0]?.menuEntry.value ?? '',
 	},
 	...resource.operations.flatMap((operation) =>
 		updateDisplayOptions(
-			{ show: { resource: [resource.value], operation: [operation.option.value] } },
+			{ show: { resource: [resource.value], operation: [operation.menuEntry.value] } },
 			operation.fields,
 		),
 	),

@@ -9,7 +9,7 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './payment';
 import type { Entry, Payment, Result } from './payment';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid, type Run } from './run';
+import { loadSettings, readEntries, runOf, reportRefused, throwIfUnusable, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedPayees, reportRun } from './report';
@@ -38,7 +38,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 		return reportRefused(context, options, refused, entries);
 	};
 	if (settings.refused !== undefined) return await endRefused(settings.refused);
-	throwIfInvalid(context, options, entries);
+	throwIfUnusable(context, options, entries);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
@@ -80,12 +80,12 @@ async function refusalIfUncovered(
 ): Promise<Result | undefined> {
 	if (!options.checkBalance) return undefined;
 	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
-	const read = await callService(context, account, balanceRequest, limits);
-	if (!read.ok) {
-		const { message, remedy, httpCode } = read.failure;
+	const called = await callService(context, account, balanceRequest, limits);
+	if (!called.ok) {
+		const { message, remedy, httpCode } = called.failure;
 		return notCovered(`The treasury balance could not be read: ${message}`, remedy, httpCode);
 	}
-	const balance = decimalText(read.output.treasuryBalance);
+	const balance = decimalText(called.output.treasuryBalance);
 	if (balance === undefined) {
 		return notCovered(
 			'The service answered without a treasury balance',

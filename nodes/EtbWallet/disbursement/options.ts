@@ -48,7 +48,7 @@ export const defaultOptions: RunOptions = {
  * @throws {InvalidValueError}
  */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
-	const given = savedOptions(context);
+	const given = evaluatedOptions(context);
 	const limit = (name: string, field: string): Decimal | undefined =>
 		name in given ? amountInEtb(given[name], field) : undefined;
 	return {
@@ -66,7 +66,7 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
  */
 export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
 	...defaultOptions,
-	...sendOptionsOf(savedOptions(context)),
+	...sendOptionsOf(evaluatedOptions(context)),
 	...(isSimulation(context) && { mode: 'dryRun' }),
 });
 
@@ -81,10 +81,10 @@ function sendOptionsOf({
 }
 
 /**
- * The options as n8n saved them, or their defaults. One whose expression gives nothing stays undefined, so
+ * The values of the options, or their defaults. One whose expression gives nothing stays undefined, so
  * that it is refused: no check is off unnoticed.
  */
-function savedOptions(context: IExecuteFunctions): Record<string, unknown> {
+function evaluatedOptions(context: IExecuteFunctions): Record<string, unknown> {
 	const { checkBalance, concurrency, timeoutMs: timeout } = defaultOptions;
 	const optionsOf = (itemIndex: number): object =>
 		Object(context.getNodeParameter('options', itemIndex, {})) as object;

@@ -7,7 +7,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readPayee, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { loadSettings, readEntries, runOf, reportRefused, throwIfInvalid } from './run';
+import { loadSettings, readEntries, runOf, reportRefused, throwIfUnusable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun } from './report';
 import { resultOfState } from './results';
@@ -35,7 +35,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	const entries = readEntries(context, readEntry);
 	if (settings.refused !== undefined)
 		return reportRefused(context, options, settings.refused, entries);
-	throwIfInvalid(context, options, entries);
+	throwIfUnusable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is ready too: the gate takes *ready* for not paid, and hands it out again.

@@ -228,7 +228,7 @@ export class PaymentRecord {
 		const own = ended.filter((each) => outcomeOfEntry(each) !== 'paid' && this.isOwn(each));
 		const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');
 		const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');
-		await change.ask(
+		await change.askAndWrite(
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[
 				...paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)]),

@@ -13,26 +13,31 @@ export class RecordChange {
 		this.record = record;
 	}
 
+	/** @returns those of `marks` that were there before this change */
+	async ask(marks: string[]): Promise<ReadonlySet<string>> {
+		return await this.askAndWrite(marks, []);
+	}
+
+	/** Writes marks, which stay also if the change fails. */
+	async write(marks: string[]): Promise<void> {
+		await this.askAndWrite([], marks);
+	}
+
 	/**
-	 * @param alsoWrite marks that are written in the same call, and stay also if the change fails; none is in
-	 * `marks`
-	 * @returns those of `marks` that were there before this change
+	 * Asks and writes in one call of the database.
+	 * @param toWrite none of `marks`
 	 */
-	async ask(marks: string[], alsoWrite: string[] = []): Promise<ReadonlySet<string>> {
+	async askAndWrite(marks: string[], toWrite: string[]): Promise<ReadonlySet<string>> {
 		// The marks are noted before the call, because a call that throws may have stored *paid*. If *sent* were then
 		// removed, the reference would count as unused.
-		for (const mark of alsoWrite) this.toRemove.delete(mark);
+		for (const mark of toWrite) this.toRemove.delete(mark);
 		const unasked = marks.filter((mark) => !this.answers.has(mark));
-		const before = await this.record.add([...alsoWrite, ...unasked]);
+		const before = await this.record.add([...toWrite, ...unasked]);
 		for (const mark of unasked) {
 			this.answers.set(mark, before.has(mark));
 			if (!before.has(mark)) this.toRemove.add(mark);
 		}
 		return new Set(marks.filter((mark) => this.answers.get(mark)));
-	}
-
-	async write(marks: string[]): Promise<void> {
-		await this.ask([], marks);
 	}
 
 	/** Keeps marks that were asked for, unless the change fails. */

@@ -108,9 +108,9 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const isStarted = entries.some((each) => each.result && !codesOfFields.has(each.result.code));
+	const isPastFields = entries.some((each) => each.result && !codesOfFields.has(each.result.code));
 	// A run that is refused after an earlier try tells what that try sent.
-	const hasSummary = isStarted && (entries.length > 1 || failedEntry === undefined);
+	const hasSummary = isPastFields && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined
 			? aboutRun(result, byOutcome)
@@ -125,8 +125,8 @@ export function runError(
 			outcome,
 			code,
 			...(httpCode !== undefined && { httpCode }),
-			// If nothing was sent, the byOutcome would only repeat the input.
-			...(isStarted &&
+			// If no entry got beyond the check of its fields, these lists would only repeat the input.
+			...(isPastFields &&
 				Object.fromEntries([...byOutcome].map(([name, own]) => [name, own.map(errorDataOf)]))),
 		},
 	);

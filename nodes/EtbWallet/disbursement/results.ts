@@ -1,4 +1,4 @@
-/** The results of payments that are not sent because of the record or of n8n's database. */
+/** The results that the record decides, and that of a database that fails. */
 import { show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
 import type { Entry, Result } from './payment';

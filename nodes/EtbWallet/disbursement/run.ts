@@ -47,8 +47,8 @@ const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEnt
 /**
  * Reads and checks the payments of all items; what cannot be used ends as that.
  * @param read fills in an entry; with a result, the entry is not sent, whatever else it holds
- * @param check gives a result to an entry that may not be sent; it is called for each entry that was read,
- * and first for those of earlier tries. Pay Claims has none: it refuses the same reference while it reads.
+ * @param check gives a result to an entry that may not be sent; it is called for each entry, also
+ * for one that could not be read whole, and first for those of earlier tries. Pay Claims has none: it refuses the same reference while it reads.
  */
 export function readEntries(
 	context: IExecuteFunctions,
@@ -82,7 +82,7 @@ function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
 }
 
 /** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
-export function throwIfInvalid(
+export function throwIfUnusable(
 	context: IExecuteFunctions,
 	options: RunOptions,
 	entries: Entry[],

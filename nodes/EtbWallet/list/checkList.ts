@@ -47,7 +47,7 @@ export interface CheckedRow
 	problem: string;
 	remarks: Remark[];
 	reference?: string;
-	/** Only with one of the two tables. */
+	/** Only with at least one of the two tables. */
 	known?: 'new' | 'changed' | 'same';
 	/** The last payment for the same purpose. */
 	lastTime?: ReturnType<typeof registered>;
@@ -73,8 +73,8 @@ export function checkList(
 	const { columns = {}, now, period, purpose } = settings;
 	const headingOf = (column: Column): string => columns[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
-	const read = sources.map((source) => readRow(source, now, headingOf));
-	requirePeriod(read.filter(isPerson), settings);
+	const readRows = sources.map((source) => readRow(source, now, headingOf));
+	requirePeriod(readRows.filter(isPerson), settings);
 	const known: Known = {
 		people: settings.people === undefined ? undefined : peopleIn(settings.people, now),
 		payments: settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose),
@@ -84,7 +84,7 @@ export function checkList(
 		settings.setsUpPeople === true,
 		headingOf('userId'),
 	);
-	const rows = read.map((row) => (isPerson(row) ? withWallet(row) : row));
+	const rows = readRows.map((row) => (isPerson(row) ? withWallet(row) : row));
 	const personRows = rows.filter(isPerson);
 	const duplicatesOf = duplicateFinder(personRows, headingOf);
 	const historyOf = historyFinder(known, settings);

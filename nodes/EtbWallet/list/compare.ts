@@ -1,6 +1,7 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { comparablePhone, comparableText } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/lookalikes';
+import { comparablePhone } from './employeeNumber';
 import { dayMs, localTime, type Period } from './period';
 import { othersFinder } from './othersFinder';
 import { isPaid, type History, type Known } from './known';

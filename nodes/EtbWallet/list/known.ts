@@ -1,7 +1,8 @@
 /** The people and payments that are known besides a list: the rows of tables that an expression gives. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { comparableText, employeeKey } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/lookalikes';
+import { employeeKey } from './employeeNumber';
 import { periodIn, type Period } from './period';
 import { fieldIn } from './spreadsheet';
 import { isObject, property } from '../../shared/unknownValues';

@@ -1,3 +1,5 @@
+/** The remarks on rows of a list: their codes and words. */
+
 /** The number of days for which a payment to the same person is worth a remark. */
 export const latelyDays = 10;
 

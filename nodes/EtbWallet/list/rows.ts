@@ -2,7 +2,7 @@
 import { amountInEtb } from '../../shared/amount';
 import { decimalText, toHundredths } from '../../shared/decimal';
 import { asInvalidValue, refuseIf, show } from '../../shared/invalidValue';
-import { employeeKey } from '../../shared/lookalikes';
+import { employeeKey } from './employeeNumber';
 import {
 	fieldIn,
 	isChangedNumber,

@@ -11,8 +11,8 @@
  *   to 40 s of this state, the process removes the marks of others, then the row, and tries again.
  * - The row has *lock*, and not all marks of the process: another process acquired the lock since. The
  *   process starts its 30 to 40 s again.
- * - The row has other texts: a node such as Remove Duplicates uses it. The process removes its own marks,
- *   and fails.
+ * - The row has other texts: a node such as Remove Duplicates uses it. The process removes all marks of
+ *   the lock, also those of other processes, and fails.
  *
  * The holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
  * removes the row, unless 30 s are over: then another process may hold the lock.

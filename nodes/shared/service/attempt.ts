@@ -61,8 +61,8 @@ async function answerFrom(
 ): Promise<Attempt> {
 	const text = await bodyText(body, signal);
 	if (text === undefined) return { kind: 'unanswered', errorCode: tooLarge, mayBeSent: true };
-	const known = Object(headers) as Record<string, unknown>;
-	return { kind: 'answer', status, headers: known, text, body: parsed(text) };
+	const headerFields = Object(headers) as Record<string, unknown>;
+	return { kind: 'answer', status, headers: headerFields, text, body: parsed(text) };
 }
 
 /** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */

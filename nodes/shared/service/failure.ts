@@ -146,7 +146,7 @@ function describeUnanswered(
 	};
 }
 
-/** n8n adds "[item 2]" only to errors that stop the workflow: error outputs need it in the message. */
+/** For an error that stops the workflow. An item of an error output has its `pairedItem` instead. */
 function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }

@@ -7,7 +7,7 @@ export interface ServiceRequest {
 	/** Below the partners prefix, such as `/balance`. */
 	path: string;
 	body?: IDataObject;
-	/** A field that the answer has (service document §4): without it the effect is unknown. */
+	/** A field that the answer has (service document §4): without it a write is unknown, and a read failed. */
 	answersWith?: string;
 	/** Whether it pays somebody: then it counts as done only with a proof (`answer.ts`). */
 	movesMoney?: true;

@@ -5,7 +5,7 @@ import type { Attempt } from './attempt';
 import type { ServiceRequest } from './request';
 
 /** The limits of all attempts of a call together. */
-export const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
+const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
 /** The pause before retry `retry` (from 1): exponential with full jitter, at least `Retry-After`. */
 export function retryDelayMs(
@@ -49,10 +49,12 @@ export async function attemptWithRetries(
 		const last = await attempt();
 		const judgement = judge(request, last);
 		// A refusal of the last attempt does not show that an earlier one was not carried out.
-		const isLost = mayBeDone && judgement.verdict === 'notDone';
+		const mayBeDoneBefore = mayBeDone && judgement.verdict === 'notDone';
 		const judged: JudgedCall = {
 			last,
-			judgement: isLost ? { ...judgement, verdict: 'unknown', code: 'unclear' } : judgement,
+			judgement: mayBeDoneBefore
+				? { ...judgement, verdict: 'unknown', code: 'unclear' }
+				: judgement,
 			attempts,
 		};
 		if (judgement.verdict === 'done' || !judgement.isTemporary) return judged;

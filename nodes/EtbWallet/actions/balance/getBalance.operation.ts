@@ -4,7 +4,7 @@ import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 1 of the service document §4. */
 export const getBalance: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Get',
 		value: 'get',
 		action: 'Get the treasury balance',

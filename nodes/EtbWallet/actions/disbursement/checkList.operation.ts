@@ -5,25 +5,13 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 } from 'n8n-workflow';
-import { checkList, type ListSettings } from '../../list/checkList';
-import { columnNames, optionalColumns, requiredColumns, type Column } from '../../list/readList';
-import { fieldError, isAbsent, requiredText } from '../../../shared/invalidValue';
-import { readPeriod } from '../../list/period';
-import {
-	errorItem,
-	hasExpression,
-	isRetryExecution,
-	isStartedInEditor,
-	isStartedByTrigger,
-	savedParameter,
-} from '../../../shared/n8n';
-import { property } from '../../../shared/unknownValues';
+import { checkList } from '../../list/checkList';
+import { readListSettings } from '../../list/listSettings';
+import { optionalColumns, requiredColumns, type Column } from '../../list/readList';
+import { errorItem } from '../../../shared/n8n';
 import { invalidValueError, invalidValueFailure } from '../../../shared/service/failure';
-import { sameForAll, type ParameterReader } from '../../parameters';
+import type { ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
-
-/** The longest purpose, in letters: a whole reference has at most 200. */
-const maxPurposeLength = 50;
 
 const bold = (columns: readonly string[]): string =>
 	columns.map((column) => `<b>${column}</b>`).join(', ');
@@ -44,7 +32,7 @@ const ownHeading = (
 
 /** The operation calls no service, and needs no credential. */
 export const checkListOperation: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Check List',
 		value: 'checkList',
 		action: 'Check a list of people to pay',
@@ -147,80 +135,8 @@ export const checkListOperation: Operation = {
 /** @throws {InvalidValueError} */
 function checkItems(context: IExecuteFunctions, read: ParameterReader): INodeExecutionData[] {
 	const items = context.getInputData().map(({ json }) => json);
-	return checkList(items, readSettings(context, read)).map(({ itemIndex, row }) => ({
+	return checkList(items, readListSettings(context, read)).map(({ itemIndex, row }) => ({
 		json: { ...row } as IDataObject,
 		pairedItem: { item: itemIndex },
 	}));
-}
-
-/** Matches an expression that can give another value for each item. */
-const namesItem =
-	/\$json\b|\$item(?:Index)?\b|\$binary\b|\$data\b|\.item\b|itemMatching|\$thisItem\b/;
-
-function readSettings(context: IExecuteFunctions, read: ParameterReader): ListSettings {
-	const now = new Date();
-	// Most rows of a sheet are empty, and an expression costs much more than all other work on a row.
-	const filled = (): number[] =>
-		context.getInputData().flatMap(({ json }, index) => (isEmpty(json) ? [] : [index]));
-	const ofList = (name: string, displayName: string): unknown => {
-		const saved = savedParameter(context, name);
-		const valueOf = (itemIndex: number): unknown => read(name, itemIndex);
-		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
-		return sameForAll(context, name, displayName, valueOf, filled());
-	};
-	// Only an empty field means no table. An expression that gives nothing is a mistake, and is refused.
-	const table = (name: string): unknown =>
-		savedParameter(context, name) ? (read(name, 0) ?? null) : undefined;
-	const purpose = requiredText(
-		'Purpose',
-		ofList('purpose', 'Purpose'),
-		'Enter a word for what the list is for, such as salary.',
-	);
-	if (purpose.length > maxPurposeLength || !/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(purpose)) {
-		throw fieldError(
-			'Purpose',
-			purpose,
-			`is not a word of at most ${maxPurposeLength} letters`,
-			'Use letters, digits, blanks and dashes.',
-		);
-	}
-	const isChosenByExpression =
-		hasExpression(savedParameter(context, 'period')) && !isStartedByTrigger(context);
-	const period = readPeriod({
-		payDay: ofList('payDay', 'Pay Day'),
-		period: ofList('period', 'Period'),
-		now,
-		isChosen: isStartedInEditor(context) || isChosenByExpression,
-		isRetryExecution: isRetryExecution(context),
-	});
-	return {
-		purpose,
-		period,
-		now,
-		columns: ownHeadings(read('columns', 0)),
-		people: table('knownPeople'),
-		payments: table('knownPayments'),
-		setsUpPeople: read('setsUpPeople', 0) === true,
-		workflowId: context.getWorkflow().id,
-	};
-}
-
-const isEmpty = (json: IDataObject): boolean =>
-	[Array.isArray(json.row) ? json.row : Object.values(json)]
-		.flat()
-		.every((value) => value === '' || isAbsent(value));
-
-/** @throws {InvalidValueError} */
-function ownHeadings(given: unknown): ListSettings['columns'] {
-	const own: ListSettings['columns'] = {};
-	for (const column of columnNames) {
-		const heading = property(given, column);
-		if (isAbsent(heading)) continue;
-		if (typeof heading !== 'string') {
-			const remedy = 'Write the heading as it stands in your list.';
-			throw fieldError(`The heading of ${column} in Columns`, heading, 'is not text', remedy);
-		}
-		if (heading.trim() !== '') own[column] = heading.trim().replace(/\s+/g, ' ');
-	}
-	return own;
 }

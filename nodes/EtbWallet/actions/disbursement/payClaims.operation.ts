@@ -15,7 +15,7 @@ const field = (displayName: string, name: string, description: string): INodePro
 
 /** Endpoint 7 of the service document §4, for the workflow of the pay gate. */
 export const payClaimsOperation: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Pay Claims',
 		value: 'payClaims',
 		action: 'Pay the claims of the pay gate',

@@ -3,7 +3,7 @@ import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 2 of the service document §4. */
 export const getFee: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Get',
 		value: 'get',
 		action: 'Get the platform fee',

@@ -5,7 +5,7 @@ import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 3 of the service document §4. */
 export const updateFee: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Update',
 		value: 'update',
 		action: 'Update the platform fee',

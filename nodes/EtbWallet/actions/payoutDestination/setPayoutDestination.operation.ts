@@ -5,7 +5,7 @@ import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 5 of the service document §4. It does not show the fields of a bank account. */
 export const setPayoutDestination: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Set',
 		value: 'set',
 		action: 'Set where treasury payouts go',

@@ -12,7 +12,7 @@ const remedies: Remedies = {
  * whether it is needed.
  */
 export const createUser: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Create',
 		value: 'create',
 		action: 'Create a user wallet',

@@ -5,7 +5,7 @@ import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 4 of the service document §4. */
 export const setWebhook: Operation = {
-	option: {
+	menuEntry: {
 		name: 'Set',
 		value: 'set',
 		action: 'Set the webhook URL',

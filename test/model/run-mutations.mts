@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { Mutation } from '../support/mutation.mts';
 import { brokenBuild, Build, readBuild } from './build.mts';
-import { mistakes } from './payment-mistakes.mts';
+import { mutations } from './payment-mutations.mts';
 import { globalNames } from './n8n-process.mts';
 import { play } from './play.mts';
 import { tryWorld, type Found } from './search.mts';
@@ -67,11 +67,11 @@ async function inWorker(index: number): Promise<Noticed | undefined> {
 async function main(): Promise<void> {
 	// Before hours of worlds: each mistake has its place.
 	const sources = readBuild();
-	for (const mutation of mistakes) brokenBuild(sources, mutation);
+	for (const mutation of mutations) brokenBuild(sources, mutation);
 	const { values } = parseArgs({
 		options: { only: { type: 'string', default: '' }, cores: { type: 'string' } },
 	});
-	const chosen = [...mistakes.entries()].filter(([, { breaks }]) => breaks.includes(values.only));
+	const chosen = [...mutations.entries()].filter(([, { breaks }]) => breaks.includes(values.only));
 	const results: (Noticed | undefined)[] = [];
 	const queue = chosen.map(([index]) => index).values();
 	await Promise.all(
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
 			for (const index of queue) {
 				results[index] = await inWorker(index);
 				console.error(
-					`${mistakes[index]?.breaks}: ${results[index]?.worlds ?? 'not noticed'} (${results[index]?.violation ?? ''})`,
+					`${mutations[index]?.breaks}: ${results[index]?.worlds ?? 'not noticed'} (${results[index]?.violation ?? ''})`,
 				);
 			}
 		}),
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
 
 if (isMainThread) await main();
 else {
-	const mutation = mistakes[Number(workerData)];
+	const mutation = mutations[Number(workerData)];
 	if (mutation === undefined) throw new Error('No such mutation');
 	const noticed = await firstNotice(mutation, (seed) => parentPort?.postMessage(seed));
 	parentPort?.postMessage({ noticed });

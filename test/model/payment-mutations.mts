@@ -1,4 +1,4 @@
-/** Deliberate mistakes in the code of payments, each of which a world has to show: `npm run test:mutations`. */
+/** Deliberate mutations in the code of payments, each of which a world has to show: `npm run test:mutations`. */
 import type { Mutation } from '../support/mutation.mts';
 
 const paying = 'nodes/EtbWallet/disbursement';
@@ -7,11 +7,11 @@ const shared = 'nodes/shared';
 /** Those in one file: what breaks, the code, and what is put in its place. */
 const inFile = (
 	file: string,
-	mistakes: Record<string, [finds: string, puts: string]>,
+	mutations: Record<string, [finds: string, puts: string]>,
 ): Mutation[] =>
-	Object.entries(mistakes).map(([breaks, [finds, puts]]) => ({ file, breaks, finds, puts }));
+	Object.entries(mutations).map(([breaks, [finds, puts]]) => ({ file, breaks, finds, puts }));
 
-export const mistakes: Mutation[] = [
+export const mutations: Mutation[] = [
 	...inFile(`${paying}/paymentRecord.ts`, {
 		'A reservation is not written before it is sent': [
 			'change.keep(reservationOf(payment));',
